@@ -160,6 +160,8 @@ soak: node_modules control-plane real-moco ## What takes longer than `make test`
 	@$(NODE) test/verification/explorer/main.ts --alone --coarse --good --states 3000000
 	@$(NODE) test/verification/explorer/main.ts --replicas 5 --families two-at-once --coarse --good --faults 1
 	@$(NODE) test/verification/explorer/main.ts --replicas 5 --families scaling --coarse --good --faults 1
+	@$(NODE) test/verification/explorer/main.ts --families new-pods --coarse --faults 1
+	@$(NODE) test/verification/explorer/main.ts --families new-pods --coarse --faults 2 --requests pauses,pins,restores --states 3000000
 	@$(NODE) test/verification/explorer/main.ts --pairs --coarse --good --faults 1 --states 1000000
 	@PROPERTY_RUNS=20000 timeout 6h $(NODE) hack/run-tests.ts test/verification/explorer/histories.test.ts --grep 'with faults break'
 	@$(NODE) test/verification/simulation/main.ts --mistakes

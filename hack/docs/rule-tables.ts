@@ -116,7 +116,7 @@ function ruleReference(): string {
 }
 
 function ruleSection(name: HoldRule): string {
-  const { meaning, details, endedBy, ends, overridable, requestedBy } = rules[name];
+  const { meaning, details, endedBy, ends, overridable, overriding, requestedBy } = rules[name];
   const alert = alertOf(name);
   return [
     `### ${name}`,
@@ -125,7 +125,7 @@ function ruleSection(name: HoldRule): string {
     '',
     `- Ended by: ${endedBy.join(', ')}.`,
     `- How it ends: ${ends}`,
-    `- Can be overridden: ${overridable ? `yes, \`kubectl moco-rollout override NAME ${name} --for 30m --reason …\`` : 'no'}.`,
+    `- Can be overridden: ${overridable ? `yes, \`kubectl moco-rollout override NAME ${name} --for 30m --reason …\`` : 'no'}.${overriding === undefined ? '' : ` ${overriding}.`}`,
     alert === null
       ? `- Alert: none, since it is requested by ${requestedBy}.`
       : `- Alert: [${alert}](runbooks/${alert}.md).`,

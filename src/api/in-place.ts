@@ -6,9 +6,15 @@ import { flag, type Infer, listOf, oneOf, rules, struct, text } from './schema.t
 // How pods are updated without being replaced: the setting `inPlace`.
 
 const mostContainers = 16;
+const mostKeys = 32;
 const notMysqld = 'the name of a container other than mysqld';
 
 const container = text(63, 'The name of a container.').refine((name) => name !== mysqldContainer, notMysqld);
+
+/** A prefix of 253 characters, a slash, and a name of 63. */
+const longestKey = 317;
+const aKey = 'the key of a label or an annotation, or the beginning of keys with a * after it';
+const key = text(longestKey, 'The key of a label or an annotation.').regex(/^[A-Za-z0-9][A-Za-z0-9._/-]*[*]?$/, aKey);
 
 const fields = {
   mode: oneOf(
@@ -30,10 +36,14 @@ const fields = {
     'Whether CPU and memory of containers, mysqld among them, may change in a running pod. mysqld never gets a lower ' +
       `memory limit so. Defaults to ${neverInPlace.resources}.`,
   ).exactOptional(),
-  metadata: flag(
-    'Whether labels and annotations may change in a running pod. Those that select the pod, that a container reads, that ' +
-      'request a restart, or that another program reads when the pod is created never do. ' +
-      `Defaults to ${neverInPlace.metadata}.`,
+  metadata: listOf(
+    key,
+    mostKeys,
+    'The labels and annotations that may change in a running pod, by key. Name only those that nobody reads when a pod is ' +
+      'created, and that nobody changes to have pods restarted. A * at the end stands for any end, as in example.com/*. ' +
+      'With any other key a change needs another pod. So does a label that selects the pod, whatever the spec of the pod ' +
+      'reads, kubectl.kubernetes.io/restartedAt, and what MOCO acts on. ' +
+      `Defaults to ${neverInPlace.metadata.join(', ')}.`,
   ).exactOptional(),
   primary: oneOf(
     ['InPlace', 'AfterSwitchover'],

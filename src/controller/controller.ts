@@ -18,6 +18,7 @@ import { followEvictions } from './observe/evictions.ts';
 import { Fleet, type FleetLimits } from './observe/fleet.ts';
 import { followFleet } from './observe/follow-fleet.ts';
 import type { StrategySettings } from './observe/mode.ts';
+import { RecentNodes } from './observe/node-reading.ts';
 import type { DefaultSettings } from './observe/settings.ts';
 import { Watches } from './observe/watches.ts';
 import { Reconciler } from './reconciler.ts';
@@ -84,6 +85,9 @@ export class Controller {
       fleet,
       api,
       delays,
+      mayLackNodes: namespaces.length > 0,
+      mayLackCreate: false,
+      nodes: new RecentNodes(world),
       checks: new Checks(readCheck, world, metrics.checks, (key) => this.#queue.add(key)),
       world,
       log,

@@ -8,6 +8,7 @@ import { tryInPlace } from './disrupt/in-place.ts';
 import { prepare, readWhole } from './disrupt/prepare.ts';
 import { splitKey } from './observe/cache.ts';
 import { ClusterState } from './observe/cluster-state.ts';
+import { refreshComebacks } from './observe/comeback.ts';
 import { readDetails } from './observe/details.ts';
 import { type Observation, observeCached } from './observe/observe.ts';
 import { refreshInPlace } from './observe/read-in-place.ts';
@@ -58,8 +59,12 @@ export class Reconciler {
     const unprepared = await this.#prepare(key, state, signal);
     if (unprepared !== null) return unprepared;
     remember(state, { kind: 'prepared' }, this.#context.world);
-    const observed = await this.#observe(key, state, signal);
-    if (observed === null) return { requeue: {}, report: null, result: null };
+    const read = await this.#observe(key, state, signal).then((known) =>
+      this.#readComebacks(known, key, state, signal),
+    );
+    if (read === null) return { requeue: {}, report: null, result: null };
+    if ('report' in read) return read;
+    const observed = read;
     const { step, effects, hold, asksChecks } = observed.decision;
     this.#context.fleet.evictions.setWaiting(key, hold?.rule === 'DisruptionControllerBehind');
     if (asksChecks) this.#context.checks.ask(key, observed.settings.checks);
@@ -101,10 +106,11 @@ export class Reconciler {
     }
   }
 
-  /** What updates in place depend on, while the feature gate is on. */
+  /** What updates in place depend on. With the feature gate off, that of pods of which one was begun. */
   async #readInPlace(key: string, state: ClusterState, signal: AbortSignal): Promise<void> {
-    const { api, world, strategies } = this.#context;
-    const observed = strategies.inPlaceEnabled ? observeCached(key, state, this.#context) : null;
+    const { api, world, cache } = this.#context;
+    const depends = cache.objects(key)?.pods.some(({ live }) => live !== null);
+    const observed = depends ? observeCached(key, state, this.#context) : null;
     if (observed !== null) await refreshInPlace(observed, state, { api, world, unreadNodes: 'lackImages' }, signal);
   }
 
@@ -119,6 +125,24 @@ export class Reconciler {
     }
     if (observed === null || !(await readDetails(observed, state, this.#context, signal))) return observed;
     return observeCached(key, state, this.#context);
+  }
+
+  /** Whether members can come back, if only that is left to know. What can't be read holds every step. */
+  async #readComebacks(
+    observed: Observation | null,
+    key: string,
+    state: ClusterState,
+    signal: AbortSignal,
+  ): Promise<Observation | (Ended & { readonly error: ApiError }) | null> {
+    if (observed === null) return null;
+    try {
+      const isRead = await refreshComebacks(observed, state, this.#context, signal);
+      return isRead ? observeCached(key, state, this.#context) : observed;
+    } catch (error) {
+      if (!isApiServerFailure(error, this.#context, signal)) throw error;
+      const result = { kind: 'failed', step: null, failure: refusedBy(error) } as const;
+      return { requeue: {}, report: 'cached', result, error };
+    }
   }
 
   #forget(key: string): void {

@@ -2,6 +2,7 @@ import type { Procedure } from './candidates/line.ts';
 import { newPodsStep } from './candidates/new-pods.ts';
 import { onDelete } from './candidates/on-delete.ts';
 import { observe, partition } from './candidates/partition.ts';
+import { hasToBeRead } from './comeback-reading.ts';
 import type { Decision } from './decision.ts';
 import { effects } from './effects.ts';
 import { failingMember, isVerified } from './failing-revision.ts';
@@ -36,7 +37,7 @@ export function decideBy(table: Gates, snapshot: ClusterSnapshot, policy: Rollou
   const complete = isComplete(situation, stale);
   lookAgain(situation);
   const { outcome, asks, pass } = watched(situation, choose(situation, procedure, table), complete);
-  const { step, hold } = withNewPods(situation, outcome, table);
+  const { step, hold, blocked } = withNewPods(situation, outcome, table);
   return {
     step,
     effects: effects(situation, step),
@@ -48,6 +49,7 @@ export function decideBy(table: Gates, snapshot: ClusterSnapshot, policy: Rollou
     complete,
     progressDeadlineExceeded: isStuck(situation, complete, hold),
     asksChecks: asks,
+    asksComebacks: unread(situation, hold, blocked),
     checksPass: pass,
     requeueAfterSeconds: situation.deadlines.soonestSeconds,
   };
@@ -72,16 +74,41 @@ function choose(situation: Situation, procedure: Procedure, table: Gates): Outco
 }
 
 /** What new pods come up at is set first, and does not change what the rollout waits for. */
-function withNewPods(situation: Situation, outcome: Outcome, table: Gates): Pick<Decision, 'step' | 'hold'> {
+function withNewPods(
+  situation: Situation,
+  outcome: Outcome,
+  table: Gates,
+): Pick<Decision, 'step' | 'hold'> & { readonly blocked: Hold | null } {
   const { candidate, hold } = outcome;
   const change = newPodsStep(situation, outcome);
   const blocked = change === null ? null : closed(situation, change, table === gates ? undefined : guardsOf(table));
   if (change === null || blocked !== null) {
-    const isBlocked = blocked !== null && hold?.rule === 'RevisionsKept';
-    return hold === null ? { step: candidate, hold } : { step: { kind: 'none' }, hold: isBlocked ? blocked : hold };
+    const isBlocked = hold?.rule === 'RevisionsKept' || blocked?.rule === 'ClaimTerminating';
+    return hold === null
+      ? { step: candidate, hold, blocked }
+      : { step: { kind: 'none' }, hold: (isBlocked ? blocked : null) ?? hold, blocked };
   }
   const isOver = change.kind === 'setStrategy' && change.newPods === 'UpdateRevision' && hold?.rule === 'RevisionsKept';
-  return { step: change, hold: isOver ? null : hold };
+  return { step: change, hold: isOver ? null : hold, blocked };
+}
+
+/** The members of a hold on whether they can come back, if that has to be read again. */
+function unread({ members }: Situation, ...holds: readonly (Hold | null)[]): readonly number[] {
+  const held = holds.flatMap((hold): readonly number[] => {
+    switch (hold?.rule) {
+      case 'ComebackUnknown':
+        return hold.members;
+      case 'ClaimTerminating':
+      case 'NodeTakesNoPods':
+      case 'SuccessorRefused':
+        return [hold.member];
+      default:
+        return [];
+    }
+  });
+  return members
+    .filter(({ ordinal, facts }) => held.includes(ordinal) && hasToBeRead(facts.comeback))
+    .map(({ ordinal }) => ordinal);
 }
 
 /** A rollout is over once it is complete, not once every pod has the new label. */

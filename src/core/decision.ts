@@ -64,6 +64,8 @@ export interface Decision {
   readonly progressDeadlineExceeded: boolean;
   /** The checks have to be asked now: the decision depends on an answer that is missing or too old. */
   readonly asksChecks: boolean;
+  /** The members of which it has to be read whether they can come back, by ordinal. */
+  readonly asksComebacks: readonly number[];
   /** Nothing is known against the checks that the cluster is watched by. True if it is not watched. */
   readonly checksPass: boolean;
   /** Seconds until time alone could change this decision; `null` when only an event can. */

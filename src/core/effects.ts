@@ -20,8 +20,10 @@ export const effectKinds = {
   mocoTakes: "MOCO's partition controller is about to take the member",
   keepsDemotion: 'a demotion that this program has asked for goes on',
   brings: 'the member gets something of the update revision, be it its label alone',
+  mustReturn: 'a mysqld that may run ends, now or after a switchover, and another pod has to take its place',
   changesInPlace: 'the running pod of the member is changed',
   removes: 'the pod of the member goes',
+  freesClaims: 'the pod of the member goes, now or after a switchover, and frees claims that nothing else keeps',
   risks: 'a member that works, or may come back by itself, runs something of the update revision',
   stops: 'a mysqld that may run ends',
   reduces: 'one member fewer participates for a while',
@@ -64,7 +66,8 @@ function podGoes({ primary }: Situation, member: Member | null): Kinds {
   return [
     'brings',
     'removes',
-    ...when(state !== 'down', 'proceeds', 'stops'),
+    'freesClaims',
+    ...when(state !== 'down', 'proceeds', 'stops', 'mustReturn'),
     // Without a primary writes have stopped, and every step is a repair.
     ...when(!isBroken(member) && primary?.participates === true, 'risks'),
     ...when(participates, 'reduces'),
@@ -80,7 +83,16 @@ function podGoes({ primary }: Situation, member: Member | null): Kinds {
 const restartsInPlace: Kinds = ['brings', 'changesInPlace', 'risks', 'reduces', 'takesHealthy', 'leavesService'];
 
 /** The first half of an update: nothing holds the second half but what holds every step. */
-const isDemoted: Kinds = ['brings', 'risks', 'reduces', 'takesHealthy', 'leavesService', 'movesPrimary'];
+const isDemoted: Kinds = [
+  'brings',
+  'freesClaims',
+  'mustReturn',
+  'risks',
+  'reduces',
+  'takesHealthy',
+  'leavesService',
+  'movesPrimary',
+];
 
 const table: Table = {
   none: ({ policy }) => (policy.mode === 'Observe' ? ['awaitsMoco', 'ends'] : ['acts', 'proceeds', 'ends']),
@@ -91,7 +103,7 @@ const table: Table = {
   },
   restore: (situation, member) => {
     if (member === null) return ['writes'];
-    if (hasNeverStarted(member.facts)) return ['removes', 'restores'];
+    if (hasNeverStarted(member.facts)) return ['removes', 'freesClaims', 'restores'];
     return [...podGoes(situation, member).filter((kind) => kind !== 'brings' && kind !== 'risks'), 'restores'];
   },
   release: () => ['writes', 'handsOver'],

@@ -1,3 +1,4 @@
+import { justCreated } from './comeback-reading.ts';
 import type { InPlaceUpdate } from './in-place.ts';
 import { atOpening } from './openings.ts';
 import type { ClusterFacts, ClusterSnapshot, ContainerFacts, MemberFacts, StatefulSetFacts } from './snapshot.ts';
@@ -50,6 +51,8 @@ export function replaced(
         revision,
         terminatingForSeconds: null,
         preventDelete: false,
+        comeback: justCreated,
+        nodeLeaves: false,
       },
       member.ordinal === primaryIndex,
     ),
@@ -71,6 +74,8 @@ export function withMissing(
         name: `${like.name.replace(/\d+$/, '')}${ordinal}`,
         uid: `new-${ordinal}`,
         revision,
+        comeback: justCreated,
+        nodeLeaves: false,
       },
       ordinal === cluster.primaryIndex,
     ),
@@ -185,8 +190,12 @@ export const atOpeningOf = (snapshot: ClusterSnapshot, opensAt: string | null): 
     ? null
     : { ...snapshot, maintenance: atOpening(snapshot.maintenance, opensAt) };
 
-/** The kubelet has resized the pod, and the patch can follow. */
-export const afterResize = (inPlace: InPlaceUpdate | null): InPlaceUpdate | null =>
-  inPlace?.kind === 'possible'
-    ? { kind: 'possible', change: { ...inPlace.change, resources: [] }, resize: null }
-    : inPlace;
+/** The kubelet has made the resize that is under way. */
+export const resized = (inPlace: InPlaceUpdate | null): InPlaceUpdate | null =>
+  inPlace?.kind === 'possible' ? { ...inPlace, resize: null } : inPlace;
+
+/** The pod has been resized, and the patch can follow. */
+export function afterResize(inPlace: InPlaceUpdate | null): InPlaceUpdate | null {
+  const done = resized(inPlace);
+  return done?.kind === 'possible' ? { ...done, change: { ...done.change, resources: [] } } : done;
+}

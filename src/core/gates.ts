@@ -14,11 +14,11 @@ import type { Step } from './step.ts';
 const of = (group: RuleGroup): readonly HoldRule[] => Object.keys(ruleGroups[group]) as HoldRule[];
 
 const terminating = ['MemberStuckTerminating', 'MemberTerminating'] as const;
+/** Not StatefulSetNotObserved: adoption reads no revision, and MOCO writes some StatefulSets without end until it. */
 const adoption = [
   'SettingsInvalid',
   'StatefulSetDeleting',
   'Released',
-  'StatefulSetNotObserved',
   'ReconciliationStopped',
   'ClusteringStopped',
   'Offline',
@@ -93,6 +93,8 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   brings: [...of('failing'), 'PartitionReached', 'RevisionsKept'],
   changesInPlace: ['AwaitingResize'],
   removes: ['MemberMissing', 'MemberProtected'],
+  freesClaims: ['ClaimTerminating', 'ComebackUnknown'],
+  mustReturn: ['NodeTakesNoPods', 'SuccessorRefused'],
   risks: [
     ...of('fleet'),
     'UpdatedMemberNotParticipating',
@@ -114,6 +116,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'UpdatedMemberNotParticipating',
     'MemberDownOutOfOrder',
     'BackupRunning',
+    'BackupsUnreadable',
     'NotEnoughAcknowledging',
   ],
   reduces: [
@@ -126,7 +129,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'MemberProtected',
   ],
   takesHealthy: ['RestartNeeded', 'ForeignDemote', 'ClusterNotHealthy', 'BlockedByPDB', 'DisruptionControllerBehind'],
-  leavesService: ['BackupRunning'],
+  leavesService: ['BackupRunning', 'BackupsUnreadable'],
   movesPrimary: [
     'PrimaryWaitsForPinned',
     'RestartNeeded',

@@ -48,7 +48,10 @@ export type InPlaceUpdate =
   | {
       readonly kind: 'possible';
       readonly change: InPlaceChange;
-      /** `null` if nothing of the pod has been resized for it, or not all of it. */
+      /**
+       * `null` if nothing of the pod has been resized for it, or not all of it and no resize for another revision is under
+       * way.
+       */
       readonly resize: Resize | null;
     }
   /** It needs another pod. Each reason is a sentence without a full stop. */
@@ -73,16 +76,29 @@ export interface InPlaceSettings {
   readonly containers: readonly string[];
   /** Resources of containers may change in a running pod. */
   readonly resources: boolean;
-  /** Labels and annotations may change in a running pod. */
-  readonly metadata: boolean;
+  /** Labels and annotations that may change in a running pod, by key. `*` at the end of one stands for any end. */
+  readonly metadata: readonly string[];
   /** Whether containers of a primary restart. While one does, its pod is not ready. */
   readonly primary: 'InPlace' | 'AfterSwitchover';
 }
 
+/**
+ * The keys describe the pod for people, or are read from the running pod whenever they are needed: nobody acts on them when
+ * a pod is created.
+ */
 export const neverInPlace: InPlaceSettings = {
   mode: 'Never',
   containers: ['agent', 'slow-log', 'mysqld-exporter'],
   resources: true,
-  metadata: true,
+  metadata: [
+    'app.kubernetes.io/component',
+    'app.kubernetes.io/managed-by',
+    'app.kubernetes.io/part-of',
+    'app.kubernetes.io/version',
+    'helm.sh/chart',
+    'cluster-autoscaler.kubernetes.io/safe-to-evict',
+    'karpenter.sh/do-not-disrupt',
+    'kubectl.kubernetes.io/default-container',
+  ],
   primary: 'AfterSwitchover',
 };

@@ -106,10 +106,16 @@ export function wouldSetBack(situation: Situation): boolean {
   );
 }
 
-/** The revision that lost members had: that of their pods, else that of the stale members. The current one is preferred, then the most common. */
-export function revisionToKeep({ members, snapshot }: Situation, lost: readonly Lost[]): string | null {
+/**
+ * The revision that lost members had: that of their pods, unless these are to be restored, else that of the stale members.
+ * The current one is preferred, then the most common.
+ */
+export function revisionToKeep(situation: Situation, lost: readonly Lost[]): string | null {
+  const { members, snapshot } = situation;
   const { currentRevision = '', updateRevision = '' } = snapshot.statefulSet ?? {};
-  const going = lost.flatMap(({ member }) => (member === null || member.updated ? [] : [member]));
+  const going = lost.flatMap(({ member }) =>
+    member === null || member.updated || isRestoring(situation, member.ordinal) ? [] : [member],
+  );
   const stale = going.length > 0 ? going : members.filter(({ updated }) => !updated);
   const had = stale.length > 0 ? stale.map(({ facts }) => facts.revision) : [snapshot.memory.from ?? ''];
   const revisions = had.filter((revision) => revision !== '' && revision !== updateRevision);

@@ -1,4 +1,5 @@
 import type { Evidence, MemberState } from './member.ts';
+import type { AlteredField, Contention } from './snapshot.ts';
 
 /** A member that is waited for, and why. */
 export type Wait =
@@ -109,3 +110,24 @@ export function withoutFullStop(sentence: string): string {
 export function plural(items: readonly unknown[], one: string, several: string): string {
   return items.length === 1 ? one : several;
 }
+
+/** `moco-controller writes the StatefulSet at least 10 times a second: …`. */
+export function explainContention({ writesPerSecond, managers, fields }: Contention): string {
+  const who = managers.length === 0 ? 'somebody' : managers.join(' and ');
+  const why = fields.length === 0 ? '' : `, since the API server ${explainAltered(fields)}`;
+  const s = managers.length > 1 ? '' : 's';
+  if (writesPerSecond === null) return `${who} reset${s} the partition each time that it is lowered${why}`;
+  const often = writesPerSecond === 1 ? 'once' : `${writesPerSecond} times`;
+  return `${who} write${s} the StatefulSet again and again, at least ${often} a second${why}`;
+}
+
+/** `adds spec.a of the MySQLCluster (write it out) and drops spec.b (leave it out)`. */
+export function explainAltered(fields: readonly AlteredField[]): string {
+  const shown = fields
+    .slice(0, mostFields)
+    .map(({ path, what }) => (what === 'added' ? `adds ${path} (write it out)` : `drops ${path} (leave it out)`));
+  const left = fields.length - shown.length;
+  return [...shown, ...(left > 0 ? [`alters ${left} more`] : [])].join(', ');
+}
+
+const mostFields = 3;

@@ -1,4 +1,5 @@
 import type { CheckFacts } from './check-reading.ts';
+import type { Comeback } from './comeback-reading.ts';
 import type { FleetPlace } from './fleet/queue.ts';
 import type { FleetWait } from './fleet/waits.ts';
 import type { InPlaceUpdate, RestartInPlace } from './in-place.ts';
@@ -18,8 +19,12 @@ export interface ClusterSnapshot {
   readonly budgets: readonly BudgetFacts[];
   /** How far replicas were behind when they were last asked. Only replicas that the next step depends on are asked. */
   readonly replicationDelays: readonly ReplicationDelay[];
-  /** A backup job of this cluster is active, whether or not MOCO has closed the PodDisruptionBudget for it yet. */
-  readonly backupJobActive: boolean;
+  /** The active Jobs that back this cluster up or restore it, whether or not MOCO has closed the PodDisruptionBudget. */
+  readonly backupJobs: readonly BackupJobFacts[];
+  /** Why Jobs can't be read although the cluster has a backup policy, or `null`. */
+  readonly backupsUnreadable: string | null;
+  /** Somebody writes the spec of the StatefulSet again and again; `null` if nobody does. */
+  readonly contention: Contention | null;
   readonly memory: RolloutMemory;
   /** Why the MySQLRollout can't be used, or `null`. */
   readonly rolloutProblem: RolloutProblem | null;
@@ -160,6 +165,24 @@ export interface ClusterFacts {
   readonly primarySettledForSeconds: number | null;
 }
 
+/** Writes of a StatefulSet that change its spec, and never end. */
+export interface Contention {
+  /** At least so many: 1, 10 or 100. `null` if there are fewer, and they reset each partition that this program sets. */
+  readonly writesPerSecond: number | null;
+  /** The field managers of the newest writes, in alphabetical order. */
+  readonly managers: readonly string[];
+  /** Why MOCO applies it at each reconciliation. Empty if that is not the reason, or not known yet. */
+  readonly fields: readonly AlteredField[];
+}
+
+/** A field of the MySQLCluster that the StatefulSet never has as MOCO applies it. */
+export interface AlteredField {
+  /** Such as `spec.podTemplate.spec.containers[side].env[POD].valueFrom.fieldRef.apiVersion`. */
+  readonly path: string;
+  /** The API server adds it to what MOCO owns as a whole, or drops it, since it is empty. */
+  readonly what: 'added' | 'dropped';
+}
+
 export type NewPods = 'UpdateRevision' | 'CurrentRevision';
 
 export interface StatefulSetFacts {
@@ -232,6 +255,10 @@ export interface MemberFacts {
   readonly inPlace: InPlaceUpdate | null;
   /** The containers that its last update in place restarts, or `null`. */
   readonly restartInPlace: RestartInPlace | null;
+  /** Whether it can come back once its pod has ended; `null` if that was never read. */
+  readonly comeback: Comeback | null;
+  /** Its node is to be emptied, as far as that was read: it has to move anyway. */
+  readonly nodeLeaves: boolean;
 }
 
 export interface ContainerFacts {
@@ -268,6 +295,15 @@ export interface BudgetFacts {
   readonly refusal: string | null;
   /** Seconds since that refusal. 0 without one. */
   readonly refusedForSeconds: number;
+}
+
+export interface BackupJobFacts {
+  readonly name: string;
+  /** It is MOCO's Job that restores the cluster. */
+  readonly restores: boolean;
+  /** For people. */
+  readonly startedAt: string;
+  readonly activeForSeconds: number;
 }
 
 export interface RecentRevision {

@@ -3,7 +3,7 @@ import type { InPlaceChange, InPlaceUpdate, Resize } from './in-place.ts';
 import { lookAgainSeconds, nextOpening, primarySeconds } from './openings.ts';
 import { plural, withoutFullStop } from './sentences.ts';
 import { dueMembers, type Member, type Situation, target } from './situation.ts';
-import type { Moment } from './snapshot.ts';
+import type { MemberFacts, Moment } from './snapshot.ts';
 import type { Step } from './step.ts';
 
 // The other way to update a member that works: its running pod is changed into what the update revision would have
@@ -34,8 +34,16 @@ function changeInPlace(situation: Situation, { facts, state, settled }: Member):
   const { inPlace, restartInPlace } = facts;
   if (situation.policy.inPlaceUpdates.mode === 'Never' || state !== 'participating' || !settled) return null;
   if (inPlace?.kind !== 'possible' || (restartInPlace !== null && restartInPlace.awaited.length > 0)) return null;
-  return inPlace.resize === null || isResized(inPlace.resize) ? inPlace.change : null;
+  return supersedes(inPlace) || inPlace.resize === null || isResized(inPlace.resize) ? inPlace.change : null;
 }
+
+/** Its next resize takes the place of one for another revision. */
+const supersedes = (inPlace: InPlaceUpdate | null): boolean =>
+  inPlace?.kind === 'possible' && inPlace.change.resources.length > 0;
+
+/** A resize is under way in it. */
+export const isBeingResized = ({ inPlace }: MemberFacts): boolean =>
+  inPlace?.kind === 'possible' && inPlace.resize !== null && !isResized(inPlace.resize);
 
 const isResized = ({ awaited }: Resize): boolean => awaited.length === 0;
 
@@ -48,14 +56,17 @@ export interface AwaitedResize {
   readonly minReadySeconds: number;
 }
 
-/** A due member that is being resized, or has been for less than minReadySeconds. No other member that works goes then. */
-export function awaitingResize(situation: Situation): AwaitedResize | null {
+/**
+ * A due member that is being resized, or has been for less than minReadySeconds. No other member that works goes then.
+ *
+ * @param asked whose own next resize does not wait for the one that it takes the place of
+ */
+export function awaitingResize(situation: Situation, asked: readonly Member[] = []): AwaitedResize | null {
   const { policy, deadlines } = situation;
   const { minReadySeconds } = policy;
-  if (policy.inPlaceUpdates.mode === 'Never') return null;
   for (const { facts, ordinal } of dueMembers(situation)) {
     const resize = facts.inPlace?.kind === 'possible' ? facts.inPlace.resize : null;
-    if (resize === null) continue;
+    if (resize === null || (supersedes(facts.inPlace) && asked.some((one) => one.ordinal === ordinal))) continue;
     const { awaited, deferred, forSeconds } = resize;
     const isOver = isResized(resize)
       ? deadlines.reached(Math.min(forSeconds, facts.participatingForSeconds ?? 0), minReadySeconds)
@@ -79,7 +90,7 @@ export function isUpdatedAsPrimary({ policy, replicas }: Situation, step: StepIn
 export function explainInPlace(update: InPlaceUpdate): string {
   if (update.kind === 'impossible') return `by another pod: ${update.reasons.map(withoutFullStop).join('; ')}`;
   const { resources, containers } = update.change;
-  const resized = [...resources.map(({ name }) => name), ...(update.resize?.awaited ?? [])];
+  const resized = [...new Set([...resources.map(({ name }) => name), ...(update.resize?.awaited ?? [])])];
   const names = [...resources.filter(({ restarts }) => restarts), ...containers].map(({ name }) => name);
   const restarted = [...new Set(names)];
   return [

@@ -90,6 +90,9 @@ export const isInternalError = (error: unknown): boolean => hasStatus(error, 500
 
 export const isUnauthorized = (error: unknown): boolean => hasStatus(error, 401);
 
+/** The message without the request, which is long and says nothing to people. */
+export const withoutRequest = ({ message }: Error): string => message.replace(/^[A-Z]+ \S+: /, '');
+
 function hasStatus(error: unknown, status: number): boolean {
   return error instanceof ApiError && error.status === status;
 }

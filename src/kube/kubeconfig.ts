@@ -55,7 +55,7 @@ export class Kubeconfig extends KubeConfig {
     const request = new RequestContext(this.server, HttpMethod.GET);
     await this.applySecurityAuthentication(request);
     const headers = Object.entries(request.getHeaders()).map(([name, value]) => [name.toLowerCase(), value.trim()]);
-    const socks = (request.getDispatcher() ?? null) as Dispatcher | null;
+    const socks = request.getDispatcher() ?? null;
     return { headers: Object.fromEntries(headers) as Record<string, string>, tls: this.#tls, socks };
   }
 

@@ -1,8 +1,7 @@
 import type { ApiClient, Query } from './api-client.ts';
-import { ApiError, isForbidden, isGone, isInvalid, isNotFound } from './api-error.ts';
+import { ApiError, isForbidden, isGone, isInvalid, isNotFound, withoutRequest } from './api-error.ts';
 import { type BackoffOptions, backoffMilliseconds, delay } from './delay.ts';
-import type { DecodeFailureReason } from './list-watch.ts';
-import { pagesOf, parseWatchEvent, type WatchEvent } from './list-watch.ts';
+import { type DecodeFailureReason, pagesOf, parseWatchEvent, type WatchEvent } from './list-watch.ts';
 import type { RawObject } from './raw-object.ts';
 import { ReflectorStore } from './reflector-store.ts';
 import { errorOfWatch } from './status.ts';
@@ -182,7 +181,7 @@ export class Reflector<R extends Stored> {
       else if (why === 'Unanswered') log.warn({ path, error }, 'could not be read for minutes, trying again');
       else log.info({ path, error }, 'may not be read or is not there: going on without it, and trying again');
     }
-    onUnavailable?.(why, error instanceof Error ? sentenceOf(error) : '', this.#wasRead);
+    onUnavailable?.(why, error instanceof Error ? withoutRequest(error) : '', this.#wasRead);
   }
 
   #synchronized(): void {
@@ -359,9 +358,6 @@ export class Reflector<R extends Stored> {
 function unavailability(error: unknown): Unavailable | null {
   return isForbidden(error) ? 'Forbidden' : isNotFound(error) ? 'NotFound' : null;
 }
-
-/** Without the request, which is long and says nothing to people. */
-const sentenceOf = ({ message }: Error): string => message.replace(/^[A-Z]+ \S+: /, '');
 
 /** The wait that the server requested by Retry-After. */
 function askedMilliseconds(error: unknown): number {

@@ -50,6 +50,7 @@ export const pods: ResourceKind = kind('', 'v1', 'pods', 'Pod');
 export const services: ResourceKind = kind('', 'v1', 'services', 'Service');
 export const serviceAccounts: ResourceKind = kind('', 'v1', 'serviceaccounts', 'ServiceAccount');
 export const persistentVolumeClaims: ResourceKind = kind('', 'v1', 'persistentvolumeclaims', 'PersistentVolumeClaim');
+export const persistentVolumes: ResourceKind = kind('', 'v1', 'persistentvolumes', 'PersistentVolume', false);
 export const statefulSets: ResourceKind = kind('apps', 'v1', 'statefulsets', 'StatefulSet');
 export const deployments: ResourceKind = kind('apps', 'v1', 'deployments', 'Deployment');
 export const controllerRevisions: ResourceKind = kind('apps', 'v1', 'controllerrevisions', 'ControllerRevision');

@@ -6,6 +6,8 @@
 /** The labels of every MOCO object of a cluster, and the selectors of the PDB and the StatefulSet. */
 export const appNameLabel = 'app.kubernetes.io/name';
 export const appNameOfMoco = 'mysql';
+/** On the Jobs of backups and restores, and their pods. */
+export const appNameOfBackup = 'mysql-backup';
 /** Its value is the name of the MySQLCluster. */
 export const clusterNameLabel = 'app.kubernetes.io/instance';
 export const createdByLabel = 'app.kubernetes.io/created-by';

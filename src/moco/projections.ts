@@ -1,10 +1,12 @@
 import { metricsPortName, probePortName } from './agent.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
-import { type Json, labelSetAt, object, objects, strings, text, texts, whole } from './json.ts';
+import { type Json, object, objects, strings, text, texts, whole } from './json.ts';
+import { labelSetAt, newestManagers } from './managed-fields.ts';
 import {
   agentContainer,
   annotationOn,
   appNameLabel,
+  appNameOfBackup,
   appNameOfMoco,
   clusteringStoppedAnnotation,
   clusterNameLabel,
@@ -19,6 +21,7 @@ import {
   preventDeleteAnnotation,
   reconciliationStoppedAnnotation,
   releasedAnnotation,
+  restartInPlaceAnnotation,
   revisionHashLabel,
   roleLabel,
   rolePrimary,
@@ -28,10 +31,10 @@ import {
   strategyOnDelete,
 } from './names.ts';
 import type {
-  BackupRecord,
   BudgetRecord,
   ClusterRecord,
   ContainerRecord,
+  JobRecord,
   LabelSelector,
   LiveContainer,
   LivePod,
@@ -44,7 +47,6 @@ import type {
 // MOCO's labels and a name that no StatefulSet gives.
 
 const prefix = 'moco-';
-const backupPrefix = 'moco-backup-';
 
 /** The name of the StatefulSet, the PodDisruptionBudget and the headless Service of a cluster. */
 export const statefulSetName = (clusterName: string): string => `${prefix}${clusterName}`;
@@ -55,11 +57,19 @@ export function revisionHash(revision: string, clusterName: string): string {
   return revision.startsWith(stem) ? revision.slice(stem.length) : revision;
 }
 
-export const backupName = (clusterName: string): string => `${backupPrefix}${clusterName}`;
+/** The Job by which MOCO restores a new cluster. It has the labels of a backup. */
+const restoreName = (clusterName: string): string => `${prefix}restore-${clusterName}`;
 
 /** The label selector of the pods and StatefulSets that MOCO creates for members. */
 export const memberSelector = `${createdByLabel}=${createdByMoco},${appNameLabel}=${appNameOfMoco}`;
 export const createdBySelector = `${createdByLabel}=${createdByMoco}`;
+/**
+ * The label selector of the Jobs of backups and restores. A Job that a person creates from MOCO's CronJob has the labels of
+ * its template (MOCO 0.36, `labelSetForJob`).
+ */
+export const jobSelector = `${createdBySelector},${appNameLabel}=${appNameOfBackup}`;
+/** The same, of one cluster. */
+export const jobSelectorOf = (clusterName: string): string => `${jobSelector},${clusterNameLabel}=${clusterName}`;
 
 /** An annotation has a meaning only with exactly this value. */
 const isOn = (annotations: Json, name: string): boolean => annotations[name] === annotationOn;
@@ -96,6 +106,7 @@ export function projectCluster(raw: Json): ClusterRecord | null {
     replicas: whole(spec['replicas'], 0),
     offline: spec['offline'] === true,
     replicatesFromElsewhere: text(spec['replicationSourceSecretName']) !== null,
+    hasBackupPolicy: text(spec['backupPolicyName']) !== null,
     // MOCO has not written it yet. MOCO also reads the absent field as 0.
     primaryIndex: status['currentPrimaryIndex'] === undefined ? 0 : whole(status['currentPrimaryIndex'], -1),
     syncedReplicas: whole(status['syncedReplicas'], 0),
@@ -123,7 +134,7 @@ export function projectCluster(raw: Json): ClusterRecord | null {
 }
 
 export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
-  const { annotations, labels, metadata: _, generation, deletionTimestamp, ...own } = meta(raw);
+  const { annotations, labels, metadata, deletionTimestamp, ...own } = meta(raw);
   const clusterName = labels[clusterNameLabel];
   if (clusterName === undefined || own.name !== statefulSetName(clusterName)) return null;
   const spec = object(raw['spec']);
@@ -132,8 +143,9 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
   return {
     ...own,
     clusterName,
+    managers: newestManagers(metadata['managedFields']),
     deleting: deletionTimestamp !== null,
-    observed: whole(status['observedGeneration'], 0) >= generation,
+    observed: whole(status['observedGeneration'], 0) >= own.generation,
     replicas: whole(spec['replicas'], 0),
     currentRevision: text(status['currentRevision']) ?? '',
     updateRevision: text(status['updateRevision']) ?? '',
@@ -145,8 +157,7 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
   };
 }
 
-/** The fields of a pod that decisions read while updates in place are off. */
-export function projectSlimPod(raw: Json): PodRecord | null {
+function podRecord(raw: Json): PodRecord | null {
   const { annotations, labels, metadata, generation: _, ...own } = meta(raw);
   const clusterName = labels[clusterNameLabel];
   if (clusterName === undefined) return null;
@@ -160,6 +171,7 @@ export function projectSlimPod(raw: Json): PodRecord | null {
   return {
     ...own,
     clusterName,
+    node: text(spec['nodeName']),
     ordinal: Number(suffix),
     labels,
     createdAt: text(metadata['creationTimestamp']) ?? '',
@@ -195,8 +207,16 @@ export function projectSlimPod(raw: Json): PodRecord | null {
 }
 
 export function projectPod(raw: Json): PodRecord | null {
-  const pod = projectSlimPod(raw);
+  const pod = podRecord(raw);
   return pod && { ...pod, live: livePod(raw, pod.labels) };
+}
+
+/** The fields of a pod that decisions read while updates in place are off: `live` only of one that was changed before. */
+export function projectSlimPod(raw: Json): PodRecord | null {
+  const { annotations, metadata } = meta(raw);
+  const isChanged =
+    annotations[restartInPlaceAnnotation] !== undefined || resizedAt(metadata['managedFields']) !== null;
+  return isChanged ? projectPod(raw) : podRecord(raw);
 }
 
 function livePod(raw: Json, labels: LivePod['labels']): LivePod {
@@ -206,7 +226,6 @@ function livePod(raw: Json, labels: LivePod['labels']): LivePod {
   return {
     labels,
     annotations: texts(annotations),
-    node: text(spec['nodeName']),
     observed: whole(status['observedGeneration'], Number.MAX_SAFE_INTEGER) >= generation,
     containers: liveContainers(spec['containers'], status['containerStatuses'], metadata['managedFields']),
     initContainers: liveContainers(spec['initContainers'], status['initContainerStatuses'], undefined),
@@ -312,11 +331,20 @@ function selectorOf(raw: unknown): LabelSelector | null {
   };
 }
 
-export function projectBackup(raw: Json): BackupRecord | null {
-  const { annotations: _, labels, metadata: __, deletionTimestamp: ___, generation: ____, ...own } = meta(raw);
-  const clusterName = labels[clusterNameLabel] ?? own.name.slice(backupPrefix.length);
-  if (own.name !== backupName(clusterName)) return null;
-  return { ...own, clusterName, active: objects(object(raw['status'])['active']).length > 0 };
+/**
+ * `null` unless it is active. A Job is over once it is Complete or Failed, until then its controller creates pods. It creates
+ * none while the Job is suspended or being deleted; those that are there run on.
+ */
+export function projectJob(raw: Json): JobRecord | null {
+  const { labels, metadata, deletionTimestamp, namespace, name, uid, resourceVersion } = meta(raw);
+  const clusterName = labels[clusterNameLabel];
+  const status = object(raw['status']);
+  const isOver = ['Complete', 'Failed'].some((type) => conditionOf(status, type)['status'] === 'True');
+  const createsPods = object(raw['spec'])['suspend'] !== true && deletionTimestamp === null;
+  const pods = whole(status['active'], 0) + whole(status['terminating'], 0);
+  if (clusterName === undefined || isOver || (!createsPods && pods === 0)) return null;
+  const startedAt = text(status['startTime']) ?? text(metadata['creationTimestamp']) ?? '';
+  return { namespace, name, uid, resourceVersion, clusterName, restores: name === restoreName(clusterName), startedAt };
 }
 
 export function projectNamespace(raw: Json): NamespaceRecord {

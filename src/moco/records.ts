@@ -32,6 +32,8 @@ export interface ClusterRecord extends ObjectRecord {
   readonly clusteringStopped: boolean;
   readonly forcedRollingUpdate: boolean;
   readonly replicatesFromElsewhere: boolean;
+  /** `spec.backupPolicyName` is set: MOCO keeps a CronJob, from which people create Jobs as well. */
+  readonly hasBackupPolicy: boolean;
   /** A user has released it. */
   readonly released: boolean;
   /** Our own condition, or `null` if there is none. */
@@ -45,6 +47,9 @@ export interface ClusterRecord extends ObjectRecord {
 export interface StatefulSetRecord extends ObjectRecord {
   /** The MySQLCluster it belongs to. */
   readonly clusterName: string;
+  readonly generation: number;
+  /** The field managers of its newest writes. */
+  readonly managers: readonly string[];
   readonly deleting: boolean;
   readonly observed: boolean;
   readonly replicas: number;
@@ -79,14 +84,14 @@ type PodFacts = Omit<
   | 'demoteForSeconds'
   | 'inPlace'
   | 'restartInPlace'
+  | 'comeback'
+  | 'nodeLeaves'
 >;
 
 /** What updates in place compare, change and wait for. */
 export interface LivePod {
   readonly labels: Labels;
   readonly annotations: Labels;
-  /** The node that it runs on, or `null`. */
-  readonly node: string | null;
   /** The kubelet has acted on the current spec, or it is of a version that does not tell (before Kubernetes 1.35). */
   readonly observed: boolean;
   readonly containers: readonly LiveContainer[];
@@ -128,6 +133,8 @@ export interface Resources {
 
 export interface PodRecord extends ObjectRecord, PodFacts {
   readonly clusterName: string;
+  /** The node that it runs on, or `null`. */
+  readonly node: string | null;
   readonly labels: Labels;
   readonly createdAt: string;
   /** When the label of its revision was last set, or later; `null` if nothing shows that. */
@@ -155,10 +162,13 @@ export interface BudgetRecord extends ObjectRecord, Omit<BudgetFacts, 'awaiting'
   readonly disruptedPods: Readonly<Record<string, string>>;
 }
 
-/** The CronJob of a cluster's scheduled backup. */
-export interface BackupRecord extends ObjectRecord {
+/** A Job of a backup or a restore that is active: whoever created it, its pod runs or will. */
+export interface JobRecord extends ObjectRecord {
   readonly clusterName: string;
-  readonly active: boolean;
+  /** It is the Job by which MOCO restores the cluster. */
+  readonly restores: boolean;
+  /** When it started, or was created if it has not. */
+  readonly startedAt: string;
 }
 
 /** Cluster-scoped: its own `namespace` is empty. */
@@ -181,5 +191,7 @@ export interface ClusterObjects {
   readonly statefulSet: StatefulSetRecord | null;
   readonly pods: readonly PodRecord[];
   readonly budgets: readonly BudgetRecord[];
-  readonly backup: BackupRecord | null;
+  readonly jobs: readonly JobRecord[];
+  /** The API server's message if Jobs can't be read, else `null`. `jobs` is empty then. */
+  readonly jobsUnreadable: string | null;
 }

@@ -1,10 +1,10 @@
 import type { InPlaceUpdate } from '../core/in-place.ts';
 import { isParticipating, isSettled } from '../core/member.ts';
-import type { ClusterFacts, ContainerFacts, MemberFacts, StatefulSetFacts } from '../core/snapshot.ts';
+import type { BackupJobFacts, ClusterFacts, ContainerFacts, MemberFacts, StatefulSetFacts } from '../core/snapshot.ts';
 import type { Ages } from './ages.ts';
 import { restartInPlace } from './in-place/restart.ts';
 import { selects } from './label-selector.ts';
-import type { BudgetRecord, ClusterObjects, ClusterRecord, ContainerRecord, PodRecord } from './records.ts';
+import type { BudgetRecord, ClusterObjects, ClusterRecord, ContainerRecord, JobRecord, PodRecord } from './records.ts';
 import { milliseconds } from './timestamp.ts';
 
 /** Derives the core's facts about a cluster from the objects of MOCO and Kubernetes. */
@@ -13,7 +13,8 @@ export interface ObjectFacts {
   readonly statefulSet: StatefulSetFacts | null;
   readonly members: readonly MemberFacts[];
   readonly budgets: readonly BudgetRecord[];
-  readonly backupJobActive: boolean;
+  readonly backupJobs: readonly BackupJobFacts[];
+  readonly backupsUnreadable: string | null;
 }
 
 /** The status records the demotion, which may be older than the first observation of its pod. */
@@ -22,16 +23,20 @@ export interface DemotionMemory {
   readonly demotionAskedAt: string | null;
 }
 
+/** What was read about whether a member can come back. */
+export type ComebackFacts = Pick<MemberFacts, 'comeback' | 'nodeLeaves'>;
+
 /** Call within `ages.observe`. */
 export function objectFacts(
   objects: ClusterObjects,
   ages: Ages,
   memory: DemotionMemory,
   inPlace: (pod: PodRecord) => InPlaceUpdate | null = () => null,
+  comeback: (pod: PodRecord) => ComebackFacts = () => ({ comeback: null, nodeLeaves: false }),
 ): ObjectFacts {
-  const { cluster, statefulSet, backup } = objects;
+  const { cluster, statefulSet, jobs, jobsUnreadable } = objects;
   const pods = objects.pods.toSorted((a, b) => a.ordinal - b.ordinal);
-  const members = pods.map((pod) => memberFacts(pod, objects, ages, memory, inPlace(pod)));
+  const members = pods.map((pod) => memberFacts(pod, objects, ages, memory, inPlace(pod), comeback(pod)));
   return {
     cluster: {
       ...cluster,
@@ -41,8 +46,15 @@ export function objectFacts(
     statefulSet,
     members,
     budgets: objects.budgets.filter((budget) => pods.some((pod) => selects(budget.selector, pod.labels))),
-    backupJobActive: backup?.active === true,
+    backupJobs: jobs.map((job) => backupJobFacts(job, ages)),
+    // Without a policy there is no CronJob, and nothing from which a Job could come.
+    backupsUnreadable: cluster.hasBackupPolicy ? jobsUnreadable : null,
   };
+}
+
+function backupJobFacts(job: JobRecord, ages: Ages): BackupJobFacts {
+  const { name, restores, startedAt } = job;
+  return { name, restores, startedAt, activeForSeconds: ages.since(job, 'active', startedAt, milliseconds(startedAt)) };
 }
 
 function memberFacts(
@@ -51,6 +63,7 @@ function memberFacts(
   ages: Ages,
   memory: DemotionMemory,
   inPlace: InPlaceUpdate | null,
+  comeback: ComebackFacts,
 ): MemberFacts {
   const turn = turnOf(pod);
   const isOfNoRevision = inPlace !== null && pod.revision === statefulSet?.updateRevision;
@@ -67,6 +80,7 @@ function memberFacts(
     demoteForSeconds: demoted(pod, ages, memory),
     inPlace,
     restartInPlace: restartInPlace(pod, ages),
+    ...comeback,
   };
   return { ...facts, participatingForSeconds: participating(pod, facts, cluster, ages) };
 }

@@ -37,18 +37,37 @@ function changeOf({ path, before, after }: TemplateDifference): TemplateChange {
   return { path, ...(from !== null && { from }), ...(to !== null && { to }) };
 }
 
+/** The pod template of a ControllerRevision, without the patch directive that Kubernetes stores in it. */
+export function templateOf(revision: Json): Json {
+  const { $patch: _, ...template } = object(object(object(revision['data'])['spec'])['template']);
+  return template;
+}
+
 /**
  * The differences between two pod templates, with the values. Items of a list are matched by name if they have unique
- * names, else by position.
+ * names, else by position. If their order differs, the difference has the names in order: a variable sees only those
+ * before it, and init containers run one after another. Empty if and only if the templates are equal.
  */
 export function templateDifferences(before: unknown, after: unknown, path = ''): readonly TemplateDifference[] {
   if (isDeepStrictEqual(before, after)) return [];
-  const parts = partsOf(before, after);
-  if (parts === null) return [{ path, before, after }];
-  return [...parts].flatMap(([part, [left, right]]) =>
+  const parts = partsOf(before, after) ?? [];
+  const within = [...parts].flatMap(([part, [left, right]]) =>
     templateDifferences(left, right, path === '' ? part.replace(/^\./, '') : path + part),
   );
+  const all = [...orderOf(before, after, path), ...within];
+  return all.length === 0 ? [{ path, before, after }] : all;
 }
+
+/** Of the items that both lists have by name. */
+function orderOf(before: unknown, after: unknown, path: string): readonly TemplateDifference[] {
+  if (!isNamed(before) || !isNamed(after)) return [];
+  const [left, right] = [before, after].map((list) => list.map(({ name }) => name));
+  const [one, other] = [common(left, right), common(right, left)];
+  return isDeepStrictEqual(one, other) ? [] : [{ path, before: one, after: other }];
+}
+
+const common = (names: readonly string[] = [], others: readonly string[] = []): readonly string[] =>
+  names.filter((name) => others.includes(name));
 
 type Parts = ReadonlyMap<string, readonly [before: unknown, after: unknown]>;
 
@@ -72,11 +91,8 @@ const byName = (list: Named): ReadonlyMap<string, unknown> => new Map(list.map((
 const byPlace = (list: readonly unknown[]): ReadonlyMap<string, unknown> =>
   new Map(list.map((item, place) => [`[${place}]`, item]));
 
-/** Without the patch directive that Kubernetes stores in a template. */
-function byField(value: Json): ReadonlyMap<string, unknown> {
-  const fields = Object.entries(value).filter(([name]) => name !== '$patch');
-  return new Map(fields.map(([name, field]) => [/^\w+$/.test(name) ? `.${name}` : `[${name}]`, field]));
-}
+const byField = (value: Json): ReadonlyMap<string, unknown> =>
+  new Map(Object.entries(value).map(([name, field]) => [/^\w+$/.test(name) ? `.${name}` : `[${name}]`, field]));
 
 /** Whether all items of a list have unique names. */
 export function isNamed(list: unknown): list is Named {

@@ -135,7 +135,7 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     blackouts: { value: [blackout('2027-01-04T00:00:00Z')], source: 'MySQLRollout' },
     checks: { value: [{ name: 'errant' }], source: 'MySQLRolloutPolicy/production', enforced: true },
     inPlace: {
-      value: { mode: 'Only', containers: ['agent'], metadata: false, primary: 'InPlace' },
+      value: { mode: 'Only', containers: ['agent'], metadata: [], primary: 'InPlace' },
       source: 'MySQLRollout',
     },
   },
@@ -226,6 +226,10 @@ describe('the API server and MySQLRollout', function () {
       Array.from({ length: 16 }, (_, index) => check({ name: `check-${index}`, query: 'x'.repeat(1024) })),
     ],
     blackouts: [[], [blackout('2027-01-04T00:00:00Z'), blackout('2026-12-19T15:00:01Z')]],
+    inPlace: [
+      { metadata: [] },
+      { metadata: ['team', 'example.com/team', 'example.com/*', 'e*', `${'a'.repeat(253)}/${'b'.repeat(63)}`] },
+    ],
   };
   for (const [field, values] of Object.entries(taken)) {
     it(`accept what the program accepts as ${field}`, async () => {
@@ -303,6 +307,9 @@ describe('the API server and MySQLRollout', function () {
       { checks: Array.from({ length: 17 }, (_, index) => check({ name: `check-${index}` })) },
       /checks.*at most 16/,
     ],
+    'every label and annotation': [{ inPlace: { metadata: ['*'] } }, /inPlace\.metadata\[0\].*should match/],
+    'a key with a * in the middle': [{ inPlace: { metadata: ['a*b'] } }, /inPlace\.metadata\[0\].*should match/],
+    'whether labels and annotations may change': [{ inPlace: { metadata: true } }, /inPlace\.metadata.*array/],
     'a field that does not exist': [{ pause: true }, /unknown field "spec\.pause"/],
   };
   for (const [what, [spec, reason]] of Object.entries(refused)) {

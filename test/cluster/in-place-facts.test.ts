@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Json, labelSetAt, object } from '../../src/moco/json.ts';
+import { type Json, object } from '../../src/moco/json.ts';
+import { labelSetAt } from '../../src/moco/managed-fields.ts';
 import { clusterNameLabel, revisionHashLabel } from '../../src/moco/names.ts';
 import { projectPod } from '../../src/moco/projections.ts';
 import type { LiveContainer } from '../../src/moco/records.ts';

@@ -56,7 +56,7 @@ describe('updates in place on a real control plane', () => {
     'change labels without a restart, and Kubernetes and MOCO call the cluster updated',
     withSidecar,
     async (cluster) => {
-      await cluster.setting(inPlace());
+      await cluster.setting(inPlace({ metadata: ['team'] }));
       const [pods, ids] = [uids(cluster), idsOf(cluster, mysqldContainer)];
       await template(cluster, { team: 'b' });
       await cluster.completes();
@@ -133,6 +133,56 @@ describe('updates in place on a real control plane', () => {
       expect(uids(cluster)).to.include.members([first, second]).and.not.include(third);
     },
   );
+
+  scenario(
+    'replace a member whose resize was taken back, once they are turned off',
+    withResources('1'),
+    async (cluster) => {
+      await cluster.setting(inPlace());
+      const [first, second, third] = cluster.now.pods.map(({ metadata }) => metadata.uid);
+      cluster.refuseResize(2, 'Deferred');
+      await cluster.patch(withResources('2'));
+      await cluster.until('the resize is deferred', ({ rollout }) =>
+        rollout?.status?.hold?.message.includes('defers it'),
+      );
+      await cluster.setting({ inPlace: { mode: 'Never' } });
+      await cluster.patch(withResources('1'));
+      await cluster.completes();
+      expect(await cluster.steps()).to.deep.equal(['resize 2', 'evict 2']);
+      expect(uids(cluster)).to.include.members([first, second]).and.not.include(third);
+      const resources = { limits: { cpu: '1' }, requests: { cpu: '500m' } };
+      expect(actual(cluster, mysqldContainer)).to.deep.equal([resources, resources, resources]);
+    },
+  );
+
+  const variables = [
+    { name: 'DB_USER', value: 'reader' },
+    { name: 'DSN', value: '$(DB_USER)@primary' },
+  ];
+  const withVariables = (env: readonly object[]) => ({
+    spec: { podTemplate: { spec: { containers: [mysqld, { ...sidecar('example/sidecar:1'), env }] } } },
+  });
+  scenario(
+    'become evictions where variables change their places, and the history shows it',
+    withVariables(variables),
+    async (cluster) => {
+      await cluster.setting(inPlace());
+      await cluster.patch(withVariables(variables.toReversed()));
+      await cluster.completes();
+      expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
+      const ended = await cluster.until('the history has the rollout', ({ rollout }) =>
+        rollout?.status?.history?.findLast(({ switchovers }) => switchovers > 0),
+      );
+      expect(ended.changes).to.deep.equal([{ path: 'spec.containers[user-sidecar].env' }]);
+    },
+  );
+
+  scenario('become evictions where an annotation asks for new pods', withSidecar, async (cluster) => {
+    await cluster.setting(inPlace());
+    await cluster.patch({ spec: { podTemplate: { metadata: { annotations: { rollme: 'x7Qz2' } } } } });
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
+  });
 
   it('let the token of the controller resize pods, and not lower the memory limit of mysqld', async () => {
     const { controlPlane } = stage();

@@ -25,6 +25,10 @@ const attempts: Readonly<Record<string, { readonly flags: readonly string[]; rea
     flags: ['patch', 'statefulset', 'moco-x', '-p', json({ spec: { template: { spec: container(mysqldContainer) } } })],
     refusal: 'moco-rollout changes no template and no number of replicas',
   },
+  'create a pod as a dry run that isn’t MOCO’s': {
+    flags: ['run', 'somebody-elses', '--image=somebody/elses:1'],
+    refusal: 'moco-rollout changes only what MOCO has made',
+  },
   'delete a pod that isn’t MOCO’s': {
     flags: ['delete', 'pod', 'somebody-elses'],
     refusal: 'moco-rollout changes only what MOCO has made',
@@ -81,6 +85,15 @@ describe('a controller under its policy', function () {
       expect(String(await tried.catch((error: unknown) => error))).to.include(refusal);
     });
   }
+
+  it('can create a pod of MOCO’s as a dry run, and not otherwise', async () => {
+    const run = (...flags: readonly string[]): Promise<string> =>
+      cluster
+        .kubectl('--kubeconfig', kubeconfig, 'run', 'moco-x-9', '--image=somebody/elses:1', ...flags)
+        .catch(String);
+    expect(await run('--dry-run=server')).to.include('pod/moco-x-9 created (server dry run)');
+    expect(await run()).to.include('moco-rollout creates pods as dry runs only');
+  });
 
   it('has disclosed neither its token nor the key of its webhook', async () => {
     const token = /"token": "([^"]+)"/.exec(await readFile(kubeconfig, 'utf8'))?.[1] ?? '';

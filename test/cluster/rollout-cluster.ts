@@ -1,6 +1,6 @@
 import { type RolloutSpec, rolloutKind } from '../../src/api/rollout.ts';
 import type { ContentType } from '../../src/kube/api-client.ts';
-import { cronJobs, jobs, pods, type ResourceKind } from '../../src/kube/resource.ts';
+import { pods, type ResourceKind } from '../../src/kube/resource.ts';
 import {
   annotationOn,
   clusterKind,
@@ -14,8 +14,9 @@ import {
   strategyLabel,
 } from '../../src/moco/names.ts';
 import type { AuditEvent } from '../support/control-plane/control-plane.ts';
+import { beginBackup, completeJob, createBackupJob } from '../support/moco/backup-job.ts';
 import type { Faults } from '../support/moco/faults.ts';
-import { backupCronJobName, prefixedName } from '../support/moco/names.ts';
+import { prefixedName } from '../support/moco/names.ts';
 import type { KubernetesObject, Pod } from '../support/moco/objects.ts';
 import { type SampleOptions, sampleCluster } from '../support/moco/sample.ts';
 import type { ContainerFault, ResizeFault } from '../support/nodes/faults.ts';
@@ -26,7 +27,6 @@ import { controllerUser, type Deed, newPodsDeeds, storyOf } from './rollout-stor
 
 const mergePatch: ContentType = 'application/merge-patch+json';
 const name = 'x';
-const backupJob = 'backup';
 
 export type ClusterOptions = Partial<Omit<SampleOptions, 'name' | 'namespace'>>;
 
@@ -36,6 +36,7 @@ export class RolloutCluster {
   readonly name = name;
   readonly #stage: Stage;
   readonly #history: History;
+  #endBackup: () => Promise<void> = async () => undefined;
   /** How much of the audit log was written before the part of the story that is told. */
   #from = 0;
   #fromRevision = 0;
@@ -88,6 +89,11 @@ export class RolloutCluster {
   /** Makes an object in the cluster's namespace, as a user does. */
   async make(kind: ResourceKind, body: object): Promise<KubernetesObject> {
     return this.#stage.client.create(kind, { namespace: this.namespace }, body, { priority: 'disrupt' });
+  }
+
+  /** An object that belongs to no namespace. */
+  async makeUnscoped(kind: ResourceKind, body: object): Promise<KubernetesObject> {
+    return this.#stage.client.create(kind, {}, body, { priority: 'disrupt' });
   }
 
   async remove(kind: ResourceKind, objectName: string): Promise<void> {
@@ -356,28 +362,25 @@ export class RolloutCluster {
     return audit.slice(this.#from).filter(({ objectRef }) => objectRef?.namespace === this.namespace);
   }
 
-  /** A backup is being taken: its Job is there and the CronJob says so, whereupon MOCO closes the budget. */
+  /** A scheduled backup begins, whereupon MOCO closes the budget. */
   async startBackup(): Promise<void> {
-    const cronJob = { namespace: this.namespace, name: backupCronJobName(this.name) };
-    const { client } = this.#stage;
-    const { metadata } = await client.get<KubernetesObject>(cronJobs, cronJob, { priority: 'read' });
-    const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: metadata.name, uid: metadata.uid, controller: true };
-    const template = { spec: { restartPolicy: 'Never', containers: [{ name: 'backup', image: 'example/backup:1' }] } };
-    const job = await this.make(jobs, {
-      metadata: { namespace: this.namespace, name: backupJob, ownerReferences: [owner] },
-      // Without a pod: what counts is that it has not finished.
-      spec: { suspend: true, template },
-    });
-    const active = [{ kind: 'Job', namespace: this.namespace, name: backupJob, uid: job.metadata.uid }];
-    const place = { ...cronJob, subresource: 'status' };
-    await client.patch(cronJobs, place, mergePatch, { status: { active } }, { priority: 'disrupt' });
+    this.#endBackup = await beginBackup(this.#stage.client, this.namespace, this.name);
     await this.until('the budget is closed', ({ budgets }) => budgets.some(({ spec }) => spec.maxUnavailable === 0));
   }
 
-  /** Its Job is gone, and kube-controller-manager's CronJob controller says so. */
   async endBackup(): Promise<void> {
-    await this.remove(jobs, backupJob);
+    await this.#endBackup();
     await this.until('the budget is open', ({ budgets }) => budgets.every(({ spec }) => spec.maxUnavailable !== 0));
+  }
+
+  /** A person creates the Job of a backup, which MOCO does not know. */
+  async backUpByHand(jobName: string): Promise<void> {
+    await createBackupJob(this.#stage.client, this.namespace, this.name, jobName);
+  }
+
+  async completeBackup(jobName: string): Promise<void> {
+    const { client, world } = this.#stage;
+    await completeJob(client, this.namespace, jobName, new Date(world.wall()).toISOString());
   }
 
   /** Resolves once the history shows it, so that nothing is asked of the objects as they were before. */

@@ -29,6 +29,24 @@ describe('a rollout that is held', () => {
     expect(await cluster.steps()).to.deep.equal(wholeRollout);
   });
 
+  scenario(
+    'waits while a backup runs that a person has begun',
+    { spec: { backupPolicyName: 'daily' } },
+    async (cluster) => {
+      await cluster.backUpByHand('emergency-backup');
+      await cluster.setImage('mysql:8.4.9');
+      await cluster.holds('BackupRunning');
+      expect(cluster.now.rollout?.status?.hold?.message).to.match(
+        /^backup Job emergency-backup, which started at .*, has not ended$/,
+      );
+      expect(cluster.now.budgets.map(({ spec }) => spec.maxUnavailable)).to.deep.equal([1]);
+      expect(await cluster.steps()).to.deep.equal([]);
+      await cluster.completeBackup('emergency-backup');
+      await cluster.completes();
+      expect(await cluster.steps()).to.deep.equal(wholeRollout);
+    },
+  );
+
   scenario('waits while a second budget selects its pods, which no eviction can pass', {}, async (cluster) => {
     const second = {
       metadata: { name: 'second', namespace: cluster.namespace },

@@ -12,7 +12,7 @@ import {
 } from '../../src/kube/resource.ts';
 import { Store, type Stored } from '../../src/kube/store.ts';
 import type { World } from '../../src/kube/world.ts';
-import { clusterKind } from '../../src/moco/names.ts';
+import { appNameLabel, appNameOfMoco, clusterKind } from '../../src/moco/names.ts';
 import type {
   Condition,
   KubernetesObject,
@@ -219,7 +219,10 @@ function seen(raw: KubernetesObject): Seen {
 function momentOf(versions: readonly Version[]): Moment {
   const of = (wanted: ResourceKind): readonly unknown[] =>
     versions.filter(({ kind, object }) => kind === wanted && object !== null).map(({ object }) => object);
-  const members = of(pods) as readonly Pod[];
+  // Those of Jobs have other names.
+  const members = (of(pods) as readonly Pod[]).filter(
+    ({ metadata }) => metadata.labels?.[appNameLabel] === appNameOfMoco,
+  );
   return {
     cluster: (of(clusterKind)[0] ?? null) as MySQLCluster | null,
     statefulSet: (of(statefulSets)[0] ?? null) as StatefulSet | null,

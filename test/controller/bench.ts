@@ -7,19 +7,21 @@ import { Cache, keyOf } from '../../src/controller/observe/cache.ts';
 import { Checks } from '../../src/controller/observe/checks.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/observe/fleet.ts';
 import { followFleet } from '../../src/controller/observe/follow-fleet.ts';
+import { RecentNodes } from '../../src/controller/observe/node-reading.ts';
 import { wholeRecord } from '../../src/controller/observe/rollout-record.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import type { Occurrence } from '../../src/kube/event-recorder.ts';
-import { cronJobs, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
+import { jobs, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
 import type { Store, Stored } from '../../src/kube/store.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import {
-  projectBackup,
   projectBudget,
   projectCluster,
+  projectJob,
   projectPod,
+  projectSlimPod,
   projectStatefulSet,
 } from '../../src/moco/projections.ts';
 import { timestampOf } from '../../src/moco/timestamp.ts';
@@ -44,13 +46,20 @@ import { ObjectServer, type Patch, type Write } from './object-server.ts';
 export const key = keyOf('default', 'test');
 export const member = (ordinal: number): string => `moco-test-${ordinal}`;
 
-type Kind = 'clusters' | 'rollouts' | 'statefulSets' | 'pods' | 'budgets' | 'backups';
+type Kind = 'clusters' | 'rollouts' | 'statefulSets' | 'pods' | 'budgets' | 'jobs';
 
 interface Surroundings {
   readonly world: FakeWorld;
   readonly server: ObjectServer;
   readonly replicas: FakeReplicas;
   readonly prometheus: FakePrometheus;
+}
+
+interface ProcessOptions {
+  readonly qps?: number;
+  readonly burst?: number;
+  readonly mayLackNodes?: boolean;
+  readonly inPlaceEnabled?: boolean;
 }
 
 /** One run of the program: what it has seen, and what it remembers. */
@@ -63,6 +72,7 @@ export class Process {
   isLeading = true;
   readonly reconciler: Reconciler;
   readonly #bench: Surroundings;
+  readonly #inPlaceEnabled: boolean;
 
   /** Told of clusters that may begin now. */
   wake: (key: string) => void = () => undefined;
@@ -72,9 +82,10 @@ export class Process {
     holder: string,
     { mode = 'OnDelete', ...settings }: Partial<RolloutPolicy>,
     limits: FleetLimits,
-    rate = { qps: 1e6, burst: 1e6 },
+    { mayLackNodes = false, inPlaceEnabled = true, ...rate }: ProcessOptions = {},
   ) {
     this.#bench = bench;
+    this.#inPlaceEnabled = inPlaceEnabled;
     const { world } = bench;
     this.fleet = new Fleet(limits, world, (key) => this.wake(key));
     followFleet(this.cache, this.fleet);
@@ -84,10 +95,13 @@ export class Process {
       strategies: {
         onDeleteEnabled: mode === 'OnDelete',
         partitionDriver: mode === 'Partition' ? 'own' : 'moco',
-        inPlaceEnabled: true,
+        inPlaceEnabled,
       },
-      api: new ClusterApi(new ApiClient({ world, ...rate })),
+      api: new ClusterApi(new ApiClient({ world, qps: 1e6, burst: 1e6, ...rate })),
       delays: bench.replicas,
+      mayLackNodes,
+      mayLackCreate: false,
+      nodes: new RecentNodes(world),
       checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), () => undefined),
       world,
       log: this.log,
@@ -120,9 +134,9 @@ export class Process {
     };
     bring('clusters', clusterKind, this.cache.clusters, projectCluster);
     bring('statefulSets', statefulSets, this.cache.statefulSets, projectStatefulSet);
-    bring('pods', pods, this.cache.pods, projectPod);
+    bring('pods', pods, this.cache.pods, this.#inPlaceEnabled ? projectPod : projectSlimPod);
     bring('budgets', podDisruptionBudgets, this.cache.budgets, projectBudget);
-    bring('backups', cronJobs, this.cache.backups, projectBackup);
+    bring('jobs', jobs, this.cache.jobs, projectJob);
     bring('rollouts', rolloutKind, this.cache.rollouts, (raw) => wholeRecord(raw as unknown as MySQLRollout));
   }
 
@@ -179,9 +193,15 @@ export class Bench {
   }
 
   /** The program is started, another time each time. */
-  start(settings: Partial<RolloutPolicy> = {}, limits: FleetLimits = noFleetLimits): Process {
+  start(settings: Partial<RolloutPolicy> = {}, limits = noFleetLimits, options: ProcessOptions = {}): Process {
     this.#processes += 1;
-    return new Process(this, `process-${this.#processes}`, settings, limits);
+    return new Process(this, `process-${this.#processes}`, settings, limits, options);
+  }
+
+  /** The same without the feature gate InPlaceUpdate. */
+  startWithoutInPlace(): Process {
+    this.#processes += 1;
+    return new Process(this, `process-${this.#processes}`, {}, noFleetLimits, { inPlaceEnabled: false });
   }
 
   get status(): RolloutStatus {

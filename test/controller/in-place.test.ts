@@ -102,7 +102,7 @@ describe('an update in place', () => {
     const bench = new InPlaceBench();
     await started(bench, {});
     expect(bench.steps).to.deep.equal(['evict 2']);
-    expect(bench.server.reads.filter((path) => path.includes('/nodes/'))).to.deep.equal([]);
+    expect(bench.status.members?.map(({ update }) => update)).to.deep.equal([undefined, undefined, undefined]);
   });
 
   it('does not happen to a member that differs by more', async () => {
@@ -166,6 +166,50 @@ describe('an update in place', () => {
   });
 });
 
+describe('an annotation or label that is not allowed to change in place', () => {
+  it('makes an eviction, and the status and the message of RestartNeeded say which one', async () => {
+    const bench = new InPlaceBench((template) => {
+      const metadata = template['metadata'] as { readonly annotations?: object };
+      return { ...template, metadata: { ...metadata, annotations: { ...metadata.annotations, rollme: 'x7Qz2' } } };
+    });
+    const program = await started(bench, { inPlace: { mode: 'Only' } });
+    await program.reportAll();
+    const why = 'the annotation rollme changes, and inPlace.metadata does not have it';
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold?.message).to.contain(why);
+    expect(bench.status.members?.[2]?.update).to.equal(`by another pod: ${why}`);
+    bench.setting({ inPlace: { mode: 'IfPossible' } });
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('may be allowed', async () => {
+    const bench = new InPlaceBench((template) => {
+      const metadata = template['metadata'] as { readonly labels: object };
+      return { ...template, metadata: { ...metadata, labels: { ...metadata.labels, 'example.com/team': 'b' } } };
+    });
+    await started(bench, { inPlace: { mode: 'IfPossible', metadata: ['example.com/*'] } });
+    expect(bench.steps.slice(0, 3)).to.deep.equal(['in place 2', 'in place 1', 'in place 0']);
+  });
+});
+
+describe('variables in another order', () => {
+  it('make an eviction: one may use those before it', async () => {
+    const env = [
+      { name: 'USER', value: 'reader' },
+      { name: 'DSN', value: '$(USER)@primary' },
+    ];
+    const bench = new InPlaceBench(
+      (template) => withContainer(template, 'slow-log', { env: env.toReversed() }),
+      (template) => withContainer(template, 'slow-log', { env }),
+    );
+    const program = await started(bench, ifPossible);
+    await program.reportAll();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.status.rollout?.changes).to.deep.equal([{ path: 'spec.containers[slow-log].env' }]);
+  });
+});
+
 describe('containers that an update in place restarts', () => {
   it('restart one member after another, and the primary without a switchover if the user says so', async () => {
     const bench = new InPlaceBench(newSlowLog);
@@ -197,6 +241,20 @@ describe('containers that an update in place restarts', () => {
       await program.work();
     }
     expect(bench.steps).to.deep.equal(['in place 2', 'in place 1', 'demote 0']);
+  });
+
+  it('are awaited without the feature gate as well', async () => {
+    const bench = new InPlaceBench(newSlowLog);
+    bench.pulledEverywhere('example/slow-log:2');
+    await started(bench, ifPossible);
+    const next = bench.startWithoutInPlace();
+    await next.work();
+    await next.reportAll();
+    expect(bench.steps).to.deep.equal(['in place 2']);
+    expect(bench.status.hold?.message).to.contain('slow-log has not restarted with the new image yet');
+    bench.kubelet(2);
+    await next.work();
+    expect(bench.steps).to.deep.equal(['in place 2', 'evict 1']);
   });
 
   it('are awaited by another leader as well', async () => {
@@ -451,6 +509,81 @@ describe('resources', () => {
     expect(bench.steps).to.deep.equal(['resize 2', 'resize 2']);
     expect(bench.resourcesOf(2, 'agent')).to.deep.equal(before);
   });
+
+  it('of a template that changed meanwhile go first to the member whose kubelet defers the resize before', async () => {
+    const bench = new InPlaceBench(newCpu);
+    await started(bench, ifPossible);
+    bench.resized(2);
+    const program = bench.start({ minReadySeconds: 5 });
+    const later = async (): Promise<readonly string[]> => {
+      bench.world.freeze(60_000);
+      await program.work();
+      await program.work();
+      return bench.steps.slice(2);
+    };
+    await later();
+    expect(await later()).to.deep.equal(['resize 1']);
+    bench.resizeWaits(1, 'PodResizePending', 'Deferred', 'no room at the moment');
+    bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
+    expect((await later()).slice(0, 2)).to.deep.equal(['resize 1', 'resize 1']);
+    bench.resized(1);
+    expect(await later()).to.deep.equal(['resize 1', 'resize 1', 'resize 2']);
+  });
+
+  it('that were taken back and that the kubelet defers are no update: the pod is replaced after five minutes', async () => {
+    for (const mode of ['IfPossible', 'Never'] as const) {
+      const bench = new InPlaceBench(newCpu);
+      await started(bench, ifPossible);
+      bench.resized(2);
+      bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
+      const program = bench.start();
+      await program.work();
+      bench.resizeWaits(2, 'PodResizePending', 'Deferred', 'no room at the moment');
+      bench.setting({ inPlace: { mode } });
+      await program.work();
+      await program.reportAll();
+      expect(bench.steps, mode).to.deep.equal(['resize 2', 'resize 2']);
+      expect(bench.status.hold?.rule, mode).to.equal('AwaitingResize');
+      bench.world.freeze(300_000);
+      await program.work();
+      expect(bench.steps, mode).to.deep.equal(['resize 2', 'resize 2', 'evict 2']);
+    }
+  });
+
+  for (const [what, start] of [
+    ['the mode is Never', (bench: InPlaceBench) => bench.start()],
+    ['the feature gate is off', (bench: InPlaceBench) => bench.startWithoutInPlace()],
+  ] as const) {
+    it(`go with the pod where the template was taken back and ${what}: it has not what its label says`, async () => {
+      const bench = new InPlaceBench(newCpu);
+      await started(bench, ifPossible);
+      bench.resized(2);
+      bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
+      bench.setting({ inPlace: { mode: 'Never' } });
+      const next = start(bench);
+      await next.work();
+      await next.reportAll();
+      expect(bench.steps).to.deep.equal(['resize 2', 'evict 2']);
+      expect(bench.status.members?.find(({ ordinal }) => ordinal === 2)?.update).to.equal(
+        'by another pod: it was resized for another revision, and updates in place are off',
+      );
+    });
+
+    it(`are what the label says where the patch has followed the resize, and ${what}: nothing is done`, async () => {
+      const bench = new InPlaceBench(newCpu);
+      const program = await started(bench, ifPossible);
+      for (const ordinal of [2, 1, 0]) {
+        bench.resized(ordinal);
+        await program.work();
+      }
+      bench.setting({ inPlace: { mode: 'Never' } });
+      const next = start(bench);
+      await next.work();
+      await next.reportAll();
+      expect(bench.steps.at(-1)).to.equal('promoteRevision');
+      expect(bench.status.phase).to.equal('UpToDate');
+    });
+  }
 
   it('are not given to other members once mysqld of the first has restarted for them', async () => {
     const bench = new InPlaceBench(newCpu);

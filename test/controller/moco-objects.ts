@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { revisionHashLabel, roleLabel, strategyLabel, strategyOnDelete } from '../../src/moco/names.ts';
 import { revisionOwner } from '../support/label-owner.ts';
+import { jobLabels } from '../support/moco/names.ts';
 import type { Patch } from './object-server.ts';
 
 export const revisionBefore = 'moco-test-5897fd84f8';
@@ -68,6 +69,12 @@ export function statefulSet({ replicas = 3, current = revisionBefore, update = r
   };
 }
 
+/** The Job of a backup that a person has created from MOCO's CronJob. */
+export const emergencyBackup: object = {
+  metadata: { name: 'emergency-backup', labels: jobLabels('test') },
+  status: { active: 1, startTime: '2026-07-01T12:00:00Z' },
+};
+
 export const budget = (): object => recorded.podDisruptionBudget;
 
 export interface PodOptions {
@@ -97,9 +104,15 @@ export function pod(
         ...(role !== null && { [roleLabel]: role }),
       },
     },
+    spec: {
+      ...recorded.pod.spec,
+      volumes: [{ name: 'mysql-data', persistentVolumeClaim: { claimName: claimOf(ordinal) } }],
+    },
     status: { ...status, ...containersOf(ready ? 'ready' : 'starting', at) },
   };
 }
+
+export const claimOf = (ordinal: number): string => `mysql-data-moco-test-${ordinal}`;
 
 /** The status of a pod whose mysqld does this since then. */
 export function containersOf(

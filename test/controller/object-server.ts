@@ -1,12 +1,23 @@
 import { mutatePartition } from '../../src/admission/partition-mutation.ts';
 import type { AdmittedStatefulSet } from '../../src/admission/stateful-set.ts';
 import { mutateStatefulSet } from '../../src/admission/statefulset-mutation.ts';
-import { apiVersion, path, podDisruptionBudgets, pods, type ResourceKind } from '../../src/kube/resource.ts';
+import {
+  apiVersion,
+  nodes,
+  path,
+  persistentVolumeClaims,
+  podDisruptionBudgets,
+  pods,
+  type ResourceKind,
+  type ResourcePlace,
+} from '../../src/kube/resource.ts';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
+import { claimsOf } from '../../src/moco/claims.ts';
 import { selects } from '../../src/moco/label-selector.ts';
 import { projectBudget } from '../../src/moco/projections.ts';
 import { applyPatch } from '../admission/apply-patch.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
+import { jsonPatch, type Operation, PatchTestFailed } from '../support/json-patch.ts';
 import { withRevisionOwner } from '../support/label-owner.ts';
 import { mergePatch } from '../support/merge-patch.ts';
 import type { StatefulSet } from '../support/moco/objects.ts';
@@ -75,7 +86,9 @@ export class ObjectServer {
     const script = index < 0 ? this.#standing.find(isFor) : this.#scripts.splice(index, 1)[0];
     const carryOut = (): ExchangeResponse => this.#answer(request);
     const response = script ? await script.act(request, carryOut) : carryOut();
-    if (request.method === 'GET') this.reads.push(target);
+    // A dry run that creates a pod is a question.
+    const isQuestion = request.method === 'POST' && target.endsWith('/pods') && request.path.includes('dryRun=All');
+    if (request.method === 'GET' || isQuestion) this.reads.push(target);
     else {
       const body = JSON.parse(request.body ?? '{}') as Raw;
       const tried = request.path.includes('dryRun=All') ? `${target}?dryRun` : target;
@@ -150,7 +163,23 @@ export class ObjectServer {
       },
     };
     this.#objects.set(pathOf(kind, raw), raw);
+    if (kind === pods) this.#createSurroundings(raw);
     return raw;
+  }
+
+  /** Its claims, which the StatefulSet controller creates before it, and its node. */
+  #createSurroundings(pod: Raw): void {
+    const { namespace } = pod.metadata;
+    const { nodeName } = (pod['spec'] ?? {}) as { readonly nodeName?: string };
+    const around: readonly (readonly [ResourceKind, string, ResourcePlace])[] = [
+      ...claimsOf(pod).map((name) => [persistentVolumeClaims, name, { namespace, name }] as const),
+      ...(nodeName === undefined ? [] : [[nodes, nodeName, { name: nodeName }] as const]),
+    ];
+    for (const [kind, name, place] of around) {
+      const metadata = { namespace, name, uid: `uid-of-${name}`, resourceVersion: '1', generation: 1 };
+      const key = path(kind, place);
+      if (!this.#objects.has(key)) this.#objects.set(key, { kind: kind.kind, metadata });
+    }
   }
 
   /** As a merge patch by somebody else. */
@@ -198,7 +227,7 @@ export class ObjectServer {
         return isList(key) ? answer(200, { items: this.#list(key, url) }) : notFound(key);
       case 'POST':
         if (subresource === 'eviction') return object ? this.#evict(key, body) : notFound(key);
-        return this.#post(key, body);
+        return isDryRun ? this.#tryPost(key, body) : this.#post(key, body);
       case 'PUT':
         return object
           ? this.#write(key, object, body, subresource, (before) => ({ ...before, ...body }), isDryRun)
@@ -228,6 +257,13 @@ export class ObjectServer {
       case 'DELETE':
         return object ? this.#delete(key, object, body) : notFound(key);
     }
+  }
+
+  /** Admission comes before names. */
+  #tryPost(key: string, body: Patch): ExchangeResponse {
+    const { name } = body['metadata'] as Raw['metadata'];
+    if (this.#objects.has(`${key}/${name}`)) return answer(409, status(409, 'AlreadyExists'));
+    return answer(201, body);
   }
 
   #list(key: string, url: URL): readonly Raw[] {
@@ -269,7 +305,11 @@ export class ObjectServer {
   ): ExchangeResponse {
     const { uid, resourceVersion } = (body['metadata'] ?? {}) as Partial<Raw['metadata']>;
     if (conflicts(before, { uid, resourceVersion })) return answer(409, status(409, 'Conflict'));
-    const changed = change(before);
+    const changed = unlessTestFailed(() => change(before));
+    if (changed === null) {
+      const message = 'the server rejected our request due to an error in our request';
+      return answer(422, status(422, 'Invalid', { message }));
+    }
     const after =
       subresource === 'status' ? { ...before, status: changed['status'] } : { ...changed, status: before['status'] };
     const managedFields = withRevisionOwner(before, after, 'moco-rollout', this.#wall());
@@ -374,18 +414,31 @@ export function refusalBy(budget: string): object {
   });
 }
 
-const patched = (before: Raw, body: Patch, { headers }: ExchangeRequest): unknown =>
-  headers['content-type']?.includes('strategic') ? strategicMergePatch(before, body) : mergePatch(before, body);
+function patched(before: Raw, body: Patch, { headers }: ExchangeRequest): unknown {
+  const type = headers['content-type'] ?? '';
+  if (type.includes('json-patch')) return jsonPatch(before, body as unknown as readonly Operation[]);
+  return type.includes('strategic') ? strategicMergePatch(before, body) : mergePatch(before, body);
+}
+
+function unlessTestFailed(change: () => Raw): Raw | null {
+  try {
+    return change();
+  } catch (error) {
+    if (!(error instanceof PatchTestFailed)) throw error;
+    return null;
+  }
+}
 
 const placeOf = (kind: ResourceKind, name: string, namespace: string): string =>
   path(kind, kind.namespaced ? { namespace, name } : { name });
 
-const pathOf = (kind: ResourceKind, { metadata }: Raw): string =>
-  path(kind, { namespace: metadata.namespace, name: metadata.name });
+const pathOf = (kind: ResourceKind, { metadata }: Raw): string => placeOf(kind, metadata.name, metadata.namespace);
 
 /** Lists end on the plural of their kind, which has an even number of parts before it. */
 const isList = (key: string): boolean =>
-  key === path(pods, { namespace: 'default' }) || /^\/apis\/[^/]+\/[^/]+\/namespaces\/[^/]+\/[^/]+$/.test(key);
+  key === path(nodes) ||
+  [pods, persistentVolumeClaims].some((kind) => key === path(kind, { namespace: 'default' })) ||
+  /^\/apis\/[^/]+\/[^/]+\/namespaces\/[^/]+\/[^/]+$/.test(key);
 
 const notFound = (key: string): ExchangeResponse => answer(404, status(404, 'NotFound', { message: key }));
 

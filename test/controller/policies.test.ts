@@ -62,8 +62,9 @@ describe('a MySQLRolloutPolicy', () => {
       expect(bench.steps).to.deep.equal(['evict 2']);
       return bench.server.reads.length;
     };
-    expect(await reads(1)).to.equal(9);
-    expect(await reads(50)).to.equal(9);
+    const comeback = 9;
+    expect(await reads(1)).to.equal(8 + comeback);
+    expect(await reads(50)).to.equal(8 + comeback);
   });
 
   it('holds every rollout it applied to once policies cannot be read: the flags may differ', async () => {

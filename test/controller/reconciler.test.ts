@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../src/api/rollout.ts';
-import { podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';
+import { jobs, podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { Bench, member } from './bench.ts';
+import { emergencyBackup } from './moco-objects.ts';
 import { rollOut } from './whole-rollout.ts';
 
 const nothingMore = {};
@@ -45,14 +46,13 @@ describe('reconciling a cluster', () => {
       metadata: { labels: { 'moco-rollout.io/strategy': null } },
       spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
     });
-    const { uid, resourceVersion } = bench.server.get(statefulSets, 'moco-test').metadata;
+    const { uid } = bench.server.get(statefulSets, 'moco-test').metadata;
     await bench.start().work();
     expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
     const patch = bench.server.writes.find(({ path }) => path.endsWith('/statefulsets/moco-test'));
     expect(patch?.body).to.deep.equal({
       metadata: {
         uid,
-        resourceVersion,
         labels: { 'moco-rollout.io/strategy': 'OnDelete', 'moco-rollout.io/new-pods': null },
       },
       spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } },
@@ -118,6 +118,37 @@ describe('reconciling a cluster', () => {
     await bench.start({ mode: 'Observe' }).work();
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'promoteRevision', 'release']);
     expect(bench.server.get(pods, member(0)).metadata.annotations).to.deep.equal({});
+  });
+
+  it('holds a cluster with a backup policy while Jobs can not be read, and no other', async () => {
+    const forbidden = { why: 'Forbidden', message: 'jobs.batch is forbidden', isIntended: false } as const;
+    const bench = new Bench();
+    bench.changeCluster({ spec: { backupPolicyName: 'daily' } });
+    const program = bench.start();
+    program.cache.setUnavailable(jobs.kind, forbidden);
+    await program.work();
+    expect([bench.status.hold?.rule, bench.steps]).to.deep.equal(['BackupsUnreadable', []]);
+    expect(bench.status.hold?.message).to.contain('jobs.batch is forbidden');
+    program.cache.setUnavailable(jobs.kind, null);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    const other = new Bench();
+    const without = other.start();
+    without.cache.setUnavailable(jobs.kind, forbidden);
+    await without.work();
+    expect(other.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('waits for a backup that a person has begun, until its Job is Complete', async () => {
+    const bench = new Bench();
+    bench.changeCluster({ spec: { backupPolicyName: 'daily' } });
+    bench.server.create(jobs, emergencyBackup);
+    const program = bench.start();
+    await program.work();
+    expect([bench.status.hold?.rule, bench.steps]).to.deep.equal(['BackupRunning', []]);
+    bench.server.change(jobs, 'emergency-backup', { status: { conditions: [{ type: 'Complete', status: 'True' }] } });
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
   it('reports a budget that closes in the middle of a rollout, and continues when it opens', async () => {

@@ -19,6 +19,16 @@ const backAtRolling = (): ClusterBuilder => rolling().statefulSet({ labelled: tr
 const cases: Readonly<Record<string, Case>> = {
   'is adopted at once the first time': { given: rolling(), decides: 'setStrategy' },
   'is adopted at once with the label, too': { given: backAtRolling(), decides: 'setStrategy' },
+  'is adopted before Kubernetes has observed it, since adoption reads no revision': {
+    given: rolling().statefulSet({ observed: false, updateRevision: '' }),
+    decides: 'setStrategy',
+  },
+  'is adopted while somebody writes it again and again': { given: rolling().contended(), decides: 'setStrategy' },
+  'says who writes it again and again between two adoptions, and looks again soon': {
+    given: backAtRolling().contended().adopted(9),
+    decides: 'StatefulSetNotObserved',
+    requeueAfterSeconds: 10,
+  },
   'is not adopted for the first time while it is paused': {
     given: rolling(),
     settings: { paused: true },

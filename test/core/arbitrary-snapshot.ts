@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { CheckFacts, CheckReading } from '../../src/core/check-reading.ts';
+import type { TiedToNode } from '../../src/core/comeback-reading.ts';
 import type { InPlaceSettings, InPlaceUpdate, RestartInPlace } from '../../src/core/in-place.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { DelayReading } from '../../src/core/replication-delay.ts';
@@ -49,6 +50,7 @@ interface Draft {
   readonly roleOff: boolean;
   readonly demote: 'no' | 'ours' | 'ours, for another revision' | 'foreign' | 'mark';
   readonly preventDelete: boolean;
+  readonly comeback: (typeof comebackDrafts)[number];
   readonly inPlace: (typeof inPlaceDrafts)[number];
 }
 
@@ -66,6 +68,8 @@ const inPlaceDrafts = [
   'is resized',
 ] as const;
 
+const comebackDrafts = ['fine', 'unread', 'old', 'terminating', 'missing', 'leaves', 'tied', 'refused'] as const;
+
 const draft: fc.Arbitrary<Draft> = fc.record({
   stale: fc.boolean(),
   condition: fc.oneof(
@@ -76,6 +80,7 @@ const draft: fc.Arbitrary<Draft> = fc.record({
   roleOff: rarely(false, true),
   demote: rarely<Draft['demote']>('no', 'ours', 'ours, for another revision', 'foreign', 'mark'),
   preventDelete: rarely(false, true),
+  comeback: rarely<Draft['comeback']>('fine', 'unread', 'old', 'terminating', 'missing', 'leaves', 'tied', 'refused'),
   inPlace: fc.oneof(
     { weight: 2, arbitrary: fc.constant('no' as const) },
     fc.constantFrom(...inPlaceDrafts),
@@ -103,12 +108,18 @@ function staged(one: Draft, stage: string, primary: boolean): Draft {
 
 function built(
   ordinal: number,
-  { stale, condition, age, roleOff, demote, preventDelete, inPlace }: Draft,
+  { stale, condition, age, roleOff, demote, preventDelete, comeback, inPlace }: Draft,
 ): MemberBuilder {
   let one = stale ? member(ordinal).stale() : member(ordinal).updated();
   one = (conditions[condition] ?? ((same) => same))(one.participatingFor(age), age);
   if (roleOff) one = one.role(null);
   if (preventDelete) one = one.preventDelete();
+  if (comeback === 'unread') one = one.comesBack(null);
+  if (comeback === 'old') one = one.comesBack({ ageSeconds: 60 });
+  if (comeback === 'leaves') one = one.onCordonedNode();
+  if (comeback === 'refused') one = one.comesBack({ refusal: 'exceeded quota' });
+  if (comeback === 'tied') one = one.tiedToCordonedNode();
+  if (comeback === 'terminating' || comeback === 'missing') one = one.claimEnds(comeback);
   one = changed(one, inPlace, age);
   switch (demote) {
     case 'no':
@@ -198,7 +209,17 @@ const checks: fc.Arbitrary<readonly CheckFacts[]> = fc.oneof(
 
 /** What a snapshot has beside the objects of its cluster. */
 const around = {
-  backupJobActive: rarely(false, true),
+  backupJobs: rarely<ClusterSnapshot['backupJobs']>(
+    [],
+    [{ name: 'moco-backup-test-1', restores: false, startedAt: 'T', activeForSeconds: 60 }],
+    [{ name: 'moco-restore-test', restores: true, startedAt: 'T', activeForSeconds: Number.NaN }],
+  ),
+  backupsUnreadable: rarely<string | null>(null, 'jobs is forbidden'),
+  contention: rarely<ClusterSnapshot['contention']>(null, {
+    writesPerSecond: 10,
+    managers: ['moco-controller'],
+    fields: [{ path: 'spec.podTemplate.spec.hostNetwork', what: 'dropped' }],
+  }),
   settingsProblem: rarely<string | null>(null, 'unreadable'),
   ownWritePending: rarely<string | null>(null, 'evict'),
   statusRefusal: rarely<string | null>(null, 'unknown field'),
@@ -425,7 +446,7 @@ const anyInPlaceSettings: fc.Arbitrary<InPlaceSettings> = fc.record({
   mode: fc.constantFrom('Never', 'IfPossible', 'Only'),
   containers: fc.constant([]),
   resources: fc.boolean(),
-  metadata: fc.boolean(),
+  metadata: fc.constant([]),
   primary: fc.constantFrom('InPlace', 'AfterSwitchover'),
 });
 
@@ -456,6 +477,17 @@ const anyMember: fc.Arbitrary<MemberFacts> = fc.record({
   preventDelete: fc.boolean(),
   inPlace: fc.option(anyInPlace, { freq: 2 }),
   restartInPlace: rarelyOrNull(anyRestart),
+  comeback: rarelyOrNull(
+    fc.record({
+      ageSeconds: mostly(0, 59, 60, Number.NaN),
+      claims: fc.array(fc.record({ name: fc.string(), state: fc.constantFrom('terminating', 'missing') }), {
+        maxLength: 1,
+      }),
+      tied: rarely<TiedToNode | null>(null, { nodeName: 'n-1', refusals: ['is cordoned'], ties: ['the volume pvc-1'] }),
+      refusal: rarely<string | null>(null, 'no'),
+    }),
+  ),
+  nodeLeaves: rarely(false, true),
 });
 
 const inOrder = (members: readonly MemberFacts[]): MemberFacts[] =>

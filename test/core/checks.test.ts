@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { CheckReading } from '../../src/core/check-reading.ts';
 import type { Hold } from '../../src/core/decision.ts';
-import { cluster } from './cluster-builder.ts';
+import { backupRunning, cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { type Case, decideCase, deletes, demotes, evicts, holds, lowers, play, takesBack } from './table.ts';
 
@@ -96,8 +96,8 @@ describe('a failing check', () => {
       decides: takesBack(0, 'TimedOut'),
     },
     'is not asked for while another rule holds': {
-      given: stale().backupJob().check('delay', null),
-      decides: holds({ rule: 'BackupRunning' }),
+      given: stale().backupJobs({}).check('delay', null),
+      decides: holds(backupRunning),
     },
   });
 });
@@ -228,6 +228,6 @@ describe('checks are asked', () => {
 
   it('while nothing depends on them, not at all', () => {
     expect(asks(cluster(3).check('delay', null))).to.equal(false);
-    expect(asks(stale().backupJob().check('delay', null))).to.equal(false);
+    expect(asks(stale().backupJobs({}).check('delay', null))).to.equal(false);
   });
 });

@@ -1,11 +1,14 @@
 import type { CheckFacts, CheckReading } from '../../src/core/check-reading.ts';
+import type { Hold } from '../../src/core/decision.ts';
 import type { FleetHold } from '../../src/core/fleet/waits.ts';
 import type { DelayReading, ReplicationDelay } from '../../src/core/replication-delay.ts';
 import type {
   AdmissionProblem,
+  BackupJobFacts,
   BudgetFacts,
   ClusterFacts,
   ClusterSnapshot,
+  Contention,
   Interval,
   Moment,
   RolloutMemory,
@@ -18,6 +21,19 @@ import { undisturbed } from './undisturbed.ts';
 
 const moment = (inSeconds: number): Moment => ({ inSeconds, at: `T${inSeconds >= 0 ? '+' : ''}${inSeconds}` });
 const interval = ([from, until]: Pair): Interval => ({ from: moment(from), until: moment(until) });
+
+const backupJob: BackupJobFacts = {
+  name: 'emergency-backup',
+  restores: false,
+  startedAt: '2026-07-01T12:00:00Z',
+  activeForSeconds: 60,
+};
+/** What `backupJobs({})` causes. */
+export const backupRunning = {
+  rule: 'BackupRunning',
+  job: backupJob.name,
+  startedAt: backupJob.startedAt,
+} as const satisfies Hold;
 
 /** One of each hold that other clusters cause. */
 export const fleetHolds = {
@@ -137,8 +153,21 @@ export class ClusterBuilder {
     return this;
   }
 
-  backupJob(): this {
-    this.#around = { ...this.#around, backupJobActive: true };
+  /** Each is active. */
+  backupJobs(...jobs: readonly Partial<BackupJobFacts>[]): this {
+    this.#around = { ...this.#around, backupJobs: jobs.map((job) => ({ ...backupJob, ...job })) };
+    return this;
+  }
+
+  backupsUnreadable(message: string): this {
+    this.#around = { ...this.#around, backupsUnreadable: message };
+    return this;
+  }
+
+  /** Somebody writes the StatefulSet again and again. */
+  contended(contention: Partial<Contention> = {}): this {
+    const byMoco: Contention = { writesPerSecond: 1, managers: ['moco-controller'], fields: [] };
+    this.#around = { ...this.#around, contention: { ...byMoco, ...contention } };
     return this;
   }
 
@@ -340,7 +369,8 @@ export class ClusterBuilder {
       },
       members,
       budgets: this.#budgetsOf(members.filter((one) => one.ready).length),
-      backupJobActive: false,
+      backupJobs: [],
+      backupsUnreadable: null,
       memory: {
         verified: false,
         failing: null,

@@ -422,12 +422,63 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       decides: deletes('MemberNotParticipating', 2),
     },
   },
+  ClaimTerminating: {
+    applies: {
+      given: stale().members(member(2).stale().claimEnds()),
+      decides: holds({
+        rule: 'ClaimTerminating',
+        member: 2,
+        claims: [{ name: 'mysql-data-moco-test-2', state: 'terminating' }],
+      }),
+      requeueAfterSeconds: 60,
+    },
+    justDoesNot: { given: stale().members(member(1).stale().claimEnds()), decides: next },
+  },
+  NodeTakesNoPods: {
+    applies: {
+      given: lastOne().members(member(0).stale().tiedToCordonedNode()),
+      decides: holds({
+        rule: 'NodeTakesNoPods',
+        member: 0,
+        nodeName: 'n-0',
+        refusals: ['is cordoned'],
+        ties: ['the volume pvc-0'],
+      }),
+      requeueAfterSeconds: 60,
+    },
+    justDoesNot: { given: lastOne().members(member(0).stale().onCordonedNode()), decides: demotes(0) },
+  },
+  SuccessorRefused: {
+    applies: {
+      given: stale().members(member(2).stale().comesBack({ refusal: 'exceeded quota' })),
+      decides: holds({ rule: 'SuccessorRefused', member: 2, message: 'exceeded quota' }),
+      requeueAfterSeconds: 60,
+    },
+    justDoesNot: {
+      given: stale().members(member(2).stale().down('CrashLoopBackOff').comesBack({ refusal: 'exceeded quota' })),
+      decides: deletes('MemberDown', 2),
+    },
+  },
+  ComebackUnknown: {
+    applies: {
+      given: stale().members(member(2).stale().comesBack({ ageSeconds: 60 })),
+      decides: holds({ rule: 'ComebackUnknown', members: [2] }),
+    },
+    justDoesNot: { given: stale().members(member(2).stale().comesBack({ ageSeconds: 59 })), decides: next },
+  },
   BackupRunning: {
     applies: {
       given: stale().members(member(2).lagging()).budgets({ closed: true }),
       decides: holds({ rule: 'BackupRunning', budget: 'moco-test' }),
     },
     justDoesNot: { given: stale().members(member(2).lagging()), decides: deletes('MemberNotParticipating', 2) },
+  },
+  BackupsUnreadable: {
+    applies: {
+      given: stale().backupsUnreadable('jobs is forbidden'),
+      decides: holds({ rule: 'BackupsUnreadable', message: 'jobs is forbidden' }),
+    },
+    justDoesNot: { given: stale(), decides: evicts('ReplicaHealthy', 2) },
   },
   UpdatedMemberNotParticipating: {
     applies: {

@@ -325,6 +325,7 @@ const onDemotion: Readonly<
     given: { given: demoted().members(member(1).errant(), member(2).errant()) },
   },
   BackupRunning: { does: 'leaves alone', given: { given: demoted().budgets(closed) } },
+  BackupsUnreadable: { does: 'leaves alone', given: { given: demoted().backupsUnreadable('jobs is forbidden') } },
   UpdatedMemberNotParticipating: {
     does: 'leaves alone',
     given: { given: demoted().members(member(1).updated().lagging()) },

@@ -50,6 +50,48 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   StatefulSetDeleting: [[{ rule: 'StatefulSetDeleting' }, 'the StatefulSet is being deleted or re-created']],
   StatefulSetNotObserved: [
     [{ rule: 'StatefulSetNotObserved' }, 'Kubernetes has not yet observed the newest generation of the StatefulSet'],
+    [
+      {
+        rule: 'StatefulSetNotObserved',
+        contention: {
+          writesPerSecond: 1,
+          managers: ['moco-controller'],
+          fields: [
+            {
+              path: 'spec.podTemplate.spec.containers[side].env[POD].valueFrom.fieldRef.apiVersion',
+              what: 'added',
+            },
+          ],
+        },
+      },
+      'moco-controller writes the StatefulSet again and again, at least once a second, since the API server adds spec.podTemplate.spec.containers[side].env[POD].valueFrom.fieldRef.apiVersion (write it out)',
+    ],
+    [
+      {
+        rule: 'StatefulSetNotObserved',
+        contention: {
+          writesPerSecond: 10,
+          managers: ['one', 'other'],
+          fields: ['a', 'b', 'c', 'd', 'e'].map((field) => ({ path: `spec.${field}`, what: 'dropped' })),
+        },
+      },
+      'one and other write the StatefulSet again and again, at least 10 times a second, since the API server drops spec.a (leave it out), drops spec.b (leave it out), drops spec.c (leave it out), alters 2 more',
+    ],
+    [
+      {
+        rule: 'StatefulSetNotObserved',
+        contention: {
+          writesPerSecond: null,
+          managers: ['moco-controller'],
+          fields: [{ path: 'spec.podTemplate.spec.hostNetwork', what: 'dropped' }],
+        },
+      },
+      'moco-controller resets the partition each time that it is lowered, since the API server drops spec.podTemplate.spec.hostNetwork (leave it out)',
+    ],
+    [
+      { rule: 'StatefulSetNotObserved', contention: { writesPerSecond: 1, managers: [], fields: [] } },
+      'somebody writes the StatefulSet again and again, at least once a second',
+    ],
   ],
   AwaitingOwnWrite: [
     [
@@ -296,12 +338,75 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'without moco-test-2 1 member is known to acknowledge commits, and 2 are needed, the primary among them',
     ],
   ],
+  ClaimTerminating: [
+    [
+      { rule: 'ClaimTerminating', member: 2, claims: [{ name: 'mysql-data-moco-test-2', state: 'terminating' }] },
+      'the end of moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 is being deleted and goes with the pod',
+    ],
+    [
+      {
+        rule: 'ClaimTerminating',
+        member: 2,
+        claims: [
+          { name: 'mysql-data-moco-test-2', state: 'missing' },
+          { name: 'logs-moco-test-2', state: 'terminating' },
+        ],
+      },
+      'the end of moco-test-2 would destroy its data: its claim mysql-data-moco-test-2 does not exist any more and its claim logs-moco-test-2 is being deleted and goes with the pod',
+    ],
+  ],
+  NodeTakesNoPods: [
+    [
+      { rule: 'NodeTakesNoPods', member: 2, nodeName: 'n-1', refusals: ['is cordoned'], ties: ['the volume pvc-1'] },
+      'another pod of moco-test-2 would stay Pending: its node n-1 is cordoned, and the volume pvc-1 allows no other node that takes pods',
+    ],
+    [
+      {
+        rule: 'NodeTakesNoPods',
+        member: 2,
+        nodeName: 'n-1',
+        refusals: ['is not ready', 'is short of memory'],
+        ties: ['the volume pvc-1', 'the nodeSelector'],
+      },
+      'another pod of moco-test-2 would stay Pending: its node n-1 is not ready and is short of memory, and the volume pvc-1 and the nodeSelector allow no other node that takes pods',
+    ],
+    [
+      { rule: 'NodeTakesNoPods', member: 2, nodeName: 'n-1', refusals: ['is gone'], ties: [] },
+      'another pod of moco-test-2 would stay Pending: its node n-1 is gone, and no other node takes pods',
+    ],
+  ],
+  SuccessorRefused: [
+    [
+      { rule: 'SuccessorRefused', member: 2, message: 'pods "moco-test-2" is forbidden: exceeded quota: small.' },
+      'the API server would not admit another pod of moco-test-2: pods "moco-test-2" is forbidden: exceeded quota: small',
+    ],
+  ],
+  ComebackUnknown: [
+    [{ rule: 'ComebackUnknown', members: [1, 2] }, 'it is being read whether moco-test-1, moco-test-2 can come back'],
+  ],
   BackupRunning: [
     [
       { rule: 'BackupRunning', budget: 'moco-test' },
       'PodDisruptionBudget moco-test allows no disruption, as MOCO has it while a backup runs',
     ],
-    [{ rule: 'BackupRunning' }, 'a backup is running'],
+    [
+      { rule: 'BackupRunning', job: 'emergency-backup', startedAt: '2026-07-01T12:00:00Z' },
+      'backup Job emergency-backup, which started at 2026-07-01T12:00:00Z, has not ended',
+    ],
+    [
+      { rule: 'BackupRunning', job: 'emergency-backup', startedAt: '2026-07-01T12:00:00Z', overdueHours: 6 },
+      'backup Job emergency-backup, which started at 2026-07-01T12:00:00Z, has not ended within 6 hours: check whether its pod still works, or is kept by another container such as the proxy of a service mesh',
+    ],
+    [
+      { rule: 'BackupRunning', job: 'moco-restore-test', startedAt: '2026-07-01T12:00:00Z', restores: true },
+      'restore Job moco-restore-test, which started at 2026-07-01T12:00:00Z, has not ended',
+    ],
+  ],
+  BackupsUnreadable: [
+    [
+      { rule: 'BackupsUnreadable', message: 'jobs.batch is forbidden.' },
+      'the controller cannot read Jobs, and the cluster has a backup policy: jobs.batch is forbidden',
+    ],
   ],
   UpdatedMemberNotParticipating: [
     [

@@ -26,7 +26,7 @@ const cases: readonly (readonly [ClusterSnapshot, RolloutPolicy])[] = [
   // MOCO's status is late.
   [twoAway.facts(), { ...defaultPolicy, maxUnavailable: 2 }],
   [
-    cluster(3).members(member(2).stale().changeable('slow-log')).backupJob().facts(),
+    cluster(3).members(member(2).stale().changeable('slow-log')).backupJobs({}).facts(),
     { ...defaultPolicy, inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } },
   ],
   [
@@ -65,6 +65,8 @@ const onMembers = [
   'brings',
   'changesInPlace',
   'removes',
+  'freesClaims',
+  'mustReturn',
   'risks',
   'stops',
   'reduces',
@@ -120,6 +122,7 @@ describe('the effects of a step', () => {
       'acts',
       'brings',
       'removes',
+      'freesClaims',
     ]);
   });
 
@@ -160,7 +163,7 @@ describe('a resize', () => {
     expect(holdOf(resizable().maintenance(null, [-60, 60]))).to.equal('Blackout');
     const failing = { kind: 'failing', series: { labels: {}, value: '1', others: 0 } } as const;
     expect(holdOf(resizable().check('errant', failing))).to.equal('CheckFailing');
-    expect(holdOf(resizable().backupJob())).to.equal('BackupRunning');
+    expect(holdOf(resizable().backupJobs({}))).to.equal('BackupRunning');
     expect(holdOf(resizable().unhealthy())).to.equal('ClusterNotHealthy');
   });
 
@@ -223,9 +226,9 @@ describe('a replica that MOCO can not configure', () => {
 
 describe('members that are unreachable or lead without participating', () => {
   it('wait for a backup', () => {
-    const lost = cluster(3).templateChanged().members(member(1).unreachable()).backupJob();
+    const lost = cluster(3).templateChanged().members(member(1).unreachable()).backupJobs({});
     expect(decideCase({ given: lost }).hold?.rule).to.equal('BackupRunning');
-    const leads = cluster(3).templateChanged().members(member(0).agentDead()).primaryUnavailableFor(180).backupJob();
+    const leads = cluster(3).templateChanged().members(member(0).agentDead()).primaryUnavailableFor(180).backupJobs({});
     expect(decideCase({ given: leads }).hold?.rule).to.equal('BackupRunning');
   });
 

@@ -29,6 +29,8 @@ export function happenings(snapshot: ClusterSnapshot, step: Step): readonly Happ
       const kinds: readonly (readonly [kind: EffectKind, happens: boolean])[] = [
         ['brings', step.kind !== 'demote' && step.kind !== 'restore'],
         ['removes', podGoes(step)],
+        ['freesClaims', podGoes(step) || step.kind === 'demote'],
+        ['mustReturn', (podGoes(step) && runs(member)) || step.kind === 'demote'],
         ['stops', podGoes(step) && runs(member)],
         ['reduces', (podGoes(step) || containersRestart(step)) && serves],
         ['takesHealthy', (podGoes(step) || containersRestart(step)) && well],

@@ -61,6 +61,10 @@ describe('other ways to the same hold', () => {
       given: stale().statefulSet({ updateRevision: '' }),
       decides: holds({ rule: 'StatefulSetNotObserved' }),
     },
+    'writes of an adopted StatefulSet that change no template hold nothing by themselves': {
+      given: stale().contended(),
+      decides: evicts('ReplicaHealthy', 2),
+    },
     'the annotation on the StatefulSet alone forces a rolling update': {
       given: stale().statefulSet({ forcedRollingUpdate: true }),
       decides: holds({ rule: 'ForcedRollingUpdate' }),

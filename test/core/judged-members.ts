@@ -37,15 +37,18 @@ export function impaired(member: MemberFacts): boolean {
   );
 }
 
-export function crashes({ role, containers, initContainers, restartInPlace }: MemberFacts): boolean {
+/** It has restarted twice since it was last ready, or once more than an update in place has asked for. */
+export function crashes({ containers, initContainers, restartInPlace }: MemberFacts): boolean {
   const { awaited = [], restarts: asked = {} } = restartInPlace ?? {};
-  const counting = containers.filter(({ part, name }) => part !== 'side' || awaited.includes(name));
-  const failing = [
-    ...counting.filter(({ name, restarts }) => restarts > (asked[name] ?? 0)),
-    ...initContainers.filter(({ restarts }) => restarts > 0),
-  ].filter(({ ready, readySinceRestart }) => !ready && !readySinceRestart);
-  const clones = role === null && failing.every(({ part, restarts }) => part === 'mysqld' && restarts === 1);
-  return failing.length > 0 && !(clones && failing.every((one) => containers.includes(one)));
+  const again = ({ ready, restartsInVain }: ContainerFacts): boolean => !ready && restartsInVain > 1;
+  return (
+    initContainers.some(again) ||
+    containers.some((one) => {
+      const most = awaited.includes(one.name) ? asked[one.name] : undefined;
+      if (most !== undefined) return !one.ready && !one.readySinceRestart && one.restarts > most;
+      return one.part !== 'side' && again(one);
+    })
+  );
 }
 
 /** Seconds for which its mysqld has not been ready. */
@@ -59,7 +62,9 @@ export const recovers = (policy: RolloutPolicy, member: MemberFacts): boolean =>
   mysqldsOf(member).some(
     ({ state, started, notReadyForSeconds }) =>
       state === 'running' &&
-      (started ? member.mysqldStartedForSeconds < 90 : notReadyForSeconds < policy.progressDeadlineSeconds),
+      (started
+        ? member.mysqldStartedForSeconds < 90
+        : notReadyForSeconds < (member.startupSeconds ?? policy.progressDeadlineSeconds)),
   );
 
 /** As far as its pod can say; a broken I/O thread is not shown by one. */

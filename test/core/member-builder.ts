@@ -1,3 +1,4 @@
+import { type Comeback, type EndingClaim, justCreated } from '../../src/core/comeback-reading.ts';
 import type { ContainerResources, InPlaceChange, Resize } from '../../src/core/in-place.ts';
 import type { ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
 
@@ -96,6 +97,28 @@ export class MemberBuilder {
   but(special: Partial<MemberFacts>): this {
     this.#special = { ...this.#special, ...special };
     return this;
+  }
+
+  /** What was read about whether it can come back; `null` if nothing was. */
+  comesBack(special: Partial<Comeback> | null): this {
+    const before = this.#special.comeback ?? justCreated;
+    return this.but({ comeback: special && { ...before, ...special } });
+  }
+
+  /** Nothing but its pod keeps its data. */
+  claimEnds(state: EndingClaim['state'] = 'terminating'): this {
+    return this.comesBack({ claims: [{ name: `mysql-data-moco-test-${this.ordinal}`, state }] });
+  }
+
+  /** Its node is cordoned, and is to be emptied. */
+  onCordonedNode(): this {
+    return this.but({ nodeLeaves: true });
+  }
+
+  /** The same, and its volume allows no other node. */
+  tiedToCordonedNode(): this {
+    const tied = { nodeName: `n-${this.ordinal}`, refusals: ['is cordoned'], ties: [`the volume pvc-${this.ordinal}`] };
+    return this.onCordonedNode().comesBack({ tied });
   }
 
   container(name: string, special: Partial<ContainerFacts>): this {
@@ -257,6 +280,13 @@ export class MemberBuilder {
     return this.but({ inPlace: { kind: 'possible', change: changeOf(...containers), resize: known } });
   }
 
+  /** It is being resized for a revision that is over, and has to be resized anew. */
+  resizableAnew(resources: readonly ContainerResources[], resize: Partial<Resize> = {}): this {
+    const known = { awaited: ['mysqld'], deferred: null, forSeconds: 10, mysqldRestarted: false, ...resize };
+    const change = { ...changeOf(), resources };
+    return this.but({ inPlace: { kind: 'possible', change, resize: known } });
+  }
+
   notChangeable(...reasons: readonly string[]): this {
     return this.but({ inPlace: { kind: 'impossible', reasons } });
   }
@@ -301,6 +331,8 @@ export class MemberBuilder {
       preventDelete: false,
       inPlace: null,
       restartInPlace: null,
+      comeback: justCreated,
+      nodeLeaves: false,
       ...this.#special,
     };
   }

@@ -56,7 +56,16 @@ describe('the default policy', () => {
         mode: 'Never',
         containers: ['agent', 'slow-log', 'mysqld-exporter'],
         resources: true,
-        metadata: true,
+        metadata: [
+          'app.kubernetes.io/component',
+          'app.kubernetes.io/managed-by',
+          'app.kubernetes.io/part-of',
+          'app.kubernetes.io/version',
+          'helm.sh/chart',
+          'cluster-autoscaler.kubernetes.io/safe-to-evict',
+          'karpenter.sh/do-not-disrupt',
+          'kubectl.kubernetes.io/default-container',
+        ],
         primary: 'AfterSwitchover',
       },
     });

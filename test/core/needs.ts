@@ -54,8 +54,9 @@ const nobodyUnsettled: Need = (snapshot, policy) =>
       unsettled(snapshot, policy, one) &&
       (room(snapshot, policy) < 2 || down(snapshot, one) || crashes(one) || restartsInPlace(snapshot, policy, one)),
   );
-const noBackup: Need = ({ backupJobActive, budgets }, policy) =>
-  off(policy, 'BackupRunning') || (!backupJobActive && !budgets.some(({ closed }) => closed));
+const noBackup: Need = ({ backupJobs, backupsUnreadable, budgets }, policy) =>
+  (off(policy, 'BackupRunning') || (backupJobs.length === 0 && !budgets.some(({ closed }) => closed))) &&
+  (off(policy, 'BackupsUnreadable') || backupsUnreadable === null);
 const noForeignDemote: Need = ({ members }, policy) =>
   off(policy, 'ForeignDemote') ||
   !members.some((one) => one.demote && one.demotedFor === null && one.terminatingForSeconds === null);
@@ -374,12 +375,29 @@ const roomForOne: Need = (snapshot, policy, going) => {
   return somebodyMayGo(snapshot, policy, going);
 };
 
+/** Nothing but the running pod has the data of a claim that is about to go. */
+const keepsItsData: Need = (_snapshot, policy, going) =>
+  off(policy, 'ClaimTerminating') ||
+  going.every((one) => {
+    const { claims = [] } = one.comeback ?? {};
+    const mounts = one.phase !== 'Pending' || one.containers.some(({ state }) => state !== 'waiting');
+    return claims.every(({ state }) => state === 'missing' && !mounts);
+  });
+const hasANode: Need = (_snapshot, policy, going) =>
+  off(policy, 'NodeTakesNoPods') || going.every(({ comeback }) => comeback === null || comeback.tied === null);
+const isAdmitted: Need = (_snapshot, policy, going) =>
+  off(policy, 'SuccessorRefused') || going.every(({ comeback }) => comeback === null || comeback.refusal === null);
+const recentlyRead: Need = (_snapshot, _policy, going) =>
+  going.every(({ comeback }) => comeback !== null && comeback.ageSeconds < 60);
+
 type Needs = Readonly<Record<string, Need>>;
 
 /** By what happens, what has to be true of the cluster. Each is said in other words than the rules'. */
 const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
   brings: { appliedUnlessDown, standsUnlessDown, notKept, comesUpUpdated },
   removes: { unprotected, noneToMake },
+  freesClaims: { recentlyRead, keepsItsData },
+  mustReturn: { hasANode, isAdmitted },
   changesInPlace: { nobodyResizes, changeable },
   risks: {
     slot,

@@ -422,6 +422,15 @@ describe('a member that came back too soon', () => {
       does: 'keeps until created',
       hold: 'UpdateRevisionFailing',
     },
+    'gets the revision of the others if the template changes once more while its pod goes': {
+      given: half()
+        .keepingRevisions()
+        .members(member(0).stale(), member(1).stale().but({ revision: 'between' }).terminating(), member(2).stale())
+        .memory({ waiting: [0, 1, 2], verified: false, restoring: [{ ordinal: 1, uid: 'uid-1' }] }),
+      settings: paused,
+      does: 'nothing',
+      hold: 'Paused',
+    },
     'is awaited while its pod does not exist': {
       given: half()
         .keepingRevisions()

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { cluster } from './cluster-builder.ts';
+import { backupRunning, cluster } from './cluster-builder.ts';
 import { type MemberBuilder, member, revisionAfter } from './member-builder.ts';
 import { decideCase, deletes, evicts, holds, play } from './table.ts';
 
@@ -202,8 +202,8 @@ describe('members that run without participating', () => {
       decides: holds({ rule: 'RolesNotSettled', members: [1] }),
     },
     'wait for a backup': {
-      given: stale().members(member(2).lagging()).backupJob(),
-      decides: holds({ rule: 'BackupRunning' }),
+      given: stale().members(member(2).lagging()).backupJobs({}),
+      decides: holds(backupRunning),
     },
     'need neither Healthy nor a budget that allows it': {
       given: stale().members(member(2).lagging()).unhealthy().budgets({ disruptionsAllowed: 0 }),

@@ -1,5 +1,5 @@
 import type { Hold } from '../../src/core/decision.ts';
-import { cluster } from './cluster-builder.ts';
+import { backupRunning, cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { type Case, check, deletes, demotes, evicts, holds, play } from './table.ts';
 
@@ -46,8 +46,8 @@ describe('impaired members', () => {
       decides: holds({ rule: 'BackupRunning', budget: 'moco-test' }),
     },
     'wait for a backup that MOCO has not closed the budget for yet': {
-      given: stale().members(member(1).impaired('slow-log')).backupJob(),
-      decides: holds({ rule: 'BackupRunning' }),
+      given: stale().members(member(1).impaired('slow-log')).backupJobs({}),
+      decides: holds(backupRunning),
     },
     'wait for a member that leaves': {
       given: stale().members(member(1).impaired('slow-log'), member(2).terminating()),

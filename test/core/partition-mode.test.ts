@@ -1,6 +1,6 @@
 import type { Hold } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
-import { type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { backupRunning, type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { holds, lowers, play, type Table, takesBack } from './table.ts';
 
@@ -30,6 +30,13 @@ describe('a rollout by partitions', () => {
   inPartitionMode({
     'the last one goes first': { given: stale(), decides: healthy(2) },
     'ten goes before nine: ordinals are numbers': { given: stale(11), decides: healthy(10) },
+    'nobody goes while somebody writes the StatefulSet again and again: the partition would not stay': {
+      given: stale().contended(),
+      decides: holds({
+        rule: 'StatefulSetNotObserved',
+        contention: { writesPerSecond: 1, managers: ['moco-controller'], fields: [] },
+      }),
+    },
     'then the one before it': { given: midway(2), decides: healthy(1) },
     'the primary goes when it is its turn, without a demotion: the StatefulSet does not ask': {
       given: midway(1),
@@ -202,8 +209,8 @@ describe('the gates of a healthy member in partition mode', () => {
       decides: holds({ rule: 'BackupRunning', budget: 'moco-test' }),
     },
     'no backup may run where there is no budget to say so': {
-      given: stale(1).backupJob(),
-      decides: holds({ rule: 'BackupRunning' }),
+      given: stale(1).backupJobs({}),
+      decides: holds(backupRunning),
     },
     'MOCO may not protect it': {
       given: midway(1).members(member(0).stale().preventDelete()),

@@ -79,6 +79,11 @@ for (const mode of ['Partition', 'Observe'] as const) {
         settings,
         decides: holds({ rule: 'StatefulSetNotObserved' }),
       },
+      'does not wait until nobody writes it again and again': {
+        given: promoted().statefulSet({ strategy: 'RollingUpdate' }).contended(),
+        settings,
+        decides: handsBack,
+      },
       'waits until there is an update revision': {
         given: taken().statefulSet({ updateRevision: '' }),
         settings,

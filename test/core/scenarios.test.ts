@@ -1,4 +1,4 @@
-import { cluster } from './cluster-builder.ts';
+import { backupRunning, cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { deletes, demotes, evicts, holds, play, promotes } from './table.ts';
 
@@ -151,16 +151,45 @@ describe('a rollout of five and of one', () => {
       decides: evicts('SingleMember', 0),
     },
     'one is not evicted while its backup job is active': {
-      given: cluster(1).templateChanged().backupJob(),
-      decides: holds({ rule: 'BackupRunning' }),
+      given: cluster(1).templateChanged().backupJobs({}),
+      decides: holds(backupRunning),
     },
     'one is not evicted while MOCO does not call it healthy': {
       given: cluster(1).templateChanged().unhealthy(),
       decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 1, replicas: 1 }),
     },
-    'three are not evicted while their backup job is active, before MOCO has closed the budget for it': {
-      given: cluster(3).templateChanged().backupJob(),
-      decides: holds({ rule: 'BackupRunning' }),
+    'three are not evicted while a backup of theirs is active for which MOCO closes no budget': {
+      given: cluster(3)
+        .templateChanged()
+        .backupJobs({ activeForSeconds: 6 * 3600 - 60 }),
+      decides: holds(backupRunning),
+      requeueAfterSeconds: 60,
+    },
+    'three are not evicted while they are restored, whatever MOCO says': {
+      given: cluster(3).templateChanged().backupJobs({ name: 'moco-restore-test', restores: true }),
+      decides: holds({ ...backupRunning, job: 'moco-restore-test', restores: true }),
+    },
+    'the Job that has run for the longest time is named, and that it does not end': {
+      given: cluster(3)
+        .templateChanged()
+        .backupJobs({ name: 'scheduled' }, { activeForSeconds: 6 * 3600 }),
+      decides: holds({ ...backupRunning, overdueHours: 6 }),
+    },
+    'a Job is named rather than the budget that MOCO has closed for it': {
+      given: cluster(3).templateChanged().backupJobs({}).budgets({ closed: true }),
+      decides: holds(backupRunning),
+    },
+    'three are not evicted while Jobs can not be read': {
+      given: cluster(3).templateChanged().backupsUnreadable('jobs is forbidden'),
+      decides: holds({ rule: 'BackupsUnreadable', message: 'jobs is forbidden' }),
+    },
+    'one that is down is replaced, backup or not': {
+      given: cluster(3)
+        .templateChanged()
+        .members(member(2).down('CrashLoopBackOff'))
+        .backupJobs({})
+        .backupsUnreadable('jobs is forbidden'),
+      decides: deletes('MemberDown', 2),
     },
     'one that is down goes by delete': {
       given: cluster(1).templateChanged().members(member(0).down('ImagePullBackOff')),

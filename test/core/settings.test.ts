@@ -3,7 +3,7 @@ import { isApproved } from '../../src/core/approval.ts';
 import type { Hold, HoldRule } from '../../src/core/decision.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { Situation } from '../../src/core/situation.ts';
-import { appeared, cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
+import { appeared, backupRunning, cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { type Case, check, decideCase, deletes, demotes, evicts, holds, lowers, play, takesBack } from './table.ts';
 
@@ -237,10 +237,17 @@ const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; 
   },
   CheckUnavailable: { on: { given: stale().check('a', { kind: 'unknown', message: 'no route' }) }, off: next },
   Blackout: { on: { given: stale().maintenance(null, [-60, 60]) }, off: next },
+  NodeTakesNoPods: { on: { given: lastOne().members(member(0).stale().tiedToCordonedNode()) }, off: demotes(0) },
+  SuccessorRefused: { on: { given: stale().members(member(2).stale().comesBack({ refusal: 'no' })) }, off: next },
+  ClaimTerminating: {
+    on: { given: stale().members(member(2).stale().claimEnds()) },
+    off: evicts('ReplicaHealthy', 2),
+  },
   BackupRunning: {
     on: { given: stale().members(member(2).lagging()).budgets({ closed: true }) },
     off: deletes('MemberNotParticipating', 2),
   },
+  BackupsUnreadable: { on: { given: stale().backupsUnreadable('jobs is forbidden') }, off: next },
   DisruptionControllerBehind: { on: { given: stale().unobservedEvictions(5) }, off: evicts('ReplicaHealthy', 2) },
   PrimaryWaitsForPinned: {
     on: { given: lastOne().members(member(2).stale()), settings: { pinnedOrdinals: [2] } },
@@ -279,8 +286,8 @@ describe('an overridden rule', () => {
     });
   }
   it('BackupRunning is off for a single member, too', () => {
-    const given = cluster(1).templateChanged().backupJob();
-    check({ given, decides: holds({ rule: 'BackupRunning' }) });
+    const given = cluster(1).templateChanged().backupJobs({});
+    check({ given, decides: holds(backupRunning) });
     check({ ...without({ given }, 'BackupRunning', 60), decides: evicts('SingleMember', 0) });
   });
   it('BackupRunning is off in partition mode, too', () => {

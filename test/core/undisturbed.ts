@@ -2,6 +2,7 @@ import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
 
 /** Facts of a cluster that waits for nobody, where nothing has failed and nothing else is under way. */
 export const undisturbed = {
+  contention: null,
   settingsProblem: null,
   createFailure: null,
   released: false,

@@ -1,8 +1,10 @@
+import { expect } from 'chai';
 import type { InPlaceSettings } from '../../src/core/in-place.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import { cluster } from './cluster-builder.ts';
-import { changeOf, member, revisionAfter } from './member-builder.ts';
-import { demotes, evicts, holds, play, updates } from './table.ts';
+import { explainInPlace } from '../../src/core/update-in-place.ts';
+import { backupRunning, cluster } from './cluster-builder.ts';
+import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
+import { demotes, evicts, holds, play, resizes, updates } from './table.ts';
 
 const agent = ['agent'] as const;
 const settings = (inPlace: Partial<InPlaceSettings>, more: Partial<RolloutPolicy> = {}): Partial<RolloutPolicy> => ({
@@ -83,9 +85,9 @@ describe('containers restart in place', () => {
       decides: updates('ContainersRestart', 2, changeOf('slow-log')),
     },
     'through the gates of an eviction: a backup': {
-      given: changeable('slow-log').backupJob(),
+      given: changeable('slow-log').backupJobs({}),
       settings: ifPossible,
-      decides: holds({ rule: 'BackupRunning' }),
+      decides: holds(backupRunning),
     },
     'through the gates of an eviction: other clusters': {
       given: changeable('slow-log').queued(1, 2),
@@ -253,6 +255,44 @@ describe('the primary is updated in place', () => {
         opensAt: null,
       }),
     },
+  });
+});
+
+describe('a resize that is under way when the template changes', () => {
+  const cpu = [resourcesOf('mysqld')] as const;
+  const others = () => cluster(3).members(member(2).stale().resizable(cpu));
+  play({
+    'gives way to another one, before any other member is resized': {
+      given: others().members(member(1).stale().resizableAnew(cpu)),
+      settings: ifPossible,
+      decides: resizes('ResizeRestartsNothing', 1, ...cpu),
+    },
+    'keeps other members from theirs where its own member may not be next': {
+      given: others().members(member(0).stale().resizableAnew(cpu)),
+      settings: ifPossible,
+      decides: holds({ rule: 'AwaitingResize', member: 0, containers: ['mysqld'], deferred: null, minReadySeconds: 5 }),
+    },
+    'keeps them for five minutes': {
+      given: others().members(member(0).stale().resizableAnew(cpu, { forSeconds: 300 })),
+      settings: ifPossible,
+      decides: resizes('ResizeRestartsNothing', 2, ...cpu),
+    },
+    'is awaited also where updates in place have been turned off since, and its member is replaced afterwards': {
+      given: cluster(3).members(member(2).stale().resizing({ forSeconds: 299 })),
+      settings: settings({ mode: 'Never' }),
+      decides: holds({ rule: 'AwaitingResize', member: 2, containers: ['mysqld'], deferred: null, minReadySeconds: 5 }),
+      requeueAfterSeconds: 1,
+    },
+    'is no update once they are off: the member is replaced after five minutes': {
+      given: cluster(3).members(member(2).stale().resizing({ forSeconds: 300 })),
+      settings: settings({ mode: 'Never' }),
+      decides: evicts('ReplicaHealthy', 2),
+    },
+  });
+
+  it('names each container once in the plan', () => {
+    const { inPlace } = member(1).stale().resizableAnew(cpu).facts(0, revisionAfter);
+    expect(inPlace && explainInPlace(inPlace)).to.equal('in place, resize of mysqld, nothing restarts');
   });
 });
 

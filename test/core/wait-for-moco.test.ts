@@ -18,6 +18,13 @@ describe("what MOCO's own partition controller waits for", () => {
       given: cluster(3).atPartition(3),
       decides: 'idle',
     },
+    'is the end of writes that never end, even when nothing is stale': {
+      given: cluster(3).atPartition(3).contended({ writesPerSecond: 10 }),
+      decides: holds({
+        rule: 'StatefulSetNotObserved',
+        contention: { writesPerSecond: 10, managers: ['moco-controller'], fields: [] },
+      }),
+    },
     'is itself when everything is right': { given: stale(), decides: awaits(2) },
     'is itself for the next one too': { given: midway(), decides: awaits(1) },
     'is itself where the next one is updated already': {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { assert, object, property } from 'fast-check';
 import {
-  projectBackup,
   projectBudget,
   projectCluster,
+  projectJob,
   projectNamespace,
   projectPod,
   projectSlimPod,
@@ -45,6 +45,7 @@ describe('a recorded MySQLCluster', () => {
       ...identity,
       labels: {},
       generation: 1,
+      hasBackupPolicy: false,
       deleting: false,
       replicas: 3,
       offline: false,
@@ -168,6 +169,7 @@ describe('a recorded pod', () => {
       name: 'moco-test-0',
       ...identity,
       clusterName: 'test',
+      node: 'n-0',
       ordinal: 0,
       createdAt: '',
       revision: 'moco-test-569dd4797f',
@@ -194,11 +196,17 @@ describe('a recorded pod', () => {
       'agent agent',
       'slow-log side',
     ]);
-    expect(live).to.deep.include({ node: 'n-0', observed: true });
+    expect(live).to.deep.include({ observed: true });
     expect(live?.labels).to.equal(labels);
     expect(live?.containers.map(({ name }) => name)).to.deep.equal(containers.map(({ name }) => name));
     expect(live?.containers.every(({ image }) => image.includes(':'))).to.equal(true);
     expect(projectSlimPod(sent(recorded.pod, {}))).to.deep.equal({ ...member(), live: null });
+    // What an earlier process has begun is watched whatever its successor may do.
+    const annotations = { 'moco-rollout.io/restart-in-place': '{}' };
+    const resized = [{ manager: 'moco-rollout', subresource: 'resize', time: '2026-11-21T08:00:00Z', fieldsV1: {} }];
+    for (const metadata of [{ annotations }, { managedFields: resized }]) {
+      expect(projectSlimPod(sent(recorded.pod, { metadata }))).to.deep.equal(member({ metadata }));
+    }
     expect(containers[0]).to.deep.equal({
       name: 'mysqld',
       part: 'mysqld',
@@ -383,21 +391,63 @@ describe('a Namespace', () => {
   });
 });
 
-describe('the CronJob of a backup', () => {
-  const named = (name: string, status: Json) => projectBackup({ metadata: { name, ...identity }, status });
+describe('the Job of a backup', () => {
+  const createdAt = '2026-07-01T12:00:00Z';
+  const startedAt = '2026-07-01T12:00:01Z';
+  const job = (
+    status: Json,
+    { name = 'emergency-backup', spec = {}, deletionTimestamp = null as string | null } = {},
+  ) =>
+    projectJob({
+      metadata: {
+        name,
+        ...identity,
+        creationTimestamp: createdAt,
+        ...(deletionTimestamp && { deletionTimestamp }),
+        labels: { 'app.kubernetes.io/instance': 'test' },
+      },
+      spec,
+      status,
+    });
+  const condition = (type: string, status = 'True') => ({ conditions: [{ type, status }] });
+  const suspended = { spec: { suspend: true } };
+  const deleted = { deletionTimestamp: '2026-07-01T13:00:00Z' };
 
-  it('is active while it has a job', () => {
-    expect(named('moco-backup-test', { active: [{ name: 'x' }] })).to.include({ clusterName: 'test', active: true });
-    expect(named('moco-backup-test', {})).to.include({ active: false });
+  const isActive: Readonly<Record<string, readonly [record: ReturnType<typeof job>, is: boolean]>> = {
+    'before its controller has seen it': [job({}), true],
+    'with a pod': [job({ active: 1, startTime: startedAt }), true],
+    'between two pods, of which the first has failed': [job({ failed: 1, startTime: startedAt }), true],
+    'once Complete': [job({ ...condition('Complete'), succeeded: 1 }), false],
+    'once Failed': [job({ ...condition('Failed'), failed: 7 }), false],
+    'while its pods end after the last failure': [job({ ...condition('FailureTarget'), terminating: 1 }), true],
+    'with a condition that is not True': [job(condition('Complete', 'False')), true],
+    'suspended without a pod': [job(condition('Suspended'), suspended), false],
+    'suspended with a pod': [job({ active: 1 }, suspended), true],
+    'suspended while its pod ends': [job({ terminating: 1 }, suspended), true],
+    'deleted with a pod': [job({ active: 1 }, deleted), true],
+    'deleted without a pod': [job({}, deleted), false],
+  };
+  for (const [when, [record, is]] of Object.entries(isActive)) {
+    it(`${is ? 'is active' : 'is not active'} ${when}`, () => expect(record !== null).to.equal(is));
+  }
+
+  it('is active since it started, or since it was created', () => {
+    expect(job({})).to.include({ clusterName: 'test', restores: false, startedAt: createdAt });
+    expect(job({ startTime: startedAt })).to.include({ startedAt });
   });
 
-  it('is ignored under another name', () => {
-    expect(named('backup-test', {})).to.equal(null);
+  it('is told from that of a restore by its name', () => {
+    expect(job({}, { name: 'moco-restore-test' })).to.include({ restores: true });
+    expect(job({}, { name: 'moco-restore-other' })).to.include({ restores: false });
+  });
+
+  it('is ignored without the name of a cluster', () => {
+    expect(projectJob({ metadata: { name: 'emergency-backup', ...identity } })).to.equal(null);
   });
 });
 
 describe('an object of whatever shape', () => {
-  const projections = { projectCluster, projectStatefulSet, projectPod, projectBudget, projectBackup };
+  const projections = { projectCluster, projectStatefulSet, projectPod, projectBudget, projectJob };
   const objects = [recorded.mysqlCluster, recorded.statefulSet, recorded.pod, recorded.podDisruptionBudget];
 
   for (const [name, project] of Object.entries(projections)) {

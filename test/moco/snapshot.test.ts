@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import type { MemberFacts } from '../../src/core/snapshot.ts';
 import { Ages } from '../../src/moco/ages.ts';
 import {
-  projectBackup,
   projectBudget,
   projectCluster,
+  projectJob,
   projectPod,
   projectStatefulSet,
 } from '../../src/moco/projections.ts';
@@ -27,7 +27,8 @@ class Look {
   readonly #pods = new Map<number, Json>();
   demotionAskedAt: string | null = null;
   budgets: readonly object[] = [budget()];
-  backup: object | null = null;
+  jobs: readonly object[] = [];
+  jobsUnreadable: string | null = null;
 
   constructor() {
     for (const ordinal of [0, 1, 2]) this.pod(ordinal, { role: ordinal === 0 ? 'primary' : 'replica' });
@@ -56,9 +57,9 @@ class Look {
     this.#cluster = { ...before, status: { ...before.status, ...change } };
   }
 
-  replicateFromElsewhere(): void {
+  spec(change: Json): void {
     const before = this.#cluster as { spec: Json };
-    this.#cluster = { ...before, spec: { ...before.spec, replicationSourceSecretName: 'upstream' } };
+    this.#cluster = { ...before, spec: { ...before.spec, ...change } };
   }
 
   /** A new pod of that ordinal. */
@@ -113,7 +114,11 @@ class Look {
         this.budgets.map((raw) => named(raw, 'budget')),
         projectBudget,
       ),
-      backup: this.backup && projectBackup(named(this.backup, 'backup')),
+      jobs: records(
+        this.jobs.map((raw) => named(raw, 'job')),
+        projectJob,
+      ),
+      jobsUnreadable: this.jobsUnreadable,
     };
     return this.#ages.observe(() => objectFacts(objects, this.#ages, { demotionAskedAt: this.demotionAskedAt }));
   }
@@ -209,7 +214,7 @@ describe('how long a member has participated', () => {
 
   it('continues for the primary of a cluster that replicates from elsewhere, which is not ready while its source is unavailable', () => {
     const look = new Look();
-    look.replicateFromElsewhere();
+    look.spec({ replicationSourceSecretName: 'upstream' });
     look.facts();
     look.mysqld(0, 'starting');
     look.pass(5);
@@ -615,17 +620,33 @@ describe('the objects around the members', () => {
     expect(look.facts().budgets).to.have.length(2);
   });
 
-  it('include the active job of a backup, in a cluster of any size', () => {
+  it('include the active Jobs of backups, in a cluster of any size, and how long they have been active', () => {
+    const job = (name: string) => ({
+      metadata: { name, labels: { 'app.kubernetes.io/instance': 'test' } },
+      status: { startTime: '2026-07-01T11:59:00Z' },
+    });
     for (const replicas of [1, 3]) {
       const look = new Look();
       look.cluster({}, { replicas });
-      look.backup = { metadata: { name: 'moco-backup-test' }, status: { active: [{}] } };
-      expect(look.facts().backupJobActive).to.equal(true);
-      look.backup = { metadata: { name: 'moco-backup-test' }, status: {} };
-      expect(look.facts().backupJobActive).to.equal(false);
-      look.backup = null;
-      expect(look.facts().backupJobActive).to.equal(false);
+      expect(look.facts().backupJobs).to.deep.equal([]);
+      look.restart();
+      look.jobs = [job('emergency')];
+      const { startTime: startedAt } = job('').status;
+      const active = { name: 'emergency', restores: false, startedAt };
+      expect(look.facts().backupJobs).to.deep.equal([{ ...active, activeForSeconds: 59 }]);
+      look.pass(3);
+      expect(look.facts().backupJobs).to.deep.equal([{ ...active, activeForSeconds: 62 }]);
     }
+  });
+
+  it('say why Jobs can not be read if the cluster has a backup policy', () => {
+    const look = new Look();
+    look.jobsUnreadable = 'jobs is forbidden';
+    expect(look.facts().backupsUnreadable).to.equal(null);
+    look.spec({ backupPolicyName: 'daily' });
+    expect(look.facts().backupsUnreadable).to.equal('jobs is forbidden');
+    look.jobsUnreadable = null;
+    expect(look.facts().backupsUnreadable).to.equal(null);
   });
 
   it('list the members in ascending order, with ten members too', () => {

@@ -29,11 +29,22 @@ const changes: Readonly<Record<string, readonly [before: Json, after: Json, expe
     template({}, { annotations: { 'example.com/reason': 'b' } }),
     [{ path: 'metadata.annotations[example.com/reason]' }],
   ],
-  'the order of containers, which is none': [
+  'the order of containers, beside an image': [
     template({ containers: [container('a'), container('b')] }),
-    template({ containers: [container('b'), container('a')] }),
-    [],
+    template({ containers: [container('b'), container('a', { image: 'example/a:2' })] }),
+    [{ path: 'spec.containers[a].image', from: 'example/a:1', to: 'example/a:2' }, { path: 'spec.containers' }],
   ],
+  'variables in another order': [
+    template({ containers: [container('a', { env: [{ name: 'A' }, { name: 'B' }] })] }),
+    template({ containers: [container('a', { env: [{ name: 'B' }, { name: 'A' }] })] }),
+    [{ path: 'spec.containers[a].env' }],
+  ],
+  'a variable in front of another one': [
+    template({ containers: [container('a', { env: [{ name: 'A' }, { name: 'B' }] })] }),
+    template({ containers: [container('a', { env: [{ name: 'C' }, { name: 'A' }] })] }),
+    [{ path: 'spec.containers[a].env[B]' }, { path: 'spec.containers[a].env[C]' }],
+  ],
+  'a list that becomes empty': [template({ volumes: [] }), template({}), [{ path: 'spec.volumes' }]],
   'a list without names, by place': [
     template({ containers: [container('mysqld', { args: ['--a', '--b'] })] }),
     template({ containers: [container('mysqld', { args: ['--a', '--c', '--d'] })] }),

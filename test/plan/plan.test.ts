@@ -228,7 +228,7 @@ describe('the first wait of a plan', () => {
       stale().members(member(2).lagging()).budgets({ closed: true }),
       ['wait BackupRunning', 'delete 2', 'wait ClusterNotHealthy', 'evict 1', ...lastOf3],
     ],
-    'the end of a backup of one': [stale(1).backupJob(), ['wait BackupRunning', 'evict 0', promote, 'done']],
+    'the end of a backup of one': [stale(1).backupJobs({}), ['wait BackupRunning', 'evict 0', promote, 'done']],
     'the budget': [stale().budgets({ disruptionsAllowed: 0, closed: true }), ['wait BackupRunning', ...rest]],
     'the budget to be counted': [stale().budgets({ observed: false }), ['wait BlockedByPDB', ...rest]],
     'the budget after a refusal': [

@@ -26,7 +26,8 @@ const situations: Readonly<Record<string, (replicas: number) => ClusterBuilder>>
     for (let ordinal = Math.ceil(replicas / 2); ordinal < replicas; ordinal++) one.members(member(ordinal).updated());
     return one;
   },
-  held: (replicas) => cluster(replicas).templateChanged().budgets({ closed: true, disruptionsAllowed: 0 }).backupJob(),
+  held: (replicas) =>
+    cluster(replicas).templateChanged().budgets({ closed: true, disruptionsAllowed: 0 }).backupJobs({}),
 };
 
 type Decide = (snapshot: ClusterSnapshot, policy: RolloutPolicy) => Decision;

@@ -14,13 +14,14 @@ const reading = ['get', 'list', 'watch'];
 
 /** What the controller needs in every namespace that it works in. */
 export const neededByController: readonly Right[] = [
-  ['', 'pods', [...reading, 'delete', 'patch']],
+  ['', 'pods', [...reading, 'delete', 'patch', 'create']],
   ['', 'pods/eviction', ['create']],
+  ['', 'persistentvolumeclaims', ['get']],
   ['apps', 'statefulsets', [...reading, 'patch']],
   ['apps', 'statefulsets/status', ['patch']],
   ['apps', 'controllerrevisions', ['get']],
   ['policy', 'poddisruptionbudgets', reading],
-  ['batch', 'cronjobs', reading],
+  ['batch', 'jobs', ['list', 'watch']],
   [clusterKind.group, 'mysqlclusters', reading],
   [clusterKind.group, 'mysqlclusters/status', ['update']],
   [rolloutKind.group, 'mysqlrollouts', [...reading, 'create']],
@@ -34,6 +35,8 @@ export const neededInWholeCluster: readonly Right[] = [
   [sequenceKind.group, sequenceKind.plural, ['list', 'watch']],
   [sequenceKind.group, `${sequenceKind.plural}/status`, ['update']],
   ['', 'namespaces', ['list', 'watch']],
+  ['', 'nodes', ['get', 'list']],
+  ['', 'persistentvolumes', ['get']],
 ];
 
 const neededToRead: readonly Right[] = [

@@ -5,17 +5,26 @@ import { sequenceKind } from '../../api/sequence.ts';
 import { builtInStrategy } from '../../api/settings.ts';
 import { Cache } from '../../controller/observe/cache.ts';
 import { type CachedKind, forEachCachedKind } from '../../controller/observe/cached-kinds.ts';
-import { ClusterState } from '../../controller/observe/cluster-state.ts';
+import { ClusterState, type KnownComeback } from '../../controller/observe/cluster-state.ts';
+import { readComebacks } from '../../controller/observe/comeback.ts';
 import type { Dependencies } from '../../controller/observe/dependencies.ts';
 import { type InPlaceReadings, nothingRead } from '../../controller/observe/in-place.ts';
 import type { StrategySettings } from '../../controller/observe/mode.ts';
+import { RecentNodes } from '../../controller/observe/node-reading.ts';
 import { refreshInPlace } from '../../controller/observe/read-in-place.ts';
 import type { DefaultSettings } from '../../controller/observe/settings.ts';
 import { collectFacts, type ObservedFacts } from '../../controller/observe/snapshot.ts';
 import type { CheckFacts } from '../../core/check-reading.ts';
+import { obstacles } from '../../core/comeback.ts';
 import { defaultPolicy } from '../../core/policy.ts';
-import { isForbidden } from '../../kube/api-error.ts';
-import { cronJobs, namespaces, podDisruptionBudgets, type ResourceKind } from '../../kube/resource.ts';
+import { ApiError, isForbidden } from '../../kube/api-error.ts';
+import {
+  jobs,
+  namespaces,
+  persistentVolumeClaims,
+  podDisruptionBudgets,
+  type ResourceKind,
+} from '../../kube/resource.ts';
 import type { Stored } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
 import type { Json } from '../../moco/json.ts';
@@ -41,7 +50,8 @@ export const nothingKnown = (cluster: ClusterRecord): ClusterObjects => ({
   statefulSet: null,
   pods: [],
   budgets: [],
-  backup: null,
+  jobs: [],
+  jobsUnreadable: null,
 });
 
 /** Like `observeIfExists`, but throws `CommandError` if the cluster is gone. */
@@ -73,14 +83,57 @@ export async function observeIfExists(session: Session, cluster: ClusterRecord):
   ]);
   if (live === null) return null;
   const { rollout } = live;
-  const objects = budgets
-    ? { ...live.objects, budgets: budgets.map(projectBudget).filter((budget) => budget !== null) }
-    : live.objects;
+  if (live.objects.jobsUnreadable !== null) unread.push(jobs.plural);
+  const objects = {
+    ...live.objects,
+    jobsUnreadable: null,
+    ...(budgets && { budgets: budgets.map(projectBudget).filter((budget) => budget !== null) }),
+  };
   const known = (policies ?? []).map(projectPolicy);
   const namespaceLabels = own && projectNamespace(own).labels;
   const sources: SourcesOf = ({ labels }) => ({ policies: known, cluster: { namespace, labels, namespaceLabels } });
   const inPlace = await readInPlace(session, factsOf(objects, rollout, sources, world, {}, nothingRead));
-  return { rollout, unread, observe: (assumed) => factsOf(objects, rollout, sources, world, assumed, inPlace) };
+  const comebacks = await comebacksOf(session, objects);
+  if (comebacks === null) unread.push(persistentVolumeClaims.plural);
+  const observe = (assumed?: RolloutSpec): ObservedFacts =>
+    factsOf(objects, rollout, sources, world, assumed, inPlace, comebacks);
+  return { rollout, unread, observe };
+}
+
+/** Which members would not come back as what they are, and why. */
+export function obstaclesOf({ snapshot }: ObservedFacts): readonly string[] {
+  return snapshot.members.flatMap(obstacles);
+}
+
+/** The same of a cluster that is read for it. Empty if it can't be read. */
+export async function obstacleNotes(session: Session, cluster: ClusterRecord): Promise<readonly string[]> {
+  try {
+    const observation = await observeIfExists(session, cluster);
+    return observation === null ? [] : obstaclesOf(observation.observe());
+  } catch (error) {
+    if (error instanceof ApiError && error.status !== 0) return [];
+    throw error;
+  }
+}
+
+type Comebacks = ReadonlyMap<string, KnownComeback>;
+
+/** Whether members can come back; `null` if the user may not read that. Rejects with `ApiError`. */
+async function comebacksOf({ api, world, signal }: Session, objects: ClusterObjects): Promise<Comebacks | null> {
+  const state = new ClusterState(world);
+  try {
+    await readComebacks(
+      objects.pods,
+      objects,
+      state,
+      { api, world, mayLackNodes: true, mayLackCreate: true, nodes: new RecentNodes(world) },
+      signal,
+    );
+    return state.comebacks;
+  } catch (error) {
+    if (isForbidden(error)) return null;
+    throw error;
+  }
 }
 
 /** What updates in place of a cluster depend on. Rejects with `ApiError`. */
@@ -97,7 +150,7 @@ type SourcesOf = Dependencies['cache']['settingsSources'];
 
 /**
  * What the controller's decision would be made from. `assumed` replaces settings of the MySQLRollout. Without `inPlace`
- * every member is assumed to need another pod.
+ * every member is assumed to need another pod, and without `comebacks` to come back.
  */
 export function factsOf(
   objects: ClusterObjects,
@@ -106,12 +159,13 @@ export function factsOf(
   world: World,
   assumed: RolloutSpec = {},
   inPlace: InPlaceReadings | null = null,
+  comebacks: Comebacks | null = null,
 ): ObservedFacts {
   const strategies = strategiesOf(rollout?.status, objects.statefulSet?.labelled === true, assumed);
   return collectFacts(
     objects,
     rollout && { ...rollout, spec: { ...rollout.spec, ...assumed } },
-    unobserved(objects, inPlace ?? nothingRead, world),
+    unobserved(objects, inPlace ?? nothingRead, comebacks, world),
     {
       world,
       strategies: { ...strategies, inPlaceEnabled: strategies.inPlaceEnabled && inPlace !== null },
@@ -141,11 +195,30 @@ const passing = ({ name }: { readonly name: string }): CheckFacts => ({
   unknownForSeconds: 0,
 });
 
-/** The memory of a controller that has just started. Only a controller asks replicas how far they are behind. */
-function unobserved({ pods }: ClusterObjects, inPlace: InPlaceReadings, world: World): ClusterState {
+/**
+ * The memory of a controller that has just started. Only a controller asks replicas how far they are behind. Members are
+ * assumed to come back where nobody has read that.
+ */
+function unobserved(
+  { pods, statefulSet }: ClusterObjects,
+  inPlace: InPlaceReadings,
+  comebacks: Comebacks | null,
+  world: World,
+): ClusterState {
   const state = new ClusterState(world);
   state.inPlace = inPlace;
   const now = world.monotonic();
+  const revision = statefulSet?.updateRevision ?? '';
+  const fine = {
+    revision,
+    claimNames: [],
+    tolerations: [],
+    claims: [],
+    tied: null,
+    refusal: null,
+    atMilliseconds: now,
+  };
+  state.comebacks = new Map(pods.map(({ uid }) => [uid, comebacks?.get(uid) ?? fine]));
   const delay = {
     reading: { kind: 'delay', seconds: 0 },
     atMilliseconds: now,
@@ -195,7 +268,7 @@ export interface FleetObjects {
 }
 
 /** Kinds without which a decision is only less exact. */
-const optional: ReadonlySet<ResourceKind> = new Set([policyKind, podDisruptionBudgets, cronJobs, namespaces]);
+const optional: ReadonlySet<ResourceKind> = new Set([policyKind, podDisruptionBudgets, jobs, namespaces]);
 
 /** Lists every kind that a decision needs once, in all namespaces. Rejects with `ApiError` or `CommandError`. */
 export async function readFleet(session: Session): Promise<FleetObjects> {

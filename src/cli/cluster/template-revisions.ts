@@ -4,7 +4,7 @@ import { isObject, type Json, object, objects, text, whole } from '../../moco/js
 import { clusterNameLabel } from '../../moco/names.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { isNamed } from '../../moco/template-changes.ts';
+import { isNamed, templateOf } from '../../moco/template-changes.ts';
 import { CommandError } from '../failure.ts';
 import { listAll } from './clusters.ts';
 import type { Session } from './session.ts';
@@ -39,7 +39,7 @@ export async function revisionsOf(session: Session, { namespace, name }: Cluster
         name: revisionName,
         hash: revisionHash(revisionName, name),
         createdAt: text(metadata['creationTimestamp']) ?? '',
-        template: object(object(object(raw['data'])['spec'])['template']),
+        template: templateOf(raw),
       };
     })
     .toSorted((one, other) => one.number - other.number);
@@ -95,7 +95,6 @@ export function restored(own: unknown, before: unknown, after: unknown): unknown
 
 function fields(own: Json, before: Json, after: Json): Json {
   const names = new Set([...Object.keys(own), ...Object.keys(before), ...Object.keys(after)]);
-  names.delete('$patch');
   const entries = [...names].map((name) => [name, restored(own[name], before[name], after[name])] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
@@ -109,7 +108,21 @@ function items(own: readonly unknown[], before: readonly unknown[], after: reado
     const name = nameOf(item);
     return itemNamed(own, name) === undefined && itemNamed(after, name) === undefined && !ofMoco.has(name);
   });
-  return [...kept.filter((item) => item !== undefined), ...removed];
+  return inOrderOf(before, after, [...kept.filter((item) => item !== undefined), ...removed]);
+}
+
+/** The items that all three lists have, in the order of `before` if it is another one in `after`. */
+function inOrderOf(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  list: readonly unknown[],
+): readonly unknown[] {
+  const isCommon = (item: unknown): boolean =>
+    [before, after, list].every((one) => itemNamed(one, nameOf(item)) !== undefined);
+  const [earlier, later] = [before, after].map((one) => one.filter(isCommon).map(nameOf));
+  if (isDeepStrictEqual(earlier, later)) return list;
+  const next = (earlier ?? []).values();
+  return list.map((item) => (isCommon(item) ? itemNamed(list, next.next().value ?? '') : item));
 }
 
 /**

@@ -1,7 +1,9 @@
 import { admission, certificates } from '../check/admission.ts';
 import { budgets } from '../check/budgets.ts';
+import { claims } from '../check/claims.ts';
 import { controller } from '../check/controller.ts';
 import { type Finding, findingOf } from '../check/finding.ts';
+import { manifests } from '../check/manifests.ts';
 import { controllerRights, ownRights } from '../check/rights.ts';
 import { definitions, kubernetes, moco } from '../check/versions.ts';
 import { type Line, line } from '../terminal/colour.ts';
@@ -19,6 +21,8 @@ const checks = [
   admission,
   certificates,
   budgets,
+  manifests,
+  claims,
 ];
 
 const colours = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
@@ -28,7 +32,7 @@ export const checkCommand: ClusterCommand = {
   name: 'check',
   arguments: '',
   completes: [],
-  summary: 'Check versions, rights, admission, certificates and budgets',
+  summary: 'Check versions, rights, admission, certificates, budgets, manifests and claims',
   help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
   examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
   options: [allNamespacesOption, outputOption],

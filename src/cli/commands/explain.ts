@@ -39,7 +39,7 @@ export const explainCommand: LocalCommand = {
       writeLines(host, table(['RULE', 'OVERRIDABLE', 'MEANING'], rows));
       return 0;
     }
-    const { rule, meaning, details, endedBy, ends, overridable } = one;
+    const { rule, meaning, details, endedBy, ends, overridable, overriding } = one;
     writeLines(host, [
       line(rule, 'bold'),
       line(`  meaning    ${details === undefined ? meaning : `${meaning} ${details}`}`),
@@ -48,12 +48,13 @@ export const explainCommand: LocalCommand = {
       line(
         `  override   ${overridable ? `${host.program} override NAME ${rule} --for 30m --reason …` : 'not possible: the rule protects data, quorum or service, or nothing could be done without it'}`,
       ),
+      ...(overriding === undefined ? [] : [line(`             ${overriding}`)]),
     ]);
     return 0;
   },
 };
 
 function explanation(rule: HoldRule) {
-  const { meaning, details, endedBy, ends, overridable = false, requestedBy } = rules[rule];
-  return { rule, meaning, details, endedBy, ends, overridable, requestedBy };
+  const { meaning, details, endedBy, ends, overridable = false, overriding, requestedBy } = rules[rule];
+  return { rule, meaning, details, endedBy, ends, overridable, overriding, requestedBy };
 }

@@ -1,5 +1,5 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
-import { type HoldRule, isOverridable } from '../../core/rules/catalogue.ts';
+import { type HoldRule, isOverridable, rules } from '../../core/rules/catalogue.ts';
 import { UsageError } from '../../failure.ts';
 import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
 import { applySettings, removeSettings, type SettingsOf } from '../cluster/apply.ts';
@@ -53,6 +53,8 @@ async function override(session: Session, name: string, rule: HoldRule | null): 
     overrides: [...inForce(others('overrides', { rule }), world.wall()), { rule, until, reason }],
   }));
   host.out(`${cluster.namespace}/${name}: ${rule} overridden until ${until}\n`);
+  const { overriding } = rules[rule];
+  if (overriding !== undefined) host.err(`WARNING: ${overriding}.\n`);
   return 0;
 }
 

@@ -99,8 +99,8 @@ async function factsOfAll(
         inPlace,
       );
     const seen = observe(nothingRead);
-    const inPlace = seen.policy.inPlaceUpdates.mode === 'Never' ? null : await readInPlace(session, seen);
-    facts.set(key, inPlace === null ? seen : observe(inPlace));
+    const inPlace = await readInPlace(session, seen);
+    facts.set(key, inPlace === nothingRead ? seen : observe(inPlace));
   }
   return new Map([...facts].toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }

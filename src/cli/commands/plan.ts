@@ -8,7 +8,7 @@ import { explainInPlace } from '../../core/update-in-place.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import { type Estimate, estimate } from '../../plan/estimate.ts';
 import { type PlanEntry, plan } from '../../plan/plan.ts';
-import { type ClusterObservation, observeCluster } from '../cluster/cluster-snapshot.ts';
+import { type ClusterObservation, observeCluster, obstaclesOf } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { type Line, line, piece } from '../terminal/colour.ts';
@@ -121,6 +121,7 @@ function shownPlan({ observe, rollout, unread }: ClusterObservation, name: strin
       ...snapshot.members.flatMap(({ ordinal, inPlace }) =>
         inPlace === null ? [] : [`${nameOf(ordinal)} is updated ${explainInPlace(inPlace)}`],
       ),
+      ...obstaclesOf(observation),
       // Only the controller knows the other clusters.
       ...(held?.rule.startsWith('AwaitingFleet') ? [`before that ${held.rule}: ${held.message}`] : []),
       ...(held?.rule === 'CheckFailing' || held?.rule === 'CheckUnavailable'

@@ -1,5 +1,6 @@
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
+import { obstacleNotes } from '../cluster/cluster-snapshot.ts';
 import { controllerNote } from '../cluster/controller-lease.ts';
 import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
@@ -79,10 +80,12 @@ async function show(session: Session, names: readonly string[], inDetail: boolea
     return showLive(session, source, lines, toldOfCluster);
   }
   const note = names.length > 0 ? await controllerNote(session) : null;
-  const views = listed.filter(isWanted(session)).map(({ cluster, rollout }) => {
+  const views: ClusterView[] = [];
+  for (const { cluster, rollout } of listed.filter(isWanted(session))) {
     const view = viewOf(cluster, rollout, world.wall());
-    return note === null ? view : { ...view, notes: [note, ...view.notes] };
-  });
+    const obstacles = inDetail ? await obstacleNotes(session, cluster) : [];
+    views.push({ ...view, notes: [...(note === null ? [] : [note]), ...obstacles, ...view.notes] });
+  }
   if (views.length > 0) writeLines(host, lines(views));
   else host.err(nothingFound(session));
   return 0;

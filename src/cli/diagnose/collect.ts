@@ -7,6 +7,7 @@ import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import {
   deployments,
   events,
+  jobs,
   podDisruptionBudgets,
   pods,
   type ResourceKind,
@@ -21,6 +22,7 @@ import {
   createdByMoco,
   mocoControllerSelector,
 } from '../../moco/names.ts';
+import { jobSelectorOf } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { find, listIfThere } from '../cluster/clusters.ts';
 import { controllerLease } from '../cluster/controller-lease.ts';
@@ -30,6 +32,7 @@ import {
   clusterShape,
   deploymentShape,
   eventShape,
+  jobShape,
   keep,
   plainShape,
   podShape,
@@ -70,6 +73,7 @@ export async function collect(session: Session, cluster: ClusterRecord): Promise
     part('statefulset.json', statefulSetShape, () => list(statefulSets, namespace, { labelSelector })),
     part('pods.json', podShape, () => list(pods, namespace, { labelSelector })),
     part('poddisruptionbudgets.json', plainShape, () => list(podDisruptionBudgets, namespace)),
+    part('jobs.json', jobShape, () => list(jobs, namespace, { labelSelector: jobSelectorOf(name) })),
     part('events.json', eventShape, async () =>
       (await list(events, namespace)).filter(({ regarding }) => isAbout(object(regarding), name)),
     ),

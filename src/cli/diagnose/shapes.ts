@@ -98,6 +98,20 @@ export const clusterShape: Shape = {
   status: 'all',
 };
 
+/** Of a backup or a restore. Their arguments name buckets and clusters. */
+export const jobShape: Shape = {
+  metadata,
+  spec: all(
+    'suspend',
+    'parallelism',
+    'completions',
+    'backoffLimit',
+    'activeDeadlineSeconds',
+    'ttlSecondsAfterFinished',
+  ),
+  status: 'all',
+};
+
 /** The flags of the controller hold no secrets. */
 export const deploymentShape: Shape = {
   metadata,

@@ -1,4 +1,3 @@
-import { isAdopted } from '../../core/strategy.ts';
 import {
   admissionProbeAnnotation,
   newPodsLabel,
@@ -27,16 +26,16 @@ const requestRollingUpdate: StatefulSetPatch = {
  * first: the same patch, and a patch that requests RollingUpdate, as MOCO's next write does. Nothing is written unless both
  * results have OnDelete and the label.
  *
- * One that is adopted already is changed whatever its version is: while a pod comes back, its status changes all the time.
+ * The uid is the only precondition. What the patch does is the same whatever else has changed: from then on nobody but this
+ * program replaces pods. MOCO writes some StatefulSets several times a second until they are adopted.
  */
 export async function adopt(
   statefulSet: StatefulSetRecord,
   api: ClusterApi,
   signal: AbortSignal,
 ): Promise<StatefulSetRecord | null> {
-  const patch = isAdopted(statefulSet)
-    ? (change: StatefulSetPatch, isDryRun: boolean) => whicheverVersion(statefulSet, change, api, signal, isDryRun)
-    : (change: StatefulSetPatch, isDryRun: boolean) => api.patchStatefulSet(statefulSet, change, signal, isDryRun);
+  const patch = (change: StatefulSetPatch, isDryRun: boolean) =>
+    whicheverVersion(statefulSet, change, api, signal, isDryRun);
   for (const [change, what] of [
     [setOnDelete, 'a dry run that sets OnDelete'],
     [requestRollingUpdate, 'a dry run that requests RollingUpdate'],

@@ -1,6 +1,7 @@
 import type { Target } from '../../core/decision.ts';
 import type { ContainerResources, InPlaceChange } from '../../core/in-place.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
+import { ApiError, isInvalid } from '../../kube/api-error.ts';
 import { path, pods, statefulSets } from '../../kube/resource.ts';
 import type { Reservation } from '../../kube/token-bucket.ts';
 import { type Json, object, text } from '../../moco/json.ts';
@@ -13,12 +14,11 @@ import { StatusClient } from '../status/status-client.ts';
 const annotated = { Pod: pods, StatefulSet: statefulSets } as const;
 const intentWrites = 1;
 
-/** The fields of a StatefulSet that a merge patch changes. `status` is written through its subresource. */
+/** The fields of a StatefulSet that a merge patch changes. */
 export interface StatefulSetPatch {
   readonly labels?: Json;
   readonly annotations?: Json;
   readonly spec?: Json;
-  readonly status?: Json;
 }
 
 /** A StatefulSet after a patch, and what admission made of the probe of a dry run. */
@@ -33,13 +33,15 @@ export type PatchedAs = Pick<StatefulSetRecord, 'namespace' | 'name' | 'uid'> & 
 export type InPlacePatch = Omit<InPlaceChange, 'resources'>;
 
 const mergePatch = 'application/merge-patch+json';
+const jsonPatch = 'application/json-patch+json';
 /** Matches containers by their names. */
 const strategicMergePatch = 'application/strategic-merge-patch+json';
 
 /**
- * All reads and writes of one reconciliation. Writes carry uid and resourceVersion: each applies to exactly the object
- * that was read, or fails with 409. The label for new pods alone is written with the uid only. Writes to pods and to the StatefulSet are sent once, because the confirmation
- * would be too old for a retry. Rejects with `ApiError`.
+ * All reads and writes of one reconciliation. Writes that may disrupt a member, and a release, carry uid and
+ * resourceVersion: each applies to exactly the object that was read, or fails with 409. The strategy and the current revision
+ * are written whatever else has changed, since MOCO or a pod that comes back may change the StatefulSet all the time. Writes to
+ * pods and to the StatefulSet are sent once, because the confirmation would be too old for a retry. Rejects with `ApiError`.
  */
 export class ClusterApi extends StatusClient {
   readonly #isStillWanted: () => boolean;
@@ -186,6 +188,40 @@ export class ClusterApi extends StatusClient {
     return after.metadata.resourceVersion;
   }
 
+  /**
+   * Sets the current revision, and how many members have it, while both revisions are as they were read: what else changes
+   * has nothing to do with it. The API server repeats the patch itself if another write comes in between. Rejects with a 409
+   * if a revision is another one, or the StatefulSet has another uid.
+   */
+  async promoteRevision(
+    { namespace, name, uid, currentRevision, updateRevision }: StatefulSetRecord,
+    { revision, replicas }: { readonly revision: string; readonly replicas: number },
+    signal: AbortSignal,
+  ): Promise<StatefulSetRecord | null> {
+    try {
+      const raw = await this.call<Json>({
+        method: 'PATCH',
+        path: path(statefulSets, { namespace, name, subresource: 'status' }),
+        contentType: jsonPatch,
+        body: [
+          { op: 'test', path: '/metadata/uid', value: uid },
+          { op: 'test', path: '/status/currentRevision', value: currentRevision },
+          { op: 'test', path: '/status/updateRevision', value: updateRevision },
+          { op: 'add', path: '/status/currentRevision', value: revision },
+          { op: 'add', path: '/status/currentReplicas', value: replicas },
+        ],
+        priority: 'disrupt',
+        retries: 0,
+        isStillWanted: this.#isStillWanted,
+        signal,
+      });
+      return projectStatefulSet(raw);
+    } catch (error) {
+      if (!(error instanceof ApiError) || !isInvalid(error) || error.causes.length > 0) throw error;
+      throw new ApiError({ status: 409, reason: 'Conflict', message: error.message, cause: error });
+    }
+  }
+
   /** Resolves to the StatefulSet after the patch and all webhooks. With `dryRun` nothing is stored. */
   async patchStatefulSet(
     { namespace, name, uid, resourceVersion }: PatchedAs,
@@ -193,16 +229,15 @@ export class ClusterApi extends StatusClient {
     signal: AbortSignal,
     dryRun = false,
   ): Promise<PatchedStatefulSet | null> {
-    const { labels, annotations, spec, status } = patch;
+    const { labels, annotations, spec } = patch;
     const raw = await this.call<Json>({
       method: 'PATCH',
-      path: path(statefulSets, status ? { namespace, name, subresource: 'status' } : { namespace, name }),
+      path: path(statefulSets, { namespace, name }),
       ...(dryRun && { query: { dryRun: 'All' } }),
       contentType: mergePatch,
       body: {
         metadata: { uid, resourceVersion, ...(labels && { labels }), ...(annotations && { annotations }) },
         ...(spec && { spec }),
-        ...(status && { status }),
       },
       priority: 'disrupt',
       retries: 0,

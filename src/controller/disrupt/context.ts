@@ -1,5 +1,6 @@
 import type { Checks } from '../observe/checks.ts';
 import type { DelayReader } from '../observe/delay-reader.ts';
+import type { RecentNodes } from '../observe/node-reading.ts';
 import type { Observation } from '../observe/observe.ts';
 import type { Result } from '../observe/result.ts';
 import type { ReportContext } from '../status/context.ts';
@@ -9,6 +10,10 @@ import type { ClusterApi } from './cluster-client.ts';
 export interface Context extends ReportContext {
   readonly api: ClusterApi;
   readonly delays: DelayReader;
+  /** Nodes and PersistentVolumes have no namespace, so a controller of some namespaces may lack the right to them. */
+  readonly mayLackNodes: boolean;
+  readonly nodes: RecentNodes;
+  readonly mayLackCreate: false;
   readonly checks: Pick<Checks, 'factsFor' | 'ask' | 'forget'>;
   /** The holder identity of this process in intents. Every start has a new one. */
   readonly holder: string;

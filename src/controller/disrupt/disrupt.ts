@@ -7,6 +7,7 @@ import type { ClusterObjects } from '../../moco/records.ts';
 import { timestampOf } from '../../moco/timestamp.ts';
 import { admissionNotInForce } from '../observe/admission-memory.ts';
 import type { ClusterState } from '../observe/cluster-state.ts';
+import { confirmComebacks, readsAgain } from '../observe/comeback.ts';
 import { isAnotherInForce, policiesToRead, readPolicies } from '../observe/live-policy.ts';
 import { newestRollout, type Observation, observe } from '../observe/observe.ts';
 import { readDelays } from '../observe/replication-delays.ts';
@@ -44,7 +45,8 @@ export async function disrupt(
   const policies = policiesToRead(known, context);
   const endReservation = step.kind === 'evict' ? fleet.evictions.reserve(key) : () => undefined;
   try {
-    const ended = await api.withTokens(known, policies.length + step.targets.length, signal, (paid) =>
+    const calls = policies.length + step.targets.length + readsAgain(step.targets, state);
+    const ended = await api.withTokens(known, calls, signal, (paid) =>
       confirm({ ...context, api: paid }, key, known, policies, step, kinds, identity, state, signal),
     );
     return ended ?? nothingToReport;
@@ -71,6 +73,7 @@ async function confirm(
   const [live, policies] = await Promise.all([
     api.readNewest({ objects: known, rollout: newestRollout(key, state, cache) }, signal),
     readPolicies(policyNames, known, context, signal),
+    confirmComebacks(step.targets, known, state, context, signal),
   ]);
   // The MySQLCluster is gone. The delete event is about to reach the cache.
   if (!live?.rollout) return nothingToReport;

@@ -7,7 +7,7 @@ import type { StepResult } from '../observe/cluster-state.ts';
 import type { OwnWrite } from '../observe/own-writes.ts';
 import type { Acted } from '../observe/result.ts';
 import { adopt } from './adopt.ts';
-import type { ClusterApi, StatefulSetPatch } from './cluster-client.ts';
+import type { ClusterApi } from './cluster-client.ts';
 import { patchOf } from './in-place.ts';
 import { type Kept, keepRevisions } from './new-pods.ts';
 import { release } from './release.ts';
@@ -94,17 +94,19 @@ export async function act(
         return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
       });
     case 'setPartition':
-    case 'promoteRevision': {
-      if (statefulSet === null) throw new Error(`expected a StatefulSet for ${step.kind}, got none`);
-      const patch = statefulSetPatch(step);
+      if (statefulSet === null) throw new Error('expected a StatefulSet for a partition, got none');
       return each([{ ...statefulSet, ordinal: -1 }], async () => {
-        if (step.kind === 'promoteRevision' && step.for === 'keep') {
-          await assertRevision(step.revision, namespace, api, signal);
-        }
-        const after = await api.patchStatefulSet(statefulSet, patch, signal);
+        const spec = { updateStrategy: { rollingUpdate: { partition: step.partition } } };
+        const after = await api.patchStatefulSet(statefulSet, { spec }, signal);
         return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
       });
-    }
+    case 'promoteRevision':
+      if (statefulSet === null) throw new Error('expected a StatefulSet for a current revision, got none');
+      return each([{ ...statefulSet, ordinal: -1 }], async () => {
+        if (step.for === 'keep') await assertRevision(step.revision, namespace, api, signal);
+        const after = await api.promoteRevision(statefulSet, step, signal);
+        return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
+      });
   }
 }
 
@@ -137,15 +139,6 @@ async function assertRevision(
   if (await api.hasRevision(namespace, revision, signal)) return;
   const message = `the ControllerRevision ${revision} does not exist any more, so lost members can't come back at it`;
   throw new ApiError({ status: 422, reason: revisionMissing, message });
-}
-
-function statefulSetPatch(step: Extract<Step, { kind: 'setPartition' | 'promoteRevision' }>): StatefulSetPatch {
-  switch (step.kind) {
-    case 'setPartition':
-      return { spec: { updateStrategy: { rollingUpdate: { partition: step.partition } } } };
-    case 'promoteRevision':
-      return { status: { currentRevision: step.revision, currentReplicas: step.replicas } };
-  }
 }
 
 /**

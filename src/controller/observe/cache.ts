@@ -1,13 +1,13 @@
 import type { PolicyRecord } from '../../api/policy.ts';
 import type { Unavailable } from '../../kube/reflector.ts';
-import { namespaces as namespaceKind } from '../../kube/resource.ts';
+import { jobs as jobKind, namespaces as namespaceKind } from '../../kube/resource.ts';
 import { keyOf, Store, type Stored } from '../../kube/store.ts';
 import { clusterNameLabel } from '../../moco/names.ts';
 import type {
-  BackupRecord,
   BudgetRecord,
   ClusterObjects,
   ClusterRecord,
+  JobRecord,
   NamespaceRecord,
   PodRecord,
   StatefulSetRecord,
@@ -45,7 +45,7 @@ export class Cache {
     cluster: (budget) => namedCluster(budget),
     others: (budget) => (namedCluster(budget) === null ? budget.namespace : null),
   });
-  readonly backups = new Store<BackupRecord>(byCluster);
+  readonly jobs = new Store<JobRecord>(byCluster);
   readonly rollouts = new Store<RolloutRecord>({});
   readonly policies = new Store<PolicyRecord>({});
   readonly sequences = new Store<SequenceRecord>({});
@@ -93,7 +93,7 @@ export class Cache {
       this.rollouts.subscribe(own),
       this.statefulSets.subscribe(owned),
       this.pods.subscribe(owned),
-      this.backups.subscribe(owned),
+      this.jobs.subscribe(owned),
       this.budgets.subscribe(({ before, after }) => {
         for (const key of new Set([before, after].flatMap((budget) => this.#concerned(budget)))) changed(key);
       }),
@@ -116,12 +116,14 @@ export class Cache {
     const [namespace, name] = splitKey(key);
     const cluster = this.clusters.get(namespace, name);
     if (!cluster) return null;
+    const jobsUnreadable = this.#jobsUnreadable;
     return {
       cluster,
       statefulSet: this.statefulSets.by('cluster', key)[0] ?? null,
       pods: this.pods.by('cluster', key),
       budgets: [...this.budgets.by('cluster', key), ...this.budgets.by('others', namespace)],
-      backup: this.backups.by('cluster', key)[0] ?? null,
+      jobs: jobsUnreadable === null ? this.jobs.by('cluster', key) : [],
+      jobsUnreadable,
     };
   }
 
@@ -134,6 +136,11 @@ export class Cache {
     const isKnown = !this.#unavailable.has(namespaceKind.kind);
     const namespaceLabels = (isKnown && this.namespaces.get('', namespace)?.labels) || null;
     return { policies: this.policies.values(), cluster: { namespace, labels, namespaceLabels } };
+  }
+
+  get #jobsUnreadable(): string | null {
+    const unavailable = this.#unavailable.get(jobKind.kind);
+    return unavailable === undefined || unavailable.why === 'NotFound' ? null : unavailable.message;
   }
 
   /** MOCO's own budgets name their cluster. Any other budget may select any cluster of its namespace. */

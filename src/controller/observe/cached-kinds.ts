@@ -1,23 +1,16 @@
 import { policyKind, projectPolicy } from '../../api/policy.ts';
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { sequenceKind } from '../../api/sequence.ts';
-import {
-  cronJobs,
-  namespaces,
-  podDisruptionBudgets,
-  pods,
-  type ResourceKind,
-  statefulSets,
-} from '../../kube/resource.ts';
+import { jobs, namespaces, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../kube/resource.ts';
 import type { Store, Stored } from '../../kube/store.ts';
 import { type Json, object } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import {
-  createdBySelector,
+  jobSelector,
   memberSelector,
-  projectBackup,
   projectBudget,
   projectCluster,
+  projectJob,
   projectNamespace,
   projectPod,
   projectSlimPod,
@@ -42,7 +35,7 @@ export function forEachCachedKind<Result>(
   keepsLivePods: boolean,
   use: <R extends Stored>(cached: CachedKind<R>) => Result,
 ): readonly Result[] {
-  const { clusters, rollouts, policies, sequences, budgets, backups } = cache;
+  const { clusters, rollouts, policies, sequences, budgets } = cache;
   const labelSelector = memberSelector;
   return [
     use({ kind: clusterKind, store: clusters, project: projectCluster }),
@@ -52,7 +45,7 @@ export function forEachCachedKind<Result>(
     use({ kind: sequenceKind, store: sequences, project: projectSequence }),
     use({ kind: namespaces, store: cache.namespaces, project: projectNamespace }),
     use({ kind: podDisruptionBudgets, store: budgets, project: projectBudget }),
-    use({ kind: cronJobs, labelSelector: createdBySelector, store: backups, project: projectBackup }),
+    use({ kind: jobs, labelSelector: jobSelector, store: cache.jobs, project: projectJob }),
     use({ kind: pods, labelSelector, store: cache.pods, project: keepsLivePods ? projectPod : projectSlimPod }),
   ];
 }

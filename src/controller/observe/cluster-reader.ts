@@ -3,13 +3,15 @@ import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { isPossibleSize } from '../../core/situation.ts';
 import { allOrAbort } from '../../kube/all-or-abort.ts';
 import type { ApiClient, Call } from '../../kube/api-client.ts';
-import { isForbidden, isNotFound } from '../../kube/api-error.ts';
+import { isForbidden, isNotFound, withoutRequest } from '../../kube/api-error.ts';
 import {
   controllerRevisions,
-  cronJobs,
   events,
+  jobs,
   nodes,
   path,
+  persistentVolumeClaims,
+  persistentVolumes,
   podDisruptionBudgets,
   pods,
   type ResourceKind,
@@ -21,15 +23,16 @@ import { objects as items, type Json, object, text, whole } from '../../moco/jso
 import { selects } from '../../moco/label-selector.ts';
 import { clusterKind } from '../../moco/names.ts';
 import {
-  backupName,
-  projectBackup,
+  jobSelectorOf,
   projectBudget,
   projectCluster,
+  projectJob,
   projectPod,
   projectStatefulSet,
   statefulSetName,
 } from '../../moco/projections.ts';
-import type { ClusterObjects, StatefulSetRecord } from '../../moco/records.ts';
+import type { ClusterObjects, ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
+import { templateOf } from '../../moco/template-changes.ts';
 import { usedOf } from './rollout-record.ts';
 
 /** The objects of a cluster as they are in the API server now. */
@@ -38,6 +41,7 @@ export interface LiveObjects {
   readonly rollout: MySQLRollout | null;
 }
 
+const pageSize = 500;
 const annotated = { Pod: pods, StatefulSet: statefulSets } as const;
 
 /** Reads one cluster without any cache: no resourceVersion, so that etcd's quorum answers. Rejects with `ApiError`. */
@@ -65,18 +69,21 @@ export class ClusterReader {
    * failover shows there first. Resolves to `null` if it is gone. Objects are read by name: members have the ordinals
    * of the StatefulSet, and `known` has what else is in the cache. The API server answers a list of a kind without
    * recent writes only once its own cache has caught up with all other kinds, which it checks every 100 ms
-   * (ConsistentListFromCache, Kubernetes 1.31 and later). A budget that the cache does not know yet is enforced by the
-   * eviction itself.
+   * (ConsistentListFromCache, Kubernetes 1.31 and later). So Jobs, to which people give names, are listed only where one may
+   * be. A budget that the cache does not know yet is enforced by the eviction itself.
    */
   async readAll(known: ClusterObjects, signal: AbortSignal): Promise<LiveObjects | null> {
     const [statefulSet = null, rollout = null, ...budgets] = await allOrAbort(signal, (read) =>
       this.#readFirst(known, read),
     );
     const replicas = whole(object(statefulSet?.['spec'])['replicas'], 0);
-    const [backup = null, ...members] = await allOrAbort(signal, (read) => this.#readNext(known, replicas, read));
+    const [listed = null, ...members] = await allOrAbort(signal, (read) => this.#readNext(known, replicas, read));
     const { namespace, name } = known.cluster;
     const cluster = await this.readCluster(namespace, name, signal);
-    return liveObjects(name, { cluster, statefulSet, rollout, backup, budgets, members });
+    // The cache did not know of its policy.
+    const isMissed = listed === null && cluster !== null && projectCluster(cluster)?.hasBackupPolicy === true;
+    const jobList = isMissed ? await this.#listJobs(known.cluster, signal) : listed;
+    return liveObjects(name, { cluster, statefulSet, rollout, jobList, budgets, members });
   }
 
   async #readUnordered(known: ClusterObjects, signal: AbortSignal): Promise<LiveObjects | null> {
@@ -87,9 +94,9 @@ export class ClusterReader {
       ...this.#readNext(known, known.statefulSet?.replicas ?? 0, read),
     ]);
     const { length } = budgetNames(known);
-    const [backup = null, ...members] = others.slice(length);
+    const [jobList = null, ...members] = others.slice(length);
     const budgets = others.slice(0, length);
-    return liveObjects(name, { cluster, statefulSet, rollout, backup, budgets, members });
+    return liveObjects(name, { cluster, statefulSet, rollout, jobList, budgets, members });
   }
 
   /** The StatefulSet, the MySQLRollout, then the budgets. */
@@ -102,15 +109,31 @@ export class ClusterReader {
     ];
   }
 
-  /** The CronJob of the backup, then the pods. */
+  /** The Jobs, or `null` where none may be, then the pods. */
   #readNext(known: ClusterObjects, replicas: number, signal: AbortSignal): readonly Promise<Json | null>[] {
-    const { namespace, name } = known.cluster;
+    const { cluster } = known;
+    const { namespace } = cluster;
     return [
-      // MOCO closes the PodDisruptionBudget some time after a backup has begun, and a cluster with a single member has
-      // none.
-      this.#find(cronJobs, namespace, backupName(name), signal),
+      mayHaveJobs(known) ? this.#listJobs(cluster, signal) : Promise.resolve(null),
       ...podNames(known, replicas).map((pod) => this.#find(pods, namespace, pod, signal)),
     ];
+  }
+
+  /** Lists the Jobs of a cluster. Resolves to `{ unreadable }`, the API server's message, if they may not be read. */
+  async #listJobs({ namespace, name }: ClusterRecord, signal: AbortSignal): Promise<Json> {
+    const query = { labelSelector: jobSelectorOf(name) };
+    try {
+      return await this.call<Json>({
+        method: 'GET',
+        path: path(jobs, { namespace }),
+        query,
+        priority: 'disrupt',
+        signal,
+      });
+    } catch (error) {
+      if (isForbidden(error)) return { unreadable: withoutRequest(error as Error) };
+      throw error;
+    }
   }
 
   /** Reads a MySQLRolloutPolicy. Resolves to `null` if it is gone. */
@@ -133,6 +156,48 @@ export class ClusterReader {
     return this.#find(annotated[kind], namespace, name, signal, 'disrupt');
   }
 
+  /** Reads a PersistentVolumeClaim. Resolves to `null` if it is gone. */
+  readClaim(namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
+    return this.#find(persistentVolumeClaims, namespace, name, signal);
+  }
+
+  /** Reads a Node. Resolves to `null` if it is gone. */
+  readNode(name: string, signal: AbortSignal): Promise<Json | null> {
+    return this.#find(nodes, undefined, name, signal);
+  }
+
+  /** Reads a PersistentVolume. Resolves to `null` if it is gone. */
+  readVolume(name: string, signal: AbortSignal): Promise<Json | null> {
+    return this.#find(persistentVolumes, undefined, name, signal);
+  }
+
+  /** Has the API server admit a pod, as a dry run: nothing is stored. Rejects with its answer, which is never an admitted pod of a name that exists. */
+  async tryToCreatePod(body: Json, namespace: string, signal: AbortSignal): Promise<void> {
+    const query = { dryRun: 'All' };
+    await this.call({
+      method: 'POST',
+      path: path(pods, { namespace }),
+      query,
+      body,
+      priority: 'read',
+      retries: 0,
+      signal,
+    });
+  }
+
+  /** Reads all Nodes, page by page. */
+  async listNodes(signal: AbortSignal): Promise<readonly Json[]> {
+    const found: Json[] = [];
+    let more: string | undefined;
+    do {
+      const query = { limit: pageSize, continue: more };
+      const page = await this.call<Json>({ method: 'GET', path: path(nodes), query, priority: 'read', signal });
+      found.push(...items(page['items']));
+      more = text(object(page['metadata'])['continue']) || undefined;
+    } while (more !== undefined);
+    return found;
+  }
+
   /** Reads the StatefulSet controller's newest message about a pod that it could not create, or `null`. */
   async readCreateFailure({ namespace, name, uid }: StatefulSetRecord, signal: AbortSignal): Promise<string | null> {
     const fieldSelector = `regarding.kind=StatefulSet,regarding.name=${name},regarding.uid=${uid},reason=FailedCreate`;
@@ -153,7 +218,7 @@ export class ClusterReader {
    */
   async readTemplate(namespace: string, revision: string, signal: AbortSignal): Promise<Json | null> {
     const found = await this.#find(controllerRevisions, namespace, revision, signal, 'read');
-    return found && object(object(object(found['data'])['spec'])['template']);
+    return found && templateOf(found);
   }
 
   /** Whether a revision of the StatefulSet is still kept. */
@@ -193,7 +258,10 @@ export class ClusterReader {
   }
 }
 
-/** The StatefulSet, the MySQLRollout, the backup CronJob and the MySQLCluster. */
+/** Where a list of Jobs is worth its time: people create Jobs from the CronJob that MOCO keeps for a backup policy. */
+const mayHaveJobs = ({ cluster, jobs: known }: ClusterObjects): boolean => cluster.hasBackupPolicy || known.length > 0;
+
+/** The StatefulSet, the MySQLRollout, the Jobs and the MySQLCluster. */
 const readsOfOne = 4;
 /** In parallel, and in order. */
 const mostTimesRead = 2;
@@ -212,7 +280,8 @@ interface Raw {
   readonly cluster: Json | null;
   readonly statefulSet: Json | null;
   readonly rollout: Json | null;
-  readonly backup: Json | null;
+  /** `null` if they were not listed. */
+  readonly jobList: Json | null;
   readonly budgets: readonly (Json | null)[];
   readonly members: readonly (Json | null)[];
 }
@@ -226,7 +295,8 @@ function liveObjects(name: string, raw: Raw): LiveObjects | null {
       statefulSet: raw.statefulSet && projectStatefulSet(raw.statefulSet),
       pods: projected(raw.members, projectPod).filter(({ clusterName }) => clusterName === name),
       budgets: projected(raw.budgets, projectBudget),
-      backup: raw.backup && projectBackup(raw.backup),
+      jobs: projected(items(raw.jobList?.['items']), projectJob),
+      jobsUnreadable: text(raw.jobList?.['unreadable']),
     },
     rollout: raw.rollout && usedOf(raw.rollout as unknown as MySQLRollout),
   };
@@ -236,9 +306,9 @@ function liveObjects(name: string, raw: Raw): LiveObjects | null {
 function isSameVersion(known: LiveObjects, read: LiveObjects): boolean {
   const names = budgetNames(known.objects);
   const versions = ({ objects, rollout }: LiveObjects): readonly string[] => {
-    const { cluster, statefulSet, backup, budgets, pods: members } = objects;
+    const { cluster, statefulSet, jobs: active, budgets, pods: members } = objects;
     const selecting = budgets.filter(({ name }) => names.includes(name));
-    const all = [cluster, statefulSet, rollout?.metadata, backup, ...selecting, ...members];
+    const all = [cluster, statefulSet, rollout?.metadata, ...selecting, ...active, ...members];
     return all.flatMap((one) => (one ? [`${one.uid} ${one.resourceVersion}`] : []));
   };
   const [before, now] = [versions(known), new Set(versions(read))];

@@ -1,10 +1,13 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { LastStep, RolloutStatus, TemplateChange } from '../../api/rollout-status.ts';
+import type { EndingClaim, TiedToNode } from '../../core/comeback-reading.ts';
 import type { Hold } from '../../core/decision.ts';
 import type { DelayReading } from '../../core/replication-delay.ts';
 import type { AdmissionProblem, ClusterSnapshot, StepFailure } from '../../core/snapshot.ts';
 import type { World } from '../../kube/world.ts';
 import { Ages } from '../../moco/ages.ts';
+import type { Json } from '../../moco/json.ts';
+import type { ContentionMemory } from './contention.ts';
 import { type InPlaceReadings, nothingRead } from './in-place.ts';
 import type { OwnWrite } from './own-writes.ts';
 
@@ -75,6 +78,21 @@ export interface KnownDelay {
   readonly unknownSinceMilliseconds: number | null;
 }
 
+/** What was last read about whether a member can come back, on the monotonic clock. */
+export interface KnownComeback {
+  /** The claims that the pod mounts. */
+  readonly claimNames: readonly string[];
+  /** Those of the pod, as the API server has them. */
+  readonly tolerations: readonly Json[];
+  /** Those of them that are about to go, or have gone. */
+  readonly claims: readonly EndingClaim[];
+  readonly tied: TiedToNode | null;
+  readonly refusal: string | null;
+  /** The update revision that it was read for. */
+  readonly revision: string;
+  readonly atMilliseconds: number;
+}
+
 /** A read-only view of the memory. */
 export type Memory = Readonly<ClusterState>;
 
@@ -88,6 +106,12 @@ export class ClusterState {
   refusal: Refusal | null = null;
   /** The last update revision seen, and when it appeared on both clocks. `null` if it existed at the start. */
   updateRevision: { readonly value: string; readonly changed: RevisionChange | null } | null = null;
+  /** How fast the generation of the StatefulSet grows. */
+  specWrites: ContentionMemory['specWrites'] = null;
+  /** The partition that this process has set last, and how often. */
+  lowered: ContentionMemory['lowered'] = null;
+  /** Why MOCO applies the StatefulSet again and again, as read for a generation of the MySQLCluster. */
+  altered: ContentionMemory['altered'] = null;
   /** The result that a release would have had, from a dry run. */
   releaseRefusal: { readonly message: string; readonly atMilliseconds: number } | null = null;
   /** What recent dry runs showed about admission. `null` if the last dry run had the expected result. */
@@ -102,6 +126,10 @@ export class ClusterState {
   createFailure: { readonly message: string | null; readonly atMilliseconds: number } | null = null;
   /** What replicas said when they were last asked how far they are behind, by the uid of the pod. */
   replicationDelays: ReadonlyMap<string, KnownDelay> = new Map();
+  /** What was last read about whether members can come back, by the uid of the pod. */
+  comebacks: ReadonlyMap<string, KnownComeback> = new Map();
+  /** Whether the node of a pod was to be emptied when that was last read, by the uid of the pod. */
+  leavingNodes: ReadonlyMap<string, boolean> = new Map();
   /** What updates in place depend on. */
   inPlace: InPlaceReadings = nothingRead;
   /** What the newest rollout changes in the pod template. `null` if it could not be read. */

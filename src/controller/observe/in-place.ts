@@ -28,7 +28,11 @@ export const nothingRead: InPlaceReadings = {
   accepted: new Map(),
 };
 
-/** How a stale pod can reach the update revision. `null` if it has, or while updates in place are off. */
+/**
+ * How a stale pod can reach the update revision. A pod with its label is stale as well while a resize for another revision,
+ * which the template had in between, is not taken back. `null` if the pod is none, or while updates in place are off and
+ * none of it was begun.
+ */
 export function inPlaceUpdate(
   pod: PodRecord,
   { statefulSet, pods }: ClusterObjects,
@@ -37,16 +41,21 @@ export function inPlaceUpdate(
   ages: Ages,
 ): InPlaceUpdate | null {
   const revision = statefulSet?.updateRevision ?? '';
-  if (settings.mode === 'Never' || pod.live === null || revision === '') return null;
-  if (pod.revision === revision && !isHalfResized(pod.live, revision, settings, readings)) return null;
+  const hasLabel = pod.revision === revision;
+  const isOff = settings.mode === 'Never';
+  if (pod.live === null || revision === '' || (hasLabel ? !hasBeenResized(pod.live) : isOff)) return null;
   const [before, after] = [pod.revision, revision].map((name) => readings.templates.get(name));
-  if (before === undefined || after === undefined) return impossible('its revisions are not read yet');
-  if (typeof before === 'string') return impossible(before);
-  if (typeof after === 'string') return impossible(after);
+  if (typeof before !== 'object' || typeof after !== 'object') {
+    const why = [before, after].find((one) => typeof one === 'string');
+    return hasLabel ? null : impossible(why ?? 'its revisions are not read yet');
+  }
+  const update = withResize(compare(pod.live, { before, after }, settings), pod, ages);
+  const isToBeResized = update.kind === 'impossible' || update.change.resources.length > 0;
+  if (hasLabel && !isToBeResized && update.resize === null) return null;
+  if (isOff && isToBeResized) return impossible('it was resized for another revision, and updates in place are off');
   const refusal = readings.refusals.get(pod.uid);
   if (refusal?.revision === revision)
     return impossible(`the API server refuses it (InPlaceRefused): ${refusal.message}`);
-  const update = withResize(compare(pod.live, { before, after }, settings), pod, ages);
   if (update.kind === 'impossible') return update;
   const { containers, resources } = update.change;
   if (containers.length + resources.length === 0) return update;
@@ -72,34 +81,18 @@ function hasRestarted(
   return update.kind === 'possible' && hasRestartedResized(pod, update.change);
 }
 
-/**
- * The pod was resized for another revision, which the template had in between: its label says nothing about its
- * resources.
- */
-function isHalfResized(
-  live: LivePod,
-  revision: string,
-  settings: InPlaceSettings,
-  { templates }: InPlaceReadings,
-): boolean {
-  const template = templates.get(revision);
-  if (!hasBeenResized(live) || typeof template !== 'object') return false;
-  const update = compare(live, { before: template, after: template }, settings);
-  return update.kind === 'impossible' || update.change.resources.length > 0;
-}
-
 export const hasBeenResized = ({ containers }: LivePod): boolean =>
   containers.some(({ resized }) => resized.length > 0);
 
 const impossible = (reason: string): InPlaceUpdate => ({ kind: 'impossible', reasons: [reason] });
 
 /** A key of `images`. */
-export const placeOf = ({ live }: PodRecord, { image }: ImageNeeded): string => `${live?.node ?? ''} ${image}`;
+export const placeOf = ({ node }: PodRecord, { image }: ImageNeeded): string => `${node ?? ''} ${image}`;
 
 const isPresent = (pod: PodRecord, needed: ImageNeeded, { images }: InPlaceReadings): boolean =>
   !needed.pulledAlways && images.get(placeOf(pod, needed))?.present === true;
 
-const whyMissing = ({ live }: PodRecord, { container, image, pulledAlways }: ImageNeeded): string =>
+const whyMissing = ({ node }: PodRecord, { container, image, pulledAlways }: ImageNeeded): string =>
   pulledAlways
     ? `${container} would not run until the registry answers, since its imagePullPolicy is Always`
-    : `${container} would not run while its image is pulled, and node ${live?.node ?? 'unknown'} does not report ${image}`;
+    : `${container} would not run while its image is pulled, and node ${node ?? 'unknown'} does not report ${image}`;

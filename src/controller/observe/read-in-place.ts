@@ -23,7 +23,8 @@ export interface InPlaceContext {
 
 /**
  * Reads what updates in place of this cluster depend on and what is not known: the templates of two revisions, once,
- * and whether the images of containers that would restart are on the nodes. Rejects with `ApiError`.
+ * and whether the images of containers that would restart are on the nodes. While updates in place are off, only whether
+ * one that was begun is over depends on it. Rejects with `ApiError`.
  */
 export async function refreshInPlace(
   { objects, policy }: Pick<ObservedFacts, 'objects' | 'policy'>,
@@ -32,20 +33,22 @@ export async function refreshInPlace(
   signal: AbortSignal,
 ): Promise<void> {
   const { statefulSet, pods } = objects;
-  const stale = pods.filter(
-    ({ revision, live }) =>
-      revision !== '' && (revision !== statefulSet?.updateRevision || (live !== null && hasBeenResized(live))),
-  );
-  if (policy.inPlaceUpdates.mode === 'Never' || !statefulSet?.observed || stale.length === 0) {
+  const isOff = policy.inPlaceUpdates.mode === 'Never';
+  const concerned = pods.filter(({ revision, live }) => {
+    if (revision === '' || live === null) return false;
+    return revision === statefulSet?.updateRevision ? hasBeenResized(live) : !isOff;
+  });
+  if (!statefulSet?.observed || concerned.length === 0) {
     state.inPlace = nothingRead;
     return;
   }
-  const revisions = new Set([statefulSet.updateRevision, ...stale.map(({ revision }) => revision)]);
+  const revisions = new Set([statefulSet.updateRevision, ...concerned.map(({ revision }) => revision)]);
   state.inPlace = {
     ...state.inPlace,
     templates: await templatesOf(revisions, objects, state.inPlace, context.api, signal),
   };
-  for (const pod of stale) await readImages(pod, objects, policy.inPlaceUpdates, state, context, signal);
+  if (isOff) return;
+  for (const pod of concerned) await readImages(pod, objects, policy.inPlaceUpdates, state, context, signal);
 }
 
 async function templatesOf(
@@ -88,7 +91,7 @@ async function readImages(
 ): Promise<void> {
   const { templates } = state.inPlace;
   const [before, after] = [pod.revision, objects.statefulSet?.updateRevision ?? ''].map((name) => templates.get(name));
-  if (typeof before !== 'object' || typeof after !== 'object' || !pod.live?.node) return;
+  if (typeof before !== 'object' || typeof after !== 'object' || !pod.live || !pod.node) return;
   const update = compare(pod.live, { before, after }, settings);
   if (update.kind === 'impossible') return;
   const now = world.monotonic();
@@ -96,7 +99,7 @@ async function readImages(
     if (needed.pulledAlways) continue;
     const known = state.inPlace.images.get(placeOf(pod, needed));
     if (known && now - known.atMilliseconds < againMilliseconds) continue;
-    const present = (await api.hasImage(pod.live.node, needed.image, signal)) ?? unreadNodes === 'haveImages';
+    const present = (await api.hasImage(pod.node, needed.image, signal)) ?? unreadNodes === 'haveImages';
     const images = new Map([...state.inPlace.images, [placeOf(pod, needed), { present, atMilliseconds: now }]]);
     state.inPlace = { ...state.inPlace, images };
   }

@@ -6,6 +6,7 @@ import type { World } from '../../kube/world.ts';
 import { timestampOf } from '../../moco/timestamp.ts';
 import { admissionNotInForce, noteAdmission, noteAdoption, noteKeeper } from './admission-memory.ts';
 import { type ClusterState, type FailedStep, type Finished, unreported } from './cluster-state.ts';
+import { noteLowered } from './contention.ts';
 import {
   type Acted,
   type ActedStep,
@@ -69,6 +70,7 @@ function rememberDisruption(
   const { result, done, refusedByBudget, message } = acted;
   if (result !== 'unknown') state.settledIntent = intent.id;
   if (step.kind === 'setPartition') state.admissionProblem = null;
+  if (step.kind === 'setPartition' && result === 'done') noteLowered(state, step.partition, objects, world);
   if (step.kind === 'delete' || step.kind === 'evict') {
     const taken = done.map(({ ordinal }) => [ordinal, world.monotonic()] as const);
     state.disruptedAtMilliseconds = new Map([...state.disruptedAtMilliseconds, ...taken]);

@@ -12,6 +12,8 @@ import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
 import { keeperKnown } from './admission-memory.ts';
 import { keyOf } from './cache.ts';
 import { type ClusterState, type FailedStep, type Refusal, unreported } from './cluster-state.ts';
+import { comebackFacts } from './comeback.ts';
+import { contentionFacts, noteWrites } from './contention.ts';
 import type { Dependencies } from './dependencies.ts';
 import { inPlaceUpdate } from './in-place.ts';
 import { maintenanceFacts } from './maintenance.ts';
@@ -54,6 +56,7 @@ export function collectFacts(
   }
   const sources = { rollout: rollout?.spec, ...cache.settingsSources(cluster), ...(policies && { policies }) };
   noteRevision(state, statefulSet?.updateRevision ?? '', world);
+  noteWrites(state, statefulSet, world);
   const unreadable = policiesUnreadable(cache, rollout);
   const settings =
     unreadable === null
@@ -67,9 +70,10 @@ export function collectFacts(
   const key = keyOf(cluster.namespace, cluster.name);
   const policy = inForce(settings.policy, mode, defaultPolicy, isAdopted, strategies.inPlaceEnabled);
   const inPlace = (pod: PodRecord) => inPlaceUpdate(pod, objects, policy.inPlaceUpdates, state.inPlace, state.ages);
+  const comeback = (pod: PodRecord) => comebackFacts(pod, state, statefulSet?.updateRevision ?? '', world.monotonic());
   const snapshot = state.ages.observe((): ClusterSnapshot => {
     const demotionAskedAt = status?.rollout?.tries?.askedAt ?? null;
-    const { budgets, ...facts } = objectFacts(objects, state.ages, { demotionAskedAt }, inPlace);
+    const { budgets, ...facts } = objectFacts(objects, state.ages, { demotionAskedAt }, inPlace, comeback);
     const { releaseRefusal: refusal, admissionProblem: admission, adoptions } = state;
     return {
       ...facts,
@@ -77,6 +81,7 @@ export function collectFacts(
       budgets: budgets.map((budget) => budgetFacts(budget, state.refusal, world)),
       maintenance: mode === 'Observe' ? null : maintenanceFacts(settings.maintenance, status ?? {}, world.wall()),
       checks: mode === 'Observe' ? [] : checks.factsFor(key, settings.checks),
+      contention: contentionFacts(state, objects, world),
       replicationDelays: delayFacts(state, world.monotonic()),
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', state),
       createFailure: state.createFailure?.message ?? null,
@@ -196,7 +201,8 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, state: Cluster
     takenDown: progress?.takenDown ?? [],
     waiting: progress?.waiting ?? null,
     from: progress?.from ?? null,
-    restoring: progress?.restoring ?? [],
+    // It is about pods, whatever the template has become since.
+    restoring: status.rollout?.restoring ?? [],
     updatedOutOfBand: progress?.updatedOutOfBand ?? [],
     createdWhileHeld: progress?.createdWhileHeld ?? [],
     sinceProgressSeconds: waitedOnRequest(status) ? 0 : age('progress', movedAt),

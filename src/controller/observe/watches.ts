@@ -1,11 +1,11 @@
 import type { ApiClient } from '../../kube/api-client.ts';
 import { Reflector, type ReflectorOptions, type Unavailable } from '../../kube/reflector.ts';
-import { namespaces, path } from '../../kube/resource.ts';
+import { jobs, namespaces, path } from '../../kube/resource.ts';
 import type { Stored } from '../../kube/store.ts';
 import type { Log, World } from '../../kube/world.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { CacheMetrics } from '../../telemetry/cache-metrics.ts';
-import type { Cache } from './cache.ts';
+import type { Cache, UnavailableKind } from './cache.ts';
 import { type CachedKind, forEachCachedKind } from './cached-kinds.ts';
 
 interface Watch {
@@ -65,6 +65,18 @@ export class Watches {
         },
       });
     };
+    const scopes = namespaceNames.length === 0 ? [undefined] : namespaceNames;
+    const unread = new Map<string | undefined, UnavailableKind>();
+    /** Jobs can be read once they can be read everywhere. */
+    const watchJobs = <R extends Stored>(cached: CachedKind<R>, namespace: string | undefined): Watch =>
+      reflect(cached, namespace, {
+        onUnavailable: (why, message) => {
+          if (why === null) unread.delete(namespace);
+          else unread.set(namespace, { why, message, isIntended: false });
+          const [first = null] = unread.values();
+          cache.setUnavailable(cached.kind.kind, first);
+        },
+      });
     const missing = new Set<string>();
     /** Without MOCO there is nothing to do and nothing to wait for: clusters appear once it is installed. */
     const reportMoco = (scope: string, why: Unavailable | null): void => {
@@ -74,11 +86,11 @@ export class Watches {
       if (before === 0 && missing.size > 0) log.warn({}, mocoMissing);
       if (before > 0 && missing.size === 0) log.info({}, mocoFound);
     };
-    const scopes = namespaceNames.length === 0 ? [undefined] : namespaceNames;
     this.#reflectors = forEachCachedKind(cache, keepsLivePods, (cached) => {
       const { kind } = cached;
       if (kind === namespaces) return [watchOptional(onlyNamed(cached, namespaceNames))];
       if (!kind.namespaced) return [watchOptional(cached)];
+      if (kind === jobs) return scopes.map((namespace) => watchJobs(cached, namespace));
       return scopes.map((namespace) =>
         reflect(
           cached,

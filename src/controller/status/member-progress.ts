@@ -33,8 +33,8 @@ export interface Seen extends Pick<MemberStatus, 'updated' | 'state'> {
 
 /**
  * A stale member that no step has disrupted and that is at the update revision now was updated out of band. `intent`
- * is the step that is about to be done, `ended` the step that ended since the status was written. `begins` if the rollout
- * is not recorded yet.
+ * is the step that is about to be done, `unresolved` an earlier one that may still happen, `ended` the step that ended since
+ * the status was written. `begins` if the rollout is not recorded yet.
  */
 export function memberProgressOf(
   known: Partial<RolloutProgress>,
@@ -45,15 +45,20 @@ export function memberProgressOf(
   { ownWrites }: Pick<Memory, 'ownWrites'>,
   nowTimestamp: string,
   intent: Intent | null,
+  unresolved: Intent | null = null,
 ): MemberProgress {
   const isKept = snapshot.statefulSet?.newPods === 'CurrentRevision';
   const missed =
     ended !== null && didNotHappen(ended) && ownWrites.length === 0 ? ended.lastStep.pods.map(ordinalOf) : [];
   const stale = members.filter(isStale).map(({ ordinal }) => ordinal);
-  const isBack = (ordinal: number): boolean => hasAnotherPod(ordinal, known, snapshot);
   // Where new pods come up at the current revision, a member that a step took may be back as what it was.
-  const spared = stale.filter((ordinal) => isKept || missed.includes(ordinal) || isBack(ordinal));
-  const taken = intent !== null && takes(intent) ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
+  const back = members.filter(({ ordinal, updated }) => !updated && hasAnotherPod(ordinal, known, snapshot));
+  const spared = [
+    ...stale.filter((ordinal) => isKept || missed.includes(ordinal)),
+    ...back.map(({ ordinal }) => ordinal),
+  ];
+  const step = intent ?? unresolved;
+  const taken = step !== null && takes(step) ? step.pods.map(({ name }) => ordinalOf(name)) : [];
   const updated = new Set(members.filter((member) => member.updated).map(({ ordinal }) => ordinal));
   return {
     ...inTurn(known, begins, members, snapshot, stale, spared, taken, updated),

@@ -26,7 +26,8 @@ export const disruptedFor = (revision: string, ended: Finished | null): number =
 
 /**
  * The progress of the rollout to the current update revision, including its end. `null` if there is none. Unchanged
- * while the update revision is unknown.
+ * while the update revision is unknown. `intent` is the step that is about to be done, `unresolved` an earlier one that may
+ * still happen.
  */
 export function progressOf(
   before: RolloutStatus,
@@ -34,14 +35,14 @@ export function progressOf(
   members: readonly MemberStatus[],
   nowTimestamp: string,
   intent: Intent | null,
+  unresolved: Intent | null,
 ): RolloutProgress | null {
   const revision = objects.statefulSet?.updateRevision ?? '';
   // MOCO is re-creating the StatefulSet: the new update revision is not known yet.
   if (revision === '') return before.rollout ?? null;
   const same = before.rollout?.revision === revision ? before.rollout : null;
   if (same === null && (decision.complete || decision.stale === 0)) return null;
-  const known: RolloutProgress =
-    same ?? begun(revision, decision, memory.begun?.at ?? nowTimestamp, before.rollout?.failing !== undefined);
+  const known: RolloutProgress = same ?? begun(revision, decision, memory.begun?.at ?? nowTimestamp, before.rollout);
   const ended = unreported(before, memory);
   const tries = triesOf(known, ended, memory, objects, nowTimestamp, intent);
   const switched = isSwitchedOver(known, ended, objects);
@@ -76,6 +77,7 @@ export function progressOf(
       memory,
       nowTimestamp,
       intent,
+      unresolved,
     ),
     changes: known.changes ?? changesRead(known, memory),
   });
@@ -90,12 +92,18 @@ function failingOf(known: RolloutProgress, { failing, members }: Decision): Roll
   return members.find(({ ordinal }) => ordinal === failing.member)?.updated ? known.failing : undefined;
 }
 
-/** A rollout that corrects a failing one does not wait for other clusters. */
-function begun(revision: string, { members }: Decision, startedAt: string, corrects: boolean): RolloutProgress {
+/** A rollout that corrects a failing one does not wait for other clusters. A member that is restored goes on to be. */
+function begun(
+  revision: string,
+  { members }: Decision,
+  startedAt: string,
+  earlier: RolloutProgress | undefined,
+): RolloutProgress {
   return omitUndefined<RolloutProgress>({
     revision,
     startedAt,
-    begunAt: corrects ? startedAt : undefined,
+    begunAt: earlier?.failing === undefined ? undefined : startedAt,
+    restoring: earlier?.restoring,
     lastProgressAt: startedAt,
     verified: false,
     takenDown: [],

@@ -47,8 +47,8 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
   const members = memberStatuses(observation, hold, before.members ?? [], revision, memory.back.at);
   const ended = unreported(before, memory);
   const shown = hold === null ? undefined : holdStatus(hold, message, before, memory, now);
-  const progress = progressOf(before, observation, members, now, intent);
   const unresolved = before.intent && before.intent.id !== memory.settledIntent ? before.intent : undefined;
+  const progress = progressOf(before, observation, members, now, intent, unresolved ?? null);
   const disrupted = disruptedFor(before.rollout?.revision ?? '', ended);
   const entry = finishedRollout(before, progress, decision, memory, disrupted, now);
   const status = omitUndefined<RolloutStatus>({

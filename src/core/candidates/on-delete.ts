@@ -1,9 +1,10 @@
 import { hasNeverFollowed } from '../acknowledging.ts';
+import { endingClaims } from '../comeback.ts';
 import { isRecovering } from '../recovering.ts';
 import type { StepRule } from '../rules/steps.ts';
 import { descending, dueMembers, type Member, type Situation, target } from '../situation.ts';
 import type { Step } from '../step.ts';
-import { isUpdatedAsPrimary, stepInPlace } from '../update-in-place.ts';
+import { isBeingResized, isUpdatedAsPrimary, stepInPlace } from '../update-in-place.ts';
 import { takeBackDemotion } from './demotion.ts';
 import { adopt, release } from './hand-over.ts';
 import { line } from './line.ts';
@@ -21,15 +22,25 @@ const remove = (rule: StepRule, members: readonly Member[]): Step => ({
 const due = (situation: Situation, is: (member: Member) => boolean): readonly Member[] =>
   descending(dueMembers(situation).filter(is));
 
+/** Those that have to move anyway come first, and those that would stay Pending last. The order of the others stays. */
+const movingFirst = (members: readonly Member[]): readonly Member[] => {
+  const place = ({ facts: { comeback, nodeLeaves } }: Member): number =>
+    comeback !== null && comeback.tied !== null ? 1 : nodeLeaves ? -1 : 0;
+  return members.toSorted((one, other) => place(one) - place(other));
+};
+
 /** Those that MOCO protects come last. The order of the others stays. */
 const unprotectedFirst = (members: readonly Member[]): readonly Member[] =>
   members.toSorted((one, other) => Number(isProtected(one)) - Number(isProtected(other)));
 
 export const membersDown = line({
-  takes: 'due members that are down and not protected: delete, all of them at once',
+  takes:
+    'due members that are down and not protected: delete, all of them at once, else those whose end destroys no data',
   candidates: (situation) => {
     const down = due(situation, (member) => member.state === 'down' && !isProtected(member));
-    return down.length === 0 ? [] : [remove('MemberDown', down)];
+    const harmless = down.filter(({ facts }) => endingClaims(facts).length === 0);
+    const groups = harmless.length < down.length ? [down, harmless] : [down];
+    return groups.filter(({ length }) => length > 0).map((members) => remove('MemberDown', members));
   },
 });
 
@@ -150,13 +161,15 @@ export const membersImpaired = line({
 
 export const healthyReplicas = line({
   takes:
-    'the due replica that is next, from the highest ordinal down, protected ones last: its change in place, else evict; those whose node may resize them go before the others',
+    'the due replica that is next: those on nodes that are to be emptied, then from the highest ordinal down, then those that would stay Pending, protected ones last: its change in place, else evict; those whose node may resize them go before the others',
   candidates: (situation) => {
-    const replicas = unprotectedFirst(due(situation, ({ primary }) => !primary));
+    const replicas = unprotectedFirst(movingFirst(due(situation, ({ primary }) => !primary)));
     const inPlace = replicas.map((member) => stepInPlace(situation, member));
     const [next] = replicas;
     if (next === undefined) return [];
-    const change = inPlace.find((step) => step?.kind === 'resizeInPlace') ?? inPlace[0];
+    const resizes = replicas.filter((_, at) => inPlace[at]?.kind === 'resizeInPlace');
+    const [first] = [...resizes.filter(({ facts }) => isBeingResized(facts)), ...resizes];
+    const change = first === undefined ? inPlace[0] : stepInPlace(situation, first);
     return [change ?? { kind: 'evict', rule: 'ReplicaHealthy', targets: [target(next)] }];
   },
 });

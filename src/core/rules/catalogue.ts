@@ -1,3 +1,4 @@
+import { comeback } from './comeback.ts';
 import { everything } from './everything.ts';
 import { fleet } from './fleet.ts';
 import { notParticipating } from './not-participating.ts';
@@ -21,6 +22,7 @@ export const ruleGroups = {
   unfinished,
   fleet,
   roles,
+  comeback,
   notParticipating,
   participating: { ...participating, ...primary },
   partition,
@@ -34,6 +36,7 @@ export const groupTitles: Readonly<Record<RuleGroup, string>> = {
   unfinished: 'Only members that are down are replaced',
   fleet: 'Only members that are down are replaced, once a member is due',
   roles: 'The primary is moving, or MOCO has not set every role',
+  comeback: 'A member would not come back as what it was',
   notParticipating: 'A member does not participate',
   participating: 'A member may not be taken yet',
   partition: 'The partition decides which member is next',
@@ -47,6 +50,7 @@ const catalogue = {
   ...unfinished,
   ...fleet,
   ...roles,
+  ...comeback,
   ...notParticipating,
   ...participating,
   ...primary,

@@ -1,8 +1,9 @@
 import { admissionProblem, isAdopted, isFirstAdoptionPaused } from '../adoption.ts';
 import { isReadable } from '../budget.ts';
 import { withStatefulSet } from '../expected.ts';
-import { withoutFullStop } from '../sentences.ts';
+import { explainContention, withoutFullStop } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
+import type { Contention } from '../snapshot.ts';
 import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 
 /** Every step is blocked, except taking back a demotion. */
@@ -47,18 +48,32 @@ export const everything = {
     phase: 'Off',
     assumed: null,
   }),
-  StatefulSetNotObserved: rule({
-    holds: ({ situation: { snapshot } }) =>
-      holdsIf(!snapshot.statefulSet?.observed || snapshot.statefulSet.updateRevision === ''),
-    sentence: () => 'Kubernetes has not yet observed the newest generation of the StatefulSet',
-    meaning: 'Kubernetes has not yet observed the newest generation of the StatefulSet.',
-    details: 'Until then the update revision may belong to the previous template.',
-    endedBy: ['Kubernetes'],
-    ends: 'By itself within moments. If not, check that kube-controller-manager runs.',
+  StatefulSetNotObserved: rule<{
+    /** Left out while nobody writes the StatefulSet again and again. */
+    readonly contention?: Contention;
+  }>({
+    holds: (asked) => {
+      const { statefulSet, contention } = asked.situation.snapshot;
+      const isObserved = statefulSet?.observed === true && statefulSet.updateRevision !== '';
+      if (isObserved && (contention === null || !isContested(asked))) return null;
+      return contention === null ? {} : { contention };
+    },
+    sentence: ({ contention }) =>
+      contention === undefined
+        ? 'Kubernetes has not yet observed the newest generation of the StatefulSet'
+        : explainContention(contention),
+    meaning:
+      'Kubernetes has not yet observed the newest generation of the StatefulSet, or somebody writes the StatefulSet again and again, or resets each partition that is set.',
+    details:
+      'Until then the update revision may belong to the previous template. MOCO writes the StatefulSets of some manifests several times a second (cybozu-go/moco#782): the API server alters a field that MOCO applies, so MOCO applies it again, which resets the partition that MOCO lowers. In a rollout by partitions a member may then be restarted many times, and come back at its old revision. The message names who writes, and the field.',
+    endedBy: ['Kubernetes', 'a person'],
+    ends: 'By itself within moments. If the message names a field, correct it in the MySQLCluster; adoption ends these writes as well. If it names another writer, stop that one. Otherwise check that kube-controller-manager runs.',
     brief: true,
     keepsDemotion: true,
     assumed: after('moment', (snapshot) =>
-      snapshot.statefulSet?.updateRevision ? withStatefulSet(snapshot, { observed: true }) : null,
+      snapshot.statefulSet?.updateRevision
+        ? { ...withStatefulSet(snapshot, { observed: true }), contention: null }
+        : null,
     ),
   }),
   ReconciliationStopped: rule({
@@ -172,6 +187,19 @@ export const everything = {
     })),
   }),
 };
+
+/**
+ * While this program is to adopt a StatefulSet, or leaves it to partitions, each of these writes may undo what moves the
+ * rollout. An adopted one only waits for the status. It is asked again after a while: no event may follow the last write.
+ */
+function isContested(asked: Asked): boolean {
+  const { situation } = asked;
+  if (isAdopted(situation) || !asksFor(asked, 'acts', 'awaitsMoco')) return false;
+  situation.deadlines.reached(0, contentionReviewSeconds);
+  return true;
+}
+
+const contentionReviewSeconds = 10;
 
 /** Who replaces pods stays as it is, and nothing else happens but repairs, where the user wants these. */
 function isPausedFor(asked: Asked): boolean {

@@ -1,19 +1,11 @@
 import { leavesQuorum, othersThatAcknowledge } from '../acknowledging.ts';
-import {
-  afterResize,
-  atOpeningOf,
-  changed,
-  everyMember,
-  handedOn,
-  openBudgets,
-  recovered,
-  replaced,
-} from '../expected.ts';
+import { atOpeningOf, changed, everyMember, handedOn, openBudgets, recovered, replaced, resized } from '../expected.ts';
 import { notYetReplaced } from '../partition.ts';
 import { lacksRoleForOthers, mayKeepRolesBack } from '../roles.ts';
 import { explainWait, plural, type Wait, withoutFullStop } from '../sentences.ts';
 import { type Member, pinnedBehind } from '../situation.ts';
 import { type AwaitedResize, awaitingResize, type NeededRestart, restartNeeded } from '../update-in-place.ts';
+import { backups } from './backups.ts';
 import { type BlockedBudget, blockedBudget, explainBudget } from './blocked-budget.ts';
 import { isRevisionKnown } from './primary.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
@@ -39,7 +31,7 @@ export const participating = {
     }),
   }),
   AwaitingResize: rule<AwaitedResize>({
-    holds: ({ situation }) => awaitingResize(situation),
+    holds: ({ situation, members }) => awaitingResize(situation, members),
     sentence: ({ member, containers, deferred, minReadySeconds }, name) =>
       containers.length === 0
         ? `${name(member)} has been resized, and has not participated for ${minReadySeconds} s since`
@@ -51,7 +43,7 @@ export const participating = {
     endedBy: ['Kubernetes', 'time'],
     ends: 'By itself, after 5 minutes at the latest. The conditions PodResizePending and PodResizeInProgress of the pod say more.',
     assumed: after('moment', (snapshot, { member }) =>
-      changed(snapshot, [{ ordinal: member }], (facts) => ({ ...facts, inPlace: afterResize(facts.inPlace) })),
+      changed(snapshot, [{ ordinal: member }], (facts) => ({ ...facts, inPlace: resized(facts.inPlace) })),
     ),
   }),
   PrimaryWaitsForPinned: rule<{ readonly member: number; readonly pinned: readonly number[] }>({
@@ -128,25 +120,7 @@ export const participating = {
     brief: true,
     assumed: after('member', recovered),
   }),
-  BackupRunning: rule<{
-    /** The PodDisruptionBudget that is closed, while no job is seen. */
-    readonly budget?: string;
-  }>({
-    holds: ({ situation: { snapshot } }) => {
-      const closed = snapshot.budgets.find((budget) => budget.closed);
-      if (snapshot.backupJobActive) return {};
-      return closed === undefined ? null : { budget: closed.name };
-    },
-    sentence: ({ budget }) =>
-      budget === undefined
-        ? 'a backup is running'
-        : `PodDisruptionBudget ${budget} allows no disruption, as MOCO has it while a backup runs`,
-    meaning: 'A backup is running, and a disruption could interrupt it.',
-    endedBy: ['time'],
-    ends: 'By itself, when the backup is done.',
-    overridable: true,
-    assumed: after('moment', (snapshot) => ({ ...snapshot, backupJobActive: false, budgets: openBudgets(snapshot) })),
-  }),
+  ...backups,
   BlockedByPDB: rule<BlockedBudget>({
     holds: ({ situation }) => blockedBudget(situation),
     sentence: explainBudget,

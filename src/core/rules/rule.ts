@@ -51,6 +51,8 @@ export interface RuleAttributes {
    * Kubernetes would refuse what the rule prevents.
    */
   readonly overridable?: true;
+  /** What happens when the rule is overridden, where that can not be undone: a sentence without a full stop. */
+  readonly overriding?: string;
   /** The setting, flag or annotation by which a person requests this wait. Such a wait is neither a failure nor a lack of progress. */
   readonly requestedBy?: string;
   /** Every step waits for it, even when all goes well. The Event of the step has announced it. */

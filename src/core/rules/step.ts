@@ -5,6 +5,7 @@ import { type ReplicaBehind, type ReplicasBehind, replicasBehind } from '../repl
 import { withoutFullStop } from '../sentences.ts';
 import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
+import { unread } from './comeback.ts';
 import { type Asked, after, type MemberName, rule } from './rule.ts';
 
 /** The step that was chosen is not done. */
@@ -132,6 +133,7 @@ export const step = {
       withStatefulSet(snapshot, { strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
     ),
   }),
+  ...unread,
 };
 
 const nextOpening = (opensAt: string | null, neededSeconds: number): string =>

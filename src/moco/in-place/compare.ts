@@ -82,7 +82,10 @@ function partOf(difference: TemplateDifference, live: LivePod, templates: Templa
     );
   }
   const [, list, name] = imagePath.exec(difference.path) ?? [];
-  if (name === undefined) return impossible(`${difference.path} can't change in a running pod`);
+  if (name === undefined) {
+    const isOrder = [difference.before, difference.after].every(Array.isArray);
+    return impossible(`${isOrder ? 'the order of ' : ''}${difference.path} can't change in a running pod`);
+  }
   return imagePart(difference, list as 'containers' | 'initContainers', name, live, templates, settings);
 }
 
@@ -94,9 +97,8 @@ function metadataPart(
   templates: Templates,
   { metadata }: Settings,
 ): Part {
-  if (!metadata) return impossible(`${path} differs, and inPlace.metadata is false`);
-  const why = whyKept(kind, key, templates.before) ?? whyKept(kind, key, templates.after);
-  if (why !== null) return impossible(`${path} ${why}`);
+  const why = whyKept(kind, key, [templates.before, templates.after], metadata);
+  if (why !== null) return impossible(`the ${kind === 'labels' ? 'label' : 'annotation'} ${key} changes, and ${why}`);
   const value = live[kind][key];
   if (value === after) return { kind: 'none' };
   return value === before ? { kind, key, value: text(after) } : impossible(changedByOthers(path));

@@ -1,59 +1,46 @@
-import { type Json, text } from '../json.ts';
+import { isObject, type Json, object } from '../json.ts';
 import { appNameLabel, clusterNameLabel, createdByLabel } from '../names.ts';
 
 /** Services, PodDisruptionBudgets and the StatefulSet itself select pods by them. */
 const selectorLabels: readonly string[] = [appNameLabel, clusterNameLabel, createdByLabel];
 
-/** The labels that Kubernetes recommends for people and tools. No part of Kubernetes acts on them. */
-const recommended = 'app.kubernetes.io';
+/** Those of MOCO and of this program. */
+const actedOn = /^(moco\.cybozu\.com|moco-rollout\.io)\//;
+
+/** `kubectl rollout restart` sets it. */
+const requestsRestart = 'kubectl.kubernetes.io/restartedAt';
 
 /**
- * Domains of keys that somebody acts on when a pod is created: Kubernetes itself, MOCO and this program, network
- * plugins, and webhooks that inject containers. A change of such a key needs another pod.
+ * Why the value of a label or an annotation may not change in a running pod, or `null`. Nobody knows all keys that somebody
+ * reads when a pod is created, or changes to have it restarted. So only those that the user names may change.
+ *
+ * @param allowed keys; one that ends with `*` stands for all keys that begin so
  */
-const actedOn: readonly string[] = [
-  'kubernetes.io',
-  'k8s.io',
-  'moco.cybozu.com',
-  'moco-rollout.io',
-  'cncf.io',
-  'projectcalico.org',
-  'cilium.io',
-  'ovn.org',
-  'gke.io',
-  'cloud.google.com',
-  'amazonaws.com',
-  'azure.workload.identity',
-  'istio.io',
-  'linkerd.io',
-  'kuma.io',
-  'dapr.io',
-  'hashicorp.com',
-  'opentelemetry.io',
-  'datadoghq.com',
-  'dynatrace.com',
-];
-
-/** Keys that people and tools change to have pods restarted. */
-const requestsRestart = /^checksum\/|restarted-?at$|^reloader\.stakater\.com\//i;
-
-/** Why the value of a label or an annotation may not change in a running pod, or `null`. */
-export function whyKept(kind: 'labels' | 'annotations', key: string, template: Json): string | null {
-  const domain = key.includes('/') ? key.slice(0, key.indexOf('/')) : '';
-  if (selectorLabels.includes(key)) return 'selects the pod';
-  if (requestsRestart.test(key)) return 'requests a restart';
-  if (domain !== recommended && actedOn.some((name) => domain === name || domain.endsWith(`.${name}`))) {
-    return 'has an effect only when the pod is created';
+export function whyKept(
+  kind: 'labels' | 'annotations',
+  key: string,
+  templates: readonly Json[],
+  allowed: readonly string[],
+): string | null {
+  if (selectorLabels.includes(key)) return 'it selects the pod';
+  if (key === requestsRestart) return 'it requests a restart';
+  if (actedOn.test(key)) return 'MOCO or moco-rollout acts on it';
+  if (!allowed.some((one) => (one.endsWith('*') ? key.startsWith(one.slice(0, -1)) : key === one))) {
+    return 'inPlace.metadata does not have it';
   }
-  const read = fieldPaths(template['spec']);
-  const isRead = read.has(`metadata.${kind}`) || read.has(`metadata.${kind}['${key}']`);
-  return isRead ? 'is read by a container' : null;
+  return templates.some(({ spec }) => isRead(object(spec), kind, key)) ? 'the spec of the pod reads it' : null;
 }
 
-/** What environment variables and volumes read of the pod. */
-function fieldPaths(value: unknown): ReadonlySet<string> {
-  if (typeof value !== 'object' || value === null) return new Set();
-  const own = text((value as Json)['fieldPath']);
-  const within = Object.values(value).flatMap((field) => [...fieldPaths(field)]);
-  return new Set(own === null ? within : [own, ...within]);
+/** By an environment variable or a volume, or to find the pod's node. */
+function isRead(spec: Json, kind: 'labels' | 'annotations', key: string): boolean {
+  const paths = [`metadata.${kind}`, `metadata.${kind}['${key}']`];
+  const isPath = (field: string, value: unknown): boolean => field === 'fieldPath' && paths.includes(String(value));
+  const { podAffinity, podAntiAffinity } = object(spec['affinity']);
+  const placement = [podAffinity, podAntiAffinity, spec['topologySpreadConstraints']];
+  return has(spec, isPath) || (kind === 'labels' && has(placement, (field, value) => field === key || value === key));
 }
+
+/** Whether any field of the value, at any depth, is such a one. */
+const has = (within: unknown, is: (field: string, value: unknown) => boolean): boolean =>
+  (isObject(within) || Array.isArray(within)) &&
+  Object.entries(within).some(([field, value]) => is(field, value) || has(value, is));

@@ -7,8 +7,9 @@ import { type Json, object, objects, text } from '../json.ts';
  * missing here costs a restart, and nothing else.
  */
 export function withPodDefaults(template: Json): Json {
-  const { metadata, spec } = withoutNulls(template) as { readonly metadata?: Json; readonly spec?: Json };
+  const { metadata, spec, ...unknown } = withoutNulls(template) as { readonly metadata?: Json; readonly spec?: Json };
   return {
+    ...unknown,
     metadata: { ...metadata, labels: object(metadata?.['labels']), annotations: object(metadata?.['annotations']) },
     spec: podSpec(object(spec)),
   };
@@ -45,7 +46,6 @@ function container(one: Json): Json {
     terminationMessagePath: '/dev/termination-log',
     terminationMessagePolicy: 'File',
     imagePullPolicy: isLatest(text(one['image']) ?? '') ? 'Always' : 'IfNotPresent',
-    securityContext: {},
     ...one,
     ports: objects(one['ports']).map((port) => ({ protocol: 'TCP', ...port })),
     env: objects(one['env']).map((variable) => in_(variable, 'valueFrom', (from) => in_(from, 'fieldRef', fieldRef))),
@@ -58,7 +58,7 @@ function container(one: Json): Json {
   };
 }
 
-const isLatest = (image: string): boolean => image.endsWith(':latest') || isUntagged(image);
+const isLatest = (image: string): boolean => /:latest(@|$)/.test(image) || isUntagged(image);
 
 /** The image has neither a tag nor a digest. A port belongs to the host, before the last slash. */
 export const isUntagged = (image: string): boolean => !/[:@][^/]*$/.test(image);

@@ -1,6 +1,6 @@
 import type { InPlaceUpdate } from '../../core/in-place.ts';
 import type { Ages } from '../ages.ts';
-import type { LiveContainer, PodRecord } from '../records.ts';
+import type { LiveContainer, LivePod, PodRecord } from '../records.ts';
 import { milliseconds } from '../timestamp.ts';
 import type { Comparison } from './compare.ts';
 import { isSameQuantity } from './quantity.ts';
@@ -10,21 +10,24 @@ import { hasRestartedResized } from './restart.ts';
 export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): InPlaceUpdate {
   if (comparison.kind === 'impossible') return comparison;
   const { change } = comparison;
-  const { resized } = change;
   const { live } = pod;
-  if (live === null || resized.length === 0 || change.resources.length > 0) {
-    return { kind: 'possible', change, resize: null };
-  }
+  if (live === null) return { kind: 'possible', change, resize: null };
   const { resize } = live;
-  if (resize?.state === 'Infeasible' || resize?.state === 'Error') {
+  const isRefused = resize?.state === 'Infeasible' || resize?.state === 'Error';
+  const names = [...new Set([...change.resized, ...underWay(live)])];
+  // A resize for another revision, in whose place another one comes. Until then it keeps other members from theirs.
+  const isOfAnother = change.resources.length > 0;
+  if (names.length === 0 || (isOfAnother && isRefused)) return { kind: 'possible', change, resize: null };
+  if (isRefused) {
     const what = resize.state === 'Infeasible' ? 'calls its resize infeasible' : 'reports an error of its resize';
     return { kind: 'impossible', reasons: [`the kubelet ${what}: ${resize.message}`] };
   }
   const isObserved = live.observed && resize === null;
-  const awaited = resized.filter((name) => !isObserved || !hasItsResources(pod, name));
+  const awaited = names.filter((name) => !isObserved || !hasItsResources(pod, name));
   const since = milliseconds(resize?.since ?? null);
-  const wanted = JSON.stringify(resized.map((name) => find(live.containers, name)?.resources));
+  const wanted = JSON.stringify(names.map((name) => find(live.containers, name)?.resources));
   const forSeconds = ages.since(pod, `resize ${wanted}`, awaited.length === 0 ? 'done' : 'awaited', since);
+  if (isOfAnother && awaited.length === 0) return { kind: 'possible', change, resize: null };
   const deferred = resize?.state === 'Deferred' ? resize.message : null;
   return {
     kind: 'possible',
@@ -32,6 +35,10 @@ export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): 
     resize: { awaited, deferred, forSeconds, mysqldRestarted: hasRestartedResized(pod, change) },
   };
 }
+
+/** Containers that this program has resized, for whatever revision, and the kubelet has not. */
+const underWay = ({ containers, resize }: LivePod): readonly string[] =>
+  resize === null ? [] : containers.filter((one) => one.resized.length > 0 && !isActual(one)).map(({ name }) => name);
 
 /** One that is not running is reported with what it would get. */
 function hasItsResources({ live, containers }: PodRecord, name: string): boolean {

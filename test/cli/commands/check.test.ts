@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { neededByController, neededInWholeCluster } from '../../../src/cli/check/rights.ts';
+import { persistentVolumeClaims } from '../../../src/kube/resource.ts';
 import type { ExchangeRequest } from '../../../src/kube/world.ts';
 import { clusterPermissions } from '../../config/permissions.ts';
+import { claimOf } from '../../controller/moco-objects.ts';
 import { heldByMoco } from '../../controller/object-server.ts';
 import { answer } from '../../kube/fake-world.ts';
 import { FakeCluster, forbidden, notFound } from '../fake-cluster.ts';
@@ -105,6 +107,8 @@ describe('check', () => {
       ['ok', 'admission'],
       ['ok', 'certificates'],
       ['ok', 'PodDisruptionBudgets'],
+      ['ok', 'manifests'],
+      ['ok', 'PersistentVolumeClaims'],
     ]);
     expect(status).to.equal(0);
     expect(lines[1]).to.contain('moco-controller runs moco:0.36.0');
@@ -189,6 +193,18 @@ describe('check', () => {
         installed.lists['mutatingwebhookconfigurations'] = [{ webhooks }];
       },
       /^failed +certificates +partition\.moco-rollout\.io has a caBundle that is no certificate/,
+    ],
+    'a claim of a member is being deleted': [
+      () => {
+        const labels = {
+          'app.kubernetes.io/name': 'mysql',
+          'app.kubernetes.io/instance': 'test',
+          'app.kubernetes.io/created-by': 'moco',
+        };
+        const metadata = { labels, deletionTimestamp: '2026-07-01T12:00:00Z' };
+        installed.cluster.server.change(persistentVolumeClaims, claimOf(2), { metadata });
+      },
+      /PersistentVolumeClaims .*the end of their pods destroys the data: default\/mysql-data-moco-test-2;/,
     ],
     'a budget never allows a disruption': [
       () => {

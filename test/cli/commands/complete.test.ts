@@ -29,7 +29,7 @@ describe('completion', () => {
     expect(await words('plan', '-n', 'default', 'te')).to.deep.equal(['test', ':4']);
     expect(await words('plan', 'test', '')).to.deep.equal([':4']);
     expect(await words('pin', '')).to.deep.equal(['moco-test-0', 'moco-test-1', 'moco-test-2', ':4']);
-    expect(await words('override', 'test', 'Back')).to.deep.equal(['BackupRunning', ':4']);
+    expect(await words('override', 'test', 'BackupR')).to.deep.equal(['BackupRunning', ':4']);
     expect(await words('override', 'test', 'Paus')).to.deep.equal([':4']);
     expect(await words('explain', 'Paus')).to.deep.equal(['Paused', ':4']);
     expect(await words('wait', '--time')).to.deep.equal(['--timeout', ':4']);

@@ -2,9 +2,10 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { pods, statefulSets } from '../../../src/kube/resource.ts';
+import { jobs, pods, statefulSets } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import { member } from '../../controller/bench.ts';
+import { emergencyBackup } from '../../controller/moco-objects.ts';
 import type { Raw } from '../../controller/object-server.ts';
 import { answer } from '../../kube/fake-world.ts';
 import { FakeCluster, forbidden } from '../fake-cluster.ts';
@@ -77,6 +78,7 @@ describe('diagnose', () => {
         ],
       },
     });
+    plant(cluster.server.create(jobs, emergencyBackup), { spec: { suspend: false, template: { spec: podSpec } } });
     const answers: Readonly<Record<string, readonly object[]>> = {
       '/apis/events.k8s.io/v1/namespaces/default/events': [
         event('moco-rollout', member(0)),
@@ -116,6 +118,8 @@ describe('diagnose', () => {
       'v1.36.3',
       '--leader-elect',
       'evicting it',
+      'emergency-backup',
+      '"suspend": false',
     ]) {
       expect(text).to.contain(needed);
     }

@@ -23,6 +23,10 @@ describe('explain', () => {
 
   it('prints data for programs on request', async () => {
     const { out } = await runWith({}, ['explain', 'BackupRunning', '-o', 'json']);
-    expect(JSON.parse(out)).to.deep.include({ rule: 'BackupRunning', overridable: true, endedBy: ['time'] });
+    expect(JSON.parse(out)).to.deep.include({
+      rule: 'BackupRunning',
+      overridable: true,
+      endedBy: ['time', 'a person'],
+    });
   });
 });

@@ -152,6 +152,14 @@ describe('restoring a template', () => {
     },
   };
 
+  it('restores the order of what it sets itself', () => {
+    const order = (...names: readonly string[]) => names.map((name) => ({ name }));
+    expect(restored(order('c', 'own', 'a'), order('a', 'b', 'c'), order('c', 'b', 'a'))).to.deep.equal(
+      order('a', 'own', 'c'),
+    );
+    expect(restored(order('c', 'a'), order('a', 'b', 'c'), order('a', 'c'))).to.deep.equal(order('c', 'a', 'b'));
+  });
+
   it('removes what the change has added, in lists and maps', () => {
     const before = { spec: { containers: [{ name: 'a', image: '1', policy: 'p' }], grace: 1 } };
     const after = restored(own, before, now);

@@ -122,13 +122,13 @@ describe('plan --fleet', () => {
   it('names what may not be read, and goes on', async () => {
     addFleet(true);
     cluster.fault = ({ path }) =>
-      /poddisruptionbudgets|policies|cronjobs|namespaces\?/.test(path)
+      /poddisruptionbudgets|policies|\/jobs|namespaces\?/.test(path)
         ? forbidden({ path, method: 'GET' } as never)
         : null;
     const { status, out } = await cluster.run('plan', '--fleet');
     expect(status).to.equal(0);
     expect(out.replaceAll(/\s+/g, ' ')).to.contain(
-      'left out, since you may not read them: cronjobs, mysqlrolloutpolicies, namespaces, poddisruptionbudgets',
+      'left out, since you may not read them: jobs, mysqlrolloutpolicies, namespaces, poddisruptionbudgets',
     );
   });
 

@@ -1,5 +1,8 @@
 import { expect } from 'chai';
-import { podDisruptionBudgets } from '../../../src/kube/resource.ts';
+import { rolloutKind } from '../../../src/api/rollout.ts';
+import { controllerRevisions, jobs, podDisruptionBudgets } from '../../../src/kube/resource.ts';
+import { clusterKind } from '../../../src/moco/names.ts';
+import { emergencyBackup, recorded, revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
 import { FakeCluster, forbidden } from '../fake-cluster.ts';
 
 describe('plan', () => {
@@ -20,6 +23,22 @@ describe('plan', () => {
     expect(cluster.server.writes).to.deep.equal([]);
   });
 
+  it('says which annotation keeps members from being updated in place', async () => {
+    const template = recorded.statefulSet.spec['template'] as { readonly metadata: object };
+    const annotated = { ...template, metadata: { ...template.metadata, annotations: { rollme: 'x7Qz2' } } };
+    for (const [name, one] of [
+      [revisionBefore, template],
+      [revisionAfter, annotated],
+    ] as const) {
+      cluster.server.create(controllerRevisions, { metadata: { name }, data: { spec: { template: one } } });
+    }
+    cluster.bench.setting({ inPlace: { mode: 'IfPossible' } });
+    cluster.server.change(rolloutKind, 'test', { status: { updatesInPlace: true } });
+    expect((await cluster.run('plan', 'test')).out).to.contain(
+      'moco-test-2 is updated by another pod: the annotation rollme changes, and inPlace.metadata does not have it',
+    );
+  });
+
   it('shows pinned members', async () => {
     const { out } = await cluster.run('plan', 'test', '--assume', 'pinnedMembers=1+2,paused=false', '-o', 'json');
     const { entries, stopsAt } = JSON.parse(out) as { entries: object[]; stopsAt: { rule: string } };
@@ -33,14 +52,22 @@ describe('plan', () => {
     expect((await cluster.run('plan', 'test')).out).to.contain('several PodDisruptionBudgets');
   });
 
+  it('waits for the backup that runs', async () => {
+    cluster.server.change(clusterKind, 'test', { spec: { backupPolicyName: 'daily' } });
+    cluster.server.create(jobs, emergencyBackup);
+    expect((await cluster.run('plan', 'test')).out).to.contain('backup Job emergency-backup, which started at ');
+  });
+
   it('continues without forbidden objects, and reports that', async () => {
+    cluster.server.change(clusterKind, 'test', { spec: { backupPolicyName: 'daily' } });
     cluster.fault = (request) =>
-      /poddisruptionbudgets\?|policies|namespaces\/default$/.test(request.path) ? forbidden(request) : null;
+      /poddisruptionbudgets\?|policies|\/jobs\?|namespaces\/default$/.test(request.path) ? forbidden(request) : null;
     const { status, out } = await cluster.run('plan', 'test');
     expect(status).to.equal(0);
     expect(out)
       .to.contain('evicting moco-test-2')
       .and.to.contain('may not read them: ')
+      .and.to.contain('jobs')
       .and.to.contain('mysqlrolloutpolicies')
       .and.to.contain('poddisruptionbudgets');
   });

@@ -34,18 +34,42 @@ function broughtBack(bench: Bench): void {
 describe('adopting a StatefulSet', () => {
   it('makes two dry runs first: one that adopts it, one that sets RollingUpdate', async () => {
     const bench = notYetAdopted();
-    const { uid, resourceVersion } = statefulSetOf(bench).metadata;
+    const { uid } = statefulSetOf(bench).metadata;
     await bench.start().work();
     expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
     const metadata = {
       uid,
-      resourceVersion,
       labels: { 'moco-rollout.io/strategy': 'OnDelete', 'moco-rollout.io/new-pods': null },
     };
     expect(dryRunsOf(bench)).to.deep.equal([
       { metadata, spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } } },
       { metadata, spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: null } } },
     ]);
+  });
+
+  it('is not starved by a writer that changes the object before each request, nor by a status that is always behind', async () => {
+    const bench = notYetAdopted();
+    const program = bench.start();
+    let generation = 1;
+    const flip = (): void => {
+      generation += 1;
+      const { labels } = statefulSetOf(bench).metadata;
+      if (labels?.['moco-rollout.io/strategy'] !== undefined) return;
+      bench.changeStatefulSet({
+        metadata: { generation },
+        spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: generation % 4 } } },
+        status: { observedGeneration: generation - 1 },
+      });
+    };
+    bench.server.always('PATCH', /statefulsets/, (_, carryOut) => {
+      flip();
+      return carryOut();
+    });
+    flip();
+    program.sync();
+    await program.pass();
+    expect(bench.steps).to.deep.equal(['setStrategy']);
+    expect(bench.status.hold?.rule).to.not.equal('StatefulSetNotObserved');
   });
 
   it('writes nothing while a dry run does not return OnDelete, and reports what it returned', async () => {

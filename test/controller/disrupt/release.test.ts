@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { statefulSets } from '../../../src/kube/resource.ts';
-import { releasedAnnotation } from '../../../src/moco/names.ts';
-import { Bench } from '../bench.ts';
-import { revisionAfter, revisionBefore } from '../moco-objects.ts';
+import { clusterKind, releasedAnnotation } from '../../../src/moco/names.ts';
+import { Bench, secondsOf } from '../bench.ts';
+import { appliedBy, revisionAfter, revisionBefore } from '../moco-objects.ts';
 import { heldBack, type Patch, type Raw } from '../object-server.ts';
 
 type Strategy = { type?: string; rollingUpdate?: { partition?: number } | null };
@@ -85,6 +85,40 @@ describe('releasing a StatefulSet', () => {
     expect(currentRevision(bench)).to.equal(revisionAfter);
     expect(bench.status.promotion).to.equal(undefined);
   });
+
+  it('sets the current revision although somebody changes the StatefulSet before each request', async () => {
+    const bench = new Bench();
+    const program = bench.start({ mode: 'Observe' });
+    await program.work();
+    bench.changeStatefulSet({ status: { currentRevision: revisionBefore } });
+    let changes = 0;
+    bench.server.always('PATCH', /statefulsets/, (_, carryOut) => {
+      changes += 1;
+      bench.changeStatefulSet({ spec: { updateStrategy: { rollingUpdate: { partition: changes % 3 } } } });
+      return carryOut();
+    });
+    bench.changeRollout({ status: { promotion: { from: revisionBefore, to: revisionAfter } } });
+    program.sync();
+    await program.pass();
+    expect(bench.steps).to.deep.equal(['promoteRevision', 'release', 'promoteRevision']);
+    expect(currentRevision(bench)).to.equal(revisionAfter);
+  });
+
+  for (const revision of ['currentRevision', 'updateRevision']) {
+    it(`sets no current revision if the ${revision} is another one than it was`, async () => {
+      const bench = new Bench();
+      const program = bench.start({ mode: 'Observe' });
+      program.sync();
+      await program.pass();
+      bench.server.before('PATCH', /statefulsets/, () =>
+        bench.changeStatefulSet({ status: { [revision]: 'moco-test-other' } }),
+      );
+      program.sync();
+      await program.pass();
+      expect(bench.steps).to.deep.equal([]);
+      expect(bench.status.lastStep).to.equal(undefined);
+    });
+  }
 
   it('continues after a crash between any two of its writes', async () => {
     for (let writes = 0; writes < 5; writes += 1) {
@@ -185,6 +219,38 @@ describe('lowering a partition', () => {
     expect(bench.status.intent?.step).to.equal('setPartition');
     await bench.start({ mode: 'Partition' }).work();
     expect(bench.steps).to.deep.equal(['void', 'setPartition 2']);
+  });
+
+  it('stops for an hour once somebody has reset it three times, or until the MySQLCluster changes, and names who it was', async () => {
+    const bench = byPartitions(3);
+    const program = bench.start({ mode: 'Partition' });
+    /** MOCO applies the StatefulSet, and the pod comes back as what it was. */
+    const reset = (): void => {
+      const entry = { operation: 'Apply', time: bench.now, fieldsV1: {} };
+      const managedFields = ['moco-controller', 'moco-rollout'].map((manager) => ({ ...entry, manager }));
+      bench.changeStatefulSet({
+        metadata: { managedFields },
+        spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
+      });
+      bench.replace(2, { revision: revisionBefore });
+    };
+    /** How often it is lowered within so many seconds. */
+    const lowered = async (seconds: number): Promise<number> => {
+      const times = await secondsOf(bench, program, seconds, () => {
+        reset();
+        return bench.steps.length;
+      });
+      return times.length;
+    };
+    expect(await lowered(600)).to.equal(3);
+    expect(bench.steps).to.deep.equal(['setPartition 2', 'setPartition 2', 'setPartition 2']);
+    expect(bench.status.hold?.message).to.equal('moco-controller resets the partition each time that it is lowered');
+    expect(await lowered(2400)).to.equal(0);
+    expect(await lowered(1200)).to.equal(3);
+    expect(await lowered(600)).to.equal(0);
+    const { status } = bench.server.get(clusterKind, 'test');
+    bench.changeCluster({ metadata: { generation: 2 }, status: appliedBy(status as Patch, 2) });
+    expect(await lowered(60)).to.be.greaterThan(0);
   });
 
   it('waits until the StatefulSet controller has replaced the previous pod', async () => {

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import { projectPolicy } from '../../../src/api/policy.ts';
 import { Cache, splitKey } from '../../../src/controller/observe/cache.ts';
 import {
-  projectBackup,
   projectBudget,
   projectCluster,
+  projectJob,
   projectNamespace,
   projectPod,
 } from '../../../src/moco/projections.ts';
@@ -42,8 +42,8 @@ function concerned(change: (cache: Cache) => void): readonly string[] {
 describe('a change in the cache', () => {
   it('triggers the cluster that a pod or a backup belongs to', () => {
     expect(concerned(({ pods }) => pods.put(read(projectPod, pod(1), 'moco-test-1')))).to.deep.equal(['default/test']);
-    const backup = { metadata: { labels: { 'app.kubernetes.io/instance': 'test' } }, status: { active: [{}] } };
-    expect(concerned(({ backups }) => backups.put(read(projectBackup, backup, 'moco-backup-test')))).to.deep.equal([
+    const backup = { metadata: { labels: { 'app.kubernetes.io/instance': 'test' } } };
+    expect(concerned(({ jobs }) => jobs.put(read(projectJob, backup, 'emergency-backup')))).to.deep.equal([
       'default/test',
     ]);
   });
@@ -126,7 +126,7 @@ describe('the objects of a cluster', () => {
     expect(cache.objects('elsewhere/test')).to.equal(null);
     const objects = cache.objects('default/test');
     expect(objects?.pods.map(({ ordinal }) => ordinal)).to.deep.equal([0]);
-    expect(objects).to.deep.include({ budgets: [], statefulSet: null, backup: null });
+    expect(objects).to.deep.include({ budgets: [], statefulSet: null, jobs: [], jobsUnreadable: null });
   });
 
   it('include policies and namespace labels; unknown labels differ from empty ones', () => {

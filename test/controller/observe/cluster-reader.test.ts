@@ -2,11 +2,11 @@ import { expect } from 'chai';
 import { type MySQLRollout, rolloutKind } from '../../../src/api/rollout.ts';
 import { ClusterReader, type LiveObjects, mostReads } from '../../../src/controller/observe/cluster-reader.ts';
 import { ApiClient } from '../../../src/kube/api-client.ts';
-import { cronJobs, podDisruptionBudgets, pods, statefulSets } from '../../../src/kube/resource.ts';
+import { jobs, podDisruptionBudgets, pods, statefulSets } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import { projectCluster } from '../../../src/moco/projections.ts';
-import { FakeWorld } from '../../kube/fake-world.ts';
-import { budget, mysqlCluster, pod, revisionBefore, statefulSet } from '../moco-objects.ts';
+import { answer, FakeWorld, status } from '../../kube/fake-world.ts';
+import { budget, emergencyBackup, mysqlCluster, pod, revisionBefore, statefulSet } from '../moco-objects.ts';
 import { ObjectServer } from '../object-server.ts';
 
 const forever = new AbortController().signal;
@@ -36,7 +36,7 @@ class Scene {
   async firstView(): Promise<LiveObjects> {
     const cluster = projectCluster(this.server.get(clusterKind, 'test'));
     if (cluster === null) throw new Error('expected a MySQLCluster, got none');
-    const nothing = { cluster, statefulSet: null, pods: [], budgets: [], backup: null };
+    const nothing = { cluster, statefulSet: null, pods: [], budgets: [], jobs: [], jobsUnreadable: null };
     const view = await this.reader.readAll(nothing, forever);
     if (view === null) throw new Error('expected a view of the cluster, got none');
     this.requests.length = 0;
@@ -45,11 +45,7 @@ class Scene {
 }
 
 /** `pods` and the like: the plural in a path of an object in a namespace. */
-const kindOf = (path: string): string => /\/namespaces\/[^/]+\/([^/]+)/.exec(path)?.[1] ?? path;
-
-const backup = {
-  metadata: { namespace: 'default', name: 'moco-backup-test', labels: { 'app.kubernetes.io/instance': 'test' } },
-};
+const kindOf = (path: string): string => /\/namespaces\/[^/]+\/([^/?]+)/.exec(path)?.[1] ?? path;
 
 const changes: readonly { readonly what: string; readonly happens: (server: ObjectServer) => unknown }[] = [
   { what: 'the MySQLCluster has changed', happens: (server) => server.change(clusterKind, 'test', label) },
@@ -71,15 +67,45 @@ const changes: readonly { readonly what: string; readonly happens: (server: Obje
       server.create(pods, pod(1, { revision: revisionBefore, role: 'replica' }));
     },
   },
-  { what: 'a CronJob has been created', happens: (server) => server.create(cronJobs, backup) },
 ];
+const backupPolicy = { spec: { backupPolicyName: 'daily' } };
 
 describe('reads of a confirmation', () => {
   it('are in parallel and done once if nothing has changed', async () => {
     const scene = new Scene();
     const known = await scene.firstView();
     expect(await scene.reader.readNewest(known, forever)).to.deep.equal(known);
-    expect(scene.requests).to.have.lengthOf(8);
+    expect(scene.requests).to.have.lengthOf(7);
+  });
+
+  it('include a list of Jobs where the cluster has a backup policy or a Job is known, and nowhere else', async () => {
+    const scene = new Scene();
+    const known = await scene.firstView();
+    scene.server.create(jobs, emergencyBackup);
+    const listed = async (view: LiveObjects): Promise<readonly string[] | null> => {
+      scene.requests.length = 0;
+      const newest = await scene.reader.readNewest(view, forever);
+      return scene.requests.includes('jobs') ? (newest?.objects.jobs.map(({ name }) => name) ?? []) : null;
+    };
+    expect(await listed(known)).to.equal(null);
+    scene.server.change(clusterKind, 'test', backupPolicy);
+    expect(await listed(known), 'a policy that the cache does not know').to.deep.equal(['emergency-backup']);
+    expect(scene.requests.length).to.be.at.most(mostReads(known.objects));
+    const now = await scene.firstView();
+    expect(await listed(now)).to.deep.equal(['emergency-backup']);
+    expect(scene.requests, 'once').to.have.lengthOf(8);
+    scene.server.change(clusterKind, 'test', { spec: { backupPolicyName: null } });
+    const { jobs: active } = now.objects;
+    expect(await listed({ ...known, objects: { ...known.objects, jobs: active } })).to.deep.equal(['emergency-backup']);
+  });
+
+  it('say why Jobs may not be listed', async () => {
+    const scene = new Scene();
+    scene.server.change(clusterKind, 'test', backupPolicy);
+    const known = await scene.firstView();
+    scene.server.always('GET', /\/jobs$/, () => answer(403, status(403, 'Forbidden')));
+    const newest = await scene.reader.readNewest(known, forever);
+    expect(newest?.objects).to.deep.include({ jobs: [], jobsUnreadable: '403 Forbidden: Forbidden it is' });
   });
 
   for (const { what, happens } of changes) {
@@ -88,16 +114,26 @@ describe('reads of a confirmation', () => {
       const known = await scene.firstView();
       happens(scene.server);
       const newest = await scene.reader.readNewest(known, forever);
-      const inOrder = scene.requests.slice(8);
+      const inOrder = scene.requests.slice(7);
       expect(inOrder.slice(0, 3)).to.have.members(['statefulsets', 'mysqlrollouts', 'poddisruptionbudgets']);
-      expect(inOrder.slice(3, -1)).to.have.members(['cronjobs', 'pods', 'pods', 'pods']);
+      expect(inOrder.slice(3, -1)).to.have.members(['pods', 'pods', 'pods']);
       expect(inOrder.at(-1)).to.equal('mysqlclusters');
       expect(newest).to.deep.equal(await scene.reader.readAll(known.objects, forever));
       expect(scene.requests.length, 'the requests that the rate limit reserves').to.be.at.most(
-        8 + mostReads(known.objects),
+        7 + mostReads(known.objects),
       );
     });
   }
+
+  it('are repeated in order if a Job has been created', async () => {
+    const scene = new Scene();
+    scene.server.change(clusterKind, 'test', backupPolicy);
+    const known = await scene.firstView();
+    scene.server.create(jobs, emergencyBackup);
+    const newest = await scene.reader.readNewest(known, forever);
+    expect(scene.requests.slice(8 + 3, -1)).to.have.members(['jobs', 'pods', 'pods', 'pods']);
+    expect(newest?.objects.jobs.map(({ name }) => name)).to.deep.equal(['emergency-backup']);
+  });
 
   it('never combine an old StatefulSet with a new pod', async () => {
     const scene = new Scene();
@@ -123,7 +159,7 @@ describe('reads of a confirmation', () => {
     const older = { ...before, metadata: { ...before.metadata, resourceVersion: '1' } };
     const newest = await scene.reader.readNewest({ ...known, rollout: older }, forever);
     expect(newest?.rollout).to.deep.equal(before);
-    expect(scene.requests).to.have.lengthOf(16);
+    expect(scene.requests).to.have.lengthOf(14);
   });
 
   it('find no MySQLCluster if it has been deleted', async () => {

@@ -37,7 +37,12 @@ const values: Readonly<Record<keyof CommonSettings, readonly [unknown, unknown]>
   expectedMemberSeconds: [60, 3600],
   checks: [[{ name: 'errant', query: 'x' }], []],
   inPlace: [
-    { mode: 'Only', containers: ['slow-log'], restartWindows: [{ schedule: '0 1 * * *', duration: '4h' }] },
+    {
+      mode: 'Only',
+      containers: ['slow-log'],
+      metadata: ['team'],
+      restartWindows: [{ schedule: '0 1 * * *', duration: '4h' }],
+    },
     { primary: 'InPlace' },
   ],
 };
@@ -354,6 +359,10 @@ describe('invalid settings', () => {
         ],
       },
       'expected spec.pinnedMembers[1].ordinal to be different from every other ordinal in the list, got 1',
+    ],
+    'every label and annotation to change in a running pod': [
+      { inPlace: { metadata: ['team', '*'] } },
+      'expected spec.inPlace.metadata[1] to be the key of a label or an annotation, or the beginning of keys with a * after it, got "*"',
     ],
     'an override until a day': [
       { overrides: [{ ...override, until: '2026-01-02' }] },

@@ -7,7 +7,7 @@ import { Cache, keyOf } from '../../../src/controller/observe/cache.ts';
 import { Watches } from '../../../src/controller/observe/watches.ts';
 import { ApiClient } from '../../../src/kube/api-client.ts';
 import {
-  cronJobs,
+  jobs,
   namespaces,
   path,
   podDisruptionBudgets,
@@ -22,10 +22,10 @@ import { FakeLog } from '../../kube/fake-log.ts';
 import { answer, FakeWorld, status } from '../../kube/fake-world.ts';
 
 /** That one can't do without. */
-const needed: readonly ResourceKind[] = [clusterKind, rolloutKind, statefulSets, podDisruptionBudgets, cronJobs, pods];
+const needed: readonly ResourceKind[] = [clusterKind, rolloutKind, statefulSets, podDisruptionBudgets, pods];
 /** Of the whole cluster: a role in a namespace doesn't grant them, and one of them may not be there. */
 const wanted: readonly ResourceKind[] = [policyKind, sequenceKind, namespaces];
-const kinds = [...needed, ...wanted];
+const kinds = [...needed, ...wanted, jobs];
 
 const meta = (name: string, more: object = {}): object => ({
   namespace: 'default',
@@ -43,7 +43,7 @@ const bare: Readonly<Record<string, object>> = {
   MySQLRollout: { metadata: meta('test') },
   StatefulSet: { metadata: meta('moco-test', ofCluster) },
   PodDisruptionBudget: { metadata: meta('moco-test', ofCluster) },
-  CronJob: { metadata: meta('moco-backup-test', ofCluster) },
+  Job: { metadata: meta('emergency-backup', ofCluster) },
   Pod: { metadata: meta('moco-test-0', ofCluster) },
   MySQLRolloutPolicy: { metadata: { ...meta('all'), namespace: undefined } },
   MySQLRolloutSequence: { metadata: { ...meta('order'), namespace: undefined } },
@@ -61,6 +61,7 @@ const inNamespace = /\/namespaces\/[^/]+(?=\/)/;
 describe('the watches', () => {
   let items: Record<string, readonly unknown[]>;
   let refusals: Record<string, 403 | 404>;
+  let forbidden: string | null;
   let lines: Record<string, readonly object[]>;
   let cache: Cache;
   let registry: Registry;
@@ -74,6 +75,7 @@ describe('the watches', () => {
     items = Object.fromEntries(Object.entries(bare).map(([kind, object]) => [kind, [object]]));
     lines = {};
     refusals = {};
+    forbidden = null;
     cache = new Cache();
     world = new FakeWorld((request) => serve(request));
     stop = new AbortController();
@@ -96,7 +98,8 @@ describe('the watches', () => {
   async function serve({ path: target, signal }: ExchangeRequest): Promise<ExchangeResponse> {
     const url = new URL(target, 'http://server');
     const kind = kinds.find((candidate) => path(candidate) === url.pathname.replace(inNamespace, ''))?.kind ?? '';
-    const refusal = refusals[kind];
+    const isForbidden = forbidden !== null && url.pathname.endsWith(forbidden);
+    const refusal = isForbidden ? 403 : refusals[kind];
     if (refusal !== undefined) return answer(refusal, status(refusal, refusal === 403 ? 'Forbidden' : 'NotFound'));
     if (url.searchParams.has('sendInitialEvents')) return answer(422, status(422, 'Invalid'));
     if (!url.searchParams.has('watch')) {
@@ -120,7 +123,7 @@ describe('the watches', () => {
     expect(objects?.statefulSet?.name).to.equal('moco-test');
     expect(objects?.pods.map(({ name }) => name)).to.deep.equal(['moco-test-0']);
     expect(objects?.budgets.map(({ name }) => name)).to.deep.equal(['moco-test']);
-    expect(objects?.backup?.name).to.equal('moco-backup-test');
+    expect(objects?.jobs.map(({ name }) => name)).to.deep.equal(['emergency-backup']);
     expect(cache.rollouts.size).to.equal(1);
     expect(cache.settingsSources({ namespace: 'default', labels: {} })).to.deep.equal({
       policies: [
@@ -213,6 +216,33 @@ describe('the watches', () => {
     lines['MySQLRolloutSequence'] = [];
     await world.until(() => cache.unavailable.size > 0, 'the loss of the right', 1_000_000);
     expect(cache.unavailable.get('MySQLRolloutSequence')?.isIntended).to.equal(false);
+  });
+
+  it('know that Jobs are forbidden in one of their namespaces, and forget what they knew of Jobs until none is', async () => {
+    watches = watchesOf(['default', 'other']);
+    forbidden = '/namespaces/other/jobs';
+    await synced();
+    const objects = () => cache.objects(keyOf('default', 'test'));
+    const message = '403 Forbidden: Forbidden it is';
+    expect(cache.unavailable.get('Job')).to.deep.equal({ why: 'Forbidden', message, isIntended: false });
+    expect(objects()).to.deep.include({ jobs: [], jobsUnreadable: message });
+    forbidden = null;
+    await world.until(() => cache.unavailable.size === 0, 'the right');
+    expect(objects()).to.have.property('jobsUnreadable', null);
+    expect(objects()?.jobs).to.have.lengthOf(1);
+  });
+
+  it('take a server without Jobs for one on which none runs', async () => {
+    refusals['Job'] = 404;
+    await synced();
+    expect(cache.objects(keyOf('default', 'test'))).to.deep.include({ jobs: [], jobsUnreadable: null });
+  });
+
+  it('forget a Job once it is Complete', async () => {
+    const status = { conditions: [{ type: 'Complete', status: 'True' }] };
+    lines['Job'] = [{ type: 'MODIFIED', object: { kind: 'Job', ...bare['Job'], status } }];
+    await synced();
+    await world.until(() => cache.jobs.size === 0, 'the end of the Job', 0);
   });
 
   for (const { kind } of needed) {

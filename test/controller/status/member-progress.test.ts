@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { RolloutProgress } from '../../../src/api/rollout-status.ts';
+import type { Intent, RolloutProgress } from '../../../src/api/rollout-status.ts';
 import type { ClusterState, Finished } from '../../../src/controller/observe/cluster-state.ts';
 import { memberProgressOf, type Seen } from '../../../src/controller/status/member-progress.ts';
 import { newsOf } from '../../../src/controller/status/news.ts';
@@ -264,12 +264,12 @@ describe('the progress of members', () => {
     expect(awaits('another')).to.equal(undefined);
   });
 
-  it('is reset for a member that is stale in another pod than the one that a step took', () => {
-    const after = (uid: string) =>
+  it('is reset for a member that is stale in another pod than the one that a step took, even if that one goes', () => {
+    const after = (uid: string, two: Partial<Seen> = {}) =>
       memberProgressOf(
         { ...known, unavailableMembers: [{ ordinal: 2, since: '2026-01-01T00:00:00Z', uid: 'taken' }] },
         null,
-        [seen(0), seen(1), seen(2)],
+        [seen(0), seen(1), seen(2, two)],
         { ...onDelete, members: [{ ordinal: 2, uid } as MemberFacts] },
         null,
         noWrites,
@@ -278,6 +278,8 @@ describe('the progress of members', () => {
       ).waiting;
     expect(after('taken')).to.deep.equal([0, 1]);
     expect(after('another')).to.deep.equal([0, 1, 2]);
+    expect(after('another', { state: 'terminating' })).to.deep.equal([0, 1, 2]);
+    expect(after('another', { state: 'terminating', updated: true })).to.deep.equal([0, 1]);
   });
 
   it('begins with those whose pods go at that moment, unless a step of the rollout before has taken them', () => {
@@ -287,6 +289,30 @@ describe('the progress of members', () => {
       expect(begins([0], { state }), state).to.deep.equal([0]);
     }
     expect(begins([0], { state: 'terminating', revision: 'earlier' })).to.deep.equal([0, 1]);
+  });
+
+  it('begins without a member that an earlier step may still take', () => {
+    const unresolved: Intent = {
+      id: 'i',
+      holder: 'h',
+      step: 'evict',
+      rule: 'ReplicaHealthy',
+      revision: 'earlier',
+      at: 'then',
+      pods: [{ name: member(1), uid: 'uid-1', resourceVersion: '1' }],
+    };
+    const begun = memberProgressOf(
+      {},
+      { earlier: { revision: 'earlier', waiting: [0] as readonly number[] } as RolloutProgress },
+      [seen(0), seen(1)],
+      onDelete,
+      null,
+      noWrites,
+      '2026-01-01T00:01:00Z',
+      null,
+      unresolved,
+    );
+    expect(begun.waiting).to.deep.equal([0]);
   });
 
   it('is reset for a member that is unchanged after a step that did not happen', () => {

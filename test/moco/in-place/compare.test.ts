@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import { neverInPlace } from '../../../src/core/in-place.ts';
 import { type Comparison, compare } from '../../../src/moco/in-place/compare.ts';
-import { liveResources } from '../../../src/moco/in-place/live-resources.ts';
 import { withPodDefaults } from '../../../src/moco/in-place/pod-defaults.ts';
-import { type Json, object, objects, text, texts } from '../../../src/moco/json.ts';
-import type { LivePod } from '../../../src/moco/records.ts';
+import { type Json, object, objects } from '../../../src/moco/json.ts';
 import { recorded } from '../../controller/moco-objects.ts';
+import { podOf } from './live-pod.ts';
 
 type Edit = (template: Template) => void;
 interface Template {
@@ -76,30 +75,6 @@ function resizedBy(manager: string, name: string, { limits = [], requests = [] }
   ];
 }
 
-/** The pod that this template has created. */
-function podOf(template: Template, fields: unknown): LivePod {
-  const { metadata } = template;
-  const spec = object(withPodDefaults(template as unknown as Json)['spec']);
-  const live = (list: unknown) =>
-    objects(list).map((one) => ({
-      name: text(one['name']) ?? '',
-      image: text(one['image']) ?? '',
-      pulledAlways: false,
-      id: `id of ${text(one['name'])}`,
-      ...liveResources(one, {}, fields),
-    }));
-  return {
-    labels: texts(metadata.labels),
-    annotations: texts(metadata.annotations),
-    node: 'node-0',
-    observed: true,
-    containers: live(spec['containers']),
-    initContainers: live(spec['initContainers']),
-    resize: null,
-    resizedAt: null,
-  };
-}
-
 interface Case {
   readonly before?: readonly Edit[];
   readonly after: readonly Edit[];
@@ -122,7 +97,8 @@ function updateOf({ before = [], after, live = [], resized, settings = {} }: Omi
     before: withPodDefaults(templateOf(...before) as unknown as Json),
     after: withPodDefaults(templateOf(...before, ...after) as unknown as Json),
   };
-  return compare(podOf(templateOf(...before, ...live), resized), templates, { ...neverInPlace, ...settings });
+  const pod = podOf(templateOf(...before, ...live) as unknown as Json, resized);
+  return compare(pod, templates, { ...neverInPlace, metadata: ['team', 'note', 'zone'], ...settings });
 }
 
 const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
@@ -149,7 +125,6 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       ],
       gives: changes({}),
     },
-    'the order of containers': { after: [({ spec }) => spec.containers.reverse()], gives: changes({}) },
   },
   'that differ by images of containers that may restart': {
     'the exporter': {
@@ -210,19 +185,37 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     },
   },
   'that differ by metadata': {
-    'of people': {
+    'that the user allows to change': {
       before: [label('team', 'a'), annotation('note', 'x')],
-      after: [
-        label('team', 'b'),
-        label('app.kubernetes.io/version', '2'),
-        ({ metadata }) => Reflect.deleteProperty(metadata.annotations, 'note'),
-      ],
-      gives: changes({ labels: { team: 'b', 'app.kubernetes.io/version': '2' }, annotations: { note: null } }),
+      after: [label('team', 'b'), ({ metadata }) => Reflect.deleteProperty(metadata.annotations, 'note')],
+      gives: changes({ labels: { team: 'b' }, annotations: { note: null } }),
     },
-    'that the user does not allow to change': {
-      after: [label('team', 'b')],
-      settings: { metadata: false },
-      gives: needsAPod('metadata.labels.team differs, and inPlace.metadata is false'),
+    'of which the user allows the beginning of the key': {
+      after: [label('example.com/team', 'b'), annotation('example.com/note', 'x')],
+      settings: { metadata: ['example.com/*'] },
+      gives: changes({ labels: { 'example.com/team': 'b' }, annotations: { 'example.com/note': 'x' } }),
+    },
+    'that only describes the pod, or is read while it runs: by default': {
+      after: [
+        label('app.kubernetes.io/version', '2'),
+        label('helm.sh/chart', 'mysql-2'),
+        annotation('cluster-autoscaler.kubernetes.io/safe-to-evict', 'false'),
+      ],
+      settings: { metadata: neverInPlace.metadata },
+      gives: changes({
+        labels: { 'app.kubernetes.io/version': '2', 'helm.sh/chart': 'mysql-2' },
+        annotations: { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false' },
+      }),
+    },
+    'of which not every key is allowed': {
+      before: [annotation('rollme', 'a')],
+      after: [label('team', 'b'), annotation('rollme', 'b')],
+      gives: needsAPod('the annotation rollme changes, and inPlace.metadata does not have it'),
+    },
+    'that is gone': {
+      before: [annotation('sidecar.istio.io/inject', 'true')],
+      after: [({ metadata }) => Reflect.deleteProperty(metadata.annotations, 'sidecar.istio.io/inject')],
+      gives: needsAPod('the annotation sidecar.istio.io/inject changes, and inPlace.metadata does not have it'),
     },
     'that somebody has changed in the pod': {
       before: [label('team', 'a')],
@@ -236,25 +229,20 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       live: [label('team', 'b')],
       gives: changes({}),
     },
-    'that requests a restart': {
+    'that requests a restart, whatever is allowed': {
       after: [annotation('kubectl.kubernetes.io/restartedAt', '2026-01-01T00:00:00Z')],
-      gives: needsAPod('metadata.annotations[kubectl.kubernetes.io/restartedAt] requests a restart'),
+      settings: { metadata: ['kubectl.kubernetes.io/*'] },
+      gives: needsAPod('the annotation kubectl.kubernetes.io/restartedAt changes, and it requests a restart'),
     },
-    'that is a checksum': {
-      after: [annotation('checksum/config', 'abc')],
-      gives: needsAPod('metadata.annotations[checksum/config] requests a restart'),
-    },
-    'that selects the pod': {
+    'that selects the pod, whatever is allowed': {
       after: [label('app.kubernetes.io/name', 'other')],
-      gives: needsAPod('metadata.labels[app.kubernetes.io/name] selects the pod'),
+      settings: { metadata: ['app.kubernetes.io/*'] },
+      gives: needsAPod('the label app.kubernetes.io/name changes, and it selects the pod'),
     },
-    'that injects a container': {
-      after: [annotation('sidecar.istio.io/inject', 'true')],
-      gives: needsAPod('metadata.annotations[sidecar.istio.io/inject] has an effect only when the pod is created'),
-    },
-    'that MOCO acts on': {
+    'that MOCO acts on, whatever is allowed': {
       after: [annotation('moco.cybozu.com/demote', 'true')],
-      gives: needsAPod('metadata.annotations[moco.cybozu.com/demote] has an effect only when the pod is created'),
+      settings: { metadata: ['m*'] },
+      gives: needsAPod('the annotation moco.cybozu.com/demote changes, and MOCO or moco-rollout acts on it'),
     },
     'that a container reads as an environment variable': {
       before: [
@@ -265,7 +253,7 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
           }),
       ],
       after: [annotation('zone', 'b')],
-      gives: needsAPod('metadata.annotations.zone is read by a container'),
+      gives: needsAPod('the annotation zone changes, and the spec of the pod reads it'),
     },
     'that a volume has all of': {
       before: [
@@ -282,7 +270,32 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
           }),
       ],
       after: [label('team', 'b')],
-      gives: needsAPod('metadata.labels.team is read by a container'),
+      gives: needsAPod('the label team changes, and the spec of the pod reads it'),
+    },
+    'that a topology spread constraint counts': {
+      before: [
+        label('zone', 'a'),
+        ({ spec }) => Object.assign(spec, { topologySpreadConstraints: [{ matchLabelKeys: ['zone'] }] }),
+      ],
+      after: [label('zone', 'b')],
+      gives: needsAPod('the label zone changes, and the spec of the pod reads it'),
+    },
+    'that an anti-affinity selects': {
+      before: [
+        label('zone', 'a'),
+        ({ spec }) =>
+          Object.assign(spec, {
+            affinity: {
+              podAntiAffinity: {
+                requiredDuringSchedulingIgnoredDuringExecution: [
+                  { topologyKey: 'node', labelSelector: { matchLabels: { zone: 'a' } } },
+                ],
+              },
+            },
+          }),
+      ],
+      after: [label('zone', 'b')],
+      gives: needsAPod('the label zone changes, and the spec of the pod reads it'),
     },
   },
   'that differ by resources': {
@@ -453,6 +466,35 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       gives: needsAPod(
         'spec.containers[agent].resources.limits.cpu restarts the agent, which the probes of mysqld need',
       ),
+    },
+  },
+  'that differ in the order of a list need another pod': {
+    'containers, beside an image': {
+      before: [image('slow-log', '1')],
+      after: [image('slow-log', '2'), ({ spec }) => spec.containers.reverse()],
+      gives: needsAPod("the order of spec.containers can't change in a running pod"),
+    },
+    'init containers': {
+      after: [({ spec }) => spec.initContainers.reverse()],
+      gives: needsAPod("the order of spec.initContainers can't change in a running pod"),
+    },
+    'environment variables, of which one uses another': {
+      before: [
+        (template) =>
+          Object.assign(container(template, 'agent'), {
+            env: [
+              { name: 'USER', value: 'reader' },
+              { name: 'DSN', value: '$(USER)@primary' },
+            ],
+          }),
+      ],
+      after: [(template) => (container(template, 'agent')['env'] as unknown[]).reverse()],
+      gives: needsAPod("the order of spec.containers[agent].env can't change in a running pod"),
+    },
+    'options of the resolver': {
+      before: [({ spec }) => Object.assign(spec, { dnsConfig: { options: [{ name: 'ndots' }, { name: 'timeout' }] } })],
+      after: [({ spec }) => (spec['dnsConfig'] as { options: unknown[] }).options.reverse()],
+      gives: needsAPod("the order of spec.dnsConfig.options can't change in a running pod"),
     },
   },
   'that differ by anything else need another pod': {

@@ -17,6 +17,7 @@ import { statefulSetName } from '../../../src/moco/projections.ts';
 import { beginBackup } from '../../support/moco/backup-job.ts';
 import { dataVolume } from '../../support/moco/names.ts';
 import { sampleCluster } from '../../support/moco/sample.ts';
+import { createBackupPolicy } from '../../support/real-moco/backup-policy.ts';
 import type { StoreRecord } from '../../verification/chaos/record.ts';
 import type { Change } from '../../verification/witness/moment.ts';
 import type { WitnessedCluster, WitnessedPod } from '../../verification/witness/objects.ts';
@@ -53,8 +54,6 @@ interface Templates {
   readonly volumeClaimTemplates: readonly unknown[];
 }
 
-const backupPolicies: ResourceKind = { ...clusterKind, plural: 'backuppolicies', kind: 'BackupPolicy' };
-
 const mergePatch = 'application/merge-patch+json';
 const priority = 'disrupt' as const;
 /** Beyond this something is wrong: a member of an idle cluster needs more than a minute, and there are five. */
@@ -86,7 +85,8 @@ export class RealityCluster {
       const rollout = { apiVersion: apiVersion(rolloutKind), kind: rolloutKind.kind, metadata, spec: way.settings };
       await bed.client.create(rolloutKind, { namespace }, rollout, { priority });
       await bed.prepareCluster(namespace, clusterName);
-      if (spec['backupPolicyName'] !== undefined) await createBackupPolicy(bed, namespace, spec['backupPolicyName']);
+      if (spec['backupPolicyName'] !== undefined)
+        await createBackupPolicy(bed.client, namespace, spec['backupPolicyName']);
       const { annotations } = way;
       const image = bed.images.first;
       const body = sampleCluster({ name: clusterName, namespace, replicas: members, image, annotations, spec });
@@ -324,19 +324,4 @@ export function isServing(sight: Sight): boolean {
     isSettled(sight) &&
     members.every((member) => isBack(member) && member.revision === updateRevision)
   );
-}
-
-/** Nothing runs it: no controller of CronJobs is there. */
-async function createBackupPolicy(bed: Bed, namespace: string, name: unknown): Promise<void> {
-  const spec = {
-    schedule: '0 0 1 1 *',
-    jobConfig: {
-      serviceAccountName: 'default',
-      bucketConfig: { bucketName: 'backups', endpointURL: 'http://127.0.0.1:9' },
-      workVolume: { emptyDir: {} },
-    },
-  };
-  const { kind } = backupPolicies;
-  const policy = { apiVersion: apiVersion(backupPolicies), kind, metadata: { namespace, name }, spec };
-  await bed.client.create(backupPolicies, { namespace }, policy, { priority });
 }

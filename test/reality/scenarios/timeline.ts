@@ -8,7 +8,7 @@ import {
 } from '../../../src/moco/names.ts';
 import type { MySQLCluster, StatefulSet } from '../../support/moco/objects.ts';
 import type { Change } from '../../verification/witness/moment.ts';
-import type { WitnessedObject, WitnessedPod } from '../../verification/witness/objects.ts';
+import type { WitnessedJob, WitnessedObject, WitnessedPod } from '../../verification/witness/objects.ts';
 
 /** Something that a person who reads a rollout wants to know, and when it was. */
 export interface Entry {
@@ -58,7 +58,16 @@ function sentenceOf(kind: Change['kind'], object: WitnessedObject): string {
       return rolloutSentence((object as { readonly status?: RolloutStatus }).status ?? {});
     case 'PodDisruptionBudget':
       return budgetSentence(object);
+    case 'PersistentVolumeClaim':
+      return object.metadata.deletionTimestamp === undefined ? 'kept' : 'is being deleted';
+    case 'Job':
+      return jobSentence(object);
   }
+}
+
+function jobSentence({ status }: WitnessedJob): string {
+  const is = (status?.conditions ?? []).filter((one) => one.status === 'True').map(({ type }) => type);
+  return joined(is.length === 0 ? ['active'] : is);
 }
 
 function clusterSentence({ spec, status = {} }: MySQLCluster): string {

@@ -7,27 +7,52 @@ const priority = 'disrupt' as const;
 const mergePatch = 'application/merge-patch+json';
 
 /**
- * Begins a scheduled backup of a cluster, which needs a `backupPolicyName`: creates a suspended Job, which runs for
- * ever and has no pod, and lists it in the CronJob's status. Resolves to a function that ends it.
+ * Creates a Job as `kubectl create job --from=cronjob/…` does, of a cluster with a `backupPolicyName`. No controller sees to
+ * it (KEP-4368): it has no pod and is active until it is completed or removed.
  */
+export async function createBackupJob(
+  client: ObjectClient,
+  namespace: string,
+  clusterName: string,
+  name: string,
+): Promise<KubernetesObject> {
+  const from = backupCronJobName(clusterName);
+  const { metadata, spec } = await client.get<CronJob>(cronJobs, { namespace, name: from }, { priority: 'read' });
+  const { metadata: template, spec: jobSpec } = spec.jobTemplate;
+  const body = {
+    metadata: {
+      name,
+      annotations: { ...template?.annotations, 'cronjob.kubernetes.io/instantiate': 'manual' },
+      labels: template?.labels,
+      ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name: from, uid: metadata.uid, controller: true }],
+    },
+    spec: { ...jobSpec, managedBy: 'moco-rollout.io/nobody' },
+  };
+  return client.create<KubernetesObject>(jobs, { namespace }, body, { priority });
+}
+
+/** As the Job controller does once the pod has succeeded. */
+export async function completeJob(client: ObjectClient, namespace: string, name: string, now: string): Promise<void> {
+  const conditions = ['SuccessCriteriaMet', 'Complete'].map((type) => ({
+    type,
+    status: 'True',
+    reason: 'CompletionsReached',
+    message: 'Reached expected number of succeeded pods',
+    lastProbeTime: now,
+    lastTransitionTime: now,
+  }));
+  const status = { startTime: now, completionTime: now, succeeded: 1, conditions };
+  await client.patch(jobs, { namespace, name, subresource: 'status' }, mergePatch, { status }, { priority });
+}
+
+/** Begins a scheduled backup: such a Job, which the CronJob's status lists. Resolves to a function that ends it. */
 export async function beginBackup(
   client: ObjectClient,
   namespace: string,
   clusterName: string,
 ): Promise<() => Promise<void>> {
   const name = backupCronJobName(clusterName);
-  const { metadata } = await client.get<CronJob>(cronJobs, { namespace, name }, { priority: 'read' });
-  const body = {
-    metadata: {
-      generateName: `${name}-`,
-      ownerReferences: [{ apiVersion: 'batch/v1', kind: 'CronJob', name, uid: metadata.uid, controller: true }],
-    },
-    spec: {
-      suspend: true,
-      template: { spec: { restartPolicy: 'Never', containers: [{ name: 'backup', image: 'example/backup:1' }] } },
-    },
-  };
-  const job = await client.create<KubernetesObject>(jobs, { namespace }, body, { priority });
+  const job = await createBackupJob(client, namespace, clusterName, `${name}-1`);
   const { name: jobName, uid } = job.metadata;
   const setActive = (active: readonly object[]): Promise<unknown> =>
     client.patch(

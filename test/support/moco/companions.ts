@@ -1,6 +1,6 @@
 import { roleLabel, rolePrimary, roleReplica } from '../../../src/moco/names.ts';
 import { budgetMaxUnavailable } from './decisions.ts';
-import { backupCronJobName, clusterLabels, prefixedName } from './names.ts';
+import { backupCronJobName, clusterLabels, jobLabels, prefixedName } from './names.ts';
 import type { MySQLCluster } from './objects.ts';
 import { ownedBy } from './stateful-set.ts';
 import type { Body } from './write.ts';
@@ -64,23 +64,29 @@ export function budgetBody(cluster: MySQLCluster, backupRuns: boolean): Body | n
 }
 
 /**
- * The CronJob of backups, suspended, since no backup can run here: a test simulates one by writing `status.active`.
+ * The CronJob of backups, suspended, since no backup can run here: a test creates Jobs from it, and lists them in
+ * `status.active` if they are scheduled ones.
  * `null` without a backup policy.
  */
 export function backupCronJobBody(cluster: MySQLCluster): Body | null {
   if (cluster.spec.backupPolicyName === undefined) {
     return null;
   }
+  const labels = jobLabels(cluster.metadata.name);
   return {
     apiVersion: 'batch/v1',
     kind: 'CronJob',
-    metadata: metadata(cluster, backupCronJobName(cluster.metadata.name)),
+    metadata: { ...metadata(cluster, backupCronJobName(cluster.metadata.name)), labels },
     spec: {
       schedule: '0 0 * * *',
       suspend: true,
       jobTemplate: {
+        metadata: { labels },
         spec: {
-          template: { spec: { restartPolicy: 'Never', containers: [{ name: 'backup', image: 'example/backup:1' }] } },
+          template: {
+            metadata: { labels },
+            spec: { restartPolicy: 'Never', containers: [{ name: 'backup', image: 'example/backup:1' }] },
+          },
         },
       },
     },

@@ -3,6 +3,7 @@
  */
 import {
   appNameLabel,
+  appNameOfBackup,
   appNameOfMoco,
   clusterNameLabel,
   createdByLabel,
@@ -28,6 +29,11 @@ export function clusterLabels(clusterName: string): Record<string, string> {
     [clusterNameLabel]: clusterName,
     [createdByLabel]: createdByMoco,
   };
+}
+
+/** Labels of the CronJob of backups, of its Jobs and of the Job of a restore. */
+export function jobLabels(clusterName: string): Record<string, string> {
+  return { ...clusterLabels(clusterName), [appNameLabel]: appNameOfBackup };
 }
 
 /** StatefulSet, headless Service, PodDisruptionBudget and ServiceAccount of a cluster all have this name. */

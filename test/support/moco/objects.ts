@@ -158,6 +158,15 @@ export interface Pod extends KubernetesObject {
 }
 
 export interface CronJob extends KubernetesObject {
+  readonly spec: {
+    readonly jobTemplate: {
+      readonly metadata?: {
+        readonly labels?: Readonly<Record<string, string>>;
+        readonly annotations?: Readonly<Record<string, string>>;
+      };
+      readonly spec: object;
+    };
+  };
   readonly status?: { readonly active?: readonly unknown[] };
 }
 

@@ -136,6 +136,7 @@ describe('test/support/moco: reconciling', () => {
     };
     const active = (jobs: readonly object[]): CronJob => ({
       metadata: { name: 'moco-backup-test', namespace: 'default', uid: 'cron-1', resourceVersion: '1' },
+      spec: { jobTemplate: { spec: {} } },
       status: { active: jobs },
     });
 

@@ -1,13 +1,27 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { parseWatchEvent } from '../../../src/kube/list-watch.ts';
-import { path, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
+import {
+  path,
+  persistentVolumeClaims,
+  podDisruptionBudgets,
+  pods,
+  type ResourceKind,
+  statefulSets,
+} from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import type { ObjectClient } from '../../support/object-client.ts';
 import type { Change } from '../witness/moment.ts';
 import type { WitnessedKind, WitnessedObject } from '../witness/objects.ts';
 
-const watched: readonly ResourceKind[] = [clusterKind, statefulSets, pods, rolloutKind, podDisruptionBudgets];
+const watched: readonly ResourceKind[] = [
+  clusterKind,
+  statefulSets,
+  pods,
+  rolloutKind,
+  podDisruptionBudgets,
+  persistentVolumeClaims,
+];
 
 /** What a cluster's objects are at the moment, by kind and name. */
 export type Present = ReadonlyMap<string, WitnessedObject>;

@@ -43,6 +43,11 @@ const someStates = 10_000;
 
 const coarse = { detail: 'coarse', badRevision: false } as const;
 
+/** Explored to their end with one fault: here, and the last in new-pods.test.ts. Less would show nothing more of them. */
+const withOneFault = ['impaired', 'relay-log', 'agents', 'slow-log', 'unconfigurable'] as const;
+const toTheirEnd: readonly Family[] = [...withOneFault, 'new-pods'];
+const others = families.filter((family) => !toTheirEnd.includes(family));
+
 const membersOf = (family: Family): number => (family === 'scaling' || family === 'two-at-once' ? 5 : 3);
 
 /** Far more than they take, since a machine can be busy. */
@@ -72,24 +77,17 @@ describe('every reachable state', () => {
     advances(worldOf(5, { faults: 0 }));
   });
 
-  for (const family of families) {
+  for (const family of others) {
     const replicas = membersOf(family);
     it(`of ${replicas} members keeps the invariants and makes progress without faults with ${family}`, () => {
       const chosen: ReadonlySet<Family> = new Set([family]);
-      advances(worldOf(replicas, { ...coarse, faults: 0, families: chosen }));
+      advances(worldOf(replicas, { ...coarse, faults: 0, changes: 1, families: chosen }));
     });
   }
 
-  const oneFault: readonly (readonly Family[])[] = [
-    ['impaired'],
-    ['relay-log'],
-    ['agents'],
-    ['slow-log'],
-    ['unconfigurable'],
-  ];
-  for (const chosen of oneFault) {
-    it(`of 3 members keeps the invariants and makes progress with one fault and ${chosen.join(' and ')}`, () => {
-      reachesTheGoal(worldOf(3, { ...coarse, faults: 1, families: new Set(chosen) }));
+  for (const family of withOneFault) {
+    it(`of 3 members keeps the invariants and makes progress with one fault and ${family}`, () => {
+      reachesTheGoal(worldOf(3, { ...coarse, faults: 1, families: new Set<Family>([family]) }));
     });
   }
 
@@ -124,8 +122,7 @@ describe('every state that is reached first', () => {
     keepsInvariants(worldOf(5, { ...coarse, faults: 1 }), manyStates);
   });
 
-  // A failing revision may take a member again that somebody else has given back its revision: I7 does not know that.
-  for (const family of families.filter((one) => one !== 'new-pods')) {
+  for (const family of others) {
     const replicas = membersOf(family);
     it(`of ${replicas} members keeps the invariants with one fault and ${family}`, () => {
       const chosen: ReadonlySet<Family> = new Set([family]);

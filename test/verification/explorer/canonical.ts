@@ -23,6 +23,7 @@ export function canonical(before: c.Cells, after: c.Cells, world: World): void {
       after[c.RESIZE + ordinal] = c.Resize.None;
       after[c.AGENTLESS] = (after[c.AGENTLESS] as number) & ~(1 << ordinal);
       if (health === Health.Missing) after[c.PREVENT] = (after[c.PREVENT] as number) & ~(1 << ordinal);
+      if (health === Health.Missing) after[c.CLAIMS] = (after[c.CLAIMS] as number) & ~(1 << ordinal);
       if (health === Health.Missing) after[c.BROKEN] = (after[c.BROKEN] as number) & ~(1 << ordinal);
       continue;
     }
@@ -79,6 +80,7 @@ function rememberPods(after: c.Cells, replicas: number): void {
     }
     if (updated && facts.hasRun(after, ordinal)) after[c.RAN] = (after[c.RAN] as number) | bit;
     if (!updated) after[c.RAN] = (after[c.RAN] as number) & ~bit;
+    if (!updated && facts.participates(after, ordinal)) after[c.LOST] = (after[c.LOST] as number) & ~bit;
   }
 }
 

@@ -57,7 +57,7 @@ export const BAD = 55;
 /** The PodDisruptionBudget, as last computed: it allows one more, and its status is that of its spec. */
 export const OPEN = 56;
 export const COMPUTED = 57;
-/** A scheduled backup: MOCO closes the budget in its spec a while after the job has begun. */
+/** A backup. Of one by its CronJob, MOCO closes the budget in its spec a while after the Job has begun. */
 export const BACKUP = 58;
 /** Members whose pod carries `prevent-delete`, as bits. MOCO leaves it on a primary that a failover makes a replica. */
 export const PREVENT = 59;
@@ -74,7 +74,7 @@ export const SCALE = 65;
 export const FAULTS = 66;
 /** Times the index has moved, where that is counted. */
 export const MOVES = 67;
-/** Participating members that a step of ours took while a bad revision was being rolled out. */
+/** Participating members that a step of ours took while a bad revision was being rolled out, and that are not back, as bits. */
 export const LOST = 68;
 
 /** What a cluster replicates from that has `spec.replicationSourceSecretName`; `None` where it has not. */
@@ -112,12 +112,15 @@ export const NEW_PODS = 88;
 export const FOLLOWS = 89;
 /** `status.currentRevision`. */
 export const CURRENT = 90;
-/** Of the MySQLRollout: members that no step has taken, as bits, where that has been written down (`NOTED`). */
+/**
+ * Of the MySQLRollout: members that no step has taken, as bits, where that has been written down (`NOTED`). Else those of the
+ * rollout before, whose revision is `EARLIER`; every member where there was none.
+ */
 export const WAITING = 91;
 export const NOTED = 92;
-/** Members that came up at the update revision without a step, as bits. */
-export const OUT_OF_BAND = 93;
-/** Members that the last step has deleted so that they come back as what they were, as bits. */
+/** Members that came up at the update revision without a step while they were held, as bits. */
+export const CREATED = 93;
+/** Members whose pod a step has deleted so that they come back as what they were, as bits; as long as nobody has seen another pod. */
 export const RESTORING = 94;
 /** A person asks for the member of the highest ordinal to be given back its revision. */
 export const RESTORE = 95;
@@ -126,8 +129,17 @@ export const TOOK = 96;
 export const BACK = 97;
 /** Members whose mysqld has run at the update revision, on the data that they have, as bits. */
 export const RAN = 98;
+export const EARLIER = 99;
+/** Those of `CREATED` whose mysqld has been seen to have started since, in whichever pod, as bits. */
+export const STARTED = 100;
 
-export const cellCount = 99;
+/** Members whose claim is being deleted, as bits: the end of the pod destroys its data. */
+export const CLAIMS = 101;
+
+/** Members whose node takes no pods and to which their volume ties them, as bits: no other pod of them runs. */
+export const CORDONED = 102;
+
+export const cellCount = 103;
 
 /** How a member's pod and its mysqld are. */
 export const Health = {

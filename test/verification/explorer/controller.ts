@@ -32,7 +32,7 @@ export function untouched(read: c.Cells, now: c.Cells, verdict: Verdict): boolea
 }
 
 /**
- * Does the step to `now`, which becomes the state after it. `taken` were participating all the time until then. What is
+ * Does the step to `now`, which becomes the state after it. `taken`, as bits, were participating all the time until then. What is
  * written down of members is what was true at `read`.
  */
 export function perform(
@@ -44,7 +44,7 @@ export function perform(
   read: c.Cells = now,
 ): void {
   after.set(now);
-  if (world.families.has('new-pods')) remember(verdict, read, after, world);
+  if (world.families.has('new-pods')) remember(verdict, true, read, after, world);
   const needsPod = ['delete', 'evict', 'updateInPlace', 'resizeInPlace', 'restore'].includes(verdict.kind);
   const targets = needsPod ? liveTargets(verdict, now) : verdict.targets;
   for (let ordinal = 0; targets >> ordinal !== 0; ordinal++) {
@@ -93,7 +93,7 @@ export function perform(
   }
   if (verdict.verified) after[c.VERIFIED] = 1;
   if (!changesStatefulSet(verdict)) after[c.STUCK] = 0;
-  if (after[c.BAD] !== 0) after[c.LOST] = Math.min(3, (after[c.LOST] as number) + taken);
+  if (after[c.BAD] !== 0) after[c.LOST] = (after[c.LOST] as number) | taken;
   canonical(now, after, world);
 }
 
@@ -103,27 +103,53 @@ const addBit = (cells: c.Cells, at: number, ordinal: number): void => {
 
 /**
  * What the status then says of members, as src/controller/status/member-progress.ts has it: written with the intent of a
- * step, or after a pass. Without a verdict the pass has done nothing.
+ * step that is done, or after a pass.
  */
-export function remember(verdict: Verdict | null, read: c.Cells, after: c.Cells, world: World): void {
+export function remember(verdict: Verdict, isDone: boolean, read: c.Cells, after: c.Cells, world: World): void {
   const n = facts.replicasOf(read, world);
-  let [stale, updated] = [0, 0];
+  let [stale, going, back, updated, started, awaited] = [0, 0, 0, 0, 0, read[c.RESTORING] as number];
   for (let ordinal = 0; ordinal < n; ordinal++) {
-    if (facts.isMissing(read, ordinal)) continue;
-    if (facts.isUpdated(read, ordinal)) updated |= 1 << ordinal;
-    else if (!facts.isTerminating(read, ordinal)) stale |= 1 << ordinal;
+    if (facts.isMissing(read, ordinal)) {
+      if (isLostBefore(read, ordinal)) going |= 1 << ordinal;
+      continue;
+    }
+    if (!facts.has(read[c.BACK], ordinal)) awaited &= ~(1 << ordinal);
+    if (facts.isUpdated(read, ordinal)) {
+      updated |= 1 << ordinal;
+      if (facts.healthOf(read, ordinal) !== c.Health.Unpulled) started |= 1 << ordinal;
+    } else if (!facts.isTerminating(read, ordinal)) stale |= 1 << ordinal;
+    else {
+      if (isLostBefore(read, ordinal)) going |= 1 << ordinal;
+      if (isBack(read, ordinal)) back |= 1 << ordinal;
+    }
   }
   const isNoted = read[c.NOTED] === 1;
   // Nothing is begun where nobody is stale.
-  if (!isNoted && stale === 0) return;
+  if (!isNoted && facts.count(read, n, isStale) === 0) {
+    after[c.WAITING] = c.bit(n) - 1;
+    return;
+  }
   const isKept = read[c.NEW_PODS] !== c.NewPods.Updated;
-  const takes =
-    verdict !== null && ['delete', 'evict', 'updateInPlace', 'setPartition', 'restore'].includes(verdict.kind);
-  const waited = isNoted ? (read[c.WAITING] as number) : stale;
+  const takes = isDone && ['delete', 'evict', 'updateInPlace', 'setPartition', 'restore'].includes(verdict.kind);
+  const waited = isNoted ? (read[c.WAITING] as number) : stale | going;
   after[c.NOTED] = 1;
-  after[c.WAITING] = (waited | (isKept ? stale : 0)) & ~updated & ~(takes ? verdict.targets : 0);
-  after[c.OUT_OF_BAND] = ((read[c.OUT_OF_BAND] as number) & ~stale) | (waited & updated);
-  if (verdict !== null && isDisruptive(verdict)) after[c.RESTORING] = verdict.kind === 'restore' ? verdict.targets : 0;
+  after[c.WAITING] = (waited | (isKept ? stale : 0) | (isNoted ? back : 0)) & ~updated & ~(takes ? verdict.targets : 0);
+  after[c.CREATED] = ((read[c.CREATED] as number) & ~stale) | (isNoted ? waited & updated & verdict.created : 0);
+  after[c.STARTED] = after[c.CREATED] & ((read[c.STARTED] as number) | started);
+  after[c.RESTORING] = awaited | (isDone && verdict.kind === 'restore' ? verdict.targets : 0);
+}
+
+/** In another pod than the one that a step has taken. */
+const isBack = (cells: c.Cells, ordinal: number): boolean =>
+  !facts.has(cells[c.TOOK], ordinal) && !facts.has(cells[c.BACK], ordinal);
+
+const isStale = (cells: c.Cells, ordinal: number): boolean =>
+  !facts.isMissing(cells, ordinal) && !facts.isUpdated(cells, ordinal);
+
+/** As the rollout begins: no step of the one before has taken its pod, or that one has updated it. */
+function isLostBefore(cells: c.Cells, ordinal: number): boolean {
+  const wasUpdated = !facts.isMissing(cells, ordinal) && cells[c.REVISION + ordinal] === cells[c.EARLIER];
+  return facts.has(cells[c.WAITING], ordinal) || wasUpdated;
 }
 
 /** A pod that is terminating already only goes on terminating. */

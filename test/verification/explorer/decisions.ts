@@ -31,6 +31,8 @@ export interface Verdict {
   readonly stale: number;
   readonly verified: boolean;
   readonly complete: boolean;
+  /** Updated members of which it says that somebody else has updated them while they were held, as bits. */
+  readonly created: number;
   /** What the step was declared to do. */
   readonly effects: readonly Effect[];
 }
@@ -54,8 +56,8 @@ const unseen = Uint8Array.of(
   c.AGENTLESS,
   c.BROKEN,
   c.TOOK,
-  c.BACK,
   c.RAN,
+  c.EARLIER,
 );
 const ofTheCluster = Uint8Array.of(c.INDEX, c.STATUS, c.SYNCED, c.ERRANT);
 const ofItsSurroundings = Uint8Array.of(
@@ -76,7 +78,8 @@ const ofItsSurroundings = Uint8Array.of(
   c.CURRENT,
   c.WAITING,
   c.NOTED,
-  c.OUT_OF_BAND,
+  c.CREATED,
+  c.STARTED,
   c.RESTORING,
   c.RESTORE,
 );
@@ -158,6 +161,7 @@ export class Decisions {
       const cell = ofItsSurroundings[at] as number;
       shown[cell] = around[cell] as number;
     }
+    if (around[c.NOTED] === 0) shown[c.WAITING] = 0;
     shown[c.STAGE] = (last[c.STAGE] === c.Stage.Asked ? 1 : 0) + (around[c.STAGE] === c.Stage.Applied ? 2 : 0);
     shown[c.SCALE] = (last[c.SCALE] === c.Scale.Before ? 0 : 1) + (around[c.SCALE] === c.Scale.Done ? 2 : 0);
     this.#layout.pack(shown, 0, this.#packed);
@@ -172,8 +176,11 @@ export class Decisions {
   }
 }
 
+const isTooEarly = ({ comesBack }: Decision['members'][number]): boolean =>
+  comesBack?.as === 'updated' && comesBack.because !== null;
+
 export function verdictOf(decision: Decision, effects: readonly Effect[] = []): Verdict {
-  const { step, hold, stale, verified, complete } = decision;
+  const { step, hold, members, stale, verified, complete } = decision;
   const targets = 'targets' in step ? step.targets.reduce((bits, { ordinal }) => bits | c.bit(ordinal), 0) : 0;
   return {
     kind: step.kind,
@@ -188,6 +195,7 @@ export function verdictOf(decision: Decision, effects: readonly Effect[] = []): 
     stale,
     verified,
     complete,
+    created: members.reduce((bits, one) => bits | (one.updated && isTooEarly(one) ? c.bit(one.ordinal) : 0), 0),
     effects,
   };
 }

@@ -38,6 +38,7 @@ const nothing: Verdict = {
   stale: 0,
   verified: false,
   complete: false,
+  created: 0,
   effects: [],
 };
 
@@ -46,7 +47,7 @@ const isTaken = ({ targets }: Verdict, member: number): boolean => member >= 0 &
 /** What a pass without a step writes down, where that is worth a state of its own. */
 export function notes(verdict: Verdict, now: c.Cells, after: c.Cells, world: World): void {
   after.set(now);
-  remember(null, now, after, world);
+  remember(verdict, false, now, after, world);
   if (verdict.verified) after[c.VERIFIED] = 1;
   canonical(now, after, world);
 }

@@ -20,6 +20,8 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
     // MOCO closes the budget in its spec after a backup has begun; the disruption controller follows, whenever it does.
     if (cells[c.BACKUP] === Backup.None) set(c.BACKUP, Backup.Began, 0);
     if (cells[c.BACKUP] === Backup.Began) set(c.BACKUP, Backup.Closed, benign)[c.COMPUTED] = 0;
+    // Without closing it if a person has created the Job.
+    if (cells[c.BACKUP] === Backup.Began) set(c.BACKUP, Backup.None, benign);
     if (cells[c.BACKUP] === Backup.Closed) set(c.BACKUP, Backup.None, benign)[c.COMPUTED] = 0;
     const allows = facts.budgetAllows(cells, n) ? 1 : 0;
     if (cells[c.COMPUTED] === 0 || cells[c.OPEN] !== allows) set(c.COMPUTED, 1, benign)[c.OPEN] = allows;
@@ -46,7 +48,7 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
   if (has('scaling') && cells[c.SCALE] !== Scale.Done) {
     set(c.SCALE, (cells[c.SCALE] as number) + 1, benign);
   }
-  if (has('template')) templateMoves(cells, out);
+  if (has('template')) templateMoves(cells, world, out);
   for (const [request, at] of requestCells) {
     if (!mayAsk(world, request)) continue;
     if (request !== 'approves') set(at, 1 - (cells[at] as number), cells[at] === 1 ? benign : 0);
@@ -65,6 +67,15 @@ export function familyMoves(cells: c.Cells, world: World, out: Successors, fails
   if (has('relay-log')) applies(cells, out);
   if (has('agents') && cells[c.AGENTLESS] === 0) agentsDie(cells, n, out, fails);
   if (has('delay')) set(c.DELAYED, 1 - (cells[c.DELAYED] as number), cells[c.DELAYED] === 1 ? benign : 0);
+  if (has('claims') && cells[c.CLAIMS] === 0) {
+    for (let ordinal = 0; ordinal < n; ordinal++) {
+      if (!facts.isMissing(cells, ordinal)) set(c.CLAIMS, c.bit(ordinal), 0);
+    }
+  }
+  if (has('cordons')) {
+    if (cells[c.CORDONED] !== 0) set(c.CORDONED, 0, benign);
+    else for (let ordinal = 0; ordinal < n; ordinal++) set(c.CORDONED, c.bit(ordinal), 0);
+  }
   if (has('late-write') && cells[c.INTENT] !== 0) {
     // Whoever wrote the intent has died, or its request is still on the way.
     const invalidated = set(c.INTENT, 0, benign);
@@ -132,16 +143,15 @@ function protection(cells: c.Cells, out: Successors): void {
 }
 
 /** The user changes the template, MOCO applies it, and the StatefulSet controller sees it. */
-function templateMoves(cells: c.Cells, out: Successors): void {
+function templateMoves(cells: c.Cells, { changes }: World, out: Successors): void {
   if (cells[c.STAGE] === Stage.Asked) out.add(cells, benign | moco)[c.STAGE] = Stage.Applied;
   if (cells[c.STAGE] === Stage.Applied) {
     const next = out.add(cells, benign);
     next[c.STAGE] = Stage.Settled;
-    next[c.TARGET] = next[c.WANTED] as number;
+    if (next[c.TARGET] !== next[c.WANTED]) newRevision(next, next[c.WANTED] as number);
     observe(next);
-    newRevision(next);
   }
-  if ((cells[c.CHANGES] as number) >= 2) return;
+  if ((cells[c.CHANGES] as number) >= changes) return;
   for (let revision = 0; revision < 3; revision++) {
     if (revision === cells[c.WANTED]) continue;
     const next = out.add(cells, moco);
@@ -151,9 +161,30 @@ function templateMoves(cells: c.Cells, out: Successors): void {
   }
 }
 
+const ofOneRevision = [
+  c.VERIFIED,
+  c.TAKEN,
+  c.TRIES,
+  c.WAITED,
+  c.STUCK,
+  c.LOST,
+  c.NOTED,
+  c.CREATED,
+  c.STARTED,
+  c.RESTORING,
+  c.BACK,
+] as const;
+
 /** What is remembered is remembered of one revision. */
-function newRevision(next: c.Cells): void {
-  for (const at of [c.VERIFIED, c.TAKEN, c.TRIES, c.WAITED, c.STUCK, c.WAITING, c.NOTED, c.OUT_OF_BAND]) next[at] = 0;
+function newRevision(next: c.Cells, revision: number): void {
+  if (next[c.NOTED] === 1) next[c.EARLIER] = next[c.TARGET] as number;
+  next[c.TARGET] = revision;
+  // What the pods were that are gone nobody can see any more, nor who was to come back.
+  for (let ordinal = 0; ordinal < c.mostMembers; ordinal++) {
+    if (facts.isMissing(next, ordinal) && facts.has(next[c.BACK], ordinal))
+      next[c.TOOK] = (next[c.TOOK] as number) | c.bit(ordinal);
+  }
+  for (const at of ofOneRevision) next[at] = 0;
   for (let ordinal = 0; ordinal < c.mostMembers; ordinal++) {
     const demote = next[c.DEMOTE + ordinal];
     if (demote === c.Demote.Ours) next[c.DEMOTE + ordinal] = c.Demote.OursForAnother;

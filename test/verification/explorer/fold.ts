@@ -17,6 +17,8 @@ export function fold(cells: c.Cells, world: World): void {
   for (let ordinal = 0; ordinal < world.replicas; ordinal++) {
     if (finished && facts.isUpdated(cells, ordinal)) foldUpdated(cells, ordinal, labelled);
     else if (foldsReplication(world)) foldBehind(cells, ordinal);
+    if (families.has('new-pods') && labelled && facts.isUpdated(cells, ordinal) && facts.participates(cells, ordinal))
+      cells[c.SETTLED + ordinal] = 1;
     const health = facts.healthOf(cells, ordinal);
     // Waiting out minReadySeconds only forbids, but for what comes of a revision that nobody has verified.
     const verifies = families.has('new-pods') && cells[c.VERIFIED] === 0;

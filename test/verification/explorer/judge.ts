@@ -24,6 +24,8 @@ export type Invariant =
   | 'I18'
   | 'I20'
   | 'I21'
+  | 'I25'
+  | 'I26'
   | 'sequence'
   | 'behind'
   | 'effects'
@@ -194,6 +196,13 @@ const resizesAlone: Condition = ({ cells, n, target }) =>
 /** The kubelet has made its resize. */
 const hasItsResources: Condition = ({ cells, target }) => cells[c.RESIZE + target] === c.Resize.Done;
 
+/** Something but its pod keeps its data. */
+const keepsData: Condition = ({ cells, target }) => !facts.has(cells[c.CLAIMS], target);
+
+/** Another pod of it can run, or it does no work anyway. */
+const comesBack: Condition = ({ cells, target, verdict }) =>
+  verdict.rule === 'MemberDown' || !facts.has(cells[c.CORDONED], target);
+
 /** Its next pod comes up at the update revision. */
 const comesUpUpdated: Condition = ({ cells }) => !facts.keepsRevisions(cells);
 
@@ -205,8 +214,11 @@ const updated: Condition = (moment) => !stale(moment);
 const doesNotWork: Condition = ({ cells, target }) => !facts.participates(cells, target);
 
 /** Its data are as they were before, or the person who asks knows that they are not. */
-const mayGoBack: Condition = ({ cells, target, world }) =>
-  !facts.has(cells[c.RAN], target) || (cells[c.RESTORE] === 1 && target === world.replicas - 1);
+const mayGoBack: Condition = ({ cells, target, world }) => {
+  // Of a pod that was gone before anybody could look nobody knows whether its mysqld has run.
+  const isKnown = facts.hasRun(cells, target) || facts.has(cells[c.STARTED], target);
+  return !(facts.has(cells[c.RAN], target) && isKnown) || (cells[c.RESTORE] === 1 && target === world.replicas - 1);
+};
 
 /** What holds for the end of a primary that serves, whatever the step is called. */
 const primaryMoves = [
@@ -231,6 +243,8 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['creation', nobodyMissing],
         ['I18', fits],
         ['I20', relayLogStays],
+        ['I25', keepsData],
+        ['I26', comesBack],
         ...primaryMoves,
         ...(rule === 'MemberNotParticipating' ? ([['I2b', floorStays]] as const) : []),
         ...(rule === 'MemberNotParticipating' || rule === 'MemberImpaired' ? ([['backup', noBackup]] as const) : []),
@@ -248,6 +262,8 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['I18', fits],
         ['I20', relayLogStays],
         ['sequence', othersDone],
+        ['I25', keepsData],
+        ['I26', comesBack],
         ...primaryMoves,
       ];
     case 'resizeInPlace':
@@ -289,6 +305,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['restored', doesNotWork],
         ['restored', mayGoBack],
         ['restored', comesUpAsItWas],
+        ['I25', keepsData],
         ['protected', unprotected],
         ['creation', nobodyMissing],
         ['I20', relayLogStays],
@@ -303,6 +320,8 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['backup', noBackup],
         ['I18', fitsTogether],
         ['sequence', othersDone],
+        ['I25', keepsData],
+        ['I26', comesBack],
         ...primaryMoves,
       ];
     case 'setPartition':
@@ -316,6 +335,8 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
             ['recovering', notRecovering],
             ['I18', fits],
             ['I20', relayLogStays],
+            ['I25', keepsData],
+            ['I26', comesBack],
             ...primaryMoves,
           ];
     default:
@@ -327,7 +348,7 @@ export interface Judgement {
   readonly violated: Invariant | null;
   /** A condition ceased to hold within the window. */
   readonly race: boolean;
-  /** Targets that participated at every moment of the window. */
+  /** Targets that participated at every moment of the window, as bits. */
   readonly taken: number;
 }
 
@@ -365,14 +386,16 @@ export function judge(
       verdict.kind !== 'resizeInPlace' &&
       path.every((cells) => facts.participates(cells, target))
     )
-      taken++;
+      taken |= c.bit(target);
   }
   const isFailing = facts.isBadRevision(now, now[c.TARGET] as number);
-  if (taken > 0 && isFailing && (now[c.LOST] as number) + taken > mostUnavailable(world)) {
+  if (taken !== 0 && isFailing && membersIn((now[c.LOST] as number) | taken) > mostUnavailable(world)) {
     if (isWanted('I7')) return { violated: 'I7', race: false, taken };
   }
   return { violated: null, race, taken };
 }
+
+const membersIn = (bits: number): number => (bits === 0 ? 0 : (bits & 1) + membersIn(bits >> 1));
 
 /** How many members a failing revision may cost: what the user allows, and never so many that the quorum is lost. */
 function mostUnavailable({ policy: { maxUnavailable }, replicas }: World): number {
@@ -408,13 +431,14 @@ export function judgeState(verdict: Verdict, cells: c.Cells, world: World): Inva
   return overdue && verdict.kind !== 'undemote' ? 'I12' : null;
 }
 
-/** A revision fails where mysqld of one of its members has ended, and not where one is slow to start. */
+/** A revision fails where mysqld of one of its members has ended, or a sidecar fails, and not where one is slow to start. */
 const hasFailed = (cells: c.Cells, ordinal: number): boolean =>
   facts.isUpdated(cells, ordinal) &&
   (facts.isBroken(cells, ordinal) || facts.recovers(cells, ordinal) || endsUp(cells, ordinal));
 
-const endsUp = (cells: c.Cells, ordinal: number): boolean =>
-  facts.healthOf(cells, ordinal) === c.Health.Failed || facts.healthOf(cells, ordinal) === c.Health.Unpulled;
+const endings: ReadonlySet<number> = new Set([c.Health.Failed, c.Health.Unpulled, c.Health.Impaired]);
+
+const endsUp = (cells: c.Cells, ordinal: number): boolean => endings.has(facts.healthOf(cells, ordinal));
 
 /** The primary that a rollout began with lies below the partition, and yet another one leads. */
 function judgeKept(cells: c.Cells, world: World): Invariant | null {

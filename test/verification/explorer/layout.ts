@@ -106,11 +106,14 @@ function* widths(world: World): Generator<readonly [at: number, bits: number]> {
   yield [c.AGENTLESS, when(families.has('agents'), n)];
   yield [c.BROKEN, when(families.has('unconfigurable'), n)];
   yield [c.DELAYED, when(families.has('delay'), 1)];
+  yield [c.CORDONED, when(families.has('cordons'), n)];
+  yield [c.CLAIMS, when(families.has('claims'), n)];
   yield [c.NEW_PODS, when(newPods, 2)];
   yield [c.FOLLOWS, when(newPods, 1)];
   yield [c.CURRENT, when(newPods, 2)];
   yield [c.NOTED, when(newPods, 1)];
-  for (const at of [c.WAITING, c.OUT_OF_BAND, c.RESTORING, c.TOOK, c.BACK, c.RAN]) yield [at, when(newPods, n)];
+  yield [c.EARLIER, when(newPods && template, 2)];
+  for (const at of [c.WAITING, c.CREATED, c.STARTED, c.RESTORING, c.TOOK, c.BACK, c.RAN]) yield [at, when(newPods, n)];
   yield [c.MOVES, when(world.countMoves, 2)];
-  yield [c.LOST, when(world.badRevision, 2)];
+  yield [c.LOST, when(world.badRevision, n)];
 }

@@ -42,6 +42,7 @@ export function memberMoves(
   if (cells[c.RESIZE + ordinal] === c.Resize.Fresh) out.add(cells, benign)[c.RESIZE + ordinal] = c.Resize.Done;
   switch (facts.healthOf(cells, ordinal)) {
     case Health.Missing: {
+      if (facts.has(cells[c.CORDONED], ordinal)) return;
       if (newPods) return created();
       const next = become(fine ? Health.Starting : Health.Up, benign);
       const below = world.families.has('partition-mode') && ordinal < (cells[c.PARTITION] as number);
@@ -113,9 +114,9 @@ export function memberMoves(
         become(Health.Ending, 0);
         return;
       }
-      become(participating(cells, ordinal), benign);
+      if (!bad) become(participating(cells, ordinal), benign);
       // Its process has been replaced meanwhile, or follows one that is primary no more.
-      become(again, 0);
+      become(again, bad ? benign : 0);
       if (ordinal !== cells[c.INDEX]) become(Health.Severed, 0);
       // The toleration is over.
       if (!kept) become(fine ? Health.Ending : Health.Missing, 0);

@@ -32,7 +32,7 @@ export function isLost(cells: c.Cells, ordinal: number, world: World): boolean {
 }
 
 /** It has worked at a verified update revision, or may have, and its pod is going or gone. */
-function isUpdatedGone(cells: c.Cells, ordinal: number, { replicas }: World): boolean {
+export function isUpdatedGone(cells: c.Cells, ordinal: number, { replicas }: World): boolean {
   if (!facts.isGoing(cells, ordinal) || has(cells[c.BACK], ordinal)) return false;
   return facts.isUpdated(cells, ordinal) && facts.isVerified(cells, replicas);
 }
@@ -41,12 +41,13 @@ function isUpdatedGone(cells: c.Cells, ordinal: number, { replicas }: World): bo
 const isTakenGone = (cells: c.Cells, ordinal: number): boolean =>
   facts.isMissing(cells, ordinal) && has(cells[c.TOOK], ordinal);
 
-/** It went before the controller had written down that it was updated. */
+/** It went before the controller had written down that it was updated, or that it was back from a restore. */
 const isUnnoticed = (cells: c.Cells, ordinal: number): boolean =>
-  facts.isMissing(cells, ordinal) && (cells[c.NOTED] === 0 || has(cells[c.WAITING], ordinal));
+  facts.isMissing(cells, ordinal) &&
+  (cells[c.NOTED] === 0 || has(cells[c.WAITING], ordinal) || has(cells[c.RESTORING], ordinal));
 
 /** It comes back at the revision that it had, or at another one than the update revision if a restore has taken it. */
-function comesBack(cells: c.Cells, ordinal: number): boolean {
+export function comesBack(cells: c.Cells, ordinal: number): boolean {
   if (cells[c.NEW_PODS] !== c.NewPods.Kept) return false;
   const had = cells[c.REVISION + ordinal];
   return has(cells[c.BACK], ordinal) ? cells[c.CURRENT] !== cells[c.TARGET] : cells[c.CURRENT] === had;
@@ -55,14 +56,19 @@ function comesBack(cells: c.Cells, ordinal: number): boolean {
 /** The decision makes it so, or is one part of that. */
 function makesItSo({ newPods, promotes }: Verdict, cells: c.Cells, ordinal: number): boolean {
   if (promotes === revisionName(cells[c.REVISION + ordinal] as number)) return true;
-  return newPods === 'CurrentRevision' || (promotes !== null && has(cells[c.BACK], ordinal));
+  const keeps = newPods === 'CurrentRevision' && cells[c.NEW_PODS] !== c.NewPods.Kept;
+  return keeps || (promotes !== null && has(cells[c.BACK], ordinal));
 }
 
-/** Nobody has written anything down about this revision, and no pod shows that there is a rollout. */
-const isUnknown = (cells: c.Cells, ordinal: number, { replicas }: World): boolean =>
-  cells[c.NOTED] === 0 &&
-  facts.isMissing(cells, ordinal) &&
-  facts.count(cells, replicas, (at, one) => !facts.isMissing(at, one) && isStale(at, one)) === 0;
+/**
+ * A step has taken it, and nobody has written down that it is back, or nothing at all is written down about this revision,
+ * and no pod shows that there is a rollout.
+ */
+function isUnknown(cells: c.Cells, ordinal: number, { replicas }: World): boolean {
+  if (cells[c.NOTED] === 1) return !has(cells[c.WAITING], ordinal) && !has(cells[c.RESTORING], ordinal);
+  if (!facts.isMissing(cells, ordinal)) return false;
+  return facts.count(cells, replicas, (at, one) => !facts.isMissing(at, one) && isStale(at, one)) === 0;
+}
 
 /** The next step of the rollout takes it, and new pods have to come up at the update revision before. */
 const isNext = ({ newPods, hold }: Verdict, cells: c.Cells, ordinal: number): boolean =>
@@ -89,7 +95,8 @@ function keepsLost(verdict: Verdict, cells: c.Cells, world: World): boolean {
   const isVerified = facts.isVerified(cells, world.replicas);
   if (ordinals(world).some((one) => isUpdatedGone(cells, one, world) || (isVerified && isTakenGone(cells, one))))
     return true;
-  return lost.some((one) => comesBack(cells, one) || makesItSo(verdict, cells, one));
+  const stays = verdict.newPods !== 'UpdateRevision';
+  return lost.some((one) => (stays && comesBack(cells, one)) || makesItSo(verdict, cells, one));
 }
 
 /**
@@ -114,8 +121,8 @@ function isRestorable(cells: c.Cells, ordinal: number, world: World): boolean {
   if (!facts.isUpdated(cells, ordinal) || facts.isGoing(cells, ordinal) || facts.participates(cells, ordinal))
     return false;
   const isRequested = cells[c.RESTORE] === 1 && ordinal === world.replicas - 1;
-  const isOutOfBand = has(cells[c.OUT_OF_BAND], ordinal) && !has(cells[c.RAN], ordinal);
-  return isRequested || (isOutOfBand && isHeld(cells, ordinal, world));
+  const isTooEarly = has(cells[c.CREATED], ordinal) && !has(cells[c.RAN], ordinal);
+  return isRequested || (isTooEarly && isHeld(cells, ordinal, world));
 }
 
 /** Nobody's revision is kept by making the update revision the current one. */

@@ -126,9 +126,7 @@ export class Play {
     this.#history.push(changes(this.cells, next));
     const newRevision = next[c.TARGET] !== this.cells[c.TARGET];
     this.cells.set(next);
-    if (!newRevision) return;
-    this.cells[c.PROMOTED] = 0;
-    this.cells[c.LOST] = 0;
+    if (newRevision) this.cells[c.PROMOTED] = 0;
   }
 
   /** A budget that lags behind lets a step be decided that the API server refuses. */

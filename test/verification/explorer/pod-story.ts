@@ -121,7 +121,7 @@ export class PodStory {
     const cluster = projectCluster(mysqlCluster() as never);
     const record = projectPod(pod as never);
     if (cluster === null || record === null) throw new Error('expected a pod of a cluster');
-    const objects = { cluster, statefulSet: null, pods: [record], budgets: [], backup: null };
+    const objects = { cluster, statefulSet: null, pods: [record], budgets: [], jobs: [], jobsUnreadable: null };
     const { members } = this.#ages.observe(() => objectFacts(objects as never, this.#ages, { demotionAskedAt: null }));
     const [member] = members;
     if (member === undefined) throw new Error('expected a member');

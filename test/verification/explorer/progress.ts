@@ -15,12 +15,14 @@ const restingPlaces: ReadonlySet<HoldRule> = new Set([
   'Paused',
   'AwaitingApproval',
   'PrimaryWaitsForPinned',
+  'ClaimTerminating', // the member is given up
 ]);
 
 /** Waits for members to come up, which those at a revision that never starts do once the template is corrected. */
 const waitsForMembers: ReadonlySet<HoldRule> = new Set([
   'UpdatedMemberNotParticipating',
   'AwaitingFailover',
+  'FailoverUnfinished',
   'RolesNotSettled',
 ]);
 
@@ -134,7 +136,7 @@ export function progressOf(exploration: Exploration): Progress {
     if (found.size === 0) {
       const rests =
         verdict.hold === null
-          ? verdict.kind === 'none'
+          ? verdict.kind === 'none' && !facts.keepsRevisions(cells)
           : restingPlaces.has(verdict.hold) ||
             brokenByRevision(verdict.hold) ||
             isBrokenBeside(verdict.hold) ||
@@ -151,8 +153,8 @@ export function progressOf(exploration: Exploration): Progress {
   }
 
   /**
-   * A sidecar that fails although its member is updated, or kept back, is somebody's to repair. Until then MOCO doesn't
-   * call the cluster healthy, and a StatefulSet replaces no member below.
+   * A sidecar that fails although its member is updated, or kept back, is somebody's to repair. Until then the
+   * updated member is not settled, MOCO doesn't call the cluster healthy, and a StatefulSet replaces no member below.
    */
   function isBesideImpaired(at: c.Cells, ordinal: number): boolean {
     const isKept = ordinal < world.policy.partition || (at[c.HELD] === 1 && ordinal === world.replicas - 1);
@@ -161,8 +163,7 @@ export function progressOf(exploration: Exploration): Progress {
   }
 
   function isBrokenBeside(hold: HoldRule): boolean {
-    const waits =
-      hold === 'ClusterNotHealthy' || (hold === 'UpdatedMemberNotParticipating' && world.policy.mode === 'Partition');
+    const waits = hold === 'ClusterNotHealthy' || hold === 'UpdatedMemberNotParticipating';
     return waits && facts.count(cells, world.replicas, isBesideImpaired) > 0;
   }
 
@@ -183,6 +184,10 @@ export function progressOf(exploration: Exploration): Progress {
   }
 
   function takenBy(targets: number): number {
-    return facts.count(cells, world.replicas, (at, one) => (targets & (1 << one)) !== 0 && facts.participates(at, one));
+    let taken = 0;
+    for (let one = 0; targets >> one !== 0; one++) {
+      if (facts.has(targets, one) && facts.participates(cells, one)) taken |= c.bit(one);
+    }
+    return taken;
   }
 }

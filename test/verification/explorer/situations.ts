@@ -1,6 +1,7 @@
 import * as c from './cells.ts';
 import type { Exploration } from './explore.ts';
 import * as facts from './facts.ts';
+import { comesBack, isHeld, isLost, isUpdatedGone } from './new-pods.ts';
 import { beginnings, type World } from './world.ts';
 
 type OfMember = (cells: c.Cells, ordinal: number) => boolean;
@@ -48,6 +49,12 @@ export const situations: Readonly<Record<string, Situation>> = {
   'the template changes while a member is demoted': (cells, world) =>
     cells[c.STAGE] !== c.Stage.Settled && some((at, one) => at[c.DEMOTE + one] === c.Demote.Ours)(cells, world),
   'an updated member has not run for more than a minute': some(both(health(Health.Idle), facts.isUpdated)),
+  'the node of a stale member takes no pods': some(
+    both((cells, ordinal) => facts.has(cells[c.CORDONED], ordinal), isStale),
+  ),
+  'the claim of a stale member is being deleted': some(
+    both((cells, ordinal) => facts.has(cells[c.CLAIMS], ordinal), isStale),
+  ),
   'a member is missing': some(facts.isMissing),
   'a written step may still arrive': (cells) => cells[c.INTENT] !== 0,
   'a failover waits for the applier of a replica that runs': (cells, world) =>
@@ -76,10 +83,54 @@ export const situations: Readonly<Record<string, Situation>> = {
     facts.answers(cells, cells[c.INDEX] as number),
 };
 
+/** By ordinals and the world alone. */
+type OfHeld = (cells: c.Cells, ordinal: number, world: World) => boolean;
+const someHeld =
+  (...all: readonly OfHeld[]): Situation =>
+  (cells, world) =>
+    some((at, one) => all.every((holds) => holds(at, one, world)))(cells, world);
+
+/** It is lost, and the StatefulSet controller is about to create it as what it was. */
+const isKept: OfHeld = (cells, ordinal, world) =>
+  isLost(cells, ordinal, world) && comesBack(cells, ordinal) && cells[c.FOLLOWS] === 1;
+const isVerified: OfHeld = (cells, _, { replicas }) => facts.isVerified(cells, replicas);
+const isPaused: OfHeld = (cells) => cells[c.PAUSED] === 1;
+const isPinned: OfHeld = (cells, ordinal, { replicas }) => cells[c.HELD] === 1 && ordinal === replicas - 1;
+const isBelowPartition: OfHeld = (_, ordinal, { policy }) => ordinal < policy.partition;
+const revisionFails: OfHeld = (cells, _, world) =>
+  some(both(facts.isUpdated, health(Health.Crashed, Health.Retrying, Health.Unpulled, Health.Failed)))(cells, world);
+const hasNotBegun: OfHeld = (cells, _, { replicas }) => facts.count(cells, replicas, facts.isUpdated) === 0;
+const isByOthers: OfHeld = (cells, ordinal) => facts.has(cells[c.CREATED], ordinal);
+const isRestored: OfHeld = (cells, ordinal) => facts.has(cells[c.BACK], ordinal);
+const works: OfHeld = (cells, ordinal) => facts.participates(cells, ordinal);
+
+/** The same of members that are lost while they are held: the worlds of the family new-pods. */
+export const situationsOfLostMembers: Readonly<Record<string, Situation>> = {
+  'a member that is lost before the rollout has begun comes back as what it was': someHeld(
+    isKept,
+    isPaused,
+    hasNotBegun,
+  ),
+  'a member that is lost while the revision fails comes back as what it was': someHeld(isKept, revisionFails),
+  'a pinned member that is lost comes back as what it was': someHeld(isKept, isVerified, isPinned),
+  'a member below the partition that is lost comes back as what it was': someHeld(isKept, isVerified, isBelowPartition),
+  'two members that are lost at once come back as what they were': (cells, world) =>
+    facts.count(cells, world.replicas, (at, one) => isKept(at, one, world)) > 1,
+  'a held member that came back updated before anybody could act is restored': someHeld(isRestored, isByOthers, isHeld),
+  'a held member that came back updated before anybody could act works, and is left': someHeld(
+    isByOthers,
+    isHeld,
+    works,
+  ),
+  'a held member is lost while one goes that works updated': (cells, world) =>
+    someHeld(isLost)(cells, world) && someHeld(isUpdatedGone)(cells, world),
+};
+
 /** In how many of the states that were reached each situation holds. */
 export function situationCounts(exploration: Exploration): Readonly<Record<string, number>> {
   const { table, world } = exploration;
-  const holds = Object.values(situations);
+  const all = { ...situations, ...(world.families.has('new-pods') ? situationsOfLostMembers : {}) };
+  const holds = Object.values(all);
   const counts = holds.map(() => 0);
   // What never varies in this world, such as the update revision, is that of its beginning.
   const [begin] = beginnings(world);
@@ -88,7 +139,7 @@ export function situationCounts(exploration: Exploration): Readonly<Record<strin
     exploration.state(number, cells);
     for (let at = 0; at < holds.length; at++) if (holds[at]?.(cells, world)) counts[at] = (counts[at] ?? 0) + 1;
   }
-  return Object.fromEntries(Object.keys(situations).map((sentence, at) => [sentence, counts[at] ?? 0]));
+  return Object.fromEntries(Object.keys(all).map((sentence, at) => [sentence, counts[at] ?? 0]));
 }
 
 /** The situations of the exploration that hold in some state. */

@@ -59,6 +59,8 @@ const others: readonly (readonly [at: number, say: (value: number) => string])[]
   [c.GONE, (value) => `members whose node never comes back, as bits: ${value}`],
   [c.AGENTLESS, (value) => `members without an agent, as bits: ${value}`],
   [c.BROKEN, (value) => `replicas that MOCO fails to configure, as bits: ${value}`],
+  [c.CORDONED, (value) => `members whose node takes no pods, as bits: ${value}`],
+  [c.CLAIMS, (value) => `members whose claim is being deleted, as bits: ${value}`],
   [c.DELAYED, (value) => (value === 1 ? 'replicas are behind' : 'replicas have caught up')],
   [c.RESTARTING, (value) => `members of which a container has still to restart, as bits: ${value}`],
   [c.UPSTREAM, (value) => `the upstream is ${value === c.Upstream.Away ? 'away' : 'back'}`],
@@ -79,7 +81,8 @@ const others: readonly (readonly [at: number, say: (value: number) => string])[]
   ],
   [c.CURRENT, (value) => `the current revision is ${value}`],
   [c.WAITING, (value) => `noted as waiting, as bits: ${value}`],
-  [c.OUT_OF_BAND, (value) => `noted as updated by others, as bits: ${value}`],
+  [c.CREATED, (value) => `noted as created while held, as bits: ${value}`],
+  [c.STARTED, (value) => `noted as started since, as bits: ${value}`],
   [
     c.RESTORE,
     (value) => (value === 1 ? 'the user wants the highest ordinal back' : 'the user no longer wants it back'),

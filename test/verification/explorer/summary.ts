@@ -52,6 +52,7 @@ export function nullDecide(): (...facts: Parameters<typeof decide>) => Decision 
     complete: false,
     progressDeadlineExceeded: false,
     asksChecks: false,
+    asksComebacks: [],
     checksPass: true,
     requeueAfterSeconds: null,
   };

@@ -1,7 +1,9 @@
+import { justCreated } from '../../../src/core/comeback-reading.ts';
 import type { InPlaceUpdate, RestartInPlace } from '../../../src/core/in-place.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
 import type { ReplicationDelay } from '../../../src/core/replication-delay.ts';
 import type {
+  BackupJobFacts,
   ClusterSnapshot,
   ContainerFacts,
   MaintenanceFacts,
@@ -22,9 +24,12 @@ import type { World } from './world.ts';
 const revisionPrefix = 'revision-';
 export const revisionName = (revision: number): string => `${revisionPrefix}${revision}`;
 export const revisionNumber = (name: string): number => Number(name.slice(revisionPrefix.length));
+/** Of the pod that a restore has deleted. The next one has another. */
+const restoredUid = (ordinal: number): string => `restored-uid-${ordinal}`;
 export const memberName = (ordinal: number): string => `moco-test-${ordinal}`;
 
 const longSeconds = 100_000;
+const backupJob: BackupJobFacts = { name: 'emergency', restores: false, startedAt: 'T', activeForSeconds: 0 };
 /** Longer than a start usually takes, and within the progress deadline. */
 const slowSeconds = 100;
 const shortSeconds = 1;
@@ -160,7 +165,7 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
   return {
     ordinal,
     name: memberName(ordinal),
-    uid: `uid-${ordinal}`,
+    uid: facts.has(pods[c.BACK], ordinal) ? restoredUid(ordinal) : `uid-${ordinal}`,
     resourceVersion: '1',
     revision: facts.isHalfResized(pods, ordinal) ? '' : revisionName(pods[c.REVISION + ordinal] as number),
     role: settledThen ? role : null,
@@ -188,6 +193,14 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     preventDelete: facts.isProtected(pods, ordinal),
     inPlace: world && inPlaceOf(pods, ordinal, world),
     restartInPlace: facts.restarts(pods, ordinal) ? awaits((world && changedContainer(world)) ?? 'agent') : null,
+    nodeLeaves: facts.has(pods[c.CORDONED], ordinal),
+    comeback: {
+      ...justCreated,
+      tied: facts.has(pods[c.CORDONED], ordinal)
+        ? { nodeName: `n-${ordinal}`, refusals: ['is cordoned'], ties: ['the volume'] }
+        : null,
+      claims: facts.has(pods[c.CLAIMS], ordinal) ? [{ name: `mysql-data-${ordinal}`, state: 'terminating' }] : [],
+    },
   };
 }
 
@@ -262,7 +275,8 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
               refusedForSeconds: 0,
             },
           ],
-    backupJobActive: around[c.BACKUP] !== c.Backup.None,
+    backupJobs: around[c.BACKUP] === c.Backup.None ? [] : [backupJob],
+    backupsUnreadable: null,
     memory: {
       verified: around[c.VERIFIED] === 1,
       failing: null,
@@ -307,9 +321,12 @@ function remembered(
   return {
     waiting: families.has('new-pods') ? waiting : [],
     from: isNoted ? revisionName(0) : null,
-    restoring: ordinalsOf(around[c.RESTORING], replicas).map((ordinal) => ({ ordinal, uid: `uid-${ordinal}` })),
-    updatedOutOfBand: ordinalsOf(around[c.OUT_OF_BAND], replicas),
-    createdWhileHeld: ordinalsOf(around[c.OUT_OF_BAND], replicas).map((ordinal) => ({ ordinal, started: false })),
+    restoring: ordinalsOf(around[c.RESTORING], replicas).map((ordinal) => ({ ordinal, uid: restoredUid(ordinal) })),
+    updatedOutOfBand: [],
+    createdWhileHeld: ordinalsOf(around[c.CREATED], replicas).map((ordinal) => ({
+      ordinal,
+      started: facts.has(around[c.STARTED], ordinal),
+    })),
   };
 }
 

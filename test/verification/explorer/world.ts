@@ -25,6 +25,8 @@ export const families = [
   'agents',
   'unconfigurable',
   'delay',
+  'claims',
+  'cordons',
   'new-pods',
 ] as const;
 export type Family = (typeof families)[number];
@@ -39,6 +41,8 @@ export interface World {
   readonly families: ReadonlySet<Family>;
   /** How many times something may go wrong; `null` for any number of times. */
   readonly faults: number | null;
+  /** How often the template changes again, with the family template. */
+  readonly changes: number;
   /** A revision that never starts is rolled out; without folding one that does as well. */
   readonly badRevision: boolean;
   /** Count the primaries: only where nothing goes wrong. */
@@ -71,6 +75,7 @@ export function worldOf(
     replicas,
     families: chosen,
     faults: null,
+    changes: 2,
     badRevision: true,
     countMoves: false,
     detail: 'fine',
@@ -128,7 +133,10 @@ export function beginnings(world: World): readonly c.Cells[] {
       cells[c.WANTED] = 1;
       cells[c.BAD] = bad;
       if (world.folded && !world.badRevision && !has('new-pods')) cells[c.VERIFIED] = 1;
-      if (has('new-pods')) cells[c.CURRENT] = currentRevisions[world.current];
+      if (has('new-pods')) {
+        cells[c.CURRENT] = currentRevisions[world.current];
+        cells[c.WAITING] = c.bit(members) - 1;
+      }
       cells[c.OPEN] = members >= 3 ? 1 : 0;
       cells[c.COMPUTED] = 1;
       cells[c.PROMOTED] = 1;

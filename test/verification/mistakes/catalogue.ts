@@ -1,3 +1,4 @@
+import { justCreated } from '../../../src/core/comeback-reading.ts';
 import { decide } from '../../../src/core/decide.ts';
 import type { Step } from '../../../src/core/decision.ts';
 import type { Resize } from '../../../src/core/in-place.ts';
@@ -11,6 +12,7 @@ import {
   instead,
   isReplica,
   isStale,
+  neverStarted,
   readyByContainers,
   runs,
   staleReplica,
@@ -26,6 +28,18 @@ const faultless = (replicas: number): World => worldOf(replicas, { faults: 0, ba
 
 const small = (replicas: number, ...families: readonly Family[]): World =>
   worldOf(replicas, { faults: 1, badRevision: false, families: new Set(families) });
+
+/** Pods are taken away by others. */
+const losses = (
+  replicas: number,
+  wanted: Partial<Omit<World, 'replicas' | 'policy'>> = {},
+  settings: Parameters<typeof worldOf>[2] = {},
+): World =>
+  worldOf(
+    replicas,
+    { detail: 'coarse', badRevision: false, faults: 1, families: new Set<Family>(['new-pods']), ...wanted },
+    settings,
+  );
 
 /** What a controller sees that reads resizes in another way. */
 function withResizes(snapshot: ClusterSnapshot, read: (resize: Resize) => Resize | null): ClusterSnapshot {
@@ -49,10 +63,32 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     simulation: ['members', 'moco'],
     chaos: true,
   },
+  'frees a claim': {
+    wrong: 'takes a member although its claim is being deleted',
+    decide: (snapshot, policy) => {
+      const members = snapshot.members.map((member) => ({ ...member, comeback: justCreated }));
+      return decide({ ...snapshot, members }, policy);
+    },
+    explorer: { finds: 'I25', world: small(3, 'claims') },
+  },
+  'takes a member that stays Pending': {
+    wrong: 'takes a member although nothing but its cordoned node may have its next pod',
+    decide: (snapshot, policy) => {
+      const members = snapshot.members.map((member) => ({ ...member, comeback: justCreated }));
+      return decide({ ...snapshot, members }, policy);
+    },
+    explorer: { finds: 'I26', world: small(3, 'cordons') },
+  },
   'ignores the budget': {
     wrong: 'takes the next replica although as many members are away as may be',
     decide: evictsInstead(waits, staleReplica),
     explorer: { finds: 'I2', world: small(3) },
+  },
+  'overlooks the Jobs of backups': {
+    wrong: 'takes members while a backup runs, unless MOCO has closed the PodDisruptionBudget for it',
+    decide: (snapshot, policy) => decide({ ...snapshot, backupJobs: [] }, policy),
+    explorer: { finds: 'backup', world: small(3, 'budget') },
+    simulation: ['user'],
   },
   'evicts the primary without a demotion': {
     wrong: 'evicts the primary without asking MOCO for a switchover first',
@@ -148,6 +184,16 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       ),
     explorer: { finds: 'I17', world: small(3, 'resize') },
   },
+  'forgets resizes once updates in place are off': {
+    wrong: 'goes by the label of a pod that was resized for a template that was taken back',
+    decide: (snapshot, policy) => {
+      if (policy.inPlaceUpdates.mode !== 'Never') return decide(snapshot, policy);
+      const updateRevision = snapshot.statefulSet?.updateRevision ?? '';
+      const members = snapshot.members.map((one) => (one.revision === '' ? { ...one, revision: updateRevision } : one));
+      return decide({ ...snapshot, members }, policy);
+    },
+    simulation: ['inPlace'],
+  },
   'waits for a deferred resize for ever': {
     wrong: 'waits for a resize that the kubelet defers, however long that takes',
     decide: (snapshot, policy) =>
@@ -192,7 +238,13 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'compares pods with an update revision that is newer than they are',
     explorer: {
       finds: 'I2b',
-      world: worldOf(3, { detail: 'coarse', faults: 1, badRevision: false, families: new Set(['template']) }),
+      world: worldOf(3, {
+        detail: 'coarse',
+        faults: 1,
+        changes: 1,
+        badRevision: false,
+        families: new Set(['template']),
+      }),
       breaks: { podsFirst: true },
     },
   },
@@ -200,7 +252,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'deletes and evicts whichever pod has the name, in whatever version',
     explorer: {
       finds: 'I5',
-      world: { ...small(3, 'late-write'), preconditions: false },
+      world: { ...small(1, 'late-write'), preconditions: false },
       breaks: { unconditional: true },
     },
     module: {
@@ -290,7 +342,10 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   },
   'restarts a member that recovers': {
     wrong: 'deletes a member whose mysqld recovers after a crash, so that the recovery begins anew',
-    decide: (snapshot, policy) => decide(snapshot, { ...policy, progressDeadlineSeconds: policy.failoverGraceSeconds }),
+    decide: (snapshot, policy) => {
+      const startupSeconds = policy.failoverGraceSeconds;
+      return decide({ ...snapshot, members: snapshot.members.map((one) => ({ ...one, startupSeconds })) }, policy);
+    },
     explorer: { finds: 'recovering', world: small(3, 'recovery') },
   },
   'takes a primary whose upstream is away for one that is gone': {
@@ -360,6 +415,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       const right = decide(snapshot, policy);
       return isKeeping(right.step) ? { ...right, step: { kind: 'none' } } : right;
     },
+    explorer: { finds: 'lost', world: losses(1) },
     simulation: ['losses'],
     chaos: true,
   },
@@ -378,6 +434,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       }));
       return decide({ ...snapshot, members: unproven, memory: { ...memory, verified: false } }, policy);
     },
+    explorer: { finds: 'back', world: losses(3, { requests: new Set(['pauses']) }, { partition: 2 }) },
     simulation: ['lossesHalfway'],
   },
   'never goes back to OnDelete': {
@@ -387,6 +444,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       if (right.step.kind !== 'setStrategy' || snapshot.statefulSet?.newPods !== 'CurrentRevision') return right;
       return { ...right, step: { kind: 'none' } };
     },
+    explorer: { finds: 'stuck', world: losses(1) },
     simulation: ['lossesHalfway'],
   },
   'does not wait for OnDelete before its own eviction': {
@@ -400,6 +458,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       const early = decide({ ...snapshot, statefulSet: atOnDelete }, policy);
       return early.step.kind === 'evict' || early.step.kind === 'delete' ? early : right;
     },
+    explorer: { finds: 'kept', world: losses(1) },
     simulation: ['losses'],
   },
   'takes its own evicted member for lost': {
@@ -409,7 +468,59 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       const own = decide({ ...snapshot, memory: { ...snapshot.memory, waiting: null } }, policy);
       return isKeeping(own.step) ? own : right;
     },
+    explorer: { finds: 'cycle', world: { ...losses(1), faults: 0 } },
     simulation: ['losses'],
+  },
+  'does not wait until the strategy is observed': {
+    wrong: 'takes a member as soon as the strategy is written, before the StatefulSet controller has observed it',
+    decide: (snapshot, policy) => {
+      const { statefulSet } = snapshot;
+      return decide({ ...snapshot, statefulSet: statefulSet && { ...statefulSet, observed: true } }, policy);
+    },
+    explorer: { finds: 'kept', world: losses(1) },
+  },
+  'keeps whatever the current revision is': {
+    wrong: 'does not make the revision of a lost member the current one before new pods come up at that',
+    decide: (snapshot, policy) => {
+      const right = decide(snapshot, policy);
+      if (right.step.kind !== 'promoteRevision' || right.step.for !== 'keep') return right;
+      return { ...right, step: { kind: 'setStrategy', newPods: 'CurrentRevision', lasts: 'untilCreated' } };
+    },
+    explorer: { finds: 'lost', world: losses(1, { current: 'older' }) },
+  },
+  'gives back a member that has started': {
+    wrong: 'restores a member that somebody else has updated although its mysqld has run at the update revision',
+    decide: (snapshot, policy) => {
+      const { memory, statefulSet } = snapshot;
+      const created = memory.createdWhileHeld.map(({ ordinal }) => ({ ordinal, started: false }));
+      const members = snapshot.members.map((one) => {
+        const isCreated = created.some(({ ordinal }) => ordinal === one.ordinal);
+        return isCreated && one.revision === statefulSet?.updateRevision && !one.ready ? neverStarted(one) : one;
+      });
+      return decide({ ...snapshot, members, memory: { ...memory, createdWhileHeld: created } }, policy);
+    },
+    explorer: { finds: 'restored', world: losses(1) },
+  },
+  'forgets in which pods mysqld has started': {
+    wrong: 'asks the pod that there is now, and no earlier one, whether mysqld has run at the update revision',
+    decide: (snapshot, policy) => {
+      const { memory } = snapshot;
+      const createdWhileHeld = memory.createdWhileHeld.map((one) => ({ ...one, started: false }));
+      return decide({ ...snapshot, memory: { ...memory, createdWhileHeld } }, policy);
+    },
+    explorer: { finds: 'restored', world: losses(1, { badRevision: true, faults: 2 }) },
+  },
+  'knows a restored member by its name': {
+    wrong: 'takes the pod with which a restored member has come back for the one that a step has deleted',
+    decide: (snapshot, policy) => {
+      const { memory, members } = snapshot;
+      const restoring = memory.restoring.map(({ ordinal, uid }) => ({
+        ordinal,
+        uid: members.find((one) => one.ordinal === ordinal)?.uid ?? uid,
+      }));
+      return decide({ ...snapshot, memory: { ...memory, restoring } }, policy);
+    },
+    explorer: { finds: 'lost', world: losses(1, { badRevision: true, requests: new Set(['restores']) }) },
   },
   'allows one failure too many': {
     wrong: 'lets clusters begin although maxFailures + 1 rollouts of a stage fail',

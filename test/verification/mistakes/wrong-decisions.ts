@@ -87,3 +87,11 @@ export function withRolesSettled(snapshot: ClusterSnapshot): ClusterSnapshot {
 export function readyByContainers(member: MemberFacts): MemberFacts {
   return { ...member, ready: member.containers.every(({ ready }) => ready) };
 }
+
+/** Its image could not be had. */
+export function neverStarted(member: MemberFacts): MemberFacts {
+  const containers = member.containers.map((one) =>
+    one.part === 'mysqld' ? { ...one, state: 'waiting' as const, reason: 'ImagePullBackOff', restarts: 0 } : one,
+  );
+  return { ...member, phase: 'Pending', containers };
+}

@@ -1,7 +1,8 @@
 import { rolloutKind } from '../../../src/api/rollout.ts';
-import { cronJobs, path, pods, statefulSets } from '../../../src/kube/resource.ts';
+import { cronJobs, jobs, path, persistentVolumeClaims, pods, statefulSets } from '../../../src/kube/resource.ts';
 import { annotationOn, clusterKind, demotedForAnnotation } from '../../../src/moco/names.ts';
 import { dailyWindow } from '../../support/daily-window.ts';
+import { dataVolume, jobLabels } from '../../support/moco/names.ts';
 import { isOpen } from '../witness/maintenance.ts';
 import type { WitnessedWindow } from '../witness/objects.ts';
 import { podTemplateOf } from './pod-template.ts';
@@ -78,6 +79,12 @@ export function growVolumes(simulation: Simulation, size: string): boolean {
   return patchCluster(simulation, { spec: { volumeClaimTemplates: grown } });
 }
 
+/** Its pod keeps it. */
+export function deleteClaim(simulation: Simulation, ordinal: number): boolean {
+  const name = `${dataVolume}-${podName(ordinal)}`;
+  return asked(simulation, { method: 'DELETE', path: path(persistentVolumeClaims, { namespace, name }), body: {} });
+}
+
 /** A pod without an owner is not deleted: the next StatefulSet adopts it. */
 const isOwned = ({ metadata }: StoredObject): boolean => (metadata.ownerReferences?.length ?? 0) > 0;
 
@@ -107,13 +114,33 @@ export function maintenance(wallMilliseconds: number, openMilliseconds: number):
   return { maintenanceWindows: [dailyWindow(opened, seconds), dailyWindow(next, 3600)], expectedMemberSeconds: 1 };
 }
 
-/** Whether there is anything that could run it. */
-export function setBackup(simulation: Simulation, runs: boolean): boolean {
-  const jobs = simulation.server.store.all(cronJobs);
-  for (const job of jobs) {
-    const status = runs ? { active: [{ kind: 'Job', name: 'backup-1' }] } : {};
-    const target = path(cronJobs, { namespace, name: job.metadata.name, subresource: 'status' });
-    simulation.request({ method: 'PUT', path: target, body: { status } });
+/**
+ * A Job from the CronJob that MOCO keeps: scheduled, so that the CronJob lists it, or created by a person. Returns its name, or
+ * `null` if there is no CronJob.
+ */
+export function beginBackup(simulation: Simulation, by: 'schedule' | 'hand'): string | null {
+  const { store } = simulation.server;
+  const [cronJob] = store.all(cronJobs);
+  if (cronJob === undefined) return null;
+  const before = store.all(jobs).filter(({ metadata }) => metadata.labels?.['by'] === by);
+  const name = `${by}-${before.length}`;
+  const owner = { apiVersion: 'batch/v1', kind: 'CronJob', name: cronJob.metadata.name, uid: cronJob.metadata.uid };
+  const metadata = { name, labels: { ...jobLabels(clusterName), by }, ownerReferences: [owner] };
+  const began = asked(simulation, { method: 'POST', path: path(jobs, { namespace }), body: { metadata, spec: {} } });
+  if (began && by === 'schedule') listActive(simulation, [{ kind: 'Job', name }]);
+  return began ? name : null;
+}
+
+export function completeBackup(simulation: Simulation, name: string): void {
+  const status = { conditions: [{ type: 'Complete', status: 'True' }] };
+  const target = path(jobs, { namespace, name, subresource: 'status' });
+  simulation.request({ method: 'PUT', path: target, body: { status } });
+  if (name.startsWith('schedule')) listActive(simulation, []);
+}
+
+function listActive(simulation: Simulation, active: readonly object[]): void {
+  for (const { metadata } of simulation.server.store.all(cronJobs)) {
+    const target = path(cronJobs, { namespace, name: metadata.name, subresource: 'status' });
+    simulation.request({ method: 'PUT', path: target, body: { status: { active } } });
   }
-  return jobs.length > 0;
 }

@@ -8,10 +8,10 @@ import {
   ownWebhook,
   preventDeleteAnnotation,
 } from '../../../src/moco/names.ts';
+import { jsonPatch } from '../../support/json-patch.ts';
 import type { StatefulSet } from '../../support/moco/objects.ts';
 import { mutateStatefulSet as mutateByMoco } from '../../support/moco/stateful-set-webhook.ts';
 import { strategyByPolicy } from '../../support/strategy-policy.ts';
-import { jsonPatch } from './patches.ts';
 import { type Json, record, type StoredObject } from './stored-object.ts';
 
 /** The result of admission for a write, or the reason of its refusal. */
@@ -128,8 +128,16 @@ function withRollingUpdate(object: StoredObject, rollingUpdate: { readonly parti
 /** A RollingUpdate without a partition gets 0. */
 function defaulted(object: StoredObject): StoredObject {
   const { type, rollingUpdate } = strategyOf(object);
-  if (type !== 'RollingUpdate' || record(rollingUpdate)['partition'] !== undefined) return object;
-  return withRollingUpdate(object, { partition: 0 });
+  if (type !== 'RollingUpdate' || record(rollingUpdate)['partition'] !== undefined) return withVersions(object);
+  return withVersions(withRollingUpdate(object, { partition: 0 }));
+}
+
+/** Every `fieldRef` of the template has an `apiVersion`. */
+function withVersions(object: StoredObject): StoredObject {
+  const template = JSON.stringify(record(object['spec'])['template'], (field, value: unknown) =>
+    field === 'fieldRef' ? { apiVersion: 'v1', ...record(value) } : value,
+  );
+  return { ...object, spec: { ...record(object['spec']), template: JSON.parse(template) as Json } };
 }
 
 /** MOCO's ValidatingAdmissionPolicy: evictions pass, deletions don't. `null` if the request is allowed. */

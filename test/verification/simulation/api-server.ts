@@ -1,4 +1,5 @@
 import { apiVersion, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
+import { jsonPatch, type Operation, PatchTestFailed } from '../../support/json-patch.ts';
 import { withRevisionOwner } from '../../support/label-owner.ts';
 import { mergePatch } from '../../support/merge-patch.ts';
 import { same } from '../../support/moco/same.ts';
@@ -80,6 +81,8 @@ export class ApiServer {
     if (refused !== null)
       return refusal(refused, refused === 403 ? 'Forbidden' : 'Invalid', 'admission denied the request');
     if (name === null) {
+      if (request.method === 'POST' && request.query?.get('dryRun') === 'All')
+        return this.#tryToCreate(kind, namespace, request.body ?? {});
       return request.method === 'POST'
         ? this.#create(kind, namespace, request.body ?? {}, request.actor)
         : this.lists.answer(target, request.query ?? new URLSearchParams());
@@ -102,7 +105,7 @@ export class ApiServer {
       case 'PUT':
         return this.#update(target, found, request, () => request.body as unknown as StoredObject);
       case 'PATCH':
-        return this.#update(target, found, request, (before) => patched(before, request));
+        return unlessTestFailed(() => this.#update(target, found, request, (before) => patched(before, request)));
       case 'DELETE': {
         const refused = kind === pods ? deletionRefused(found) : null;
         return refused === null ? this.#delete(kind, found, record(request.body)) : refusal(422, 'Invalid', refused);
@@ -113,6 +116,14 @@ export class ApiServer {
   #refusal(name: string | null, subresource: string | null): number | null {
     if (subresource === 'eviction') return this.refusals.evictions;
     return name === null ? this.refusals.pods : null;
+  }
+
+  /** Admission has nothing against it. Nothing is stored. */
+  #tryToCreate(kind: ResourceKind, namespace: string, body: Json): ApiAnswer {
+    const name = String(record(body['metadata'])['name']);
+    return this.store.get(kind, namespace, name) === null
+      ? answer(201, body)
+      : refusal(409, 'AlreadyExists', `${kind.plural} "${name}" already exists`);
   }
 
   #create(kind: ResourceKind, namespace: string, body: Json, actor: string): ApiAnswer {
@@ -273,7 +284,19 @@ function resized(before: StoredObject, wanted: StoredObject, manager: string | n
   return { ...before, metadata: { ...before.metadata, managedFields }, spec };
 }
 
+function unlessTestFailed(patch: () => ApiAnswer): ApiAnswer {
+  try {
+    return patch();
+  } catch (error) {
+    if (!(error instanceof PatchTestFailed)) throw error;
+    return refusal(422, 'Invalid', 'the server rejected our request due to an error in our request');
+  }
+}
+
 function patched(before: StoredObject, { body, contentType }: ApiRequest): StoredObject {
+  if (contentType === 'application/json-patch+json') {
+    return jsonPatch(before, body as unknown as readonly Operation[]) as StoredObject;
+  }
   const merge = contentType === 'application/strategic-merge-patch+json' ? strategicMergePatch : mergePatch;
   return merge(before, body) as StoredObject;
 }

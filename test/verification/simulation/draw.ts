@@ -86,10 +86,18 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
   };
   const plan = calm ? calmPlan(chance) : wildPlan(chance, replicas, own);
   const hard = calm || given.length > 0 ? [] : drawHardTimes(chance.fork('hard times'), replicas);
+  const byHand = circumstances.backups ? drawBackups(chance.fork('backups')) : [];
   const hasLosses = !calm && given.length === 0 && mode === 'OnDelete';
   const losses = hasLosses ? drawLosses(chance.fork('losses'), replicas) : [];
-  const all = [...plan, ...hard, ...losses].sort(byTime);
+  const all = [...plan, ...hard, ...byHand, ...losses].sort(byTime);
   return { circumstances, plan: inPlace === null ? all : inPlace.plan(all, replicas) };
+}
+
+/** Some take longer than the rollout would. */
+function drawBackups(chance: Chance): readonly Planned[] {
+  if (chance.happens(0.5)) return [];
+  const forMilliseconds = chance.happens(0.2) ? span(chance, 600, 900) : span(chance, 5, 120);
+  return [{ atMilliseconds: span(chance, 0, 60), what: { kind: 'backUpByHand', forMilliseconds } }];
 }
 
 /** A cluster that protects its primary while a replica lags, or that replicates from elsewhere. */

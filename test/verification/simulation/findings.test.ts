@@ -207,6 +207,21 @@ const findings: Readonly<Record<string, Scenario>> = {
       { atMilliseconds: 5000, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
     ],
   },
+  'replaces a member with resources that no revision asks for, once updates in place are off': {
+    circumstances: {
+      ...threeUnderOnDelete,
+      seed: '1',
+      nodes: { startMilliseconds: 2000, stopMilliseconds: 1000 },
+      moco: { notice: 500, drain: 3000 },
+      inPlace: { mode: 'IfPossible' },
+    },
+    plan: [
+      { atMilliseconds: 0, what: { kind: 'refuseResize', ordinal: 2, how: 'Deferred', forMilliseconds: 60_000 } },
+      { atMilliseconds: 1000, what: { kind: 'changePod', part: 'cpu', value: '16' } },
+      { atMilliseconds: 30_000, what: { kind: 'stopInPlace', forMilliseconds: 300_000 } },
+      { atMilliseconds: 30_001, what: { kind: 'changePod', part: 'cpu', value: '1' } },
+    ],
+  },
   'finishes a resize that a failing check has held before, where new pods come up at the current revision': {
     circumstances: {
       ...threeUnderOnDelete,

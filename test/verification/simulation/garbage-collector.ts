@@ -1,6 +1,7 @@
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import {
   cronJobs,
+  jobs,
   path as pathOf,
   persistentVolumeClaims,
   podDisruptionBudgets,
@@ -24,6 +25,7 @@ const owned: readonly ResourceKind[] = [
   services,
   serviceAccounts,
   cronJobs,
+  jobs,
   persistentVolumeClaims,
   rolloutKind,
 ];
@@ -31,7 +33,7 @@ const owned: readonly ResourceKind[] = [
 /** An object whose owner is deleted already is deleted as well. */
 export function collectLateComer(server: ApiServer, kind: ResourceKind, object: StoredObject): void {
   const owners = object.metadata.ownerReferences ?? [];
-  const all = [...server.store.all(statefulSets), ...server.store.all(clusterKind)];
+  const all = [statefulSets, clusterKind, cronJobs].flatMap((owner) => server.store.all(owner));
   if (owners.length === 0 || owners.some(({ uid }) => all.some(({ metadata }) => metadata.uid === uid))) return;
   const { namespace = '', name, uid } = object.metadata;
   const path = pathOf(kind, { namespace, name });

@@ -14,6 +14,8 @@ import { drain, failPod, fault, loseNode, memberAt, neverScheduled, nodeGone, pu
 import {
   annotateFor,
   asked,
+  beginBackup,
+  completeBackup,
   evict,
   forceDelete,
   growVolumes,
@@ -23,7 +25,6 @@ import {
   podName,
   podPath,
   recreateCluster,
-  setBackup,
   setImage,
   setPart,
   statefulSetPath,
@@ -78,6 +79,9 @@ export function happen(simulation: Simulation, what: Happening): void {
         what.forMilliseconds,
         () => void simulation.setting({ maintenanceWindows: null, expectedMemberSeconds: null }),
       );
+    case 'stopInPlace':
+      strikes(simulation.setting({ inPlace: { mode: 'Never' } }));
+      return later(what.forMilliseconds, () => simulation.setting({ inPlace: { mode: 'IfPossible' } }));
     case 'keepBelow':
       strikes(simulation.setting({ partition: what.partition }));
       return later(what.forMilliseconds, () => simulation.setting({ partition: null }));
@@ -123,8 +127,11 @@ export function happen(simulation: Simulation, what: Happening): void {
     case 'recreateCluster':
       return strikes(recreateCluster(simulation));
     case 'backup':
-      strikes(setBackup(simulation, true));
-      return later(what.forMilliseconds, () => setBackup(simulation, false));
+    case 'backUpByHand': {
+      const job = beginBackup(simulation, what.kind === 'backup' ? 'schedule' : 'hand');
+      strikes(job !== null);
+      return later(what.forMilliseconds, () => job !== null && completeBackup(simulation, job));
+    }
     case 'deletePod':
       return strikes(asked(simulation, { method: 'DELETE', path: podPath(what.ordinal), body: {} }));
     case 'forceDelete':

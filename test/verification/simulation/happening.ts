@@ -23,11 +23,14 @@ export type LastingKind =
   | 'forceRollingUpdate'
   | 'goOffline'
   | 'backup'
+  | 'backUpByHand'
   | 'failCheck'
   /** The primary waits for approval. */
   | 'manual'
   /** Lost members keep their revision. */
   | 'keepLost'
+  /** Running pods are not changed. */
+  | 'stopInPlace'
   // Others: the MySQLRollout is that of another cluster, or a finalizer keeps it.
   | 'copyRollout'
   | 'keepRollout'

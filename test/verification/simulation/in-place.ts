@@ -1,7 +1,7 @@
 import { agentContainer } from '../../../src/moco/names.ts';
 import type { Chance } from './chance.ts';
 import type { Happening, Planned } from './happening.ts';
-import { sidecarContainer } from './pod-template.ts';
+import { sidecarContainer, userLabel } from './pod-template.ts';
 import type { Circumstances } from './simulation.ts';
 import { span } from './span.ts';
 
@@ -24,12 +24,18 @@ export function drawInPlace(chance: Chance, given: readonly string[]): InPlace |
     setting: {
       mode: 'IfPossible',
       containers: [agentContainer, sidecarContainer],
+      metadata: [userLabel],
       ...(primary !== null && { primary }),
     },
     // Longer than the agent may be away, now and then: its node has lost the image since it last reported.
     nodes: { pullMilliseconds: chance.happens(0.15) ? 40 * second : span(chance, 0, 8) },
     plan: (plan, replicas) =>
-      inOrder([...withFirst(plan, chance), ...drawMore(chance, replicas), ...drawForbidden(chance.fork('forbidden'))]),
+      inOrder([
+        ...withFirst(plan, chance),
+        ...drawMore(chance, replicas),
+        ...drawForbidden(chance.fork('forbidden')),
+        ...drawStopped(chance.fork('stopped')),
+      ]),
   };
 }
 
@@ -62,6 +68,22 @@ function drawForbidden(chance: Chance): readonly Planned[] {
   const window = { afterMilliseconds: 3 * second, what };
   const all = [begun, forbids.kind === 'failCheck' ? changed : window];
   return [{ atMilliseconds: beganMilliseconds, what: { kind: 'together', all } }];
+}
+
+/** Other CPU is taken back, and updates in place are turned off, while members are resized to it. */
+function drawStopped(chance: Chance): readonly Planned[] {
+  if (!chance.happens(0.3)) return [];
+  const cpu = (value: string): Happening => ({ kind: 'changePod', part: 'cpu', value });
+  const [value, back] = [chance.whole(20, 29), chance.whole(30, 39)];
+  const afterMilliseconds = span(chance, 1, 30);
+  const stop: Happening = { kind: 'stopInPlace', forMilliseconds: span(chance, 60, 400) };
+  const all = [
+    { afterMilliseconds: 0, what: cpu(String(back)) },
+    { afterMilliseconds: 60 * second, what: cpu(String(value)) },
+    { afterMilliseconds: 60 * second + afterMilliseconds, what: stop },
+    { afterMilliseconds: 60 * second + afterMilliseconds, what: cpu(String(back)) },
+  ];
+  return [{ atMilliseconds: span(chance, 100, 240), what: { kind: 'together', all } }];
 }
 
 function rollout(chance: Chance): Happening {

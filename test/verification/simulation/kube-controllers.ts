@@ -1,4 +1,10 @@
-import { podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
+import {
+  persistentVolumeClaims,
+  podDisruptionBudgets,
+  pods,
+  type ResourceKind,
+  statefulSets,
+} from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import type { ApiServer } from './api-server.ts';
 import type { Chance } from './chance.ts';
@@ -47,6 +53,9 @@ export class KubeControllers {
     if (kind === podDisruptionBudgets || kind === pods || kind === statefulSets) {
       for (const budget of store.all(podDisruptionBudgets)) this.#later(podDisruptionBudgets, budget);
     }
+    const frees = kind === pods ? type === 'DELETED' : kind === persistentVolumeClaims && type !== 'DELETED';
+    if (frees && this.#endingClaims().length > 0)
+      this.#options.clock.after(quickestMilliseconds, () => this.#freeClaims());
     if (type === 'ADDED' && object.metadata.ownerReferences !== undefined) {
       this.#once(`keep ${object.metadata.uid}`, 0, () => collectLateComer(this.#options.server, kind, object));
     }
@@ -54,6 +63,22 @@ export class KubeControllers {
     if (owner && (type === 'DELETED' || object.metadata.deletionTimestamp !== undefined)) {
       this.#once(`collect ${object.metadata.uid}`, 0, () => collect(this.#options.server, kind, object));
     }
+  }
+
+  /** Those of members whose pods are gone. */
+  #endingClaims(): readonly StoredObject[] {
+    const { store } = this.#options.server;
+    const used = store.all(pods).map(({ metadata }) => `-${metadata.name}`);
+    return store
+      .all(persistentVolumeClaims)
+      .filter(({ metadata }) => metadata.deletionTimestamp !== undefined)
+      .filter(({ metadata }) => !used.some((suffix) => metadata.name.endsWith(suffix)));
+  }
+
+  /** What the protection of claims does (kubernetes.io/pvc-protection): no pod uses them any more. */
+  #freeClaims(): void {
+    for (const claim of this.#endingClaims()) this.#options.server.store.remove(persistentVolumeClaims, claim);
+    this.checkAll();
   }
 
   #later(kind: ResourceKind, { metadata }: StoredObject): void {

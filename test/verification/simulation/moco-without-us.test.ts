@@ -3,7 +3,7 @@ import { cronJobs, path, podDisruptionBudgets, statefulSets } from '../../../src
 import { clusterKind, demoteAnnotation, mysqldContainer } from '../../../src/moco/names.ts';
 import { prefixedName } from '../../support/moco/names.ts';
 import { fault } from './acts-of-nodes.ts';
-import { asked, podPath, setBackup, setImage } from './acts-of-people.ts';
+import { asked, beginBackup, podPath, setImage } from './acts-of-people.ts';
 import type { OnDeleteKeeper } from './admission.ts';
 import { draw, type Scenario } from './draw.ts';
 import type { AllOrAbort, Happening } from './happening.ts';
@@ -197,7 +197,7 @@ describe('moco-controller, restarted while this program is down,', function with
 
       it('closes the budget while a backup runs', async () => {
         const simulation = await withoutUs(keeper);
-        setBackup(simulation, true);
+        beginBackup(simulation, 'schedule');
         const closed = await simulation.clock.runUntil(() => {
           const budget = simulation.server.store.get(podDisruptionBudgets, namespace, prefixedName(clusterName));
           return record(budget?.['spec'])['maxUnavailable'] === 0;

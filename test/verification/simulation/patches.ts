@@ -1,29 +1,5 @@
 import { type Json, record, type StoredObject } from './stored-object.ts';
 
-/** One operation of RFC 6902, of those that webhooks answer with. */
-interface Operation {
-  readonly op: 'add' | 'remove';
-  readonly path: string;
-  readonly value?: unknown;
-}
-
-export function jsonPatch(object: unknown, operations: readonly Operation[]): unknown {
-  return operations.reduce((before, { op, path, value }) => {
-    const fields = path
-      .slice(1)
-      .split('/')
-      .map((field) => field.replaceAll('~1', '/').replaceAll('~0', '~'));
-    return changedAt(before, fields, op === 'remove' ? undefined : value);
-  }, object);
-}
-
-/** `undefined` removes the field. */
-function changedAt(before: unknown, [field = '', ...rest]: readonly string[], value: unknown): unknown {
-  const { [field]: inner, ...others } = record(before);
-  const changed = rest.length === 0 ? value : changedAt(inner, rest, value);
-  return changed === undefined ? others : { ...record(before), [field]: changed };
-}
-
 /**
  * Server-side apply with force by one manager. Lists belong to their manager as a whole, which is right if no other
  * manager writes them; fields that the manager applied before and omits now are removed.

@@ -11,20 +11,24 @@ export interface Wanted {
   label?: string;
   sidecar?: string;
   cpu?: string;
+  /** A variable from the pod's own fields, without the `apiVersion` that the API server adds. */
+  fieldRef?: boolean;
 }
 
 export const firstAgent = defaultSettings.agentImage;
 export const sidecarContainer = 'user-sidecar';
+export const userLabel = 'team';
 /** Of a cluster whose pods are changed while they run. */
 export const firstInPlace = { label: 'a', sidecar: 'example/sidecar:1', cpu: '1' } as const;
 
 /** `spec.podTemplate` of the MySQLCluster. */
-export function podTemplateOf({ image, label, sidecar, cpu }: Wanted): Json {
+export function podTemplateOf({ image, label, sidecar, cpu, fieldRef }: Wanted): Json {
   const resources = { limits: { cpu, memory: '1Gi' }, requests: { cpu: '500m', memory: '1Gi' } };
-  const mysqld = { name: mysqldContainer, image, ...(cpu !== undefined && { resources }) };
+  const env = [{ name: 'POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }];
+  const mysqld = { name: mysqldContainer, image, ...(cpu !== undefined && { resources }), ...(fieldRef && { env }) };
   const others = sidecar === undefined ? [] : [{ name: sidecarContainer, image: sidecar }];
   return {
-    ...(label !== undefined && { metadata: { labels: { team: label } } }),
+    ...(label !== undefined && { metadata: { labels: { [userLabel]: label } } }),
     spec: { containers: [mysqld, ...others] },
   };
 }

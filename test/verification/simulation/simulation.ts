@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import {
+  jobs,
   namespaces,
   path,
+  persistentVolumeClaims,
   podDisruptionBudgets,
   pods,
   type ResourceKind,
@@ -45,7 +47,7 @@ import { LaggingCandidates } from './lagging-candidates.ts';
 import { Moco } from './moco.ts';
 import { MocoGoesOn, watchedByI13 } from './moco-goes-on.ts';
 import { Network } from './network.ts';
-import { firstAgent, firstInPlace, podTemplateOf, type Wanted } from './pod-template.ts';
+import { firstAgent, firstInPlace, podTemplateOf, sidecarContainer, userLabel, type Wanted } from './pod-template.ts';
 import { Situations } from './situations.ts';
 import { type Json, record, type StoredObject } from './stored-object.ts';
 
@@ -71,7 +73,7 @@ export interface Circumstances {
   readonly streamsLists: boolean;
   /** What the user has set in the MySQLRollout from the beginning; `null` for nothing. */
   readonly maxUnavailable: number | string | null;
-  /** The cluster has a backup policy, so that there is a CronJob that can report a running backup. */
+  /** The cluster has a backup policy, so that there is a CronJob from which backups begin. */
   readonly backups: boolean;
   /** More of the MySQLCluster's spec. */
   readonly spec: Json;
@@ -98,6 +100,8 @@ const witnessedKinds: ReadonlyMap<ResourceKind, WitnessedKind> = new Map<Resourc
   [pods, 'Pod'],
   [rolloutKind, 'MySQLRollout'],
   [podDisruptionBudgets, 'PodDisruptionBudget'],
+  [persistentVolumeClaims, 'PersistentVolumeClaim'],
+  [jobs, 'Job'],
 ]);
 
 /** One cluster, everything around it and the controller itself, in virtual time. */
@@ -337,7 +341,7 @@ export class Simulation {
     return conditionOf(this.cluster, type)?.['status'] === 'True';
   }
 
-  /** Every member runs this image, and the controller has reported the newest generation as complete. */
+  /** Every member runs what the user wants with this image, and the controller has reported that generation as complete. */
   isComplete(image: string): boolean {
     const { cluster } = this;
     const said = conditionOf(cluster, rolloutCompleteCondition);
@@ -345,7 +349,7 @@ export class Simulation {
       cluster !== null &&
       said?.['status'] === 'True' &&
       said['observedGeneration'] === cluster.metadata.generation &&
-      this.members.every((pod) => imageOf(pod) === image && imageOf(pod, agentContainer) === this.wanted.agent)
+      this.members.every((pod) => runs(pod, { ...this.wanted, image }))
     );
   }
 
@@ -363,7 +367,19 @@ function conditionOf(object: StoredObject | null, type: string): Json | undefine
   return conditions?.find((condition) => condition['type'] === type);
 }
 
-export function imageOf(pod: StoredObject, container = mysqldContainer): unknown {
-  const containers = record(pod['spec'])['containers'] as readonly Json[];
-  return containers.find(({ name }) => name === container)?.['image'];
+function runs(pod: StoredObject, { image, agent, label, sidecar, cpu }: Wanted): boolean {
+  const limits = record(record(containerOf(pod, mysqldContainer)?.['resources'])['limits']);
+  return (
+    imageOf(pod) === image &&
+    imageOf(pod, agentContainer) === agent &&
+    imageOf(pod, sidecarContainer) === sidecar &&
+    limits['cpu'] === cpu &&
+    pod.metadata.labels?.[userLabel] === label
+  );
 }
+
+export const imageOf = (pod: StoredObject, container = mysqldContainer): unknown =>
+  containerOf(pod, container)?.['image'];
+
+const containerOf = (pod: StoredObject, container: string): Json | undefined =>
+  (record(pod['spec'])['containers'] as readonly Json[]).find(({ name }) => name === container);

@@ -125,16 +125,26 @@ function create(
   const spec = record(set['spec']);
   const template = record(templates.get(revision) ?? spec['template']);
   const podName = `${name}-${ordinal}`;
-  for (const claim of (spec['volumeClaimTemplates'] ?? []) as readonly Json[]) {
+  const claimTemplates = (spec['volumeClaimTemplates'] ?? []) as readonly Json[];
+  for (const claim of claimTemplates) {
     const { metadata, spec: claimSpec } = claim;
     const claimName = `${String(record(metadata)['name'])}-${podName}`;
-    if (server.store.get(persistentVolumeClaims, namespace ?? '', claimName) !== null) continue;
-    const body = { metadata: { ...record(metadata), name: claimName }, spec: claimSpec };
+    const existing = server.store.get(persistentVolumeClaims, namespace ?? '', claimName);
+    // stateful_pod_control.go, createPersistentVolumeClaims: a claim that is being deleted keeps the pod from being created.
+    if (existing?.metadata.deletionTimestamp !== undefined) return;
+    if (existing !== null) continue;
+    const labels = record(record(template['metadata'])['labels']);
+    const finalizers = ['kubernetes.io/pvc-protection'];
+    const body = { metadata: { ...record(metadata), name: claimName, labels, finalizers }, spec: claimSpec };
     server.handle({ method: 'POST', path: `/api/v1/namespaces/${namespace}/persistentvolumeclaims`, body, actor });
   }
   const labels = { ...record(record(template['metadata'])['labels']), [revisionHashLabel]: revision };
   const metadata = { ...record(template['metadata']), name: podName, labels, ownerReferences: [ownedBy(set)] };
-  const body = { metadata, spec: template['spec'] };
+  const volumes = claimTemplates.map((claim) => {
+    const claimTemplate = String(record(claim['metadata'])['name']);
+    return { name: claimTemplate, persistentVolumeClaim: { claimName: `${claimTemplate}-${podName}` } };
+  });
+  const body = { metadata, spec: { ...record(template['spec']), volumes } };
   server.handle({ method: 'POST', path: `/api/v1/namespaces/${namespace}/pods`, body, actor });
 }
 

@@ -16,6 +16,7 @@ import { isOpen } from './maintenance.ts';
 import {
   behindMilliseconds,
   canAcknowledge,
+  hasResourcesOf,
   hasRole,
   isPrimary,
   isSettled,
@@ -28,6 +29,7 @@ import {
   wasReady,
 } from './member.ts';
 import type { Member, Moment } from './moment.ts';
+import type { WitnessedJob } from './objects.ts';
 
 /**
  * How long MOCO may take to fail over before running members may be disrupted all the same. A process that starts later
@@ -51,6 +53,15 @@ export const laws: readonly Law[] = [
       replicasOf(given.moment) < 3 ||
       !participates(given.moment, given.target) ||
       participating(given).length >= majorityOf(given.moment),
+  },
+  {
+    name: 'I25',
+    sentence: 'the pod was taken although its claim was being deleted: that destroyed the data of the member',
+    of: takingPods,
+    // Which rule is overridden until when is not judged.
+    holds: ({ moment: { endingClaims, settings }, target }) =>
+      (settings?.spec?.overrides ?? []).length > 0 ||
+      ![...endingClaims].some((claim) => claim.endsWith(`-${target.pod.metadata.name}`)),
   },
   {
     name: 'I2b',
@@ -93,7 +104,9 @@ export const laws: readonly Law[] = [
     name: 'I5',
     sentence: 'the member was updated already',
     of: takingOrResizing,
-    holds: ({ moment, target }) => !isUpdated(moment, target),
+    // One whose resize was taken back has the label alone.
+    holds: ({ moment, target }) =>
+      !isUpdated(moment, target) || !hasResourcesOf(moment.statefulSet?.spec.template, target),
   },
   {
     name: 'terminating',
@@ -148,6 +161,11 @@ export const laws: readonly Law[] = [
     },
   },
   {
+    name: 'backup',
+    sentence: 'a member at work was taken while a backup ran',
+    holds: ({ moment, target }) => !isWell(moment, target) || moment.jobs.every(isOver),
+  },
+  {
     name: 'stopped',
     sentence: 'MOCO was told to leave the cluster alone, or the cluster was going',
     of: takingOrResizing,
@@ -175,6 +193,9 @@ export const laws: readonly Law[] = [
   ...lawsOfRestoring,
   ...lawsOfPrimaries,
 ];
+
+const isOver = ({ status }: WitnessedJob): boolean =>
+  (status?.conditions ?? []).some((one) => one.status === 'True' && (one.type === 'Complete' || one.type === 'Failed'));
 
 /** MOCO has given it no role, or its mysqld has not been ready since it started, for so long that its label says nothing. */
 function hasNeverFollowed(moment: Moment, target: Member): boolean {

@@ -1,6 +1,14 @@
-import { path, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
+import type { ApiClient } from '../../../src/kube/api-client.ts';
+import {
+  jobs,
+  path,
+  persistentVolumeClaims,
+  podDisruptionBudgets,
+  pods,
+  type ResourceKind,
+  statefulSets,
+} from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
-import type { ObjectClient } from '../../support/object-client.ts';
 import type { Change } from './moment.ts';
 import type { WitnessedKind, WitnessedObject } from './objects.ts';
 
@@ -18,6 +26,8 @@ const kinds: Readonly<Record<WitnessedKind, ResourceKind>> = {
   Pod: pods,
   MySQLRollout: rollouts,
   PodDisruptionBudget: podDisruptionBudgets,
+  PersistentVolumeClaim: persistentVolumeClaims,
+  Job: jobs,
 };
 
 interface Line {
@@ -32,7 +42,7 @@ export class LiveFeed {
   #watching: Promise<unknown> = Promise.resolve();
 
   /** Watches from before anything is in the namespace. */
-  static async start(client: ObjectClient, namespace: string): Promise<LiveFeed> {
+  static async start(client: ApiClient, namespace: string): Promise<LiveFeed> {
     const feed = new LiveFeed();
     const begun = await Promise.all(
       Object.entries(kinds).map(async ([kind, resource]) => {
@@ -59,7 +69,7 @@ export class LiveFeed {
     await this.#watching;
   }
 
-  async #watch(client: ObjectClient, kind: WitnessedKind, place: string, resourceVersion: string): Promise<void> {
+  async #watch(client: ApiClient, kind: WitnessedKind, place: string, resourceVersion: string): Promise<void> {
     const { signal } = this.#stopping;
     try {
       for await (const line of client.stream(place, { watch: true, resourceVersion, timeoutSeconds: 3600 }, signal)) {

@@ -24,6 +24,23 @@ export const primaryOf = ({ cluster }: Moment): number => cluster?.status?.curre
 export const revisionOf = ({ metadata }: WitnessedPod): string => metadata.labels?.[revisionHashLabel] ?? '';
 export const updateRevisionOf = ({ statefulSet }: Moment): string => statefulSet?.status?.updateRevision ?? '';
 export const isUpdated = (moment: Moment, { pod }: Member): boolean => revisionOf(pod) === updateRevisionOf(moment);
+type Template = Pick<WitnessedPod, 'spec'>;
+
+const specOfMysqld = ({ spec }: Template): WitnessedPod['spec']['containers'][number] | undefined =>
+  spec.containers.find(({ name }) => name === mysqldContainer);
+
+export const runsImageOf = (template: Template, { pod }: Member): boolean =>
+  specOfMysqld(pod)?.image === specOfMysqld(template)?.image;
+
+/** mysqld has what the template names. It has more: requests follow from limits. */
+export function hasResourcesOf(template: Template | undefined, { pod }: Member): boolean {
+  const wanted = template && specOfMysqld(template)?.resources;
+  const given = specOfMysqld(pod)?.resources;
+  return (['limits', 'requests'] as const).every((list) =>
+    Object.entries(wanted?.[list] ?? {}).every(([name, quantity]) => given?.[list]?.[name] === quantity),
+  );
+}
+
 export const isPrimary = (moment: Moment, { ordinal }: Member): boolean => ordinal === primaryOf(moment);
 export const isTerminating = ({ pod }: Member): boolean => pod.metadata.deletionTimestamp !== undefined;
 

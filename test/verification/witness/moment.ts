@@ -3,6 +3,7 @@ import { clusterNameLabel } from '../../../src/moco/names.ts';
 import type {
   WitnessedBudget,
   WitnessedCluster,
+  WitnessedJob,
   WitnessedKind,
   WitnessedObject,
   WitnessedPod,
@@ -46,6 +47,10 @@ export interface Moment {
   readonly members: readonly Member[];
   readonly settings: WitnessedSettings | null;
   readonly budget: WitnessedBudget | null;
+  /** The names of the claims that are being deleted. */
+  readonly endingClaims: ReadonlySet<string>;
+  /** Of backups, whoever created them. */
+  readonly jobs: readonly WitnessedJob[];
   /** Since when the member at the primary's index has not participated, or the index has named another. */
   readonly primaryUnavailableSince: number | null;
   /** By uid of the pod: since when it has participated. */
@@ -60,6 +65,8 @@ export const nothing: Moment = {
   members: [],
   settings: null,
   budget: null,
+  endingClaims: new Set(),
+  jobs: [],
   primaryUnavailableSince: null,
   participatingSince: new Map(),
 };
@@ -87,9 +94,23 @@ export function after(before: Moment, change: Change): Moment {
       return { ...moment, settings: object };
     case 'PodDisruptionBudget':
       return { ...moment, budget: object as WitnessedBudget | null };
+    case 'PersistentVolumeClaim':
+      return { ...moment, endingClaims: withClaim(before.endingClaims, change) };
+    case 'Job':
+      return { ...moment, jobs: withJob(before.jobs, change) };
     case 'Pod':
       return { ...moment, members: withPod(before.members, change) };
   }
+}
+
+function withClaim(ending: ReadonlySet<string>, { identity, object }: Change): ReadonlySet<string> {
+  const others = [...ending].filter((name) => name !== identity.metadata.name);
+  return new Set(object?.metadata.deletionTimestamp === undefined ? others : [...others, identity.metadata.name]);
+}
+
+function withJob(jobs: readonly WitnessedJob[], { identity, object }: Change): readonly WitnessedJob[] {
+  const others = jobs.filter(({ metadata }) => metadata.uid !== identity.metadata.uid);
+  return object === null ? others : [...others, object];
 }
 
 function withPod(members: readonly Member[], { identity, object, atMilliseconds }: Change): readonly Member[] {

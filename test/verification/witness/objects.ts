@@ -40,6 +40,7 @@ export interface WitnessedStatefulSet extends WitnessedObject {
       readonly type?: string;
       readonly rollingUpdate?: { readonly partition?: number } | null;
     };
+    readonly template?: { readonly spec: PodSpec };
   };
   readonly status?: {
     readonly observedGeneration?: number;
@@ -125,6 +126,10 @@ export interface WitnessedBudget extends WitnessedObject {
   readonly spec: { readonly maxUnavailable?: number | string };
 }
 
+export interface WitnessedJob extends WitnessedObject {
+  readonly status?: { readonly conditions?: readonly WitnessedCondition[] };
+}
+
 /** The kinds that the witness looks at; of every other kind it knows nothing. */
 export interface WitnessedKinds {
   readonly MySQLCluster: WitnessedCluster;
@@ -132,6 +137,8 @@ export interface WitnessedKinds {
   readonly Pod: WitnessedPod;
   readonly MySQLRollout: WitnessedSettings;
   readonly PodDisruptionBudget: WitnessedBudget;
+  readonly PersistentVolumeClaim: WitnessedObject;
+  readonly Job: WitnessedJob;
 }
 
 export type WitnessedKind = keyof WitnessedKinds;

@@ -35,8 +35,8 @@ export class Scene {
     for (let ordinal = 0; ordinal < replicas; ordinal++) this.pod(ordinal);
   }
 
-  cluster(status: object = {}, replicas = 3, metadata: object = {}): void {
-    const podTemplate = { spec: { containers: [{ name: 'mysqld', image: 'new' }] } };
+  cluster(status: object = {}, replicas = 3, metadata: object = {}, mysqld: object = {}): void {
+    const podTemplate = { spec: { containers: [{ name: 'mysqld', image: 'new', ...mysqld }] } };
     this.put(
       'MySQLCluster',
       'test',

@@ -82,6 +82,14 @@ describe('the witness', () => {
         scene.take('delete', 1);
       },
     ],
+    [
+      'I25',
+      'a member is evicted whose claim is being deleted',
+      (scene) => {
+        scene.put('PersistentVolumeClaim', 'mysql-data-moco-test-2', {}, { deletionTimestamp: '2026-07-01T12:00:00Z' });
+        scene.take('evict', 2);
+      },
+    ],
     ['I17', 'mysqld restarts in place', (scene) => scene.restartInPlace(2, 'mysqld')],
     ['I21', 'a container of a primary restarts in place, unasked', (scene) => scene.restartInPlace(0, 'slow-log')],
     [
@@ -202,6 +210,15 @@ describe('the witness', () => {
           spec: { maintenanceWindows: [{ schedule: '0 1 * * *', duration: 3600 }] },
         });
         scene.wait(7_200_000);
+        scene.take('evict', 2);
+      },
+    ],
+    [
+      'backup',
+      'a healthy replica is evicted while a backup runs',
+      (scene) => {
+        scene.put('Job', 'over', { status: { conditions: [{ type: 'Complete', status: 'True' }] } });
+        scene.put('Job', 'emergency', {});
         scene.take('evict', 2);
       },
     ],
@@ -425,6 +442,16 @@ describe('the witness', () => {
     scene.cluster({ conditions: [{ type, status: 'True', observedGeneration: 2 }] });
     expect(scene.found).to.deep.equal(['violation complete']);
     expect(scene.witness.findings[0]?.text).to.contain('0, 1, 2');
+  });
+
+  it('objects to a rollout that is reported complete while a member has other resources', () => {
+    const scene = new Scene();
+    for (const ordinal of [0, 1, 2]) scene.pod(ordinal, { revision: 'new', cpu: [ordinal === 1 ? '2' : '1', '1'] });
+    const conditions = [{ type: 'moco-rollout.io/RolloutComplete', status: 'True', observedGeneration: 2 }];
+    scene.cluster({ conditions }, 3, {}, { resources: { limits: { cpu: '1' } } });
+    expect(scene.witness.findings.map(({ law, text }) => [law, text])).to.deep.equal([
+      ['complete', 'RolloutComplete was True with other images or resources in 1'],
+    ]);
   });
 
   it('measures time without a writable primary, unavailable members and switchovers', () => {

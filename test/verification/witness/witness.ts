@@ -1,4 +1,4 @@
-import { mysqldContainer, rolloutCompleteCondition } from '../../../src/moco/names.ts';
+import { rolloutCompleteCondition } from '../../../src/moco/names.ts';
 import { Ability } from './ability.ts';
 import { budgetOf } from './budget.ts';
 import { Chronicle } from './chronicle.ts';
@@ -10,9 +10,8 @@ import { laws } from './laws.ts';
 import { isRequested } from './laws-of-restoring.ts';
 import { type LostMember, LostMembers } from './lost-members.ts';
 import { type Measures, measure } from './measures.ts';
-import { isWell, revisionOf, updateRevisionOf } from './member.ts';
+import { hasResourcesOf, isWell, revisionOf, runsImageOf, updateRevisionOf } from './member.ts';
 import { type Change, clusterOf, type Member, type Moment } from './moment.ts';
-import type { WitnessedPod } from './objects.ts';
 import { StepLog, type StepRecord } from './step-log.ts';
 import { Verification } from './verification.ts';
 
@@ -272,11 +271,13 @@ export class Witness {
   #judgeCompletion({ cluster, members, atMilliseconds }: Moment): void {
     const said = cluster?.status?.conditions?.find(({ type }) => type === rolloutCompleteCondition);
     if (cluster === null || said?.status !== 'True' || said.observedGeneration !== cluster.metadata.generation) return;
-    const wanted = imageOf(cluster.spec.podTemplate);
-    const others = members.filter(({ pod }) => imageOf(pod) !== wanted);
+    const { podTemplate } = cluster.spec;
+    const others = members.filter(
+      (member) => !runsImageOf(podTemplate, member) || !hasResourcesOf(podTemplate, member),
+    );
     if (others.length === 0) return;
     const ordinals = others.map(({ ordinal }) => ordinal).join(', ');
-    this.object('complete', `RolloutComplete was True with other images in ${ordinals}`, atMilliseconds);
+    this.object('complete', `RolloutComplete was True with other images or resources in ${ordinals}`, atMilliseconds);
   }
 
   #find(kind: Finding['kind'], law: string, sentence: string, disruption: Disruption): void {
@@ -303,8 +304,4 @@ const asRestore = (disruption: Disruption): Disruption => ({ ...disruption, verb
 function isOff({ revision, ordinal, uid }: Trial, { members }: Moment): boolean {
   const successor = members.find((member) => member.ordinal === ordinal && member.pod.metadata.uid !== uid);
   return successor !== undefined && revisionOf(successor.pod) !== revision;
-}
-
-function imageOf({ spec }: Pick<WitnessedPod, 'spec'>): string | undefined {
-  return spec.containers.find(({ name }) => name === mysqldContainer)?.image;
 }

@@ -68,11 +68,20 @@ export class Player {
     return this.patchSet({ spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition } } } });
   }
 
-  async promote(): Promise<string> {
+  /** As long as both revisions are as they are now, or what is given instead. */
+  async promote(expected: Json = {}): Promise<string> {
     const { client, namespace } = this.#ground;
     const set = await client.get<Json>(statefulSets, { namespace, name: setName }, options);
-    const { updateRevision, updatedReplicas } = set['status'] as Json;
-    return this.patchSet({ status: { currentRevision: updateRevision, currentReplicas: updatedReplicas } }, 'status');
+    const { uid } = set['metadata'] as Json;
+    const { currentRevision, updateRevision, updatedReplicas } = set['status'] as Json;
+    const tests = { '/metadata/uid': uid, '/status/currentRevision': currentRevision, ...expected };
+    const body = [
+      ...Object.entries(tests).map(([path, value]) => ({ op: 'test', path, value })),
+      { op: 'add', path: '/status/currentRevision', value: updateRevision },
+      { op: 'add', path: '/status/currentReplicas', value: updatedReplicas },
+    ];
+    const place = { namespace, name: setName, subresource: 'status' };
+    return answerTo(client.patch(statefulSets, place, 'application/json-patch+json', body, options));
   }
 
   /** To be the current one: that of a pod, or one that does not exist. */
@@ -210,6 +219,9 @@ export const scripts: Readonly<Record<string, readonly Deed[]>> = {
     ['2 is evicted', (player) => player.evict(2)],
     ends(2),
     ran(2),
+    ['it is promoted as another StatefulSet', (player) => player.promote({ '/metadata/uid': otherUid.uid })],
+    ['it is promoted as if it had another one', (player) => player.promote({ '/status/currentRevision': 'other' })],
+    ['it is promoted as if it had none', (player) => player.promote({ '/status/other': 'other' })],
     ['the current revision is promoted', (player) => player.promote()],
     ['the budget closes', (player) => player.setBudget(0)],
     ['1 is evicted', (player) => player.evict(1)],

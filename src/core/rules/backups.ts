@@ -1,0 +1,67 @@
+import { openBudgets } from '../expected.ts';
+import { withoutFullStop } from '../sentences.ts';
+import type { Situation } from '../situation.ts';
+import { after, rule } from './rule.ts';
+
+/** A backup that takes longer has probably not ended because its pod does not. */
+const longestBackupHours = 6;
+
+type RunningBackup =
+  /** The Job that has been active for the longest time. */
+  | { readonly job: string; readonly startedAt: string; readonly restores?: true; readonly overdueHours?: number }
+  /** The PodDisruptionBudget that is closed, while no Job is seen. */
+  | { readonly budget: string };
+
+/** Backups and restores read from a member, or write to it, and begin anew when it ends. */
+export const backups = {
+  BackupRunning: rule<RunningBackup>({
+    holds: ({ situation }) => runningBackup(situation),
+    sentence: (hold) => {
+      if ('budget' in hold) {
+        return `PodDisruptionBudget ${hold.budget} allows no disruption, as MOCO has it while a backup runs`;
+      }
+      const { job, startedAt, restores, overdueHours: hours } = hold;
+      return (
+        `${restores ? 'restore' : 'backup'} Job ${job}, which started at ${startedAt}, has not ended` +
+        (hours === undefined
+          ? ''
+          : ` within ${hours} hours: check whether its pod still works, or is kept by another container such as the proxy of a service mesh`)
+      );
+    },
+    meaning: 'A backup is running, and a disruption could interrupt it.',
+    details: `The Jobs with MOCO's labels decide, whoever created them: until a Job is Complete or Failed it is active, unless it is suspended. The Job of a restore counts as well. Without such a Job MOCO's closed PodDisruptionBudget counts. After ${longestBackupHours} hours the message says that the Job has not ended for so long.`,
+    endedBy: ['time', 'a person'],
+    ends: 'By itself, when the backup is done. If its Job does not end, `kubectl describe job JOB` shows its pod. Delete a Job that no longer works.',
+    overridable: true,
+    assumed: after('moment', (snapshot) => ({ ...snapshot, backupJobs: [], budgets: openBudgets(snapshot) })),
+  }),
+  BackupsUnreadable: rule<{ readonly message: string }>({
+    holds: ({ situation: { snapshot } }) =>
+      snapshot.backupsUnreadable === null ? null : { message: snapshot.backupsUnreadable },
+    sentence: ({ message }) =>
+      `the controller cannot read Jobs, and the cluster has a backup policy: ${withoutFullStop(message)}`,
+    meaning: 'The controller cannot read Jobs, so it is unknown whether a backup runs.',
+    details:
+      'Only clusters with `spec.backupPolicyName` wait: without it there is no CronJob from which a backup could come. Members that are down are replaced.',
+    endedBy: ['a person'],
+    ends: 'By itself within seconds, once they can be read. If a right is missing, apply the roles of this version: `kubectl moco-rollout check` names it.',
+    overridable: true,
+    alarms: true,
+    assumed: after('moment', (snapshot) => ({ ...snapshot, backupsUnreadable: null })),
+  }),
+};
+
+function runningBackup({ snapshot, deadlines }: Situation): RunningBackup | null {
+  const [oldest] = snapshot.backupJobs.toSorted((a, b) => b.activeForSeconds - a.activeForSeconds);
+  if (oldest === undefined) {
+    const closed = snapshot.budgets.find((budget) => budget.closed);
+    return closed === undefined ? null : { budget: closed.name };
+  }
+  const { name: job, startedAt, restores, activeForSeconds } = oldest;
+  return {
+    job,
+    startedAt,
+    ...(restores && { restores }),
+    ...(deadlines.reached(activeForSeconds, longestBackupHours * 3600) && { overdueHours: longestBackupHours }),
+  };
+}

@@ -1,0 +1,96 @@
+import { endingClaims, explainClaim, explainRefusal, explainTied, readAgain } from '../comeback.ts';
+import { type EndingClaim, hasToBeRead, justCreated, type TiedToNode } from '../comeback-reading.ts';
+import { changed } from '../expected.ts';
+import { after, rule } from './rule.ts';
+
+/** A member would not come back as what it was. */
+export const comeback = {
+  ClaimTerminating: rule<{ readonly member: number; readonly claims: readonly EndingClaim[] }>({
+    holds: ({ situation, members }) => {
+      const member = members.find(({ facts }) => endingClaims(facts).length > 0);
+      if (member === undefined) return null;
+      readAgain(situation, member);
+      return { member: member.ordinal, claims: endingClaims(member.facts) };
+    },
+    sentence: ({ member, claims }, name) =>
+      `the end of ${name(member)} would destroy its data: ${claims.map(explainClaim).join(' and ')}`,
+    meaning:
+      'A PersistentVolumeClaim of the member is being deleted, or is gone, and only its running pod keeps the data.',
+    details:
+      'Kubernetes keeps a claim whose deletion has been requested until no pod uses it (kubernetes.io/pvc-protection). A deletion can not be taken back. Any end of the pod frees the claim: a drain, an eviction, a deletion, and the restart of a member that is down.',
+    endedBy: ['a person'],
+    ends: 'By another claim. First make sure that the other members have all data, and take a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `override NAME ClaimTerminating`.',
+    overridable: true,
+    overriding:
+      'moco-rollout then ends the pod, and with it Kubernetes deletes the claim: THIS DESTROYS THE DATA OF THE MEMBER. It comes back empty and is cloned from the primary. In a cluster with one member the database is lost',
+    alarms: true,
+    assumed: null,
+  }),
+  NodeTakesNoPods: rule<{ readonly member: number } & TiedToNode>({
+    holds: ({ situation, members }) => {
+      const member = members.find(({ facts }) => facts.comeback !== null && facts.comeback.tied !== null);
+      const tied = member?.facts.comeback?.tied;
+      if (member === undefined || !tied) return null;
+      readAgain(situation, member);
+      return { member: member.ordinal, ...tied };
+    },
+    sentence: ({ member, ...tied }, name) => `another pod of ${name(member)} would stay Pending: ${explainTied(tied)}`,
+    meaning: 'The node of the member takes no pods, and no other node may take another pod of it.',
+    details:
+      'The node is cordoned, drained, tainted, not ready, under pressure or gone. The volume of the member, or a nodeSelector, a nodeName or a required node affinity of the update revision, rules out all other nodes that take pods. Whether a node has room is not considered. Members on nodes that are to be emptied and that may move go first.',
+    endedBy: ['a person', 'Kubernetes'],
+    ends: 'By itself, once the node takes pods again: `kubectl uncordon NODE`, or remove the taint. If the node never comes back, the volume is lost with it: give the member another claim.',
+    overridable: true,
+    assumed: after('moment', (snapshot, { member }) =>
+      changed(snapshot, [{ ordinal: member }], (facts) => ({
+        ...facts,
+        comeback: facts.comeback && { ...facts.comeback, tied: null },
+      })),
+    ),
+  }),
+  SuccessorRefused: rule<{ readonly member: number; readonly message: string }>({
+    holds: ({ situation, members }) => {
+      const member = members.find(({ facts }) => facts.comeback !== null && facts.comeback.refusal !== null);
+      const message = member?.facts.comeback?.refusal;
+      if (member === undefined || typeof message !== 'string') return null;
+      readAgain(situation, member);
+      return { member: member.ordinal, message };
+    },
+    sentence: ({ member, message }, name) => explainRefusal(name(member), message),
+    meaning: 'The API server would not admit another pod of the member.',
+    details:
+      'A dry run has created the pod that the StatefulSet controller would create from the update revision. A quota, PodSecurity, an admission policy, a webhook or an invalid field refuses it. What the existing pod uses of a quota counts as free. The dry run is made as moco-rollout: a policy that asks who creates the pod may answer the StatefulSet controller differently.',
+    endedBy: ['a person'],
+    ends: 'Change what the message names: the quota, the policy, the webhook, or the template. It is tried again every minute.',
+    overridable: true,
+    alarms: true,
+    assumed: null,
+  }),
+};
+
+/** In the group of the steps: what a member needs is only read once nothing else holds. */
+export const unread = {
+  ComebackUnknown: rule<{ readonly members: readonly number[] }>({
+    holds: ({ members }) => {
+      const asked = members.filter(({ facts }) => hasToBeRead(facts.comeback));
+      return asked.length === 0 ? null : { members: asked.map(({ ordinal }) => ordinal) };
+    },
+    sentence: ({ members }, name) => `it is being read whether ${members.map(name).join(', ')} can come back`,
+    meaning: 'What decides whether a member can come back has not been read recently enough for a step.',
+    details: 'It is read once nothing else holds, counts for a minute, and is read again right before the step.',
+    endedBy: ['time'],
+    ends: 'By itself, within seconds.',
+    routine: true,
+    brief: true,
+    assumed: after('moment', (snapshot, { members }) =>
+      changed(
+        snapshot,
+        members.map((ordinal) => ({ ordinal })),
+        (member) => ({
+          ...member,
+          comeback: { ...justCreated, ...member.comeback, ageSeconds: 0 },
+        }),
+      ),
+    ),
+  }),
+};

@@ -1,0 +1,67 @@
+import type { AlteredField } from '../core/snapshot.ts';
+import { isObject, type Json, object, objects, text } from './json.ts';
+
+const manager = 'moco-controller';
+const template = 'spec.podTemplate.spec';
+
+/**
+ * The fields of `spec.podTemplate.spec` that make MOCO apply the StatefulSet at each of its reconciliations, whatever they
+ * are already (cybozu-go/moco#782, seen with MOCO 0.36). MOCO compares what it applies with what it owns in the StatefulSet,
+ * and the API server has changed that: `fieldRef` is owned as a whole and gets its `apiVersion`, and `readOnly: false` is
+ * not stored. A value that merely differs is not among them: MOCO has not applied it yet, or it is the same quantity in
+ * other words.
+ *
+ * @param cluster the MySQLCluster with all its fields
+ * @param statefulSet with its managedFields
+ */
+export function alteredFields(cluster: Json, statefulSet: Json): readonly AlteredField[] {
+  const applied = objects(object(statefulSet['metadata'])['managedFields']).find(
+    (entry) => entry['manager'] === manager && entry['operation'] === 'Apply' && !text(entry['subresource']),
+  );
+  const owned = child(child(child(object(applied?.['fieldsV1']), 'spec'), 'template'), 'spec');
+  const live = object(object(statefulSet['spec'])['template'])['spec'];
+  const wanted = object(object(cluster['spec'])['podTemplate'])['spec'];
+  return owned === undefined ? [] : ownedDifferences(wanted, live, owned, template);
+}
+
+/** `fieldsV1`: `f:name` for a field, `k:{"name":"side"}` for an item of a list, `{}` for what is owned as a whole. */
+function ownedDifferences(wanted: unknown, live: unknown, owned: Json, path: string): readonly AlteredField[] {
+  if (live === undefined || live === null) return [{ path, what: 'dropped' }];
+  const isWhole = Object.keys(owned).every((key) => key === '.');
+  if (isWhole) return differences(wanted, live, path);
+  if (Array.isArray(wanted)) return wanted.flatMap((item) => ofItem(object(item), objects(live), owned, path));
+  return Object.entries(object(wanted)).flatMap(([name, value]) => {
+    const below = child(owned, name);
+    // MOCO does not apply it, or something else in its place.
+    return below === undefined ? [] : ownedDifferences(value, object(live)[name], below, `${path}.${name}`);
+  });
+}
+
+function ofItem(item: Json, live: readonly Json[], owned: Json, path: string): readonly AlteredField[] {
+  for (const [key, below] of Object.entries(owned)) {
+    if (!key.startsWith('k:')) continue;
+    const keys = Object.entries(JSON.parse(key.slice(2)) as Json);
+    const has = (one: Json): boolean => keys.every(([name, value]) => one[name] === value);
+    if (!has(item)) continue;
+    const place = `${path}[${keys.map(([, value]) => String(value)).join('/')}]`;
+    return ownedDifferences(item, live.find(has), object(below), place);
+  }
+  return [];
+}
+
+function differences(wanted: unknown, live: unknown, path: string): readonly AlteredField[] {
+  if (Array.isArray(wanted) && Array.isArray(live)) {
+    return wanted.flatMap((item, index) => differences(item, live[index], `${path}[${index}]`));
+  }
+  if (!isObject(wanted) || !isObject(live)) return [];
+  return [...new Set([...Object.keys(wanted), ...Object.keys(live)])].flatMap((name): readonly AlteredField[] => {
+    const below = `${path}.${name}`;
+    if (!(name in wanted)) return [{ path: below, what: 'added' }];
+    return name in live ? differences(wanted[name], live[name], below) : [{ path: below, what: 'dropped' }];
+  });
+}
+
+const child = (owned: Json | undefined, name: string): Json | undefined => {
+  const found = owned?.[`f:${name}`];
+  return isObject(found) ? found : undefined;
+};

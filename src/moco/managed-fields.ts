@@ -1,0 +1,31 @@
+import { type Json, object, objects, text } from './json.ts';
+import { milliseconds } from './timestamp.ts';
+
+/** Kubernetes writes times in whole seconds. */
+const timestampsMilliseconds = 1000;
+
+/**
+ * When a label got its value, or later. `null` if nothing shows that. The API server records who has set a field last, and
+ * when that writer last changed one of its fields: no earlier than this one.
+ */
+export function labelSetAt(managedFields: unknown, label: string): string | null {
+  const times = objects(managedFields)
+    .filter((entry) => owns(entry, label))
+    .map(({ time }) => text(time) ?? '');
+  // An entry without its time shows nothing.
+  return times.includes('') ? null : (times.toSorted().at(-1) ?? null);
+}
+
+/** Who has written an object within a second of its newest write, the status aside, in alphabetical order. */
+export function newestManagers(managedFields: unknown): readonly string[] {
+  const entries = objects(managedFields)
+    .filter(({ subresource }) => subresource !== 'status')
+    .map(({ manager, time }) => ({ manager: text(manager) ?? '', at: milliseconds(text(time)) ?? Number.NaN }))
+    .filter(({ at }) => Number.isFinite(at));
+  const newest = Math.max(...entries.map(({ at }) => at));
+  const managers = entries.filter(({ at }) => newest - at <= timestampsMilliseconds).map(({ manager }) => manager);
+  return [...new Set(managers)].toSorted();
+}
+
+const owns = ({ fieldsV1 }: Json, label: string): boolean =>
+  object(object(object(fieldsV1)['f:metadata'])['f:labels'])[`f:${label}`] !== undefined;

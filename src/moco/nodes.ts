@@ -1,0 +1,129 @@
+import { type Json, object, objects, strings, text, texts } from './json.ts';
+
+// Whether a node takes a pod, as far as that follows from the node's own object and from what ties the pod: the rules of
+// the scheduler's plugins NodeUnschedulable, TaintToleration, NodeAffinity and VolumeBinding (Kubernetes 1.36), without room.
+
+/** Taints that the node controller makes of conditions and of `unschedulable`. */
+export const conditionTaintPrefix = 'node.kubernetes.io/';
+
+const nodeTaint = (name: string): Json => ({ key: `${conditionTaintPrefix}${name}`, effect: 'NoSchedule' });
+
+/** Conditions for which the node controller taints a node, a moment later. */
+const conditionTaints: readonly (readonly [
+  type: string,
+  bad: (status: unknown) => boolean,
+  taint: Json,
+  why: string,
+])[] = [
+  ['Ready', (status) => status !== 'True', nodeTaint('not-ready'), 'is not ready'],
+  ['MemoryPressure', (status) => status === 'True', nodeTaint('memory-pressure'), 'is short of memory'],
+  ['DiskPressure', (status) => status === 'True', nodeTaint('disk-pressure'), 'is short of disk space'],
+  ['PIDPressure', (status) => status === 'True', nodeTaint('pid-pressure'), 'is short of process ids'],
+];
+
+const conditionOf = (node: Json, type: string): unknown =>
+  objects(object(node['status'])['conditions']).find((condition) => condition['type'] === type)?.['status'];
+
+/** Alpha in Kubernetes 1.37 (KEP-5683): somebody drains the node, or is going to. */
+const isDraining = (node: Json): boolean => conditionOf(node, 'DrainInProgress') === 'True';
+const isPlanned = (node: Json): boolean => conditionOf(node, 'MaintenancePlanned') === 'True';
+
+/** It is to be emptied: whoever runs on it has to move anyway. */
+export const isToBeEmptied = (node: Json | null): boolean =>
+  node !== null && (object(node['spec'])['unschedulable'] === true || isDraining(node) || isPlanned(node));
+
+/** Why the node takes no pod with these tolerations, as ends of a sentence; empty if it does. `null` is a node that is gone. */
+export function refusalsOf(node: Json | null, tolerations: readonly Json[]): readonly string[] {
+  if (node === null) return ['is gone'];
+  const spec = object(node['spec']);
+  const tolerated = (taint: Json): boolean => tolerations.some((toleration) => tolerates(toleration, taint));
+  const taints = objects(spec['taints']).filter(
+    (taint) => !(text(taint['key']) ?? '').startsWith(conditionTaintPrefix) && taint['effect'] !== 'PreferNoSchedule',
+  );
+  return [
+    ...(spec['unschedulable'] === true && !tolerated(nodeTaint('unschedulable')) ? ['is cordoned'] : []),
+    ...(isDraining(node) ? ['is being drained'] : []),
+    ...taints
+      .filter((taint) => !tolerated(taint))
+      .map((taint) => `has the taint ${text(taint['key'])}${valueOf(taint)}:${text(taint['effect'])}`),
+    ...conditionTaints.flatMap(([type, bad, taint, why]) => {
+      const status = conditionOf(node, type);
+      return status !== undefined && bad(status) && !tolerated(taint) ? [why] : [];
+    }),
+  ];
+}
+
+const valueOf = (taint: Json): string => (text(taint['value']) ? `=${text(taint['value'])}` : '');
+
+function tolerates(toleration: Json, taint: Json): boolean {
+  const [key, effect] = [text(toleration['key']) ?? '', text(toleration['effect']) ?? ''];
+  if (effect !== '' && effect !== taint['effect']) return false;
+  const exists = toleration['operator'] === 'Exists';
+  if (key === '') return exists;
+  return key === taint['key'] && (exists || (text(toleration['value']) ?? '') === (text(taint['value']) ?? ''));
+}
+
+/** Something that ties a pod to nodes: one of its terms has to match. */
+export interface Tie {
+  /** For people. */
+  readonly what: string;
+  readonly terms: readonly Json[];
+}
+
+/** What the pod template ties its pods to. */
+export function tiesOf(template: Json): readonly Tie[] {
+  const spec = object(template['spec']);
+  const selected = Object.entries(texts(spec['nodeSelector']));
+  const affinity = object(object(spec['affinity'])['nodeAffinity'])['requiredDuringSchedulingIgnoredDuringExecution'];
+  const name = text(spec['nodeName']);
+  const is = (key: string, value: string): Json => ({ key, operator: 'In', values: [value] });
+  return [
+    ...(selected.length === 0
+      ? []
+      : [{ what: 'the nodeSelector', terms: [{ matchExpressions: selected.map(([key, value]) => is(key, value)) }] }]),
+    ...(name === null ? [] : [{ what: 'the nodeName', terms: [{ matchFields: [is('metadata.name', name)] }] }]),
+    ...(affinity === undefined
+      ? []
+      : [{ what: 'the node affinity', terms: objects(object(affinity)['nodeSelectorTerms']) }]),
+  ];
+}
+
+/** What a PersistentVolume ties the pods that mount it to, or `null`. */
+export function tieOfVolume(volume: Json): Tie | null {
+  const required = object(object(volume['spec'])['nodeAffinity'])['required'];
+  const what = `the volume ${text(object(volume['metadata'])['name'])}`;
+  return required === undefined ? null : { what, terms: objects(object(required)['nodeSelectorTerms']) };
+}
+
+/** A term without expressions matches no node, and neither does an operator that Kubernetes does not know. */
+export const matches = ({ terms }: Tie, node: Json): boolean => terms.some((term) => matchesTerm(term, node));
+
+function matchesTerm(term: Json, node: Json): boolean {
+  const { name, labels } = object(node['metadata']);
+  const [expressions, fields] = [objects(term['matchExpressions']), objects(term['matchFields'])];
+  if (expressions.length + fields.length === 0) return false;
+  return (
+    expressions.every((one) => holds(one, texts(labels)[text(one['key']) ?? ''])) &&
+    fields.every((one) => holds(one, one['key'] === 'metadata.name' ? (text(name) ?? undefined) : undefined))
+  );
+}
+
+function holds({ operator, values: given }: Json, value: string | undefined): boolean {
+  const values = strings(given);
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    case 'Gt':
+      return value !== undefined && Number(value) > Number(values[0]);
+    case 'Lt':
+      return value !== undefined && Number(value) < Number(values[0]);
+    default:
+      return false;
+  }
+}

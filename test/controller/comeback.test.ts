@@ -1,0 +1,289 @@
+import { expect } from 'chai';
+import { nodes, persistentVolumeClaims, persistentVolumes, pods } from '../../src/kube/resource.ts';
+import { answer, status } from '../kube/fake-world.ts';
+import { Bench, member } from './bench.ts';
+import { claimOf, revisionAfter } from './moco-objects.ts';
+import type { Raw } from './object-server.ts';
+
+const claimPath = (ordinal: number): RegExp => new RegExp(`/persistentvolumeclaims/${claimOf(ordinal)}$`);
+const deleteClaim = (bench: Bench, ordinal: number): void => {
+  const metadata = { deletionTimestamp: bench.now, finalizers: ['kubernetes.io/pvc-protection'] };
+  bench.server.change(persistentVolumeClaims, claimOf(ordinal), { metadata });
+};
+const readsOf = (bench: Bench, path: string): number => bench.server.reads.filter((read) => read.includes(path)).length;
+
+describe('a member whose claim is being deleted', () => {
+  it('is not evicted, and the status names the claim', async () => {
+    const bench = new Bench();
+    deleteClaim(bench, 2);
+    const program = bench.start();
+    await program.reportAll();
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold).to.deep.include({
+      rule: 'ClaimTerminating',
+      message: `the end of ${member(2)} would destroy its data: its claim ${claimOf(2)} is being deleted and goes with the pod`,
+    });
+  });
+
+  it('is not evicted if that begins right before the eviction', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    program.sync();
+    // The second read is that of the confirmation.
+    bench.server.script('GET', claimPath(2), (_, carryOut) => {
+      const answer = carryOut();
+      deleteClaim(bench, 2);
+      return answer;
+    });
+    await program.pass();
+    await program.work();
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold?.rule).to.equal('ClaimTerminating');
+  });
+
+  it('is not evicted if the claim is gone', async () => {
+    const bench = new Bench();
+    bench.server.remove(persistentVolumeClaims, claimOf(2));
+    await bench.start().reportAll();
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold?.rule).to.equal('ClaimTerminating');
+  });
+
+  it('goes once a person gives it up', async () => {
+    const bench = new Bench();
+    deleteClaim(bench, 2);
+    bench.setting({ overrides: [{ rule: 'ClaimTerminating', until: '2099-01-01T00:00:00Z', reason: 'cloned anew' }] });
+    await bench.start().work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('is read again every minute, and the rollout goes on once it has another claim', async () => {
+    const bench = new Bench();
+    deleteClaim(bench, 2);
+    const program = bench.start();
+    await program.work();
+    bench.removePod(2);
+    bench.server.remove(persistentVolumeClaims, claimOf(2));
+    bench.replace(2, { revision: revisionAfter });
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 1']);
+  });
+
+  it('costs two reads a minute while it holds', async () => {
+    const bench = new Bench();
+    deleteClaim(bench, 2);
+    const program = bench.start();
+    await program.work();
+    const before = readsOf(bench, claimOf(2));
+    for (let minute = 0; minute < 3; minute += 1) {
+      bench.world.freeze(60_000);
+      program.sync();
+      await program.pass();
+      await program.pass();
+    }
+    expect(readsOf(bench, claimOf(2))).to.equal(before + 3);
+    expect(readsOf(bench, `pods/${member(2)}`), 'volumes of a pod never change').to.equal(1);
+  });
+});
+
+describe('whether members can come back', () => {
+  it('is not read while nothing is to be done', async () => {
+    const bench = new Bench({ stale: false });
+    await bench.start().work();
+    expect(readsOf(bench, 'persistentvolumeclaims')).to.equal(0);
+  });
+
+  it('holds every step if it can not be read', async () => {
+    const bench = new Bench();
+    bench.server.always('GET', claimPath(2), () =>
+      answer(403, status(403, 'Forbidden', { message: 'may not get claims' })),
+    );
+    const program = bench.start();
+    program.sync();
+    for (let second = 0; second < 15; second += 1) {
+      await program.pass().catch(() => undefined);
+      bench.world.freeze(1000);
+      program.sync();
+    }
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold).to.deep.include({ rule: 'StepRefused' });
+    expect(bench.status.hold?.message).to.contain('may not get claims');
+  });
+
+  it('is read of the pod that is there', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    program.sync();
+    bench.server.remove(pods, member(2));
+    await program.pass();
+    expect(bench.steps).to.deep.equal([]);
+  });
+});
+
+describe('a member on a node that takes no pods', () => {
+  const cordon = (bench: Bench, node: string): void =>
+    void bench.server.change(nodes, node, { spec: { unschedulable: true } }, '');
+  const tieTo = (bench: Bench, ordinal: number, node: string): void => {
+    const name = `pvc-${ordinal}`;
+    const term = { matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [node] }] };
+    const spec = { nodeAffinity: { required: { nodeSelectorTerms: [term] } } };
+    bench.server.create(persistentVolumes, { metadata: { namespace: '', name }, spec });
+    bench.server.change(persistentVolumeClaims, claimOf(ordinal), { spec: { volumeName: name } });
+  };
+  /** Each member on a node of its own, and one more node. */
+  const spread = (): Bench => {
+    const bench = new Bench();
+    for (const ordinal of [0, 1, 2, 3]) {
+      const name = `n-${ordinal}`;
+      const labels = { 'kubernetes.io/hostname': name };
+      if (ordinal < 3) bench.changePod(ordinal, { spec: { nodeName: name } });
+      if (ordinal > 0) bench.server.create(nodes, { metadata: { namespace: '', name, labels } });
+    }
+    return bench;
+  };
+
+  it('is not evicted if its volume ties it to that node, and goes once the node takes pods again', async () => {
+    const bench = spread();
+    for (const ordinal of [1, 2]) tieTo(bench, ordinal, `n-${ordinal}`);
+    cordon(bench, 'n-1');
+    cordon(bench, 'n-2');
+    const program = bench.start();
+    await program.reportAll();
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold).to.deep.include({
+      rule: 'NodeTakesNoPods',
+      message:
+        'another pod of moco-test-2 would stay Pending: its node n-2 is cordoned, and the volume pvc-2 allows no other node that takes pods',
+    });
+    bench.server.change(nodes, 'n-2', { spec: { unschedulable: null } }, '');
+    bench.world.freeze(60_000);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('goes first if it may move', async () => {
+    const bench = spread();
+    cordon(bench, 'n-1');
+    await bench.start().work();
+    expect(bench.steps).to.deep.equal(['evict 1']);
+  });
+
+  it('goes last if it may not, and the others go', async () => {
+    const bench = spread();
+    tieTo(bench, 2, 'n-2');
+    cordon(bench, 'n-2');
+    await bench.start().work();
+    expect(bench.steps).to.deep.equal(['evict 1']);
+  });
+
+  it('is not evicted if the node is cordoned right before the eviction', async () => {
+    const bench = spread();
+    tieTo(bench, 2, 'n-2');
+    const program = bench.start();
+    program.sync();
+    bench.server.script('GET', /\/nodes\/n-2$/, (_, carryOut) => {
+      const before = carryOut();
+      cordon(bench, 'n-2');
+      return before;
+    });
+    await program.pass();
+    expect(bench.steps).to.deep.equal([]);
+  });
+
+  it('is looked for by nobody who may not read nodes, and need not', async () => {
+    const bench = spread();
+    bench.server.always('GET', /\/nodes\//, () => answer(403, status(403, 'Forbidden')));
+    const program = bench.start({}, undefined, { mayLackNodes: true });
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+});
+
+describe('a member whose next pod would not be admitted', () => {
+  const creations = /\/namespaces\/default\/pods$/;
+  const quota = (requested: string, used: string, limited: string): string =>
+    `pods "moco-test-2" is forbidden: exceeded quota: small, requested: ${requested}, used: ${used}, limited: ${limited}`;
+  const refuses = (bench: Bench, code: number, reason: string, message: string): void =>
+    bench.server.always('POST', creations, () => answer(code, status(code, reason, { message })));
+
+  it('is not evicted, and the status has the words of the API server', async () => {
+    const bench = new Bench();
+    refuses(bench, 403, 'Forbidden', 'pods "moco-test-2" is forbidden: violates PodSecurity "restricted:latest"');
+    await bench.start().reportAll();
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold?.rule).to.equal('SuccessorRefused');
+    expect(bench.status.hold?.message)
+      .to.contain('the API server would not admit another pod of moco-test-2: ')
+      .and.contain('violates PodSecurity "restricted:latest"');
+  });
+
+  for (const [code, reason] of [
+    [400, 'BadRequest'],
+    [422, 'Invalid'],
+    [500, 'InternalError'],
+  ] as const) {
+    it(`is not evicted if the answer is ${code}`, async () => {
+      const bench = new Bench();
+      refuses(bench, code, reason, 'no');
+      await bench.start().reportAll();
+      expect(bench.steps).to.deep.equal([]);
+      expect(bench.status.hold?.rule).to.equal('SuccessorRefused');
+    });
+  }
+
+  it('is asked for as the StatefulSet controller would create it, once in a minute', async () => {
+    const bench = new Bench();
+    const asked: Raw[] = [];
+    bench.server.always('POST', creations, ({ body }) => {
+      asked.push(JSON.parse(body ?? '{}') as Raw);
+      return answer(422, status(422, 'Invalid'));
+    });
+    const program = bench.start();
+    await program.work();
+    bench.world.freeze(60_000);
+    await program.work();
+    expect(asked.map(({ metadata }) => [metadata.name, metadata.labels?.['controller-revision-hash']])).to.deep.equal([
+      ['moco-test-2', 'moco-test-7966559688'],
+      ['moco-test-2', 'moco-test-7966559688'],
+    ]);
+  });
+
+  it('goes if a quota has room for it once its own pod is gone', async () => {
+    const bench = new Bench();
+    refuses(bench, 403, 'Forbidden', quota('pods=1', 'pods=3', 'pods=3'));
+    await bench.start().work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('stays if it asks for more than its own pod leaves', async () => {
+    const bench = new Bench();
+    refuses(bench, 403, 'Forbidden', quota('pods=2', 'pods=3', 'pods=3'));
+    await bench.start().reportAll();
+    expect(bench.steps).to.deep.equal([]);
+  });
+
+  it('is asked for again once the update revision is another one', async () => {
+    const bench = new Bench();
+    refuses(bench, 422, 'Invalid', 'spec.containers[0].image: Required value');
+    const program = bench.start();
+    await program.work();
+    bench.server.calm();
+    bench.changeStatefulSet({ status: { updateRevision: 'moco-test-corrected' } });
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('holds every step if the controller may not ask', async () => {
+    const bench = new Bench();
+    const message = 'pods is forbidden: User "moco-rollout" cannot create resource "pods" in API group ""';
+    refuses(bench, 403, 'Forbidden', message);
+    const program = bench.start();
+    for (let second = 0; second < 15; second += 1) {
+      program.sync();
+      await program.pass().catch(() => undefined);
+      bench.world.freeze(1000);
+    }
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold).to.deep.include({ rule: 'StepRefused' });
+  });
+});

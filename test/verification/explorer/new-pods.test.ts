@@ -1,0 +1,120 @@
+import { expect } from 'chai';
+import { decide } from '../../../src/core/decide.ts';
+import { closed } from '../../../src/core/gates.ts';
+import { survey } from '../../../src/core/situation.ts';
+import { violations } from '../../core/invariants.ts';
+import type { Decide } from './decisions.ts';
+import { progressOf } from './progress.ts';
+import { situationCounts, situationsOfLostMembers } from './situations.ts';
+import { changes, tell } from './story.ts';
+import { measured, summaryOf } from './summary.ts';
+import { type Family, type World, worldOf } from './world.ts';
+
+// Members that somebody else takes while they are held: they come back as what they were (I24), and in the end new pods come
+// up at the update revision again.
+
+const situationsReached = new Map<string, number>();
+let processorSeconds = 0;
+after(() => console.log(`    ${processorSeconds.toFixed(0)} seconds of processor time in all`));
+
+const ofNewPods: ReadonlySet<string> = new Set(['setStrategy', 'promoteRevision', 'restore']);
+
+/** I23: of all steps those that only this family takes, with nothing in their way. */
+const decideJudged: Decide = (snapshot, policy) => {
+  const decision = decide(snapshot, policy);
+  if (ofNewPods.has(decision.step.kind)) {
+    expect(closed(survey(snapshot, policy), decision.step)).to.equal(null);
+    expect(violations(snapshot, policy, decision)).to.deep.equal([]);
+  }
+  return decision;
+};
+
+function keepsInvariants(world: World, states: number) {
+  const result = measured(world, { states }, { decide: decideJudged });
+  processorSeconds += result.seconds;
+  console.log(`      ${summaryOf(world, result)}`);
+  for (const [sentence, count] of Object.entries(situationCounts(result.exploration))) {
+    situationsReached.set(sentence, (situationsReached.get(sentence) ?? 0) + count);
+  }
+  const { counterexample } = result.findings;
+  expect(counterexample === null ? [] : tell(counterexample)).to.deep.equal([]);
+  return result;
+}
+
+/** To its end: the rollout ends or rests, and no strategy is left behind. */
+function advances(world: World): ReadonlyMap<string, number> {
+  const { exploration, findings } = keepsInvariants(world, Number.POSITIVE_INFINITY);
+  expect(findings.finished).to.equal(true);
+  const { cycle, stuck, sinks } = progressOf(exploration);
+  const path = cycle ?? stuck?.path ?? [];
+  expect(path.slice(1).map((cells, at) => changes(path[at] as (typeof path)[number], cells))).to.deep.equal([]);
+  return sinks;
+}
+
+type Wanted = Partial<Omit<World, 'replicas' | 'policy'>>;
+
+const lossOf = (replicas: number, wanted: Wanted = {}, settings: Parameters<typeof worldOf>[2] = {}): World =>
+  worldOf(
+    replicas,
+    { detail: 'coarse', badRevision: false, faults: 1, families: new Set<Family>(['new-pods']), ...wanted },
+    settings,
+  );
+
+/** Worlds in which more happens are explored so far here, and to their end by `make soak`. */
+const manyStates = 40_000;
+const someStates = 15_000;
+
+/** Far more than they take, since a machine can be busy. */
+const patienceMilliseconds = 1_200_000;
+
+describe('every reachable state in which pods are taken away', () => {
+  it('of one member keeps the invariants and makes progress with two faults in full detail', () => {
+    const requests: World['requests'] = new Set(['pins', 'restores']);
+    expect(advances(lossOf(1, { detail: 'fine', faults: 2, requests })).get('goal')).to.be.greaterThan(0);
+    advances(lossOf(1, { detail: 'fine', faults: 2, badRevision: true, requests: new Set(['pauses', 'restores']) }));
+  });
+
+  it('of three members keeps the invariants and makes progress with one fault', () => {
+    expect(advances(lossOf(3)).get('goal')).to.be.greaterThan(0);
+  });
+
+  it('of three members keeps the invariants and makes progress where a person gives a member back its revision', () => {
+    advances(lossOf(3, { badRevision: true, faults: 0, requests: new Set(['restores']) }));
+  });
+}).timeout(patienceMilliseconds);
+
+describe('every state that is reached first where pods are taken away', () => {
+  const worlds: Readonly<Record<string, World>> = {
+    'the revision fails': lossOf(3, { badRevision: true }),
+    'the user pauses and pins': lossOf(3, { requests: new Set(['pauses', 'pins']) }),
+    'the revision fails and a person gives a member back its revision': lossOf(3, {
+      badRevision: true,
+      requests: new Set(['restores']),
+    }),
+    'only the highest member is due, and two members go': lossOf(3, { faults: 2 }, { partition: 2 }),
+    'members that are lost always keep their revision': lossOf(3, {}, { lostMembers: 'KeepRevision' }),
+    'a webhook keeps the strategy': lossOf(3, { badRevision: true, keeper: 'webhook' }),
+    'the current revision is older than that of the members': lossOf(3, { current: 'older' }),
+    'the current revision is the update revision': lossOf(3, { current: 'updated' }),
+    'the template changes': lossOf(3, { families: new Set<Family>(['new-pods', 'template']), changes: 1 }),
+  };
+  for (const [where, world] of Object.entries(worlds)) {
+    it(`keeps the invariants where ${where}`, () => {
+      keepsInvariants(world, world.faults === 2 ? manyStates : someStates);
+    });
+  }
+
+  it('of five members keeps the invariants', () => {
+    keepsInvariants(lossOf(5), someStates);
+  });
+}).timeout(patienceMilliseconds);
+
+describe('the explorations of lost members', () => {
+  for (const sentence of Object.keys(situationsOfLostMembers)) {
+    it(`reach a state in which ${sentence}`, () => {
+      const count = situationsReached.get(sentence) ?? 0;
+      console.log(`      ${count.toLocaleString('en')} states`);
+      expect(count).to.be.greaterThan(0);
+    });
+  }
+});
