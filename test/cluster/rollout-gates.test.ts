@@ -66,8 +66,11 @@ describe('a rollout that is held', () => {
       metadata: { name: 'least', namespace: cluster.namespace },
       spec: { limits: [{ type: 'Container', min: { cpu: '1' } }] },
     };
-    await cluster.make(limitRanges, range);
+    cluster.slowNodes({ stopMilliseconds: 5_000 });
     await cluster.setImage('mysql:8.4.9');
+    // Before that a dry run would have shown it, and no member would go.
+    await cluster.pod(2, 'is terminating', ({ metadata }) => metadata.deletionTimestamp !== undefined);
+    await cluster.make(limitRanges, range);
     await cluster.until('the sentence is seen', ({ rollout }) => {
       const { rule, message = '' } = rollout?.status?.hold ?? {};
       return rule === 'MemberMissing' && message.includes('minimum cpu usage per Container is 1');
