@@ -49,11 +49,19 @@ const people: Readonly<Record<string, Person>> = {
 
 /** What Kubernetes' own role `view` has of what the plugin looks at; who isn't an operator has MOCO's clusters by MOCO. */
 const others = {
-  view: 'pods,namespaces,statefulsets.apps,controllerrevisions.apps,poddisruptionbudgets.policy,jobs.batch',
+  view: 'pods,persistentvolumeclaims,namespaces,statefulsets.apps,controllerrevisions.apps,poddisruptionbudgets.policy,jobs.batch',
   moco: 'mysqlclusters.moco.cybozu.com',
 };
 /** Asked for and done without, with a word about it where something is missing then. */
-const doneWithout = ['get leases in coordination.k8s.io', 'list events in events.k8s.io'];
+const doneWithout = [
+  'get leases in coordination.k8s.io',
+  'list events in events.k8s.io',
+  // Whether a member can come back. A dry run asks whether its next pod would be admitted.
+  'get nodes',
+  'list nodes',
+  'get persistentvolumes',
+  'create pods',
+];
 
 const inForceDeadlineMilliseconds = 60_000;
 

@@ -105,7 +105,8 @@ function changed(body: Body): string {
   if (annotations && invalidatedIntentAnnotation in annotations) return 'invalidate';
   if (labels?.[strategyLabel] === null) return 'release';
   if (labels?.[newPodsLabel] === newPodsAtCurrentRevision) return newPodsDeeds.keep;
-  if (labels !== undefined) return 'resourceVersion' in record(body['metadata']) ? 'setStrategy' : newPodsDeeds.update;
+  // An adoption sends the same.
+  if (labels !== undefined) return newPodsDeeds.update;
   const { partition } = record(record(record(body['spec'])['updateStrategy'])['rollingUpdate']);
   return `setPartition ${String(partition)}`;
 }

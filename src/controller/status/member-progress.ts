@@ -51,10 +51,11 @@ export function memberProgressOf(
   const missed =
     ended !== null && didNotHappen(ended) && ownWrites.length === 0 ? ended.lastStep.pods.map(ordinalOf) : [];
   const stale = members.filter(isStale).map(({ ordinal }) => ordinal);
+  const isTaken = (ordinal: number): boolean | null => isTakenPod(ordinal, known, snapshot);
+  const back = members.filter(({ ordinal, updated }) => !updated && isTaken(ordinal) === false);
   // Where new pods come up at the current revision, a member that a step took may be back as what it was.
-  const back = members.filter(({ ordinal, updated }) => !updated && hasAnotherPod(ordinal, known, snapshot));
   const spared = [
-    ...stale.filter((ordinal) => isKept || missed.includes(ordinal)),
+    ...stale.filter((ordinal) => missed.includes(ordinal) || (isKept && isTaken(ordinal) !== true)),
     ...back.map(({ ordinal }) => ordinal),
   ];
   const step = intent ?? unresolved;
@@ -68,14 +69,15 @@ export function memberProgressOf(
   };
 }
 
-/** The pod that a step took is gone. */
-function hasAnotherPod(
+/** Whether the member's pod is the one that a step took. `null` if no step is known to have taken one, or there is no pod. */
+function isTakenPod(
   ordinal: number,
   { unavailableMembers = [] }: Partial<RolloutProgress>,
   { members }: Pick<ClusterSnapshot, 'members'>,
-): boolean {
+): boolean | null {
   const taken = unavailableMembers.find((one) => one.ordinal === ordinal)?.uid;
-  return taken !== undefined && members.some((member) => member.ordinal === ordinal && member.uid !== taken);
+  const pod = members.find((member) => member.ordinal === ordinal);
+  return taken === undefined || pod === undefined ? null : pod.uid === taken;
 }
 
 /** Of the members that somebody else had updated: those that were held when that was seen first. */

@@ -65,13 +65,13 @@ function isHeldAtRest(situation: Situation, { hold }: Outcome): boolean {
   return members.some(({ updated }) => !updated) && !isUnderWay(situation) && !mustUpdateNew(situation);
 }
 
-/** A step of the rollout is not over. */
+/** A step of the rollout is not over. One that has taken a pod is not, even if the pod does not show it yet. */
 function isUnderWay(situation: Situation): boolean {
   const { members, missing } = situation;
   return (
     isBringing(situation) ||
     missing.some((ordinal) => !isUntaken(situation, ordinal)) ||
-    members.some((member) => isGoing(member) && !isUntaken(situation, member.ordinal))
+    members.some((member) => (isGoing(member) || !member.updated) && !isUntaken(situation, member.ordinal))
   );
 }
 
