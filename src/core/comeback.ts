@@ -1,15 +1,14 @@
 import { type EndingClaim, freshSeconds, type TiedToNode } from './comeback-reading.ts';
-import { hasNeverStarted } from './member.ts';
 import { plural, withoutFullStop } from './sentences.ts';
 import type { Member, Situation } from './situation.ts';
 import type { MemberFacts } from './snapshot.ts';
 
 /**
- * The claims whose data the end of the pod destroys. A pod that has never started mounts nothing: where its claim is
- * missing, the StatefulSet controller makes another one anyway.
+ * The claims whose data the end of the pod destroys. A pod that no node takes mounts nothing: where its claim is missing, the
+ * StatefulSet controller makes another one anyway. Of any other one the kubelet may have mounted the volume, whatever runs.
  */
-export const endingClaims = (facts: MemberFacts): readonly EndingClaim[] =>
-  (facts.comeback?.claims ?? []).filter(({ state }) => state === 'terminating' || !hasNeverStarted(facts));
+export const endingClaims = ({ comeback, unschedulable }: MemberFacts): readonly EndingClaim[] =>
+  (comeback?.claims ?? []).filter(({ state }) => state === 'terminating' || unschedulable === null);
 
 export const explainClaim = ({ name, state }: EndingClaim): string =>
   state === 'terminating'

@@ -8,20 +8,22 @@ export function selects(selector: LabelSelector | null, labels: Readonly<Record<
   if (selector === null) return false;
   return (
     Object.entries(selector.matchLabels).every(([key, value]) => labels[key] === value) &&
-    selector.matchExpressions.every(({ key, operator, values }) => {
-      const value = labels[key];
-      switch (operator) {
-        case 'In':
-          return value !== undefined && values.includes(value);
-        case 'NotIn':
-          return value === undefined || !values.includes(value);
-        case 'Exists':
-          return value !== undefined;
-        case 'DoesNotExist':
-          return value === undefined;
-        default:
-          return true;
-      }
-    })
+    selector.matchExpressions.every(({ key, operator, values }) => meets(operator, values, labels[key]) ?? true)
   );
+}
+
+/** Whether a value meets the requirement of a selector of labels. `null` for an operator that such a selector does not have. */
+export function meets(operator: string, values: readonly string[], value: string | undefined): boolean | null {
+  switch (operator) {
+    case 'In':
+      return value !== undefined && values.includes(value);
+    case 'NotIn':
+      return value === undefined || !values.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    default:
+      return null;
+  }
 }

@@ -1,4 +1,5 @@
 import { type Json, object, objects, strings, text, texts } from './json.ts';
+import { meets } from './label-selector.ts';
 
 // Whether a node takes a pod, as far as that follows from the node's own object and from what ties the pod: the rules of
 // the scheduler's plugins NodeUnschedulable, TaintToleration, NodeAffinity and VolumeBinding (Kubernetes 1.36), without room.
@@ -108,22 +109,11 @@ function matchesTerm(term: Json, node: Json): boolean {
   );
 }
 
-function holds({ operator, values: given }: Json, value: string | undefined): boolean {
-  const values = strings(given);
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value);
-    case 'NotIn':
-      return value === undefined || !values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    case 'Gt':
-      return value !== undefined && Number(value) > Number(values[0]);
-    case 'Lt':
-      return value !== undefined && Number(value) < Number(values[0]);
-    default:
-      return false;
-  }
+/** Selectors of nodes also compare numbers. */
+function holds({ operator: given, values: listed }: Json, value: string | undefined): boolean {
+  const [operator, values] = [text(given) ?? '', strings(listed)];
+  const met = meets(operator, values, value);
+  if (met !== null || value === undefined) return met ?? false;
+  const difference = Number(value) - Number(values[0]);
+  return (operator === 'Gt' && difference > 0) || (operator === 'Lt' && difference < 0);
 }

@@ -10,7 +10,7 @@ import { auditDefaults, auditPolicy } from '../support/control-plane/audit-polic
 import { controlPlaneBinaries } from '../support/control-plane/build.ts';
 import { withLock } from '../support/control-plane/build-lock.ts';
 import { BuildProgress } from '../support/control-plane/build-progress.ts';
-import { freePort } from '../support/control-plane/free-port.ts';
+import { freePort, freePortFrom } from '../support/control-plane/free-port.ts';
 import { apiServerFlags, controllerManagerFlags, type ServerFiles } from '../support/control-plane/server-flags.ts';
 import { until } from '../support/control-plane/until.ts';
 
@@ -270,10 +270,10 @@ describe('the flags of the control plane', () => {
     const port = await freePort();
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
-    const whileHeld = await failure(freePort(port, port + 1));
+    const whileHeld = await failure(freePortFrom(port, port + 1));
     await new Promise((resolve) => server.close(resolve));
     expect(whileHeld).to.match(/^Expected a free port from \d+ up to below \d+, found none in \d+ tries$/);
-    expect(await freePort(port, port + 1)).to.equal(port);
+    expect(await freePortFrom(port, port + 1)).to.equal(port);
   });
 
   it('record writes with their body, and reads without', () => {

