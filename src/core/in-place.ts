@@ -49,8 +49,7 @@ export type InPlaceUpdate =
       readonly kind: 'possible';
       readonly change: InPlaceChange;
       /**
-       * `null` if nothing of the pod has been resized for it, or not all of it and no resize for another revision is under
-       * way.
+       * `null` if this program has resized nothing of the pod, or the kubelet refuses a resize for another revision.
        */
       readonly resize: Resize | null;
     }

@@ -530,6 +530,27 @@ describe('resources', () => {
     expect(await later()).to.deep.equal(['resize 1', 'resize 1', 'resize 2']);
   });
 
+  it('of a template that changed meanwhile wait for the member whose resize before was made a moment ago', async () => {
+    const bench = new InPlaceBench(newCpu);
+    await started(bench, ifPossible);
+    bench.resized(2);
+    const program = bench.start({ minReadySeconds: 60 });
+    for (let minutes = 0; minutes < 3; minutes += 1) {
+      bench.world.freeze(61_000);
+      await program.work();
+    }
+    expect(bench.steps).to.deep.equal(['resize 2', 'in place 2', 'resize 1']);
+    bench.resized(1);
+    await program.work();
+    bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
+    await program.work();
+    expect(bench.steps.slice(3), 'at once').to.deep.equal([]);
+    expect(bench.status.hold?.rule).to.equal('AwaitingResize');
+    bench.world.freeze(61_000);
+    await program.work();
+    expect(bench.steps.slice(3), 'after a minute').to.deep.equal(['resize 2']);
+  });
+
   it('that were taken back and that the kubelet defers are no update: the pod is replaced after five minutes', async () => {
     for (const mode of ['IfPossible', 'Never'] as const) {
       const bench = new InPlaceBench(newCpu);

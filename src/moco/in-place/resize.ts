@@ -14,9 +14,10 @@ export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): 
   if (live === null) return { kind: 'possible', change, resize: null };
   const { resize } = live;
   const isRefused = resize?.state === 'Infeasible' || resize?.state === 'Error';
-  const names = [...new Set([...change.resized, ...underWay(live)])];
-  // A resize for another revision, in whose place another one comes. Until then it keeps other members from theirs.
+  // A resize for another revision, in whose place another one comes. Until then, and for a while after it was made, it keeps
+  // other members from theirs.
   const isOfAnother = change.resources.length > 0;
+  const names = [...new Set([...change.resized, ...resizedOf(live, isOfAnother)])];
   if (names.length === 0 || (isOfAnother && isRefused)) return { kind: 'possible', change, resize: null };
   if (isRefused) {
     const what = resize.state === 'Infeasible' ? 'calls its resize infeasible' : 'reports an error of its resize';
@@ -27,7 +28,6 @@ export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): 
   const since = milliseconds(resize?.since ?? null);
   const wanted = JSON.stringify(names.map((name) => find(live.containers, name)?.resources));
   const forSeconds = ages.since(pod, `resize ${wanted}`, awaited.length === 0 ? 'done' : 'awaited', since);
-  if (isOfAnother && awaited.length === 0) return { kind: 'possible', change, resize: null };
   const deferred = resize?.state === 'Deferred' ? resize.message : null;
   return {
     kind: 'possible',
@@ -36,9 +36,11 @@ export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): 
   };
 }
 
-/** Containers that this program has resized, for whatever revision, and the kubelet has not. */
-const underWay = ({ containers, resize }: LivePod): readonly string[] =>
-  resize === null ? [] : containers.filter((one) => one.resized.length > 0 && !isActual(one)).map(({ name }) => name);
+/** Containers that this program has resized, for whatever revision: those of which the kubelet has not made it, or all. */
+const resizedOf = ({ containers, resize }: LivePod, all: boolean): readonly string[] =>
+  containers
+    .filter((one) => one.resized.length > 0 && (all || (resize !== null && !isActual(one))))
+    .map(({ name }) => name);
 
 /** One that is not running is reported with what it would get. */
 function hasItsResources({ live, containers }: PodRecord, name: string): boolean {
