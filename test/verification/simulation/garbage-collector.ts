@@ -40,13 +40,16 @@ export function collectLateComer(server: ApiServer, kind: ResourceKind, object: 
   server.handle({ method: 'DELETE', path, body: { preconditions: { uid } }, actor });
 }
 
-/** Kubernetes' garbage collector for a deleted owner, or one that is deleted with orphaned dependents. */
-export function collect(server: ApiServer, kind: ResourceKind, owner: StoredObject): void {
+/**
+ * Kubernetes' garbage collector for a deleted owner, or one that is deleted with orphaned dependents. Returns whether it has
+ * to try again: a webhook that is away refuses the last of its writes.
+ */
+export function collect(server: ApiServer, kind: ResourceKind, owner: StoredObject): boolean {
   const { namespace = '', name, uid } = owner.metadata;
   const live = server.store.get(kind, namespace, name);
   const gone = live === null || live.metadata.uid !== uid;
   const orphaned = !gone && (live.metadata.finalizers?.includes(orphanFinalizer) ?? false);
-  if (!gone && !orphaned) return;
+  if (!gone && !orphaned) return false;
   for (const dependent of owned) {
     for (const object of server.store.all(dependent)) {
       const owners = object.metadata.ownerReferences ?? [];
@@ -61,12 +64,13 @@ export function collect(server: ApiServer, kind: ResourceKind, owner: StoredObje
       }
     }
   }
-  if (gone) return;
+  if (gone) return false;
   const finalizers = (live.metadata.finalizers ?? []).filter((one) => one !== orphanFinalizer);
-  server.handle({
+  const { code } = server.handle({
     method: 'PATCH',
     path: pathOf(kind, { namespace, name }),
     body: { metadata: { finalizers } },
     actor,
   });
+  return code >= 500;
 }

@@ -24,6 +24,8 @@ export interface KubeControllersOptions {
 }
 
 /** The delay from a change to the resulting run. */
+/** The garbage collector tries again with a rate limit of its own. */
+const collectAgainMilliseconds = 1000;
 const quickestMilliseconds = 2;
 const slowestMilliseconds = 80;
 
@@ -61,8 +63,14 @@ export class KubeControllers {
     }
     const owner = kind === statefulSets || kind === clusterKind;
     if (owner && (type === 'DELETED' || object.metadata.deletionTimestamp !== undefined)) {
-      this.#once(`collect ${object.metadata.uid}`, 0, () => collect(this.#options.server, kind, object));
+      this.#collect(kind, object, 0);
     }
+  }
+
+  #collect(kind: ResourceKind, object: StoredObject, moreMilliseconds: number): void {
+    this.#once(`collect ${object.metadata.uid}`, moreMilliseconds, () => {
+      if (collect(this.#options.server, kind, object)) this.#collect(kind, object, collectAgainMilliseconds);
+    });
   }
 
   /** Those of members whose pods are gone. */
