@@ -4,8 +4,15 @@ import type { EffectKind } from '../../core/effects.ts';
 import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/step.ts';
 import { isConflict, isNotFound } from '../../kube/api-error.ts';
 import { type Json, object, text } from '../../moco/json.ts';
-import { annotationOn, demoteAnnotation, demotedForAnnotation, invalidatedIntentAnnotation } from '../../moco/names.ts';
+import {
+  annotationOn,
+  demoteAnnotation,
+  demotedForAnnotation,
+  invalidatedIntentAnnotation,
+  ordinalOf,
+} from '../../moco/names.ts';
 import { omitUndefined } from '../observe/omit-undefined.ts';
+import type { LeftOver } from '../status/progress.ts';
 import type { ClusterApi } from './cluster-client.ts';
 
 /** `statefulSet` is the StatefulSet that was confirmed: a setPartition is written to it. */
@@ -60,25 +67,29 @@ const mostTries = 5;
  * DisruptionTarget, with the resourceVersion of the intent, then the deletion, with the resourceVersion after that
  * condition. So its pod gets a new resourceVersion whatever the present one is.
  *
- * Resolves to whether a pod of the intent still carries our demotion for its revision. A demotion that was about to be
- * withdrawn then stays, until a later step withdraws it.
+ * Resolves to what is left of it.
  */
 export async function invalidate(
   intent: KeptIntent,
   namespace: string,
   api: ClusterApi,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<LeftOver> {
   const { id, step, pods = [], statefulSet, revision } = intent;
   const isOneWrite = step !== undefined && step !== 'evict';
   const makeVoid = (kind: 'Pod' | 'StatefulSet', intended: IntendedObject): Promise<Json | null> =>
     makeObjectVoid(id, kind, intended, isOneWrite, namespace, api, signal);
   if (statefulSet) {
     await makeVoid('StatefulSet', statefulSet);
-    return false;
+    return { staysDemoted: false, spared: [] };
   }
   const left = await Promise.all(pods.map((pod) => makeVoid('Pod', pod)));
-  return left.some((pod) => isDemotedFor(revision, pod));
+  const isEnded = step === 'evict' || step === 'delete' || step === 'restore';
+  const spared = left.filter((pod) => pod !== null && object(pod['metadata'])['deletionTimestamp'] === undefined);
+  return {
+    staysDemoted: left.some((pod) => isDemotedFor(revision, pod)),
+    spared: isEnded ? spared.map((pod) => ordinalOf(text(object(pod?.['metadata'])['name']) ?? '')) : [],
+  };
 }
 
 /**

@@ -20,8 +20,8 @@ export async function settleIntent(
 ): Promise<Ended | null> {
   const { intent } = rollout.status ?? {};
   if (!intent || intent.id === state.settledIntent) return null;
-  const staysDemoted = await invalidate(intent, splitKey(key)[0], context.api, signal);
-  const settled = reportSettled(rollout.status ?? {}, staysDemoted, timestampOf(context.world.wall()));
+  const left = await invalidate(intent, splitKey(key)[0], context.api, signal);
+  const settled = reportSettled(rollout.status ?? {}, left, timestampOf(context.world.wall()));
   const written = await writeIntent(context, rollout, settled, state, signal);
   if (written === 'refused') return { requeue: {}, report: 'cached', result: null };
   if (written === 'overtaken') return { requeue: vetoed, report: null, result: null };

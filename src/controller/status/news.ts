@@ -1,6 +1,6 @@
 import type { HistoryEntry, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
-import { withoutIntent } from './progress.ts';
+import { type LeftOver, withoutIntent } from './progress.ts';
 
 /** What ended since the status was written. It is reported once, with the write that contains it. */
 export interface News {
@@ -39,10 +39,10 @@ const added = (before: readonly number[] = [], after: readonly number[] = []): r
 /** The status without a settled intent, and without the switchover that may have ended with it. */
 export function reportSettled(
   before: RolloutStatus,
-  staysDemoted: boolean,
+  left: LeftOver,
   now: string,
 ): { status: RolloutStatus; news: News } {
-  const status = withoutIntent(before, staysDemoted);
+  const status = withoutIntent(before, left);
   const takenBack = before.intent?.step === 'undemote';
   return { status, news: newsOf(before.rollout, status.rollout ?? null, null, takenBack, now) };
 }

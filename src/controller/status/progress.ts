@@ -159,12 +159,24 @@ function demotionIntended(intent: Intent | null): Pick<SwitchoverTries, 'askedAt
   return pod === undefined ? null : { askedAt: intent.at, pod: { name: pod.name, uid: pod.uid } };
 }
 
+/** What an intent has left once it is invalidated. */
+export interface LeftOver {
+  /**
+   * A pod of the intent still carries our demotion for its revision. A demotion that was about to be withdrawn then stays,
+   * until a later step withdraws it.
+   */
+  readonly staysDemoted: boolean;
+  /** The members whose pods it was to end, and that stay. */
+  readonly spared: readonly number[];
+}
+
 /**
  * The status after the step of an intent has ended. A demotion whose time was over, that was about to be withdrawn and
  * that is gone counts as a failed try: each try blocks writes for a while. A demotion that is still there continues
  * with its start time, and counts when it is withdrawn.
  */
-export function withoutIntent({ intent, ...status }: RolloutStatus, staysDemoted: boolean): RolloutStatus {
+export function withoutIntent({ intent, ...before }: RolloutStatus, { staysDemoted, spared }: LeftOver): RolloutStatus {
+  const status = withSpared(before, spared);
   const { rollout } = status;
   if (intent?.step !== 'undemote' || intent.rule === 'NoLongerPrimary' || staysDemoted) return status;
   if (rollout?.revision !== intent.revision) return status;
@@ -172,6 +184,23 @@ export function withoutIntent({ intent, ...status }: RolloutStatus, staysDemoted
     ? { count: (rollout.tries?.count ?? 0) + 1, lastEndedAt: intent.at }
     : triesAlone(rollout.tries);
   return { ...status, rollout: omitUndefined<RolloutProgress>({ ...rollout, tries }) };
+}
+
+/** Members that no step has taken after all. */
+function withSpared({ rollout, ...status }: RolloutStatus, spared: readonly number[]): RolloutStatus {
+  if (rollout === undefined) return status;
+  const { waiting, unavailableMembers, restoring, ...rest } = rollout;
+  const others = <One extends { readonly ordinal: number }>(list: readonly One[] = []): readonly One[] | undefined => {
+    const left = list.filter(({ ordinal }) => !spared.includes(ordinal));
+    return left.length === 0 ? undefined : left;
+  };
+  const progress = omitUndefined<RolloutProgress>({
+    ...rest,
+    waiting: waiting && sorted([...waiting, ...spared]),
+    unavailableMembers: others(unavailableMembers),
+    restoring: others(restoring),
+  });
+  return { ...status, rollout: progress };
 }
 
 /** Our demotion whose author died before it reported it, or never received the response. */

@@ -97,7 +97,7 @@ describe('invalidating an intent', () => {
   async function invalidated(
     ordinals: readonly number[],
     happens: (bench: Bench) => void,
-  ): Promise<[Bench, Intent, boolean]> {
+  ): Promise<[Bench, Intent, boolean, readonly number[]]> {
     const bench = new Bench();
     const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }));
     const targets = ordinals.map((ordinal) => {
@@ -108,8 +108,8 @@ describe('invalidating an intent', () => {
     if (!isDisruptive(step)) throw new Error('expected a delete to be disruptive');
     const intent = intentOf(step, [], statefulSet, 'an-id', 'somebody', 'then');
     happens(bench);
-    const staysDemoted = await invalidate(intent, 'default', api, signal);
-    return [bench, intent, staysDemoted];
+    const { staysDemoted, spared } = await invalidate(intent, 'default', api, signal);
+    return [bench, intent, staysDemoted, spared];
   }
 
   /** What comes of the write that its author may still send. */
@@ -126,6 +126,14 @@ describe('invalidating an intent', () => {
     });
     return status;
   }
+
+  it('says which members it has not taken: those whose pods stay', async () => {
+    const [, , , spared] = await invalidated([2, 1, 0], (bench) => {
+      bench.replace(1);
+      bench.changePod(0, { metadata: { deletionTimestamp: bench.now, deletionGracePeriodSeconds: 30 } });
+    });
+    expect(spared).to.deep.equal([2]);
+  });
 
   it('changes the resourceVersion of each unchanged pod, so that a late write fails', async () => {
     const [bench, intent] = await invalidated([2, 1], () => {});
