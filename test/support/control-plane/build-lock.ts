@@ -49,11 +49,12 @@ export async function withLock<T>(
   while (!(await tryToTake(path))) {
     const pid = await holder(path);
     // 0 is a holder that has created the file and not yet written its pid.
-    if (pid !== null && pid !== 0 && !isAlive(pid)) {
+    const isNamed = pid !== null && pid !== 0;
+    if (isNamed && !isAlive(pid)) {
       await rm(path, { force: true });
       continue;
     }
-    if (!reported && pid !== null) {
+    if (isNamed && !reported) {
       reported = true;
       onWait(pid);
     }
