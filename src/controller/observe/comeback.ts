@@ -72,10 +72,15 @@ export async function readComebacks(
   const revision = cluster.statefulSet?.updateRevision;
   const others = cluster.pods.filter((pod) => !pods.includes(pod) && pod.revision !== revision);
   const { statefulSet } = cluster;
+  // Once for all pods: the template of their successors. While MOCO re-creates it, nothing is done.
+  const whole =
+    statefulSet === null || pods.length === 0
+      ? null
+      : await context.api.read('StatefulSet', statefulSet.namespace, statefulSet.name, signal);
   const [readings, leaving] = await Promise.all([
     readAll(pods, cluster, state, context, signal, {
       nodeOf: (pod) => context.nodes.read(context, pod, signal),
-      refusalOf: async (pod) => (statefulSet === null ? null : readRefusal(pod, statefulSet, context, signal)),
+      refusalOf: async (pod) => (whole === null ? null : readRefusal(pod, whole, revision ?? '', context, signal)),
     }),
     Promise.all(others.map((pod) => context.nodes.read(context, pod, signal))),
   ]);

@@ -6,8 +6,9 @@ import {
   isInternalError,
   isInvalid,
 } from '../../kube/api-error.ts';
+import type { Json } from '../../moco/json.ts';
 import { fitsWithout } from '../../moco/quota.ts';
-import type { PodRecord, StatefulSetRecord } from '../../moco/records.ts';
+import type { PodRecord } from '../../moco/records.ts';
 import { successorOf } from '../../moco/successor.ts';
 import type { ClusterReader } from './cluster-reader.ts';
 
@@ -24,13 +25,12 @@ export interface SuccessorContext {
  */
 export async function readRefusal(
   pod: PodRecord,
-  { namespace, name, updateRevision }: StatefulSetRecord,
+  statefulSet: Json,
+  updateRevision: string,
   { api, mayLackCreate }: SuccessorContext,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const statefulSet = await api.read('StatefulSet', namespace, name, signal);
-  // MOCO re-creates it. Nothing is done meanwhile.
-  if (statefulSet === null) return null;
+  const { namespace } = pod;
   try {
     await api.tryToCreatePod(successorOf(statefulSet, updateRevision, pod.ordinal, pod.name), namespace, signal);
     return null;

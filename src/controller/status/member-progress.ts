@@ -142,14 +142,15 @@ function times(
   { unavailableMembers = [], memberDurations = [] }: Partial<RolloutProgress>,
   members: readonly Seen[],
   spared: readonly number[],
-  takes: Intent | null,
+  replacing: Intent | null,
   nowTimestamp: string,
 ): Times {
   const unavailable = new Map<number, Omit<UnavailableMember, 'ordinal'>>(
     unavailableMembers.filter(({ ordinal }) => !spared.includes(ordinal)).map(({ ordinal, ...one }) => [ordinal, one]),
   );
-  for (const { name, uid } of takes?.pods ?? [])
-    unavailable.set(ordinalOf(name), { since: takes?.at ?? nowTimestamp, uid });
+  if (replacing !== null) {
+    for (const { name, uid } of replacing.pods) unavailable.set(ordinalOf(name), { since: replacing.at, uid });
+  }
   const seconds = new Map(memberDurations.map(({ ordinal, seconds: known }) => [ordinal, known]));
   for (const { ordinal, updated, participating, updatedAt = nowTimestamp } of members) {
     const since = milliseconds(unavailable.get(ordinal)?.since ?? null);
