@@ -1,4 +1,4 @@
-import { memberName } from '../../controller/status/status.ts';
+import { memberName } from '../../controller/facts/collect-facts.ts';
 import type { Hold } from '../../core/decision.ts';
 import { explainStep } from '../../core/explain-step.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
