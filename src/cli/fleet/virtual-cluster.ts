@@ -212,7 +212,7 @@ export class VirtualCluster {
   #at(now: number, fleet: FleetFacts): ClusterSnapshot {
     const { settings, rollout } = this.#facts;
     const maintenance =
-      this.policy.mode === 'Observe' ? null : maintenanceFacts(settings.maintenance, rollout?.status ?? {}, now * 1000);
+      this.policy.mode === 'MOCO' ? null : maintenanceFacts(settings.maintenance, rollout?.status ?? {}, now * 1000);
     return { ...this.#snapshot, ...fleet, maintenance };
   }
 

@@ -23,7 +23,7 @@ export function modeOf(
   labelled: boolean,
 ): RolloutPolicy['mode'] {
   if (onDeleteEnabled && (setting === null ? labelled : setting === 'OnDelete')) return 'OnDelete';
-  return partitionDriver === 'own' ? 'Partition' : 'Observe';
+  return partitionDriver === 'own' ? 'Partition' : 'MOCO';
 }
 
 /**
@@ -83,7 +83,7 @@ export function settingsWithoutEffect(
 ): readonly string[] {
   const fields = Object.entries(sources).filter(([, { source }]) => !source.startsWith('flag') && source !== 'default');
   const awaitsAdoption = mode === 'OnDelete' && !isAdopted && sources['paused']?.value === true;
-  const mocoDrives = partitionDriver === 'moco' && (mode === 'Observe' || awaitsAdoption);
+  const mocoDrives = partitionDriver === 'moco' && (mode === 'MOCO' || awaitsAdoption);
   const isWithout = (field: string, value: unknown): boolean => {
     if (field === 'strategy') return value === 'OnDelete' && (!onDeleteEnabled || awaitsAdoption);
     if (field === 'inPlace' && !inPlaceEnabled) return true;

@@ -24,7 +24,7 @@ export function policyInForce({
         reason: 'PartitionMode',
         message: `${fields} ${have} no effect while the StatefulSet replaces its pods by partitions`,
       };
-    case 'Observe':
+    case 'MOCO':
       return {
         status: 'False',
         reason: 'MOCODrives',

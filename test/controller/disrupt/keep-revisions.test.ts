@@ -307,7 +307,7 @@ describe('releasing a StatefulSet whose new pods come up at the current revision
     const [bench] = await kept();
     const { currentRevision } = statefulSetOf(bench)['status'] as Patch;
     bench.setting({ paused: false });
-    await bench.start({ mode: 'Observe' }).work();
+    await bench.start({ mode: 'MOCO' }).work();
     expect(bench.steps).to.deep.equal(['keepRevisions', 'release']);
     expect(writesOf(bench).at(-1)).to.have.nested.property('metadata.labels').that.deep.equals({
       'moco-rollout.io/strategy': null,

@@ -28,7 +28,7 @@ function withMocoWebhook(bench: Bench): Bench {
 describe('releasing a StatefulSet', () => {
   it('leaves the partition to MOCO if MOCO’s webhook sets it', async () => {
     const bench = withMocoWebhook(new Bench());
-    await bench.start({ mode: 'Observe' }).work();
+    await bench.start({ mode: 'MOCO' }).work();
     expect(bench.steps).to.deep.equal(['promoteRevision', 'release']);
     expect(strategyOf(statefulSetOf(bench))).to.deep.equal({ type: 'RollingUpdate', rollingUpdate: { partition: 3 } });
     expect(statefulSetOf(bench).metadata.labels).not.to.have.property('moco-rollout.io/strategy');
@@ -47,7 +47,7 @@ describe('releasing a StatefulSet', () => {
     const bench = new Bench();
     bench.server.admit = (after) =>
       after.kind === 'StatefulSet' ? { ...after, spec: { ...(after['spec'] as Patch), updateStrategy: {} } } : after;
-    const program = bench.start({ mode: 'Observe' });
+    const program = bench.start({ mode: 'MOCO' });
     await program.work();
     expect(bench.steps).to.deep.equal(['promoteRevision']);
     expect(bench.status.hold?.rule).to.equal('ReleaseUnsafe');
@@ -61,7 +61,7 @@ describe('releasing a StatefulSet', () => {
 
   it('records the current revision before replacing it, and removes the record once the new one has stayed', async () => {
     const bench = new Bench();
-    const program = bench.start({ mode: 'Observe' });
+    const program = bench.start({ mode: 'MOCO' });
     program.sync();
     await program.pass();
     expect(bench.steps).to.deep.equal([]);
@@ -73,14 +73,14 @@ describe('releasing a StatefulSet', () => {
 
   it('sets the current revision again if an earlier sync has overwritten it, also after a crash', async () => {
     const bench = new Bench();
-    const program = bench.start({ mode: 'Observe' });
+    const program = bench.start({ mode: 'MOCO' });
     for (let passes = 0; !bench.steps.includes('release'); passes += 1) {
       if (passes > 20) throw new Error('expected a release within 20 passes');
       program.sync();
       await program.pass();
     }
     bench.changeStatefulSet({ status: { currentRevision: revisionBefore } });
-    await bench.start({ mode: 'Observe' }).work();
+    await bench.start({ mode: 'MOCO' }).work();
     expect(bench.steps).to.deep.equal(['promoteRevision', 'release', 'promoteRevision']);
     expect(currentRevision(bench)).to.equal(revisionAfter);
     expect(bench.status.promotion).to.equal(undefined);
@@ -88,7 +88,7 @@ describe('releasing a StatefulSet', () => {
 
   it('sets the current revision although somebody changes the StatefulSet before each request', async () => {
     const bench = new Bench();
-    const program = bench.start({ mode: 'Observe' });
+    const program = bench.start({ mode: 'MOCO' });
     await program.work();
     bench.changeStatefulSet({ status: { currentRevision: revisionBefore } });
     let changes = 0;
@@ -107,7 +107,7 @@ describe('releasing a StatefulSet', () => {
   for (const revision of ['currentRevision', 'updateRevision']) {
     it(`sets no current revision if the ${revision} is another one than it was`, async () => {
       const bench = new Bench();
-      const program = bench.start({ mode: 'Observe' });
+      const program = bench.start({ mode: 'MOCO' });
       program.sync();
       await program.pass();
       bench.server.before('PATCH', /statefulsets/, () =>
@@ -123,12 +123,12 @@ describe('releasing a StatefulSet', () => {
   it('continues after a crash between any two of its writes', async () => {
     for (let writes = 0; writes < 5; writes += 1) {
       const bench = new Bench();
-      const first = bench.start({ mode: 'Observe' });
+      const first = bench.start({ mode: 'MOCO' });
       for (let passes = 0; passes < 10 && bench.server.writes.length < writes; passes += 1) {
         first.sync();
         await first.pass();
       }
-      await bench.start({ mode: 'Observe' }).work();
+      await bench.start({ mode: 'MOCO' }).work();
       expect(bench.steps, `after ${writes} writes`).to.deep.equal(['promoteRevision', 'release']);
     }
   });

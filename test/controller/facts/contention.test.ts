@@ -32,7 +32,7 @@ class Contended {
         template: { spec: { containers: [side(true)] } },
       },
     });
-    this.program = bench.start({ mode: 'Observe' });
+    this.program = bench.start({ mode: 'MOCO' });
   }
 
   /** So many writes of the spec, a second apart or at once, and a pass after each second. */

@@ -15,8 +15,8 @@ type Given = readonly [
 describe('how a cluster is updated', () => {
   const cases: Readonly<Record<string, readonly [Given, Mode]>> = {
     'by this program, with the gate on': [[true, 'moco', 'OnDelete', false], 'OnDelete'],
-    'by MOCO with the gate off, whatever is wished': [[false, 'moco', 'OnDelete', true], 'Observe'],
-    'by MOCO if set so': [[true, 'moco', 'Partition', true], 'Observe'],
+    'by MOCO with the gate off, whatever is wished': [[false, 'moco', 'OnDelete', true], 'MOCO'],
+    'by MOCO if set so': [[true, 'moco', 'Partition', true], 'MOCO'],
     "by this program's partitions where that is wished and the flag says so": [
       [true, 'own', 'Partition', false],
       'Partition',
@@ -66,11 +66,11 @@ const everything = {
 describe('settings without effect', () => {
   it('do not exist under OnDelete, nor if no setting is made', () => {
     expect(without('OnDelete', true, everything)).to.deep.equal([]);
-    expect(without('Observe', false, {})).to.deep.equal([]);
+    expect(without('MOCO', false, {})).to.deep.equal([]);
   });
 
   it('are those that MOCO does not know if MOCO drives, and a strategy that needs the gate', () => {
-    expect(without('Observe', false, everything)).to.deep.equal([
+    expect(without('MOCO', false, everything)).to.deep.equal([
       'approvedRevision',
       'inPlace',
       'lostMembers',
@@ -88,7 +88,7 @@ describe('settings without effect', () => {
       'strategy',
       'switchoverTimeoutSeconds',
     ]);
-    expect(without('Observe', true, { strategy: 'Partition' })).to.deep.equal([]);
+    expect(without('MOCO', true, { strategy: 'Partition' })).to.deep.equal([]);
   });
 
   it('are all that MOCO does not know, and the strategy, if a pause holds the adoption', () => {
@@ -99,8 +99,8 @@ describe('settings without effect', () => {
 
   it('are all but the pause if the pause holds the release', () => {
     const spec = { strategy: 'Partition', paused: true, partition: 1 };
-    expect(without('Observe', true, spec, true)).to.deep.equal(['partition']);
-    expect(inForce(configured(spec).policy, 'Observe', defaultPolicy, true, true)).to.include({
+    expect(without('MOCO', true, spec, true)).to.deep.equal(['partition']);
+    expect(inForce(configured(spec).policy, 'MOCO', defaultPolicy, true, true)).to.include({
       paused: true,
       partition: 0,
     });
@@ -129,9 +129,9 @@ describe('settings without effect', () => {
 
   it('do not reach the decision if MOCO drives', () => {
     const { policy } = configured(everything);
-    expect(inForce(policy, 'Observe', defaultPolicy, false, true)).to.deep.equal({
+    expect(inForce(policy, 'MOCO', defaultPolicy, false, true)).to.deep.equal({
       ...defaultPolicy,
-      mode: 'Observe',
+      mode: 'MOCO',
       progressDeadlineSeconds: 700,
       failoverGraceSeconds: 200,
     });
@@ -155,7 +155,7 @@ describe('condition PolicyInForce', () => {
     expect(said('OnDelete', everything)).to.deep.equal({ status: 'True', reason: 'InForce', message: '' });
   });
   it('names the settings without effect', () => {
-    expect(said('Observe', { strategy: 'Partition', paused: true })).to.deep.equal({
+    expect(said('MOCO', { strategy: 'Partition', paused: true })).to.deep.equal({
       status: 'False',
       reason: 'MOCODrives',
       message: "paused has no effect while MOCO's own partition controller lowers the partition",

@@ -188,10 +188,8 @@ describe('the settings for a cluster', () => {
 
   it('never change the mode, which only the operator sets', () => {
     const spec = { mode: 'OnDelete', strategy: 'OnDelete' };
-    const defaults = { ...builtIn, policy: { ...defaultPolicy, mode: 'Observe' } as const };
-    expect(settings(spec, [policy('all', { settings: { mode: 'OnDelete' } })], defaults).policy.mode).to.equal(
-      'Observe',
-    );
+    const defaults = { ...builtIn, policy: { ...defaultPolicy, mode: 'MOCO' } as const };
+    expect(settings(spec, [policy('all', { settings: { mode: 'OnDelete' } })], defaults).policy.mode).to.equal('MOCO');
   });
 
   it('show what only the MySQLRollout can set, without the reasons', () => {
