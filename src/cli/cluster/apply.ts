@@ -131,11 +131,11 @@ function explained(conflicts: ApiError['causes'], { host }: Session, { namespace
 
 /** The MySQLRollout of a cluster, created as by the controller if it is missing. Rejects with `ApiError`. */
 async function findOrMakeRollout(session: Session, cluster: ClusterRecord): Promise<MySQLRollout> {
-  const { api, signal, server } = session;
+  const { api, server } = session;
   const found = await rolloutOf(session, cluster);
   if (found !== null) return found;
   try {
-    return await api.createRollout(cluster, signal);
+    return await api.createRollout(cluster);
   } catch (error) {
     if (error instanceof ApiError && isAlreadyExists(error)) return findOrMakeRollout(session, cluster);
     if (!isNotFound(error)) throw error;

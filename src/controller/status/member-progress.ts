@@ -7,7 +7,7 @@ import { replacesNobody } from '../../core/strategy.ts';
 import { ordinalOf } from '../../moco/names.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import { didNotHappen, type Finished } from '../facts/ended-step.ts';
-import { type Memory } from '../memory/cluster-memory.ts';
+import type { OwnWrite } from '../facts/own-writes.ts';
 
 /** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
 type MemberProgress = InTurn & Times & OrNone<'restoring' | 'createdWhileHeld'>;
@@ -43,7 +43,7 @@ export function memberProgressOf(
   members: readonly Seen[],
   snapshot: Pick<ClusterSnapshot, 'statefulSet' | 'members'>,
   ended: Finished | null,
-  { ownWrites }: Pick<Memory, 'ownWrites'>,
+  ownWrites: readonly OwnWrite[],
   nowTimestamp: string,
   intent: Intent | null,
   unresolved: Intent | null = null,

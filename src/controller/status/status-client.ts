@@ -11,7 +11,7 @@ import { ClusterReader } from '../reads/cluster-reader.ts';
 
 /** Creates MySQLRollouts and replaces statuses: writes that report and never disrupt a member. */
 export class StatusClient extends ClusterReader {
-  createRollout(cluster: ClusterObjects['cluster'], signal: AbortSignal): Promise<MySQLRollout> {
+  createRollout(cluster: ClusterObjects['cluster']): Promise<MySQLRollout> {
     const { namespace, name, uid } = cluster;
     return this.call({
       method: 'POST',
@@ -34,7 +34,6 @@ export class StatusClient extends ClusterReader {
         },
       },
       priority: 'status',
-      signal,
     });
   }
 
@@ -47,7 +46,6 @@ export class StatusClient extends ClusterReader {
     rollout: MySQLRollout,
     status: RolloutStatus,
     priority: 'disrupt' | 'status',
-    signal: AbortSignal,
   ): Promise<MySQLRollout> {
     const { namespace, name } = rollout.metadata;
     const kept = await this.call<MySQLRollout>({
@@ -56,7 +54,6 @@ export class StatusClient extends ClusterReader {
       query: { fieldValidation: 'Strict' },
       body: { ...rollout, status },
       priority,
-      signal,
     });
     return usedOf(kept);
   }
@@ -65,7 +62,6 @@ export class StatusClient extends ClusterReader {
   async replaceSequenceStatus(
     { name, uid, resourceVersion, spec }: SequenceRecord,
     status: SequenceStatus,
-    signal: AbortSignal,
   ): Promise<void> {
     const { group, version, kind } = sequenceKind;
     await this.call({
@@ -74,17 +70,15 @@ export class StatusClient extends ClusterReader {
       query: { fieldValidation: 'Strict' },
       body: { apiVersion: `${group}/${version}`, kind, metadata: { name, uid, resourceVersion }, spec, status },
       priority: 'status',
-      signal,
     });
   }
 
-  replaceClusterStatus(cluster: Json, namespace: string, name: string, signal: AbortSignal): Promise<Json> {
+  replaceClusterStatus(cluster: Json, namespace: string, name: string): Promise<Json> {
     return this.call({
       method: 'PUT',
       path: path(clusterKind, { namespace, name, subresource: 'status' }),
       body: cluster,
       priority: 'status',
-      signal,
     });
   }
 }
