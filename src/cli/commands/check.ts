@@ -38,7 +38,7 @@ export const checkCommand: ClusterCommand = {
   options: [allNamespacesOption, outputOption],
   connects: true,
   run: async (session) => {
-    const format = formatOf(session.given);
+    const format = formatOf(session.given, outputOption);
     const findings: Finding[] = [];
     // The first one tells whether there is an API server at all.
     for (const check of checks) findings.push(await findingOf(check, session));

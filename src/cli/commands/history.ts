@@ -28,7 +28,7 @@ export const historyCommand: ClusterCommand = {
   ],
   connects: true,
   run: async (session, [name = '']) => {
-    const format = formatOf(session.given);
+    const format = formatOf(session.given, outputOption);
     const cluster = await clusterNamed(session, name);
     const [revisions, rollout] = await Promise.all([revisionsOf(session, cluster), rolloutOf(session, cluster)]);
     const wanted = textOf(session.given['revision']);

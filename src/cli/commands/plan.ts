@@ -51,7 +51,7 @@ export const planCommand: ClusterCommand = {
   run: async (session, names) => {
     if (isAboutFleet(session, names, fleetOptions)) return planFleet(session);
     const [name = ''] = names;
-    const format = formatOf(session.given);
+    const format = formatOf(session.given, outputOption);
     const assumed = parseAssumed(textOf(session.given['assume']) ?? '');
     const cluster = await clusterNamed(session, name);
     const shown = shownPlan(await observeCluster(session, cluster), name, assumed);

@@ -42,7 +42,7 @@ export const undoCommand: ClusterCommand = {
   ],
   connects: true,
   run: async (session, [name = '']) => {
-    const format = formatOf(session.given);
+    const format = formatOf(session.given, outputOption);
     const cluster = await clusterNamed(session, name);
     const [revisions, raw, statefulSet] = await Promise.all([
       revisionsOf(session, cluster),

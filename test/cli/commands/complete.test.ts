@@ -33,7 +33,7 @@ describe('completion', () => {
     expect(await words('override', 'test', 'Paus')).to.deep.equal([':4']);
     expect(await words('explain', 'Paus')).to.deep.equal(['Paused', ':4']);
     expect(await words('wait', '--time')).to.deep.equal(['--timeout', ':4']);
-    expect(await words('status', '-o', '')).to.deep.equal(['wide', 'name', 'json', 'yaml', 'jsonpath=', ':4']);
+    expect(await words('status', '-o', '')).to.deep.equal(['wide', 'name', 'json', 'yaml', ':4']);
     expect(await words('status', '--namespace', 'de')).to.deep.equal(['default', ':4']);
     expect(await words('status', '--kubeconfig', '')).to.deep.equal([':0']);
     addSequence(cluster, 'production', production);
