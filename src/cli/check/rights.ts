@@ -5,7 +5,7 @@ import { object, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Check, failed, ok } from './finding.ts';
-import { controllerDeployment } from './versions.ts';
+import { controllerDeployment } from './installation.ts';
 
 /** A group, a resource with its subresource, and verbs. */
 export type Right = readonly [group: string, resource: string, verbs: readonly string[]];

@@ -31,7 +31,7 @@ import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectBudget, projectNamespace } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import { clustersIn, ifThere, listAll, listEach, listIfThere } from './clusters.ts';
 import type { Session } from './session.ts';
 

@@ -9,7 +9,7 @@ import type { World } from '../../kube/world.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import { didYouMean } from '../nearest.ts';
 import { type SequenceView, sequenceViewOf } from '../terminal/sequence-view.ts';
 import { clustersIn, listIfThere } from './clusters.ts';

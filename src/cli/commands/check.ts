@@ -1,11 +1,9 @@
 import { admission, certificates } from '../check/admission.ts';
-import { budgets } from '../check/budgets.ts';
-import { claims } from '../check/claims.ts';
-import { controller } from '../check/controller.ts';
 import { type Finding, findingOf } from '../check/finding.ts';
+import { controller, definitions, kubernetes, moco } from '../check/installation.ts';
 import { manifests } from '../check/manifests.ts';
+import { budgets, claims } from '../check/member-objects.ts';
 import { controllerRights, ownRights } from '../check/rights.ts';
-import { definitions, kubernetes, moco } from '../check/versions.ts';
 import { type Line, line } from '../terminal/colour.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import { table } from '../terminal/table.ts';

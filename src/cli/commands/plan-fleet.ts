@@ -12,7 +12,7 @@ import { clustersIn } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { playFleet } from '../fleet/play-fleet.ts';
 import { type Assumptions, shownFleetPlan } from '../fleet/shown-fleet-plan.ts';
-import { fleetPlanLines } from '../terminal/fleet-plan.ts';
+import { fleetPlanLines } from '../terminal/fleet-plan-lines.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import { type CommandOption, fleetSelectionOptions } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';

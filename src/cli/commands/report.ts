@@ -8,7 +8,7 @@ import type { ClusterRecord } from '../../moco/records.ts';
 import { clusterNamed, listAll, listIfThere, rolloutOf } from '../cluster/clusters.ts';
 import { listedClusters } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import { fleetClusters } from '../html/fleet-figures.ts';
 import { fleetPage } from '../html/fleet-page.ts';
 import { page } from '../html/page.ts';

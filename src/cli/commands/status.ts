@@ -5,7 +5,7 @@ import { controllerNote } from '../cluster/controller-lease.ts';
 import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
 import { watchClusters } from '../cluster/watch-clusters.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import type { Line } from '../terminal/colour.ts';
 import { showLive } from '../terminal/live.ts';
 import { formatOf, objectOutputOption, writeLines, writeObjects } from '../terminal/output.ts';

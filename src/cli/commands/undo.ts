@@ -15,7 +15,7 @@ import {
   revisionNamed,
   revisionsOf,
 } from '../cluster/template-revisions.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import { formatOf, inOneLine, outputOption, writeData } from '../terminal/output.ts';
 import type { ClusterCommand } from './command.ts';
 

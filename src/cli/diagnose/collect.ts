@@ -27,7 +27,7 @@ import type { ClusterRecord } from '../../moco/records.ts';
 import { find, listIfThere } from '../cluster/clusters.ts';
 import { controllerLease } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
-import { sentenceOf } from '../failure.ts';
+import { sentenceOf } from '../command-error.ts';
 import {
   clusterShape,
   deploymentShape,

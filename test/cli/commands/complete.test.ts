@@ -42,6 +42,12 @@ describe('completion', () => {
     expect(await words('')).to.include.members(['status', 'plan', 'release']);
   });
 
+  it('is called by the script that `completion` prints', async () => {
+    const { status, out } = await runWith({}, ['completion']);
+    expect(status).to.equal(0);
+    expect(out).to.match(/^#!\/bin\/sh\n[^]*\nexec kubectl moco-rollout __complete "\$@"\n$/);
+  });
+
   it('completes nothing if the API server does not answer', async () => {
     cluster.fault = () => ({ status: 500, headers: {}, body: (async function* nothing() {})() });
     expect(await words('status', '')).to.deep.equal([':4']);
