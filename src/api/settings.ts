@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { defaultPolicy, type MaxUnavailable } from '../core/policy.ts';
-import { checkFields } from './checks.ts';
-import { inPlaceField } from './in-place.ts';
-import { maintenanceFields } from './maintenance.ts';
+import { checkFields } from './check-settings.ts';
+import { inPlaceField } from './in-place-settings.ts';
+import { maintenanceFields } from './maintenance-settings.ts';
 import {
   countOrPercentage,
   countOrPercentageText,

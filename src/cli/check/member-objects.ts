@@ -1,9 +1,9 @@
 import { persistentVolumeClaims, podDisruptionBudgets } from '../../kube/resource.ts';
-import { isTerminating } from '../../moco/claims.ts';
 import { object, text, whole } from '../../moco/json.ts';
-import { selects } from '../../moco/label-selector.ts';
 import { appNameLabel, appNameOfMoco, clusterNameLabel, createdByLabel, createdByMoco } from '../../moco/names.ts';
 import { memberSelector, projectBudget } from '../../moco/projections.ts';
+import { selects } from '../../moco/selects.ts';
+import { isTerminating } from '../../moco/successor.ts';
 import { clustersIn, listAll } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Check, failed, ok } from './finding.ts';

@@ -1,8 +1,7 @@
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import { type Lease, parseLease } from '../../kube/lease.ts';
 import { leases } from '../../kube/resource.ts';
-import { type Json, object, text } from '../../moco/json.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { type Json, milliseconds, object, text } from '../../moco/json.ts';
 import { brief, secondsSince } from '../terminal/words.ts';
 import { listIfThere } from './clusters.ts';
 import type { Session } from './session.ts';

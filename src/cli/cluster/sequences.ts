@@ -1,5 +1,5 @@
 import { rolloutKind } from '../../api/rollout.ts';
-import { sequenceKind } from '../../api/sequence.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { Cache } from '../../controller/cache/cache.ts';
 import { projectSequence, type SequenceRecord } from '../../controller/facts/sequence-record.ts';
 import { Fleet, noFleetLimits } from '../../controller/fleet/fleet-limits.ts';

@@ -1,4 +1,4 @@
-import { admission, certificates } from '../check/admission.ts';
+import { admission, certificates } from '../check/admission-in-force.ts';
 import { type Finding, findingOf } from '../check/finding.ts';
 import { controller, definitions, kubernetes, moco } from '../check/installation.ts';
 import { manifests } from '../check/manifests.ts';

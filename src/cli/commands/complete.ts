@@ -1,4 +1,4 @@
-import { sequenceKind } from '../../api/sequence.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { holdRules, overridableRules, rules } from '../../core/rules/catalogue.ts';
 import { namespaces, pods } from '../../kube/resource.ts';
 import { type Json, object, text } from '../../moco/json.ts';

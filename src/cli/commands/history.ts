@@ -1,7 +1,7 @@
 import type { HistoryEntry } from '../../api/rollout-status.ts';
+import { milliseconds } from '../../moco/json.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import { type TemplateDifference, templateDifferences } from '../../moco/template-changes.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
 import { clusterNamed, rolloutOf } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { type Revision, revisionBefore, revisionNamed, revisionsOf } from '../cluster/template-revisions.ts';

@@ -1,7 +1,7 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
 import { type HoldRule, isOverridable, rules } from '../../core/rules/catalogue.ts';
 import { UsageError } from '../../failure.ts';
-import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
+import { milliseconds, timestampOf } from '../../moco/json.ts';
 import { applySettings, removeSettings, type SettingsOf } from '../cluster/apply.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { durationOf, type Session, textOf } from '../cluster/session.ts';

@@ -7,7 +7,7 @@ import type { MemberName } from '../../core/rules/rule.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import { type Estimate, estimate } from '../../plan/estimate.ts';
-import { type PlanEntry, plan } from '../../plan/plan.ts';
+import { type PlanEntry, plan } from '../../plan/rollout-plan.ts';
 import { type ClusterObservation, observeCluster, obstaclesOf } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';

@@ -1,4 +1,4 @@
-import { sequenceKind } from '../../api/sequence.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { projectSequence } from '../../controller/facts/sequence-record.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import { events } from '../../kube/resource.ts';

@@ -1,4 +1,4 @@
-import { sequenceKind } from '../../api/sequence.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { UsageError } from '../../failure.ts';
 import { Sequences, sequenceNamed, sequencesOf } from '../cluster/sequences.ts';
 import { type Render, showLive } from '../terminal/live.ts';

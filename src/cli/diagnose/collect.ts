@@ -1,7 +1,7 @@
 import manifest from '../../../package.json' with { type: 'json' };
-import { policyKind } from '../../api/policy.ts';
 import { rolloutKind } from '../../api/rollout.ts';
-import { sequenceKind } from '../../api/sequence.ts';
+import { policyKind } from '../../api/rollout-policy.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { kubernetesVersion } from '../../controller/facts/kubernetes-version.ts';
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import {

@@ -1,6 +1,6 @@
 import type { SettingInForce } from '../../api/rollout-status.ts';
 import type { Strategy } from '../../api/settings.ts';
-import { neverInPlace } from '../../core/in-place.ts';
+import { neverInPlace } from '../../core/in-place-changes.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 
 /** Who lowers partitions: MOCO's own controller or this program. */

@@ -1,13 +1,12 @@
-import type { Check } from '../../api/checks.ts';
-import { type MaintenanceSettings, noMaintenance } from '../../api/maintenance.ts';
-import type { PolicyRecord } from '../../api/policy.ts';
+import type { Check } from '../../api/check-settings.ts';
+import { type MaintenanceSettings, noMaintenance } from '../../api/maintenance-settings.ts';
 import { type RolloutSpec, rolloutSpec } from '../../api/rollout.ts';
+import type { PolicyRecord } from '../../api/rollout-policy.ts';
 import type { SettingInForce, SettingsInForce } from '../../api/rollout-status.ts';
 import { problemOf } from '../../api/schema.ts';
 import { builtInStrategy, type CommonSettings, commonFields, type Strategy } from '../../api/settings.ts';
 import { defaultPolicy, type Override, type RolloutPolicy } from '../../core/policy.ts';
-import { isObject } from '../../moco/json.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { isObject, milliseconds } from '../../moco/json.ts';
 import { type Layer, policyLayers, type Selectable } from './policy-layers.ts';
 
 /** The settings of one cluster as stored, not validated yet. */

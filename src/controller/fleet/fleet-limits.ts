@@ -1,12 +1,11 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { Intent } from '../../api/rollout-status.ts';
-import type { FleetPlace } from '../../core/fleet/queue.ts';
-import type { FailingFleet } from '../../core/fleet/waits.ts';
+import type { FailingFleet, FleetPlace } from '../../core/fleet/waits.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { isAtLeast } from '../../kube/raw-object.ts';
 import type { World } from '../../kube/world.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { milliseconds } from '../../moco/json.ts';
 import type { FleetNumbers } from '../../telemetry/fleet-metrics.ts';
 import { Evictions } from './evictions.ts';
 import { FleetSlots } from './fleet-slots.ts';

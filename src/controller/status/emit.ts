@@ -1,7 +1,7 @@
 import { explainStep } from '../../core/explain-step.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
 import { keyOf } from '../../kube/store.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { milliseconds } from '../../moco/json.ts';
 import type { ClusterState } from '../memory/cluster-memory.ts';
 import { rememberReported } from '../pass/remember.ts';
 import { type ActedStep, sparesSwitchover } from '../pass/result.ts';

@@ -1,5 +1,11 @@
-import { concurrencyOf, type Sequence } from './sequence.ts';
-import { isBefore, type Queued, type StageCount, type StagedCluster } from './stage-counts.ts';
+import {
+  concurrencyOf,
+  isBefore,
+  type Queued,
+  type Sequence,
+  type StageCount,
+  type StagedCluster,
+} from './stage-counts.ts';
 import type { FleetHold, FleetWait, StageGate } from './waits.ts';
 
 /** What a stage waits for, whatever the cluster, the strongest reason first. A soak that is over is listed, too. */

@@ -6,8 +6,8 @@ import { Fleet, type FleetLimits, noFleetLimits } from '../../../src/controller/
 import { followFleet } from '../../../src/controller/fleet/follow-fleet.ts';
 import type { HoldRule } from '../../../src/core/decision.ts';
 import type { EffectKind } from '../../../src/core/effects.ts';
+import { timestampOf } from '../../../src/moco/json.ts';
 import type { ClusterRecord } from '../../../src/moco/records.ts';
-import { timestampOf } from '../../../src/moco/timestamp.ts';
 import { Bench } from '../bench.ts';
 
 const start = Date.parse('2026-07-01T12:00:00Z');
