@@ -5,6 +5,7 @@ import { controller } from '../check/controller.ts';
 import { type Finding, findingOf } from '../check/finding.ts';
 import { manifests } from '../check/manifests.ts';
 import { controllerRights, ownRights } from '../check/rights.ts';
+import { semiSync } from '../check/semi-sync.ts';
 import { definitions, kubernetes, moco } from '../check/versions.ts';
 import { type Line, line } from '../terminal/colour.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
@@ -23,6 +24,7 @@ const checks = [
   budgets,
   manifests,
   claims,
+  semiSync,
 ];
 
 const colours = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
@@ -32,7 +34,7 @@ export const checkCommand: ClusterCommand = {
   name: 'check',
   arguments: '',
   completes: [],
-  summary: 'Check versions, rights, admission, certificates, budgets, manifests and claims',
+  summary: 'Check versions, rights, admission, certificates, budgets, manifests, claims and plugins',
   help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
   examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
   options: [allNamespacesOption, outputOption],
