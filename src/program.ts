@@ -161,6 +161,7 @@ function controllerSettings(
     },
     fleetLimits: {
       maxConcurrentRollouts: options.maxConcurrentRollouts,
+      verifyFirstCluster: options.verifyFirstCluster,
       releaseStalledSlots: options.releaseStalledSlots,
       maxFailingRollouts: options.maxFailingRollouts,
       disruptionIntervalSeconds: options.disruptionIntervalMilliseconds / 1000,

@@ -228,6 +228,7 @@ const rollout = struct(
     verified: flag('Whether a member at the revision has participated for minReadySeconds.'),
     takenDown: ordinals('The ordinals of the members that were down already when the controller took them.'),
     ...optional({
+      verifiedAt: time('When the revision was verified.'),
       begunAt: time(
         'When the first step was written that needs a slot of the fleet. A correction of a failing revision begins at once.',
       ),

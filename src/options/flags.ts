@@ -113,7 +113,12 @@ export const flags = {
   maxConcurrentRollouts: integer(0, 100_000)(
     'max-concurrent-rollouts',
     'number of clusters that may roll at the same time, with any strategy; 0 means no limit',
-    '0',
+    '5',
+  ),
+  verifyFirstCluster: boolean(
+    'verify-first-cluster',
+    'let the clusters that no MySQLRolloutSequence selects wait until a member of the first of them has verified its revision',
+    'true',
   ),
   releaseStalledSlots: boolean(
     'release-stalled-slots',
