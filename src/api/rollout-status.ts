@@ -321,6 +321,7 @@ const settings = struct(
           {
             rule: oneOf(overridableRules, 'The name of the rule.'),
             until: time('When the rule is in force again.'),
+            ...optional({ by: text(256, 'Who overrides it, as the spec says.') }),
           },
           'A rule that is overridden.',
         ),

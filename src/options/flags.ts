@@ -140,6 +140,11 @@ export const flags = {
     'minimum time between two partitions lowered by this program, in all clusters together; 0 means none',
     '0',
   ),
+  maxOverrideMilliseconds: duration(
+    'max-override-duration',
+    'how long a rule may be overridden: an override that ends later has no effect until then',
+    '24h',
+  ),
   prometheusUrl: url(
     'prometheus-url',
     'address of the Prometheus that is asked for `checks`, http or https, with the path that its paths begin with, if any; without it checks have no answer, and clusters that have some wait',

@@ -34,6 +34,7 @@ describe('options', () => {
       defaultStrategy: 'OnDelete',
       minReadySeconds: 5,
       replicaDelayGraceSeconds: 30,
+      maxOverrideMilliseconds: 86_400_000,
       prometheusUrl: null,
       prometheusCaFile: null,
       prometheusTokenFile: null,

@@ -231,6 +231,7 @@ export class VirtualCluster {
     const overrides = this.policy.overrides.map((one) => ({
       ...one,
       remainingSeconds: one.remainingSeconds - elapsed,
+      startsInSeconds: (one.startsInSeconds ?? 0) - elapsed,
     }));
     return { ...this.policy, overrides };
   }

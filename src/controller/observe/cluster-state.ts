@@ -145,6 +145,8 @@ export class ClusterState {
   settledIntent: string | null = null;
   /** An unreported result is kept: a later failure without effect does not replace it. */
   finished: Finished | null = null;
+  /** The overrides that have ended and whose removal was tried. */
+  endedOverrides = '';
   /** The API server's message if its CRD did not know all fields of a status, and whether that status had an intent. */
   statusRefusal: {
     readonly message: string;

@@ -9,6 +9,7 @@ import { writeCompletion } from './completion.ts';
 import type { ReportContext } from './context.ts';
 import { dueAtMilliseconds } from './due.ts';
 import { emit, emitNews } from './emit.ts';
+import { removeEndedOverrides } from './ended-overrides.ts';
 import type { Report } from './report.ts';
 import { reportedAfterSeconds, shownAfterSeconds } from './shown.ts';
 import { writeStatus } from './write-status.ts';
@@ -26,6 +27,7 @@ export async function write(
   const { observation, completion } = report;
   const { hold, requeueAfterSeconds } = observation.decision;
   emit(report, state, context);
+  await removeEndedOverrides(observation, state, context, signal);
   let statusIn: number | null = null;
   try {
     statusIn = await writeWhenDue(report, state, context, signal);
