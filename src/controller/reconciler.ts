@@ -1,22 +1,22 @@
 import { kindsOf } from '../core/effects.ts';
 import { isDisruptive, stepIdentity } from '../core/step.ts';
 import type { ApiError } from '../kube/api-error.ts';
+import { splitKey } from '../kube/store.ts';
 import { adjust } from './disrupt/adjust.ts';
 import { type Context, type Ended, type Requeue, requeueNow } from './disrupt/context.ts';
 import { disrupt } from './disrupt/disrupt.ts';
-import { tryInPlace } from './disrupt/in-place.ts';
 import { prepare, readWhole } from './disrupt/prepare.ts';
-import { splitKey } from './observe/cache.ts';
-import { ClusterState } from './observe/cluster-state.ts';
-import { refreshComebacks } from './observe/comeback.ts';
-import { readDetails } from './observe/details.ts';
-import { type Observation, observeCached } from './observe/observe.ts';
-import { refreshInPlace } from './observe/read-in-place.ts';
-import { remember } from './observe/remember.ts';
-import { refreshDelays } from './observe/replication-delays.ts';
-import { isApiServerFailure, refusedBy } from './observe/result.ts';
+import { tryInPlace } from './disrupt/try-in-place.ts';
+import { ClusterState } from './memory/cluster-memory.ts';
+import { type Observation, observeCached } from './pass/observe.ts';
+import { remember } from './pass/remember.ts';
+import { isApiServerFailure, refusedBy } from './pass/result.ts';
+import { refreshComebacks } from './reads/read-comebacks.ts';
+import { refreshDelays } from './reads/read-delays.ts';
+import { readDetails } from './reads/read-details.ts';
+import { refreshInPlace } from './reads/read-in-place.ts';
 import { emitStep } from './status/emit.ts';
-import { report } from './status/report.ts';
+import { report } from './status/pass-report.ts';
 import { write } from './status/write.ts';
 
 /**

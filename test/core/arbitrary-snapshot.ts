@@ -607,7 +607,7 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
         'OnDelete',
         'Partition',
         'Partition',
-        'Observe',
+        'MOCO',
       ),
       paused: rarely(false, true),
       repairWhilePaused: fc.boolean(),

@@ -1,9 +1,8 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
-import { omitUndefined } from '../../controller/observe/omit-undefined.ts';
 import { durationText } from '../../core/fleet/times.ts';
 import { type HoldRule, isOverridable, rules } from '../../core/rules/catalogue.ts';
 import { UsageError } from '../../failure.ts';
-import { type Json, object, text } from '../../moco/json.ts';
+import { type Json, object, omitUndefined, text } from '../../moco/json.ts';
 import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
 import { applySettings, removeSettings, type SettingsOf } from '../cluster/apply.ts';
 import { clusterNamed } from '../cluster/clusters.ts';

@@ -1,12 +1,12 @@
 import { type MySQLRollout, pluginManager } from '../../api/rollout.ts';
 import { ApiError, isConflict } from '../../kube/api-error.ts';
+import { keyOf } from '../../kube/store.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
-import { keyOf } from '../observe/cache.ts';
-import type { ClusterState } from '../observe/cluster-state.ts';
-import type { Observation } from '../observe/observe.ts';
-import { rememberEndedOverrides } from '../observe/remember.ts';
-import type { ReportContext } from './context.ts';
+import type { ClusterState } from '../memory/cluster-memory.ts';
+import type { Observation } from '../pass/observe.ts';
+import { rememberEndedOverrides } from '../pass/remember.ts';
+import type { ReportContext } from './report-context.ts';
 
 /**
  * Removes the overrides that have ended from the spec of the MySQLRollout: those that the plugin has written, under its
