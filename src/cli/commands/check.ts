@@ -4,6 +4,7 @@ import { controller, definitions, kubernetes, moco } from '../check/installation
 import { manifests } from '../check/manifests.ts';
 import { budgets, claims } from '../check/member-objects.ts';
 import { controllerRights, ownRights } from '../check/rights.ts';
+import { semiSync } from '../check/semi-sync.ts';
 import { type Line, line } from '../terminal/colour.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import { table } from '../terminal/table.ts';
@@ -21,6 +22,7 @@ const checks = [
   budgets,
   manifests,
   claims,
+  semiSync,
 ];
 
 const colours = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
@@ -30,7 +32,7 @@ export const checkCommand: ClusterCommand = {
   name: 'check',
   arguments: '',
   completes: [],
-  summary: 'Check versions, rights, admission, certificates, budgets, manifests and claims',
+  summary: 'Check versions, rights, admission, certificates, budgets, manifests, claims and plugins',
   help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
   examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
   options: [allNamespacesOption, outputOption],
