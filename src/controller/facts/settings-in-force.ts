@@ -4,7 +4,13 @@ import { type RolloutSpec, rolloutSpec } from '../../api/rollout.ts';
 import type { PolicyRecord } from '../../api/rollout-policy.ts';
 import type { SettingInForce, SettingsInForce } from '../../api/rollout-status.ts';
 import { problemOf } from '../../api/schema.ts';
-import { builtInStrategy, type CommonSettings, commonFields, type Strategy } from '../../api/settings.ts';
+import {
+  builtInStrategy,
+  type CommonSettings,
+  commonFields,
+  flagOfSetting,
+  type Strategy,
+} from '../../api/settings.ts';
 import { defaultPolicy, type Override, type RolloutPolicy } from '../../core/policy.ts';
 import { isObject, milliseconds, omitUndefined } from '../../moco/json.ts';
 import { type Layer, policyLayers, type Selectable } from './policy-layers.ts';
@@ -55,12 +61,11 @@ export type Settings =
     };
 
 const rolloutSource = 'MySQLRollout';
-const flags: Readonly<Partial<Record<keyof CommonSettings, string>>> = {
-  strategy: '--default-strategy',
-  minReadySeconds: '--min-ready-seconds',
-  replicaDelayGraceSeconds: '--replica-delay-grace-seconds',
-};
 const settingNames = Object.keys(commonFields) as readonly (keyof CommonSettings)[];
+
+type PolicyField = keyof CommonSettings & keyof RolloutPolicy;
+/** The settings that are in the policy as they are. */
+const policyFields = settingNames.filter((field): field is PolicyField => field in defaultPolicy);
 
 /**
  * Resolves each setting by itself, in this order: what policies enforce, the MySQLRollout, what policies set, the
@@ -81,24 +86,13 @@ export function settingsOf(
     otherwise: NonNullable<CommonSettings[Field]>,
     builtIn: NonNullable<CommonSettings[Field]>,
   ) => resolution.take(field, otherwise, builtIn);
-  const takeFor = <Field extends keyof CommonSettings & keyof RolloutPolicy>(field: Field) =>
+  const takeFor = <Field extends PolicyField>(field: Field) =>
     take<Field>(field, defaults.policy[field], defaultPolicy[field]);
   const { restartWindows = noMaintenance.restartWindows, ...inPlace } = resolution.takeIfSet('inPlace') ?? {};
   const strategy = take('strategy', defaults.strategy, builtInStrategy);
   const policy: RolloutPolicy = {
     ...defaults.policy,
-    paused: takeFor('paused'),
-    repairWhilePaused: takeFor('repairWhilePaused'),
-    maxUnavailable: takeFor('maxUnavailable'),
-    partition: takeFor('partition'),
-    minReadySeconds: takeFor('minReadySeconds'),
-    progressDeadlineSeconds: takeFor('progressDeadlineSeconds'),
-    switchoverTimeoutSeconds: takeFor('switchoverTimeoutSeconds'),
-    failoverGraceSeconds: takeFor('failoverGraceSeconds'),
-    maxReplicaDelaySeconds: takeFor('maxReplicaDelaySeconds'),
-    replicaDelayGraceSeconds: takeFor('replicaDelayGraceSeconds'),
-    primaryUpdatePolicy: takeFor('primaryUpdatePolicy'),
-    lostMembers: takeFor('lostMembers'),
+    ...(Object.fromEntries(policyFields.map((field) => [field, takeFor(field)])) as Pick<RolloutPolicy, PolicyField>),
     inPlaceUpdates: { ...defaults.policy.inPlaceUpdates, ...inPlace },
     ...ofThisClusterAlone(own, defaults.policy, resolution),
   };
@@ -155,7 +149,7 @@ class Resolution {
   ): NonNullable<CommonSettings[Field]> {
     const value = this.takeIfSet(field);
     if (value !== undefined) return value;
-    const flag = otherwise === builtIn ? undefined : flags[field];
+    const flag = otherwise === builtIn ? undefined : flagOfSetting[field];
     if (!this.problems.has(field)) {
       this.sources[field] = { value: otherwise, source: flag === undefined ? 'default' : `flag ${flag}` };
     }
