@@ -228,6 +228,7 @@ const rollout = struct(
     verified: flag('Whether a member at the revision has participated for minReadySeconds.'),
     takenDown: ordinals('The ordinals of the members that were down already when the controller took them.'),
     ...optional({
+      verifiedAt: time('When the revision was verified.'),
       begunAt: time(
         'When the first step was written that needs a slot of the fleet. A correction of a failing revision begins at once.',
       ),
@@ -320,6 +321,7 @@ const settings = struct(
           {
             rule: oneOf(overridableRules, 'The name of the rule.'),
             until: time('When the rule is in force again.'),
+            ...optional({ by: text(256, 'Who overrides it, as the spec says.') }),
           },
           'A rule that is overridden.',
         ),

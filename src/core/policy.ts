@@ -47,6 +47,8 @@ export interface Override {
   readonly rule: string;
   /** Seconds until the rule is on again. 0 or less: it is on. */
   readonly remainingSeconds: number;
+  /** Seconds until it is off. Without, it is off already. */
+  readonly startsInSeconds?: number;
 }
 
 /** `minReadySeconds` is that of MOCO's own partition controller. */

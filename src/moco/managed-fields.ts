@@ -27,5 +27,18 @@ export function newestManagers(managedFields: unknown): readonly string[] {
   return [...new Set(managers)].toSorted();
 }
 
+/** The field managers of a field of an object's spec, or of one entry of a list by its key, in the API server's order. */
+export function ownersOf(raw: unknown, field: string, key?: object): readonly string[] {
+  return objects(object(object(raw)['metadata'])['managedFields'])
+    .filter(({ subresource = '', fieldsV1 }) => {
+      const own = object(object(fieldsV1)['f:spec'])[`f:${field}`];
+      return (
+        subresource === '' &&
+        (key === undefined ? own !== undefined : object(own)[`k:${JSON.stringify(key)}`] !== undefined)
+      );
+    })
+    .map(({ manager }) => text(manager) ?? '');
+}
+
 const owns = ({ fieldsV1 }: Json, label: string): boolean =>
   object(object(object(fieldsV1)['f:metadata'])['f:labels'])[`f:${label}`] !== undefined;

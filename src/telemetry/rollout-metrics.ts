@@ -96,6 +96,11 @@ export class RolloutMetrics extends Declared {
     'A check of a cluster fails and holds its rollout, or a later stage; no series otherwise.',
     'check',
   );
+  readonly #overrides = this.ofClusters(
+    'moco_rollout_override_until_timestamp_seconds',
+    'When the override of a rule ends that is in force for a cluster; no series otherwise.',
+    'rule',
+  );
   readonly #currentReplicas = this.ofClusters(
     'moco_cluster_current_replicas',
     'Members at the current revision of the StatefulSet, where this program lowers its partition.',
@@ -208,6 +213,11 @@ export class RolloutMetrics extends Declared {
     this.#failingChecks.set(cluster, Object.fromEntries(checks.map((check) => [check, 1])));
   }
 
+  /** When each override in force ends, in Unix seconds, by rule. */
+  setOverrides(cluster: ClusterName, untilByRule: Readonly<Record<string, number>>): void {
+    this.#overrides.set(cluster, untilByRule);
+  }
+
   /** When the rollout under way last got further, or `null` when none is under way. */
   setLastProgress(cluster: ClusterName, seconds: number | null): void {
     this.#lastProgress.set(cluster, seconds);
@@ -224,6 +234,7 @@ export class RolloutMetrics extends Declared {
       this.#noMaintenanceWindow,
       this.#maintenanceOpens,
       this.#failingChecks,
+      this.#overrides,
       this.#currentReplicas,
       this.#updatedReplicas,
       this.#lastPartitionUpdated,

@@ -78,6 +78,7 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
   rollout: {
     revision: 'moco-test-7966559688',
     startedAt: at,
+    verifiedAt: '2026-07-01T12:02:00Z',
     lastProgressAt: at,
     begunAt: at,
     failing: { ordinal: 2, message: 'container mysqld waits: CrashLoopBackOff' },

@@ -243,6 +243,10 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       '2 clusters may be rolling at a time; this one is number 4 in the queue; a stalled rollout occupies a slot',
     ],
     [
+      { rule: 'AwaitingFleetSlot', place: 4, limit: 1, stalled: 0, first: 'prod/orders' },
+      'prod/orders goes first, and no member of it has verified its revision yet (--verify-first-cluster); this one is number 4 in the queue',
+    ],
+    [
       { rule: 'AwaitingFleetSlot', place: 4, limit: 3, stalled: 2 },
       '3 clusters may be rolling at a time; this one is number 4 in the queue; stalled rollouts occupy 2 slots',
     ],

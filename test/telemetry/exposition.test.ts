@@ -28,6 +28,7 @@ async function everything(): Promise<Metrics> {
   rollouts.countSwitchover(cluster, 'done');
   rollouts.finished.inc({ outcome: 'Complete' });
   rollouts.setFailingChecks(cluster, ['errant']);
+  rollouts.setOverrides(cluster, { BackupRunning: 1_780_000_000 });
   checks.countRequest('passing');
   checks.durationSeconds.observe(1);
   rollouts.countDelayReading('delay');

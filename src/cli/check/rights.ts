@@ -24,7 +24,7 @@ export const neededByController: readonly Right[] = [
   ['batch', 'jobs', ['list', 'watch']],
   [clusterKind.group, 'mysqlclusters', reading],
   [clusterKind.group, 'mysqlclusters/status', ['update']],
-  [rolloutKind.group, 'mysqlrollouts', [...reading, 'create']],
+  [rolloutKind.group, 'mysqlrollouts', [...reading, 'create', 'patch']],
   [rolloutKind.group, 'mysqlrollouts/status', ['update']],
   ['events.k8s.io', 'events', ['list', 'create', 'patch']],
 ];

@@ -18,7 +18,7 @@ import { formatOf, writeData, writeLines } from '../terminal/output.ts';
 import { type CommandOption, fleetSelectionOptions } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';
 
-const { maxConcurrentRollouts, disruptionIntervalMilliseconds, maxFailingRollouts } = flags;
+const { maxConcurrentRollouts, disruptionIntervalMilliseconds, maxFailingRollouts, verifyFirstCluster } = flags;
 
 /** The options of `plan` that need `--fleet`. */
 export const fleetOptions: readonly CommandOption[] = [
@@ -62,6 +62,7 @@ function limitsOf(given: Session['given']): FleetLimits {
     maxConcurrentRollouts: valueOf(maxConcurrentRollouts, textOf(given['maxConcurrentRollouts'])),
     disruptionIntervalSeconds: valueOf(disruptionIntervalMilliseconds, textOf(given['disruptionInterval'])) / 1000,
     maxFailingRollouts: valueOf(maxFailingRollouts),
+    verifyFirstCluster: read(verifyFirstCluster, verifyFirstCluster.defaultText),
   };
 }
 

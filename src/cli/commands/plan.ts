@@ -13,6 +13,7 @@ import { clusterNamed } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { type Line, line, piece } from '../terminal/colour.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
+import { overridesInForce } from '../terminal/overrides.ts';
 import { brief } from '../terminal/words.ts';
 import { type ClusterCommand, isAboutFleet } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';
@@ -54,7 +55,7 @@ export const planCommand: ClusterCommand = {
     const format = formatOf(session.given);
     const assumed = parseAssumed(textOf(session.given['assume']) ?? '');
     const cluster = await clusterNamed(session, name);
-    const shown = shownPlan(await observeCluster(session, cluster), name, assumed);
+    const shown = shownPlan(await observeCluster(session, cluster), name, assumed, session.world.wall());
     if (format === 'table') writeLines(session.host, lines(shown, session));
     else writeData(session.host, format, shown);
     return 0;
@@ -90,7 +91,12 @@ interface ShownPlan {
   readonly notes: readonly string[];
 }
 
-function shownPlan({ observe, rollout, unread }: ClusterObservation, name: string, assumed: object): ShownPlan {
+function shownPlan(
+  { observe, rollout, unread }: ClusterObservation,
+  name: string,
+  assumed: object,
+  wall: number,
+): ShownPlan {
   const observation = observe(assumed);
   const { snapshot, policy, objects } = observation;
   const planned = plan(snapshot, policy);
@@ -122,6 +128,7 @@ function shownPlan({ observe, rollout, unread }: ClusterObservation, name: strin
         inPlace === null ? [] : [`${nameOf(ordinal)} is updated ${explainInPlace(inPlace)}`],
       ),
       ...obstaclesOf(observation),
+      ...overridesInForce(rollout, wall).map(({ sentence }) => sentence),
       // Only the controller knows the other clusters.
       ...(held?.rule.startsWith('AwaitingFleet') ? [`before that ${held.rule}: ${held.message}`] : []),
       ...(held?.rule === 'CheckFailing' || held?.rule === 'CheckUnavailable'

@@ -1,11 +1,12 @@
 import { statefulSets } from '../../kube/resource.ts';
 import { object } from '../../moco/json.ts';
+import { ownersOf } from '../../moco/managed-fields.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { templateDifferences } from '../../moco/template-changes.ts';
 import { clusterNamed, find } from '../cluster/clusters.ts';
-import { ownersOf, whereToChange } from '../cluster/field-owners.ts';
+import { whereToChange } from '../cluster/field-owners.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import {
   mergePatch,

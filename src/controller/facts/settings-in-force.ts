@@ -6,7 +6,7 @@ import type { SettingInForce, SettingsInForce } from '../../api/rollout-status.t
 import { problemOf } from '../../api/schema.ts';
 import { builtInStrategy, type CommonSettings, commonFields, type Strategy } from '../../api/settings.ts';
 import { defaultPolicy, type Override, type RolloutPolicy } from '../../core/policy.ts';
-import { isObject } from '../../moco/json.ts';
+import { isObject, omitUndefined } from '../../moco/json.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
 import { type Layer, policyLayers, type Selectable } from './policy-layers.ts';
 
@@ -23,7 +23,12 @@ export interface SettingsSources {
 export interface DefaultSettings {
   readonly policy: RolloutPolicy;
   readonly strategy: Strategy;
+  /** An override has no effect before so long until its end. */
+  readonly maxOverrideSeconds?: number;
 }
+
+/** The built-in value of --max-override-duration. */
+const builtInMaxOverrideSeconds = 86_400;
 
 /** The settings in force. `sources` has the value and the source of each by its name in `spec`. */
 export type Settings =
@@ -34,6 +39,8 @@ export type Settings =
       readonly strategy: Strategy;
       readonly sources: SettingsInForce;
       readonly problem: null;
+      /** The rules whose overrides end too late to have an effect yet. */
+      readonly overriddenTooLong: readonly string[];
     }
   /**
    * Why the settings are unknown, or `null`. Nothing may be done with the defaults then, least of all change the
@@ -94,8 +101,9 @@ export function settingsOf(
     primaryUpdatePolicy: takeFor('primaryUpdatePolicy'),
     lostMembers: takeFor('lostMembers'),
     inPlaceUpdates: { ...defaults.policy.inPlaceUpdates, ...inPlace },
-    ...ofThisClusterAlone(own, defaults.policy, nowMilliseconds, resolution),
+    ...ofThisClusterAlone(own, defaults.policy, resolution),
   };
+  const { overrides, tooLong } = overridesOf(own, defaults, nowMilliseconds, resolution);
   const maintenance: MaintenanceSettings = {
     maintenanceWindows: resolution.takeIfSet('maintenanceWindows') ?? noMaintenance.maintenanceWindows,
     blackouts: resolution.takeIfSet('blackouts') ?? noMaintenance.blackouts,
@@ -104,9 +112,20 @@ export function settingsOf(
   };
   const checks = resolution.takeIfSet('checks') ?? [];
   resolution.showNamesOnly('checks', checks);
-  const problem = resolution.problems.values().next().value ?? contradictionOf(policy, resolution.sources);
-  if (problem === null) return { policy, maintenance, checks, strategy, sources: resolution.sources, problem };
-  return settingsUnknown(defaults, problem, resolution.problems.has('paused') || policy.paused);
+  const { problems, sources } = resolution;
+  const problem = problems.values().next().value ?? contradictionOf(policy, sources);
+  if (problem === null) {
+    return {
+      policy: { ...policy, overrides },
+      maintenance,
+      checks,
+      strategy,
+      sources,
+      problem,
+      overriddenTooLong: tooLong,
+    };
+  }
+  return settingsUnknown(defaults, problem, problems.has('paused') || policy.paused);
 }
 
 /** The names of the policies that decide any field, whatever the MySQLRollout sets: at most two for each field. */
@@ -158,6 +177,21 @@ class Resolution {
     return value as NonNullable<CommonSettings[Field]>;
   }
 
+  /** A field that only the cluster's own MySQLRollout can set. `undefined` if it has not, or if the value is invalid. */
+  takeOwn<Field extends 'approvedRevision' | 'pinnedMembers' | 'restore' | 'overrides'>(
+    layer: Layer,
+    field: Field,
+  ): RolloutSpec[Field] | undefined {
+    if (layer.fields?.[field] === undefined) return undefined;
+    const problem = unreadable(layer, field);
+    if (problem !== null) this.problems.set(field, problem);
+    return problem === null ? (layer.fields[field] as RolloutSpec[Field]) : undefined;
+  }
+
+  show(field: keyof RolloutSpec, value: unknown): void {
+    if (value !== undefined) this.sources[field] = { value, source: rolloutSource };
+  }
+
   /** The rest of the value is too long for the status. */
   showNamesOnly(field: keyof CommonSettings, value: readonly { readonly name: string }[]): void {
     const shown = this.sources[field];
@@ -182,45 +216,48 @@ const ascending = (one: number, other: number): number => one - other;
 function ofThisClusterAlone(
   layer: Layer,
   defaults: RolloutPolicy,
-  nowMilliseconds: number,
-  { sources, problems }: Resolution,
-): Pick<RolloutPolicy, 'approvedRevision' | 'pinnedOrdinals' | 'restore' | 'overrides'> {
-  const read = <Field extends 'approvedRevision' | 'pinnedMembers' | 'restore' | 'overrides'>(
-    field: Field,
-  ): RolloutSpec[Field] | undefined => {
-    if (layer.fields?.[field] === undefined) return undefined;
-    const problem = unreadable(layer, field);
-    if (problem !== null) problems.set(field, problem);
-    return problem === null ? (layer.fields[field] as RolloutSpec[Field]) : undefined;
-  };
-  const show = (field: keyof RolloutSpec, value: unknown): void => {
-    if (value !== undefined) sources[field] = { value, source: rolloutSource };
-  };
-  const approvedRevision = read('approvedRevision');
-  const pinnedOrdinals = read('pinnedMembers')
+  resolution: Resolution,
+): Pick<RolloutPolicy, 'approvedRevision' | 'pinnedOrdinals' | 'restore'> {
+  const show = (field: keyof RolloutSpec, value: unknown): void => resolution.show(field, value);
+  const approvedRevision = resolution.takeOwn(layer, 'approvedRevision');
+  const pinnedOrdinals = resolution
+    .takeOwn(layer, 'pinnedMembers')
     ?.map(({ ordinal }) => ordinal)
     .toSorted(ascending);
-  const restore = read('restore');
+  const restore = resolution.takeOwn(layer, 'restore');
   const ordinals = restore?.members.toSorted(ascending);
-  const overrides = read('overrides');
   show('approvedRevision', approvedRevision);
   show('pinnedMembers', pinnedOrdinals);
   show('restore', restore && { revision: restore.revision, members: ordinals });
-  show(
-    'overrides',
-    overrides?.map(({ rule, until }) => ({ rule, until })),
-  );
   return {
     approvedRevision: approvedRevision ?? defaults.approvedRevision,
     pinnedOrdinals: pinnedOrdinals ?? defaults.pinnedOrdinals,
     restore: restore && ordinals ? { revision: restore.revision, ordinals } : defaults.restore,
-    overrides:
-      overrides?.map(
-        ({ rule, until }): Override => ({
-          rule,
-          remainingSeconds: ((milliseconds(until) ?? nowMilliseconds) - nowMilliseconds) / 1000,
-        }),
-      ) ?? defaults.overrides,
+  };
+}
+
+/** Only overrides that have begun and not ended are shown. */
+function overridesOf(
+  layer: Layer,
+  { policy, maxOverrideSeconds = builtInMaxOverrideSeconds }: DefaultSettings,
+  nowMilliseconds: number,
+  resolution: Resolution,
+): { readonly overrides: readonly Override[]; readonly tooLong: readonly string[] } {
+  const all = resolution.takeOwn(layer, 'overrides');
+  if (all === undefined) return { overrides: policy.overrides, tooLong: [] };
+  const leftOf = (until: string): number => ((milliseconds(until) ?? nowMilliseconds) - nowMilliseconds) / 1000;
+  const isTooLong = ({ until }: { readonly until: string }): boolean => leftOf(until) > maxOverrideSeconds;
+  const shown = all
+    .filter((one) => leftOf(one.until) > 0 && !isTooLong(one))
+    .map(({ rule, until, by }) => omitUndefined({ rule, until, by }));
+  if (shown.length > 0) resolution.show('overrides', shown);
+  return {
+    overrides: all.map(({ rule, until }) => {
+      const remainingSeconds = leftOf(until);
+      const startsInSeconds = remainingSeconds - maxOverrideSeconds;
+      return { rule, remainingSeconds, ...(startsInSeconds > 0 && { startsInSeconds }) };
+    }),
+    tooLong: all.filter(isTooLong).map(({ rule }) => rule),
   };
 }
 

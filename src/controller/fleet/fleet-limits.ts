@@ -25,6 +25,8 @@ import { Stages } from './sequence-stages.ts';
 /** Limits across all clusters; 0 stands for no limit. */
 export interface FleetLimits {
   readonly maxConcurrentRollouts: number;
+  /** Whether clusters that no sequence selects wait until the first of them has verified its revision. */
+  readonly verifyFirstCluster: boolean;
   /** Whether a rollout with condition `Stalled` True releases its slot to another cluster. */
   readonly releaseStalledSlots: boolean;
   readonly disruptionIntervalSeconds: number;
@@ -35,6 +37,7 @@ export interface FleetLimits {
 
 export const noFleetLimits: FleetLimits = {
   maxConcurrentRollouts: 0,
+  verifyFirstCluster: false,
   releaseStalledSlots: false,
   disruptionIntervalSeconds: 0,
   partitionUpdateIntervalSeconds: 0,
@@ -52,6 +55,10 @@ export class Fleet {
   readonly #wake: (key: string) => void;
   readonly #known = new Map<string, Known>();
   readonly #failing = new Set<string>();
+  /** Clusters that roll to a revision of which it is not known yet whether it works. */
+  readonly #unverified = new Set<string>();
+  /** When a revision was last verified, on the wall clock. */
+  #lastVerified = Number.NEGATIVE_INFINITY;
   readonly #slots: FleetSlots;
   readonly #promised = new Map<string, TimedStep>();
   /** Steps with an intent that has not ended, by cluster. */
@@ -96,6 +103,7 @@ export class Fleet {
     }
     const now = this.#known.get(key);
     this.#noteSlot(key);
+    this.#lastVerified = Math.max(this.#lastVerified, now?.verifiedAt ?? Number.NEGATIVE_INFINITY);
     this.stages.noteRollout(key, now);
     if (now?.open) this.#open.set(key, now.open);
     else this.#open.delete(key);
@@ -193,12 +201,26 @@ export class Fleet {
   /** The cluster that asks needs a slot, whatever its status said. */
   #place(key: string): FleetPlace | null {
     const known = this.#known.get(key);
-    return known?.rolling === true ? null : this.#slots.placeOf(key, known?.waitingSince ?? this.#world.wall());
+    if (known?.rolling === true) return null;
+    const since = known?.waitingSince ?? this.#world.wall();
+    return this.#slots.placeOf(key, since, this.#firstOf(key, since));
+  }
+
+  /** The cluster that goes first, unless a revision has been verified since this one began to wait. */
+  #firstOf(key: string, since: number): string | undefined {
+    if (!this.#limits.verifyFirstCluster || this.#lastVerified >= since || this.stages.selects(key)) return undefined;
+    return [...this.#unverified].find((other) => other !== key && !this.stages.selects(other));
   }
 
   #noteSlot(key: string): void {
     const known = this.#known.get(key);
-    const occupies = known !== undefined && (this.#occupies(known) || this.#promised.has(key));
+    const isPromised = this.#promised.has(key);
+    const occupies = known !== undefined && (this.#occupies(known) || isPromised);
+    if (known !== undefined && (known.rolling || isPromised) && known.unverified && !known.failing) {
+      this.#unverified.add(key);
+    } else if (this.#unverified.delete(key)) {
+      this.#wakeKeptByFirst();
+    }
     this.#slots.note(
       key,
       known === undefined
@@ -260,6 +282,13 @@ export class Fleet {
 
   #wakeNotBegun(): void {
     for (const [key, { waitingSince }] of this.#known) if (waitingSince !== null) this.#wake(key);
+  }
+
+  #wakeKeptByFirst(): void {
+    if (!this.#limits.verifyFirstCluster) return;
+    for (const [key, { waitingSince }] of this.#known) {
+      if (waitingSince !== null && waitingSince > this.#lastVerified) this.#wake(key);
+    }
   }
 
   /** Wakes the clusters that can get a slot now. */

@@ -206,6 +206,11 @@ export function rememberChange(state: ClusterState, atMilliseconds: number | nul
   state.changedAtMilliseconds = atMilliseconds;
 }
 
+/** Remembers the overrides that have ended and whose removal was tried. */
+export function rememberEndedOverrides(state: ClusterState, ended: string): void {
+  state.endedOverrides = ended;
+}
+
 /** Remembers what Events, metrics and the log have reported. */
 export function rememberReported(
   state: ClusterState,

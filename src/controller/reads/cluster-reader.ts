@@ -42,7 +42,7 @@ export interface LiveObjects {
 }
 
 const pageSize = 500;
-const annotated = { Pod: pods, StatefulSet: statefulSets } as const;
+const annotated = { Pod: pods, StatefulSet: statefulSets, MySQLRollout: rolloutKind } as const;
 
 /** Reads one cluster without any cache: no resourceVersion, so that etcd's quorum answers. Rejects with `ApiError`. */
 export class ClusterReader {
@@ -152,7 +152,7 @@ export class ClusterReader {
     return rollout === null ? null : usedOf(rollout as unknown as MySQLRollout);
   }
 
-  read(kind: 'Pod' | 'StatefulSet', namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
+  read(kind: keyof typeof annotated, namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
     return this.#find(annotated[kind], namespace, name, signal, 'disrupt');
   }
 

@@ -20,6 +20,7 @@ export function emit(report: Report, state: ClusterState, { metrics, recorder, l
   metrics.setMaintenanceWindow(cluster, series.hasOpening);
   metrics.setMaintenanceOpens(cluster, series.opensSeconds);
   metrics.setFailingChecks(cluster, series.failingChecks);
+  metrics.setOverrides(cluster, series.overrides);
   metrics.setLastProgress(cluster, series.lastProgressSeconds);
   metrics.setStalled(cluster, series.stalled);
   metrics.setPartition(cluster, series.partition);

@@ -8,6 +8,8 @@ export interface FleetCounts {
   readonly stalled: number;
   /** How many of the others have needed a slot for longer. */
   readonly ahead: number;
+  /** The cluster, as `namespace/name`, that goes first: none else begins until a member of it has verified its revision. */
+  readonly first?: string | undefined;
 }
 
 export interface FleetPlace {
@@ -17,10 +19,13 @@ export interface FleetPlace {
   readonly limit: number;
   /** How many of the rolling clusters are stalled. Their slots will not be free soon. */
   readonly stalled: number;
+  /** The cluster that goes first, as `namespace/name`, if it alone may be rolling. */
+  readonly first?: string;
 }
 
 /** Where a cluster waits for a slot; `null` if it gets one. */
-export function fleetPlace({ limit, rolling, stalled, ahead }: FleetCounts): FleetPlace | null {
+export function fleetPlace({ limit, rolling, stalled, ahead, first }: FleetCounts): FleetPlace | null {
+  if (first !== undefined) return { place: ahead + 1, limit: 1, stalled, first };
   const place = ahead + 1 - freeSlots(limit, rolling);
   return limit > 0 && place > 0 ? { place, limit, stalled } : null;
 }

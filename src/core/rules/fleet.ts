@@ -23,15 +23,20 @@ export const fleet = {
   }),
   AwaitingFleetSlot: rule<FleetPlace>({
     holds: ({ situation }) => situation.snapshot.fleetQueue,
-    sentence: ({ limit, place, stalled }) =>
-      `${limit} clusters may be rolling at a time; this one is number ${place} in the queue${stalledSlots(stalled)}`,
-    meaning: 'As many clusters are rolling as may at a time (--max-concurrent-rollouts).',
+    sentence: ({ limit, place, stalled, first }) =>
+      `${
+        first === undefined
+          ? `${limit} clusters may be rolling at a time`
+          : `${first} goes first, and no member of it has verified its revision yet (--verify-first-cluster)`
+      }; this one is number ${place} in the queue${stalledSlots(stalled)}`,
+    meaning:
+      'As many clusters are rolling as may at a time (--max-concurrent-rollouts), or the first one has not verified its revision yet (--verify-first-cluster).',
     details:
-      'A stalled rollout keeps its slot until a person has fixed it, unless the controller runs with --release-stalled-slots. Members that are down need no slot.',
+      'A cluster that no MySQLRolloutSequence selects begins once no other of them is rolling without a member that has participated at its new revision for minReadySeconds, or once one has verified its revision since this one became stale. A revision that fails lets the next cluster try, up to --max-failing-rollouts. A stalled rollout keeps its slot until a person has fixed it, unless the controller runs with --release-stalled-slots. Members that are down need no slot.',
     endedBy: ['time'],
-    ends: 'By itself, when another cluster is done.',
+    ends: 'By itself, when another cluster is done, or the first one has verified its revision.',
     overridable: true,
-    requestedBy: '`--max-concurrent-rollouts`',
+    requestedBy: '`--max-concurrent-rollouts` or `--verify-first-cluster`',
     assumed: after('moment', (snapshot) => ({ ...snapshot, fleetQueue: null })),
   }),
   AwaitingFleetInterval: rule<{ readonly flag: string; readonly seconds: number }>({

@@ -84,6 +84,13 @@ function stagedAt({ facts, sequences }: FleetInput, plan: FleetPlan, seconds: nu
 }
 
 describe('the plan of a fleet', () => {
+  it('lets the others begin once a member of the first cluster is back', () => {
+    const all = ['a', 'b', 'c'].map((name) => ({ name, stale: true, status: measured(30) }));
+    const { from, clusters: planned } = playFleet(observedFleet(all, {}, { verifyFirstCluster: true }));
+    const [first = Number.NaN, ...others] = planned.map(({ beginsAt }) => (beginsAt ?? Number.NaN) - from);
+    expect([first, others]).to.deep.equal([0, [35, 35]]);
+  });
+
   it('ends, and no cluster begins in it before its turn', () => {
     fc.assert(
       fc.property(

@@ -232,6 +232,28 @@ describe('the settings for a cluster', () => {
     expect(remaining('2025-01-02t03:04:05z')).to.be.below(-31_000_000);
   });
 
+  it('let an override begin as long before its end as it may last, and show it while it lasts', () => {
+    const at = (until: string) => {
+      const read = settings({ overrides: [{ rule: 'BackupRunning', until, reason: 'x', by: 'ada' }] });
+      if (read.problem !== null) throw new Error(read.problem);
+      const { policy: taken, sources, overriddenTooLong } = read;
+      return { starts: taken.overrides[0]?.startsInSeconds, shown: sources.overrides?.value, overriddenTooLong };
+    };
+    const shown = (until: string) => [{ rule: 'BackupRunning', until, by: 'ada' }];
+    const day = '2026-01-03T03:04:05Z';
+    expect(at(day)).to.deep.equal({ starts: undefined, shown: shown(day), overriddenTooLong: [] });
+    expect(at('2026-01-03T03:05:05Z')).to.deep.equal({
+      starts: 60,
+      shown: undefined,
+      overriddenTooLong: ['BackupRunning'],
+    });
+    expect(at('2026-01-02T03:04:05Z'), 'it has ended').to.deep.equal({
+      starts: undefined,
+      shown: undefined,
+      overriddenTooLong: [],
+    });
+  });
+
   it('contradict each other if a rollout would stall before a member counts as ready', () => {
     expect(settings({ minReadySeconds: 600 }).problem).to.equal(
       'expected progressDeadlineSeconds (default) to be more than minReadySeconds (MySQLRollout), got 600 and 600',

@@ -22,6 +22,11 @@ describe('the place of a cluster in the queue', () => {
     });
   }
 
+  it('names the cluster that goes first, whatever the limit', () => {
+    const counts = { limit: 0, rolling: 1, stalled: 0, ahead: 2, first: 'prod/orders' };
+    expect(fleetPlace(counts)).to.deep.equal({ place: 3, limit: 1, stalled: 0, first: 'prod/orders' });
+  });
+
   it('names the limit, and how many slots stalled rollouts hold', () => {
     const counts = { limit: 2, rolling: 2, stalled: 1, ahead: 0 };
     expect(fleetPlace(counts)).to.deep.equal({ place: 1, limit: 2, stalled: 1 });
