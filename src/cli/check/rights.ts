@@ -1,11 +1,11 @@
-import { policyKind } from '../../api/policy.ts';
 import { rolloutKind } from '../../api/rollout.ts';
-import { sequenceKind } from '../../api/sequence.ts';
+import { policyKind } from '../../api/rollout-policy.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { object, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Check, failed, ok } from './finding.ts';
-import { controllerDeployment } from './versions.ts';
+import { controllerDeployment } from './installation.ts';
 
 /** A group, a resource with its subresource, and verbs. */
 export type Right = readonly [group: string, resource: string, verbs: readonly string[]];

@@ -3,7 +3,7 @@ import { ApiError, isAlreadyExists, isConflict, isNotFound } from '../../kube/ap
 import { ownersOf } from '../../moco/managed-fields.ts';
 import { annotationOn, forceRollingUpdateAnnotation, reconciliationStoppedAnnotation } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import { rolloutOf } from './clusters.ts';
 import { whereToChange } from './field-owners.ts';
 import type { Session } from './session.ts';

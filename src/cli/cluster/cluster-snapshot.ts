@@ -1,7 +1,7 @@
-import { policyKind, projectPolicy } from '../../api/policy.ts';
 import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
+import { policyKind, projectPolicy } from '../../api/rollout-policy.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
-import { sequenceKind } from '../../api/sequence.ts';
 import { builtInStrategy } from '../../api/settings.ts';
 import { Cache } from '../../controller/cache/cache.ts';
 import { type CachedKind, forEachCachedKind } from '../../controller/cache/cached-kinds.ts';
@@ -14,9 +14,9 @@ import { ClusterState } from '../../controller/memory/cluster-memory.ts';
 import { readComebacks } from '../../controller/reads/read-comebacks.ts';
 import { refreshInPlace } from '../../controller/reads/read-in-place.ts';
 import { RecentNodes } from '../../controller/reads/read-node.ts';
-import type { CheckFacts } from '../../core/check-reading.ts';
-import { obstacles } from '../../core/comeback.ts';
 import { defaultPolicy } from '../../core/policy.ts';
+import type { CheckFacts } from '../../core/readings.ts';
+import { obstacles } from '../../core/rules/comeback.ts';
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import {
   jobs,
@@ -31,7 +31,7 @@ import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectBudget, projectNamespace } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import { clustersIn, ifThere, listAll, listEach, listIfThere } from './clusters.ts';
 import type { Session } from './session.ts';
 

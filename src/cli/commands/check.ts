@@ -1,12 +1,10 @@
-import { admission, certificates } from '../check/admission.ts';
-import { budgets } from '../check/budgets.ts';
-import { claims } from '../check/claims.ts';
-import { controller } from '../check/controller.ts';
+import { admission, certificates } from '../check/admission-in-force.ts';
 import { type Finding, findingOf } from '../check/finding.ts';
+import { controller, definitions, kubernetes, moco } from '../check/installation.ts';
 import { manifests } from '../check/manifests.ts';
+import { budgets, claims } from '../check/member-objects.ts';
 import { controllerRights, ownRights } from '../check/rights.ts';
 import { semiSync } from '../check/semi-sync.ts';
-import { definitions, kubernetes, moco } from '../check/versions.ts';
 import { type Line, line } from '../terminal/colour.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import { table } from '../terminal/table.ts';
@@ -40,7 +38,7 @@ export const checkCommand: ClusterCommand = {
   options: [allNamespacesOption, outputOption],
   connects: true,
   run: async (session) => {
-    const format = formatOf(session.given);
+    const format = formatOf(session.given, outputOption);
     const findings: Finding[] = [];
     // The first one tells whether there is an API server at all.
     for (const check of checks) findings.push(await findingOf(check, session));

@@ -13,8 +13,8 @@ import { clustersIn } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { playFleet } from '../fleet/play-fleet.ts';
 import { type Assumptions, shownFleetPlan } from '../fleet/shown-fleet-plan.ts';
-import { fleetPlanLines } from '../terminal/fleet-plan.ts';
-import { formatOf, writeData, writeLines } from '../terminal/output.ts';
+import { fleetPlanLines } from '../terminal/fleet-plan-lines.ts';
+import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import { type CommandOption, fleetSelectionOptions } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';
 
@@ -35,7 +35,7 @@ export const fleetOptions: readonly CommandOption[] = [
 export async function planFleet(session: Session): Promise<number> {
   const { given, host, world } = session;
   const isWide = given['output'] === 'wide';
-  const format = isWide ? 'table' : formatOf(given);
+  const format = isWide ? 'table' : formatOf(given, outputOption);
   const limits = limitsOf(given);
   const assumed = parseAssumed(textOf(given['assume']) ?? '');
   const assumeStale = given['assumeStale'] === true;

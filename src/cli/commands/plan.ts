@@ -7,7 +7,7 @@ import type { MemberName } from '../../core/rules/rule.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import { type Estimate, estimate } from '../../plan/estimate.ts';
-import { type PlanEntry, plan } from '../../plan/plan.ts';
+import { type PlanEntry, plan } from '../../plan/rollout-plan.ts';
 import { type ClusterObservation, observeCluster, obstaclesOf } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';
@@ -52,7 +52,7 @@ export const planCommand: ClusterCommand = {
   run: async (session, names) => {
     if (isAboutFleet(session, names, fleetOptions)) return planFleet(session);
     const [name = ''] = names;
-    const format = formatOf(session.given);
+    const format = formatOf(session.given, outputOption);
     const assumed = parseAssumed(textOf(session.given['assume']) ?? '');
     const cluster = await clusterNamed(session, name);
     const shown = shownPlan(await observeCluster(session, cluster), name, assumed, session.world.wall());

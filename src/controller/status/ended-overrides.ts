@@ -1,8 +1,8 @@
 import { type MySQLRollout, pluginManager } from '../../api/rollout.ts';
 import { ApiError, isConflict } from '../../kube/api-error.ts';
 import { keyOf } from '../../kube/store.ts';
+import { milliseconds } from '../../moco/json.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
 import type { ClusterState } from '../memory/cluster-memory.ts';
 import type { Observation } from '../pass/observe.ts';
 import { rememberEndedOverrides } from '../pass/remember.ts';

@@ -1,6 +1,6 @@
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { hasOpening } from '../../core/maintenance.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { milliseconds } from '../../moco/json.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import type { Observation } from '../pass/observe.ts';
 

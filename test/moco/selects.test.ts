@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { selects } from '../../src/moco/label-selector.ts';
 import type { LabelSelector } from '../../src/moco/records.ts';
+import { selects } from '../../src/moco/selects.ts';
 
 const labels = { app: 'mysql', tier: 'db' };
 const selector = (special: Partial<LabelSelector>): LabelSelector => ({

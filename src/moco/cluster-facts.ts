@@ -1,11 +1,11 @@
-import type { InPlaceUpdate } from '../core/in-place.ts';
+import type { InPlaceUpdate } from '../core/in-place-changes.ts';
 import { isParticipating, isSettled } from '../core/member.ts';
 import type { BackupJobFacts, ClusterFacts, ContainerFacts, MemberFacts, StatefulSetFacts } from '../core/snapshot.ts';
 import type { Ages } from './ages.ts';
 import { restartInPlace } from './in-place/restart.ts';
-import { selects } from './label-selector.ts';
+import { milliseconds } from './json.ts';
 import type { BudgetRecord, ClusterObjects, ClusterRecord, ContainerRecord, JobRecord, PodRecord } from './records.ts';
-import { milliseconds } from './timestamp.ts';
+import { selects } from './selects.ts';
 
 /** Derives the core's facts about a cluster from the objects of MOCO and Kubernetes. */
 export interface ObjectFacts {

@@ -1,6 +1,6 @@
-import { neverInPlace } from '../core/in-place.ts';
+import { neverInPlace } from '../core/in-place-changes.ts';
 import { mysqldContainer } from '../moco/names.ts';
-import { maintenanceWindow } from './maintenance.ts';
+import { maintenanceWindow } from './maintenance-settings.ts';
 import { flag, type Infer, listOf, oneOf, rules, struct, text } from './schema.ts';
 
 // How pods are updated without being replaced: the setting `inPlace`.

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { rolloutKind } from '../../api/rollout.ts';
 import { proveRevisionsKept } from '../../controller/disrupt/keep-revisions.ts';
 import { admissionNotInForce } from '../../controller/facts/admission.ts';
-import { isAdopted } from '../../core/strategy.ts';
+import { isAdopted } from '../../core/adoption.ts';
 import { ApiError, isConflict, isForbidden, isNotFound } from '../../kube/api-error.ts';
 import {
   mutatingAdmissionPolicies,
@@ -10,11 +10,10 @@ import {
   mutatingWebhookConfigurations,
   statefulSets,
 } from '../../kube/resource.ts';
-import { type Json, object, objects, text } from '../../moco/json.ts';
+import { type Json, milliseconds, object, objects, text } from '../../moco/json.ts';
 import { newPodsLabel, ownWebhook, ownWebhookSuffix, strategyLabel, strategyOnDelete } from '../../moco/names.ts';
 import { projectStatefulSet } from '../../moco/projections.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
 import { listAll, listIfThere } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Check, type Finding, failed, ok } from './finding.ts';

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { MemberFacts } from '../../src/core/snapshot.ts';
 import { Ages } from '../../src/moco/ages.ts';
+import { type ObjectFacts, objectFacts } from '../../src/moco/cluster-facts.ts';
 import {
   projectBudget,
   projectCluster,
@@ -9,7 +10,6 @@ import {
   projectStatefulSet,
 } from '../../src/moco/projections.ts';
 import type { ClusterObjects } from '../../src/moco/records.ts';
-import { type ObjectFacts, objectFacts } from '../../src/moco/snapshot.ts';
 import { budget, containersOf, mysqlCluster, type PodOptions, pod, statefulSet } from '../controller/moco-objects.ts';
 import { revisionOwner } from '../support/label-owner.ts';
 

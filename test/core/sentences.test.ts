@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { durationText, timeText } from '../../../src/core/fleet/times.ts';
+import { durationText, timeText } from '../../src/core/sentences.ts';
 
 describe('a time of a fleet', () => {
   it('is written as everywhere in Kubernetes', () => {

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { decide } from '../../src/core/decide.ts';
-import { neverInPlace } from '../../src/core/in-place.ts';
+import { neverInPlace } from '../../src/core/in-place-changes.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
-import { type PlanEntry, plan } from '../../src/plan/plan.ts';
+import { type PlanEntry, plan } from '../../src/plan/rollout-plan.ts';
 import { absurdSnapshot, anyPolicy, plausibleSnapshot } from '../core/arbitrary-snapshot.ts';
 import { appeared, type ClusterBuilder, cluster, fleetFailing } from '../core/cluster-builder.ts';
 import { member } from '../core/member-builder.ts';

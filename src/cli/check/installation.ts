@@ -1,13 +1,14 @@
-import { policyKind, policySpec } from '../../api/policy.ts';
 import { rolloutKind, rolloutSpec } from '../../api/rollout.ts';
+import { policyKind, policySpec } from '../../api/rollout-policy.ts';
+import { sequenceKind, sequenceSpec, sequenceStatus } from '../../api/rollout-sequence.ts';
 import { rolloutStatus } from '../../api/rollout-status.ts';
-import { sequenceKind, sequenceSpec, sequenceStatus } from '../../api/sequence.ts';
 import { judgeKubernetes, kubernetesVersion } from '../../controller/facts/kubernetes-version.ts';
 import { isNotFound } from '../../kube/api-error.ts';
 import { customResourceDefinitions, deployments, type ResourceKind } from '../../kube/resource.ts';
-import { type Json, object, objects, text } from '../../moco/json.ts';
+import { type Json, object, objects, text, whole } from '../../moco/json.ts';
 import { clusterKind, controllerSelector, mocoControllerSelector } from '../../moco/names.ts';
 import { listAll } from '../cluster/clusters.ts';
+import { controllerNote } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Check, failed, ok, unknown } from './finding.ts';
 
@@ -101,3 +102,18 @@ function schemaOf(definition: Json, version: string): Json | null {
   const found = objects(object(definition['spec'])['versions']).find(({ name }) => name === version);
   return found?.['served'] === true ? object(object(found['schema'])['openAPIV3Schema']) : null;
 }
+
+export const controller: Check = {
+  about: 'controller',
+  find: async (session) => {
+    const deployment = await controllerDeployment(session);
+    if (deployment === null) return failed(`no Deployment has the label ${controllerSelector}: install it`);
+    const { namespace, name } = object(deployment['metadata']);
+    const available = whole(object(deployment['status'])['availableReplicas'], 0);
+    const place = `deployment/${text(name)} in namespace ${text(namespace)}`;
+    if (available === 0) return failed(`${place} has no available replica: read its log`);
+    const silent = await controllerNote(session);
+    if (silent !== null) return failed(silent);
+    return ok(`${place} has ${available} available, of ${imagesOf(deployment)}`);
+  },
+};

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type FleetCounts, fleetPlace } from '../../../src/core/fleet/queue.ts';
+import { type FleetCounts, fleetPlace } from '../../../src/core/fleet/waits.ts';
 import { cluster } from '../cluster-builder.ts';
 import { member } from '../member-builder.ts';
 import { decideCase, holds, play } from '../table.ts';

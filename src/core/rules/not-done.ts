@@ -1,4 +1,3 @@
-import { mostUnobservedEvictions } from '../disruption-controller.ts';
 import { atOpeningOf, withStatefulSet } from '../expected.ts';
 import { type ClosedBy, closedBy } from '../maintenance.ts';
 import { type ReplicaBehind, type ReplicasBehind, replicasBehind } from '../replicas-behind.ts';
@@ -180,3 +179,11 @@ function explainReplica({ ordinal, reading }: ReplicaBehind, graceSeconds: numbe
       return `the delay of ${replica} can't be read (${withoutFullStop(reading.message)}), and the wait for it ends after ${graceSeconds} s`;
   }
 }
+
+/**
+ * So many evictions of the whole fleet may wait for the disruption controller. It has one worker: the next eviction
+ * goes when one of them has been observed, so that evictions begin at the rate at which it works. It observes an eviction
+ * only while the pod terminates: if it is later than the pod's successor, the budget stays closed for two minutes
+ * (docs/decisions/0021).
+ */
+export const mostUnobservedEvictions = 5;

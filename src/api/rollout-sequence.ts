@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { othersStage } from '../core/fleet/sequence.ts';
+import { othersStage } from '../core/fleet/stage-counts.ts';
 import { labelSelector } from './label-selector.ts';
 import { condition } from './rollout-status.ts';
 import {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { opensAt } from '../../src/api/maintenance.ts';
+import { opensAt } from '../../src/api/maintenance-settings.ts';
 import { propertyParameters } from '../kube/property-parameters.ts';
 import { firstMoment, wallClock } from './time-zone-oracle.ts';
 
