@@ -18,6 +18,7 @@ import { readDelaysAwaited } from './reads/read-delays.ts';
 import { readDetails } from './reads/read-details.ts';
 import { readInPlace } from './reads/read-in-place.ts';
 import { emit, emitStep } from './status/emit.ts';
+import { removeEndedOverrides } from './status/ended-overrides.ts';
 import { report } from './status/pass-report.ts';
 import { nextIn, writeWhenDue } from './status/write.ts';
 
@@ -149,6 +150,7 @@ async function lookClosely(pass: Pass): Promise<Observation | null> {
 async function tell(observed: Observation, pass: Pass<ClusterApi>): Promise<number | null> {
   const told = report(observed);
   emit(told, pass);
+  await removeEndedOverrides(observed, pass);
   let statusIn: number | null = null;
   try {
     statusIn = await writeWhenDue(told, pass);

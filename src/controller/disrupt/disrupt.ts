@@ -3,8 +3,8 @@ import type { Intent } from '../../api/rollout-status.ts';
 import { type EffectKind, kindsOf } from '../../core/effects.ts';
 import { type DisruptiveStep, isDisruptive } from '../../core/step.ts';
 import { ApiError } from '../../kube/api-error.ts';
+import { timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
-import { timestampOf } from '../../moco/timestamp.ts';
 import { admissionNotInForce } from '../facts/admission.ts';
 import {
   again,

@@ -1,6 +1,6 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import { splitKey } from '../../kube/store.ts';
-import { timestampOf } from '../../moco/timestamp.ts';
+import { timestampOf } from '../../moco/json.ts';
 import { again, type End, vetoed } from '../pass/end.ts';
 import type { Pass } from '../pass/pass.ts';
 import { reportSettled } from '../status/news.ts';

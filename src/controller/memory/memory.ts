@@ -48,6 +48,8 @@ export type Told = Known['told'] & {
   readonly changedAtMilliseconds: number | null;
   /** A key of the last decision that was logged. */
   readonly logged: string;
+  /** The overrides that have ended and whose removal was tried. */
+  readonly endedOverrides: string;
 };
 
 /**
@@ -79,6 +81,6 @@ export function newMemory(world: Pick<World, 'monotonic' | 'wall'>): Memory {
     unseen: { ...unseen, rollout: null },
     readings,
     steps: { ...steps, settledIntent: null, disruptedAtMilliseconds: new Map() },
-    told: { ...told, reported: null, changedAtMilliseconds: null, logged: '' },
+    told: { ...told, reported: null, changedAtMilliseconds: null, logged: '', endedOverrides: '' },
   };
 }

@@ -1,10 +1,10 @@
-import type { PolicyRecord } from '../../api/policy.ts';
+import type { PolicyRecord } from '../../api/rollout-policy.ts';
 import { decide } from '../../core/decide.ts';
 import type { Decision } from '../../core/decision.ts';
 import { isAtLeast } from '../../kube/raw-object.ts';
 import { splitKey } from '../../kube/store.ts';
 import { Ages } from '../../moco/ages.ts';
-import { timestampOf } from '../../moco/timestamp.ts';
+import { timestampOf } from '../../moco/json.ts';
 import { collectFacts, type ObservedFacts } from '../facts/collect-facts.ts';
 import { writesSeen } from '../facts/contention.ts';
 import { unseen } from '../facts/own-writes.ts';

@@ -1,10 +1,10 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
+import { isAdopted } from '../../core/adoption.ts';
 import type { Hold, Step } from '../../core/decision.ts';
 import type { StepFailure } from '../../core/snapshot.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
-import { isAdopted } from '../../core/strategy.ts';
 import type { World } from '../../kube/world.ts';
-import { timestampOf } from '../../moco/timestamp.ts';
+import { timestampOf } from '../../moco/json.ts';
 import { admissionNotInForce, releaseUnsafe } from '../facts/admission.ts';
 import { loweredTo } from '../facts/contention.ts';
 import { type Finished, isFailedTry, unreported } from '../facts/ended-step.ts';
@@ -208,8 +208,7 @@ function failureOf({
 
 const setsUpdateRevision = (step: Step): boolean => step.kind === 'setStrategy' && step.newPods === 'UpdateRevision';
 
-const isAdoptedIn = ({ objects: { statefulSet } }: Observation): boolean =>
-  statefulSet !== null && isAdopted(statefulSet);
+const isAdoptedIn = ({ objects: { statefulSet } }: Observation): boolean => isAdopted(statefulSet);
 
 /** Counts consecutive failures of the same step. */
 function failureAfter({ failure: before }: Steps, failure: StepFailure, now: number): Steps['failure'] {
@@ -257,4 +256,9 @@ export function rememberStatusRefused(
   atMilliseconds: number,
 ): void {
   put(memory, { told: { ...memory.told, statusRefusal: { message, withIntent, atMilliseconds } } });
+}
+
+/** Remembers the overrides that have ended and whose removal was tried. */
+export function rememberEndedOverrides(memory: Memory, endedOverrides: string): void {
+  put(memory, { told: { ...memory.told, endedOverrides } });
 }

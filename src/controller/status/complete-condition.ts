@@ -1,8 +1,7 @@
 import { isRoutine } from '../../core/rules/catalogue.ts';
-import { objects as items, type Json, object } from '../../moco/json.ts';
+import { objects as items, type Json, milliseconds, object } from '../../moco/json.ts';
 import { rolloutCompleteCondition } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
 import type { Observation } from '../pass/observe.ts';
 import { isShown } from './due.ts';
 
