@@ -1,6 +1,6 @@
 import type { Intent, MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
 import type { Hold, MemberReport } from '../../core/decision.ts';
-import { phase } from '../../core/decision.ts';
+import { phase } from '../../core/phase.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
 import { explainComesBack, explainEvidence } from '../../core/sentences.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
