@@ -1,10 +1,16 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
-import { type HoldRule, isOverridable, rules } from '../../core/rules/catalogue.ts';
+import { memberName } from '../../controller/facts/collect-facts.ts';
+import { decide } from '../../core/decide.ts';
+import { explainHold, type Hold, type HoldRule, isOverridable, rules } from '../../core/rules/catalogue.ts';
 import { UsageError } from '../../failure.ts';
+import { ApiError, isForbidden } from '../../kube/api-error.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
 import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
 import { applySettings, removeSettings, type SettingsOf } from '../cluster/apply.ts';
+import { observeCluster } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { durationOf, type Session, textOf } from '../cluster/session.ts';
+import { CommandError } from '../failure.ts';
 import type { ClusterCommand } from './command.ts';
 import { ruleNamed } from './explain.ts';
 
@@ -18,8 +24,11 @@ export const overrideCommand: ClusterCommand = {
   summary: 'Override a rule for a while, or end overrides',
   help: 'Adds an entry to `spec.overrides` of the MySQLRollout. `explain` lists the rules that can be overridden; rules that protect data or quorum cannot.',
   examples: [
-    ['Go on during a backup for 30 minutes', 'override test BackupRunning --for=30m --reason="dump on a replica"'],
-    ['End this override now', 'override test BackupRunning --clear'],
+    [
+      'Go on outside of the window for 30 minutes',
+      'override test OutsideMaintenanceWindow --for=30m --reason="urgent fix"',
+    ],
+    ['End this override now', 'override test OutsideMaintenanceWindow --clear'],
     ['End all overrides of a cluster', 'override test --clear'],
   ],
   options: [
@@ -49,13 +58,36 @@ async function override(session: Session, name: string, rule: HoldRule | null): 
   }
   const until = timestampOf(world.wall() + durationOf('for', given['for']));
   const cluster = await clusterNamed(session, name);
+  const then = await holdWith(session, cluster, { rule, until, reason });
+  if (then !== null && 'inVain' in then.hold && then.hold.inVain === rule) {
+    throw new CommandError(`overriding ${rule} would have no effect on ${name}: ${then.sentence}`);
+  }
   await applySettings(session, cluster, verb, ({ others }) => ({
     overrides: [...inForce(others('overrides', { rule }), world.wall()), { rule, until, reason }],
   }));
   host.out(`${cluster.namespace}/${name}: ${rule} overridden until ${until}\n`);
   const { overriding } = rules[rule];
   if (overriding !== undefined) host.err(`WARNING: ${overriding}.\n`);
+  if (then !== null) host.err(`warning: the rollout still waits for ${then.hold.rule}: ${then.sentence}\n`);
   return 0;
+}
+
+/** What the rollout waits for once the rule is overridden; `null` if for nothing, or if the user may not read that. */
+async function holdWith(
+  session: Session,
+  cluster: ClusterRecord,
+  entry: Overrides[number],
+): Promise<{ readonly hold: Hold; readonly sentence: string } | null> {
+  try {
+    const { observe, rollout } = await observeCluster(session, cluster);
+    const others = (rollout?.spec?.overrides ?? []).filter(({ rule }) => rule !== entry.rule);
+    const observation = observe({ overrides: [...others, entry] });
+    const { hold } = decide(observation.snapshot, observation.policy);
+    return hold && { hold, sentence: explainHold(hold, memberName(observation)) };
+  } catch (error) {
+    if (error instanceof ApiError && isForbidden(error)) return null;
+    throw error;
+  }
 }
 
 async function clear(session: Session, name: string, rule: HoldRule | null): Promise<number> {

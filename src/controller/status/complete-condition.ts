@@ -78,6 +78,9 @@ export function completionOf(observation: Observation): Completion {
  *
  * Conditions are an atomic list, hence GET, change, PUT. If MOCO keeps writing in between, the reconciliation after
  * its writes continues.
+ *
+ * A cluster that a person has released has no such condition: nobody would keep it correct once this program is
+ * uninstalled.
  */
 export async function writeCompletion(
   completion: Completion,
@@ -86,6 +89,10 @@ export async function writeCompletion(
   api: StatusClient,
   signal: AbortSignal,
 ): Promise<void> {
+  if (known.cluster.released) {
+    await removeCompletion(known.cluster, api, signal);
+    return;
+  }
   if (!differs(known.cluster, completion) || canWait(known.cluster, completion)) return;
   const { namespace, name } = known.cluster;
   for (let tries = 1; ; tries++) {
@@ -95,7 +102,7 @@ export async function writeCompletion(
     if (completion.complete && live === null) return;
     const judged = live === null ? completion : completionOf(observeLive(live.objects, live.rollout));
     const cluster = live?.objects.cluster ?? projectCluster(raw);
-    if (cluster === null || !differs(cluster, judged)) return;
+    if (cluster === null || cluster.released || !differs(cluster, judged)) return;
     const generation = whole(object(raw['metadata'])['generation'], 0);
     try {
       const status = { ...object(raw['status']), conditions: withCondition(raw, judged, generation, now) };
@@ -106,6 +113,33 @@ export async function writeCompletion(
       if (!completion.complete || tries === mostTries) return;
     }
   }
+}
+
+/**
+ * Takes the condition away, if it is there. Resolves to whether it is gone: MOCO may keep writing in between. Rejects with
+ * `ApiError`.
+ */
+export async function removeCompletion(
+  { namespace, name, uid, rolloutComplete }: ClusterRecord,
+  api: StatusClient,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (rolloutComplete === null) return true;
+  for (let tries = 1; tries <= mostTries; tries++) {
+    const raw = await api.readCluster(namespace, name, signal);
+    if (raw === null || object(raw['metadata'])['uid'] !== uid) return true;
+    const conditions = items(object(raw['status'])['conditions']);
+    const others = conditions.filter(({ type }) => type !== rolloutCompleteCondition);
+    if (others.length === conditions.length) return true;
+    try {
+      const status = { ...object(raw['status']), conditions: others };
+      await api.replaceClusterStatus({ ...raw, status }, namespace, name, signal);
+      return true;
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+    }
+  }
+  return false;
 }
 
 /** Absent is equivalent to False. True must have the current generation, which `kubectl wait` compares. */
