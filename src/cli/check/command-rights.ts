@@ -1,5 +1,5 @@
 import { rolloutKind } from '../../api/rollout.ts';
-import { sequenceKind } from '../../api/sequence.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { clusterKind } from '../../moco/names.ts';
 
 /** A group, a resource with its subresource, and verbs. */

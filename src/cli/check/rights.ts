@@ -1,12 +1,12 @@
-import { policyKind } from '../../api/policy.ts';
 import { rolloutKind } from '../../api/rollout.ts';
-import { sequenceKind } from '../../api/sequence.ts';
+import { policyKind } from '../../api/rollout-policy.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { object, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Right, rightsInAllNamespaces, rightsOfCommands } from './command-rights.ts';
 import { type Check, failed, ok } from './finding.ts';
-import { controllerDeployment } from './versions.ts';
+import { controllerDeployment } from './installation.ts';
 
 const reading = ['get', 'list', 'watch'];
 
@@ -22,7 +22,7 @@ export const neededByController: readonly Right[] = [
   ['batch', 'jobs', ['list', 'watch']],
   [clusterKind.group, 'mysqlclusters', reading],
   [clusterKind.group, 'mysqlclusters/status', ['update']],
-  [rolloutKind.group, 'mysqlrollouts', [...reading, 'create']],
+  [rolloutKind.group, 'mysqlrollouts', [...reading, 'create', 'patch']],
   [rolloutKind.group, 'mysqlrollouts/status', ['update']],
   ['events.k8s.io', 'events', ['list', 'create', 'patch']],
 ];

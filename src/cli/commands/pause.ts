@@ -1,11 +1,11 @@
-import { policyKind } from '../../api/policy.ts';
+import { policyKind } from '../../api/rollout-policy.ts';
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { applySettings, removeSettings } from '../cluster/apply.ts';
 import { observeCluster } from '../cluster/cluster-snapshot.ts';
 import { forEachCluster } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
-import { CommandError, sentenceOf } from '../failure.ts';
+import { CommandError, sentenceOf } from '../command-error.ts';
 import { volumeWarning } from '../terminal/view.ts';
 import { type ClusterCommand, selectionOptions } from './command.ts';
 
