@@ -26,7 +26,7 @@ export function emit(report: Report, state: ClusterState, { metrics, recorder, l
   metrics.setPartition(cluster, series.partition);
   for (const { seconds } of series.returned) metrics.memberUpdateDurationSeconds.observe(seconds);
   if (event !== null) recorder.record(event);
-  if (line.key !== observation.memory.logged) log.info(line.fields, line.sentence);
+  if (line.key !== observation.memory.logged) log[line.level](line.fields, line.sentence);
   const { hold } = observation.decision;
   rememberReported(state, {
     hold: event !== null && hold !== null ? hold.rule : hold === null ? null : observation.memory.reported,
@@ -44,7 +44,8 @@ export function emitStep(ended: ActedStep, { metrics, recorder, log }: ReportCon
   const fields = { cluster: keyOf(namespace, name), step: step.kind, rule, result: acted.result };
   if (acted.refusedByBudget) metrics.evictionsRefused.inc();
   if (acted.done.length === 0) {
-    const level = acted.result === 'conflict' ? 'debug' : 'info';
+    const isRefused = acted.result === 'refused' && !acted.refusedByBudget;
+    const level = acted.result === 'conflict' ? 'debug' : isRefused ? 'warn' : 'info';
     log[level]({ ...fields, answer: acted.message }, `did not happen: ${explainStep(step)}`);
     return;
   }
