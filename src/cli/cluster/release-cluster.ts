@@ -2,13 +2,15 @@ import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { act } from '../../controller/disrupt/execute.ts';
 import { releaseUnsafe } from '../../controller/observe/remember.ts';
 import type { Settings } from '../../controller/observe/settings.ts';
+import { withoutCompletion } from '../../controller/status/completion.ts';
 import { decide } from '../../core/decide.ts';
 import type { Step } from '../../core/decision.ts';
 import { explainStep } from '../../core/explain-step.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
-import { ApiError, isForbidden, isUnauthorized } from '../../kube/api-error.ts';
+import { ApiError, isConflict, isForbidden, isNotFound, isUnauthorized } from '../../kube/api-error.ts';
 import { delay } from '../../kube/delay.ts';
 import { path } from '../../kube/resource.ts';
+import { object } from '../../moco/json.ts';
 import { clusterKind, ownWebhookSuffix, releasedAnnotation } from '../../moco/names.ts';
 import { statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
@@ -106,7 +108,10 @@ async function releaseStep(
   const isPaused = settings.policy.paused && !options.includePaused;
   if (isPaused && statefulSet?.labelled) return { kind: 'left', reason: pausedBy(settings) };
   await setReleased(session, cluster, true);
-  if (statefulSet === null) return { kind: 'back', sentence: 'has no StatefulSet' };
+  if (statefulSet === null) {
+    if (await removeCompletion(session, cluster)) return { kind: 'stepped' };
+    return { kind: 'back', sentence: 'has no StatefulSet' };
+  }
   const promotion = snapshot.promotion ?? inMemory.promotion ?? null;
   const { step, hold } = decide(
     { ...snapshot, released: true, promotion },
@@ -117,6 +122,7 @@ async function releaseStep(
       const reason = hold ? explainHold(hold, memberName(cluster)) : 'Kubernetes has not observed the StatefulSet yet';
       return { kind: 'waits', reason };
     }
+    if (await removeCompletion(session, cluster)) return { kind: 'stepped' };
     return ended(statefulSet);
   }
   if (step.kind === 'promoteRevision' && statefulSet.labelled) {
@@ -146,6 +152,28 @@ function acted({ result, message, failure }: Awaited<ReturnType<typeof act>>, st
   const remedied = remedyOf(reason);
   const isFinal = result === 'refused' && remedied === reason;
   return isFinal ? { kind: 'left', reason } : { kind: 'waits', reason: remedied };
+}
+
+/**
+ * Removes our condition of the MySQLCluster, as a controller does that still runs: after an uninstallation nobody would.
+ * Resolves to whether it was there. Whoever may not write a status leaves it to the controller.
+ */
+async function removeCompletion(
+  { api, signal }: Session,
+  { namespace, name, rolloutComplete }: ClusterRecord,
+): Promise<boolean> {
+  if (rolloutComplete === null) return false;
+  const raw = await api.readCluster(namespace, name, signal);
+  if (raw === null) return false;
+  const status = { ...object(raw['status']), conditions: withoutCompletion(raw) };
+  try {
+    await api.replaceClusterStatus({ ...raw, status }, namespace, name, signal);
+    return true;
+  } catch (error) {
+    if (isForbidden(error) || isNotFound(error)) return false;
+    if (isConflict(error)) return true;
+    throw error;
+  }
 }
 
 /** The StatefulSet has no label of ours, and Kubernetes has observed it: no earlier sync can change it any more. */

@@ -91,6 +91,7 @@ type Outcome =
 function outcomeOf(one: ClusterAndRollout | undefined): Outcome {
   if (!one || one.cluster.deleting) return { kind: 'gone', sentence: 'the MySQLCluster is gone' };
   const { cluster, rollout } = one;
+  if (cluster.released) return { kind: 'gone', sentence: 'it is released: no controller updates it until `adopt`' };
   const { rolloutComplete, generation } = cluster;
   const { observedClusterGeneration, conditions, phase, hold, updatedReplicas, replicas } = rollout?.status ?? {};
   const condition = (wanted: string) => conditions?.find(({ type }) => type === wanted);

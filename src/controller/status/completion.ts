@@ -98,7 +98,8 @@ export async function writeCompletion(
     if (cluster === null || !differs(cluster, judged)) return;
     const generation = whole(object(raw['metadata'])['generation'], 0);
     try {
-      const status = { ...object(raw['status']), conditions: withCondition(raw, judged, generation, now) };
+      const conditions = cluster.released ? withoutCompletion(raw) : withCondition(raw, judged, generation, now);
+      const status = { ...object(raw['status']), conditions };
       await api.replaceClusterStatus({ ...raw, status }, namespace, name, signal);
       return;
     } catch (error) {
@@ -108,8 +109,12 @@ export async function writeCompletion(
   }
 }
 
-/** Absent is equivalent to False. True must have the current generation, which `kubectl wait` compares. */
-function differs({ rolloutComplete, generation }: ClusterRecord, { complete, reason }: Completion): boolean {
+/**
+ * Absent is equivalent to False. True must have the current generation, which `kubectl wait` compares. A cluster that
+ * has been released has none: nobody would ever correct it.
+ */
+function differs({ released, rolloutComplete, generation }: ClusterRecord, { complete, reason }: Completion): boolean {
+  if (released) return rolloutComplete !== null;
   if (complete) return rolloutComplete?.status !== true || rolloutComplete.observedGeneration !== generation;
   return rolloutComplete !== null && (rolloutComplete.status || rolloutComplete.reason !== reason);
 }
@@ -117,9 +122,15 @@ function differs({ rolloutComplete, generation }: ClusterRecord, { complete, rea
 /**
  * Whether the present condition misleads nobody who waits for this generation, and what is in progress ends by itself.
  */
-function canWait({ rolloutComplete, generation }: ClusterRecord, { complete, brief }: Completion): boolean {
+function canWait({ released, rolloutComplete, generation }: ClusterRecord, { complete, brief }: Completion): boolean {
+  if (released) return false;
   const isOlder = rolloutComplete !== null && rolloutComplete.observedGeneration !== generation;
   return !complete && isOlder && brief;
+}
+
+/** The conditions of a MySQLCluster as received, but for ours. */
+export function withoutCompletion(raw: Json): readonly Json[] {
+  return items(object(raw['status'])['conditions']).filter(({ type }) => type !== rolloutCompleteCondition);
 }
 
 function withCondition(
