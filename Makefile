@@ -64,7 +64,7 @@ undeploy: node_modules ## Give every cluster back, then remove every webhook and
 	kubectl delete -k $(CONFIG) --ignore-not-found
 
 docs: node_modules ## Write the parts of documents that follow from the code
-	@for generator in rule-tables field-table flag-table prometheus-rules; do $(NODE) hack/docs/$$generator.ts; done
+	@for generator in rule-tables field-table reference-tables prometheus-rules; do $(NODE) hack/docs/$$generator.ts; done
 
 manifests: node_modules ## Write the CRDs from the schemas in src/api
 	@$(NODE) hack/crd.ts

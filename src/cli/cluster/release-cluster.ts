@@ -1,8 +1,8 @@
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { act } from '../../controller/disrupt/execute.ts';
-import { releaseUnsafe } from '../../controller/observe/remember.ts';
-import type { Settings } from '../../controller/observe/settings.ts';
-import { withoutCompletion } from '../../controller/status/completion.ts';
+import { releaseUnsafe } from '../../controller/facts/admission.ts';
+import type { Settings } from '../../controller/facts/settings-in-force.ts';
+import { withoutCompletion } from '../../controller/status/complete-condition.ts';
 import { decide } from '../../core/decide.ts';
 import type { Step } from '../../core/decision.ts';
 import { explainStep } from '../../core/explain-step.ts';
@@ -14,7 +14,7 @@ import { object } from '../../moco/json.ts';
 import { clusterKind, ownWebhookSuffix, releasedAnnotation } from '../../moco/names.ts';
 import { statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
-import { CommandError, sentenceOf } from '../failure.ts';
+import { CommandError, sentenceOf } from '../command-error.ts';
 import { observeIfExists } from './cluster-snapshot.ts';
 import type { Session } from './session.ts';
 
@@ -98,7 +98,7 @@ async function releaseStep(
   options: ReleaseOptions,
   inMemory: { promotion: RolloutStatus['promotion'] },
 ): Promise<StepOutcome> {
-  const { api, world, signal } = session;
+  const { api, world } = session;
   const observation = await observeIfExists(session, known);
   if (observation === null) return { kind: 'back', sentence: 'is gone' };
   const { objects, snapshot, settings } = observation.observe();
@@ -128,7 +128,7 @@ async function releaseStep(
   if (step.kind === 'promoteRevision' && statefulSet.labelled) {
     inMemory.promotion = { from: statefulSet.currentRevision, to: step.revision };
   }
-  return acted(await act(step, objects, api, world, signal), step);
+  return acted(await act(step, objects, api, world), step);
 }
 
 /** After a release MOCO would roll out the cluster, which the pause is meant to prevent. */
@@ -159,15 +159,15 @@ function acted({ result, message, failure }: Awaited<ReturnType<typeof act>>, st
  * Resolves to whether it was there. Whoever may not write a status leaves it to the controller.
  */
 async function removeCompletion(
-  { api, signal }: Session,
+  { api }: Session,
   { namespace, name, rolloutComplete }: ClusterRecord,
 ): Promise<boolean> {
   if (rolloutComplete === null) return false;
-  const raw = await api.readCluster(namespace, name, signal);
+  const raw = await api.readCluster(namespace, name);
   if (raw === null) return false;
   const status = { ...object(raw['status']), conditions: withoutCompletion(raw) };
   try {
-    await api.replaceClusterStatus({ ...raw, status }, namespace, name, signal);
+    await api.replaceClusterStatus({ ...raw, status }, namespace, name);
     return true;
   } catch (error) {
     if (isForbidden(error) || isNotFound(error)) return false;

@@ -1,17 +1,17 @@
-import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
+import { type MySQLRollout, type RolloutSpec, rolloutKind } from '../../api/rollout.ts';
+import { type SequenceStatus, sequenceKind } from '../../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
-import { type SequenceStatus, sequenceKind } from '../../api/sequence.ts';
-import { path } from '../../kube/resource.ts';
+import { apiVersion, path } from '../../kube/resource.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
-import { ClusterReader } from '../observe/cluster-reader.ts';
-import { usedOf } from '../observe/rollout-record.ts';
-import type { SequenceRecord } from '../observe/sequence-record.ts';
+import { usedOf } from '../facts/rollout-record.ts';
+import type { SequenceRecord } from '../facts/sequence-record.ts';
+import { ClusterReader } from '../reads/cluster-reader.ts';
 
 /** Creates MySQLRollouts and replaces statuses: writes that report and never disrupt a member. */
 export class StatusClient extends ClusterReader {
-  createRollout(cluster: ClusterObjects['cluster'], signal: AbortSignal): Promise<MySQLRollout> {
+  createRollout(cluster: ClusterObjects['cluster']): Promise<MySQLRollout> {
     const { namespace, name, uid } = cluster;
     return this.call({
       method: 'POST',
@@ -34,7 +34,30 @@ export class StatusClient extends ClusterReader {
         },
       },
       priority: 'status',
-      signal,
+    });
+  }
+
+  /**
+   * Applies the fields of a field manager. Lists are read and written as a whole: the resourceVersion is the precondition,
+   * so that concurrent writers lose no entry.
+   */
+  applyRollout(
+    { metadata: { namespace, name, uid, resourceVersion } }: Pick<MySQLRollout, 'metadata'>,
+    spec: RolloutSpec,
+    fieldManager: string,
+  ): Promise<MySQLRollout> {
+    return this.call({
+      method: 'PATCH',
+      path: path(rolloutKind, { namespace, name }),
+      query: { fieldManager, fieldValidation: 'Strict' },
+      contentType: 'application/apply-patch+yaml',
+      body: {
+        apiVersion: apiVersion(rolloutKind),
+        kind: rolloutKind.kind,
+        metadata: { namespace, name, uid, resourceVersion },
+        ...(Object.keys(spec).length > 0 && { spec }),
+      },
+      priority: 'status',
     });
   }
 
@@ -47,7 +70,6 @@ export class StatusClient extends ClusterReader {
     rollout: MySQLRollout,
     status: RolloutStatus,
     priority: 'disrupt' | 'status',
-    signal: AbortSignal,
   ): Promise<MySQLRollout> {
     const { namespace, name } = rollout.metadata;
     const kept = await this.call<MySQLRollout>({
@@ -56,7 +78,6 @@ export class StatusClient extends ClusterReader {
       query: { fieldValidation: 'Strict' },
       body: { ...rollout, status },
       priority,
-      signal,
     });
     return usedOf(kept);
   }
@@ -65,7 +86,6 @@ export class StatusClient extends ClusterReader {
   async replaceSequenceStatus(
     { name, uid, resourceVersion, spec }: SequenceRecord,
     status: SequenceStatus,
-    signal: AbortSignal,
   ): Promise<void> {
     const { group, version, kind } = sequenceKind;
     await this.call({
@@ -74,17 +94,15 @@ export class StatusClient extends ClusterReader {
       query: { fieldValidation: 'Strict' },
       body: { apiVersion: `${group}/${version}`, kind, metadata: { name, uid, resourceVersion }, spec, status },
       priority: 'status',
-      signal,
     });
   }
 
-  replaceClusterStatus(cluster: Json, namespace: string, name: string, signal: AbortSignal): Promise<Json> {
+  replaceClusterStatus(cluster: Json, namespace: string, name: string): Promise<Json> {
     return this.call({
       method: 'PUT',
       path: path(clusterKind, { namespace, name, subresource: 'status' }),
       body: cluster,
       priority: 'status',
-      signal,
     });
   }
 }
