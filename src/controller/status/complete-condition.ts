@@ -89,7 +89,7 @@ export async function writeCompletion(
   signal: AbortSignal,
 ): Promise<void> {
   if (known.cluster.released) {
-    await removeCompletion(known.cluster, api, signal);
+    await api.removeCompletion(known.cluster, signal);
     return;
   }
   if (!differs(known.cluster, completion) || canWait(known.cluster, completion)) return;
@@ -112,33 +112,6 @@ export async function writeCompletion(
       if (!completion.complete || tries === mostTries) return;
     }
   }
-}
-
-/**
- * Takes the condition away, if it is there. Resolves to whether it is gone: MOCO may keep writing in between. Rejects with
- * `ApiError`.
- */
-export async function removeCompletion(
-  { namespace, name, uid, rolloutComplete }: ClusterRecord,
-  api: StatusClient,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (rolloutComplete === null) return true;
-  for (let tries = 1; tries <= mostTries; tries++) {
-    const raw = await api.readCluster(namespace, name, signal);
-    if (raw === null || object(raw['metadata'])['uid'] !== uid) return true;
-    const conditions = items(object(raw['status'])['conditions']);
-    const others = conditions.filter(({ type }) => type !== rolloutCompleteCondition);
-    if (others.length === conditions.length) return true;
-    try {
-      const status = { ...object(raw['status']), conditions: others };
-      await api.replaceClusterStatus({ ...raw, status }, namespace, name, signal);
-      return true;
-    } catch (error) {
-      if (!isConflict(error)) throw error;
-    }
-  }
-  return false;
 }
 
 /** Absent is equivalent to False. True must have the current generation, which `kubectl wait` compares. */
