@@ -5,10 +5,10 @@ import { keyOf } from '../../kube/store.ts';
 import { memberName } from '../facts/collect-facts.ts';
 import type { Observation } from '../pass/observe.ts';
 import { type Completion, completionOf } from './complete-condition.ts';
+import { isShown } from './due.ts';
 import { holdEvent } from './events.ts';
 import type { News } from './news.ts';
 import { type Series, seriesOf } from './series.ts';
-import { isShown } from './shown.ts';
 import { type StatusReport, statusOf, unusableStatusOf } from './status-report.ts';
 
 /** Everything that is reported about a cluster after a reconciliation. */
@@ -76,7 +76,7 @@ function logLine(observation: Observation): LogLine {
 
 /** Steps have lines of their own. That a cluster is complete when the controller starts is no news. */
 function levelOf({ decision: { hold, complete }, memory, heldForSeconds }: Observation): LogLine['level'] {
-  if (hold === null) return complete && memory.logged !== '' ? 'info' : 'debug';
+  if (hold === null) return complete && memory.told.logged !== '' ? 'info' : 'debug';
   if (!isShown(hold, heldForSeconds)) return 'debug';
   if (isAlarming(hold.rule)) return 'warn';
   return isRoutine(hold.rule) ? 'debug' : 'info';
