@@ -1,10 +1,10 @@
 import { isConflict } from '../kube/api-error.ts';
 import { object, whole } from '../moco/json.ts';
-import { projectCluster } from '../moco/projections.ts';
+import { projectCluster, withoutCompletion } from '../moco/projections.ts';
 import { observeLive } from './pass/observe.ts';
 import type { Pass } from './pass/pass.ts';
 import { rememberSeen } from './pass/remember.ts';
-import { completionOf, differs, isDue, withCondition, withoutCompletion } from './status/complete-condition.ts';
+import { completionOf, differs, isDue, withCondition } from './status/complete-condition.ts';
 import type { Report } from './status/pass-report.ts';
 import type { StatusClient } from './status/status-client.ts';
 

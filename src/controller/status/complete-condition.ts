@@ -84,11 +84,6 @@ function canWait({ released, rolloutComplete, generation }: ClusterRecord, { com
   return !complete && isOlder && brief;
 }
 
-/** The conditions of a MySQLCluster as received, but for ours. */
-export function withoutCompletion(raw: Json): readonly Json[] {
-  return items(object(raw['status'])['conditions']).filter(({ type }) => type !== rolloutCompleteCondition);
-}
-
 export function withCondition(
   raw: Json,
   { complete, reason }: Completion,
