@@ -2,16 +2,25 @@ import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { act } from '../../controller/disrupt/execute.ts';
 import { releaseUnsafe } from '../../controller/facts/admission.ts';
 import type { Settings } from '../../controller/facts/settings-in-force.ts';
+<<<<<<< HEAD
+=======
+import { removeCompletion } from '../../controller/status/complete-condition.ts';
+>>>>>>> main
 import { decide } from '../../core/decide.ts';
 import type { Step } from '../../core/decision.ts';
 import { explainStep } from '../../core/explain-step.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
-import { ApiError, isConflict, isForbidden, isNotFound, isUnauthorized } from '../../kube/api-error.ts';
+import { ApiError, isForbidden, isUnauthorized } from '../../kube/api-error.ts';
 import { delay } from '../../kube/delay.ts';
 import { path } from '../../kube/resource.ts';
+<<<<<<< HEAD
 import { object } from '../../moco/json.ts';
 import { clusterKind, ownWebhookSuffix, releasedAnnotation } from '../../moco/names.ts';
 import { statefulSetName, withoutCompletion } from '../../moco/projections.ts';
+=======
+import { clusterKind, ownWebhookSuffix, releasedAnnotation, rolloutCompleteCondition } from '../../moco/names.ts';
+import { statefulSetName } from '../../moco/projections.ts';
+>>>>>>> main
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
 import { CommandError, sentenceOf } from '../command-error.ts';
 import { observeIfExists } from './cluster-snapshot.ts';
@@ -107,10 +116,8 @@ async function releaseStep(
   const isPaused = settings.policy.paused && !options.includePaused;
   if (isPaused && statefulSet?.labelled) return { kind: 'left', reason: pausedBy(settings) };
   await setReleased(session, cluster, true);
-  if (statefulSet === null) {
-    if (await removeCompletion(session, cluster)) return { kind: 'stepped' };
-    return { kind: 'back', sentence: 'has no StatefulSet' };
-  }
+  if (statefulSet === null)
+    return withoutCompletion(session, cluster, { kind: 'back', sentence: 'has no StatefulSet' });
   const promotion = snapshot.promotion ?? inMemory.promotion ?? null;
   const { step, hold } = decide(
     { ...snapshot, released: true, promotion },
@@ -121,8 +128,7 @@ async function releaseStep(
       const reason = hold ? explainHold(hold, memberName(cluster)) : 'Kubernetes has not observed the StatefulSet yet';
       return { kind: 'waits', reason };
     }
-    if (await removeCompletion(session, cluster)) return { kind: 'stepped' };
-    return ended(statefulSet);
+    return withoutCompletion(session, cluster, ended(statefulSet));
   }
   if (step.kind === 'promoteRevision' && statefulSet.labelled) {
     inMemory.promotion = { from: statefulSet.currentRevision, to: step.revision };
@@ -153,25 +159,20 @@ function acted({ result, message, failure }: Awaited<ReturnType<typeof act>>, st
   return isFinal ? { kind: 'left', reason } : { kind: 'waits', reason: remedied };
 }
 
-/**
- * Removes our condition of the MySQLCluster, as a controller does that still runs: after an uninstallation nobody would.
- * Resolves to whether it was there. Whoever may not write a status leaves it to the controller.
- */
-async function removeCompletion(
+/** Takes our condition away, too. Who may not is told: a running controller does it as well. */
+async function withoutCompletion(
   { api }: Session,
-  { namespace, name, rolloutComplete }: ClusterRecord,
-): Promise<boolean> {
-  if (rolloutComplete === null) return false;
-  const raw = await api.readCluster(namespace, name);
-  if (raw === null) return false;
-  const status = { ...object(raw['status']), conditions: withoutCompletion(raw) };
+  cluster: ClusterRecord,
+  outcome: ReleasedOutcome,
+): Promise<StepOutcome> {
+  if (outcome.kind !== 'back') return outcome;
   try {
-    await api.replaceClusterStatus({ ...raw, status }, namespace, name);
-    return true;
+    if (await removeCompletion(cluster, api)) return outcome;
+    return { kind: 'waits', reason: `MOCO keeps writing the status of ${cluster.name}` };
   } catch (error) {
-    if (isForbidden(error) || isNotFound(error)) return false;
-    if (isConflict(error)) return true;
-    throw error;
+    if (!(error instanceof ApiError && isForbidden(error))) throw error;
+    const left = `its condition ${rolloutCompleteCondition} stays`;
+    return { ...outcome, sentence: `${outcome.sentence}; ${left}: ${sentenceOf(error)}` };
   }
 }
 

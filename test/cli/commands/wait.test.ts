@@ -55,15 +55,6 @@ describe('wait', () => {
     );
   });
 
-  it('exits with 1 at once if the cluster is released: its condition would never be True', async () => {
-    await cluster.run('release', 'test');
-    const { status, err } = await cluster.run('wait', 'test');
-    expect([status, err]).to.deep.equal([
-      1,
-      'error: default/test: it is released: no controller updates it until `adopt`\n',
-    ]);
-  });
-
   it('exits with 1 if the cluster is deleted', async () => {
     cluster.server.change(clusterKind, 'test', { metadata: { deletionTimestamp: cluster.bench.now } });
     const { status, err } = await cluster.run('wait', 'test');
