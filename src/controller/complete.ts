@@ -1,12 +1,9 @@
 import { isConflict } from '../kube/api-error.ts';
 import { object, whole } from '../moco/json.ts';
-import { projectCluster, withoutCompletion } from '../moco/projections.ts';
+import { projectCluster } from '../moco/projections.ts';
 import { observeLive } from './pass/observe.ts';
 import type { Pass } from './pass/pass.ts';
 import { rememberSeen } from './pass/remember.ts';
-<<<<<<< HEAD
-import { completionOf, differs, isDue, withCondition } from './status/complete-condition.ts';
-=======
 import {
   completionOf,
   differs,
@@ -15,7 +12,6 @@ import {
   removeCompletion,
   withCondition,
 } from './status/complete-condition.ts';
->>>>>>> main
 import type { Report } from './status/pass-report.ts';
 import type { StatusClient } from './status/status-client.ts';
 

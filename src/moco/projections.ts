@@ -93,11 +93,6 @@ function conditionOf(status: Json, type: string): Json {
   return objects(status['conditions']).find((condition) => condition['type'] === type) ?? {};
 }
 
-/** The conditions of a MySQLCluster as received, but for ours. */
-export function withoutCompletion(raw: Json): readonly Json[] {
-  return objects(object(raw['status'])['conditions']).filter(({ type }) => type !== rolloutCompleteCondition);
-}
-
 export function projectCluster(raw: Json): ClusterRecord | null {
   const { annotations, metadata: _, deletionTimestamp, ...own } = meta(raw);
   const spec = object(raw['spec']);

@@ -2,10 +2,7 @@ import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { act } from '../../controller/disrupt/execute.ts';
 import { releaseUnsafe } from '../../controller/facts/admission.ts';
 import type { Settings } from '../../controller/facts/settings-in-force.ts';
-<<<<<<< HEAD
-=======
 import { removeCompletion } from '../../controller/status/complete-condition.ts';
->>>>>>> main
 import { decide } from '../../core/decide.ts';
 import type { Step } from '../../core/decision.ts';
 import { explainStep } from '../../core/explain-step.ts';
@@ -13,14 +10,8 @@ import { explainHold } from '../../core/rules/catalogue.ts';
 import { ApiError, isForbidden, isUnauthorized } from '../../kube/api-error.ts';
 import { delay } from '../../kube/delay.ts';
 import { path } from '../../kube/resource.ts';
-<<<<<<< HEAD
-import { object } from '../../moco/json.ts';
-import { clusterKind, ownWebhookSuffix, releasedAnnotation } from '../../moco/names.ts';
-import { statefulSetName, withoutCompletion } from '../../moco/projections.ts';
-=======
 import { clusterKind, ownWebhookSuffix, releasedAnnotation, rolloutCompleteCondition } from '../../moco/names.ts';
 import { statefulSetName } from '../../moco/projections.ts';
->>>>>>> main
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
 import { CommandError, sentenceOf } from '../command-error.ts';
 import { observeIfExists } from './cluster-snapshot.ts';
