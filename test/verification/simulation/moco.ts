@@ -1,5 +1,8 @@
 import { path } from '../../../src/kube/resource.ts';
 import { clusterNameLabel } from '../../../src/moco/names.ts';
+import type { ApiAnswer } from '../../support/api-server/api-answer.ts';
+import type { ApiServer } from '../../support/api-server/api-server.ts';
+import { record } from '../../support/api-server/stored-object.ts';
 import { ClusterManager } from '../../support/moco/cluster-manager.ts';
 import { reconciledStatus } from '../../support/moco/cluster-status.ts';
 import type { ClusterView } from '../../support/moco/cluster-view.ts';
@@ -16,11 +19,8 @@ import { reconcile } from '../../support/moco/reconcile.ts';
 import { same } from '../../support/moco/same.ts';
 import type { Settings } from '../../support/moco/settings.ts';
 import type { Patch, Write, WrittenKind } from '../../support/moco/write.ts';
-import type { ApiAnswer } from './api-answer.ts';
-import type { ApiServer } from './api-server.ts';
 import type { Chance } from './chance.ts';
 import type { VirtualClock } from './clock.ts';
-import { record } from './stored-object.ts';
 
 const actor = mocoManager;
 const quickestMilliseconds = 3;
