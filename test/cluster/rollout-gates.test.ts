@@ -4,7 +4,7 @@ import { annotationOn, forceRollingUpdateAnnotation, strategyLabel } from '../..
 import { dailyWindow } from '../support/daily-window.ts';
 import { clusterLabels } from '../support/moco/names.ts';
 import { useRollouts } from './rollout-fixture.ts';
-import { imageOf, isReady } from './rollout-judge.ts';
+import { imageOf, isReady } from './rollout-members.ts';
 
 const limitRanges: ResourceKind = {
   group: '',
