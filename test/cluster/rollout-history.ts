@@ -146,11 +146,16 @@ export class History {
       .filter((revision) => revision >= from && revision <= to);
   }
 
-  /** All that the witness is to see, in order. */
+  /** All that the witness is to see, in the order of the store. Times never run backwards. */
   witnessed(namespace: string): readonly Change[] {
+    let latest = 0;
     return this.#of(namespace)
       .filter(({ kind }) => kind !== events)
-      .map((version) => ({ ...version, kind: version.kind.kind }) as unknown as Change);
+      .toSorted((one, other) => one.revision - other.revision)
+      .map((version) => {
+        latest = Math.max(latest, version.atMilliseconds);
+        return { ...version, kind: version.kind.kind, atMilliseconds: latest } as unknown as Change;
+      });
   }
 
   /** Whether an object of this uid has been seen at this revision or a later one. */
