@@ -7,6 +7,7 @@ import { Controller, type ControllerOptions } from './controller/controller.ts';
 import { prometheusChecks } from './controller/observe/check-reader.ts';
 import { AgentDelayReader, agentTimeoutMilliseconds } from './controller/observe/delay-reader.ts';
 import { kubernetesVersion, untilSupported } from './controller/observe/kubernetes-version.ts';
+import { SecretAsker } from './controller/observe/mysql-asker.ts';
 import { defaultPolicy } from './core/policy.ts';
 import { LeaseLostError, UsageError } from './failure.ts';
 import { ApiClient } from './kube/api-client.ts';
@@ -107,6 +108,7 @@ async function connectParts(options: Options) {
     client,
     world,
     delays: new AgentDelayReader(pods.get),
+    ...(options.featureGates.ReplicationFacts && { mysql: new SecretAsker(client, world) }),
     readCheck: prometheusChecks(prometheus?.query ?? null),
     log,
     metrics,

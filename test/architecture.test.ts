@@ -12,9 +12,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   telemetry: [],
   moco: ['core', 'kube'],
   api: ['core', 'kube', 'moco'],
+  mysql: ['core', 'kube'],
   plan: ['core', 'api', 'moco'],
   admission: ['moco', 'telemetry'],
-  controller: ['core', 'plan', 'api', 'moco', 'kube', 'telemetry'],
+  controller: ['core', 'plan', 'api', 'moco', 'mysql', 'kube', 'telemetry'],
 };
 
 /** The folders of the controller, in the order in which one pass goes through them backwards. */

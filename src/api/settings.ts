@@ -101,6 +101,18 @@ const shape = {
       'it the switchover begins all the same. Defaults ' +
       `to the controller's flag --replica-delay-grace-seconds (${defaultPolicy.replicaDelayGraceSeconds}).`,
   ),
+  longWriteGraceSeconds: whole(
+    0,
+    3600,
+    'The number of seconds for which a switchover waits for writes of the primary that have been open for a second or ' +
+      'longer, which MOCO would cut off. It requires the feature gate ReplicationFacts. ' +
+      `Defaults to ${defaultPolicy.longWriteGraceSeconds}.`,
+  ),
+  longWritePolicy: oneOf(
+    ['Proceed', 'Hold'],
+    'What happens after longWriteGraceSeconds while such a write is open: Proceed begins the switchover, Hold waits ' +
+      `until it ends. Nothing is ever killed. Defaults to ${defaultPolicy.longWritePolicy}.`,
+  ),
   primaryUpdatePolicy: oneOf(
     ['Automatic', 'Manual'],
     'Whether the primary is updated by itself once all other members are, or after a person has approved it by ' +

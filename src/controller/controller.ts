@@ -18,6 +18,7 @@ import { followEvictions } from './observe/evictions.ts';
 import { Fleet, type FleetLimits } from './observe/fleet.ts';
 import { followFleet } from './observe/follow-fleet.ts';
 import type { StrategySettings } from './observe/mode.ts';
+import type { MysqlAsker } from './observe/mysql-asker.ts';
 import { RecentNodes } from './observe/node-reading.ts';
 import type { DefaultSettings } from './observe/settings.ts';
 import { Watches } from './observe/watches.ts';
@@ -28,6 +29,8 @@ export interface ControllerOptions {
   readonly client: ApiClient;
   readonly world: World;
   readonly delays: DelayReader;
+  /** `undefined` while the feature gate `ReplicationFacts` is off. */
+  readonly mysql?: MysqlAsker | undefined;
   readonly readCheck: CheckReader;
   readonly log: Log;
   readonly metrics: {
@@ -66,7 +69,7 @@ export class Controller {
 
   constructor(options: ControllerOptions) {
     const { client, world, log, metrics, namespaces, concurrency, holder, isLeading } = options;
-    const { defaults, strategies, delays, readCheck } = options;
+    const { defaults, strategies, delays, mysql, readCheck } = options;
     this.#options = options;
     this.#watches = new Watches(this.#cache, client, world, log, namespaces, metrics.caches, strategies.inPlaceEnabled);
     this.#recorder = new EventRecorder({ client, world, component, instance: holder, log });
@@ -85,6 +88,7 @@ export class Controller {
       fleet,
       api,
       delays,
+      mysql,
       mayLackNodes: namespaces.length > 0,
       mayLackCreate: false,
       nodes: new RecentNodes(world),

@@ -10,6 +10,7 @@ import { splitKey } from './observe/cache.ts';
 import { ClusterState } from './observe/cluster-state.ts';
 import { refreshComebacks } from './observe/comeback.ts';
 import { readDetails } from './observe/details.ts';
+import { refreshMysql } from './observe/mysql-facts.ts';
 import { type Observation, observeCached } from './observe/observe.ts';
 import { refreshInPlace } from './observe/read-in-place.ts';
 import { remember } from './observe/remember.ts';
@@ -120,9 +121,13 @@ export class Reconciler {
    */
   async #observe(key: string, state: ClusterState, signal: AbortSignal): Promise<Observation | null> {
     let observed = observeCached(key, state, this.#context);
-    if (observed !== null && (await refreshDelays(observed, state, this.#context, signal))) {
-      observed = observeCached(key, state, this.#context);
-    }
+    const isAsked =
+      observed !== null &&
+      (await Promise.all([
+        refreshDelays(observed, state, this.#context, signal),
+        refreshMysql(observed, state, this.#context, signal),
+      ]));
+    if (isAsked && isAsked.includes(true)) observed = observeCached(key, state, this.#context);
     if (observed === null || !(await readDetails(observed, state, this.#context, signal))) return observed;
     return observeCached(key, state, this.#context);
   }

@@ -9,7 +9,7 @@ describe('options', () => {
   it('have the defaults of Kubernetes’ own programs', () => {
     expect(optionsOf([])).to.deep.equal({
       kubeconfigPath: null,
-      featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false },
+      featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false, ReplicationFacts: false },
       namespaces: [],
       webhookBindAddress: null,
       certDir: '/tmp/k8s-webhook-server/serving-certs',
@@ -48,17 +48,23 @@ describe('options', () => {
     [['--kubeconfig=/a', '--kubeconfig=/b'], { kubeconfigPath: '/b' }],
     [
       ['--feature-gates=UpdateStrategyOnDelete=true'],
-      { featureGates: { UpdateStrategyOnDelete: true, InPlaceUpdate: false } },
+      { featureGates: { UpdateStrategyOnDelete: true, InPlaceUpdate: false, ReplicationFacts: false } },
     ],
     [
       ['--feature-gates', 'UpdateStrategyOnDelete=T'],
-      { featureGates: { UpdateStrategyOnDelete: true, InPlaceUpdate: false } },
+      { featureGates: { UpdateStrategyOnDelete: true, InPlaceUpdate: false, ReplicationFacts: false } },
     ],
-    [['--feature-gates=InPlaceUpdate=true'], { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: true } }],
-    [['--feature-gates='], { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false } }],
+    [
+      ['--feature-gates=InPlaceUpdate=true'],
+      { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: true, ReplicationFacts: false } },
+    ],
+    [
+      ['--feature-gates='],
+      { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false, ReplicationFacts: false } },
+    ],
     [
       ['--feature-gates=UpdateStrategyOnDelete=true', '--feature-gates=UpdateStrategyOnDelete=false'],
-      { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false } },
+      { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false, ReplicationFacts: false } },
     ],
     [['--namespaces=a, b,a'], { namespaces: ['a', 'b'] }],
     [['--webhook-bind-address=127.0.0.1:0'], { webhookBindAddress: { host: '127.0.0.1', port: 0 } }],

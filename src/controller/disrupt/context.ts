@@ -1,5 +1,6 @@
 import type { Checks } from '../observe/checks.ts';
 import type { DelayReader } from '../observe/delay-reader.ts';
+import type { MysqlContext } from '../observe/mysql-facts.ts';
 import type { RecentNodes } from '../observe/node-reading.ts';
 import type { Observation } from '../observe/observe.ts';
 import type { Result } from '../observe/result.ts';
@@ -7,7 +8,7 @@ import type { ReportContext } from '../status/context.ts';
 import type { ClusterApi } from './cluster-client.ts';
 
 /** The dependencies that all reconciliations of this process share. */
-export interface Context extends ReportContext {
+export interface Context extends ReportContext, Pick<MysqlContext, 'mysql'> {
   readonly api: ClusterApi;
   readonly delays: DelayReader;
   /** Nodes and PersistentVolumes have no namespace, so a controller of some namespaces may lack the right to them. */

@@ -9,8 +9,10 @@ import { admissionNotInForce } from '../observe/admission-memory.ts';
 import type { ClusterState } from '../observe/cluster-state.ts';
 import { confirmComebacks, readsAgain } from '../observe/comeback.ts';
 import { isAnotherInForce, policiesToRead, readPolicies } from '../observe/live-policy.ts';
+import { readMysql } from '../observe/mysql-facts.ts';
 import { newestRollout, type Observation, observe } from '../observe/observe.ts';
 import { readDelays } from '../observe/replication-delays.ts';
+
 import { confirmationMilliseconds, type Result, tooSlow } from '../observe/result.ts';
 import { reportIntent } from '../status/report.ts';
 import { writeIntent } from '../status/write-intent.ts';
@@ -67,8 +69,12 @@ async function confirm(
   signal: AbortSignal,
 ): Promise<Ended> {
   const { api, cache, world, log, fleet } = context;
-  // Agents may take longer than a confirmation. The core checks the age of what they say.
-  if (kinds.includes('movesPrimary')) await readDelays(known, state, context, signal);
+  // Members may take longer than a confirmation. The core checks the age of what they say.
+  const moves = kinds.includes('movesPrimary');
+  await Promise.all([
+    moves && readDelays(known, state, context, signal),
+    (moves || kinds.includes('stops')) && readMysql(known, moves, state, context, signal),
+  ]);
   const confirmingSince = world.monotonic();
   const [live, policies] = await Promise.all([
     api.readNewest({ objects: known, rollout: newestRollout(key, state, cache) }, signal),

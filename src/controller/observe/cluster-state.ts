@@ -2,6 +2,7 @@ import type { MySQLRollout } from '../../api/rollout.ts';
 import type { LastStep, RolloutStatus, TemplateChange } from '../../api/rollout-status.ts';
 import type { EndingClaim, TiedToNode } from '../../core/comeback-reading.ts';
 import type { Hold } from '../../core/decision.ts';
+import type { MemberSaid, MysqlReading } from '../../core/mysql-reading.ts';
 import type { DelayReading } from '../../core/replication-delay.ts';
 import type { AdmissionProblem, ClusterSnapshot, StepFailure } from '../../core/snapshot.ts';
 import type { World } from '../../kube/world.ts';
@@ -78,6 +79,18 @@ export interface KnownDelay {
   readonly unknownSinceMilliseconds: number | null;
 }
 
+/** What MySQL itself last said, on the monotonic clock. */
+export interface KnownMysql extends Pick<MysqlReading, 'problem' | 'writes'> {
+  /** By the uid of the pod. `null` if the last answer is not unknown, else the first of the unknown ones in a row. */
+  readonly members: ReadonlyMap<
+    string,
+    { readonly said: MemberSaid; readonly unknownSinceMilliseconds: number | null }
+  >;
+  /** Since when a switchover waits for writes, or `null`. */
+  readonly waitingSinceMilliseconds: number | null;
+  readonly atMilliseconds: number;
+}
+
 /** What was last read about whether a member can come back, on the monotonic clock. */
 export interface KnownComeback {
   /** The claims that the pod mounts. */
@@ -126,6 +139,7 @@ export class ClusterState {
   createFailure: { readonly message: string | null; readonly atMilliseconds: number } | null = null;
   /** What replicas said when they were last asked how far they are behind, by the uid of the pod. */
   replicationDelays: ReadonlyMap<string, KnownDelay> = new Map();
+  mysql: KnownMysql | null = null;
   /** What was last read about whether members can come back, by the uid of the pod. */
   comebacks: ReadonlyMap<string, KnownComeback> = new Map();
   /** Whether the node of a pod was to be emptied when that was last read, by the uid of the pod. */

@@ -24,7 +24,12 @@ export async function refreshDelays(
   context: DelayContext,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (hold?.rule !== 'ReplicasBehind' || hold.replicas.every(({ reading }) => reading !== null)) return false;
+  if (
+    hold?.rule !== 'ReplicasBehind' ||
+    hold.limitSeconds === null ||
+    hold.replicas.every(({ reading }) => reading !== null)
+  )
+    return false;
   await readDelays(objects, state, context, signal);
   return true;
 }

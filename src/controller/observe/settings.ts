@@ -91,6 +91,8 @@ export function settingsOf(
     failoverGraceSeconds: takeFor('failoverGraceSeconds'),
     maxReplicaDelaySeconds: takeFor('maxReplicaDelaySeconds'),
     replicaDelayGraceSeconds: takeFor('replicaDelayGraceSeconds'),
+    longWriteGraceSeconds: takeFor('longWriteGraceSeconds'),
+    longWritePolicy: takeFor('longWritePolicy'),
     primaryUpdatePolicy: takeFor('primaryUpdatePolicy'),
     lostMembers: takeFor('lostMembers'),
     inPlaceUpdates: { ...defaults.policy.inPlaceUpdates, ...inPlace },

@@ -18,6 +18,7 @@ import type { Dependencies } from './dependencies.ts';
 import { inPlaceUpdate } from './in-place.ts';
 import { maintenanceFacts } from './maintenance.ts';
 import { inForce, modeOf, settingsWithoutEffect, strategyShown } from './mode.ts';
+import { mysqlFacts } from './mysql-facts.ts';
 import { unseen } from './own-writes.ts';
 import { delayFacts } from './replication-delays.ts';
 import { waitedOnRequest } from './requested-wait.ts';
@@ -83,6 +84,7 @@ export function collectFacts(
       checks: mode === 'Observe' ? [] : checks.factsFor(key, settings.checks),
       contention: contentionFacts(state, objects, world),
       replicationDelays: delayFacts(state, world.monotonic()),
+      mysql: mysqlFacts(dependencies, state, world.monotonic()),
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', state),
       createFailure: state.createFailure?.message ?? null,
       released: cluster.released,
@@ -111,7 +113,13 @@ export function collectFacts(
     policy,
     settings,
     strategyShown: strategyShown(strategies, isAdopted),
-    withoutEffect: settingsWithoutEffect(mode, strategies, settings.sources, isAdopted),
+    withoutEffect: settingsWithoutEffect(
+      mode,
+      strategies,
+      settings.sources,
+      isAdopted,
+      dependencies.mysql !== undefined,
+    ),
   };
 }
 

@@ -293,6 +293,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
     ...undisturbed,
     ...(world.families.has('new-pods') ? { strategyKeeper: world.keeper } : {}),
     maintenance: world.families.has('maintenance') ? maintenanceFacts(around) : null,
+    mysql: null,
     replicationDelays: around[c.DELAYED] === 1 ? longDelays(members) : noDelays(members),
   };
 }
