@@ -1,23 +1,23 @@
 import { kindsOf } from '../core/effects.ts';
 import { isDisruptive, stepIdentity } from '../core/step.ts';
 import type { ApiError } from '../kube/api-error.ts';
+import { splitKey } from '../kube/store.ts';
 import { adjust } from './disrupt/adjust.ts';
 import { type Context, type Ended, type Requeue, requeueNow } from './disrupt/context.ts';
 import { disrupt } from './disrupt/disrupt.ts';
-import { tryInPlace } from './disrupt/in-place.ts';
 import { prepare, readWhole } from './disrupt/prepare.ts';
-import { splitKey } from './observe/cache.ts';
-import { ClusterState } from './observe/cluster-state.ts';
-import { refreshComebacks } from './observe/comeback.ts';
-import { readDetails } from './observe/details.ts';
-import { refreshMysql } from './observe/mysql-facts.ts';
-import { type Observation, observeCached } from './observe/observe.ts';
-import { refreshInPlace } from './observe/read-in-place.ts';
-import { remember } from './observe/remember.ts';
-import { refreshDelays } from './observe/replication-delays.ts';
-import { isApiServerFailure, refusedBy } from './observe/result.ts';
+import { tryInPlace } from './disrupt/try-in-place.ts';
+import { ClusterState } from './memory/cluster-memory.ts';
+import { type Observation, observeCached } from './pass/observe.ts';
+import { remember } from './pass/remember.ts';
+import { isApiServerFailure, refusedBy } from './pass/result.ts';
+import { refreshComebacks } from './reads/read-comebacks.ts';
+import { refreshDelays } from './reads/read-delays.ts';
+import { readDetails } from './reads/read-details.ts';
+import { refreshInPlace } from './reads/read-in-place.ts';
+import { refreshMysql } from './reads/read-mysql.ts';
 import { emitStep } from './status/emit.ts';
-import { report } from './status/report.ts';
+import { report } from './status/pass-report.ts';
 import { write } from './status/write.ts';
 
 /**
@@ -120,14 +120,10 @@ export class Reconciler {
    * users are read first.
    */
   async #observe(key: string, state: ClusterState, signal: AbortSignal): Promise<Observation | null> {
-    let observed = observeCached(key, state, this.#context);
-    const isAsked =
-      observed !== null &&
-      (await Promise.all([
-        refreshDelays(observed, state, this.#context, signal),
-        refreshMysql(observed, state, this.#context, signal),
-      ]));
-    if (isAsked && isAsked.includes(true)) observed = observeCached(key, state, this.#context);
+    const known = observeCached(key, state, this.#context);
+    if (known === null) return null;
+    const asked = [refreshDelays, refreshMysql].map((refresh) => refresh(known, state, this.#context, signal));
+    const observed = (await Promise.all(asked)).includes(true) ? observeCached(key, state, this.#context) : known;
     if (observed === null || !(await readDetails(observed, state, this.#context, signal))) return observed;
     return observeCached(key, state, this.#context);
   }

@@ -4,9 +4,9 @@ import type { EventRecorder } from '../kube/event-recorder.ts';
 import type { World } from '../kube/world.ts';
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts';
 import type { Requeue } from './disrupt/context.ts';
-import type { Stages } from './observe/stages.ts';
+import type { Stages } from './fleet/sequence-stages.ts';
+import { sequenceChangesAt, sequenceNumbers, sequenceStatus } from './fleet/sequence-status.ts';
 import { sequenceEvents } from './status/sequence-events.ts';
-import { sequenceChangesAt, sequenceNumbers, sequenceStatus } from './status/sequence-status.ts';
 import type { StatusClient } from './status/status-client.ts';
 
 export interface SequenceContext {

@@ -1,7 +1,7 @@
 import type { Procedure } from './candidates/line.ts';
 import { newPodsStep } from './candidates/new-pods.ts';
 import { onDelete } from './candidates/on-delete.ts';
-import { observe, partition } from './candidates/partition.ts';
+import { mocoDrives, partition } from './candidates/partition.ts';
 import { hasToBeRead } from './comeback-reading.ts';
 import type { Decision } from './decision.ts';
 import { effects } from './effects.ts';
@@ -20,7 +20,7 @@ import { watched } from './watched.ts';
 const procedures: Readonly<Record<RolloutPolicy['mode'], Procedure>> = {
   OnDelete: onDelete,
   Partition: partition,
-  Observe: observe,
+  MOCO: mocoDrives,
 };
 
 /**

@@ -95,7 +95,7 @@ const isDemoted: Kinds = [
 ];
 
 const table: Table = {
-  none: ({ policy }) => (policy.mode === 'Observe' ? ['awaitsMoco', 'ends'] : ['acts', 'proceeds', 'ends']),
+  none: ({ policy }) => (policy.mode === 'MOCO' ? ['awaitsMoco', 'ends'] : ['acts', 'proceeds', 'ends']),
   undemote: (_, member) => when(member === null, 'writes'),
   setStrategy: (situation, _, { newPods }) => {
     if (newPods === 'CurrentRevision') return ['writes', 'keeps'];
@@ -125,7 +125,7 @@ const table: Table = {
   delete: podGoes,
   evict: podGoes,
   setPartition: (situation, member, { targets }) => {
-    if (situation.policy.mode === 'Observe') return [member === null ? 'awaitsMoco' : 'mocoTakes'];
+    if (situation.policy.mode === 'MOCO') return [member === null ? 'awaitsMoco' : 'mocoTakes'];
     return member === null && targets.length === 0 ? moves : podGoes(situation, member);
   },
   updateInPlace: (_, member, { rule }) => {

@@ -7,10 +7,10 @@ export type MaxUnavailable = number | `${number}%`;
 export interface RolloutPolicy {
   /**
    * Who deletes pods. In `OnDelete` this program does (feature gate `UpdateStrategyOnDelete`). In `Partition` the
-   * StatefulSet controller does, and this program lowers the partition. In `Observe` MOCO lowers the partition, and
-   * this program only reports.
+   * StatefulSet controller does, and this program lowers the partition. In `MOCO` MOCO does that,
+   * and this program only reports.
    */
-  readonly mode: 'OnDelete' | 'Partition' | 'Observe';
+  readonly mode: 'OnDelete' | 'Partition' | 'MOCO';
   readonly paused: boolean;
   /** While paused, members that are down may still go. */
   readonly repairWhilePaused: boolean;

@@ -35,3 +35,8 @@ export function texts(value: unknown): Readonly<Record<string, string>> {
 export function strings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
+
+/** Returns the object without the fields that are `undefined`, so that they are not written as `null`. */
+export function omitUndefined<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}

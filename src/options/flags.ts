@@ -1,4 +1,4 @@
-import { partitionDrivers } from '../controller/observe/mode.ts';
+import { partitionDrivers } from '../controller/facts/mode.ts';
 import { describeFeatureGates, parseFeatureGates } from './feature-gates.ts';
 import {
   bindAddress,

@@ -7,7 +7,7 @@ import type { Intent, RolloutProgress, RolloutStatus } from '../../src/api/rollo
 import { problemOf } from '../../src/api/schema.ts';
 import { sequenceSpec } from '../../src/api/sequence.ts';
 import { builtInStrategy } from '../../src/api/settings.ts';
-import { settingsOf } from '../../src/controller/observe/settings.ts';
+import { settingsOf } from '../../src/controller/facts/settings-in-force.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { readOne } from '../config/manifests.ts';
 import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';

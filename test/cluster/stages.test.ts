@@ -41,7 +41,7 @@ const spec = (settleDuration: string): SequenceSpec => ({
 /** In which order a change reaches the clusters. */
 const order = { seed: 20, numRuns: 1 };
 
-// Each hold, and what opens and closes a stage: test/controller/observe/stages.test.ts.
+// Each hold, and what opens and closes a stage: test/controller/fleet/sequence-stages.test.ts.
 describe(`a fleet of ${clusterCount} clusters in stages`, () => {
   const { newCluster, stage } = useRollouts();
 

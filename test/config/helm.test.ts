@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import packageManifest from '../../package.json' with { type: 'json' };
-import { partitionDrivers } from '../../src/controller/observe/mode.ts';
+import { partitionDrivers } from '../../src/controller/facts/mode.ts';
 import { featureGates } from '../../src/options/feature-gates.ts';
 import { flags, logFormats, logLevels, strategies } from '../../src/options/flags.ts';
 import { chartDirectory } from './manifests.ts';

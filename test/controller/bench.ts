@@ -1,20 +1,20 @@
 import { Registry } from 'prom-client';
 import { type MySQLRollout, type RolloutSpec, rolloutKind } from '../../src/api/rollout.ts';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
+import { Cache } from '../../src/controller/cache/cache.ts';
+import { Checks } from '../../src/controller/cache/check-answers.ts';
 import { ClusterApi } from '../../src/controller/disrupt/cluster-client.ts';
 import type { Requeue } from '../../src/controller/disrupt/context.ts';
-import { Cache, keyOf } from '../../src/controller/observe/cache.ts';
-import { Checks } from '../../src/controller/observe/checks.ts';
-import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/observe/fleet.ts';
-import { followFleet } from '../../src/controller/observe/follow-fleet.ts';
-import { RecentNodes } from '../../src/controller/observe/node-reading.ts';
-import { wholeRecord } from '../../src/controller/observe/rollout-record.ts';
+import { wholeRecord } from '../../src/controller/facts/rollout-record.ts';
+import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
+import { followFleet } from '../../src/controller/fleet/follow-fleet.ts';
+import { RecentNodes } from '../../src/controller/reads/read-node.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import type { Occurrence } from '../../src/kube/event-recorder.ts';
 import { jobs, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
-import type { Store, Stored } from '../../src/kube/store.ts';
+import { keyOf, type Store, type Stored } from '../../src/kube/store.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import {
   projectBudget,

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { projectSequence } from '../../src/controller/observe/sequence-record.ts';
+import { projectSequence } from '../../src/controller/facts/sequence-record.ts';
 import type { CheckReading } from '../../src/core/check-reading.ts';
 import { Bench, type Process } from './bench.ts';
 

@@ -146,7 +146,7 @@ describe('a freeze', () => {
 
   it('holds the release although the feature gate was turned off', async () => {
     const bench = new Bench();
-    const program = bench.start({ mode: 'Observe' });
+    const program = bench.start({ mode: 'MOCO' });
     withPolicy(bench, program, freeze, 'freeze');
     await program.work();
     expect(bench.steps).to.deep.equal([]);

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { policyKind, projectPolicy } from '../../src/api/policy.ts';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
-import { keyOf } from '../../src/controller/observe/cache.ts';
-import { noFleetLimits } from '../../src/controller/observe/fleet.ts';
-import { wholeRecord } from '../../src/controller/observe/rollout-record.ts';
+import { wholeRecord } from '../../src/controller/facts/rollout-record.ts';
+import { noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
 import { delay } from '../../src/kube/delay.ts';
 import { podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';
+import { keyOf } from '../../src/kube/store.ts';
 import { WorkQueue } from '../../src/kube/work-queue.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { projectBudget, projectCluster, projectPod, projectStatefulSet } from '../../src/moco/projections.ts';

@@ -654,7 +654,7 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
         'OnDelete',
         'Partition',
         'Partition',
-        'Observe',
+        'MOCO',
       ),
       paused: rarely(false, true),
       repairWhilePaused: fc.boolean(),

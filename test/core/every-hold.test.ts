@@ -386,10 +386,10 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   AwaitingMoco: {
     applies: {
       given: stale().atPartition(3),
-      settings: { mode: 'Observe' },
+      settings: { mode: 'MOCO' },
       decides: holds({ rule: 'AwaitingMoco', partition: 2, member: 2 }),
     },
-    justDoesNot: { given: cluster(3).atPartition(3), settings: { mode: 'Observe' }, decides: 'idle' },
+    justDoesNot: { given: cluster(3).atPartition(3), settings: { mode: 'MOCO' }, decides: 'idle' },
   },
   MemberTerminating: {
     applies: {

@@ -199,7 +199,7 @@ const everyTakeBack: Readonly<Record<OwnReason, { readonly applies: Case; readon
     },
   },
   StrategyChanged: {
-    applies: { given: demoted(), settings: { mode: 'Observe' }, decides: takesBack(0, 'StrategyChanged') },
+    applies: { given: demoted(), settings: { mode: 'MOCO' }, decides: takesBack(0, 'StrategyChanged') },
     justDoesNot: { given: demoted(), decides: awaiting },
   },
   MarkWithoutDemote: {

@@ -92,12 +92,12 @@ describe('the plan of a rollout', () => {
     'of MOCO': [
       stale().atPartition(3),
       ['wait AwaitingMoco', 'wait AwaitingMoco', 'wait AwaitingMoco', 'switchover 0 to 1', 'done'],
-      { mode: 'Observe' },
+      { mode: 'MOCO' },
     ],
     'of MOCO with a member that is updated already': [
       stale().atPartition(2).members(member(2).updated(), member(1).updated()),
       ['wait AwaitingMoco', 'wait AwaitingMoco', 'switchover 0 to 1', 'done'],
-      { mode: 'Observe' },
+      { mode: 'MOCO' },
     ],
     'of Kubernetes itself': [
       stale().atPartition(0),
@@ -108,7 +108,7 @@ describe('the plan of a rollout', () => {
         'switchover 0 to 1',
         'done',
       ],
-      { mode: 'Observe' },
+      { mode: 'MOCO' },
     ],
     'of which only the revision is left': [cluster(3).statefulSet({ currentRevision: 'old' }), [promote, 'done']],
     'with one that is down': [

@@ -1,8 +1,9 @@
-import { Cache, keyOf } from '../../../src/controller/observe/cache.ts';
-import { Watches } from '../../../src/controller/observe/watches.ts';
+import { Cache } from '../../../src/controller/cache/cache.ts';
+import { Watches } from '../../../src/controller/cache/watches.ts';
 import { Deadlines } from '../../../src/core/deadlines.ts';
 import { classify } from '../../../src/core/member.ts';
 import type { MemberFacts } from '../../../src/core/snapshot.ts';
+import { keyOf } from '../../../src/kube/store.ts';
 import type { Log, World } from '../../../src/kube/world.ts';
 import { Ages } from '../../../src/moco/ages.ts';
 import { statefulSetName } from '../../../src/moco/projections.ts';

@@ -3,8 +3,8 @@ import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { displayOf } from '../../../src/cli/terminal/live.ts';
 import { sequenceBlock, toldOfStages } from '../../../src/cli/terminal/sequence-lines.ts';
 import { type SequenceView, sequenceViewOf } from '../../../src/cli/terminal/sequence-view.ts';
-import { Fleet, noFleetLimits } from '../../../src/controller/observe/fleet.ts';
-import { projectSequence } from '../../../src/controller/observe/sequence-record.ts';
+import { projectSequence } from '../../../src/controller/facts/sequence-record.ts';
+import { Fleet, noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { timestampOf } from '../../../src/moco/timestamp.ts';
 
 // How long a picture of `kubectl moco-rollout sequence --watch` takes, from a change of one cluster to the text that is

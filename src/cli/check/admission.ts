@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { rolloutKind } from '../../api/rollout.ts';
-import { proveRevisionsKept } from '../../controller/disrupt/new-pods.ts';
-import { admissionNotInForce } from '../../controller/observe/admission-memory.ts';
+import { proveRevisionsKept } from '../../controller/disrupt/keep-revisions.ts';
+import { admissionNotInForce } from '../../controller/facts/admission.ts';
 import { isAdopted } from '../../core/strategy.ts';
 import { ApiError, isConflict, isForbidden, isNotFound } from '../../kube/api-error.ts';
 import {

@@ -2,7 +2,7 @@ import { policyKind, policySpec } from '../../api/policy.ts';
 import { rolloutKind, rolloutSpec } from '../../api/rollout.ts';
 import { rolloutStatus } from '../../api/rollout-status.ts';
 import { sequenceKind, sequenceSpec, sequenceStatus } from '../../api/sequence.ts';
-import { judgeKubernetes, kubernetesVersion } from '../../controller/observe/kubernetes-version.ts';
+import { judgeKubernetes, kubernetesVersion } from '../../controller/facts/kubernetes-version.ts';
 import { isNotFound } from '../../kube/api-error.ts';
 import { customResourceDefinitions, deployments, type ResourceKind } from '../../kube/resource.ts';
 import { type Json, object, objects, text } from '../../moco/json.ts';

@@ -1,7 +1,7 @@
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { act } from '../../controller/disrupt/execute.ts';
-import { releaseUnsafe } from '../../controller/observe/remember.ts';
-import type { Settings } from '../../controller/observe/settings.ts';
+import { releaseUnsafe } from '../../controller/facts/admission.ts';
+import type { Settings } from '../../controller/facts/settings-in-force.ts';
 import { decide } from '../../core/decide.ts';
 import type { Step } from '../../core/decision.ts';
 import { explainStep } from '../../core/explain-step.ts';

@@ -1,10 +1,11 @@
 import { rolloutKind } from '../../api/rollout.ts';
 import { sequenceKind } from '../../api/sequence.ts';
-import { Cache, splitKey } from '../../controller/observe/cache.ts';
-import { Fleet, noFleetLimits } from '../../controller/observe/fleet.ts';
-import { followFleet } from '../../controller/observe/follow-fleet.ts';
-import { projectSequence, type SequenceRecord } from '../../controller/observe/sequence-record.ts';
-import type { Stages } from '../../controller/observe/stages.ts';
+import { Cache } from '../../controller/cache/cache.ts';
+import { projectSequence, type SequenceRecord } from '../../controller/facts/sequence-record.ts';
+import { Fleet, noFleetLimits } from '../../controller/fleet/fleet-limits.ts';
+import { followFleet } from '../../controller/fleet/follow-fleet.ts';
+import type { Stages } from '../../controller/fleet/sequence-stages.ts';
+import { splitKey } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';

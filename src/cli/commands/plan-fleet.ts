@@ -1,8 +1,9 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
-import { type Cache, keyOf } from '../../controller/observe/cache.ts';
-import { type FleetLimits, noFleetLimits } from '../../controller/observe/fleet.ts';
-import { type InPlaceReadings, nothingRead } from '../../controller/observe/in-place.ts';
-import type { ObservedFacts } from '../../controller/observe/snapshot.ts';
+import { type Cache } from '../../controller/cache/cache.ts';
+import type { ObservedFacts } from '../../controller/facts/collect-facts.ts';
+import { type InPlaceReadings, nothingRead } from '../../controller/facts/in-place-updates.ts';
+import { type FleetLimits, noFleetLimits } from '../../controller/fleet/fleet-limits.ts';
+import { keyOf } from '../../kube/store.ts';
 import { statefulSetName } from '../../moco/projections.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import { type Flag, read } from '../../options/flag.ts';

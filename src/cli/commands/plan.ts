@@ -1,4 +1,4 @@
-import { memberName } from '../../controller/status/status.ts';
+import { memberName } from '../../controller/facts/collect-facts.ts';
 import type { Hold } from '../../core/decision.ts';
 import { explainStep } from '../../core/explain-step.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
@@ -115,7 +115,7 @@ function shownPlan({ observe, rollout, unread }: ClusterObservation, name: strin
     estimate: estimate(planned, rollout?.status ?? {}),
     notes: [
       ...(rollout?.status?.phase === undefined ? ['no controller has observed this cluster yet'] : []),
-      ...(policy.mode === 'Observe'
+      ...(policy.mode === 'MOCO'
         ? ["MOCO's own partition controller drives: this is what it would do, in its own time"]
         : []),
       ...snapshot.members.flatMap(({ ordinal, inPlace }) =>
@@ -195,7 +195,7 @@ function lines(shown: ShownPlan, { host }: Session): readonly Line[] {
   return [
     [
       piece(name, 'bold'),
-      piece(`   ${mode === 'Observe' ? 'MOCO drives' : mode}   ${stale} stale`),
+      piece(`   ${mode === 'MOCO' ? 'MOCO drives' : mode}   ${stale} stale`),
       piece(updateRevision === null ? '' : `   revision ${updateRevision}`),
       piece(assumptions, 'yellow'),
     ],

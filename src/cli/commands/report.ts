@@ -1,5 +1,5 @@
 import { sequenceKind } from '../../api/sequence.ts';
-import { projectSequence } from '../../controller/observe/sequence-record.ts';
+import { projectSequence } from '../../controller/facts/sequence-record.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import { events } from '../../kube/resource.ts';
 import type { Json } from '../../moco/json.ts';

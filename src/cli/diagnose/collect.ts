@@ -2,7 +2,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { policyKind } from '../../api/policy.ts';
 import { rolloutKind } from '../../api/rollout.ts';
 import { sequenceKind } from '../../api/sequence.ts';
-import { kubernetesVersion } from '../../controller/observe/kubernetes-version.ts';
+import { kubernetesVersion } from '../../controller/facts/kubernetes-version.ts';
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import {
   deployments,

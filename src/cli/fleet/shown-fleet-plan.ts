@@ -1,5 +1,5 @@
-import type { FleetLimits } from '../../controller/observe/fleet.ts';
-import type { SequenceRecord } from '../../controller/observe/sequence-record.ts';
+import type { SequenceRecord } from '../../controller/facts/sequence-record.ts';
+import type { FleetLimits } from '../../controller/fleet/fleet-limits.ts';
 import { timeText } from '../../core/fleet/times.ts';
 import { nameOf } from '../../kube/store.ts';
 import { criticalPath } from '../../plan/critical-path.ts';

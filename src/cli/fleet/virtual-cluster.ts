@@ -1,7 +1,6 @@
 import type { RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
-import { maintenanceFacts } from '../../controller/observe/maintenance.ts';
-import { omitUndefined } from '../../controller/observe/omit-undefined.ts';
-import type { ObservedFacts } from '../../controller/observe/snapshot.ts';
+import type { ObservedFacts } from '../../controller/facts/collect-facts.ts';
+import { maintenanceFacts } from '../../controller/facts/maintenance-facts.ts';
 import { budgetOf } from '../../core/budget.ts';
 import { decide } from '../../core/decide.ts';
 import type { Decision, Hold } from '../../core/decision.ts';
@@ -10,6 +9,7 @@ import { caughtUp, recovered } from '../../core/expected.ts';
 import { needsSlot } from '../../core/gates.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
+import { omitUndefined } from '../../moco/json.ts';
 import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
 import { measuredMemberSeconds } from '../../plan/estimate.ts';
 import type { Span } from '../../plan/fleet-plan.ts';
@@ -212,7 +212,7 @@ export class VirtualCluster {
   #at(now: number, fleet: FleetFacts): ClusterSnapshot {
     const { settings, rollout } = this.#facts;
     const maintenance =
-      this.policy.mode === 'Observe' ? null : maintenanceFacts(settings.maintenance, rollout?.status ?? {}, now * 1000);
+      this.policy.mode === 'MOCO' ? null : maintenanceFacts(settings.maintenance, rollout?.status ?? {}, now * 1000);
     return { ...this.#snapshot, ...fleet, maintenance };
   }
 

@@ -1,4 +1,4 @@
-import type { SequenceRecord } from '../../controller/observe/sequence-record.ts';
+import type { SequenceRecord } from '../../controller/facts/sequence-record.ts';
 import { ruleAttributes } from '../../core/rules/catalogue.ts';
 import { brief, counted } from '../terminal/words.ts';
 import { document, escaped, instant } from './document.ts';

@@ -1,7 +1,7 @@
 import type { Step } from '../../core/decision.ts';
-import type { ClusterState } from '../observe/cluster-state.ts';
-import type { Observation } from '../observe/observe.ts';
-import { promotionToRemember } from '../observe/released.ts';
+import { promotionToRemember } from '../facts/promotion.ts';
+import type { ClusterState } from '../memory/cluster-memory.ts';
+import type { Observation } from '../pass/observe.ts';
 import { writeStatus } from '../status/write-status.ts';
 import { type Context, type Ended, requeueNow } from './context.ts';
 import { act } from './execute.ts';

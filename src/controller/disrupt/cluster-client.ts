@@ -8,7 +8,7 @@ import { type Json, object, text } from '../../moco/json.ts';
 import { admissionProbeAnnotation, resizeManager } from '../../moco/names.ts';
 import { projectStatefulSet } from '../../moco/projections.ts';
 import type { ClusterObjects, StatefulSetRecord } from '../../moco/records.ts';
-import { mostReads } from '../observe/cluster-reader.ts';
+import { mostReads } from '../reads/cluster-reader.ts';
 import { StatusClient } from '../status/status-client.ts';
 
 const annotated = { Pod: pods, StatefulSet: statefulSets } as const;

@@ -1,16 +1,17 @@
-import type { Checks } from '../observe/checks.ts';
-import type { DelayReader } from '../observe/delay-reader.ts';
-import type { MysqlContext } from '../observe/mysql-facts.ts';
-import type { RecentNodes } from '../observe/node-reading.ts';
-import type { Observation } from '../observe/observe.ts';
-import type { Result } from '../observe/result.ts';
-import type { ReportContext } from '../status/context.ts';
+import type { Checks } from '../cache/check-answers.ts';
+import type { Observation } from '../pass/observe.ts';
+import type { Result } from '../pass/result.ts';
+import type { DelayReader } from '../reads/delay-reader.ts';
+import type { MysqlContext } from '../reads/read-mysql.ts';
+import type { RecentNodes } from '../reads/read-node.ts';
+import type { ReportContext } from '../status/report-context.ts';
 import type { ClusterApi } from './cluster-client.ts';
 
 /** The dependencies that all reconciliations of this process share. */
-export interface Context extends ReportContext, Pick<MysqlContext, 'mysql'> {
+export interface Context extends ReportContext {
   readonly api: ClusterApi;
   readonly delays: DelayReader;
+  readonly mysql: MysqlContext['mysql'];
   /** Nodes and PersistentVolumes have no namespace, so a controller of some namespaces may lack the right to them. */
   readonly mayLackNodes: boolean;
   readonly nodes: RecentNodes;

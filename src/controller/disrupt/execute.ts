@@ -3,14 +3,14 @@ import { ApiError, isConflict, isNotFound, isTooManyRequests, wasNeverSent, wasT
 import type { World } from '../../kube/world.ts';
 import { annotationOn, demoteAnnotation, demotedForAnnotation } from '../../moco/names.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
-import type { StepResult } from '../observe/cluster-state.ts';
-import type { OwnWrite } from '../observe/own-writes.ts';
-import type { Acted } from '../observe/result.ts';
+import type { StepResult } from '../facts/ended-step.ts';
+import type { OwnWrite } from '../facts/own-writes.ts';
+import type { Acted } from '../pass/result.ts';
 import { adopt } from './adopt.ts';
 import type { ClusterApi } from './cluster-client.ts';
-import { patchOf } from './in-place.ts';
-import { type Kept, keepRevisions } from './new-pods.ts';
-import { release } from './release.ts';
+import { type Kept, keepRevisions } from './keep-revisions.ts';
+import { release } from './release-stateful-set.ts';
+import { patchOf } from './try-in-place.ts';
 
 /** The reason of a refusal that this program detects. */
 const revisionMissing = 'RevisionMissing';

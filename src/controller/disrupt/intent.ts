@@ -3,7 +3,7 @@ import type { Step } from '../../core/decision.ts';
 import type { EffectKind } from '../../core/effects.ts';
 import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/step.ts';
 import { isConflict, isNotFound } from '../../kube/api-error.ts';
-import { type Json, object, text } from '../../moco/json.ts';
+import { type Json, object, omitUndefined, text } from '../../moco/json.ts';
 import {
   annotationOn,
   demoteAnnotation,
@@ -11,7 +11,6 @@ import {
   invalidatedIntentAnnotation,
   ordinalOf,
 } from '../../moco/names.ts';
-import { omitUndefined } from '../observe/omit-undefined.ts';
 import type { LeftOver } from '../status/progress.ts';
 import type { ClusterApi } from './cluster-client.ts';
 

@@ -1,11 +1,12 @@
 import { isOwnOf } from '../../api/rollout.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '../../kube/api-error.ts';
+import { splitKey } from '../../kube/store.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { type Cache, splitKey } from '../observe/cache.ts';
-import type { ClusterReader } from '../observe/cluster-reader.ts';
-import type { ClusterState } from '../observe/cluster-state.ts';
-import { newestRollout } from '../observe/observe.ts';
-import { wholeRecord } from '../observe/rollout-record.ts';
+import { type Cache } from '../cache/cache.ts';
+import { wholeRecord } from '../facts/rollout-record.ts';
+import type { ClusterState } from '../memory/cluster-memory.ts';
+import { newestRollout } from '../pass/observe.ts';
+import type { ClusterReader } from '../reads/cluster-reader.ts';
 import type { StatusClient } from '../status/status-client.ts';
 import type { Context, Ended } from './context.ts';
 import { settleIntent } from './settle.ts';

@@ -1,7 +1,7 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
+import { splitKey } from '../../kube/store.ts';
 import { timestampOf } from '../../moco/timestamp.ts';
-import { splitKey } from '../observe/cache.ts';
-import type { ClusterState } from '../observe/cluster-state.ts';
+import type { ClusterState } from '../memory/cluster-memory.ts';
 import { reportSettled } from '../status/news.ts';
 import { writeIntent } from '../status/write-intent.ts';
 import { type Context, type Ended, requeueNow, vetoed } from './context.ts';

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { isRoutine } from '../../core/rules/catalogue.ts';
-import type { Memory } from '../observe/cluster-state.ts';
-import { unseenMilliseconds } from '../observe/own-writes.ts';
+import { unseenMilliseconds } from '../facts/own-writes.ts';
+import type { Memory } from '../memory/cluster-memory.ts';
 import { shownAfterSeconds } from './shown.ts';
 
 /** Changes within this time are written together. */

@@ -1,14 +1,14 @@
 import { explainStep } from '../../core/explain-step.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
+import { keyOf } from '../../kube/store.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
-import { keyOf } from '../observe/cache.ts';
-import type { ClusterState } from '../observe/cluster-state.ts';
-import { rememberReported } from '../observe/remember.ts';
-import { type ActedStep, sparesSwitchover } from '../observe/result.ts';
-import type { ReportContext } from './context.ts';
+import type { ClusterState } from '../memory/cluster-memory.ts';
+import { rememberReported } from '../pass/remember.ts';
+import { type ActedStep, sparesSwitchover } from '../pass/result.ts';
 import { mysqldRestartedEvent, outOfBandEvent, type Reported, stepEvent } from './events.ts';
 import type { News } from './news.ts';
-import type { Report } from './report.ts';
+import type { Report } from './pass-report.ts';
+import type { ReportContext } from './report-context.ts';
 
 /** Sets the metrics of the cluster, and emits the Event and the log line that are due. */
 export function emit(report: Report, state: ClusterState, { metrics, recorder, log }: ReportContext): void {

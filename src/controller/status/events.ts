@@ -7,11 +7,10 @@ import type { ObjectReference, Occurrence } from '../../kube/event-recorder.ts';
 import { apiVersion, type ResourceKind } from '../../kube/resource.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { PodRecord } from '../../moco/records.ts';
-import type { Observation } from '../observe/observe.ts';
-import { type ActedStep, sparesSwitchover } from '../observe/result.ts';
-import type { ObservedFacts } from '../observe/snapshot.ts';
+import { memberName, type ObservedFacts } from '../facts/collect-facts.ts';
+import type { Observation } from '../pass/observe.ts';
+import { type ActedStep, sparesSwitchover } from '../pass/result.ts';
 import { isShown, reportedAfterSeconds } from './shown.ts';
-import { memberName } from './status.ts';
 
 /** What an Event has to know of a cluster. */
 export type Reported = Pick<ObservedFacts, 'objects' | 'rollout'>;

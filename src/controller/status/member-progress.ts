@@ -6,7 +6,8 @@ import { disruptive } from '../../core/step.ts';
 import { replacesNobody } from '../../core/strategy.ts';
 import { ordinalOf } from '../../moco/names.ts';
 import { milliseconds } from '../../moco/timestamp.ts';
-import { didNotHappen, type Finished, type Memory } from '../observe/cluster-state.ts';
+import { didNotHappen, type Finished } from '../facts/ended-step.ts';
+import { type Memory } from '../memory/cluster-memory.ts';
 
 /** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
 type MemberProgress = InTurn & Times & OrNone<'restoring' | 'createdWhileHeld'>;

@@ -5,9 +5,9 @@ import { path } from '../../kube/resource.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
-import { ClusterReader } from '../observe/cluster-reader.ts';
-import { usedOf } from '../observe/rollout-record.ts';
-import type { SequenceRecord } from '../observe/sequence-record.ts';
+import { usedOf } from '../facts/rollout-record.ts';
+import type { SequenceRecord } from '../facts/sequence-record.ts';
+import { ClusterReader } from '../reads/cluster-reader.ts';
 
 /** Creates MySQLRollouts and replaces statuses: writes that report and never disrupt a member. */
 export class StatusClient extends ClusterReader {

@@ -1,9 +1,9 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
-import { keyOf } from '../observe/cache.ts';
-import type { ClusterState } from '../observe/cluster-state.ts';
-import type { ReportContext } from './context.ts';
+import { keyOf } from '../../kube/store.ts';
+import type { ClusterState } from '../memory/cluster-memory.ts';
 import { emitNews } from './emit.ts';
-import type { StatusReport } from './status.ts';
+import type { ReportContext } from './report-context.ts';
+import type { StatusReport } from './status-report.ts';
 import { type StatusWrite, writeStatus } from './write-status.ts';
 
 /** Writes an intent to the status, or removes a settled one. */

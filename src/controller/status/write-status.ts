@@ -1,10 +1,10 @@
 import { isOwnOf, type MySQLRollout } from '../../api/rollout.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { ApiError, isBadRequest, isConflict, isInvalid, isNotFound } from '../../kube/api-error.ts';
-import { keyOf } from '../observe/cache.ts';
-import type { ClusterState } from '../observe/cluster-state.ts';
-import { rememberStatusRefused, rememberWritten } from '../observe/remember.ts';
-import type { ReportContext } from './context.ts';
+import { keyOf } from '../../kube/store.ts';
+import type { ClusterState } from '../memory/cluster-memory.ts';
+import { rememberStatusRefused, rememberWritten } from '../pass/remember.ts';
+import type { ReportContext } from './report-context.ts';
 
 /** `overtaken`: the object was changed or deleted in the meantime. Its watch event triggers another reconciliation. */
 export type StatusWrite = 'written' | 'overtaken' | 'refused';

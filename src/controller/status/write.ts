@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { MySQLRollout } from '../../api/rollout.ts';
-import type { ClusterState } from '../observe/cluster-state.ts';
-import { observe } from '../observe/observe.ts';
-import { unseenMilliseconds } from '../observe/own-writes.ts';
-import { rememberChange } from '../observe/remember.ts';
-import { refusalStands } from '../observe/status-refusal.ts';
-import { writeCompletion } from './completion.ts';
-import type { ReportContext } from './context.ts';
+import { refusalStands } from '../facts/known.ts';
+import { unseenMilliseconds } from '../facts/own-writes.ts';
+import type { ClusterState } from '../memory/cluster-memory.ts';
+import { observe } from '../pass/observe.ts';
+import { rememberChange } from '../pass/remember.ts';
+import { writeCompletion } from './complete-condition.ts';
 import { dueAtMilliseconds } from './due.ts';
 import { emit, emitNews } from './emit.ts';
-import type { Report } from './report.ts';
+import type { Report } from './pass-report.ts';
+import type { ReportContext } from './report-context.ts';
 import { reportedAfterSeconds, shownAfterSeconds } from './shown.ts';
 import { writeStatus } from './write-status.ts';
 
@@ -42,7 +42,7 @@ export async function write(
     hold && heldFor(shownAfterSeconds),
     hold && heldFor(reportedAfterSeconds(hold)),
     observation.memory.ownWrites.length > 0 ? unseenMilliseconds : null,
-    refusalStands(state, observation.nowMilliseconds),
+    refusalStands(state.statusRefusal, observation.nowMilliseconds),
     requeueAfterSeconds && requeueAfterSeconds * 1000,
   ].filter((delay): delay is number => delay !== null && delay > 0);
   return delays.length === 0 ? null : Math.min(...delays);
@@ -63,7 +63,8 @@ async function writeWhenDue(
     rememberChange(state, null);
     return null;
   }
-  const refusedFor = memory.statusRefusal?.withIntent === false ? refusalStands(memory, nowMilliseconds) : 0;
+  const refusedFor =
+    memory.statusRefusal?.withIntent === false ? refusalStands(memory.statusRefusal, nowMilliseconds) : 0;
   const dueIn = Math.max(refusedFor, dueAtMilliseconds(status, before, memory, nowMilliseconds) - nowMilliseconds);
   if (dueIn > 0) {
     rememberChange(state, memory.changedAtMilliseconds ?? nowMilliseconds);

@@ -121,7 +121,7 @@ export const partition = {
 };
 
 /** MOCO lowers the partition. This program only releases what it still has. */
-export const observe = {
+export const mocoDrives = {
   takeBackDemotion,
   release,
   waitForMoco,

@@ -24,7 +24,7 @@ export function unavailableLimit({ situation, step, members }: Asked): number {
 }
 
 const leads = ({ snapshot, policy }: Situation, ordinal: number): boolean =>
-  policy.mode === 'Observe' || ordinal === snapshot.cluster.primaryIndex;
+  policy.mode === 'MOCO' || ordinal === snapshot.cluster.primaryIndex;
 
 /** A terminating member uses its part of the budget. Only a member that participates has one. */
 export function isTerminationAwaited(asked: Asked): boolean {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { Intent, RolloutProgress } from '../../../src/api/rollout-status.ts';
-import type { ClusterState, Finished } from '../../../src/controller/observe/cluster-state.ts';
+import type { Finished } from '../../../src/controller/facts/ended-step.ts';
+import type { ClusterState } from '../../../src/controller/memory/cluster-memory.ts';
 import { memberProgressOf, type Seen } from '../../../src/controller/status/member-progress.ts';
 import { newsOf } from '../../../src/controller/status/news.ts';
 import type { MemberFacts, StatefulSetFacts } from '../../../src/core/snapshot.ts';

@@ -276,8 +276,8 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'forgets what it has just done': {
     wrong: 'decides before its watches have shown its last write',
     module: {
-      importer: 'src/controller/observe/',
-      imported: 'src/controller/observe/own-writes.ts',
+      importer: 'src/controller/',
+      imported: 'src/controller/facts/own-writes.ts',
       substitute: import.meta.resolve('./modules/without-expectations.ts'),
     },
     simulation: [],
@@ -318,7 +318,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'takes members that work because a check of the user has passed some time ago',
     module: {
       importer: 'src/controller/',
-      imported: 'src/controller/observe/checks.ts',
+      imported: 'src/controller/cache/check-answers.ts',
       substitute: import.meta.resolve('./modules/with-first-answers.ts'),
     },
     simulation: ['checks'],
@@ -525,7 +525,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'allows one failure too many': {
     wrong: 'lets clusters begin although maxFailures + 1 rollouts of a stage fail',
     module: {
-      importer: 'src/controller/observe/',
+      importer: 'src/controller/fleet/sequence-stages.ts',
       imported: 'src/core/fleet/stage-waits.ts',
       substitute: import.meta.resolve('./modules/with-one-more-failure.ts'),
     },
@@ -534,8 +534,8 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'takes a superseded rollout for one that has begun': {
     wrong: 'goes on at once with a template that replaces another one in the middle of a rollout',
     module: {
-      importer: 'src/controller/observe/',
-      imported: 'src/controller/observe/fleet-standing.ts',
+      importer: 'src/controller/fleet/',
+      imported: 'src/controller/fleet/fleet-standing.ts',
       substitute: import.meta.resolve('./modules/with-superseded-rollouts-begun.ts'),
     },
     fleet: /begins: it has not settled/,

@@ -59,7 +59,7 @@ export interface Circumstances {
    * Who disrupts members: this program, by pods or by partitions if MOCO has no webhook; or MOCO's own partition
    * controller, while this program only reports.
    */
-  readonly mode: 'OnDelete' | 'Partition' | 'Observe';
+  readonly mode: 'OnDelete' | 'Partition' | 'MOCO';
   readonly movesCurrentRevision: boolean;
   readonly onDeleteKeeper: OnDeleteKeeper;
   readonly processes: number;

@@ -1,0 +1,73 @@
+import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
+import { explainHold } from '../../core/rules/catalogue.ts';
+import type { Occurrence } from '../../kube/event-recorder.ts';
+import { keyOf } from '../../kube/store.ts';
+import { memberName } from '../facts/collect-facts.ts';
+import type { Observation } from '../pass/observe.ts';
+import { type Completion, completionOf } from './complete-condition.ts';
+import { holdEvent } from './events.ts';
+import type { News } from './news.ts';
+import { type Series, seriesOf } from './series.ts';
+import { type StatusReport, statusOf, unusableStatusOf } from './status-report.ts';
+
+/** Everything that is reported about a cluster after a reconciliation. */
+export interface Report {
+  readonly observation: Observation;
+  /** `null` if there is no MySQLRollout to write it to, or nothing to write. */
+  readonly status: StatusReport | null;
+  readonly completion: Completion;
+  readonly series: Series;
+  /** The Event of the hold, if it is due. */
+  readonly event: Occurrence | null;
+  readonly log: LogLine;
+}
+
+interface LogLine {
+  /** The line is logged if this key differs from that of the last line. */
+  readonly key: string;
+  readonly fields: {
+    readonly cluster: string;
+    readonly rule: string;
+    readonly stale: number;
+    readonly member?: string;
+  };
+  readonly sentence: string;
+}
+
+export function report(observation: Observation): Report {
+  const status = statusReport(observation);
+  return {
+    observation,
+    status,
+    completion: completionOf(observation),
+    series: seriesOf(observation, status?.status ?? {}),
+    event: holdEvent(observation),
+    log: logLine(observation),
+  };
+}
+
+/** The status that is written with an intent. */
+export const reportIntent = (confirmed: Observation, intent: Intent): StatusReport => statusOf(confirmed, intent);
+
+const noNews: News = { finished: null, switchover: null, outOfBand: [], mysqldRestarted: [] };
+
+function statusReport(observation: Observation): StatusReport | null {
+  const { rollout, objects, snapshot } = observation;
+  if (rollout === null || objects.cluster.deleting) return null;
+  if (snapshot.rolloutProblem === null) return statusOf(observation, null);
+  const status: RolloutStatus | null = unusableStatusOf(observation);
+  return status && { status, news: noNews };
+}
+
+function logLine(observation: Observation): LogLine {
+  const { hold, complete, step, stale } = observation.decision;
+  const { namespace, name } = observation.objects.cluster;
+  const rule = hold?.rule ?? (complete ? 'complete' : step.kind === 'none' ? 'idle' : step.kind);
+  const about = hold !== null && 'member' in hold ? hold.member : null;
+  const nameOf = memberName(observation);
+  return {
+    key: `${rule} ${about ?? ''}`,
+    fields: { cluster: keyOf(namespace, name), rule, stale, ...(about !== null && { member: nameOf(about) }) },
+    sentence: hold === null ? rule : explainHold(hold, nameOf),
+  };
+}
