@@ -13,10 +13,13 @@ const whoItIs = `SELECT @@GLOBAL.hostname, @@GLOBAL.gtid_executed,
   (SELECT SUM(VARIABLE_VALUE) FROM performance_schema.global_status
    WHERE VARIABLE_NAME IN ('Rpl_semi_sync_master_wait_sessions', 'Rpl_semi_sync_source_wait_sessions'))`;
 
+/** 3030: another worker has failed. */
 const replication = `SELECT c.RECEIVED_TRANSACTION_SET, c.SERVICE_STATE, c.LAST_ERROR_NUMBER, a.SERVICE_STATE,
-  GREATEST(
-    COALESCE((SELECT MAX(LAST_ERROR_NUMBER) FROM performance_schema.replication_applier_status_by_coordinator), 0),
-    COALESCE((SELECT MAX(LAST_ERROR_NUMBER) FROM performance_schema.replication_applier_status_by_worker), 0))
+  COALESCE(
+    (SELECT MIN(LAST_ERROR_NUMBER) FROM performance_schema.replication_applier_status_by_worker
+     WHERE LAST_ERROR_NUMBER NOT IN (0, 3030)),
+    (SELECT MIN(LAST_ERROR_NUMBER) FROM performance_schema.replication_applier_status_by_coordinator
+     WHERE LAST_ERROR_NUMBER <> 0), 0)
   FROM performance_schema.replication_connection_status c
   JOIN performance_schema.replication_applier_status a USING (CHANNEL_NAME)`;
 
