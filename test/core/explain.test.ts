@@ -350,7 +350,7 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   NotEnoughAcknowledging: [
     [
       { rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 },
-      'without moco-test-2 1 member is known to acknowledge commits, and 2 are needed, the primary among them',
+      'without moco-test-2 1 member can acknowledge commits, as far as is known, and 2 are needed, the primary among them',
     ],
   ],
   ClaimTerminating: [
