@@ -147,7 +147,7 @@ ${more.join('\n')}
   async stop(): Promise<void> {
     const running = this.#process;
     for (const session of this.#sessions) session.destroy();
-    if (running === null || running.exitCode !== null) return;
+    if (running === null || running.exitCode !== null || running.signalCode !== null) return;
     const ended = new Promise((resolve) => running.once('exit', resolve));
     running.kill('SIGKILL');
     await ended;
