@@ -4,6 +4,7 @@ import { claims } from '../check/claims.ts';
 import { controller } from '../check/controller.ts';
 import { type Finding, findingOf } from '../check/finding.ts';
 import { manifests } from '../check/manifests.ts';
+import { mysql } from '../check/mysql.ts';
 import { controllerRights, ownRights } from '../check/rights.ts';
 import { definitions, kubernetes, moco } from '../check/versions.ts';
 import { type Line, line } from '../terminal/colour.ts';
@@ -17,6 +18,7 @@ const checks = [
   definitions,
   controller,
   controllerRights,
+  mysql,
   ownRights,
   admission,
   certificates,
@@ -32,7 +34,7 @@ export const checkCommand: ClusterCommand = {
   name: 'check',
   arguments: '',
   completes: [],
-  summary: 'Check versions, rights, admission, certificates, budgets, manifests and claims',
+  summary: 'Check versions, rights, MySQL, admission, certificates, budgets, manifests and claims',
   help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
   examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
   options: [allNamespacesOption, outputOption],

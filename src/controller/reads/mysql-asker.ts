@@ -25,6 +25,8 @@ export interface MysqlAsker {
   ask(question: MysqlQuestion, signal: AbortSignal): Promise<MysqlAnswer>;
 }
 
+/** Of what the API server says. */
+const mostCharacters = 300;
 const nothing = { said: new Map(), writes: [] } as const;
 
 /**
@@ -78,5 +80,5 @@ export class SecretAsker implements MysqlAsker {
 function problemOf(error: unknown, secret: string): { readonly problem: string } {
   if (isNotFound(error)) return { problem: `there is no ${secret}` };
   if (isForbidden(error)) return { problem: `the controller may not read the ${secret}` };
-  return { problem: `the ${secret} can't be read: ${error instanceof Error ? withoutRequest(error) : String(error)}` };
+  return { problem: `the ${secret} can't be read: ${withoutRequest(error as Error).slice(0, mostCharacters)}` };
 }
