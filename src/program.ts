@@ -20,6 +20,7 @@ import type { World } from './kube/world.ts';
 import { realWorld } from './kube/world.ts';
 import { type FeatureGateName, featureGates } from './options/feature-gates.ts';
 import type { Options } from './options/flags.ts';
+import { flagsAnnotation, publish } from './options/published.ts';
 import { healthHandler, startHttpServer } from './telemetry/http-server.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
@@ -90,6 +91,7 @@ async function connectParts(options: Options) {
           options.leaderElectionNamespace ?? (await ownNamespace('--leader-election-namespace with --leader-elect')),
         name: leaseName,
         identity: holder,
+        annotations: { [flagsAnnotation]: publish(options) },
         leaseDurationMilliseconds: options.leaseDurationMilliseconds,
         renewDeadlineMilliseconds: options.renewDeadlineMilliseconds,
         retryPeriodMilliseconds: options.retryPeriodMilliseconds,
@@ -155,6 +157,7 @@ function controllerSettings(
         replicaDelayGraceSeconds: options.replicaDelayGraceSeconds,
       },
       strategy: options.defaultStrategy,
+      maxOverrideSeconds: options.maxOverrideMilliseconds / 1000,
     },
     strategies: {
       onDeleteEnabled: options.featureGates.UpdateStrategyOnDelete,
@@ -163,6 +166,7 @@ function controllerSettings(
     },
     fleetLimits: {
       maxConcurrentRollouts: options.maxConcurrentRollouts,
+      verifyFirstCluster: options.verifyFirstCluster,
       releaseStalledSlots: options.releaseStalledSlots,
       maxFailingRollouts: options.maxFailingRollouts,
       disruptionIntervalSeconds: options.disruptionIntervalMilliseconds / 1000,

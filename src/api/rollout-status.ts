@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { type EffectKind, effectKinds } from '../core/effects.ts';
+import { type EffectKind, effectKinds, stepKinds } from '../core/effects.ts';
 import { holdRules, overridableRules } from '../core/rules/catalogue.ts';
-import { disruptive, type StepKind } from '../core/step.ts';
 import {
   count,
   flag,
@@ -22,7 +21,6 @@ import { commonFields, optional, type SettingFields } from './settings.ts';
 
 // The status of a MySQLRollout. Only the controller writes it, always as a whole.
 
-const stepKinds = Object.keys(disruptive) as readonly StepKind[];
 const kindsOfEffects = Object.keys(effectKinds) as readonly EffectKind[];
 const effects = listOf(
   oneOf(kindsOfEffects, 'A kind of effect.'),
@@ -241,6 +239,7 @@ const rollout = struct(
     verified: flag('Whether a member at the revision has participated for minReadySeconds.'),
     takenDown: ordinals('The ordinals of the members that were down already when the controller took them.'),
     ...optional({
+      verifiedAt: time('When the revision was verified.'),
       begunAt: time(
         'When the first step was written that needs a slot of the fleet. A correction of a failing revision begins at once.',
       ),
@@ -333,6 +332,7 @@ const settings = struct(
           {
             rule: oneOf(overridableRules, 'The name of the rule.'),
             until: time('When the rule is in force again.'),
+            ...optional({ by: text(256, 'Who overrides it, as the spec says.') }),
           },
           'A rule that is overridden.',
         ),

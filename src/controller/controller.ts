@@ -1,4 +1,4 @@
-import { replacesNobody } from '../core/strategy.ts';
+import { replacesNobody } from '../core/adoption.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import { keyOf } from '../kube/store.ts';
@@ -177,5 +177,4 @@ export class Controller {
   }
 }
 
-const countOf = (statefulSet: StatefulSetRecord | null): number =>
-  statefulSet !== null && replacesNobody(statefulSet) ? 1 : 0;
+const countOf = (statefulSet: StatefulSetRecord | null): number => (replacesNobody(statefulSet) ? 1 : 0);

@@ -1,4 +1,4 @@
-import { type InPlaceSettings, neverInPlace } from './in-place.ts';
+import { type InPlaceSettings, neverInPlace } from './in-place-changes.ts';
 
 /** A whole number of members, or a percentage of them that is rounded down, as in KEP-961. */
 export type MaxUnavailable = number | `${number}%`;
@@ -12,6 +12,8 @@ export interface RolloutPolicy {
    */
   readonly mode: 'OnDelete' | 'Partition' | 'MOCO';
   readonly paused: boolean;
+  /** Which field of which object pauses, for people. */
+  readonly pausedBy?: string;
   /** While paused, members that are down may still go. */
   readonly repairWhilePaused: boolean;
   /** Members that may be unavailable at once, for any reason. At least 1, never more than ⌊replicas/2⌋. */
@@ -51,6 +53,8 @@ export interface Override {
   readonly rule: string;
   /** Seconds until the rule is on again. 0 or less: it is on. */
   readonly remainingSeconds: number;
+  /** Seconds until it is off. Without, it is off already. */
+  readonly startsInSeconds?: number;
 }
 
 /** `minReadySeconds` is that of MOCO's own partition controller. */

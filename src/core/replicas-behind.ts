@@ -1,5 +1,5 @@
 import type { MemberSaid } from './mysql-reading.ts';
-import type { DelayReading, ReplicationDelay } from './replication-delay.ts';
+import type { DelayReading, ReplicationDelay } from './readings.ts';
 import type { Asked } from './rules/rule.ts';
 import { unavailableLimit, unavailableMembers } from './rules/unavailable.ts';
 import type { Member, Situation } from './situation.ts';

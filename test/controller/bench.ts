@@ -15,6 +15,7 @@ import { ApiClient } from '../../src/kube/api-client.ts';
 import type { Occurrence } from '../../src/kube/event-recorder.ts';
 import { jobs, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
 import { keyOf, type Store, type Stored } from '../../src/kube/store.ts';
+import { timestampOf } from '../../src/moco/json.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import {
   projectBudget,
@@ -24,7 +25,6 @@ import {
   projectSlimPod,
   projectStatefulSet,
 } from '../../src/moco/projections.ts';
-import { timestampOf } from '../../src/moco/timestamp.ts';
 import { CheckMetrics } from '../../src/telemetry/request-metrics.ts';
 import { RolloutMetrics } from '../../src/telemetry/rollout-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';

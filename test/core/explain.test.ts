@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import type { Hold, HoldRule, Step, StepKind, Target } from '../../src/core/decision.ts';
 import { explainStep } from '../../src/core/explain-step.ts';
-import type { ContainerResources, InPlaceChange } from '../../src/core/in-place.ts';
+import type { ContainerResources, InPlaceChange } from '../../src/core/in-place-changes.ts';
 import type { Evidence } from '../../src/core/member.ts';
 import { type Phase, phase } from '../../src/core/phase.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { explainHold } from '../../src/core/rules/catalogue.ts';
-import type { StepRule } from '../../src/core/rules/steps.ts';
 import { type ComesBack, explainComesBack, explainEvidence } from '../../src/core/sentences.ts';
+import type { StepRule } from '../../src/core/step.ts';
 import { appeared, type ClusterBuilder, cluster, fleetHolds } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
 import { caughtUp, shownWrite } from './mysql-readings.ts';
@@ -157,7 +157,13 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'the StatefulSet has the label, but its update strategy is not OnDelete',
     ],
   ],
-  Paused: [[{ rule: 'Paused' }, 'the rollout is paused']],
+  Paused: [
+    [{ rule: 'Paused' }, 'the rollout is paused'],
+    [
+      { rule: 'Paused', by: 'spec.paused of the MySQLRollout' },
+      'the rollout is paused by spec.paused of the MySQLRollout',
+    ],
+  ],
   RevisionFlapping: [
     [
       { rule: 'RevisionFlapping', revisions: 4, until: '12:10' },
@@ -242,6 +248,10 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
     [
       { rule: 'AwaitingFleetSlot', place: 4, limit: 2, stalled: 1 },
       '2 clusters may be rolling at a time; this one is number 4 in the queue; a stalled rollout occupies a slot',
+    ],
+    [
+      { rule: 'AwaitingFleetSlot', place: 4, limit: 1, stalled: 0, first: 'prod/orders' },
+      'prod/orders goes first, and no member of it has verified its revision yet (--verify-first-cluster); this one is number 4 in the queue',
     ],
     [
       { rule: 'AwaitingFleetSlot', place: 4, limit: 3, stalled: 2 },
@@ -956,7 +966,9 @@ describe('the phase', () => {
   const phases: Readonly<Record<Phase, readonly (readonly [ClusterBuilder, Partial<typeof defaultPolicy>?])[]>> = {
     UpToDate: [[cluster(3)]],
     Progressing: [[stale()], [stale().members(member(2).terminating())]],
-    Waiting: [[cluster(3).members(member(2).lagging())]],
+    Waiting: [[stale().queued(2, 1)], [stale().backupJobs({})]],
+    Blocked: [[stale().settingsProblem('x')], [stale().unhealthy().memory({ sinceProgressSeconds: 10_000 })]],
+    Settling: [[cluster(3).members(member(2).lagging())]],
     Paused: [[stale(), { paused: true }]],
     AwaitingApproval: [[cluster(3).members(member(0).stale()), { primaryUpdatePolicy: 'Manual' }]],
     PartitionReached: [[stale(), { partition: 3 }]],

@@ -19,15 +19,16 @@ async function everything(): Promise<Metrics> {
   webhook?.answered(200, 3);
   rollouts.setMembers(cluster, { participating: 2, down: 1 }, 1);
   rollouts.setHold(cluster, { rule: 'Paused', sinceSeconds: 10 });
-  rollouts.setLastProgress(cluster, 30);
+  rollouts.lastProgress.set(cluster, 30);
   rollouts.setMaintenanceWindow(cluster, false);
-  rollouts.setMaintenanceOpens(cluster, 40);
+  rollouts.maintenanceOpens.set(cluster, 40);
   rollouts.setPartition(cluster, { current: 1, updated: 2, lastUpdatedSeconds: 20 });
   rollouts.setStalled(cluster, 'ProgressDeadlineExceeded');
   rollouts.countDisruptions(cluster, 'evict', 'ReplicaHealthy', 1);
   rollouts.countSwitchover(cluster, 'done');
   rollouts.finished.inc({ outcome: 'Complete' });
   rollouts.setFailingChecks(cluster, ['errant']);
+  rollouts.overrides.set(cluster, { BackupRunning: 1_780_000_000 });
   checks.countRequest('passing');
   checks.durationSeconds.observe(1);
   rollouts.countDelayReading('delay');

@@ -1,7 +1,7 @@
 import { object, objects } from '../../moco/json.ts';
 import { type Check, failed, ok } from './finding.ts';
+import { controllerDeployment } from './installation.ts';
 import { deniedTo, userOfController } from './rights.ts';
-import { controllerDeployment } from './versions.ts';
 
 /** Whether MySQL itself is asked, and if not, what is not known without. */
 export const mysql: Check = {

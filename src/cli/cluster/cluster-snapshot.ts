@@ -1,7 +1,7 @@
-import { policyKind, projectPolicy } from '../../api/policy.ts';
 import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
+import { policyKind, projectPolicy } from '../../api/rollout-policy.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
-import { sequenceKind } from '../../api/sequence.ts';
 import { builtInStrategy } from '../../api/settings.ts';
 import { Cache } from '../../controller/cache/cache.ts';
 import { type CachedKind, forEachCachedKind } from '../../controller/cache/cached-kinds.ts';
@@ -14,9 +14,9 @@ import { ClusterState } from '../../controller/memory/cluster-memory.ts';
 import { readComebacks } from '../../controller/reads/read-comebacks.ts';
 import { refreshInPlace } from '../../controller/reads/read-in-place.ts';
 import { RecentNodes } from '../../controller/reads/read-node.ts';
-import type { CheckFacts } from '../../core/check-reading.ts';
-import { obstacles } from '../../core/comeback.ts';
 import { defaultPolicy } from '../../core/policy.ts';
+import type { CheckFacts } from '../../core/readings.ts';
+import { obstacles } from '../../core/rules/comeback.ts';
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import {
   jobs,
@@ -29,9 +29,9 @@ import type { Stored } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
-import { projectBudget, projectNamespace } from '../../moco/projections.ts';
+import { projectBudget, projectNamespace, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import { clustersIn, ifThere, listAll, listEach, listIfThere } from './clusters.ts';
 import type { Session } from './session.ts';
 
@@ -54,15 +54,32 @@ export const nothingKnown = (cluster: ClusterRecord): ClusterObjects => ({
   jobsUnreadable: null,
 });
 
-/** Like `observeIfExists`, but throws `CommandError` if the cluster is gone. */
-export async function observeCluster(session: Session, cluster: ClusterRecord): Promise<ClusterObservation> {
-  const observation = await observeIfExists(session, cluster);
+/** As if MOCO had just changed the pod template. */
+export function withNewTemplate({ statefulSet, ...objects }: ClusterObjects): ClusterObjects {
+  const updateRevision = `${statefulSetName(objects.cluster.name)}-assumed`;
+  return { ...objects, statefulSet: statefulSet && { ...statefulSet, updateRevision } };
+}
+
+/**
+ * Like `observeIfExists`, but throws `CommandError` if the cluster is gone. `change` makes of the objects what they would be:
+ * then every member is assumed to come back.
+ */
+export async function observeCluster(
+  session: Session,
+  cluster: ClusterRecord,
+  change: ((objects: ClusterObjects) => ClusterObjects) | null = null,
+): Promise<ClusterObservation> {
+  const observation = await observeIfExists(session, cluster, change);
   if (observation === null) throw new CommandError(`${cluster.namespace}/${cluster.name} has just been deleted`);
   return observation;
 }
 
 /** Reads everything that a decision needs, with the rights of the user. Rejects with `ApiError`. */
-export async function observeIfExists(session: Session, cluster: ClusterRecord): Promise<ClusterObservation | null> {
+export async function observeIfExists(
+  session: Session,
+  cluster: ClusterRecord,
+  change: ((objects: ClusterObjects) => ClusterObjects) | null = null,
+): Promise<ClusterObservation | null> {
   const { api, world, signal } = session;
   const { namespace } = cluster;
   const unread: string[] = [];
@@ -84,17 +101,18 @@ export async function observeIfExists(session: Session, cluster: ClusterRecord):
   if (live === null) return null;
   const { rollout } = live;
   if (live.objects.jobsUnreadable !== null) unread.push(jobs.plural);
-  const objects = {
+  const now = {
     ...live.objects,
     jobsUnreadable: null,
     ...(budgets && { budgets: budgets.map(projectBudget).filter((budget) => budget !== null) }),
   };
+  const objects = change === null ? now : change(now);
   const known = (policies ?? []).map(projectPolicy);
   const namespaceLabels = own && projectNamespace(own).labels;
   const sources: SourcesOf = ({ labels }) => ({ policies: known, cluster: { namespace, labels, namespaceLabels } });
   const inPlace = await readInPlace(session, factsOf(objects, rollout, sources, world, {}, nothingRead));
-  const comebacks = await comebacksOf(session, objects);
-  if (comebacks === null) unread.push(persistentVolumeClaims.plural);
+  const comebacks = change === null ? await comebacksOf(session, objects) : null;
+  if (comebacks === null && change === null) unread.push(persistentVolumeClaims.plural);
   const observe = (assumed?: RolloutSpec): ObservedFacts =>
     factsOf(objects, rollout, sources, world, assumed, inPlace, comebacks);
   return { rollout, unread, observe };

@@ -12,7 +12,7 @@ import { path } from '../../kube/resource.ts';
 import { clusterKind, ownWebhookSuffix, releasedAnnotation } from '../../moco/names.ts';
 import { statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
-import { CommandError, sentenceOf } from '../failure.ts';
+import { CommandError, sentenceOf } from '../command-error.ts';
 import { observeIfExists } from './cluster-snapshot.ts';
 import type { Session } from './session.ts';
 

@@ -3,7 +3,7 @@ import { applySettings, refuseWithoutEffect } from '../cluster/apply.ts';
 import { nothingKnown } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { textOf } from '../cluster/session.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import type { ClusterCommand } from './command.ts';
 
 /** Sets `spec.approvedRevision`: the primary may be updated to exactly this revision. */

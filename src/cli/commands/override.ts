@@ -1,9 +1,11 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
 import { type HoldRule, isOverridable, rules } from '../../core/rules/catalogue.ts';
+import { durationText } from '../../core/sentences.ts';
 import { UsageError } from '../../failure.ts';
-import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
+import { type Json, milliseconds, object, omitUndefined, text, timestampOf } from '../../moco/json.ts';
 import { applySettings, removeSettings, type SettingsOf } from '../cluster/apply.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
+import { publishedFlags, unlessRefused } from '../cluster/controller-lease.ts';
 import { durationOf, type Session, textOf } from '../cluster/session.ts';
 import type { ClusterCommand } from './command.ts';
 import { ruleNamed } from './explain.ts';
@@ -47,15 +49,33 @@ async function override(session: Session, name: string, rule: HoldRule | null): 
   if (given['for'] === undefined || reason === '') {
     throw new UsageError(`expected --for and --reason, got ${given['for'] === undefined ? 'no --for' : 'no --reason'}`);
   }
-  const until = timestampOf(world.wall() + durationOf('for', given['for']));
+  const forMilliseconds = durationOf('for', given['for']);
   const cluster = await clusterNamed(session, name);
+  const { maxOverrideMilliseconds: most } = (await publishedFlags(session)).options;
+  if (forMilliseconds > most) {
+    const longest = durationText(most / 1000);
+    throw new UsageError(`expected --for of at most ${longest} (--max-override-duration), got ${given['for']}`);
+  }
+  const until = timestampOf(world.wall() + forMilliseconds);
+  const by = await userName(session);
   await applySettings(session, cluster, verb, ({ others }) => ({
-    overrides: [...inForce(others('overrides', { rule }), world.wall()), { rule, until, reason }],
+    overrides: [...inForce(others('overrides', { rule }), world.wall()), omitUndefined({ rule, until, reason, by })],
   }));
   host.out(`${cluster.namespace}/${name}: ${rule} overridden until ${until}\n`);
   const { overriding } = rules[rule];
   if (overriding !== undefined) host.err(`WARNING: ${overriding}.\n`);
   return 0;
+}
+
+/** The name of the user, as the API server knows it. */
+async function userName({ client, signal }: Session): Promise<string | undefined> {
+  const [group, kind] = ['authentication.k8s.io', 'SelfSubjectReview'];
+  const body = { apiVersion: `${group}/v1`, kind };
+  const reviews = `/apis/${group}/v1/selfsubjectreviews`;
+  const review = await unlessRefused(
+    client.call<Json>({ method: 'POST', path: reviews, body, priority: 'read', signal }),
+  );
+  return text(object(object(review?.['status'])['userInfo'])['username']) ?? undefined;
 }
 
 async function clear(session: Session, name: string, rule: HoldRule | null): Promise<number> {

@@ -1,4 +1,4 @@
-import { timestampOf } from '../../moco/timestamp.ts';
+import { timestampOf } from '../../moco/json.ts';
 
 /** A self-contained page: no script, no font, no link. `body` is HTML. */
 export function document(title: string, body: string, nowMilliseconds: number, width: 'narrow' | 'wide'): string {

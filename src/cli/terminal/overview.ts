@@ -51,10 +51,11 @@ export function overview(views: readonly ClusterView[], show: OverviewColumns): 
   );
 }
 
-function waitsFor({ hold, notes }: ClusterView): Line {
+function waitsFor({ hold, notes, overridden }: ClusterView): Line {
   if (hold === null) return line(notes[0] ?? '', 'yellow');
   const age = hold.forSeconds === null ? '' : `, for ${brief(hold.forSeconds)}`;
-  return [piece(`${hold.rule}: `, 'bold'), piece(hold.message), piece(age, 'dim')];
+  const overrides = overridden.length === 0 ? '' : `; overridden: ${overridden.join(', ')}`;
+  return [piece(`${hold.rule}: `, 'bold'), piece(hold.message), piece(age, 'dim'), piece(overrides, 'yellow')];
 }
 
 /** The clusters that wait for a rule: those first that need a person, and of these those that have waited longest. */
@@ -94,10 +95,12 @@ const waited = ({ hold }: ClusterView): number => hold?.forSeconds ?? 0;
 
 /** A cluster on one line, without ages. */
 export function toldOfCluster(view: ClusterView): readonly Told[] {
-  const { phase, updated, replicas, hold, notes, members } = view;
+  const { phase, updated, replicas, hold, notes, members, overridden } = view;
   const key = nameOf(view);
   const waits = hold === null ? (notes[0] ?? '') : `${hold.rule}: ${hold.message}`;
   const verdicts = members.map(({ ordinal, state, verdict }) => `${ordinal} ${state} ${verdict}`).join(', ');
-  const text = [key, phase, `${updated}/${replicas}`, waits, verdicts && `(${verdicts})`].filter(Boolean).join('  ');
+  const overrides = overridden.length === 0 ? '' : `overridden: ${overridden.join(', ')}`;
+  const all = [key, phase, `${updated}/${replicas}`, waits, overrides, verdicts && `(${verdicts})`];
+  const text = all.filter(Boolean).join('  ');
   return [{ key, text }];
 }

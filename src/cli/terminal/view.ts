@@ -1,9 +1,10 @@
 import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
 import type { MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
 import type { HoldRule, VerdictKind } from '../../core/decision.ts';
+import { milliseconds } from '../../moco/json.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { overridesInForce } from './overrides.ts';
 import { secondsSince } from './words.ts';
 
 /**
@@ -39,6 +40,7 @@ export function viewOf(
   const { namespace, name } = cluster;
   const { status = {}, spec } = rollout ?? {};
   const { hold, rollout: progress, updatedReplicas: updated = 0, replicas = cluster.replicas } = status;
+  const overrides = overridesInForce(rollout, nowMilliseconds);
   const ageOf = (timestamp: string): number | null => secondsSince(milliseconds(timestamp), nowMilliseconds);
   const isTrue = (type: string): boolean =>
     status.conditions?.some((condition) => condition.type === type && condition.status === 'True') === true;
@@ -64,10 +66,12 @@ export function viewOf(
     // The rollout in progress, and its duration.
     rollout: progress ? { forSeconds: ageOf(progress.startedAt) } : null,
     last: status.history?.at(-1) ?? null,
+    // The rules that are overridden now.
+    overridden: overrides.map(({ rule }) => rule),
     // What a user must not do now.
     warnings: restsStale(hold?.rule, updated, replicas) ? [volumeWarning] : [],
     // What the view lacks, or why it may be out of date.
-    notes: notesOf(cluster, rollout),
+    notes: [...notesOf(cluster, rollout), ...overrides.map(({ sentence }) => sentence)],
   } as const;
 }
 

@@ -1,5 +1,5 @@
 import type { Target } from '../../core/decision.ts';
-import type { ContainerResources, InPlaceChange } from '../../core/in-place.ts';
+import type { ContainerResources, InPlaceChange } from '../../core/in-place-changes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError, isInvalid } from '../../kube/api-error.ts';
 import { path, pods, statefulSets } from '../../kube/resource.ts';

@@ -1,4 +1,4 @@
-import { keepsRevisions as isAtCurrentRevision } from '../../core/strategy.ts';
+import { keepsRevisions as isKept } from '../../core/adoption.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import {
   admissionProbeAnnotation,
@@ -68,8 +68,6 @@ export async function proveRevisionsKept(
   if (!isKept(tried)) throw notInForce(`${what} left it ${describe(tried)}`);
   return tried?.probe === probeSeenByWebhook ? 'webhook' : 'policy';
 }
-
-const isKept = (result: StatefulSetRecord | null): boolean => result !== null && isAtCurrentRevision(result);
 
 /** A label that stays shows on the object: the next step removes it. */
 async function ignoringRefusals(write: Promise<unknown>): Promise<void> {

@@ -1,6 +1,6 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import { splitKey } from '../../kube/store.ts';
-import { timestampOf } from '../../moco/timestamp.ts';
+import { timestampOf } from '../../moco/json.ts';
 import type { ClusterState } from '../memory/cluster-memory.ts';
 import { reportSettled } from '../status/news.ts';
 import { writeIntent } from '../status/write-intent.ts';

@@ -1,5 +1,5 @@
 import type { Step, Target } from '../../core/decision.ts';
-import type { InPlaceChange } from '../../core/in-place.ts';
+import type { InPlaceChange } from '../../core/in-place-changes.ts';
 import { ApiError, isConflict, isForbidden, isInvalid, isNotFound } from '../../kube/api-error.ts';
 import { restartNote } from '../../moco/in-place/restart.ts';
 import { restartInPlaceAnnotation, revisionHashLabel } from '../../moco/names.ts';

@@ -1,10 +1,10 @@
-import type { Check } from '../../api/checks.ts';
-import { isPolicySource, type PolicyRecord, policyKind } from '../../api/policy.ts';
+import type { Check } from '../../api/check-settings.ts';
 import { type MySQLRollout, rolloutProblem } from '../../api/rollout.ts';
+import { isPolicySource, type PolicyRecord, policyKind } from '../../api/rollout-policy.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
-import { sequenceKind } from '../../api/sequence.ts';
-import type { CheckFacts } from '../../core/check-reading.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../core/policy.ts';
+import type { CheckFacts } from '../../core/readings.ts';
 import { isRequestedByUser } from '../../core/rules/catalogue.ts';
 import { flappingWindowSeconds } from '../../core/rules/everything.ts';
 import type { MemberName } from '../../core/rules/rule.ts';
@@ -12,9 +12,9 @@ import type { BudgetFacts, ClusterSnapshot, RolloutMemory, StepFailure } from '.
 import type { Unavailable } from '../../kube/reflector.ts';
 import { keyOf } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
+import { objectFacts } from '../../moco/cluster-facts.ts';
+import { milliseconds, timestampOf } from '../../moco/json.ts';
 import type { BudgetRecord, ClusterObjects, ClusterRecord, PodRecord } from '../../moco/records.ts';
-import { objectFacts } from '../../moco/snapshot.ts';
-import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
 import { keeperKnown } from './admission.ts';
 import { comebackFacts } from './comeback-facts.ts';
 import { contentionFacts } from './contention.ts';

@@ -8,7 +8,14 @@ export function policyInForce({
   policy,
 }: Pick<ObservedFacts, 'settings' | 'withoutEffect' | 'policy'>): Pick<Condition, 'status' | 'reason' | 'message'> {
   if (settings.problem !== null) return { status: 'False', reason: 'SettingsInvalid', message: settings.problem };
-  if (withoutEffect.length === 0) return { status: 'True', reason: 'InForce', message: '' };
+  if (withoutEffect.length === 0) {
+    if (settings.overriddenTooLong.length === 0) return { status: 'True', reason: 'InForce', message: '' };
+    return {
+      status: 'False',
+      reason: 'OverrideTooLong',
+      message: `the override of ${settings.overriddenTooLong.join(', ')} has no effect yet: it ends later than --max-override-duration allows`,
+    };
+  }
   const fields = withoutEffect.join(', ');
   const have = withoutEffect.length === 1 ? 'has' : 'have';
   switch (policy.mode) {

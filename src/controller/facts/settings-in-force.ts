@@ -1,13 +1,18 @@
-import type { Check } from '../../api/checks.ts';
-import { type MaintenanceSettings, noMaintenance } from '../../api/maintenance.ts';
-import type { PolicyRecord } from '../../api/policy.ts';
+import type { Check } from '../../api/check-settings.ts';
+import { type MaintenanceSettings, noMaintenance } from '../../api/maintenance-settings.ts';
 import { type RolloutSpec, rolloutSpec } from '../../api/rollout.ts';
+import type { PolicyRecord } from '../../api/rollout-policy.ts';
 import type { SettingInForce, SettingsInForce } from '../../api/rollout-status.ts';
 import { problemOf } from '../../api/schema.ts';
-import { builtInStrategy, type CommonSettings, commonFields, type Strategy } from '../../api/settings.ts';
+import {
+  builtInStrategy,
+  type CommonSettings,
+  commonFields,
+  flagOfSetting,
+  type Strategy,
+} from '../../api/settings.ts';
 import { defaultPolicy, type Override, type RolloutPolicy } from '../../core/policy.ts';
-import { isObject } from '../../moco/json.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { isObject, milliseconds, omitUndefined } from '../../moco/json.ts';
 import { type Layer, policyLayers, type Selectable } from './policy-layers.ts';
 
 /** The settings of one cluster as stored, not validated yet. */
@@ -23,7 +28,12 @@ export interface SettingsSources {
 export interface DefaultSettings {
   readonly policy: RolloutPolicy;
   readonly strategy: Strategy;
+  /** An override has no effect before so long until its end. */
+  readonly maxOverrideSeconds?: number;
 }
+
+/** The built-in value of --max-override-duration. */
+const builtInMaxOverrideSeconds = 86_400;
 
 /** The settings in force. `sources` has the value and the source of each by its name in `spec`. */
 export type Settings =
@@ -34,6 +44,8 @@ export type Settings =
       readonly strategy: Strategy;
       readonly sources: SettingsInForce;
       readonly problem: null;
+      /** The rules whose overrides end too late to have an effect yet. */
+      readonly overriddenTooLong: readonly string[];
     }
   /**
    * Why the settings are unknown, or `null`. Nothing may be done with the defaults then, least of all change the
@@ -49,12 +61,11 @@ export type Settings =
     };
 
 const rolloutSource = 'MySQLRollout';
-const flags: Readonly<Partial<Record<keyof CommonSettings, string>>> = {
-  strategy: '--default-strategy',
-  minReadySeconds: '--min-ready-seconds',
-  replicaDelayGraceSeconds: '--replica-delay-grace-seconds',
-};
 const settingNames = Object.keys(commonFields) as readonly (keyof CommonSettings)[];
+
+type PolicyField = keyof CommonSettings & keyof RolloutPolicy;
+/** The settings that are in the policy as they are. */
+const policyFields = settingNames.filter((field): field is PolicyField => field in defaultPolicy);
 
 /**
  * Resolves each setting by itself, in this order: what policies enforce, the MySQLRollout, what policies set, the
@@ -75,29 +86,18 @@ export function settingsOf(
     otherwise: NonNullable<CommonSettings[Field]>,
     builtIn: NonNullable<CommonSettings[Field]>,
   ) => resolution.take(field, otherwise, builtIn);
-  const takeFor = <Field extends keyof CommonSettings & keyof RolloutPolicy>(field: Field) =>
+  const takeFor = <Field extends PolicyField>(field: Field) =>
     take<Field>(field, defaults.policy[field], defaultPolicy[field]);
   const { restartWindows = noMaintenance.restartWindows, ...inPlace } = resolution.takeIfSet('inPlace') ?? {};
   const strategy = take('strategy', defaults.strategy, builtInStrategy);
   const policy: RolloutPolicy = {
     ...defaults.policy,
-    paused: takeFor('paused'),
-    repairWhilePaused: takeFor('repairWhilePaused'),
-    maxUnavailable: takeFor('maxUnavailable'),
-    partition: takeFor('partition'),
-    minReadySeconds: takeFor('minReadySeconds'),
-    progressDeadlineSeconds: takeFor('progressDeadlineSeconds'),
-    switchoverTimeoutSeconds: takeFor('switchoverTimeoutSeconds'),
-    failoverGraceSeconds: takeFor('failoverGraceSeconds'),
-    maxReplicaDelaySeconds: takeFor('maxReplicaDelaySeconds'),
-    replicaDelayGraceSeconds: takeFor('replicaDelayGraceSeconds'),
-    longWriteGraceSeconds: takeFor('longWriteGraceSeconds'),
-    longWritePolicy: takeFor('longWritePolicy'),
-    primaryUpdatePolicy: takeFor('primaryUpdatePolicy'),
-    lostMembers: takeFor('lostMembers'),
+    ...(Object.fromEntries(policyFields.map((field) => [field, takeFor(field)])) as Pick<RolloutPolicy, PolicyField>),
+    ...pausedBy(resolution.sources['paused']),
     inPlaceUpdates: { ...defaults.policy.inPlaceUpdates, ...inPlace },
-    ...ofThisClusterAlone(own, defaults.policy, nowMilliseconds, resolution),
+    ...ofThisClusterAlone(own, defaults.policy, resolution),
   };
+  const { overrides, tooLong } = overridesOf(own, defaults, nowMilliseconds, resolution);
   const maintenance: MaintenanceSettings = {
     maintenanceWindows: resolution.takeIfSet('maintenanceWindows') ?? noMaintenance.maintenanceWindows,
     blackouts: resolution.takeIfSet('blackouts') ?? noMaintenance.blackouts,
@@ -106,9 +106,28 @@ export function settingsOf(
   };
   const checks = resolution.takeIfSet('checks') ?? [];
   resolution.showNamesOnly('checks', checks);
-  const problem = resolution.problems.values().next().value ?? contradictionOf(policy, resolution.sources);
-  if (problem === null) return { policy, maintenance, checks, strategy, sources: resolution.sources, problem };
-  return settingsUnknown(defaults, problem, resolution.problems.has('paused') || policy.paused);
+  const { problems, sources } = resolution;
+  const problem = problems.values().next().value ?? contradictionOf(policy, sources);
+  if (problem === null) {
+    return {
+      policy: { ...policy, overrides },
+      maintenance,
+      checks,
+      strategy,
+      sources,
+      problem,
+      overriddenTooLong: tooLong,
+    };
+  }
+  return settingsUnknown(defaults, problem, problems.has('paused') || policy.paused);
+}
+
+/** For the message of the pause. */
+function pausedBy(setting: SettingInForce | undefined): Pick<RolloutPolicy, 'pausedBy'> {
+  if (setting?.value !== true) return {};
+  const { source, enforced } = setting;
+  const layer = source === rolloutSource ? '' : enforced ? 'enforced.' : 'settings.';
+  return { pausedBy: `spec.${layer}paused of ${source === rolloutSource ? 'the MySQLRollout' : source}` };
 }
 
 /** The names of the policies that decide any field, whatever the MySQLRollout sets: at most two for each field. */
@@ -139,7 +158,7 @@ class Resolution {
   ): NonNullable<CommonSettings[Field]> {
     const value = this.takeIfSet(field);
     if (value !== undefined) return value;
-    const flag = otherwise === builtIn ? undefined : flags[field];
+    const flag = otherwise === builtIn ? undefined : flagOfSetting[field];
     if (!this.problems.has(field)) {
       this.sources[field] = { value: otherwise, source: flag === undefined ? 'default' : `flag ${flag}` };
     }
@@ -158,6 +177,21 @@ class Resolution {
     }
     this.sources[field] = { value, source: layer.source, ...(layer.enforced && { enforced: true }) };
     return value as NonNullable<CommonSettings[Field]>;
+  }
+
+  /** A field that only the cluster's own MySQLRollout can set. `undefined` if it has not, or if the value is invalid. */
+  takeOwn<Field extends 'approvedRevision' | 'pinnedMembers' | 'restore' | 'overrides'>(
+    layer: Layer,
+    field: Field,
+  ): RolloutSpec[Field] | undefined {
+    if (layer.fields?.[field] === undefined) return undefined;
+    const problem = unreadable(layer, field);
+    if (problem !== null) this.problems.set(field, problem);
+    return problem === null ? (layer.fields[field] as RolloutSpec[Field]) : undefined;
+  }
+
+  show(field: keyof RolloutSpec, value: unknown): void {
+    if (value !== undefined) this.sources[field] = { value, source: rolloutSource };
   }
 
   /** The rest of the value is too long for the status. */
@@ -184,45 +218,48 @@ const ascending = (one: number, other: number): number => one - other;
 function ofThisClusterAlone(
   layer: Layer,
   defaults: RolloutPolicy,
-  nowMilliseconds: number,
-  { sources, problems }: Resolution,
-): Pick<RolloutPolicy, 'approvedRevision' | 'pinnedOrdinals' | 'restore' | 'overrides'> {
-  const read = <Field extends 'approvedRevision' | 'pinnedMembers' | 'restore' | 'overrides'>(
-    field: Field,
-  ): RolloutSpec[Field] | undefined => {
-    if (layer.fields?.[field] === undefined) return undefined;
-    const problem = unreadable(layer, field);
-    if (problem !== null) problems.set(field, problem);
-    return problem === null ? (layer.fields[field] as RolloutSpec[Field]) : undefined;
-  };
-  const show = (field: keyof RolloutSpec, value: unknown): void => {
-    if (value !== undefined) sources[field] = { value, source: rolloutSource };
-  };
-  const approvedRevision = read('approvedRevision');
-  const pinnedOrdinals = read('pinnedMembers')
+  resolution: Resolution,
+): Pick<RolloutPolicy, 'approvedRevision' | 'pinnedOrdinals' | 'restore'> {
+  const show = (field: keyof RolloutSpec, value: unknown): void => resolution.show(field, value);
+  const approvedRevision = resolution.takeOwn(layer, 'approvedRevision');
+  const pinnedOrdinals = resolution
+    .takeOwn(layer, 'pinnedMembers')
     ?.map(({ ordinal }) => ordinal)
     .toSorted(ascending);
-  const restore = read('restore');
+  const restore = resolution.takeOwn(layer, 'restore');
   const ordinals = restore?.members.toSorted(ascending);
-  const overrides = read('overrides');
   show('approvedRevision', approvedRevision);
   show('pinnedMembers', pinnedOrdinals);
   show('restore', restore && { revision: restore.revision, members: ordinals });
-  show(
-    'overrides',
-    overrides?.map(({ rule, until }) => ({ rule, until })),
-  );
   return {
     approvedRevision: approvedRevision ?? defaults.approvedRevision,
     pinnedOrdinals: pinnedOrdinals ?? defaults.pinnedOrdinals,
     restore: restore && ordinals ? { revision: restore.revision, ordinals } : defaults.restore,
-    overrides:
-      overrides?.map(
-        ({ rule, until }): Override => ({
-          rule,
-          remainingSeconds: ((milliseconds(until) ?? nowMilliseconds) - nowMilliseconds) / 1000,
-        }),
-      ) ?? defaults.overrides,
+  };
+}
+
+/** Only overrides that have begun and not ended are shown. */
+function overridesOf(
+  layer: Layer,
+  { policy, maxOverrideSeconds = builtInMaxOverrideSeconds }: DefaultSettings,
+  nowMilliseconds: number,
+  resolution: Resolution,
+): { readonly overrides: readonly Override[]; readonly tooLong: readonly string[] } {
+  const all = resolution.takeOwn(layer, 'overrides');
+  if (all === undefined) return { overrides: policy.overrides, tooLong: [] };
+  const leftOf = (until: string): number => ((milliseconds(until) ?? nowMilliseconds) - nowMilliseconds) / 1000;
+  const isTooLong = ({ until }: { readonly until: string }): boolean => leftOf(until) > maxOverrideSeconds;
+  const shown = all
+    .filter((one) => leftOf(one.until) > 0 && !isTooLong(one))
+    .map(({ rule, until, by }) => omitUndefined({ rule, until, by }));
+  if (shown.length > 0) resolution.show('overrides', shown);
+  return {
+    overrides: all.map(({ rule, until }) => {
+      const remainingSeconds = leftOf(until);
+      const startsInSeconds = remainingSeconds - maxOverrideSeconds;
+      return { rule, remainingSeconds, ...(startsInSeconds > 0 && { startsInSeconds }) };
+    }),
+    tooLong: all.filter(isTooLong).map(({ rule }) => rule),
   };
 }
 

@@ -1,12 +1,11 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { Intent } from '../../api/rollout-status.ts';
-import type { FleetPlace } from '../../core/fleet/queue.ts';
-import type { FailingFleet } from '../../core/fleet/waits.ts';
+import type { FleetHold, FleetPlace } from '../../core/fleet/waits.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { isAtLeast } from '../../kube/raw-object.ts';
 import type { World } from '../../kube/world.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { milliseconds } from '../../moco/json.ts';
 import type { FleetNumbers } from '../../telemetry/fleet-metrics.ts';
 import { Evictions } from './evictions.ts';
 import { FleetSlots } from './fleet-slots.ts';
@@ -25,6 +24,8 @@ import { Stages } from './sequence-stages.ts';
 /** Limits across all clusters; 0 stands for no limit. */
 export interface FleetLimits {
   readonly maxConcurrentRollouts: number;
+  /** Whether clusters that no sequence selects wait until the first of them has verified its revision. */
+  readonly verifyFirstCluster: boolean;
   /** Whether a rollout with condition `Stalled` True releases its slot to another cluster. */
   readonly releaseStalledSlots: boolean;
   readonly disruptionIntervalSeconds: number;
@@ -35,6 +36,7 @@ export interface FleetLimits {
 
 export const noFleetLimits: FleetLimits = {
   maxConcurrentRollouts: 0,
+  verifyFirstCluster: false,
   releaseStalledSlots: false,
   disruptionIntervalSeconds: 0,
   partitionUpdateIntervalSeconds: 0,
@@ -52,6 +54,10 @@ export class Fleet {
   readonly #wake: (key: string) => void;
   readonly #known = new Map<string, Known>();
   readonly #failing = new Set<string>();
+  /** Clusters that roll to a revision of which it is not known yet whether it works. */
+  readonly #unverified = new Set<string>();
+  /** When a revision was last verified, on the wall clock. */
+  #lastVerified = Number.NEGATIVE_INFINITY;
   readonly #slots: FleetSlots;
   readonly #promised = new Map<string, TimedStep>();
   /** Steps with an intent that has not ended, by cluster. */
@@ -96,6 +102,7 @@ export class Fleet {
     }
     const now = this.#known.get(key);
     this.#noteSlot(key);
+    this.#lastVerified = Math.max(this.#lastVerified, now?.verifiedAt ?? Number.NEGATIVE_INFINITY);
     this.stages.noteRollout(key, now);
     if (now?.open) this.#open.set(key, now.open);
     else this.#open.delete(key);
@@ -163,17 +170,16 @@ export class Fleet {
 
   #waitsOfKnown(key: string, revision: string): ClusterSnapshot['fleetWaits'] {
     if (this.stages.selects(key)) return this.stages.waits(key, revision, this.#world.wall() / 1000);
-    const failing = this.#breaker();
-    if (failing === null) return [];
-    return [{ hold: { rule: 'FleetFailing', ...failing }, remainingSeconds: null }];
+    const hold = this.#breaker();
+    return hold === null ? [] : [{ hold, remainingSeconds: null }];
   }
 
   /** Why no rollout may begin, or `null`. */
-  #breaker(): FailingFleet | null {
+  #breaker(): FleetHold | null {
     const { maxFailingRollouts: limit } = this.#limits;
     if (limit <= 0 || this.#failing.size < limit) return null;
     const [cluster = ''] = [...this.#failing].toSorted();
-    return { failing: this.#failing.size, limit, cluster };
+    return { rule: 'FleetFailing', failing: this.#failing.size, limit, cluster };
   }
 
   /** Promises the slot to a step that `decide` has just allowed. Returns a function that ends the promise. */
@@ -193,12 +199,26 @@ export class Fleet {
   /** The cluster that asks needs a slot, whatever its status said. */
   #place(key: string): FleetPlace | null {
     const known = this.#known.get(key);
-    return known?.rolling === true ? null : this.#slots.placeOf(key, known?.waitingSince ?? this.#world.wall());
+    if (known?.rolling === true) return null;
+    const since = known?.waitingSince ?? this.#world.wall();
+    return this.#slots.placeOf(key, since, this.#firstOf(key, since));
+  }
+
+  /** The cluster that goes first, unless a revision has been verified since this one began to wait. */
+  #firstOf(key: string, since: number): string | undefined {
+    if (!this.#limits.verifyFirstCluster || this.#lastVerified >= since || this.stages.selects(key)) return undefined;
+    return [...this.#unverified].find((other) => other !== key && !this.stages.selects(other));
   }
 
   #noteSlot(key: string): void {
     const known = this.#known.get(key);
-    const occupies = known !== undefined && (this.#occupies(known) || this.#promised.has(key));
+    const isPromised = this.#promised.has(key);
+    const occupies = known !== undefined && (this.#occupies(known) || isPromised);
+    if (known !== undefined && (known.rolling || isPromised) && known.unverified && !known.failing) {
+      this.#unverified.add(key);
+    } else if (this.#unverified.delete(key)) {
+      this.#wakeKeptByFirst();
+    }
     this.#slots.note(
       key,
       known === undefined
@@ -260,6 +280,13 @@ export class Fleet {
 
   #wakeNotBegun(): void {
     for (const [key, { waitingSince }] of this.#known) if (waitingSince !== null) this.#wake(key);
+  }
+
+  #wakeKeptByFirst(): void {
+    if (!this.#limits.verifyFirstCluster) return;
+    for (const [key, { waitingSince }] of this.#known) {
+      if (waitingSince !== null && waitingSince > this.#lastVerified) this.#wake(key);
+    }
   }
 
   /** Wakes the clusters that can get a slot now. */

@@ -1,4 +1,4 @@
-import { type FleetPlace, fleetPlace, freeSlots } from '../../core/fleet/queue.ts';
+import { type FleetPlace, fleetPlace, freeSlots } from '../../core/fleet/waits.ts';
 
 /** What a cluster has to do with slots. */
 export interface SlotStanding {
@@ -39,14 +39,18 @@ export class FleetSlots {
     if (standing !== null) this.#count(key, standing, 1);
   }
 
-  /** Where a cluster that needs a slot since then waits, or `null` if it gets one. A promise to itself keeps none from it. */
-  placeOf(key: string, since: number): FleetPlace | null {
+  /**
+   * Where a cluster that needs a slot since then waits, or `null` if it gets one. A promise to itself keeps none from it.
+   * `first` is the cluster that goes first.
+   */
+  placeOf(key: string, since: number, first?: string): FleetPlace | null {
     const own = this.#standings.get(key);
     return fleetPlace({
       limit: this.#limit,
       rolling: this.#rolling - (own?.occupies ? 1 : 0),
       stalled: this.#stalled - (own?.stalled ? 1 : 0),
       ahead: this.#ahead({ key, since }),
+      first,
     });
   }
 

@@ -3,7 +3,7 @@ import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
 import type { HoldRule } from '../../core/decision.ts';
 import { needsSlot } from '../../core/gates.ts';
 import { isRequestedByUser, ruleGroups } from '../../core/rules/catalogue.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { milliseconds } from '../../moco/json.ts';
 
 /** A cluster as its MySQLRollout describes it. */
 export interface Known {
@@ -16,6 +16,10 @@ export interface Known {
   readonly begun: boolean;
   /** The revision fails, or a rollout that has begun is stalled. */
   readonly failing: boolean;
+  /** No member has verified the revision of its rollout yet, as far as there is one. */
+  readonly unverified: boolean;
+  /** When the revision of its rollout, or of the last one that is complete, was known to be verified, on the wall clock. */
+  readonly verifiedAt: number | null;
   /** The cluster is rolling and cannot continue without a person. */
   readonly stalled: boolean;
   /** When a rollout was first seen that has not begun, on the wall clock; otherwise `null`. */
@@ -89,14 +93,18 @@ function standing({
   conditions,
   updateRevision,
   completeSince,
+  history,
 }: RolloutStatus): Omit<Known, 'uid' | 'resourceVersion' | 'open'> {
   const since = milliseconds(completeSince ?? null);
+  const last = history?.at(-1);
   const idle = {
     revision: rollout?.revision ?? null,
     begun: false,
     rolling: false,
     stalled: false,
     failing: rollout?.failing !== undefined,
+    unverified: rollout?.verified !== true,
+    verifiedAt: milliseconds(rollout?.verifiedAt ?? (last?.outcome === 'Complete' ? last.finishedAt : null)),
     waitingSince: null,
     wantsSlot: false,
     wantsTurn: false,

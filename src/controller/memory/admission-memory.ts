@@ -1,5 +1,5 @@
+import { isAdopted } from '../../core/adoption.ts';
 import type { Step } from '../../core/decision.ts';
-import { isAdopted } from '../../core/strategy.ts';
 import type { ApiError } from '../../kube/api-error.ts';
 import type { World } from '../../kube/world.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';

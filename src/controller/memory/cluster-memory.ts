@@ -94,6 +94,8 @@ export class ClusterState implements Known {
   changedAtMilliseconds: number | null = null;
   /** A key of the last decision that was logged. */
   logged = '';
+  /** The overrides that have ended and whose removal was tried. */
+  endedOverrides = '';
 
   constructor(world: World) {
     this.ages = new Ages(world);

@@ -1,11 +1,11 @@
-import type { PolicyRecord } from '../../api/policy.ts';
 import type { MySQLRollout } from '../../api/rollout.ts';
+import type { PolicyRecord } from '../../api/rollout-policy.ts';
 import { decide } from '../../core/decide.ts';
 import type { Decision } from '../../core/decision.ts';
 import { isAtLeast } from '../../kube/raw-object.ts';
 import { splitKey } from '../../kube/store.ts';
+import { timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
-import { timestampOf } from '../../moco/timestamp.ts';
 import { type Cache } from '../cache/cache.ts';
 import { collectFacts, type Dependencies, type ObservedFacts } from '../facts/collect-facts.ts';
 import type { ClusterState, Memory } from '../memory/cluster-memory.ts';

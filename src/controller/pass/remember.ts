@@ -1,9 +1,9 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
+import { isAdopted } from '../../core/adoption.ts';
 import type { Hold, Step } from '../../core/decision.ts';
 import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/step.ts';
-import { isAdopted } from '../../core/strategy.ts';
 import type { World } from '../../kube/world.ts';
-import { timestampOf } from '../../moco/timestamp.ts';
+import { timestampOf } from '../../moco/json.ts';
 import { admissionNotInForce, releaseUnsafe } from '../facts/admission.ts';
 import { loweredTo } from '../facts/contention.ts';
 import { type Finished, isFailedTry, unreported } from '../facts/ended-step.ts';
@@ -182,8 +182,7 @@ function failureOf({ observation, step, acted }: ActedStep): StepFailed | 'passi
 
 const setsUpdateRevision = (step: Step): boolean => step.kind === 'setStrategy' && step.newPods === 'UpdateRevision';
 
-const isAdoptedIn = ({ objects: { statefulSet } }: ActedStep['observation']): boolean =>
-  statefulSet !== null && isAdopted(statefulSet);
+const isAdoptedIn = ({ objects: { statefulSet } }: ActedStep['observation']): boolean => isAdopted(statefulSet);
 
 /** Counts consecutive failures of the same step. */
 function noteFailure(state: ClusterState, step: FailedStep['step'], failure: StepFailed, world: World): void {
@@ -204,6 +203,11 @@ export function rememberWritten(state: ClusterState, kept: MySQLRollout): void {
 /** Remembers since when the status has unwritten changes; `null` if it has none. */
 export function rememberChange(state: ClusterState, atMilliseconds: number | null): void {
   state.changedAtMilliseconds = atMilliseconds;
+}
+
+/** Remembers the overrides that have ended and whose removal was tried. */
+export function rememberEndedOverrides(state: ClusterState, ended: string): void {
+  state.endedOverrides = ended;
 }
 
 /** Remembers what Events, metrics and the log have reported. */

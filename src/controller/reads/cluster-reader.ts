@@ -1,5 +1,5 @@
-import { type PolicyRecord, policyKind, projectPolicy } from '../../api/policy.ts';
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
+import { type PolicyRecord, policyKind, projectPolicy } from '../../api/rollout-policy.ts';
 import { isPossibleSize } from '../../core/situation.ts';
 import { allOrAbort } from '../../kube/all-or-abort.ts';
 import type { ApiClient, Call } from '../../kube/api-client.ts';
@@ -20,7 +20,6 @@ import {
 import type { Reservation } from '../../kube/token-bucket.ts';
 import { hasImage } from '../../moco/in-place/images.ts';
 import { objects as items, type Json, object, text, whole } from '../../moco/json.ts';
-import { selects } from '../../moco/label-selector.ts';
 import { clusterKind } from '../../moco/names.ts';
 import {
   jobSelectorOf,
@@ -32,6 +31,7 @@ import {
   statefulSetName,
 } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
+import { selects } from '../../moco/selects.ts';
 import { templateOf } from '../../moco/template-changes.ts';
 import { usedOf } from '../facts/rollout-record.ts';
 
@@ -42,7 +42,7 @@ export interface LiveObjects {
 }
 
 const pageSize = 500;
-const annotated = { Pod: pods, StatefulSet: statefulSets } as const;
+const annotated = { Pod: pods, StatefulSet: statefulSets, MySQLRollout: rolloutKind } as const;
 
 /** Reads one cluster without any cache: no resourceVersion, so that etcd's quorum answers. Rejects with `ApiError`. */
 export class ClusterReader {
@@ -152,7 +152,7 @@ export class ClusterReader {
     return rollout === null ? null : usedOf(rollout as unknown as MySQLRollout);
   }
 
-  read(kind: 'Pod' | 'StatefulSet', namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
+  read(kind: keyof typeof annotated, namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
     return this.#find(annotated[kind], namespace, name, signal, 'disrupt');
   }
 

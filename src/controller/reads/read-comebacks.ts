@@ -1,11 +1,11 @@
-import type { EndingClaim } from '../../core/comeback-reading.ts';
 import type { Decision } from '../../core/decision.ts';
+import type { EndingClaim } from '../../core/readings.ts';
 import type { Target } from '../../core/step.ts';
 import type { World } from '../../kube/world.ts';
-import { claimsOf, isTerminating } from '../../moco/claims.ts';
 import { type Json, object, objects } from '../../moco/json.ts';
 import { isToBeEmptied } from '../../moco/nodes.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import { claimsOf, isTerminating } from '../../moco/successor.ts';
 import type { KnownComeback } from '../facts/comeback-facts.ts';
 import type { ClusterState } from '../memory/cluster-memory.ts';
 import type { ClusterReader } from './cluster-reader.ts';

@@ -1,5 +1,5 @@
 import type { Decision } from '../../core/decision.ts';
-import type { DelayReading } from '../../core/replication-delay.ts';
+import type { DelayReading } from '../../core/readings.ts';
 import { keyOf } from '../../kube/store.ts';
 import type { Log, World } from '../../kube/world.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';

@@ -1,4 +1,4 @@
-import type { InPlaceSettings } from '../../core/in-place.ts';
+import type { InPlaceSettings } from '../../core/in-place-changes.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import type { World } from '../../kube/world.ts';
 import { compare } from '../../moco/in-place/compare.ts';

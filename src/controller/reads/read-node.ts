@@ -1,4 +1,4 @@
-import type { TiedToNode } from '../../core/comeback-reading.ts';
+import type { TiedToNode } from '../../core/readings.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import type { World } from '../../kube/world.ts';
 import { type Json, object, objects, text } from '../../moco/json.ts';

@@ -1,4 +1,4 @@
-import { type PolicyRecord, policySource } from '../../api/policy.ts';
+import { type PolicyRecord, policySource } from '../../api/rollout-policy.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import type { Dependencies } from '../facts/collect-facts.ts';
 import { decidingPolicies } from '../facts/settings-in-force.ts';

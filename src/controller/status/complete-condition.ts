@@ -1,11 +1,10 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import { isRoutine } from '../../core/rules/catalogue.ts';
 import { isConflict } from '../../kube/api-error.ts';
-import { objects as items, type Json, object, whole } from '../../moco/json.ts';
+import { objects as items, type Json, milliseconds, object, whole } from '../../moco/json.ts';
 import { rolloutCompleteCondition } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
 import type { Observation } from '../pass/observe.ts';
 import { isShown } from './shown.ts';
 import type { StatusClient } from './status-client.ts';

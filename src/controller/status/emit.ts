@@ -1,7 +1,7 @@
 import { explainStep } from '../../core/explain-step.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
 import { keyOf } from '../../kube/store.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { milliseconds } from '../../moco/json.ts';
 import type { ClusterState } from '../memory/cluster-memory.ts';
 import { rememberReported } from '../pass/remember.ts';
 import { type ActedStep, sparesSwitchover } from '../pass/result.ts';
@@ -18,9 +18,10 @@ export function emit(report: Report, state: ClusterState, { metrics, recorder, l
   metrics.setMembers(cluster, series.membersByState, series.stale);
   metrics.setHold(cluster, series.hold);
   metrics.setMaintenanceWindow(cluster, series.hasOpening);
-  metrics.setMaintenanceOpens(cluster, series.opensSeconds);
+  metrics.maintenanceOpens.set(cluster, series.opensSeconds);
   metrics.setFailingChecks(cluster, series.failingChecks);
-  metrics.setLastProgress(cluster, series.lastProgressSeconds);
+  metrics.overrides.set(cluster, series.overrides);
+  metrics.lastProgress.set(cluster, series.lastProgressSeconds);
   metrics.setStalled(cluster, series.stalled);
   metrics.setPartition(cluster, series.partition);
   for (const { seconds } of series.returned) metrics.memberUpdateDurationSeconds.observe(seconds);

@@ -55,6 +55,7 @@ export function progressOf(
     lastProgressAt: memory.moved?.at ?? known.lastProgressAt,
     begunAt: known.begunAt ?? (intent !== null && takesSlot(intent) ? intent.at : undefined),
     verified: known.verified || decision.verified,
+    verifiedAt: known.verifiedAt ?? (decision.verified ? nowTimestamp : undefined),
     failing: failingOf(known, decision),
     takenDown: sorted([...known.takenDown, ...down]),
     ...inPlaceProgressOf(known, snapshot, ended, known.disruptions + disruptedFor(revision, ended)),

@@ -1,6 +1,6 @@
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { hasOpening } from '../../core/maintenance.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { milliseconds } from '../../moco/json.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import type { Observation } from '../pass/observe.ts';
 
@@ -18,6 +18,8 @@ export interface Series {
   readonly opensSeconds: number | null;
   /** The names of the checks that fail and hold. */
   readonly failingChecks: readonly string[];
+  /** When each override in force ends, in Unix seconds, by rule. */
+  readonly overrides: Readonly<Record<string, number>>;
   readonly partition: Parameters<RolloutMetrics['setPartition']>[1];
   /** Members that this process disrupted and that participate again. */
   readonly returned: readonly { readonly ordinal: number; readonly seconds: number }[];
@@ -25,7 +27,7 @@ export interface Series {
 
 /** A hold is exported from its first moment, even while the status does not show it. */
 export function seriesOf(observation: Observation, status: RolloutStatus): Series {
-  const { decision, snapshot, policy, memory, now, nowMilliseconds } = observation;
+  const { decision, snapshot, policy, settings, memory, now, nowMilliseconds } = observation;
   const { members, stale, hold } = decision;
   const membersByState: Record<string, number> = {};
   for (const { state } of members) membersByState[state] = (membersByState[state] ?? 0) + 1;
@@ -41,6 +43,9 @@ export function seriesOf(observation: Observation, status: RolloutStatus): Serie
     hasOpening: hasOpening(snapshot, policy),
     opensSeconds: hold !== null && 'opensAt' in hold ? seconds(hold.opensAt) : null,
     failingChecks: hold?.rule === 'CheckFailing' ? hold.checks.map(({ check }) => check) : [],
+    overrides: Object.fromEntries(
+      (settings.sources['overrides']?.value ?? []).map(({ rule, until }) => [rule, seconds(until) ?? 0]),
+    ),
     partition: isOwn
       ? {
           current: snapshot.members.filter(({ revision }) => revision === currentRevision).length,

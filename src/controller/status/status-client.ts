@@ -1,7 +1,7 @@
-import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
+import { type MySQLRollout, type RolloutSpec, rolloutKind } from '../../api/rollout.ts';
+import { type SequenceStatus, sequenceKind } from '../../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
-import { type SequenceStatus, sequenceKind } from '../../api/sequence.ts';
-import { path } from '../../kube/resource.ts';
+import { apiVersion, path } from '../../kube/resource.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
@@ -73,6 +73,32 @@ export class StatusClient extends ClusterReader {
       path: path(sequenceKind, { name, subresource: 'status' }),
       query: { fieldValidation: 'Strict' },
       body: { apiVersion: `${group}/${version}`, kind, metadata: { name, uid, resourceVersion }, spec, status },
+      priority: 'status',
+      signal,
+    });
+  }
+
+  /**
+   * Applies the fields of a field manager. Lists are read and written as a whole: the resourceVersion is the precondition,
+   * so that concurrent writers lose no entry.
+   */
+  applyRollout(
+    { metadata: { namespace, name, uid, resourceVersion } }: Pick<MySQLRollout, 'metadata'>,
+    spec: RolloutSpec,
+    fieldManager: string,
+    signal: AbortSignal,
+  ): Promise<MySQLRollout> {
+    return this.call({
+      method: 'PATCH',
+      path: path(rolloutKind, { namespace, name }),
+      query: { fieldManager, fieldValidation: 'Strict' },
+      contentType: 'application/apply-patch+yaml',
+      body: {
+        apiVersion: apiVersion(rolloutKind),
+        kind: rolloutKind.kind,
+        metadata: { namespace, name, uid, resourceVersion },
+        ...(Object.keys(spec).length > 0 && { spec }),
+      },
       priority: 'status',
       signal,
     });

@@ -8,6 +8,7 @@ import { rememberChange } from '../pass/remember.ts';
 import { writeCompletion } from './complete-condition.ts';
 import { dueAtMilliseconds } from './due.ts';
 import { emit, emitNews } from './emit.ts';
+import { removeEndedOverrides } from './ended-overrides.ts';
 import type { Report } from './pass-report.ts';
 import type { ReportContext } from './report-context.ts';
 import { reportedAfterSeconds, shownAfterSeconds } from './shown.ts';
@@ -26,6 +27,7 @@ export async function write(
   const { observation, completion } = report;
   const { hold, requeueAfterSeconds } = observation.decision;
   emit(report, state, context);
+  await removeEndedOverrides(observation, state, context, signal);
   let statusIn: number | null = null;
   try {
     statusIn = await writeWhenDue(report, state, context, signal);

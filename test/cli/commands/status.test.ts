@@ -25,6 +25,24 @@ describe('status and plan', () => {
     });
   }
 
+  it('say which rules are overridden, until when, by whom and why', async () => {
+    const cluster = await FakeCluster.start();
+    try {
+      const override = { rule: 'BackupRunning', until: '2026-07-01T12:30:00Z', reason: 'known', by: 'me' };
+      cluster.bench.changeRollout({ spec: { overrides: [override], paused: true } });
+      await cluster.bench.start().work();
+      const sentence = 'BackupRunning is overridden until 2026-07-01T12:30:00Z (29m57s left) by me: known';
+      for (const command of ['status', 'plan']) {
+        expect((await cluster.run(command, 'test')).out).to.contain(`note     ${sentence}`);
+      }
+      expect((await cluster.run('status', '-A')).out).to.contain('; overridden: BackupRunning');
+      cluster.bench.world.freeze(30 * 60_000);
+      expect((await cluster.run('status', 'test')).out).not.to.contain('overridden');
+    } finally {
+      await cluster.close();
+    }
+  });
+
   it('say that no controller is running if the lease shows that', async () => {
     const cluster = await FakeCluster.start();
     const lease = (renewTime: string): object => ({

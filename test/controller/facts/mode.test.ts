@@ -61,7 +61,7 @@ const everything = {
   approvedRevision: 'r',
   pinnedMembers: [{ ordinal: 1, reason: 'why not' }],
   restore: { revision: 'r', members: [2] },
-  overrides: [{ rule: 'BackupRunning', until: '2026-01-01T00:00:00Z', reason: 'why not' }],
+  overrides: [{ rule: 'BackupRunning', until: '1970-01-02T00:00:00Z', reason: 'why not' }],
 };
 
 describe('settings without effect', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { anything, assert, constantFrom, integer, oneof, property, record } from 'fast-check';
-import { noMaintenance } from '../../../src/api/maintenance.ts';
-import { type PolicyRecord, projectPolicy } from '../../../src/api/policy.ts';
+import { noMaintenance } from '../../../src/api/maintenance-settings.ts';
+import { type PolicyRecord, projectPolicy } from '../../../src/api/rollout-policy.ts';
 import { builtInStrategy, type CommonSettings } from '../../../src/api/settings.ts';
 import {
   type DefaultSettings,
@@ -11,7 +11,7 @@ import {
   settingsOf,
 } from '../../../src/controller/facts/settings-in-force.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
-import { milliseconds } from '../../../src/moco/timestamp.ts';
+import { milliseconds } from '../../../src/moco/json.ts';
 import { flags } from '../../../src/options/flags.ts';
 
 const now = milliseconds('2026-01-02T03:04:05Z') ?? Number.NaN;
@@ -234,6 +234,28 @@ describe('the settings for a cluster', () => {
     expect(remaining('2026-01-02T03:04:06.500Z')).to.equal(1.5);
     expect(remaining('2026-01-02T12:04:05+09:00')).to.equal(0);
     expect(remaining('2025-01-02t03:04:05z')).to.be.below(-31_000_000);
+  });
+
+  it('let an override begin as long before its end as it may last, and show it while it lasts', () => {
+    const at = (until: string) => {
+      const read = settings({ overrides: [{ rule: 'BackupRunning', until, reason: 'x', by: 'ada' }] });
+      if (read.problem !== null) throw new Error(read.problem);
+      const { policy: taken, sources, overriddenTooLong } = read;
+      return { starts: taken.overrides[0]?.startsInSeconds, shown: sources.overrides?.value, overriddenTooLong };
+    };
+    const shown = (until: string) => [{ rule: 'BackupRunning', until, by: 'ada' }];
+    const day = '2026-01-03T03:04:05Z';
+    expect(at(day)).to.deep.equal({ starts: undefined, shown: shown(day), overriddenTooLong: [] });
+    expect(at('2026-01-03T03:05:05Z')).to.deep.equal({
+      starts: 60,
+      shown: undefined,
+      overriddenTooLong: ['BackupRunning'],
+    });
+    expect(at('2026-01-02T03:04:05Z'), 'it has ended').to.deep.equal({
+      starts: undefined,
+      shown: undefined,
+      overriddenTooLong: [],
+    });
   });
 
   it('contradict each other if a rollout would stall before a member counts as ready', () => {

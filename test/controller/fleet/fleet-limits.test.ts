@@ -1,13 +1,15 @@
 import { expect } from 'chai';
+import { sequenceKind } from '../../../src/api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { Cache } from '../../../src/controller/cache/cache.ts';
 import { type RolloutRecord, wholeRecord } from '../../../src/controller/facts/rollout-record.ts';
+import { projectSequence } from '../../../src/controller/facts/sequence-record.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../../src/controller/fleet/follow-fleet.ts';
 import type { HoldRule } from '../../../src/core/decision.ts';
 import type { EffectKind } from '../../../src/core/effects.ts';
+import { timestampOf } from '../../../src/moco/json.ts';
 import type { ClusterRecord } from '../../../src/moco/records.ts';
-import { timestampOf } from '../../../src/moco/timestamp.ts';
 import { Bench } from '../bench.ts';
 
 const start = Date.parse('2026-07-01T12:00:00Z');
@@ -154,6 +156,72 @@ describe('the slots of a fleet', () => {
       expect(watched.place('b')).to.equal(1);
     });
   }
+
+  it('are for the first cluster alone until a member of it has verified its revision', () => {
+    const watched = new Watched({ maxConcurrentRollouts: 5, verifyFirstCluster: true });
+    for (const key of ['a', 'b', 'c']) watched.waits(key, 10);
+    expect(watched.place('a')).to.equal(null);
+    const end = watched.fleet.promise('a', evict);
+    expect([watched.place('a'), watched.place('b'), watched.place('c')]).to.deep.equal([null, 1, 2]);
+    watched.rolls('a', { rollout: { ...progress, begunAt: at(20) } });
+    end();
+    expect(watched.fleet.factsFor('b', 'OnDelete', 'r').fleetQueue).to.deep.include({ first: 'a', place: 1 });
+    expect(watched.woken).to.deep.equal([]);
+    watched.rolls('a', { rollout: { ...progress, begunAt: at(20), verified: true, verifiedAt: at(50) } });
+    expect([watched.woken, watched.place('b'), watched.place('c')]).to.deep.equal([['b', 'c'], null, null]);
+    watched.rolls('b', { rollout: { ...progress, begunAt: at(60) } });
+    expect(watched.place('c'), 'a revision has been verified since it was stale').to.equal(null);
+    watched.waits('d', 70);
+    expect(watched.place('d'), 'it became stale after that').to.equal(2);
+    watched.notify('b', {
+      history: [
+        { revision: 'r', startedAt: at(0), disruptions: 1, switchovers: 0, finishedAt: at(80), outcome: 'Complete' },
+      ],
+    });
+    expect(watched.place('d'), 'b has become complete since').to.equal(null);
+  });
+
+  it('are offered to the next cluster alone if the first one fails, stalls or does not begin after all', () => {
+    for (const ends of ['fails', 'stalls', 'does not begin']) {
+      const watched = new Watched({ verifyFirstCluster: true });
+      for (const key of ['a', 'b', 'c']) watched.waits(key, 10);
+      const end = watched.fleet.promise('a', evict);
+      expect(watched.place('b'), ends).to.equal(1);
+      if (ends === 'fails') {
+        watched.rolls('a', { rollout: { ...progress, begunAt: at(20), failing: { ordinal: 2, message: '' } } });
+      }
+      if (ends === 'stalls') watched.rolls('a', { conditions: stalledTrue });
+      end();
+      expect(watched.woken.slice(-2), ends).to.deep.equal(['b', 'c']);
+      watched.waits('b', 10);
+      expect(watched.place('b'), ends).to.equal(null);
+      watched.rolls('b');
+      expect(watched.place('c'), ends).to.equal(ends === 'does not begin' ? 2 : 1);
+    }
+  });
+
+  it('do not wait for a first cluster where a sequence selects one of the two', () => {
+    const watched = new Watched({ verifyFirstCluster: true });
+    const record = projectSequence({
+      apiVersion: sequenceKind.group,
+      metadata: { name: 's', uid: 's', resourceVersion: '1', generation: 1 },
+      spec: { selector: { matchLabels: { tier: 'canary' } }, stages: [{ name: 'canary' }] },
+    });
+    watched.fleet.stages.noteSequence('s', record);
+    for (const [key, tier] of [
+      ['a', 'canary'],
+      ['b', 'canary'],
+      ['c', 'none'],
+      ['d', 'none'],
+    ] as const) {
+      watched.fleet.stages.noteCluster(key, { labels: { tier }, offline: false, updateRevision: 'r' });
+      watched.waits(key, 10);
+    }
+    watched.rolls('a');
+    expect([watched.place('b'), watched.place('c')]).to.deep.equal([null, null]);
+    watched.rolls('c');
+    expect([watched.place('b'), watched.place('d')], 'b is before d in the queue').to.deep.equal([null, 2]);
+  });
 
   const stalledTrue = [
     { type: 'Stalled', status: 'True', reason: 'UpdateRevisionFailing', message: '', lastTransitionTime: at(0) },
@@ -384,6 +452,22 @@ describe('a cluster of a fleet', () => {
     bench.replace(1, { revision: 'corrected' });
     await program.work();
     expect([bench.status.hold?.rule, bench.steps.length]).to.deep.equal(['FleetFailing', 3]);
+  });
+
+  it('goes first, until a member of it has verified the revision', async () => {
+    const bench = new Bench();
+    const program = bench.start({}, { ...noFleetLimits, verifyFirstCluster: true });
+    const metadata = { namespace: 'default', name: 'other', uid: 'other', resourceVersion: '1' };
+    const first = () => program.fleet.factsFor('default/other', 'OnDelete', 'r').fleetQueue?.first;
+    await program.work();
+    const { startedAt = '', verifiedAt } = bench.status.rollout ?? {};
+    const status = { rollout: { ...progress, startedAt } };
+    program.fleet.note('default/other', { apiVersion: '', kind: '', metadata, status });
+    expect([first(), verifiedAt]).to.deep.equal(['default/test', undefined]);
+    bench.replace(2);
+    await program.work();
+    expect(first()).to.equal(undefined);
+    expect(bench.status.rollout?.verifiedAt).to.be.a('string');
   });
 
   it('gives up its slot when it goes offline in the middle of its rollout', async () => {

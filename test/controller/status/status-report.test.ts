@@ -129,7 +129,11 @@ describe('the status of a rollout', () => {
     bench.world.freeze(60_000);
     bench.changePod(1, { metadata: { labels: { x: 'y' } } });
     await program.work();
-    expect(bench.status.hold).to.deep.equal({ rule: 'Paused', message: 'the rollout is paused', since });
+    expect(bench.status.hold).to.deep.equal({
+      rule: 'Paused',
+      message: 'the rollout is paused by spec.paused of the MySQLRollout',
+      since,
+    });
     bench.changeCluster({ metadata: { annotations: { 'moco.cybozu.com/clustering-stopped': 'true' } } });
     await program.work();
     expect(bench.status.hold?.rule).to.equal('ClusteringStopped');

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { debianMysql } from '../../reality/image/debian-packages.ts';
-import { debianRoot, versionOf } from '../../reality/image/root-directory.ts';
+import { debianRoot } from '../../reality/image/root-directory.ts';
 import { Unavailable } from '../../reality/image/unavailable.ts';
 
 const run = promisify(execFile);
@@ -37,9 +37,8 @@ export class MysqlServers {
     if ((await stat(join(cache, 'debian')).catch(() => null)) === null) {
       throw new Unavailable('Expected MySQL in .cache/reality: run `make mysql`');
     }
-    const unpacked = await fetchMysql();
     const root = join(cache, `mysqld-${process.pid}`);
-    await debianRoot(root, unpacked, await versionOf(unpacked), '8.4.4');
+    await debianRoot(root, await fetchMysql(), '8.4.4');
     for (const [name, minor] of [
       ['null', '3'],
       ['random', '8'],
