@@ -102,7 +102,7 @@ function distinct(rights: readonly Right[]): readonly Right[] {
   });
 }
 
-const placeOf = ({ namespace }: Session): string =>
+export const placeOf = ({ namespace }: Session): string =>
   namespace === null ? 'in all namespaces' : `in namespace ${namespace}`;
 
 /** The rights that a user has not, or that the caller has not with `null`: `patch pods`. */

@@ -17,7 +17,6 @@ const checks = [
   definitions,
   controller,
   controllerRights,
-  mysql,
   ownRights,
   admission,
   certificates,
@@ -25,6 +24,7 @@ const checks = [
   manifests,
   claims,
   semiSync,
+  mysql,
 ];
 
 const colours = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
@@ -34,7 +34,7 @@ export const checkCommand: ClusterCommand = {
   name: 'check',
   arguments: '',
   completes: [],
-  summary: 'Check versions, rights, MySQL, admission, certificates, budgets, manifests, claims and plugins',
+  summary: 'Check versions, rights, admission, certificates, budgets, manifests, claims, plugins and MySQL',
   help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
   examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
   options: [allNamespacesOption, outputOption],
