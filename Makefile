@@ -88,8 +88,8 @@ real-moco: node_modules ## Build moco-controller, which some tests run beside (o
 go-tools: node_modules ## Build helm and glua, which some tests use (once, about 2 minutes)
 	@$(NODE) test/support/go-tools/main.ts
 
-debian-packages: ## Fetch prometheus, promtool and shellcheck out of Debian's packages, where they are not in PATH
-	@hack/debian-packages.sh prometheus promtool shellcheck
+debian-packages: ## Fetch prometheus, promtool, prometheus-mysqld-exporter and shellcheck out of Debian's packages, where they are not in PATH
+	@hack/debian-packages.sh prometheus promtool prometheus-mysqld-exporter shellcheck
 
 mysql: node_modules ## Fetch the real servers that some tests start (Debian's packages of MySQL, 330 MB unpacked)
 	@$(NODE) test/support/mysqld/main.ts

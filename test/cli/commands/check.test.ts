@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { V1MicroTime } from '@kubernetes/client-node';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { neededByController, neededInWholeCluster } from '../../../src/cli/check/rights.ts';
@@ -134,9 +135,11 @@ describe('check', () => {
       metadata: {
         namespace: 'moco-rollout-system',
         name: 'moco-rollout',
+        uid: 'lease',
+        resourceVersion: '1',
         annotations: { 'moco-rollout.io/flags': flags },
       },
-      spec: {},
+      spec: { holderIdentity: 'a', renewTime: new V1MicroTime(installed.cluster.bench.world.wall()).toISOString() },
     };
     expect(await last()).to.match(
       /^ok +MySQL +it is asked: system:serviceaccount:\S+ may read MOCO's Secrets in namespace default$/,

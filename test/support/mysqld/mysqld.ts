@@ -153,7 +153,8 @@ ${more.join('\n')}
   }
 }
 
-function freePort(): Promise<number> {
+/** Nobody listens there at the moment. */
+export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
       const address = server.address();
