@@ -1,7 +1,7 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
 import { type Cache } from '../../controller/cache/cache.ts';
 import type { ObservedFacts } from '../../controller/facts/collect-facts.ts';
-import { type InPlaceReadings, nothingRead } from '../../controller/facts/in-place-updates.ts';
+import { type InPlaceReadings, nothingReadInPlace } from '../../controller/facts/in-place-updates.ts';
 import { type FleetLimits, noFleetLimits } from '../../controller/fleet/fleet-limits.ts';
 import { keyOf } from '../../kube/store.ts';
 import { type Flag, read } from '../../options/flag.ts';
@@ -111,9 +111,9 @@ async function factsOfAll(
         isSelected ? assumed : {},
         inPlace,
       );
-    const seen = observe(nothingRead);
+    const seen = observe(nothingReadInPlace);
     const inPlace = await readInPlace(session, seen);
-    facts.set(key, inPlace === nothingRead ? seen : observe(inPlace));
+    facts.set(key, inPlace === nothingReadInPlace ? seen : observe(inPlace));
   }
   return new Map([...facts].toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }

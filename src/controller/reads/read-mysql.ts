@@ -7,7 +7,7 @@ import type { Log, World } from '../../kube/world.ts';
 import { timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
-import type { ClusterState } from '../memory/cluster-memory.ts';
+import type { Readings } from '../facts/readings.ts';
 import type { MysqlAsker } from './mysql-asker.ts';
 
 /** After a longer pause an answer belongs to another step. */
@@ -21,24 +21,20 @@ export interface MysqlContext {
   readonly metrics: Pick<RolloutMetrics, 'countMysqlReading' | 'setReplication'>;
 }
 
-/** Asks the members if the decision waits for what they say. Resolves to whether any was asked. */
-export async function refreshMysql(
+type Known = Readings['mysql'];
+
+/** Asks the members if the decision waits for what they say. Resolves to `null` if it does not. */
+export async function readMysqlAwaited(
   { decision: { hold }, objects }: { readonly decision: Decision; readonly objects: ClusterObjects },
-  state: ClusterState,
+  known: Known,
   context: MysqlContext,
   signal: AbortSignal,
-): Promise<boolean> {
-  const asks = hold === null ? null : neededFor(hold, state, context.world);
-  if (context.mysql === undefined || asks === null) return false;
-  await readMysql(objects, asks === 'switchover', state, context, signal);
-  return true;
+): Promise<Known> {
+  const asks = hold === null ? null : neededFor(hold, known, context.world);
+  return asks === null ? null : readMysql(objects, asks === 'switchover', known, context, signal);
 }
 
-function neededFor(
-  hold: NonNullable<Decision['hold']>,
-  { mysql }: ClusterState,
-  world: World,
-): 'switchover' | 'step' | null {
+function neededFor(hold: NonNullable<Decision['hold']>, known: Known, world: World): 'switchover' | 'step' | null {
   switch (hold.rule) {
     case 'ReplicasBehind':
       if (hold.replicas.every(({ reading }) => reading !== null)) return null;
@@ -46,7 +42,7 @@ function neededFor(
     case 'LongWrite':
       return hold.write === null ? 'switchover' : null;
     case 'FailoverUnfinished': {
-      const isOld = mysql === null || world.monotonic() - mysql.atMilliseconds >= lastingSeconds * 1000;
+      const isOld = known === null || world.monotonic() - known.atMilliseconds >= lastingSeconds * 1000;
       return isOld ? 'step' : null;
     }
     default:
@@ -54,21 +50,20 @@ function neededFor(
   }
 }
 
-/** Asks the primary, then all replicas in parallel. Never rejects. */
+/** Asks the primary, then all replicas in parallel. Resolves to `null` while the feature gate is off. Never rejects. */
 export async function readMysql(
   objects: ClusterObjects,
   forSwitchover: boolean,
-  state: ClusterState,
+  before: Known,
   { mysql, world, log, metrics }: MysqlContext,
   signal: AbortSignal,
-): Promise<void> {
-  if (mysql === undefined) return;
+): Promise<Known> {
+  if (mysql === undefined) return null;
   const { cluster } = objects;
   const pods = objects.pods.filter(isRunning);
   const primary = pods.find(({ ordinal }) => ordinal === cluster.primaryIndex) ?? null;
   const replicas = pods.filter((pod) => pod !== primary);
   const { problem, said, writes } = await mysql.ask({ cluster, primary, replicas, forSwitchover }, signal);
-  const before = state.mysql;
   const now = world.monotonic();
   const isSeries = before !== null && now - before.atMilliseconds < seriesMilliseconds;
   const last = isSeries ? before : null;
@@ -77,13 +72,6 @@ export async function readMysql(
     const unknownSince = last?.members.get(uid)?.unknownSinceMilliseconds ?? now;
     return [uid, { said: one, unknownSinceMilliseconds: one.kind === 'unknown' ? unknownSince : null }] as const;
   });
-  state.mysql = {
-    problem,
-    members: new Map(members),
-    writes: writes.map((write) => ({ ...write, since: timestampOf(world.wall() - write.ageSeconds * 1000) })),
-    waitingSinceMilliseconds: waits ? (last?.waitingSinceMilliseconds ?? now) : null,
-    atMilliseconds: now,
-  };
   const key = keyOf(cluster.namespace, cluster.name);
   if (problem !== null && problem !== before?.problem) {
     log.warn({ cluster: key, reason: problem }, 'MySQL can not be asked, and the rollout goes on without its answers');
@@ -97,6 +85,13 @@ export async function readMysql(
     }
   }
   metrics.setReplication(splitKey(key), behindByName(replicas, said));
+  return {
+    problem,
+    members: new Map(members),
+    writes: writes.map((write) => ({ ...write, since: timestampOf(world.wall() - write.ageSeconds * 1000) })),
+    waitingSinceMilliseconds: waits ? (last?.waitingSinceMilliseconds ?? now) : null,
+    atMilliseconds: now,
+  };
 }
 
 const isRunning = ({ deletionTimestamp, containers }: PodRecord): boolean =>

@@ -1,4 +1,4 @@
-import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
+import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
 import type { Occurrence } from '../../kube/event-recorder.ts';
 import { keyOf } from '../../kube/store.ts';
@@ -45,9 +45,6 @@ export function report(observation: Observation): Report {
     log: logLine(observation),
   };
 }
-
-/** The status that is written with an intent. */
-export const reportIntent = (confirmed: Observation, intent: Intent): StatusReport => statusOf(confirmed, intent);
 
 const noNews: News = { finished: null, switchover: null, outOfBand: [], mysqldRestarted: [] };
 

@@ -84,7 +84,7 @@ async function play(asks: boolean): Promise<void> {
       'SET GLOBAL rpl_semi_sync_master_enabled = ON',
     );
     for (let left = transactions; left > 0; left -= 1) {
-      await source.run(`INSERT INTO d.t (v) VALUES (RANDOM_BYTES(1024)), (REPEAT(MD5(RAND()), ${bytesEach / 32}))`);
+      await source.run(`INSERT INTO d.t (v) VALUES (REPEAT(MD5(RAND()), ${bytesEach / 32}))`);
     }
     const way = await slowWay(source.port);
     await follow(returned, way.port);
