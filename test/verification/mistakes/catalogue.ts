@@ -305,6 +305,11 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     decide: (snapshot, policy) => decide({ ...snapshot, replicationDelays: noDelays(snapshot.members) }, policy),
     simulation: ['lag'],
   },
+  'counts a replica as soon as it is ready': {
+    wrong: 'takes the next replica although the one that came back has received nothing, so that commits wait for it',
+    decide: (snapshot, policy) => decide({ ...snapshot, mysql: null }, policy),
+    explorer: { finds: 'I27', world: small(3, 'delay') },
+  },
   'ignores a failing check': {
     wrong: 'takes members that work although a check of the user fails',
     decide: (snapshot, policy) => decide({ ...snapshot, checks: [] }, policy),
