@@ -31,7 +31,7 @@ const importsOfEntrances: Readonly<Record<string, readonly string[]>> = {
   'src/cli/cluster/watch-clusters.ts': ['cache/cache.ts'],
   // What a person may have done that the controller does.
   'src/cli/cluster/session.ts': ['disrupt/cluster-client.ts'],
-  'src/cli/cluster/release-cluster.ts': ['disrupt/execute.ts'],
+  'src/cli/cluster/release-cluster.ts': ['disrupt/execute.ts', 'status/complete-condition.ts'],
   'src/cli/check/admission-in-force.ts': ['disrupt/keep-revisions.ts'],
 };
 

@@ -459,6 +459,18 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'PodDisruptionBudget moco-test allows no disruption, as it does while a backup runs',
     ],
     [
+      {
+        rule: 'BlockedByPDB',
+        budget: 'moco-test',
+        cause: 'closed',
+        healthy: 3,
+        needed: 3,
+        message: null,
+        inVain: 'BackupRunning',
+      },
+      'PodDisruptionBudget moco-test allows no disruption, as it does while a backup runs; overriding BackupRunning does not change that: let the backup end, or delete its Job',
+    ],
+    [
       { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'used', healthy: 2, needed: 2, message: null },
       'PodDisruptionBudget moco-test needs 2 healthy pods and has 2',
     ],

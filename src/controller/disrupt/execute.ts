@@ -1,8 +1,8 @@
 import type { Step, Target } from '../../core/decision.ts';
 import { ApiError, isConflict, isNotFound, isTooManyRequests, wasNeverSent, wasTooLate } from '../../kube/api-error.ts';
 import type { World } from '../../kube/world.ts';
-import { annotationOn, demoteAnnotation, demotedForAnnotation } from '../../moco/names.ts';
-import type { ClusterObjects, StatefulSetRecord } from '../../moco/records.ts';
+import { annotationOn, demoteAnnotation, demotedForAnnotation, restartInPlaceAnnotation } from '../../moco/names.ts';
+import type { ClusterObjects, PodRecord, StatefulSetRecord } from '../../moco/records.ts';
 import type { StepResult } from '../facts/ended-step.ts';
 import type { OwnWrite } from '../facts/own-writes.ts';
 import type { Answer } from '../pass/end.ts';
@@ -81,7 +81,11 @@ export async function act(
         return seen(`end of the demotion of ${target.name}`, target.uid, version);
       });
     case 'release':
-      return ofStatefulSet((found) => release(found, api));
+      return ofStatefulSet(async (found) => {
+        // First, so that nothing is left behind by a release that is interrupted and done again.
+        await Promise.all(pods.filter(isNoted).map((pod) => forgetInPlace(pod, api)));
+        return release(found, api);
+      });
     case 'setStrategy': {
       if (step.newPods === 'UpdateRevision') return ofStatefulSet((found) => adopt(found, api));
       let kept: Kept | null = null;
@@ -103,6 +107,12 @@ export async function act(
       });
   }
 }
+
+const isNoted = ({ live }: PodRecord): boolean => live?.annotations[restartInPlaceAnnotation] !== undefined;
+
+/** Whoever adopts the cluster again has nothing to wait for: the kubelet has restarted the containers long since. */
+const forgetInPlace = (pod: PodRecord, api: ClusterApi): Promise<string> =>
+  api.annotate('Pod', pod.namespace, pod, { [restartInPlaceAnnotation]: null });
 
 const nothingDone: Answer = {
   result: 'done',
