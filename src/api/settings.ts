@@ -119,6 +119,18 @@ const shape = {
     'The number of seconds for which a switchover waits for a replica whose replication delay can not be read. After ' +
       `it the switchover begins all the same. ${defaultsTo('replicaDelayGraceSeconds')}`,
   ),
+  longWriteGraceSeconds: whole(
+    0,
+    3600,
+    'The number of seconds for which a switchover waits for writes of the primary that have been open for a second or ' +
+      'longer, which MOCO would cut off. It requires the feature gate ReplicationFacts. ' +
+      `Defaults to ${defaultPolicy.longWriteGraceSeconds}.`,
+  ),
+  longWritePolicy: oneOf(
+    ['Proceed', 'Hold'],
+    'What happens after longWriteGraceSeconds while such a write is open: Proceed begins the switchover, Hold waits ' +
+      `until it ends. Nothing is ever killed. Defaults to ${defaultPolicy.longWritePolicy}.`,
+  ),
   primaryUpdatePolicy: oneOf(
     ['Automatic', 'Manual'],
     'Whether the primary is updated by itself once all other members are, or after a person has approved it by ' +
