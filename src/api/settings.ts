@@ -30,8 +30,13 @@ export const flagOfSetting: Readonly<Partial<Record<string, string>>> = {
   replicaDelayGraceSeconds: '--replica-delay-grace-seconds',
 };
 
+/** The settings with one word or number as their default. */
+type Plain = {
+  [F in keyof RolloutPolicy]-?: RolloutPolicy[F] extends string | number | boolean ? F : never;
+}[keyof RolloutPolicy];
+
 /** The end of a description. */
-const defaultsTo = (field: 'strategy' | keyof RolloutPolicy): string => {
+const defaultsTo = (field: 'strategy' | Plain): string => {
   const builtIn = field === 'strategy' ? builtInStrategy : defaultPolicy[field];
   const flag = flagOfSetting[field];
   return flag === undefined ? `Defaults to ${builtIn}.` : `Defaults to the controller's flag ${flag} (${builtIn}).`;

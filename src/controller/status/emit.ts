@@ -25,7 +25,7 @@ export function emit(report: Report, { memory, context: { metrics, recorder, log
   metrics.setPartition(cluster, series.partition);
   for (const { seconds } of series.returned) metrics.memberUpdateDurationSeconds.observe(seconds);
   if (event !== null) recorder.record(event);
-  if (line.key !== observation.memory.told.logged) log.info(line.fields, line.sentence);
+  if (line.key !== observation.memory.told.logged) log[line.level](line.fields, line.sentence);
   const { hold } = observation.decision;
   rememberReported(memory, {
     hold: event !== null && hold !== null ? hold.rule : hold === null ? null : observation.memory.told.reported,
@@ -43,7 +43,8 @@ export function emitStep(acted: Acted, { metrics, recorder, log }: Context): voi
   const fields = { cluster: keyOf(namespace, name), step: step.kind, rule, result: acted.result };
   if (acted.refusedByBudget) metrics.evictionsRefused.inc();
   if (acted.done.length === 0) {
-    const level = acted.result === 'conflict' ? 'debug' : 'info';
+    const isRefused = acted.result === 'refused' && !acted.refusedByBudget;
+    const level = acted.result === 'conflict' ? 'debug' : isRefused ? 'warn' : 'info';
     log[level]({ ...fields, answer: acted.message }, `did not happen: ${explainStep(step)}`);
     return;
   }

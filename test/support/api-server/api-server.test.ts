@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { path } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
-import { sampleCluster } from '../../support/moco/sample.ts';
+import { sampleCluster } from '../moco/sample.ts';
 import type { ApiAnswer } from './api-answer.ts';
 import { ApiServer } from './api-server.ts';
 
 const namespace = 'default';
 const place = path(clusterKind, { namespace, name: 'test' });
 
-describe('the API server of the simulation', () => {
+describe('the API server in memory', () => {
   let server: ApiServer;
   const patch = (body: object, query = ''): ApiAnswer =>
     server.handle({

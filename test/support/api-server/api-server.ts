@@ -1,11 +1,11 @@
 import { apiVersion, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
-import { jsonPatch, type Operation, PatchTestFailed } from '../../support/json-patch.ts';
-import { withRevisionOwner } from '../../support/label-owner.ts';
-import { mergePatch } from '../../support/merge-patch.ts';
-import { same } from '../../support/moco/same.ts';
-import { resizedPod } from '../../support/resized-pod.ts';
-import { strategicMergePatch } from '../../support/strategic-merge-patch.ts';
-import { type Admission, admitStatefulSet, deletionRefused, everybodyServes } from './admission.ts';
+import { jsonPatch, type Operation, PatchTestFailed } from '../json-patch.ts';
+import { withRevisionOwner } from '../label-owner.ts';
+import { mergePatch } from '../merge-patch.ts';
+import { same } from '../moco/same.ts';
+import { resizedPod } from '../resized-pod.ts';
+import { strategicMergePatch } from '../strategic-merge-patch.ts';
+import { type Admitted, admitStatefulSet, deletionRefused, everybodyServes } from './admission.ts';
 import { type ApiAnswer, type ApiRequest, answer, isDryRun, refusal } from './api-answer.ts';
 import { beginEviction } from './eviction.ts';
 import { Lists } from './lists.ts';
@@ -19,6 +19,9 @@ const withoutStatus: ReadonlySet<string> = new Set(['leases', 'events', 'service
 const withoutGeneration: ReadonlySet<string> = new Set([...withoutStatus, 'persistentvolumeclaims', 'services']);
 const defaultGraceSeconds = 30;
 
+/** Admission of a StatefulSet; `before` is `null` for a new one. */
+export type Admit = (wanted: StoredObject, before: StoredObject | null) => Admitted;
+
 /**
  * An API server in memory: reads, writes with preconditions, the patches that are sent to it, admission, graceful
  * deletion with finalizers, and evictions. It answers as Kubernetes 1.35 does and at once; whoever stands between it
@@ -31,19 +34,19 @@ export class ApiServer {
   readonly refusals: { evictions: number | null; pods: number | null } = { evictions: null, pods: null };
   readonly #wall: () => number;
   readonly #listeners: ((request: ApiRequest, answer: ApiAnswer, revisionBefore: number) => void)[] = [];
-  readonly #admission: Admission;
+  readonly #admit: Admit;
   /** Has something done a moment later. */
   readonly #afterwards: (act: () => void) => void;
   #uids = 0;
 
   constructor(
     wall: () => number,
-    admission: Admission = everybodyServes,
+    admit: Admit = (wanted, before) => admitStatefulSet(wanted, before, everybodyServes),
     afterwards: (act: () => void) => void = (act) => act(),
   ) {
     this.#afterwards = afterwards;
     this.#wall = wall;
-    this.#admission = admission;
+    this.#admit = admit;
     this.lists = new Lists(this.store);
   }
 
@@ -148,10 +151,7 @@ export class ApiServer {
         creationTimestamp: timestamp(this.#wall()),
       },
     };
-    const admitted =
-      kind === statefulSets
-        ? admitStatefulSet(object, null, this.#admission)
-        : ({ outcome: 'admitted', object } as const);
+    const admitted = kind === statefulSets ? this.#admit(object, null) : ({ outcome: 'admitted', object } as const);
     if (admitted.outcome === 'refused') return refusal(admitted.code, admitted.reason, admitted.message);
     return answer(
       201,
@@ -188,7 +188,7 @@ export class ApiServer {
           : { ...changed, ...(hasStatus && { status: before['status'] }), metadata: keptIdentity(changed, before) };
     const admitted =
       kind === statefulSets && subresource === null
-        ? admitStatefulSet(wanted, before, this.#admission)
+        ? this.#admit(wanted, before)
         : ({ outcome: 'admitted', object: wanted } as const);
     if (admitted.outcome === 'refused') return refusal(admitted.code, admitted.reason, admitted.message);
     const observed = this.#withGeneration(kind, admitted.object, before);

@@ -8,7 +8,7 @@ import {
   strategyLabel,
   strategyOnDelete,
 } from '../../../src/moco/names.ts';
-import { mergePatch } from '../../support/merge-patch.ts';
+import { mergePatch } from '../merge-patch.ts';
 import { type Admitted, admitStatefulSet, everybodyServes } from './admission.ts';
 import { record, type StoredObject } from './stored-object.ts';
 

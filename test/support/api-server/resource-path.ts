@@ -1,6 +1,6 @@
 import { events, type ResourceKind } from '../../../src/kube/resource.ts';
-import { isKind, knownKinds } from '../../support/known-kinds.ts';
-import * as mocoKinds from '../../support/moco/kinds.ts';
+import { isKind, knownKinds } from '../known-kinds.ts';
+import * as mocoKinds from '../moco/kinds.ts';
 
 /** What a path of the API names. */
 export interface ResourcePath {

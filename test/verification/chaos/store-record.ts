@@ -2,6 +2,7 @@ import { clearTimeout, setTimeout } from 'node:timers';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { parseWatchEvent } from '../../../src/kube/list-watch.ts';
 import {
+  jobs,
   path,
   persistentVolumeClaims,
   podDisruptionBudgets,
@@ -21,6 +22,7 @@ const watched: readonly ResourceKind[] = [
   rolloutKind,
   podDisruptionBudgets,
   persistentVolumeClaims,
+  jobs,
 ];
 
 /** What a cluster's objects are at the moment, by kind and name. */

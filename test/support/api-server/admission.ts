@@ -8,10 +8,10 @@ import {
   ownWebhook,
   preventDeleteAnnotation,
 } from '../../../src/moco/names.ts';
-import { jsonPatch } from '../../support/json-patch.ts';
-import type { StatefulSet } from '../../support/moco/objects.ts';
-import { mutateStatefulSet as mutateByMoco } from '../../support/moco/stateful-set-webhook.ts';
-import { strategyByPolicy } from '../../support/strategy-policy.ts';
+import { jsonPatch } from '../json-patch.ts';
+import type { StatefulSet } from '../moco/objects.ts';
+import { mutateStatefulSet as mutateByMoco } from '../moco/stateful-set-webhook.ts';
+import { strategyByPolicy } from '../strategy-policy.ts';
 import { type Json, record, type StoredObject } from './stored-object.ts';
 
 /** The result of admission for a write, or the reason of its refusal. */
@@ -54,8 +54,7 @@ export const everybodyServes: Admission = {
  */
 export function admitStatefulSet(wanted: StoredObject, before: StoredObject | null, admission: Admission): Admitted {
   const after = before !== null && admission.onDeleteKeeper === 'policy' ? keptByPolicy(wanted, before) : wanted;
-  const held =
-    admission.partitionWebhook === 'moco' ? heldByMoco(after, before, admission) : heldByUs(after, before, admission);
+  const held = heldByWebhook(after, before, admission);
   if (held.outcome === 'refused') return held;
   // None of the created objects has the program's label.
   const kept = before === null ? held : keptStrategy(held.object, before, admission);
@@ -75,8 +74,14 @@ function unavailable(webhook: string): Admitted {
   return { outcome: 'refused', code: 500, reason: 'InternalError', message };
 }
 
-function heldByMoco(after: StoredObject, before: StoredObject | null, { isMocoServing }: Admission): Admitted {
-  if (!isMocoServing()) return unavailable(mocoStatefulSetWebhook);
+function heldByWebhook(after: StoredObject, before: StoredObject | null, admission: Admission): Admitted {
+  if (admission.partitionWebhook === 'moco')
+    return admission.isMocoServing() ? heldByMoco(after, before) : unavailable(mocoStatefulSetWebhook);
+  return admission.isProgramServing() ? heldByUs(after, before) : unavailable(ownPartitionWebhook);
+}
+
+/** What MOCO's webhook makes of a write. */
+export function heldByMoco(after: StoredObject, before: StoredObject | null): Admitted {
   const mutation = mutateByMoco(after as unknown as StatefulSet, before as unknown as StatefulSet | null);
   switch (mutation.outcome) {
     case 'panic':
@@ -88,8 +93,8 @@ function heldByMoco(after: StoredObject, before: StoredObject | null, { isMocoSe
   }
 }
 
-function heldByUs(after: StoredObject, before: StoredObject | null, { isProgramServing }: Admission): Admitted {
-  if (!isProgramServing()) return unavailable(ownPartitionWebhook);
+/** What the webhook of the own partition driver makes of it. */
+export function heldByUs(after: StoredObject, before: StoredObject | null): Admitted {
   const { patch } = mutatePartition(
     after as unknown as AdmittedStatefulSet,
     before as unknown as AdmittedStatefulSet | null,
@@ -108,8 +113,8 @@ function keptStrategy(object: StoredObject, before: StoredObject, admission: Adm
   return { outcome: 'admitted', object: jsonPatch(object, mutation.patch) as StoredObject };
 }
 
-/** One of its rounds. */
-function keptByPolicy(after: StoredObject, before: StoredObject): StoredObject {
+/** One of the rounds of the policy. */
+export function keptByPolicy(after: StoredObject, before: StoredObject): StoredObject {
   const [one, other] = [after, before] as unknown as readonly [AdmittedStatefulSet, AdmittedStatefulSet];
   const updateStrategy = strategyByPolicy(one, other);
   return updateStrategy === null ? after : { ...after, spec: { ...record(after['spec']), updateStrategy } };
