@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import * as z from 'zod';
-import { policyKind, policySpec } from '../src/api/policy.ts';
 import { rolloutKind, rolloutSpec } from '../src/api/rollout.ts';
+import { policyKind, policySpec } from '../src/api/rollout-policy.ts';
+import { sequenceKind, sequenceSpec, sequenceStatus } from '../src/api/rollout-sequence.ts';
 import { rolloutStatus } from '../src/api/rollout-status.ts';
-import { sequenceKind, sequenceSpec, sequenceStatus } from '../src/api/sequence.ts';
 
 // The CRDs in config/crd and in the Helm chart, made of the schemas in src/api.
 

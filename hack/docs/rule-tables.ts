@@ -14,7 +14,7 @@ import {
   ruleGroups,
   rules,
 } from '../../src/core/rules/catalogue.ts';
-import { undemoteReasons } from '../../src/core/rules/steps.ts';
+import { undemoteReasons } from '../../src/core/step.ts';
 import { code, table } from './table.ts';
 
 // Writes what documents say about rules from the catalogue in src/core/rules.

@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { type EffectKind, effectKinds } from '../core/effects.ts';
+import { type EffectKind, effectKinds, stepKinds } from '../core/effects.ts';
 import { holdRules, overridableRules } from '../core/rules/catalogue.ts';
-import { disruptive, type StepKind } from '../core/step.ts';
 import {
   count,
   flag,
@@ -22,7 +21,6 @@ import { commonFields, optional, type SettingFields } from './settings.ts';
 
 // The status of a MySQLRollout. Only the controller writes it, always as a whole.
 
-const stepKinds = Object.keys(disruptive) as readonly StepKind[];
 const kindsOfEffects = Object.keys(effectKinds) as readonly EffectKind[];
 const effects = listOf(
   oneOf(kindsOfEffects, 'A kind of effect.'),

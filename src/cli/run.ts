@@ -2,10 +2,10 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { UsageError } from '../failure.ts';
 import { type Given, openSession } from './cluster/session.ts';
+import { explainCommandFailure } from './command-error.ts';
 import { type CliCommand, type CommandOption, connectionOptions } from './commands/command.ts';
 import { commandGroups, commands } from './commands/commands.ts';
 import { complete } from './commands/complete.ts';
-import { explainCommandFailure } from './failure.ts';
 import type { Host } from './host.ts';
 
 const helpWidthColumns = 100;

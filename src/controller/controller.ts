@@ -1,4 +1,4 @@
-import { replacesNobody } from '../core/strategy.ts';
+import { replacesNobody } from '../core/adoption.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import { keyOf } from '../kube/store.ts';
@@ -14,7 +14,6 @@ import { Cache } from './cache/cache.ts';
 import { Checks } from './cache/check-answers.ts';
 import type { CheckReader } from './cache/check-reader.ts';
 import { Watches } from './cache/watches.ts';
-import { ClusterApi } from './disrupt/cluster-client.ts';
 import type { StrategySettings } from './facts/mode.ts';
 import type { DefaultSettings } from './facts/settings-in-force.ts';
 import { followEvictions } from './fleet/evictions.ts';
@@ -24,6 +23,7 @@ import type { DelayReader } from './reads/delay-reader.ts';
 import { RecentNodes } from './reads/read-node.ts';
 import { Reconciler } from './reconciler.ts';
 import { SequenceReconciler } from './sequence-reconciler.ts';
+import { StatusClient } from './status/status-client.ts';
 
 export interface ControllerOptions {
   readonly client: ApiClient;
@@ -71,7 +71,6 @@ export class Controller {
     this.#options = options;
     this.#watches = new Watches(this.#cache, client, world, log, namespaces, metrics.caches, strategies.inPlaceEnabled);
     this.#recorder = new EventRecorder({ client, world, component, instance: holder, log });
-    const api = new ClusterApi(client);
     const fleet = new Fleet(
       options.fleetLimits,
       world,
@@ -84,10 +83,9 @@ export class Controller {
     const reconciler = new Reconciler({
       cache: this.#cache,
       fleet,
-      api,
+      client,
       delays,
       mayLackNodes: namespaces.length > 0,
-      mayLackCreate: false,
       nodes: new RecentNodes(world),
       checks: new Checks(readCheck, world, metrics.checks, (key) => this.#queue.add(key)),
       world,
@@ -110,7 +108,7 @@ export class Controller {
     });
     const sequences = new SequenceReconciler({
       stages: fleet.stages,
-      api,
+      apiFor: (signal) => new StatusClient(client, signal),
       world,
       recorder: this.#recorder,
       metrics: metrics.fleet,
@@ -173,5 +171,4 @@ export class Controller {
   }
 }
 
-const countOf = (statefulSet: StatefulSetRecord | null): number =>
-  statefulSet !== null && replacesNobody(statefulSet) ? 1 : 0;
+const countOf = (statefulSet: StatefulSetRecord | null): number => (replacesNobody(statefulSet) ? 1 : 0);

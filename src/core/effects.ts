@@ -99,7 +99,7 @@ const table: Table = {
   undemote: (_, member) => when(member === null, 'writes'),
   setStrategy: (situation, _, { newPods }) => {
     if (newPods === 'CurrentRevision') return ['writes', 'keeps'];
-    return ['writes', isAdopted(situation) ? 'updatesNew' : 'adopts'];
+    return ['writes', isAdopted(situation.snapshot.statefulSet) ? 'updatesNew' : 'adopts'];
   },
   restore: (situation, member) => {
     if (member === null) return ['writes'];
@@ -135,6 +135,8 @@ const table: Table = {
   resizeInPlace: (_, member) => (member === null ? moves : restartsInPlace),
   demote: (_, member) => (member === null ? moves : isDemoted),
 };
+
+export const stepKinds = Object.keys(table) as readonly Step['kind'][];
 
 /** The members whose pods the step acts on, or the next step will. */
 export function membersOf({ members }: Situation, step: Step): readonly Member[] {

@@ -1,4 +1,4 @@
-import { type InPlaceSettings, neverInPlace } from './in-place.ts';
+import { type InPlaceSettings, neverInPlace } from './in-place-changes.ts';
 
 /** A whole number of members, or a percentage of them that is rounded down, as in KEP-961. */
 export type MaxUnavailable = number | `${number}%`;

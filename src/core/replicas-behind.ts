@@ -1,4 +1,4 @@
-import type { DelayReading, ReplicationDelay } from './replication-delay.ts';
+import type { DelayReading, ReplicationDelay } from './readings.ts';
 import type { Member, Situation } from './situation.ts';
 
 /** A reading that is older does not count. It bounds how often replicas are asked while a switchover waits for them. */

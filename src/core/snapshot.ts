@@ -1,9 +1,6 @@
-import type { CheckFacts } from './check-reading.ts';
-import type { Comeback } from './comeback-reading.ts';
-import type { FleetPlace } from './fleet/queue.ts';
-import type { FleetWait } from './fleet/waits.ts';
-import type { InPlaceUpdate, RestartInPlace } from './in-place.ts';
-import type { ReplicationDelay } from './replication-delay.ts';
+import type { FleetPlace, FleetWait } from './fleet/waits.ts';
+import type { InPlaceUpdate, RestartInPlace } from './in-place-changes.ts';
+import type { CheckFacts, Comeback, ReplicationDelay } from './readings.ts';
 
 /**
  * The facts about one cluster at one moment, as `decide` needs them: ages instead of points in time, words instead of

@@ -1,10 +1,9 @@
 import type { ApiClient, Query } from './api-client.ts';
-import { ApiError, isForbidden, isGone, isInvalid, isNotFound, withoutRequest } from './api-error.ts';
+import { ApiError, errorOfWatch, isForbidden, isGone, isInvalid, isNotFound, withoutRequest } from './api-error.ts';
 import { type BackoffOptions, backoffMilliseconds, delay } from './delay.ts';
 import { type DecodeFailureReason, pagesOf, parseWatchEvent, type WatchEvent } from './list-watch.ts';
 import type { RawObject } from './raw-object.ts';
 import { ReflectorStore } from './reflector-store.ts';
-import { errorOfWatch } from './status.ts';
 import type { Store, Stored } from './store.ts';
 import { TimeLimit } from './time-limit.ts';
 import type { Log, World } from './world.ts';

@@ -1,5 +1,4 @@
-import { type Json, object, objects, text } from './json.ts';
-import { milliseconds } from './timestamp.ts';
+import { type Json, milliseconds, object, objects, text } from './json.ts';
 
 /** Kubernetes writes times in whole seconds. */
 const timestampsMilliseconds = 1000;

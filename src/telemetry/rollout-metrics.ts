@@ -87,7 +87,7 @@ export class RolloutMetrics extends Declared {
     'moco_rollout_no_maintenance_window',
     'No maintenance window of the next 30 days is long enough for the primary of a cluster; no series otherwise.',
   );
-  readonly #maintenanceOpens = this.ofClusters(
+  readonly maintenanceOpens = this.ofClusters(
     'moco_rollout_maintenance_opens_timestamp_seconds',
     'When the next step of a rollout may begin that waits for a maintenance window or the end of a blackout.',
   );
@@ -96,7 +96,7 @@ export class RolloutMetrics extends Declared {
     'A check of a cluster fails and holds its rollout, or a later stage; no series otherwise.',
     'check',
   );
-  readonly #overrides = this.ofClusters(
+  readonly overrides = this.ofClusters(
     'moco_rollout_override_until_timestamp_seconds',
     'When the override of a rule ends that is in force for a cluster; no series otherwise.',
     'rule',
@@ -128,7 +128,7 @@ export class RolloutMetrics extends Declared {
     'Switchovers of a cluster that this program asked MOCO for, whatever their outcome.',
     ...clusterLabels,
   );
-  readonly #lastProgress = this.ofClusters(
+  readonly lastProgress = this.ofClusters(
     'moco_rollout_last_progress_timestamp_seconds',
     'When the rollout under way last got further; no series while there is none.',
   );
@@ -203,44 +203,15 @@ export class RolloutMetrics extends Declared {
     this.#noMaintenanceWindow.set(cluster, isLongEnough ? null : 1);
   }
 
-  /** When a rollout may go on that rests outside of its maintenance windows, or `null`. */
-  setMaintenanceOpens(cluster: ClusterName, seconds: number | null): void {
-    this.#maintenanceOpens.set(cluster, seconds);
-  }
-
   /** The checks that fail and hold. */
   setFailingChecks(cluster: ClusterName, checks: readonly string[]): void {
     this.#failingChecks.set(cluster, Object.fromEntries(checks.map((check) => [check, 1])));
-  }
-
-  /** When each override in force ends, in Unix seconds, by rule. */
-  setOverrides(cluster: ClusterName, untilByRule: Readonly<Record<string, number>>): void {
-    this.#overrides.set(cluster, untilByRule);
-  }
-
-  /** When the rollout under way last got further, or `null` when none is under way. */
-  setLastProgress(cluster: ClusterName, seconds: number | null): void {
-    this.#lastProgress.set(cluster, seconds);
   }
 
   /** Takes away every series that names the cluster. */
   forgetCluster(namespace: string, name: string): void {
     const cluster: ClusterName = [namespace, name];
     for (const counted of [this.#disruptionsOfCluster, this.#switchoversOfCluster]) counted.remove({ namespace, name });
-    for (const series of [
-      this.#members,
-      this.#staleMembers,
-      this.#hold,
-      this.#noMaintenanceWindow,
-      this.#maintenanceOpens,
-      this.#failingChecks,
-      this.#overrides,
-      this.#currentReplicas,
-      this.#updatedReplicas,
-      this.#lastPartitionUpdated,
-      this.#stalled,
-      this.#lastProgress,
-    ])
-      series.set(cluster, null);
+    this.forget(cluster);
   }
 }

@@ -1,11 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { projectPolicy } from '../../src/api/policy.ts';
 import { type MySQLRollout, rolloutSpec } from '../../src/api/rollout.ts';
+import { projectPolicy } from '../../src/api/rollout-policy.ts';
+import { sequenceSpec } from '../../src/api/rollout-sequence.ts';
 import type { Intent, RolloutProgress, RolloutStatus } from '../../src/api/rollout-status.ts';
 import { problemOf } from '../../src/api/schema.ts';
-import { sequenceSpec } from '../../src/api/sequence.ts';
 import { builtInStrategy } from '../../src/api/settings.ts';
 import { settingsOf } from '../../src/controller/facts/settings-in-force.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { stringify } from 'yaml';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
-import { type SequenceSpec, type SequenceStatus, sequenceKind } from '../../src/api/sequence.ts';
+import { type SequenceSpec, type SequenceStatus, sequenceKind } from '../../src/api/rollout-sequence.ts';
 import { until } from '../support/control-plane/until.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';

@@ -12,9 +12,9 @@ import {
   type ResourcePlace,
 } from '../../src/kube/resource.ts';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
-import { claimsOf } from '../../src/moco/claims.ts';
-import { selects } from '../../src/moco/label-selector.ts';
 import { projectBudget } from '../../src/moco/projections.ts';
+import { selects } from '../../src/moco/selects.ts';
+import { claimsOf } from '../../src/moco/successor.ts';
 import { applyPatch } from '../admission/apply-patch.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
 import { jsonPatch, type Operation, PatchTestFailed } from '../support/json-patch.ts';

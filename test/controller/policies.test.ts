@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { policyKind, projectPolicy } from '../../src/api/policy.ts';
+import { policyKind, projectPolicy } from '../../src/api/rollout-policy.ts';
 import { Bench, type Process } from './bench.ts';
 import type { Raw } from './object-server.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { policyKind, projectPolicy } from '../../src/api/policy.ts';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
+import { policyKind, projectPolicy } from '../../src/api/rollout-policy.ts';
 import { wholeRecord } from '../../src/controller/facts/rollout-record.ts';
 import { noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
 import { delay } from '../../src/kube/delay.ts';

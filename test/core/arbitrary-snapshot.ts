@@ -1,9 +1,7 @@
 import * as fc from 'fast-check';
-import type { CheckFacts, CheckReading } from '../../src/core/check-reading.ts';
-import type { TiedToNode } from '../../src/core/comeback-reading.ts';
-import type { InPlaceSettings, InPlaceUpdate, RestartInPlace } from '../../src/core/in-place.ts';
+import type { InPlaceSettings, InPlaceUpdate, RestartInPlace } from '../../src/core/in-place-changes.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import type { DelayReading } from '../../src/core/replication-delay.ts';
+import type { CheckFacts, CheckReading, DelayReading, TiedToNode } from '../../src/core/readings.ts';
 import { holdRules } from '../../src/core/rules/catalogue.ts';
 import type {
   BudgetFacts,

@@ -1,7 +1,6 @@
-import type { CheckFacts, CheckReading } from '../../src/core/check-reading.ts';
 import type { Hold } from '../../src/core/decision.ts';
 import type { FleetHold } from '../../src/core/fleet/waits.ts';
-import type { DelayReading, ReplicationDelay } from '../../src/core/replication-delay.ts';
+import type { CheckFacts, CheckReading, DelayReading, ReplicationDelay } from '../../src/core/readings.ts';
 import type {
   AdmissionProblem,
   BackupJobFacts,

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import type { Decision, Step, Target } from '../../src/core/decision.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import type { StepRule } from '../../src/core/rules/steps.ts';
+import type { StepRule } from '../../src/core/step.ts';
 import { type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { violations } from './invariants.ts';
 import { member, revisionAfter } from './member-builder.ts';

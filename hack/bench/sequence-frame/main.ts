@@ -5,7 +5,7 @@ import { sequenceBlock, toldOfStages } from '../../../src/cli/terminal/sequence-
 import { type SequenceView, sequenceViewOf } from '../../../src/cli/terminal/sequence-view.ts';
 import { projectSequence } from '../../../src/controller/facts/sequence-record.ts';
 import { Fleet, noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
-import { timestampOf } from '../../../src/moco/timestamp.ts';
+import { timestampOf } from '../../../src/moco/json.ts';
 
 // How long a picture of `kubectl moco-rollout sequence --watch` takes, from a change of one cluster to the text that is
 // written to the terminal.

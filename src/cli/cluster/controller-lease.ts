@@ -1,8 +1,7 @@
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import { parseLease } from '../../kube/lease.ts';
 import { leases } from '../../kube/resource.ts';
-import { type Json, object, text } from '../../moco/json.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { type Json, milliseconds, object, text } from '../../moco/json.ts';
 import { flagsAnnotation, type PublishedOptions, readPublished } from '../../options/published.ts';
 import { brief, secondsSince } from '../terminal/words.ts';
 import { listIfThere } from './clusters.ts';

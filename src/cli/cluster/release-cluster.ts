@@ -12,7 +12,7 @@ import { path } from '../../kube/resource.ts';
 import { clusterKind, ownWebhookSuffix, releasedAnnotation } from '../../moco/names.ts';
 import { statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
-import { CommandError, sentenceOf } from '../failure.ts';
+import { CommandError, sentenceOf } from '../command-error.ts';
 import { observeIfExists } from './cluster-snapshot.ts';
 import type { Session } from './session.ts';
 
@@ -96,7 +96,7 @@ async function releaseStep(
   options: ReleaseOptions,
   inMemory: { promotion: RolloutStatus['promotion'] },
 ): Promise<StepOutcome> {
-  const { api, world, signal } = session;
+  const { api, world } = session;
   const observation = await observeIfExists(session, known);
   if (observation === null) return { kind: 'back', sentence: 'is gone' };
   const { objects, snapshot, settings } = observation.observe();
@@ -122,7 +122,7 @@ async function releaseStep(
   if (step.kind === 'promoteRevision' && statefulSet.labelled) {
     inMemory.promotion = { from: statefulSet.currentRevision, to: step.revision };
   }
-  return acted(await act(step, objects, api, world, signal), step);
+  return acted(await act(step, objects, api, world), step);
 }
 
 /** After a release MOCO would roll out the cluster, which the pause is meant to prevent. */

@@ -6,7 +6,7 @@ import { keyOf, nameOf } from '../../kube/store.ts';
 import { strategyLabel, strategyOnDelete } from '../../moco/names.ts';
 import { memberSelector, projectStatefulSet } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { CommandError, explainCommandFailure } from '../failure.ts';
+import { CommandError, explainCommandFailure } from '../command-error.ts';
 import { clusterNamed, clustersIfThere, clustersIn, listIfThere, rolloutOf } from './clusters.ts';
 import type { Session } from './session.ts';
 

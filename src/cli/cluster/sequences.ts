@@ -1,5 +1,5 @@
 import { rolloutKind } from '../../api/rollout.ts';
-import { sequenceKind } from '../../api/sequence.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { Cache } from '../../controller/cache/cache.ts';
 import { projectSequence, type SequenceRecord } from '../../controller/facts/sequence-record.ts';
 import { Fleet, noFleetLimits } from '../../controller/fleet/fleet-limits.ts';
@@ -10,7 +10,7 @@ import type { World } from '../../kube/world.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import { didYouMean } from '../nearest.ts';
 import { type SequenceView, sequenceViewOf } from '../terminal/sequence-view.ts';
 import { clustersIn, listIfThere } from './clusters.ts';

@@ -12,7 +12,7 @@ export interface CommandOption {
 }
 
 /** The kind of an argument, for completion. */
-export type ArgumentKind = 'cluster' | 'pod' | 'sequence' | 'rule' | 'none';
+export type ArgumentKind = 'cluster' | 'pod' | 'sequence' | 'rule';
 
 interface Described {
   readonly name: string;

@@ -1,9 +1,8 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
-import { durationText } from '../../core/fleet/times.ts';
 import { type HoldRule, isOverridable, rules } from '../../core/rules/catalogue.ts';
+import { durationText } from '../../core/sentences.ts';
 import { UsageError } from '../../failure.ts';
-import { type Json, object, omitUndefined, text } from '../../moco/json.ts';
-import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
+import { type Json, milliseconds, object, omitUndefined, text, timestampOf } from '../../moco/json.ts';
 import { applySettings, removeSettings, type SettingsOf } from '../cluster/apply.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { publishedFlags, unlessRefused } from '../cluster/controller-lease.ts';

@@ -1,7 +1,7 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
 import { type Cache } from '../../controller/cache/cache.ts';
 import type { ObservedFacts } from '../../controller/facts/collect-facts.ts';
-import { type InPlaceReadings, nothingRead } from '../../controller/facts/in-place-updates.ts';
+import { type InPlaceReadings, nothingReadInPlace } from '../../controller/facts/in-place-updates.ts';
 import { type FleetLimits, noFleetLimits } from '../../controller/fleet/fleet-limits.ts';
 import { keyOf } from '../../kube/store.ts';
 import { type Flag, read } from '../../options/flag.ts';
@@ -12,8 +12,8 @@ import type { ManifestChange } from '../cluster/manifest-changes.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { playFleet } from '../fleet/play-fleet.ts';
 import { type Assumptions, shownFleetPlan } from '../fleet/shown-fleet-plan.ts';
-import { fleetPlanLines } from '../terminal/fleet-plan.ts';
-import { formatOf, writeData, writeLines } from '../terminal/output.ts';
+import { fleetPlanLines } from '../terminal/fleet-plan-lines.ts';
+import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import { counted } from '../terminal/words.ts';
 import { type CommandOption, fleetSelectionOptions } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';
@@ -34,7 +34,7 @@ export const fleetOptions: readonly CommandOption[] = [
 export async function planFleet(session: Session, changes: readonly ManifestChange[]): Promise<number> {
   const { given, host, world } = session;
   const isWide = given['output'] === 'wide';
-  const format = isWide ? 'table' : formatOf(given);
+  const format = isWide ? 'table' : formatOf(given, outputOption);
   const limits = limitsOf(given);
   const assumed = parseAssumed(textOf(given['assume']) ?? '');
   const assumeStale = given['assumeStale'] === true;
@@ -111,9 +111,9 @@ async function factsOfAll(
         isSelected ? assumed : {},
         inPlace,
       );
-    const seen = observe(nothingRead);
+    const seen = observe(nothingReadInPlace);
     const inPlace = await readInPlace(session, seen);
-    facts.set(key, inPlace === nothingRead ? seen : observe(inPlace));
+    facts.set(key, inPlace === nothingReadInPlace ? seen : observe(inPlace));
   }
   return new Map([...facts].toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }

@@ -9,12 +9,12 @@ import { UsageError } from '../../failure.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
 import { type Estimate, estimate } from '../../plan/estimate.ts';
-import { type PlanEntry, plan } from '../../plan/plan.ts';
+import { type PlanEntry, plan } from '../../plan/rollout-plan.ts';
 import { type ClusterObservation, observeCluster, obstaclesOf, withNewTemplate } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { manifestChanges } from '../cluster/manifest-changes.ts';
 import { type Session, textOf } from '../cluster/session.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import { type Line, line, piece } from '../terminal/colour.ts';
 import { formatOf, inOneLine, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import { overridesInForce } from '../terminal/overrides.ts';
@@ -70,7 +70,7 @@ export const planCommand: ClusterCommand = {
     if ((file === undefined || given['fleet'] === true) && isAboutFleet(session, names, fleetOptions)) {
       return planFleet(session, file === undefined ? [] : await manifestChanges(session, file));
     }
-    const format = formatOf(given);
+    const format = formatOf(given, outputOption);
     const assumed = parseAssumed(textOf(given['assume']) ?? '');
     const plans: ShownPlan[] = [];
     for (const { cluster, change, notes } of await planned(session, file, names)) {

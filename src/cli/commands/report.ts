@@ -1,4 +1,4 @@
-import { sequenceKind } from '../../api/sequence.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { projectSequence } from '../../controller/facts/sequence-record.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import { events } from '../../kube/resource.ts';
@@ -8,7 +8,7 @@ import type { ClusterRecord } from '../../moco/records.ts';
 import { clusterNamed, listAll, listIfThere, rolloutOf } from '../cluster/clusters.ts';
 import { listedClusters } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import { fleetClusters } from '../html/fleet-figures.ts';
 import { fleetPage } from '../html/fleet-page.ts';
 import { page } from '../html/page.ts';

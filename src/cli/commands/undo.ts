@@ -16,7 +16,7 @@ import {
   revisionNamed,
   revisionsOf,
 } from '../cluster/template-revisions.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import { formatOf, inOneLine, outputOption, writeData } from '../terminal/output.ts';
 import type { ClusterCommand } from './command.ts';
 
@@ -43,7 +43,7 @@ export const undoCommand: ClusterCommand = {
   ],
   connects: true,
   run: async (session, [name = '']) => {
-    const format = formatOf(session.given);
+    const format = formatOf(session.given, outputOption);
     const cluster = await clusterNamed(session, name);
     const [revisions, raw, statefulSet] = await Promise.all([
       revisionsOf(session, cluster),

@@ -3,7 +3,7 @@ import { rolloutCompleteCondition } from '../../moco/names.ts';
 import { type ClusterAndRollout, selectedClusters } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';
 import { watchClusters } from '../cluster/watch-clusters.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import { type ClusterCommand, selectionOptions } from './command.ts';
 
 /** Watches until every member of the clusters is as their MySQLClusters specify. */

@@ -1,6 +1,6 @@
 import type { SequenceRecord } from '../../controller/facts/sequence-record.ts';
 import type { FleetLimits } from '../../controller/fleet/fleet-limits.ts';
-import { timeText } from '../../core/fleet/times.ts';
+import { timeText } from '../../core/sentences.ts';
 import { nameOf } from '../../kube/store.ts';
 import { criticalPath } from '../../plan/critical-path.ts';
 import { median } from '../../plan/estimate.ts';

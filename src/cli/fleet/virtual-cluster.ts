@@ -9,11 +9,10 @@ import { caughtUp, recovered } from '../../core/expected.ts';
 import { needsSlot } from '../../core/gates.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
-import { omitUndefined } from '../../moco/json.ts';
-import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
+import { milliseconds, omitUndefined, timestampOf } from '../../moco/json.ts';
 import { measuredMemberSeconds } from '../../plan/estimate.ts';
 import type { Span } from '../../plan/fleet-plan.ts';
-import { isSameWait } from '../../plan/plan.ts';
+import { isSameWait } from '../../plan/rollout-plan.ts';
 import { afterStep, afterWait } from '../../plan/simulated.ts';
 import { endsAt, isOutside, switchoverSeconds, takenBy, waitSeconds } from './member-times.ts';
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { timestampOf } from '../../moco/timestamp.ts';
+import { timestampOf } from '../../moco/json.ts';
 
 /** A self-contained page: no font, no link, and no script but the given one. `body` is HTML. */
 export function document(

@@ -1,5 +1,5 @@
 import type { HistoryEntry, RolloutStatus } from '../../api/rollout-status.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { milliseconds } from '../../moco/json.ts';
 
 /** How long a rule held a rollout. */
 export interface HeldFor {

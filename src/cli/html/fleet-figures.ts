@@ -1,7 +1,7 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { HistoryEntry, RolloutStatus } from '../../api/rollout-status.ts';
+import { milliseconds } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
 import { overridesInForce } from '../terminal/overrides.ts';
 import { entriesOf, type Figures, figuresOf, type HeldFor } from './figures.ts';
 

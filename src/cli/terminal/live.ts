@@ -1,4 +1,4 @@
-import { timeText } from '../../core/fleet/times.ts';
+import { timeText } from '../../core/sentences.ts';
 import { delay } from '../../kube/delay.ts';
 import type { World } from '../../kube/world.ts';
 import type { Host } from '../host.ts';

@@ -1,6 +1,6 @@
 import { type MySQLRollout, pluginManager } from '../../api/rollout.ts';
+import { milliseconds } from '../../moco/json.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
 import { brief } from './words.ts';
 
 /** A rule that is overridden now. */

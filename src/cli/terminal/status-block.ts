@@ -1,5 +1,5 @@
 import type { VerdictKind } from '../../core/decision.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { milliseconds } from '../../moco/json.ts';
 import { type Line, line, piece, type Style } from './colour.ts';
 import { table } from './table.ts';
 import type { ClusterView, MemberView } from './view.ts';

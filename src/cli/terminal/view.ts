@@ -1,9 +1,9 @@
 import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
 import type { MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
 import type { HoldRule, VerdictKind } from '../../core/decision.ts';
+import { milliseconds } from '../../moco/json.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
 import { overridesInForce } from './overrides.ts';
 import { secondsSince } from './words.ts';
 

@@ -1,4 +1,4 @@
-import type { PolicyRecord } from '../../api/policy.ts';
+import type { PolicyRecord } from '../../api/rollout-policy.ts';
 import { jobs as jobKind, namespaces as namespaceKind } from '../../kube/resource.ts';
 import { keyOf, Store, type Stored, splitKey } from '../../kube/store.ts';
 import { clusterNameLabel } from '../../moco/names.ts';

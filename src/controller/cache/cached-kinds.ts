@@ -1,6 +1,6 @@
-import { policyKind, projectPolicy } from '../../api/policy.ts';
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
-import { sequenceKind } from '../../api/sequence.ts';
+import { policyKind, projectPolicy } from '../../api/rollout-policy.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { jobs, namespaces, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../kube/resource.ts';
 import type { Store, Stored } from '../../kube/store.ts';
 import { type Json, object } from '../../moco/json.ts';

@@ -1,5 +1,5 @@
-import type { Check } from '../../api/checks.ts';
-import type { CheckFacts, CheckReading } from '../../core/check-reading.ts';
+import type { Check } from '../../api/check-settings.ts';
+import type { CheckFacts, CheckReading } from '../../core/readings.ts';
 import { splitKey } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
 import type { CheckMetrics } from '../../telemetry/request-metrics.ts';

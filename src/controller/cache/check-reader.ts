@@ -1,5 +1,5 @@
-import { type Check, queryFor } from '../../api/checks.ts';
-import type { CheckReading } from '../../core/check-reading.ts';
+import { type Check, queryFor } from '../../api/check-settings.ts';
+import type { CheckReading } from '../../core/readings.ts';
 import type { PrometheusQuery } from '../../kube/prometheus-http.ts';
 
 /** Asks whether a check passes for a cluster. Never rejects. */

@@ -1,4 +1,4 @@
-import { keepsRevisions as isAtCurrentRevision } from '../../core/strategy.ts';
+import { keepsRevisions as isKept } from '../../core/adoption.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import {
   admissionProbeAnnotation,
@@ -47,29 +47,22 @@ export async function keepRevisions(
   statefulSet: StatefulSetRecord,
   lasts: 'whileHeld' | 'untilCreated',
   api: ClusterApi,
-  signal: AbortSignal,
 ): Promise<Kept> {
-  const keeper = await proveRevisionsKept(statefulSet, api, signal);
+  const keeper = await proveRevisionsKept(statefulSet, api);
   if (keeper === 'webhook' && lasts === 'whileHeld') return { keeper, after: null };
-  const after = await whicheverVersion(statefulSet, keep, api, signal, false);
+  const after = await whicheverVersion(statefulSet, keep, api, false);
   if (isKept(after)) return { keeper, after };
-  await ignoringRefusals(whicheverVersion(statefulSet, takeBack, api, signal, false));
+  await ignoringRefusals(whicheverVersion(statefulSet, takeBack, api, false));
   throw notInForce(`new pods were to come up at the current revision, but the StatefulSet is ${describe(after)}`);
 }
 
 /** Resolves to who keeps the strategy, as a dry run shows. Rejects with the reason `AdmissionNotInForce` if nobody does. */
-export async function proveRevisionsKept(
-  statefulSet: StatefulSetRecord,
-  api: ClusterApi,
-  signal: AbortSignal,
-): Promise<StrategyKeeper> {
+export async function proveRevisionsKept(statefulSet: StatefulSetRecord, api: ClusterApi): Promise<StrategyKeeper> {
   const what = 'a dry run that lets new pods come up at the current revision';
-  const tried = await dryRun(() => whicheverVersion(statefulSet, probe, api, signal, true), what);
+  const tried = await dryRun(() => whicheverVersion(statefulSet, probe, api, true), what);
   if (!isKept(tried)) throw notInForce(`${what} left it ${describe(tried)}`);
   return tried?.probe === probeSeenByWebhook ? 'webhook' : 'policy';
 }
-
-const isKept = (result: StatefulSetRecord | null): boolean => result !== null && isAtCurrentRevision(result);
 
 /** A label that stays shows on the object: the next step removes it. */
 async function ignoringRefusals(write: Promise<unknown>): Promise<void> {

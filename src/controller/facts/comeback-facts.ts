@@ -1,7 +1,7 @@
-import type { EndingClaim, TiedToNode } from '../../core/comeback-reading.ts';
+import type { EndingClaim, TiedToNode } from '../../core/readings.ts';
+import type { ComebackFacts } from '../../moco/cluster-facts.ts';
 import type { Json } from '../../moco/json.ts';
 import type { PodRecord } from '../../moco/records.ts';
-import type { ComebackFacts } from '../../moco/snapshot.ts';
 
 /** What was last read about whether a member can come back, on the monotonic clock. */
 export interface KnownComeback {

@@ -1,4 +1,4 @@
-import type { InPlaceSettings, InPlaceUpdate } from '../../core/in-place.ts';
+import type { InPlaceSettings, InPlaceUpdate } from '../../core/in-place-changes.ts';
 import type { Ages } from '../../moco/ages.ts';
 import { compare } from '../../moco/in-place/compare.ts';
 import { type ImageNeeded, imagesNeeded } from '../../moco/in-place/images.ts';
@@ -21,7 +21,7 @@ export interface InPlaceReadings {
   readonly accepted: ReadonlyMap<string, string>;
 }
 
-export const nothingRead: InPlaceReadings = {
+export const nothingReadInPlace: InPlaceReadings = {
   templates: new Map(),
   images: new Map(),
   refusals: new Map(),

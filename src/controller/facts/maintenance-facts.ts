@@ -1,8 +1,8 @@
-import { type MaintenanceSettings, type MaintenanceWindow, opensAt } from '../../api/maintenance.ts';
+import { type MaintenanceSettings, type MaintenanceWindow, opensAt } from '../../api/maintenance-settings.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { secondsOf } from '../../api/schema.ts';
 import type { MaintenanceFacts, Moment } from '../../core/snapshot.ts';
-import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
+import { milliseconds, timestampOf } from '../../moco/json.ts';
 import { measuredMemberSeconds } from '../../plan/estimate.ts';
 
 const dayMilliseconds = 86_400_000;

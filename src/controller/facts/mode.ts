@@ -1,6 +1,6 @@
 import type { SettingInForce } from '../../api/rollout-status.ts';
 import type { Strategy } from '../../api/settings.ts';
-import { neverInPlace } from '../../core/in-place.ts';
+import { neverInPlace } from '../../core/in-place-changes.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 
 /** Who lowers partitions: MOCO's own controller or this program. */
@@ -38,31 +38,8 @@ export function strategyShown(
   return partitionDriver === 'own' ? 'Partition' : 'MOCO';
 }
 
-/**
- * Settings that MOCO's partition controller does not support. The other settings only change when this program
- * considers something late.
- */
-const unknownToMoco: readonly string[] = [
-  'paused',
-  'repairWhilePaused',
-  'maxUnavailable',
-  'partition',
-  'minReadySeconds',
-  'primaryUpdatePolicy',
-  'lostMembers',
-  'approvedRevision',
-  'pinnedMembers',
-  'restore',
-  'overrides',
-  'maintenanceWindows',
-  'blackouts',
-  'expectedMemberSeconds',
-  'checks',
-  'switchoverTimeoutSeconds',
-  'maxReplicaDelaySeconds',
-  'replicaDelayGraceSeconds',
-  'inPlace',
-];
+/** Settings that change when this program considers something late. MOCO's partition controller has no others. */
+const knownToMoco: readonly string[] = ['strategy', 'progressDeadlineSeconds', 'failoverGraceSeconds'];
 
 /** Settings that only one of this program's modes supports. */
 const onDeleteAlone: readonly string[] = [
@@ -88,7 +65,7 @@ export function settingsWithoutEffect(
     if (field === 'strategy') return value === 'OnDelete' && (!onDeleteEnabled || awaitsAdoption);
     if (field === 'inPlace' && !inPlaceEnabled) return true;
     // A pause delays the release of a StatefulSet that is still adopted.
-    if (mocoDrives) return unknownToMoco.includes(field) && !(field === 'paused' && isAdopted);
+    if (mocoDrives) return !knownToMoco.includes(field) && !(field === 'paused' && isAdopted);
     return mode === 'Partition' && onDeleteAlone.includes(field);
   };
   return fields.flatMap(([field, { value }]) => (isWithout(field, value) ? [field] : [])).toSorted();

@@ -1,7 +1,7 @@
-import { type PolicyRecord, policySource } from '../../api/policy.ts';
+import { type PolicyRecord, policySource } from '../../api/rollout-policy.ts';
 import { isObject } from '../../moco/json.ts';
-import { selects } from '../../moco/label-selector.ts';
 import type { LabelSelector } from '../../moco/records.ts';
+import { selects } from '../../moco/selects.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,4 +1,4 @@
-import type { DelayReading, ReplicationDelay } from '../../core/replication-delay.ts';
+import type { DelayReading, ReplicationDelay } from '../../core/readings.ts';
 
 /** The last reading of a pod, on the monotonic clock. */
 export interface KnownDelay {

@@ -1,16 +1,16 @@
-import { problemOf, secondsOf } from '../../api/schema.ts';
 import {
   type SequenceSpec,
   type SequenceStatus,
   sequenceDefaults,
   sequenceSpec,
   sequenceStatus,
-} from '../../api/sequence.ts';
-import { othersStage, type Sequence, type Stage } from '../../core/fleet/sequence.ts';
+} from '../../api/rollout-sequence.ts';
+import { problemOf, secondsOf } from '../../api/schema.ts';
+import { othersStage, type Sequence, type Stage } from '../../core/fleet/stage-counts.ts';
 import type { Stored } from '../../kube/store.ts';
 import { type Json, object, text, whole } from '../../moco/json.ts';
-import { selects } from '../../moco/label-selector.ts';
 import type { LabelSelector } from '../../moco/records.ts';
+import { selects } from '../../moco/selects.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

@@ -1,13 +1,18 @@
-import type { Check } from '../../api/checks.ts';
-import { type MaintenanceSettings, noMaintenance } from '../../api/maintenance.ts';
-import type { PolicyRecord } from '../../api/policy.ts';
+import type { Check } from '../../api/check-settings.ts';
+import { type MaintenanceSettings, noMaintenance } from '../../api/maintenance-settings.ts';
 import { type RolloutSpec, rolloutSpec } from '../../api/rollout.ts';
+import type { PolicyRecord } from '../../api/rollout-policy.ts';
 import type { SettingInForce, SettingsInForce } from '../../api/rollout-status.ts';
 import { problemOf } from '../../api/schema.ts';
-import { builtInStrategy, type CommonSettings, commonFields, type Strategy } from '../../api/settings.ts';
+import {
+  builtInStrategy,
+  type CommonSettings,
+  commonFields,
+  flagOfSetting,
+  type Strategy,
+} from '../../api/settings.ts';
 import { defaultPolicy, type Override, type RolloutPolicy } from '../../core/policy.ts';
-import { isObject, omitUndefined } from '../../moco/json.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { isObject, milliseconds, omitUndefined } from '../../moco/json.ts';
 import { type Layer, policyLayers, type Selectable } from './policy-layers.ts';
 
 /** The settings of one cluster as stored, not validated yet. */
@@ -56,12 +61,11 @@ export type Settings =
     };
 
 const rolloutSource = 'MySQLRollout';
-const flags: Readonly<Partial<Record<keyof CommonSettings, string>>> = {
-  strategy: '--default-strategy',
-  minReadySeconds: '--min-ready-seconds',
-  replicaDelayGraceSeconds: '--replica-delay-grace-seconds',
-};
 const settingNames = Object.keys(commonFields) as readonly (keyof CommonSettings)[];
+
+type PolicyField = keyof CommonSettings & keyof RolloutPolicy;
+/** The settings that are in the policy as they are. */
+const policyFields = settingNames.filter((field): field is PolicyField => field in defaultPolicy);
 
 /**
  * Resolves each setting by itself, in this order: what policies enforce, the MySQLRollout, what policies set, the
@@ -82,25 +86,14 @@ export function settingsOf(
     otherwise: NonNullable<CommonSettings[Field]>,
     builtIn: NonNullable<CommonSettings[Field]>,
   ) => resolution.take(field, otherwise, builtIn);
-  const takeFor = <Field extends keyof CommonSettings & keyof RolloutPolicy>(field: Field) =>
+  const takeFor = <Field extends PolicyField>(field: Field) =>
     take<Field>(field, defaults.policy[field], defaultPolicy[field]);
   const { restartWindows = noMaintenance.restartWindows, ...inPlace } = resolution.takeIfSet('inPlace') ?? {};
   const strategy = take('strategy', defaults.strategy, builtInStrategy);
   const policy: RolloutPolicy = {
     ...defaults.policy,
-    paused: takeFor('paused'),
+    ...(Object.fromEntries(policyFields.map((field) => [field, takeFor(field)])) as Pick<RolloutPolicy, PolicyField>),
     ...pausedBy(resolution.sources['paused']),
-    repairWhilePaused: takeFor('repairWhilePaused'),
-    maxUnavailable: takeFor('maxUnavailable'),
-    partition: takeFor('partition'),
-    minReadySeconds: takeFor('minReadySeconds'),
-    progressDeadlineSeconds: takeFor('progressDeadlineSeconds'),
-    switchoverTimeoutSeconds: takeFor('switchoverTimeoutSeconds'),
-    failoverGraceSeconds: takeFor('failoverGraceSeconds'),
-    maxReplicaDelaySeconds: takeFor('maxReplicaDelaySeconds'),
-    replicaDelayGraceSeconds: takeFor('replicaDelayGraceSeconds'),
-    primaryUpdatePolicy: takeFor('primaryUpdatePolicy'),
-    lostMembers: takeFor('lostMembers'),
     inPlaceUpdates: { ...defaults.policy.inPlaceUpdates, ...inPlace },
     ...ofThisClusterAlone(own, defaults.policy, resolution),
   };
@@ -165,7 +158,7 @@ class Resolution {
   ): NonNullable<CommonSettings[Field]> {
     const value = this.takeIfSet(field);
     if (value !== undefined) return value;
-    const flag = otherwise === builtIn ? undefined : flags[field];
+    const flag = otherwise === builtIn ? undefined : flagOfSetting[field];
     if (!this.problems.has(field)) {
       this.sources[field] = { value: otherwise, source: flag === undefined ? 'default' : `flag ${flag}` };
     }

@@ -1,6 +1,6 @@
-import { mostUnobservedEvictions } from '../../core/disruption-controller.ts';
+import { mostUnobservedEvictions } from '../../core/rules/not-done.ts';
 import { keyOf } from '../../kube/store.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { milliseconds } from '../../moco/json.ts';
 import { type Cache, namedCluster } from '../cache/cache.ts';
 
 /**

@@ -1,12 +1,11 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { Intent } from '../../api/rollout-status.ts';
-import type { FleetPlace } from '../../core/fleet/queue.ts';
-import type { FailingFleet } from '../../core/fleet/waits.ts';
+import type { FleetHold, FleetPlace } from '../../core/fleet/waits.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { isAtLeast } from '../../kube/raw-object.ts';
 import type { World } from '../../kube/world.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { milliseconds } from '../../moco/json.ts';
 import type { FleetNumbers } from '../../telemetry/fleet-metrics.ts';
 import { Evictions } from './evictions.ts';
 import { FleetSlots } from './fleet-slots.ts';
@@ -171,17 +170,16 @@ export class Fleet {
 
   #waitsOfKnown(key: string, revision: string): ClusterSnapshot['fleetWaits'] {
     if (this.stages.selects(key)) return this.stages.waits(key, revision, this.#world.wall() / 1000);
-    const failing = this.#breaker();
-    if (failing === null) return [];
-    return [{ hold: { rule: 'FleetFailing', ...failing }, remainingSeconds: null }];
+    const hold = this.#breaker();
+    return hold === null ? [] : [{ hold, remainingSeconds: null }];
   }
 
   /** Why no rollout may begin, or `null`. */
-  #breaker(): FailingFleet | null {
+  #breaker(): FleetHold | null {
     const { maxFailingRollouts: limit } = this.#limits;
     if (limit <= 0 || this.#failing.size < limit) return null;
     const [cluster = ''] = [...this.#failing].toSorted();
-    return { failing: this.#failing.size, limit, cluster };
+    return { rule: 'FleetFailing', failing: this.#failing.size, limit, cluster };
   }
 
   /** Promises the slot to a step that `decide` has just allowed. Returns a function that ends the promise. */

@@ -1,4 +1,4 @@
-import { type FleetPlace, fleetPlace, freeSlots } from '../../core/fleet/queue.ts';
+import { type FleetPlace, fleetPlace, freeSlots } from '../../core/fleet/waits.ts';
 
 /** What a cluster has to do with slots. */
 export interface SlotStanding {

@@ -3,7 +3,7 @@ import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
 import type { HoldRule } from '../../core/decision.ts';
 import { needsSlot } from '../../core/gates.ts';
 import { isRequestedByUser, ruleGroups } from '../../core/rules/catalogue.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { milliseconds } from '../../moco/json.ts';
 
 /** A cluster as its MySQLRollout describes it. */
 export interface Known {

@@ -1,4 +1,4 @@
-import type { Place, Sequence } from '../../core/fleet/sequence.ts';
+import type { Place, Sequence } from '../../core/fleet/stage-counts.ts';
 import { type StageCount, type StagedCluster, stageCounts } from '../../core/fleet/stage-counts.ts';
 import { nextInStage, stageGates, stageWaits } from '../../core/fleet/stage-waits.ts';
 import type { FleetWait } from '../../core/fleet/waits.ts';

@@ -1,10 +1,10 @@
+import type { SequenceStatus, StageStatus } from '../../api/rollout-sequence.ts';
 import type { Condition } from '../../api/rollout-status.ts';
-import type { SequenceStatus, StageStatus } from '../../api/sequence.ts';
-import { concurrencyOf, othersStage, type Stage } from '../../core/fleet/sequence.ts';
 import type { StageCount } from '../../core/fleet/stage-counts.ts';
+import { concurrencyOf, othersStage, type Stage } from '../../core/fleet/stage-counts.ts';
 import { stageGates } from '../../core/fleet/stage-waits.ts';
-import { timeText } from '../../core/fleet/times.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
+import { timeText } from '../../core/sentences.ts';
 import { omitUndefined } from '../../moco/json.ts';
 import type { SequenceNumbers } from '../../telemetry/fleet-metrics.ts';
 import type { SequenceRecord } from '../facts/sequence-record.ts';

@@ -1,4 +1,4 @@
-import { type PolicyRecord, policySource } from '../../api/policy.ts';
+import { type PolicyRecord, policySource } from '../../api/rollout-policy.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import type { Dependencies } from '../facts/collect-facts.ts';
 import { decidingPolicies } from '../facts/settings-in-force.ts';
@@ -22,10 +22,9 @@ export async function readPolicies(
   names: readonly string[],
   { cluster }: ClusterObjects,
   { cache, api }: Pick<Dependencies, 'cache'> & { readonly api: ClusterReader },
-  signal: AbortSignal,
 ): Promise<LivePolicies> {
   const read = new Set(names);
-  const live = await Promise.all(names.map((name) => api.readPolicy(name, signal)));
+  const live = await Promise.all(names.map((name) => api.readPolicy(name)));
   const others = cache.settingsSources(cluster).policies.filter(({ name }) => !read.has(name));
   return { policies: [...others, ...live.filter((policy) => policy !== null)], read };
 }

@@ -1,14 +1,14 @@
-import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
+import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { explainHold, isAlarming, isRoutine } from '../../core/rules/catalogue.ts';
 import type { Occurrence } from '../../kube/event-recorder.ts';
 import { keyOf } from '../../kube/store.ts';
 import { memberName } from '../facts/collect-facts.ts';
 import type { Observation } from '../pass/observe.ts';
 import { type Completion, completionOf } from './complete-condition.ts';
+import { isShown } from './due.ts';
 import { holdEvent } from './events.ts';
 import type { News } from './news.ts';
 import { type Series, seriesOf } from './series.ts';
-import { isShown } from './shown.ts';
 import { type StatusReport, statusOf, unusableStatusOf } from './status-report.ts';
 
 /** Everything that is reported about a cluster after a reconciliation. */
@@ -49,9 +49,6 @@ export function report(observation: Observation): Report {
   };
 }
 
-/** The status that is written with an intent. */
-export const reportIntent = (confirmed: Observation, intent: Intent): StatusReport => statusOf(confirmed, intent);
-
 const noNews: News = { finished: null, switchover: null, outOfBand: [], mysqldRestarted: [] };
 
 function statusReport(observation: Observation): StatusReport | null {
@@ -79,7 +76,7 @@ function logLine(observation: Observation): LogLine {
 
 /** Steps have lines of their own. That a cluster is complete when the controller starts is no news. */
 function levelOf({ decision: { hold, complete }, memory, heldForSeconds }: Observation): LogLine['level'] {
-  if (hold === null) return complete && memory.logged !== '' ? 'info' : 'debug';
+  if (hold === null) return complete && memory.told.logged !== '' ? 'info' : 'debug';
   if (!isShown(hold, heldForSeconds)) return 'debug';
   if (isAlarming(hold.rule)) return 'warn';
   return isRoutine(hold.rule) ? 'debug' : 'info';

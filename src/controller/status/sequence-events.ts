@@ -1,4 +1,4 @@
-import { type SequenceStatus, type StageStatus, sequenceKind } from '../../api/sequence.ts';
+import { type SequenceStatus, type StageStatus, sequenceKind } from '../../api/rollout-sequence.ts';
 import type { Occurrence } from '../../kube/event-recorder.ts';
 import type { SequenceRecord } from '../facts/sequence-record.ts';
 

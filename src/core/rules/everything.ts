@@ -135,7 +135,9 @@ export const everything = {
   }),
   StrategyNotOnDelete: rule<{ readonly labelled: boolean }>({
     holds: ({ situation }) =>
-      situation.policy.mode !== 'OnDelete' || isAdopted(situation) || isFirstAdoptionPaused(situation)
+      situation.policy.mode !== 'OnDelete' ||
+      isAdopted(situation.snapshot.statefulSet) ||
+      isFirstAdoptionPaused(situation)
         ? null
         : { labelled: situation.snapshot.statefulSet?.labelled === true },
     sentence: ({ labelled }) =>
@@ -197,7 +199,7 @@ export const everything = {
  */
 function isContested(asked: Asked): boolean {
   const { situation } = asked;
-  if (isAdopted(situation) || !asksFor(asked, 'acts', 'awaitsMoco')) return false;
+  if (isAdopted(situation.snapshot.statefulSet) || !asksFor(asked, 'acts', 'awaitsMoco')) return false;
   situation.deadlines.reached(0, contentionReviewSeconds);
   return true;
 }

@@ -1,11 +1,10 @@
 import { somebodyLeads } from '../acknowledging.ts';
 import { moved, recovered, replaced } from '../expected.ts';
-import { doesNotWork } from '../partition.ts';
 import { recoverySeconds } from '../recovering.ts';
 import { everyOtherParticipates, type Member, type Situation } from '../situation.ts';
-import { terminatingMembers } from '../terminating.ts';
+import { doesNotWork } from '../statefulset-controller.ts';
 import { after, rule } from './rule.ts';
-import { isTerminationAwaited } from './unavailable.ts';
+import { isTerminationAwaited, terminatingMembers } from './unavailable.ts';
 
 /** A member does not participate. */
 export const notParticipating = {

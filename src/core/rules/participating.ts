@@ -1,13 +1,13 @@
 import { leavesQuorum, othersThatAcknowledge } from '../acknowledging.ts';
 import { atOpeningOf, changed, everyMember, handedOn, openBudgets, recovered, replaced, resized } from '../expected.ts';
-import { notYetReplaced } from '../partition.ts';
-import { lacksRoleForOthers, mayKeepRolesBack } from '../roles.ts';
 import { explainWait, plural, type Wait, withoutFullStop } from '../sentences.ts';
 import { type Member, pinnedBehind } from '../situation.ts';
+import { notYetReplaced } from '../statefulset-controller.ts';
 import { type AwaitedResize, awaitingResize, type NeededRestart, restartNeeded } from '../update-in-place.ts';
 import { backups } from './backups.ts';
 import { type BlockedBudget, blockedBudget, explainBudget } from './blocked-budget.ts';
 import { isRevisionKnown } from './primary.ts';
+import { lacksRoleForOthers, mayKeepRolesBack } from './roles.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
 import { unavailableLimit, unavailableMembers } from './unavailable.ts';
 

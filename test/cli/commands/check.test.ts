@@ -109,6 +109,7 @@ describe('check', () => {
       ['ok', 'PodDisruptionBudgets'],
       ['ok', 'manifests'],
       ['ok', 'PersistentVolumeClaims'],
+      ['ok', 'semi-sync plugins'],
     ]);
     expect(status).to.equal(0);
     expect(lines[1]).to.contain('moco-controller runs moco:0.36.0');
@@ -225,7 +226,47 @@ describe('check', () => {
       },
       /^failed +PodDisruptionBudgets +these never allow a disruption: default\/strict \(cluster test\)/,
     ],
+    'a cluster is to get MySQL 9.7 and has members without the renamed plugins': [
+      () => {
+        template('9.7.1', '0.17.0');
+        members(['8.4.8', '0.16.0'], ['8.4.8', '0.17.0'], ['8.4.8', '0.17.0']);
+      },
+      /^failed +semi-sync plugins +these are to get a mysqld that has the renamed plugins alone.*: default\/test \(moco-test-0\);/,
+    ],
   };
+
+  const images = (mysqld: string, agent: string): object => ({
+    containers: [
+      { name: 'mysqld', image: `mysql:${mysqld}` },
+      { name: 'agent', image: `moco-agent:${agent}` },
+    ],
+  });
+  const members = (...all: readonly (readonly [mysqld: string, agent: string])[]): void =>
+    all.forEach(([mysqld, agent], ordinal) => {
+      installed.cluster.bench.changePod(ordinal, { spec: images(mysqld, agent) });
+    });
+  const template = (mysqld: string, agent: string): void =>
+    installed.cluster.bench.changeStatefulSet({ spec: { template: { spec: images(mysqld, agent) } } });
+  const pluginsLine = async (): Promise<string | undefined> =>
+    (await installed.lines()).lines.find((one) => one.includes(' semi-sync plugins '));
+
+  it('names the clusters whose members have not restarted since MOCO brought the renamed plugins', async () => {
+    template('8.4.8', '0.17.0');
+    members(['8.4.8', '0.16.0'], ['8.4.8', '0.17.0'], ['8.4.8', '0.16.0']);
+    expect(await pluginsLine()).to.match(
+      /^ok .*keep these at MySQL 8\.4 until .*restarted.*: default\/test \(moco-test-0, moco-test-2\)$/,
+    );
+    members(['8.4.8', '0.17.0'], ['8.4.8', '0.17.1'], ['8.4.8', '1.0.0']);
+    expect(await pluginsLine()).to.match(/^ok .*no cluster is to get MySQL 9\.5 or newer before/);
+  });
+
+  it('does not know it where the tag of moco-agent is no version, and needs it for a newer mysqld alone', async () => {
+    template('9.7.1', 'latest');
+    members(['8.4.8', 'latest'], ['8.4.8', '0.17.0'], ['8.4.8', '0.17.0']);
+    expect(await pluginsLine()).to.match(/^unknown .*no version in their tags.*: default\/test \(moco-test-0\)$/);
+    template('8.4.8', 'latest');
+    expect(await pluginsLine()).to.match(/^ok /);
+  });
 
   for (const [what, [change, line]] of Object.entries(failures)) {
     it(`fails if ${what}, and only that line`, async () => {
@@ -276,7 +317,7 @@ describe('check', () => {
     installed.denied.push('own approve mysqlrollouts');
     const { status, lines } = await installed.lines();
     expect(status).to.equal(0);
-    expect(lines[5]).to.match(/but not approve mysqlrollouts/);
+    expect(lines[5]).to.match(/but not approve \(approve mysqlrollouts\)$/);
   });
 
   it('writes its findings for programs', async () => {

@@ -58,7 +58,7 @@ describe('the selection of clusters', () => {
       ['get', 'orders', '-l', 'a=b'],
       ['status', 'orders', '-A'],
       ['status', '-w', '-o', 'json'],
-      ['status', '-o', 'jsonpath={.a'],
+      ['status', '-o', 'jsonpath={.a}'],
     ]) {
       const { status, out } = await cluster.run(...argv);
       expect([status, out], argv.join(' ')).to.deep.equal([2, '']);
@@ -84,9 +84,8 @@ describe('the selection of clusters', () => {
     ]);
   });
 
-  it('writes names and fields', async () => {
+  it('writes names', async () => {
     expect((await cluster.run('get', '-o', 'name', '--held')).out).to.equal('mysqlrollout.moco-rollout.io/orders\n');
-    expect((await cluster.run('status', 'orders', '-o', 'jsonpath={.status.hold.rule}')).out).to.equal('Paused');
   });
 
   it('says that a cluster has no MySQLRollout yet', async () => {

@@ -1,5 +1,5 @@
 import { type MySQLRollout, rolloutKind } from '../../../src/api/rollout.ts';
-import { type SequenceSpec, sequenceKind } from '../../../src/api/sequence.ts';
+import { type SequenceSpec, sequenceKind } from '../../../src/api/rollout-sequence.ts';
 import { factsOf } from '../../../src/cli/cluster/cluster-snapshot.ts';
 import type { FleetInput } from '../../../src/cli/fleet/play-fleet.ts';
 import { Cache } from '../../../src/controller/cache/cache.ts';

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { SequenceSpec } from '../../../src/api/sequence.ts';
+import type { SequenceSpec } from '../../../src/api/rollout-sequence.ts';
 import { type FleetInput, playFleet } from '../../../src/cli/fleet/play-fleet.ts';
-import { concurrencyOf } from '../../../src/core/fleet/sequence.ts';
-import { type StagedCluster, stageCounts } from '../../../src/core/fleet/stage-counts.ts';
+import { concurrencyOf, type StagedCluster, stageCounts } from '../../../src/core/fleet/stage-counts.ts';
 import { stageGates } from '../../../src/core/fleet/stage-waits.ts';
 import type { FleetPlan, PlannedCluster } from '../../../src/plan/fleet-plan.ts';
 import { StagedFleet } from '../../verification/fleet/staged-fleet.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { projectPolicy } from '../../../src/api/policy.ts';
+import { projectPolicy } from '../../../src/api/rollout-policy.ts';
 import { Cache } from '../../../src/controller/cache/cache.ts';
 import { splitKey } from '../../../src/kube/store.ts';
 import {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { policyKind } from '../../../src/api/policy.ts';
 import { rolloutKind } from '../../../src/api/rollout.ts';
-import { sequenceKind } from '../../../src/api/sequence.ts';
+import { policyKind } from '../../../src/api/rollout-policy.ts';
+import { sequenceKind } from '../../../src/api/rollout-sequence.ts';
 import { Cache } from '../../../src/controller/cache/cache.ts';
 import { Watches } from '../../../src/controller/cache/watches.ts';
 import { ApiClient } from '../../../src/kube/api-client.ts';

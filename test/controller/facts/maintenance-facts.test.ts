@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type MaintenanceSettings, noMaintenance } from '../../../src/api/maintenance.ts';
+import { type MaintenanceSettings, noMaintenance } from '../../../src/api/maintenance-settings.ts';
 import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { maintenanceFacts } from '../../../src/controller/facts/maintenance-facts.ts';
 

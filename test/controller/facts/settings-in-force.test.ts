@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { anything, assert, constantFrom, integer, oneof, property, record } from 'fast-check';
-import { noMaintenance } from '../../../src/api/maintenance.ts';
-import { type PolicyRecord, projectPolicy } from '../../../src/api/policy.ts';
+import { noMaintenance } from '../../../src/api/maintenance-settings.ts';
+import { type PolicyRecord, projectPolicy } from '../../../src/api/rollout-policy.ts';
 import { builtInStrategy, type CommonSettings } from '../../../src/api/settings.ts';
 import {
   type DefaultSettings,
@@ -11,7 +11,7 @@ import {
   settingsOf,
 } from '../../../src/controller/facts/settings-in-force.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
-import { milliseconds } from '../../../src/moco/timestamp.ts';
+import { milliseconds } from '../../../src/moco/json.ts';
 import { flags } from '../../../src/options/flags.ts';
 
 const now = milliseconds('2026-01-02T03:04:05Z') ?? Number.NaN;

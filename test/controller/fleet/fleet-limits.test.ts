@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { sequenceKind } from '../../../src/api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
-import { sequenceKind } from '../../../src/api/sequence.ts';
 import { Cache } from '../../../src/controller/cache/cache.ts';
 import { type RolloutRecord, wholeRecord } from '../../../src/controller/facts/rollout-record.ts';
 import { projectSequence } from '../../../src/controller/facts/sequence-record.ts';
@@ -8,8 +8,8 @@ import { Fleet, type FleetLimits, noFleetLimits } from '../../../src/controller/
 import { followFleet } from '../../../src/controller/fleet/follow-fleet.ts';
 import type { HoldRule } from '../../../src/core/decision.ts';
 import type { EffectKind } from '../../../src/core/effects.ts';
+import { timestampOf } from '../../../src/moco/json.ts';
 import type { ClusterRecord } from '../../../src/moco/records.ts';
-import { timestampOf } from '../../../src/moco/timestamp.ts';
 import { Bench } from '../bench.ts';
 
 const start = Date.parse('2026-07-01T12:00:00Z');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { SequenceSpec } from '../../../src/api/sequence.ts';
+import type { SequenceSpec } from '../../../src/api/rollout-sequence.ts';
 import type { FleetHold } from '../../../src/core/fleet/waits.ts';
 import { StagedFleet } from '../../verification/fleet/staged-fleet.ts';
 

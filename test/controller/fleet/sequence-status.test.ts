@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import type { SequenceSpec, SequenceStatus } from '../../../src/api/sequence.ts';
+import type { SequenceSpec, SequenceStatus } from '../../../src/api/rollout-sequence.ts';
 import { projectSequence } from '../../../src/controller/facts/sequence-record.ts';
 import { Stages } from '../../../src/controller/fleet/sequence-stages.ts';
 import { sequenceStatus } from '../../../src/controller/fleet/sequence-status.ts';
@@ -41,7 +41,7 @@ class Scene {
     }
     this.#reconciler = new SequenceReconciler({
       stages: this.stages,
-      api: { replaceSequenceStatus: (_, status) => this.#write(status) },
+      apiFor: () => ({ replaceSequenceStatus: (_, status) => this.#write(status) }),
       world,
       recorder: { record: (event) => void this.events.push(event) },
       metrics: new FleetMetrics(this.registry),

@@ -1,7 +1,7 @@
-import { justCreated } from '../../../src/core/comeback-reading.ts';
-import type { InPlaceUpdate, RestartInPlace } from '../../../src/core/in-place.ts';
+import type { InPlaceUpdate, RestartInPlace } from '../../../src/core/in-place-changes.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
-import type { ReplicationDelay } from '../../../src/core/replication-delay.ts';
+import type { ReplicationDelay } from '../../../src/core/readings.ts';
+import { justCreated } from '../../../src/core/readings.ts';
 import type {
   BackupJobFacts,
   ClusterSnapshot,

@@ -1,5 +1,5 @@
+import type { SequenceSpec } from '../../../src/api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
-import type { SequenceSpec } from '../../../src/api/sequence.ts';
 import { Cache } from '../../../src/controller/cache/cache.ts';
 import { wholeRecord } from '../../../src/controller/facts/rollout-record.ts';
 import { projectSequence } from '../../../src/controller/facts/sequence-record.ts';
@@ -7,8 +7,8 @@ import { Fleet, noFleetLimits } from '../../../src/controller/fleet/fleet-limits
 import { followFleet } from '../../../src/controller/fleet/follow-fleet.ts';
 import type { FleetWait } from '../../../src/core/fleet/waits.ts';
 import { splitKey } from '../../../src/kube/store.ts';
+import { timestampOf } from '../../../src/moco/json.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../../src/moco/records.ts';
-import { timestampOf } from '../../../src/moco/timestamp.ts';
 
 export interface FleetCluster {
   readonly key: string;
