@@ -1,5 +1,4 @@
 import type { HoldRule } from '../core/decision.ts';
-import { nameOf } from '../kube/store.ts';
 import type { FleetPlan, PlannedCluster, Span } from './fleet-plan.ts';
 
 /** What makes a plan as long as it is, and for how long. */
@@ -31,7 +30,8 @@ export function criticalPath({ from, clusters }: FleetPlan): readonly Cause[] {
   const count = (what: Span['what'], duration: number, cluster: PlannedCluster): void => {
     seconds.set(what, (seconds.get(what) ?? 0) + duration);
     const own = concerned.get(what) ?? new Map<string, number>();
-    concerned.set(what, own.set(nameOf(cluster), (own.get(nameOf(cluster)) ?? 0) + duration));
+    const key = `${cluster.namespace}/${cluster.name}`;
+    concerned.set(what, own.set(key, (own.get(key) ?? 0) + duration));
   };
   const ended = clusters.filter(isEnded).toSorted((one, other) => other.endsAt - one.endsAt);
   let [current] = ended;
