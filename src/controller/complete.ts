@@ -23,11 +23,18 @@ const mostTries = 3;
  *
  * Conditions are an atomic list, hence GET, change, PUT. If MOCO keeps writing in between, the reconciliation after
  * its writes continues.
+ *
+ * A cluster that a person has released has no such condition: nobody would keep it correct once this program is
+ * uninstalled.
  */
 export async function complete({ completion, observation }: Report, pass: Pass<StatusClient>): Promise<void> {
   const { objects: known, now } = observation;
-  if (!isDue(known.cluster, completion)) return;
   const { api } = pass;
+  if (known.cluster.released) {
+    await api.removeCompletion(known.cluster);
+    return;
+  }
+  if (!isDue(known.cluster, completion)) return;
   const { namespace, name } = known.cluster;
   for (let tries = 1; ; tries++) {
     const raw = await api.readCluster(namespace, name);
@@ -36,7 +43,7 @@ export async function complete({ completion, observation }: Report, pass: Pass<S
     if (completion.complete && live === null) return;
     const judged = live === null ? completion : completionOf(rememberSeen(pass.memory, observeLive(pass, live)));
     const cluster = live?.objects.cluster ?? projectCluster(raw);
-    if (cluster === null || !differs(cluster, judged)) return;
+    if (cluster === null || cluster.released || !differs(cluster, judged)) return;
     const generation = whole(object(raw['metadata'])['generation'], 0);
     try {
       const status = { ...object(raw['status']), conditions: withCondition(raw, judged, generation, now) };

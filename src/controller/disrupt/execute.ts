@@ -1,8 +1,8 @@
 import type { Step, Target } from '../../core/decision.ts';
 import { ApiError, isConflict, isNotFound, isTooManyRequests, wasNeverSent, wasTooLate } from '../../kube/api-error.ts';
 import type { World } from '../../kube/world.ts';
-import { annotationOn, demoteAnnotation, demotedForAnnotation } from '../../moco/names.ts';
-import type { ClusterObjects } from '../../moco/records.ts';
+import { annotationOn, demoteAnnotation, demotedForAnnotation, restartInPlaceAnnotation } from '../../moco/names.ts';
+import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { StepResult } from '../facts/ended-step.ts';
 import type { OwnWrite } from '../facts/own-writes.ts';
 import type { Answer } from '../pass/end.ts';
@@ -75,6 +75,8 @@ export async function act(
     case 'release':
       if (statefulSet === null) throw new Error('expected a StatefulSet to release, got none');
       return each([{ ...statefulSet, ordinal: -1 }], async () => {
+        // First, so that nothing is left behind by a release that is interrupted and done again.
+        await Promise.all(pods.filter(isNoted).map((pod) => forgetInPlace(pod, api)));
         const after = await release(statefulSet, api);
         return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
       });
@@ -108,6 +110,12 @@ export async function act(
       });
   }
 }
+
+const isNoted = ({ live }: PodRecord): boolean => live?.annotations[restartInPlaceAnnotation] !== undefined;
+
+/** Whoever adopts the cluster again has nothing to wait for: the kubelet has restarted the containers long since. */
+const forgetInPlace = (pod: PodRecord, api: ClusterApi): Promise<string> =>
+  api.annotate('Pod', pod.namespace, pod, { [restartInPlaceAnnotation]: null });
 
 const nothingDone: Answer = {
   result: 'done',
