@@ -20,7 +20,7 @@ import type { World } from './kube/world.ts';
 import { realWorld } from './kube/world.ts';
 import { type FeatureGateName, featureGates } from './options/feature-gates.ts';
 import type { Options } from './options/flags.ts';
-import { flagsAnnotation, publish } from './options/published.ts';
+import { flagsAnnotation, fleetLimitsOf, publish } from './options/published.ts';
 import { healthHandler, startHttpServer } from './telemetry/http-server.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
@@ -164,14 +164,7 @@ function controllerSettings(
       inPlaceEnabled: options.featureGates.InPlaceUpdate,
       partitionDriver: options.partitionDriver,
     },
-    fleetLimits: {
-      maxConcurrentRollouts: options.maxConcurrentRollouts,
-      verifyFirstCluster: options.verifyFirstCluster,
-      releaseStalledSlots: options.releaseStalledSlots,
-      maxFailingRollouts: options.maxFailingRollouts,
-      disruptionIntervalSeconds: options.disruptionIntervalMilliseconds / 1000,
-      partitionUpdateIntervalSeconds: options.partitionUpdateIntervalMilliseconds / 1000,
-    },
+    fleetLimits: fleetLimitsOf(options),
     namespaces: options.namespaces,
     concurrency: options.maxConcurrentReconciles,
   };
