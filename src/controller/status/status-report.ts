@@ -14,10 +14,9 @@ import { type Memory } from '../memory/memory.ts';
 import type { Observation } from '../pass/observe.ts';
 import { conditions } from './conditions.ts';
 import { isShown } from './due.ts';
-import { heldForOf } from './held-for.ts';
 import { type News, newsOf } from './news.ts';
 import { disruptedFor, progressOf } from './progress.ts';
-import { finishedRollout } from './rollout-history.ts';
+import { finishedRollout, heldForOf } from './rollout-history.ts';
 import { withinLimits } from './status-limits.ts';
 
 /** A status, and what ended between the stored status and this one. */
@@ -50,6 +49,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
     observedClusterGeneration: cluster.generation,
     phase: phase({ ...decision, hold }),
     strategy: observation.strategyShown,
+    mysqlProblem: snapshot.mysql?.problem ?? undefined,
     updatesInPlace: policy.inPlaceUpdates.mode === 'Never' ? undefined : true,
     updateRevision: revision === '' ? undefined : revision,
     currentRevision: statefulSet?.currentRevision || undefined,
@@ -152,6 +152,18 @@ function updateOf({ members }: ClusterSnapshot, ordinal: number): string | undef
   return inPlace === null ? undefined : explainInPlace(inPlace);
 }
 
+/** An answer that is older belongs to an earlier step. */
+const recentSeconds = 60;
+
+function replicationOf({ members, mysql }: ClusterSnapshot, ordinal: number): MemberStatus['replication'] {
+  if (mysql === null || mysql.ageSeconds === null || mysql.ageSeconds >= recentSeconds) return undefined;
+  const uid = members.find((member) => member.ordinal === ordinal)?.uid;
+  const said = mysql.members.find((one) => one.uid === uid)?.said;
+  if (said?.kind !== 'replica') return undefined;
+  const { missing, unapplied: notApplied } = said;
+  return { notApplied, ...(missing !== null && { notReceived: missing }) };
+}
+
 function messageOf({ comesBack, evidence }: MemberReport): string | undefined {
   const sentences = [comesBack && explainComesBack(comesBack), evidence && explainEvidence(evidence)];
   return sentences.filter((one) => one !== null).join('; ') || undefined;
@@ -182,6 +194,7 @@ function memberStatuses(
       message: messageOf(member),
       update: updateOf(snapshot, ordinal),
       // While MOCO re-creates the StatefulSet it is unknown which members are up to date, so nothing changes.
+      replication: replicationOf(snapshot, ordinal),
       updatedAt: updated ? (since ?? seen) : updateRevision === '' ? since : undefined,
     });
   });

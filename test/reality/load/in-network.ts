@@ -37,7 +37,7 @@ process.on('message', (order: Start | Stop) => {
       void start(order);
       return;
     case 'stop':
-      void stop(order.members);
+      void stop(order.members).then((result) => process.send?.({ kind: 'stopped', result }));
   }
 });
 process.on('disconnect', () => process.exit(0));
@@ -48,14 +48,13 @@ async function start(order: Start): Promise<void> {
   process.send?.({ kind: 'started' });
 }
 
-async function stop(members: readonly CheckedMember[]): Promise<void> {
+async function stop(members: readonly CheckedMember[]): Promise<LoadResult> {
   if (load === null || passwords === null) throw new Error('Expected a load that was started before it is stopped');
   await load.stop();
-  const result: LoadResult = {
+  return {
     acknowledged: load.acknowledged.size,
     gaps: { kept: load.gaps('kept'), fresh: load.gaps('fresh') },
     errors: load.errors,
     members: await checkRows(load.acknowledged, members, passwords),
   };
-  process.send?.({ kind: 'stopped', result });
 }

@@ -37,12 +37,6 @@ interface WebhookConfiguration {
   readonly webhooks?: readonly { readonly clientConfig: { readonly caBundle?: string } }[];
 }
 
-interface Objects {
-  readonly certificates: Certificate;
-  readonly mutating: WebhookConfiguration;
-  readonly validating: WebhookConfiguration;
-}
-
 /** cert-manager has them besides; nobody reads them here. */
 const issuerDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -69,34 +63,34 @@ const issuerDefinition = {
  *
  * @param configuration MOCO's own `config` directory, which has cert-manager's definitions
  */
-export async function startCertificates(cluster: Cluster, configuration: string): Promise<ObjectLoop<Objects>> {
+export async function startCertificates(
+  cluster: Cluster,
+  configuration: string,
+): Promise<ObjectLoop<keyof typeof kinds>> {
   const file = join(cluster.directory, 'issuers.json');
   await writeFile(file, JSON.stringify(issuerDefinition));
   await cluster.apply(certManagerDefinitions(configuration), file);
   const issued = new Set<string>();
   const caBundle = Buffer.from(cluster.caBundle).toString('base64');
-  const loop = new ObjectLoop<Objects>(
-    { kubeconfig: cluster.kubeconfig, name: 'certificates', kinds },
-    async (loop) => {
-      for (const certificate of loop.objects('certificates')) {
-        const { uid } = certificate.metadata;
-        if (issued.has(uid)) continue;
-        await createSecret(loop.client, cluster, certificate);
-        issued.add(uid);
+  const loop = new ObjectLoop({ kubeconfig: cluster.kubeconfig, name: 'certificates', kinds }, async (loop) => {
+    for (const certificate of loop.objects('certificates') as readonly Certificate[]) {
+      const { uid } = certificate.metadata;
+      if (issued.has(uid)) continue;
+      await createSecret(loop.client, cluster, certificate);
+      issued.add(uid);
+    }
+    for (const which of ['mutating', 'validating'] as const) {
+      for (const { metadata, webhooks = [] } of loop.objects(which) as readonly WebhookConfiguration[]) {
+        const wants = metadata.annotations?.[injected] !== undefined;
+        const patch = webhooks.flatMap(({ clientConfig }, index) => {
+          const place = `/webhooks/${index}/clientConfig/caBundle`;
+          return clientConfig.caBundle === caBundle ? [] : [{ op: 'add', path: place, value: caBundle }];
+        });
+        if (!wants || patch.length === 0) continue;
+        await loop.client.patch(kinds[which], { name: metadata.name }, jsonPatch, patch, options);
       }
-      for (const which of ['mutating', 'validating'] as const) {
-        for (const { metadata, webhooks = [] } of loop.objects(which)) {
-          const wants = metadata.annotations?.[injected] !== undefined;
-          const patch = webhooks.flatMap(({ clientConfig }, index) => {
-            const place = `/webhooks/${index}/clientConfig/caBundle`;
-            return clientConfig.caBundle === caBundle ? [] : [{ op: 'add', path: place, value: caBundle }];
-          });
-          if (!wants || patch.length === 0) continue;
-          await loop.client.patch(kinds[which], { name: metadata.name }, jsonPatch, patch, options);
-        }
-      }
-    },
-  );
+    }
+  });
   await loop.start();
   return loop;
 }

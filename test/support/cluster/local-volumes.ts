@@ -11,21 +11,23 @@ const options = { priority: 'status' } as const;
 /** A pod decides by its fsGroup who owns what is in it. */
 const everybody = 0o777;
 
-interface Objects {
-  readonly claims: Claim;
-  readonly volumes: Volume;
-}
-
 /**
  * A provisioner of directories on the node that the scheduler has chosen, as PersistentVolumes that are tied to it.
  *
  * @param directoryOf that of a node
  */
-export function localVolumes(kubeconfig: string, directoryOf: (node: string) => string): ObjectLoop<Objects> {
+export function localVolumes(
+  kubeconfig: string,
+  directoryOf: (node: string) => string,
+): ObjectLoop<'claims' | 'volumes'> {
   const kinds = { claims: persistentVolumeClaims, volumes: persistentVolumes };
   const volumesOf = (node: string): string => join(directoryOf(node), 'volumes');
-  return new ObjectLoop<Objects>({ kubeconfig, name: 'local-volumes', kinds }, async (loop) => {
-    const steps = volumeSteps(loop.objects('claims'), loop.objects('volumes'), volumesOf);
+  return new ObjectLoop({ kubeconfig, name: 'local-volumes', kinds }, async (loop) => {
+    const steps = volumeSteps(
+      loop.objects('claims') as readonly Claim[],
+      loop.objects('volumes') as readonly Volume[],
+      volumesOf,
+    );
     for (const step of steps) {
       await perform(loop.client, step).catch((error: unknown) => {
         // Done before, and not yet seen.

@@ -24,13 +24,13 @@ interface Raw {
   };
 }
 
-/** Looks at all objects of some kinds, which `Objects` names, whenever one of them has changed, and again after a failure. */
-export class ObjectLoop<Objects extends object> {
+/** Looks at all objects of some kinds whenever one of them has changed, and again after a failure. */
+export class ObjectLoop<Name extends string> {
   readonly client: ObjectClient;
   readonly #connection: Connection;
   readonly #world: World;
-  readonly #kinds: Readonly<Record<keyof Objects, ResourceKind>>;
-  readonly #stores: Readonly<Record<keyof Objects, Store<Cached>>>;
+  readonly #kinds: Readonly<Record<Name, ResourceKind>>;
+  readonly #stores: Readonly<Record<Name, Store<Cached>>>;
   readonly #loop: Loop;
   readonly #stopping = new AbortController();
   #watching: Promise<unknown> = Promise.resolve();
@@ -44,19 +44,15 @@ export class ObjectLoop<Objects extends object> {
       kubeconfig,
       name,
       kinds,
-    }: {
-      readonly kubeconfig: string;
-      readonly name: string;
-      readonly kinds: Readonly<Record<keyof Objects, ResourceKind>>;
-    },
-    look: (loop: ObjectLoop<Objects>) => Promise<void>,
+    }: { readonly kubeconfig: string; readonly name: string; readonly kinds: Readonly<Record<Name, ResourceKind>> },
+    look: (loop: ObjectLoop<Name>) => Promise<void>,
   ) {
     this.#connection = connect({ kubeconfigPath: kubeconfig });
     this.#world = realWorld(this.#connection.exchange);
     this.client = new ObjectClient({ world: this.#world, ...unlimited, userAgent: name });
     this.#kinds = kinds;
     const stores = Object.keys(kinds).map((kind) => [kind, new Store<Cached>({})]);
-    this.#stores = Object.fromEntries(stores) as Record<keyof Objects, Store<Cached>>;
+    this.#stores = Object.fromEntries(stores) as Record<Name, Store<Cached>>;
     const report = (error: unknown): void => void process.stderr.write(`${name}: ${String(error)}\n`);
     const run = async (): Promise<null> => {
       await look(this);
@@ -66,13 +62,13 @@ export class ObjectLoop<Objects extends object> {
   }
 
   /** As received. */
-  objects<Kind extends keyof Objects>(kind: Kind): readonly Objects[Kind][] {
-    return this.#stores[kind].values().map(({ object }) => object as Objects[Kind]);
+  objects(kind: Name): readonly unknown[] {
+    return this.#stores[kind].values().map(({ object }) => object);
   }
 
   /** Resolves once it has seen every object. */
   async start(): Promise<void> {
-    const reflectors = (Object.keys(this.#kinds) as (keyof Objects)[]).map((name) => {
+    const reflectors = (Object.keys(this.#kinds) as Name[]).map((name) => {
       const store = this.#stores[name];
       store.subscribe(() => this.#loop.trigger());
       const { client } = this;
