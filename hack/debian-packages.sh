@@ -35,32 +35,38 @@ download() {
   apt-get download "$1" || { [ "$(id -u)" = 0 ] && apt-get update && apt-get download "$1"; }
 }
 
-# install PROGRAM PACKAGE
+# install PROGRAM PACKAGE...
 install() {
   if command -v "$1" >/dev/null 2>&1; then return 0; fi
+  wanted=$1
+  shift
   if ! command -v apt-get >/dev/null 2>&1 || [ "$(id -u)" != 0 ]; then
-    echo "Expected $1 in PATH: install it (on Debian: apt-get install $2) to run the tests that use it." >&2
+    echo "Expected $wanted: install it (on Debian: apt-get install $*) to run the tests that use it." >&2
     return 0
   fi
   log=$(mktemp)
-  if ! { get "$2" || { apt-get update && get "$2"; }; } >"$log" 2>&1; then
+  if ! { get "$@" || { apt-get update && get "$@"; }; } >"$log" 2>&1; then
     cat "$log" >&2
-    echo "Could not install Debian's package $2: install $1 to run the tests that use it." >&2
+    echo "Could not install Debian's $*: install $wanted to run the tests that use it." >&2
   fi
   rm -f "$log"
 }
 
 get() {
-  DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$1"
+  DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@"
 }
 
 for program in "$@"; do
   case $program in
     prometheus | promtool) fetch "$program" prometheus "usr/bin/$program" ;;
+    prometheus-mysqld-exporter) fetch "$program" "$program" "usr/bin/$program" ;;
     shellcheck) fetch shellcheck shellcheck usr/bin/shellcheck ;;
     chromium) install chromium chromium ;;
+    nft) install nft nftables ;;
+    # What runc is built with.
+    libseccomp) pkg-config --exists libseccomp 2>/dev/null || install libseccomp gcc libc6-dev pkg-config libseccomp-dev ;;
     *)
-      echo "Expected prometheus, promtool, shellcheck or chromium, got: $program" >&2
+      echo "Expected prometheus, promtool, prometheus-mysqld-exporter, shellcheck, chromium, nft or libseccomp, got: $program" >&2
       exit 2
       ;;
   esac

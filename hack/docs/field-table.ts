@@ -106,7 +106,7 @@ function inside(schema: Schema, path: string): { readonly schema: Schema; readon
   return schema.properties === undefined ? null : { schema, prefix: `${path}.` };
 }
 
-function typeOf(schema: Schema): string {
+export function typeOf(schema: Schema): string {
   if (schema['x-kubernetes-int-or-string']) return 'integer or string';
   if (schema.items !== undefined) return `list of ${typeOf(schema.items)}`;
   if (schema.additionalProperties !== undefined) return `map of ${typeOf(schema.additionalProperties)}`;

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Procedure } from '../../src/core/candidates/line.ts';
 import { onDelete } from '../../src/core/candidates/on-delete.ts';
-import { observe, partition } from '../../src/core/candidates/partition.ts';
+import { mocoDrives, partition } from '../../src/core/candidates/partition.ts';
 import { type EffectKind, effectKinds } from '../../src/core/effects.ts';
 import { gates } from '../../src/core/gates.ts';
 import {
@@ -14,7 +14,7 @@ import {
   ruleGroups,
   rules,
 } from '../../src/core/rules/catalogue.ts';
-import { undemoteReasons } from '../../src/core/rules/steps.ts';
+import { undemoteReasons } from '../../src/core/step.ts';
 import { code, table } from './table.ts';
 
 // Writes what documents say about rules from the catalogue in src/core/rules.
@@ -32,7 +32,7 @@ const documents: Readonly<Record<string, () => readonly Section[]>> = {
     { name: 'on-delete', text: procedureTable(onDelete) },
     { name: 'effects', text: gateTable() },
     { name: 'partition', text: procedureTable(partition) },
-    { name: 'observe', text: procedureTable(observe) },
+    { name: 'mocoDrives', text: procedureTable(mocoDrives) },
     { name: 'undemote reasons', text: undemoteTable() },
     { name: 'holds', text: holdTable() },
   ],

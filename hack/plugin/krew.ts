@@ -22,8 +22,9 @@ server with your own rights. The controller moco-rollout runs in the cluster.
 `;
 
 const caveats = `On Linux nothing else is needed. On macOS it needs Node 24 in PATH.
-krew links the plugin alone. For shell completion, once:
-  kubectl moco-rollout completion install
+krew links the plugin alone. For shell completion, once, in a directory of PATH:
+  kubectl moco-rollout completion > kubectl_complete-moco_rollout
+  chmod +x kubectl_complete-moco_rollout
 `;
 
 /**

@@ -44,7 +44,7 @@ const longComputing = [
   'test/cli/commands/sequence.test.ts',
   'test/admission/server.test.ts',
   'test/kube/reflector.test.ts',
-  'test/plan/plan.test.ts',
+  'test/plan/rollout-plan.test.ts',
 ];
 
 /** What the tests of a file share with those of others in their process, by what the file imports or calls. */

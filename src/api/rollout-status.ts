@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { type EffectKind, effectKinds } from '../core/effects.ts';
+import { type EffectKind, effectKinds, stepKinds } from '../core/effects.ts';
 import { holdRules, overridableRules } from '../core/rules/catalogue.ts';
-import { disruptive, type StepKind } from '../core/step.ts';
 import {
   count,
   flag,
@@ -22,7 +21,6 @@ import { commonFields, optional, type SettingFields } from './settings.ts';
 
 // The status of a MySQLRollout. Only the controller writes it, always as a whole.
 
-const stepKinds = Object.keys(disruptive) as readonly StepKind[];
 const kindsOfEffects = Object.keys(effectKinds) as readonly EffectKind[];
 const effects = listOf(
   oneOf(kindsOfEffects, 'A kind of effect.'),
@@ -54,6 +52,18 @@ const hold = struct(
   'Why nothing is done at the moment. Absent while nothing holds the rollout.',
 );
 
+const replication = struct(
+  {
+    notApplied: count('Transactions that it had received and not applied.'),
+    ...optional({
+      notReceived: count(
+        'Transactions that the primary had committed and that it had not received. Absent if the primary did not say.',
+      ),
+    }),
+  },
+  'What the replica lacked when MySQL itself was last asked, with the feature gate ReplicationFacts. Absent once that is older than a minute.',
+);
+
 const member = struct(
   {
     ordinal,
@@ -70,6 +80,7 @@ const member = struct(
           'place are off.',
       ),
       updatedAt: time('When the member was first seen to participate at the update revision.'),
+      replication,
     }),
   },
   'A member of the MySQLCluster.',
@@ -228,6 +239,7 @@ const rollout = struct(
     verified: flag('Whether a member at the revision has participated for minReadySeconds.'),
     takenDown: ordinals('The ordinals of the members that were down already when the controller took them.'),
     ...optional({
+      verifiedAt: time('When the revision was verified.'),
       begunAt: time(
         'When the first step was written that needs a slot of the fleet. A correction of a failing revision begins at once.',
       ),
@@ -320,6 +332,7 @@ const settings = struct(
           {
             rule: oneOf(overridableRules, 'The name of the rule.'),
             until: time('When the rule is in force again.'),
+            ...optional({ by: text(256, 'Who overrides it, as the spec says.') }),
           },
           'A rule that is overridden.',
         ),
@@ -368,6 +381,9 @@ export const rolloutStatus = written(
     members: listBy('ordinal', member, mostMembers, 'The members of the MySQLCluster, by ordinal.'),
     intent,
     lastStep,
+    mysqlProblem: message(
+      'Why MySQL itself can not be asked, with the feature gate ReplicationFacts. Absent if it can.',
+    ),
     updatesInPlace: flag(
       'Whether running pods may be changed: the feature gate InPlaceUpdate is on, and inPlace.mode is not Never. Absent if not.',
     ),

@@ -6,7 +6,7 @@ import { type Infer, listBy, oneOf, ownKind, setOf, struct, text, time, whole, w
 import { commonFields, deadlineAfterReady, keepsItsRevision, optional } from './settings.ts';
 
 // MySQLRollout (moco-rollout.io/v1alpha1): the user's settings in `spec`, the observed state in `status`. The
-// controller creates a missing one, never changes `spec`, and replaces `status` as a whole with its resourceVersion as
+// controller creates a missing one, changes nothing in `spec` but the plugin's overrides that have ended, and replaces `status` as a whole with its resourceVersion as
 // a precondition.
 
 export const rolloutKind = ownKind('mysqlrollouts', 'MySQLRollout', true);
@@ -76,12 +76,16 @@ export const rolloutSpec = struct(
             rule: oneOf(overridableRules, 'The name of the rule, as holds show it.'),
             until: time('When the rule is in force again.'),
             reason: text(256, 'Why the rule is overridden, for the people who find it.'),
+            ...optional({
+              by: text(256, 'Who overrides the rule: the name of the user, or nothing. The plugin fills it in.'),
+            }),
           },
           'A rule that is switched off for a while.',
         ),
         16,
         'Rules that are switched off for a while. Rules that protect the data or the quorum of the cluster cannot be ' +
-          'overridden.',
+          "overridden. An entry has an effect in the last hours before its end, as many as the controller's flag " +
+          '--max-override-duration says (24). The controller removes the entries of the plugin that have ended.',
       ),
     }),
   },
@@ -92,6 +96,9 @@ export const rolloutSpec = struct(
     'The settings for the rollouts of this MySQLCluster. A field that is left out follows from the ' +
     "MySQLRolloutPolicies that select the MySQLCluster, then from the controller's flags.",
 });
+
+/** The field manager of a verb of the plugin. None has a name of kubectl's, whose fields Flux takes ownership of. */
+export const pluginManager = (verb: string): string => `moco-rollout-cli-${verb}`;
 
 export type RolloutSpec = Infer<typeof rolloutSpec>;
 

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { defaultPolicy, type MaxUnavailable } from '../core/policy.ts';
-import { checkFields } from './checks.ts';
-import { inPlaceField } from './in-place.ts';
-import { maintenanceFields } from './maintenance.ts';
+import { defaultPolicy, type MaxUnavailable, type RolloutPolicy } from '../core/policy.ts';
+import { checkFields } from './check-settings.ts';
+import { inPlaceField } from './in-place-settings.ts';
+import { maintenanceFields } from './maintenance-settings.ts';
 import {
   countOrPercentage,
   countOrPercentageText,
@@ -23,6 +23,25 @@ export const builtInStrategy: Strategy = 'OnDelete';
 /** Who replaces pods: this program, or the StatefulSet's own rolling update, one partition after another. */
 export type Strategy = 'OnDelete' | 'Partition';
 
+/** The flags of the controller that set a default. */
+export const flagOfSetting: Readonly<Partial<Record<string, string>>> = {
+  strategy: '--default-strategy',
+  minReadySeconds: '--min-ready-seconds',
+  replicaDelayGraceSeconds: '--replica-delay-grace-seconds',
+};
+
+/** The settings with one word or number as their default. */
+type Plain = {
+  [F in keyof RolloutPolicy]-?: RolloutPolicy[F] extends string | number | boolean ? F : never;
+}[keyof RolloutPolicy];
+
+/** The end of a description. */
+const defaultsTo = (field: 'strategy' | Plain): string => {
+  const builtIn = field === 'strategy' ? builtInStrategy : defaultPolicy[field];
+  const flag = flagOfSetting[field];
+  return flag === undefined ? `Defaults to ${builtIn}.` : `Defaults to the controller's flag ${flag} (${builtIn}).`;
+};
+
 const largestMaxUnavailable = 1000;
 
 /** The end of a sentence about a stale member that is held. */
@@ -34,15 +53,15 @@ const shape = {
     ['OnDelete', 'Partition'],
     'Who replaces pods. With OnDelete the controller does, one safe step at a time; this requires the feature gate ' +
       'UpdateStrategyOnDelete. With Partition the StatefulSet does, while its partition is lowered step by step. ' +
-      `Defaults to the controller's flag --default-strategy (${builtInStrategy}).`,
+      defaultsTo('strategy'),
   ),
   paused: flag(
     'Whether the rollout is paused. While it is paused, the controller takes no member down. A stale member whose pod ' +
-      `somebody else takes ${keepsItsRevision}. Defaults to ${defaultPolicy.paused}.`,
+      `somebody else takes ${keepsItsRevision}. ${defaultsTo('paused')}`,
   ),
   repairWhilePaused: flag(
     'Whether members that are down may be replaced while the rollout is paused. Such members do no work. ' +
-      `Defaults to ${defaultPolicy.repairWhilePaused}.`,
+      defaultsTo('repairWhilePaused'),
   ),
   maxUnavailable: countOrPercentage<MaxUnavailable>(largestMaxUnavailable).meta({
     'x-kubernetes-int-or-string': true,
@@ -55,56 +74,67 @@ const shape = {
     description:
       'The number of members that may be unavailable at the same time, for any reason: a number, or a percentage of ' +
       'the members, which is rounded down. It is never less than one member and never more than half of them. ' +
-      `Defaults to ${defaultPolicy.maxUnavailable}.`,
+      defaultsTo('maxUnavailable'),
   }),
   partition: whole(
     0,
     2 ** 31 - 1,
     'Members with an ordinal below this number keep their revision. Such a member whose pod somebody else takes ' +
-      `${keepsItsRevision}. Defaults to ${defaultPolicy.partition}.`,
+      `${keepsItsRevision}. ${defaultsTo('partition')}`,
   ),
   minReadySeconds: whole(
     0,
     3600,
     'The number of seconds that an updated member has to participate before the next member is taken down. ' +
-      `Defaults to the controller's flag --min-ready-seconds (${defaultPolicy.minReadySeconds}).`,
+      defaultsTo('minReadySeconds'),
   ),
   progressDeadlineSeconds: whole(
     1,
     86_400,
     'The number of seconds without progress after which the rollout counts as stalled. It must be more than ' +
-      `minReadySeconds. Defaults to ${defaultPolicy.progressDeadlineSeconds}.`,
+      `minReadySeconds. ${defaultsTo('progressDeadlineSeconds')}`,
   ),
   switchoverTimeoutSeconds: whole(
     1,
     3600,
     'The number of seconds that MOCO has for a switchover before the controller withdraws its request. Each attempt ' +
-      `of MOCO blocks writes for up to 50 seconds. Defaults to ${defaultPolicy.switchoverTimeoutSeconds}.`,
+      `of MOCO blocks writes for up to 50 seconds. ${defaultsTo('switchoverTimeoutSeconds')}`,
   ),
   failoverGraceSeconds: whole(
     60,
     3600,
     'The number of seconds that MOCO has for a failover before the controller restarts replicas that may be in its ' +
       'way; MOCO itself needs up to 50. It is also the time that MOCO has to give a replica of a Healthy cluster its ' +
-      `role before the replica counts as settled without one. Defaults to ${defaultPolicy.failoverGraceSeconds}.`,
+      `role before the replica counts as settled without one. ${defaultsTo('failoverGraceSeconds')}`,
   ),
   maxReplicaDelaySeconds: whole(
     1,
     3600,
     'The number of seconds from which on a replica is too far behind for a switchover, which blocks writes until the ' +
-      `replicas have caught up. Defaults to ${defaultPolicy.maxReplicaDelaySeconds}.`,
+      `replicas have caught up. ${defaultsTo('maxReplicaDelaySeconds')}`,
   ),
   replicaDelayGraceSeconds: whole(
     0,
     86_400,
     'The number of seconds for which a switchover waits for a replica whose replication delay can not be read. After ' +
-      'it the switchover begins all the same. Defaults ' +
-      `to the controller's flag --replica-delay-grace-seconds (${defaultPolicy.replicaDelayGraceSeconds}).`,
+      `it the switchover begins all the same. ${defaultsTo('replicaDelayGraceSeconds')}`,
+  ),
+  longWriteGraceSeconds: whole(
+    0,
+    3600,
+    'The number of seconds for which a switchover waits for writes of the primary that have been open for a second or ' +
+      'longer, which MOCO would cut off. It requires the feature gate ReplicationFacts. ' +
+      `Defaults to ${defaultPolicy.longWriteGraceSeconds}.`,
+  ),
+  longWritePolicy: oneOf(
+    ['Proceed', 'Hold'],
+    'What happens after longWriteGraceSeconds while such a write is open: Proceed begins the switchover, Hold waits ' +
+      `until it ends. Nothing is ever killed. Defaults to ${defaultPolicy.longWritePolicy}.`,
   ),
   primaryUpdatePolicy: oneOf(
     ['Automatic', 'Manual'],
     'Whether the primary is updated by itself once all other members are, or after a person has approved it by ' +
-      `approvedRevision. Defaults to ${defaultPolicy.primaryUpdatePolicy}.`,
+      `approvedRevision. ${defaultsTo('primaryUpdatePolicy')}`,
   ),
   lostMembers: oneOf(
     ['UpdateOnceVerified', 'KeepRevision'],
@@ -112,7 +142,7 @@ const shape = {
       'revision is verified and nothing holds the rollout: UpdateOnceVerified means at the update revision, ' +
       'KeepRevision at the revision that it had. Before that, and while anything holds the rollout, it always comes ' +
       'back at the revision that it had. It has an effect only under OnDelete. ' +
-      `Defaults to ${defaultPolicy.lostMembers}.`,
+      defaultsTo('lostMembers'),
   ),
   ...maintenanceFields,
   ...checkFields,

@@ -1,6 +1,7 @@
-import { replacesNobody } from '../core/strategy.ts';
+import { replacesNobody } from '../core/adoption.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
+import { keyOf } from '../kube/store.ts';
 import { WorkQueue } from '../kube/work-queue.ts';
 import type { Log, World } from '../kube/world.ts';
 import type { StatefulSetRecord } from '../moco/records.ts';
@@ -9,25 +10,28 @@ import type { FleetMetrics } from '../telemetry/fleet-metrics.ts';
 import type { CheckMetrics } from '../telemetry/request-metrics.ts';
 import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
 import type { WorkQueueMetrics } from '../telemetry/work-queue-metrics.ts';
-import { ClusterApi } from './disrupt/cluster-client.ts';
-import { Cache, keyOf } from './observe/cache.ts';
-import type { CheckReader } from './observe/check-reader.ts';
-import { Checks } from './observe/checks.ts';
-import type { DelayReader } from './observe/delay-reader.ts';
-import { followEvictions } from './observe/evictions.ts';
-import { Fleet, type FleetLimits } from './observe/fleet.ts';
-import { followFleet } from './observe/follow-fleet.ts';
-import type { StrategySettings } from './observe/mode.ts';
-import { RecentNodes } from './observe/node-reading.ts';
-import type { DefaultSettings } from './observe/settings.ts';
-import { Watches } from './observe/watches.ts';
+import { Cache } from './cache/cache.ts';
+import { Checks } from './cache/check-answers.ts';
+import type { CheckReader } from './cache/check-reader.ts';
+import { Watches } from './cache/watches.ts';
+import type { StrategySettings } from './facts/mode.ts';
+import type { DefaultSettings } from './facts/settings-in-force.ts';
+import { followEvictions } from './fleet/evictions.ts';
+import { Fleet, type FleetLimits } from './fleet/fleet-limits.ts';
+import { followFleet } from './fleet/follow-fleet.ts';
+import type { DelayReader } from './reads/delay-reader.ts';
+import type { MysqlAsker } from './reads/mysql-asker.ts';
+import { RecentNodes } from './reads/read-node.ts';
 import { Reconciler } from './reconciler.ts';
 import { SequenceReconciler } from './sequence-reconciler.ts';
+import { StatusClient } from './status/status-client.ts';
 
 export interface ControllerOptions {
   readonly client: ApiClient;
   readonly world: World;
   readonly delays: DelayReader;
+  /** `undefined` while the feature gate `ReplicationFacts` is off. */
+  readonly mysql?: MysqlAsker | undefined;
   readonly readCheck: CheckReader;
   readonly log: Log;
   readonly metrics: {
@@ -66,11 +70,10 @@ export class Controller {
 
   constructor(options: ControllerOptions) {
     const { client, world, log, metrics, namespaces, concurrency, holder, isLeading } = options;
-    const { defaults, strategies, delays, readCheck } = options;
+    const { defaults, strategies, delays, mysql, readCheck } = options;
     this.#options = options;
     this.#watches = new Watches(this.#cache, client, world, log, namespaces, metrics.caches, strategies.inPlaceEnabled);
     this.#recorder = new EventRecorder({ client, world, component, instance: holder, log });
-    const api = new ClusterApi(client);
     const fleet = new Fleet(
       options.fleetLimits,
       world,
@@ -83,10 +86,10 @@ export class Controller {
     const reconciler = new Reconciler({
       cache: this.#cache,
       fleet,
-      api,
+      client,
       delays,
+      mysql,
       mayLackNodes: namespaces.length > 0,
-      mayLackCreate: false,
       nodes: new RecentNodes(world),
       checks: new Checks(readCheck, world, metrics.checks, (key) => this.#queue.add(key)),
       world,
@@ -109,7 +112,7 @@ export class Controller {
     });
     const sequences = new SequenceReconciler({
       stages: fleet.stages,
-      api,
+      apiFor: (signal) => new StatusClient(client, signal),
       world,
       recorder: this.#recorder,
       metrics: metrics.fleet,
@@ -172,5 +175,4 @@ export class Controller {
   }
 }
 
-const countOf = (statefulSet: StatefulSetRecord | null): number =>
-  statefulSet !== null && replacesNobody(statefulSet) ? 1 : 0;
+const countOf = (statefulSet: StatefulSetRecord | null): number => (replacesNobody(statefulSet) ? 1 : 0);

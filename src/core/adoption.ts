@@ -1,5 +1,5 @@
 import type { Situation } from './situation.ts';
-import * as strategy from './strategy.ts';
+import type { StatefulSetFacts } from './snapshot.ts';
 
 /** The pause after the first try. It doubles after each further try, up to the longest. */
 const firstPauseSeconds = 30;
@@ -11,13 +11,24 @@ function pauseSeconds(tries: number): number {
   return Math.min(firstPauseSeconds * 2 ** (tries - 1), longestPauseSeconds);
 }
 
-/** The StatefulSet has our label and the strategy that its labels ask for. Admission keeps it so. */
-export const isAdopted = ({ snapshot: { statefulSet } }: Situation): boolean =>
-  statefulSet !== null && strategy.isAdopted(statefulSet);
+type Strategy = Pick<StatefulSetFacts, 'labelled' | 'newPods' | 'strategy' | 'partition' | 'replicas'>;
 
-/** New pods come up at the current revision. */
-export const keepsRevisions = ({ snapshot: { statefulSet } }: Situation): boolean =>
-  statefulSet !== null && strategy.keepsRevisions(statefulSet);
+/**
+ * Admission keeps RollingUpdate with partition = replicas: the StatefulSet controller replaces nobody, and creates whoever
+ * is missing at the current revision (Kubernetes 1.36.3, stateful_set_utils.go, newVersionedStatefulSetPod).
+ */
+export const keepsRevisions = (one: Strategy | null): boolean =>
+  one !== null &&
+  one.labelled &&
+  one.newPods === 'CurrentRevision' &&
+  one.strategy === 'RollingUpdate' &&
+  one.partition === one.replicas;
+
+/** The StatefulSet controller replaces no pod. */
+export const replacesNobody = (one: Strategy | null): boolean => one?.strategy === 'OnDelete' || keepsRevisions(one);
+
+/** It has our label and the strategy that its labels ask for. Admission keeps it so. */
+export const isAdopted = (one: Strategy | null): boolean => one?.labelled === true && replacesNobody(one);
 
 /** A dry run has shown that admission does not do that. It is tried again after a pause. */
 export function mayKeepRevisions({ snapshot: { admissionProblem: problem }, deadlines }: Situation): boolean {
@@ -35,7 +46,7 @@ export function admissionProblem(
   const { snapshot, policy, deadlines } = situation;
   const { admissionProblem: problem } = snapshot;
   if (problem === null || problem.mode === 'CurrentRevision' || policy.mode !== problem.mode) return null;
-  if (policy.mode === 'OnDelete' && isAdopted(situation)) return null;
+  if (policy.mode === 'OnDelete' && isAdopted(snapshot.statefulSet)) return null;
   if (deadlines.reached(problem.sinceSeconds, pauseSeconds(problem.tries))) return null;
   return { mode: problem.mode, finding: problem.finding };
 }

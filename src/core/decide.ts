@@ -1,18 +1,17 @@
 import type { Procedure } from './candidates/line.ts';
 import { newPodsStep } from './candidates/new-pods.ts';
 import { onDelete } from './candidates/on-delete.ts';
-import { observe, partition } from './candidates/partition.ts';
-import { hasToBeRead } from './comeback-reading.ts';
-import type { Decision } from './decision.ts';
+import { mocoDrives, partition } from './candidates/partition.ts';
+import type { Decision, Outcome } from './decision.ts';
 import { effects } from './effects.ts';
 import { failingMember, isVerified } from './failing-revision.ts';
 import { closed, firstHold, type Gates, gates, guardsOf, isOverridden } from './gates.ts';
 import { lookAgain } from './maintenance.ts';
-import type { Outcome } from './outcome.ts';
 import type { RolloutPolicy } from './policy.ts';
+import { hasToBeRead } from './readings.ts';
 import { reports } from './reports.ts';
 import { type Hold, isRequestedByUser } from './rules/catalogue.ts';
-import { isOfItsWrite } from './rules/step.ts';
+import { isOfItsWrite } from './rules/not-done.ts';
 import { type Situation, survey } from './situation.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
 import { watched } from './watched.ts';
@@ -20,7 +19,7 @@ import { watched } from './watched.ts';
 const procedures: Readonly<Record<RolloutPolicy['mode'], Procedure>> = {
   OnDelete: onDelete,
   Partition: partition,
-  Observe: observe,
+  MOCO: mocoDrives,
 };
 
 /**

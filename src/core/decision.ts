@@ -71,3 +71,9 @@ export interface Decision {
   /** Seconds until time alone could change this decision; `null` when only an event can. */
   readonly requeueAfterSeconds: number | null;
 }
+
+/** The step that is next, and what blocks it. */
+export interface Outcome {
+  readonly candidate: Step;
+  readonly hold: Hold | null;
+}

@@ -95,11 +95,11 @@ const isDemoted: Kinds = [
 ];
 
 const table: Table = {
-  none: ({ policy }) => (policy.mode === 'Observe' ? ['awaitsMoco', 'ends'] : ['acts', 'proceeds', 'ends']),
+  none: ({ policy }) => (policy.mode === 'MOCO' ? ['awaitsMoco', 'ends'] : ['acts', 'proceeds', 'ends']),
   undemote: (_, member) => when(member === null, 'writes'),
   setStrategy: (situation, _, { newPods }) => {
     if (newPods === 'CurrentRevision') return ['writes', 'keeps'];
-    return ['writes', isAdopted(situation) ? 'updatesNew' : 'adopts'];
+    return ['writes', isAdopted(situation.snapshot.statefulSet) ? 'updatesNew' : 'adopts'];
   },
   restore: (situation, member) => {
     if (member === null) return ['writes'];
@@ -125,7 +125,7 @@ const table: Table = {
   delete: podGoes,
   evict: podGoes,
   setPartition: (situation, member, { targets }) => {
-    if (situation.policy.mode === 'Observe') return [member === null ? 'awaitsMoco' : 'mocoTakes'];
+    if (situation.policy.mode === 'MOCO') return [member === null ? 'awaitsMoco' : 'mocoTakes'];
     return member === null && targets.length === 0 ? moves : podGoes(situation, member);
   },
   updateInPlace: (_, member, { rule }) => {
@@ -135,6 +135,8 @@ const table: Table = {
   resizeInPlace: (_, member) => (member === null ? moves : restartsInPlace),
   demote: (_, member) => (member === null ? moves : isDemoted),
 };
+
+export const stepKinds = Object.keys(table) as readonly Step['kind'][];
 
 /** The members whose pods the step acts on, or the next step will. */
 export function membersOf({ members }: Situation, step: Step): readonly Member[] {

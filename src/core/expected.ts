@@ -1,6 +1,6 @@
-import { justCreated } from './comeback-reading.ts';
-import type { InPlaceUpdate } from './in-place.ts';
-import { atOpening } from './openings.ts';
+import type { InPlaceUpdate } from './in-place-changes.ts';
+import { atOpening } from './maintenance.ts';
+import { justCreated } from './readings.ts';
 import type { ClusterFacts, ClusterSnapshot, ContainerFacts, MemberFacts, StatefulSetFacts } from './snapshot.ts';
 import type { Target } from './step.ts';
 

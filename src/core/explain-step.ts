@@ -1,6 +1,6 @@
-import type { ContainerResources, InPlaceChange } from './in-place.ts';
-import { restoreRules, stepRules, undemoteReasons } from './rules/steps.ts';
+import type { ContainerResources, InPlaceChange } from './in-place-changes.ts';
 import type { Step } from './step.ts';
+import { restoreRules, stepRules, undemoteReasons } from './step.ts';
 
 /** What the step does, in a sentence for Events and logs. */
 export function explainStep(step: Step): string {

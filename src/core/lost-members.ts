@@ -127,7 +127,7 @@ export function revisionToKeep(situation: Situation, lost: readonly Lost[]): str
 /** What the member comes back as, or has come back as, if somebody else has taken its pod. For people. */
 export function comesBack(situation: Situation, ordinal: number): ComesBack | null {
   const { members, policy } = situation;
-  if (policy.mode !== 'OnDelete' || !isAdopted(situation)) return null;
+  if (policy.mode !== 'OnDelete' || !isAdopted(situation.snapshot.statefulSet)) return null;
   const lost = lostMembers(situation).find((one) => one.ordinal === ordinal);
   if (lost !== undefined) {
     const because = keptBecause(situation, lost);
@@ -146,5 +146,5 @@ function unkeepable(situation: Situation, lost: Lost): 'setsBack' | 'revision' |
   if (wouldSetBack(situation)) return 'setsBack';
   const revision = revisionToKeep(situation, [lost]);
   if (revision === null || (lost.member !== null && lost.member.facts.revision !== revision)) return 'revision';
-  return mayKeepRevisions(situation) || keepsRevisions(situation) ? null : 'admission';
+  return mayKeepRevisions(situation) || keepsRevisions(situation.snapshot.statefulSet) ? null : 'admission';
 }

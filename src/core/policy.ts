@@ -1,4 +1,4 @@
-import { type InPlaceSettings, neverInPlace } from './in-place.ts';
+import { type InPlaceSettings, neverInPlace } from './in-place-changes.ts';
 
 /** A whole number of members, or a percentage of them that is rounded down, as in KEP-961. */
 export type MaxUnavailable = number | `${number}%`;
@@ -7,11 +7,13 @@ export type MaxUnavailable = number | `${number}%`;
 export interface RolloutPolicy {
   /**
    * Who deletes pods. In `OnDelete` this program does (feature gate `UpdateStrategyOnDelete`). In `Partition` the
-   * StatefulSet controller does, and this program lowers the partition. In `Observe` MOCO lowers the partition, and
-   * this program only reports.
+   * StatefulSet controller does, and this program lowers the partition. In `MOCO` MOCO does that,
+   * and this program only reports.
    */
-  readonly mode: 'OnDelete' | 'Partition' | 'Observe';
+  readonly mode: 'OnDelete' | 'Partition' | 'MOCO';
   readonly paused: boolean;
+  /** Which field of which object pauses, for people. */
+  readonly pausedBy?: string;
   /** While paused, members that are down may still go. */
   readonly repairWhilePaused: boolean;
   /** Members that may be unavailable at once, for any reason. At least 1, never more than ⌊replicas/2⌋. */
@@ -26,6 +28,10 @@ export interface RolloutPolicy {
   readonly maxReplicaDelaySeconds: number;
   /** How long a switchover waits for a delay that can't be read. */
   readonly replicaDelayGraceSeconds: number;
+  /** How long a switchover waits for open writes. */
+  readonly longWriteGraceSeconds: number;
+  /** What comes after that. */
+  readonly longWritePolicy: 'Proceed' | 'Hold';
   readonly primaryUpdatePolicy: 'Automatic' | 'Manual';
   /** The update revision whose primary a person has approved, or `null`. */
   readonly approvedRevision: string | null;
@@ -47,6 +53,8 @@ export interface Override {
   readonly rule: string;
   /** Seconds until the rule is on again. 0 or less: it is on. */
   readonly remainingSeconds: number;
+  /** Seconds until it is off. Without, it is off already. */
+  readonly startsInSeconds?: number;
 }
 
 /** `minReadySeconds` is that of MOCO's own partition controller. */
@@ -62,6 +70,8 @@ export const defaultPolicy: RolloutPolicy = {
   failoverGraceSeconds: 180,
   maxReplicaDelaySeconds: 1,
   replicaDelayGraceSeconds: 30,
+  longWriteGraceSeconds: 60,
+  longWritePolicy: 'Proceed',
   primaryUpdatePolicy: 'Automatic',
   approvedRevision: null,
   pinnedOrdinals: [],

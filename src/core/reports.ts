@@ -1,10 +1,9 @@
 import type { Procedure } from './candidates/line.ts';
 import { Deadlines } from './deadlines.ts';
-import type { MemberReport, VerdictKind } from './decision.ts';
+import type { MemberReport, Outcome, VerdictKind } from './decision.ts';
 import { comesBack } from './lost-members.ts';
-import type { Outcome } from './outcome.ts';
-import { notYetReplaced } from './partition.ts';
 import type { Member, Situation } from './situation.ts';
+import { notYetReplaced } from './statefulset-controller.ts';
 
 /** A verdict for every member by ordinal, including the missing ones. */
 export function reports(situation: Situation, procedure: Procedure, outcome: Outcome): readonly MemberReport[] {

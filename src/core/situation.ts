@@ -86,7 +86,10 @@ export function survey(snapshot: ClusterSnapshot, policy: RolloutPolicy): Situat
 }
 
 function overriddenNow({ overrides }: RolloutPolicy, deadlines: Deadlines): ReadonlySet<string> {
-  const now = overrides.filter(({ remainingSeconds }) => !deadlines.reached(0, remainingSeconds));
+  const now = overrides.filter(
+    ({ remainingSeconds, startsInSeconds = 0 }) =>
+      deadlines.reached(0, startsInSeconds) && !deadlines.reached(0, remainingSeconds),
+  );
   return new Set(now.map(({ rule }) => rule));
 }
 

@@ -1,5 +1,4 @@
-import type { ContainerResources, InPlaceChange } from './in-place.ts';
-import type { RestoreRule, StepRule } from './rules/steps.ts';
+import type { ContainerResources, InPlaceChange } from './in-place-changes.ts';
 
 /** A pod that a step acts on, with what the preconditions of the step need. */
 export interface Target {
@@ -80,29 +79,12 @@ export type Step =
 
 export type StepKind = Step['kind'];
 
-/** Steps that take a member or block writes. Each is confirmed and recorded before it is done. */
-export const disruptive: Readonly<Record<StepKind, boolean>> = {
-  none: false,
-  delete: true,
-  evict: true,
-  updateInPlace: true,
-  resizeInPlace: true,
-  demote: true,
-  undemote: true,
-  setStrategy: false,
-  restore: true,
-  release: false,
-  setPartition: true,
-  promoteRevision: false,
-};
-
-/** A step that is confirmed and recorded before it is done. */
+/** A step that takes a member or blocks writes. It is confirmed and recorded before it is done. */
 export type DisruptiveStep = Extract<Step, { readonly targets: readonly Target[] }>;
 
 /** A mark without its `demote` asks MOCO for nothing, so removing it needs only the preconditions. */
-export function isDisruptive(step: Step): step is DisruptiveStep {
-  return disruptive[step.kind] && !(step.kind === 'undemote' && !step.demoted);
-}
+export const isDisruptive = (step: Step): step is DisruptiveStep =>
+  'targets' in step && (step.kind !== 'undemote' || step.demoted);
 
 /** The label of a step in events, metrics and the status. */
 export function ruleOf(step: DisruptiveStep): string {
@@ -115,3 +97,66 @@ export function stepIdentity(step: Step, updateRevision: string): string {
   const partition = step.kind === 'setPartition' ? [step.partition] : [];
   return [step.kind, ...uids, ...partition, updateRevision].join(' ');
 }
+
+/** Why a member is taken, or a partition lowered: the label of a step in Events and metrics, and why, in the sentence for a deletion. */
+export const stepRules = {
+  MemberDown: 'stale and down',
+  MemberUnreachable: 'stale, and its node does not answer',
+  MemberNotParticipating: 'stale, running and not participating',
+  PrimaryNotParticipating: 'stale, primary, and not participating for longer than a failover takes',
+  MemberImpaired: 'stale, and one of its sidecars does not work',
+  ReplicaHealthy: null,
+  NothingRestarts: null,
+  ContainersRestart: null,
+  ResizeRestartsNothing: null,
+  ResizeRestartsContainers: null,
+  PrimaryLast: null,
+  SingleMember: null,
+  AlreadyUpdated: null,
+} as const;
+
+/** Why a member gets back the revision that it had: the label of the step `restore`, and why, in the sentence for it. */
+export const restoreRules = {
+  UpdatedByOthers: 'somebody else has taken its pod, and its mysqld has not started at the update revision',
+  RestoreRequested: 'a person has asked for that',
+} as const;
+
+export type RestoreRule = keyof typeof restoreRules;
+
+export type StepRule = keyof typeof stepRules;
+
+interface UndemoteReasonEntry {
+  /** When it applies, for SPEC.md. */
+  readonly when: string;
+  /** As the sentence for the step has it. */
+  readonly because: string;
+}
+
+const undemoteReason = (entry: UndemoteReasonEntry): UndemoteReasonEntry => entry;
+
+/** Why a demotion that this controller has set is taken back. A hold is a reason as well, by its name. */
+export const undemoteReasons = {
+  MarkWithoutDemote: undemoteReason({
+    when: 'the pod has the mark without `demote`, unless it is the only pod that is still due, for that revision: then the mark goes with the pod when it is evicted',
+    because: 'the annotation itself is gone',
+  }),
+  NoLongerPrimary: undemoteReason({
+    when: 'the pod is not primary, and MOCO is not about to remove the annotation itself',
+    because: 'it is no longer primary',
+  }),
+  NotDue: undemoteReason({
+    when: 'the pod is not due, or not for that revision',
+    because: 'it is not due for that revision',
+  }),
+  OthersDue: undemoteReason({ when: 'another member is due', because: 'another member is due before it' }),
+  StrategyChanged: undemoteReason({
+    when: "moco-rollout may no longer delete the cluster's pods",
+    because: 'the update strategy has changed',
+  }),
+  TimedOut: undemoteReason({
+    when: 'the annotation has been there for `switchoverTimeoutSeconds`',
+    because: 'the switchover timed out',
+  }),
+};
+
+export type UndemoteReason = keyof typeof undemoteReasons;

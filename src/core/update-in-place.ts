@@ -1,6 +1,6 @@
 import { isApproved } from './approval.ts';
-import type { InPlaceChange, InPlaceUpdate, Resize } from './in-place.ts';
-import { lookAgainSeconds, nextOpening, primarySeconds } from './openings.ts';
+import type { InPlaceChange, InPlaceUpdate, Resize } from './in-place-changes.ts';
+import { lookAgainSeconds, nextOpening, primarySeconds } from './maintenance.ts';
 import { plural, withoutFullStop } from './sentences.ts';
 import { dueMembers, type Member, type Situation, target } from './situation.ts';
 import type { MemberFacts, Moment } from './snapshot.ts';

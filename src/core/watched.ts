@@ -1,9 +1,7 @@
-import { allPass, failingChecks, needsAnswer, silentChecks } from './checks.ts';
+import type { Outcome } from './decision.ts';
 import { effects } from './effects.ts';
-import { isOverridden } from './gates.ts';
-import type { Outcome } from './outcome.ts';
 import { type Hold, holdRules } from './rules/catalogue.ts';
-import { checks } from './rules/checks.ts';
+import { allPass, checks, failingChecks, needsAnswer, noAnswerMatters, silentChecks } from './rules/checks.ts';
 import type { Situation } from './situation.ts';
 
 export interface Watched {
@@ -20,9 +18,8 @@ export interface Watched {
  * well, and no step is waiting for an answer.
  */
 export function watched(situation: Situation, outcome: Outcome, complete: boolean): Watched {
-  const { snapshot } = situation;
-  const [mayFail, mayBeSilent] = [isOverridden(situation, 'CheckFailing'), isOverridden(situation, 'CheckUnavailable')];
-  if (snapshot.checks.length === 0 || (mayFail && mayBeSilent)) return { outcome, asks: false, pass: true };
+  const { snapshot, overridden } = situation;
+  if (snapshot.checks.length === 0 || noAnswerMatters(situation)) return { outcome, asks: false, pass: true };
   const { hold, candidate } = outcome;
   if (reachesChecks(situation, outcome)) {
     const pass = hold === null || !(hold.rule in checks);
@@ -30,8 +27,8 @@ export function watched(situation: Situation, outcome: Outcome, complete: boolea
   }
   const soaks = complete && snapshot.laterStageWaits && hold === null && candidate.kind === 'none';
   if (!soaks && !isSettling(hold)) return { outcome, asks: false, pass: true };
-  const failing = mayFail ? null : failingChecks(situation);
-  const silent = soaks && !mayBeSilent ? silentChecks(situation) : null;
+  const failing = overridden.has('CheckFailing') ? null : failingChecks(situation);
+  const silent = soaks && !overridden.has('CheckUnavailable') ? silentChecks(situation) : null;
   const held: Hold | null =
     failing !== null
       ? { rule: 'CheckFailing', ...failing }

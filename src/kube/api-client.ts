@@ -1,7 +1,6 @@
-import { ApiError, type NoAnswerReason } from './api-error.ts';
+import { ApiError, errorOfAnswer, type NoAnswerReason } from './api-error.ts';
 import { backoffMilliseconds, delay } from './delay.ts';
 import { path, type ResourceKind, type ResourcePlace } from './resource.ts';
-import { errorOfAnswer } from './status.ts';
 import { linesOf, textOf } from './text.ts';
 import { TimeLimit } from './time-limit.ts';
 import type { Reservation } from './token-bucket.ts';

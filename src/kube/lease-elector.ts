@@ -23,6 +23,8 @@ export interface LeaseElectorOptions {
   /** How long the leader keeps leading without a renewal: shorter, by more than clocks can drift apart. */
   readonly renewDeadlineMilliseconds?: number;
   readonly retryPeriodMilliseconds?: number;
+  /** Of the lease while this process holds it, and until another one does. */
+  readonly annotations?: Readonly<Record<string, string>> | null;
   readonly log: Log;
   readonly onStartedLeading: () => void;
   /** Called once after `onStartedLeading`, when leading ends: lease lost, released, or `run` aborted. */
@@ -54,6 +56,7 @@ export class LeaseElector {
       leaseDurationMilliseconds: defaultLeaseDurationMilliseconds,
       renewDeadlineMilliseconds: defaultRenewDeadlineMilliseconds,
       retryPeriodMilliseconds: defaultRetryPeriodMilliseconds,
+      annotations: null,
       ...options,
     };
     const { leaseDurationMilliseconds, renewDeadlineMilliseconds, retryPeriodMilliseconds } = this.#options;
@@ -165,14 +168,14 @@ export class LeaseElector {
 
   /** Acquires the lease if it is free, renews it if it is held. Resolves to whether it is held now. */
   async #try(signal: AbortSignal): Promise<boolean> {
-    const { world, identity, leaseDurationMilliseconds, log } = this.#options;
+    const { world, identity, leaseDurationMilliseconds, annotations, log } = this.#options;
     const startMilliseconds = world.monotonic();
     try {
       const mine = this.#observed && holderOf(this.#observed.lease) === identity;
       if (!mine) await this.#read(signal);
       const before = this.#observed?.lease ?? this.#blank();
       if (!this.#mayHave(before)) return false;
-      const lease = heldBy(identity, before, leaseDurationMilliseconds, world.wall());
+      const lease = heldBy(identity, before, leaseDurationMilliseconds, world.wall(), annotations);
       this.#observe(await this.#write(this.#observed ? 'PUT' : 'POST', lease, signal));
       this.#renewedAtMilliseconds = startMilliseconds;
       return true;

@@ -10,6 +10,7 @@ export interface Lease {
     readonly name: string;
     readonly uid?: string;
     readonly resourceVersion?: string;
+    readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly spec?: {
     readonly holderIdentity?: string | null;
@@ -31,12 +32,16 @@ export function heldBy(
   before: Lease,
   leaseDurationMilliseconds: number,
   wallMilliseconds: number,
+  annotations: Readonly<Record<string, string>> | null = null,
 ): Lease {
   const now = new V1MicroTime(wallMilliseconds).toISOString();
   const mine = holderOf(before) === identity;
   const transitions = before.spec?.leaseTransitions ?? 0;
   return {
     ...before,
+    ...(annotations && {
+      metadata: { ...before.metadata, annotations: { ...before.metadata.annotations, ...annotations } },
+    }),
     spec: {
       ...before.spec,
       holderIdentity: identity,

@@ -1,10 +1,9 @@
 import type { ApiClient, Query } from './api-client.ts';
-import { ApiError, isForbidden, isGone, isInvalid, isNotFound, withoutRequest } from './api-error.ts';
+import { ApiError, errorOfWatch, isForbidden, isGone, isInvalid, isNotFound, withoutRequest } from './api-error.ts';
 import { type BackoffOptions, backoffMilliseconds, delay } from './delay.ts';
 import { type DecodeFailureReason, pagesOf, parseWatchEvent, type WatchEvent } from './list-watch.ts';
 import type { RawObject } from './raw-object.ts';
 import { ReflectorStore } from './reflector-store.ts';
-import { errorOfWatch } from './status.ts';
 import type { Store, Stored } from './store.ts';
 import { TimeLimit } from './time-limit.ts';
 import type { Log, World } from './world.ts';
@@ -179,7 +178,8 @@ export class Reflector<R extends Stored> {
     if (onlyWhere === undefined) {
       if (why === null) log.info({ path }, 'can be read now');
       else if (why === 'Unanswered') log.warn({ path, error }, 'could not be read for minutes, trying again');
-      else log.info({ path, error }, 'may not be read or is not there: going on without it, and trying again');
+      else if (why === 'Forbidden') log.warn({ path, error }, 'may not be read: going on without it, and trying again');
+      else log.info({ path, error }, 'is not there: going on without it, and trying again');
     }
     onUnavailable?.(why, error instanceof Error ? withoutRequest(error) : '', this.#wasRead);
   }

@@ -9,6 +9,11 @@ export interface Stored {
 /** The key of a record, and how people write it; neither part can have a slash. */
 export const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;
 
+export function splitKey(key: string): readonly [namespace: string, name: string] {
+  const slash = key.indexOf('/');
+  return [key.slice(0, slash), key.slice(slash + 1)];
+}
+
 /** The same of an object. */
 export const nameOf = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
   keyOf(namespace, name);

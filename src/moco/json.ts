@@ -35,3 +35,24 @@ export function texts(value: unknown): Readonly<Record<string, string>> {
 export function strings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
+
+/** Returns the object without the fields that are `undefined`, so that they are not written as `null`. */
+export function omitUndefined<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
+}
+
+/**
+ * Milliseconds since 1970 of a timestamp of the API server, or `null` if it is invalid. This only parses; it reads no
+ * clock.
+ */
+export function milliseconds(timestamp: string | null): number | null {
+  // oxlint-disable-next-line no-restricted-globals
+  const value = timestamp === null ? Number.NaN : Date.parse(timestamp);
+  return Number.isNaN(value) ? null : value;
+}
+
+/** A timestamp in the API server's format, with milliseconds. */
+export function timestampOf(wallMilliseconds: number): string {
+  // oxlint-disable-next-line no-restricted-globals
+  return new Date(wallMilliseconds).toISOString();
+}

@@ -1,5 +1,4 @@
-import { type Json, object, objects, text } from './json.ts';
-import { milliseconds } from './timestamp.ts';
+import { type Json, milliseconds, object, objects, text } from './json.ts';
 
 /** Kubernetes writes times in whole seconds. */
 const timestampsMilliseconds = 1000;
@@ -25,6 +24,19 @@ export function newestManagers(managedFields: unknown): readonly string[] {
   const newest = Math.max(...entries.map(({ at }) => at));
   const managers = entries.filter(({ at }) => newest - at <= timestampsMilliseconds).map(({ manager }) => manager);
   return [...new Set(managers)].toSorted();
+}
+
+/** The field managers of a field of an object's spec, or of one entry of a list by its key, in the API server's order. */
+export function ownersOf(raw: unknown, field: string, key?: object): readonly string[] {
+  return objects(object(object(raw)['metadata'])['managedFields'])
+    .filter(({ subresource = '', fieldsV1 }) => {
+      const own = object(object(fieldsV1)['f:spec'])[`f:${field}`];
+      return (
+        subresource === '' &&
+        (key === undefined ? own !== undefined : object(own)[`k:${JSON.stringify(key)}`] !== undefined)
+      );
+    })
+    .map(({ manager }) => text(manager) ?? '');
 }
 
 const owns = ({ fieldsV1 }: Json, label: string): boolean =>

@@ -1,5 +1,5 @@
 import { type Json, object, objects, strings, text, texts } from './json.ts';
-import { meets } from './label-selector.ts';
+import { meets } from './selects.ts';
 
 // Whether a node takes a pod, as far as that follows from the node's own object and from what ties the pod: the rules of
 // the scheduler's plugins NodeUnschedulable, TaintToleration, NodeAffinity and VolumeBinding (Kubernetes 1.36), without room.

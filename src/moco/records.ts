@@ -1,4 +1,4 @@
-import type { Quantities } from '../core/in-place.ts';
+import type { Quantities } from '../core/in-place-changes.ts';
 import type { BudgetFacts, ContainerFacts, MemberFacts, StatefulSetFacts } from '../core/snapshot.ts';
 
 // The fields of an object that the cache keeps: those that a decision reads. A raw pod is a hundred times larger.

@@ -1,4 +1,4 @@
-import { partitionDrivers } from '../controller/observe/mode.ts';
+import { partitionDrivers } from '../controller/facts/mode.ts';
 import { describeFeatureGates, parseFeatureGates } from './feature-gates.ts';
 import {
   bindAddress,
@@ -113,7 +113,12 @@ export const flags = {
   maxConcurrentRollouts: integer(0, 100_000)(
     'max-concurrent-rollouts',
     'number of clusters that may roll at the same time, with any strategy; 0 means no limit',
-    '0',
+    '5',
+  ),
+  verifyFirstCluster: boolean(
+    'verify-first-cluster',
+    'let the clusters that no MySQLRolloutSequence selects wait until a member of the first of them has verified its revision',
+    'true',
   ),
   releaseStalledSlots: boolean(
     'release-stalled-slots',
@@ -134,6 +139,11 @@ export const flags = {
     'partition-update-interval',
     'minimum time between two partitions lowered by this program, in all clusters together; 0 means none',
     '0',
+  ),
+  maxOverrideMilliseconds: duration(
+    'max-override-duration',
+    'how long a rule may be overridden: an override that ends later has no effect until then',
+    '24h',
   ),
   prometheusUrl: url(
     'prometheus-url',

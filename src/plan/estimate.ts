@@ -1,6 +1,6 @@
 import type { RolloutStatus } from '../api/rollout-status.ts';
-import { milliseconds } from '../moco/timestamp.ts';
-import type { Plan } from './plan.ts';
+import { milliseconds } from '../moco/json.ts';
+import type { Plan } from './rollout-plan.ts';
 
 /** How long a plan would take, and what the estimate is based on. */
 export interface Estimate {

@@ -22,7 +22,7 @@ export interface PlannedCluster {
   readonly sequence: string | null;
   readonly stage: string | null;
   /** The program that replaces its pods. */
-  readonly mode: 'OnDelete' | 'Partition' | 'Observe';
+  readonly mode: 'OnDelete' | 'Partition' | 'MOCO';
   /** When its first member is taken, also in the past; `null` if that never happens. */
   readonly beginsAt: number | null;
   /** When every member is updated; `null` if that never happens. */

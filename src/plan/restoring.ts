@@ -2,7 +2,7 @@ import { decide } from '../core/decide.ts';
 import type { Hold } from '../core/decision.ts';
 import type { RolloutPolicy } from '../core/policy.ts';
 import type { ClusterSnapshot } from '../core/snapshot.ts';
-import { isSameWait } from './plan.ts';
+import { isSameWait } from './rollout-plan.ts';
 import { afterStep, afterWait } from './simulated.ts';
 
 /** The revision that a member comes back at, or what stops that: `null` if no revision is known that it had. */

@@ -1,6 +1,6 @@
 import type { Hold, Step } from '../core/decision.ts';
 import { afterResize, changed, handedOn, replaced, withoutDemotion, withStatefulSet } from '../core/expected.ts';
-import { afterSeconds } from '../core/openings.ts';
+import { afterSeconds } from '../core/maintenance.ts';
 import { assumedEnd } from '../core/rules/catalogue.ts';
 import type { ClusterSnapshot } from '../core/snapshot.ts';
 

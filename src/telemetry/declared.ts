@@ -14,6 +14,7 @@ export function labelValue(word: string): string {
 /** Metrics of one registry. Whoever extends it declares each in a line: its name, its help, the names of its labels. */
 export class Declared {
   readonly #registers: Registry[];
+  readonly #ofClusters: ClusterSeries[] = [];
 
   constructor(registry: Registry) {
     this.#registers = [registry];
@@ -56,7 +57,15 @@ export class Declared {
   }
 
   protected ofClusters(name: string, help: string, label?: string): ClusterSeries {
-    return new ClusterSeries(this.gauge(name, help, ...clusterLabels, ...(label === undefined ? [] : [label])), label);
+    const gauge = this.gauge(name, help, ...clusterLabels, ...(label === undefined ? [] : [label]));
+    const series = new ClusterSeries(gauge, label);
+    this.#ofClusters.push(series);
+    return series;
+  }
+
+  /** Takes away every series about the cluster. */
+  protected forget(cluster: ClusterName): void {
+    for (const series of this.#ofClusters) series.set(cluster, null);
   }
 }
 

@@ -54,6 +54,11 @@ export class RolloutMetrics extends Declared {
     'Replicas that were asked how far they are behind, by result (Delay, NotReplicating, Unknown).',
     'result',
   );
+  readonly #mysqlReadings = this.counter(
+    'moco_rollout_mysql_readings_total',
+    'Members whose mysqld was asked, by result (Primary, Replica, Unknown). Only with the feature gate ReplicationFacts.',
+    'result',
+  );
   readonly onDeleteStatefulSets = this.gauge(
     'moco_rollout_ondelete_statefulsets',
     'StatefulSets of MOCO at OnDelete, or kept at partition = replicas while new pods come up at the current revision.',
@@ -87,7 +92,7 @@ export class RolloutMetrics extends Declared {
     'moco_rollout_no_maintenance_window',
     'No maintenance window of the next 30 days is long enough for the primary of a cluster; no series otherwise.',
   );
-  readonly #maintenanceOpens = this.ofClusters(
+  readonly maintenanceOpens = this.ofClusters(
     'moco_rollout_maintenance_opens_timestamp_seconds',
     'When the next step of a rollout may begin that waits for a maintenance window or the end of a blackout.',
   );
@@ -95,6 +100,21 @@ export class RolloutMetrics extends Declared {
     'moco_rollout_check_failing',
     'A check of a cluster fails and holds its rollout, or a later stage; no series otherwise.',
     'check',
+  );
+  readonly #notReceived = this.ofClusters(
+    'moco_rollout_replica_transactions_not_received',
+    'Transactions that the primary had committed and a replica had not received when it was last asked, by pod.',
+    'pod',
+  );
+  readonly #notApplied = this.ofClusters(
+    'moco_rollout_replica_transactions_not_applied',
+    'Transactions that a replica had received and not applied when it was last asked, by pod.',
+    'pod',
+  );
+  readonly overrides = this.ofClusters(
+    'moco_rollout_override_until_timestamp_seconds',
+    'When the override of a rule ends that is in force for a cluster; no series otherwise.',
+    'rule',
   );
   readonly #currentReplicas = this.ofClusters(
     'moco_cluster_current_replicas',
@@ -123,7 +143,7 @@ export class RolloutMetrics extends Declared {
     'Switchovers of a cluster that this program asked MOCO for, whatever their outcome.',
     ...clusterLabels,
   );
-  readonly #lastProgress = this.ofClusters(
+  readonly lastProgress = this.ofClusters(
     'moco_rollout_last_progress_timestamp_seconds',
     'When the rollout under way last got further; no series while there is none.',
   );
@@ -171,6 +191,20 @@ export class RolloutMetrics extends Declared {
     this.#delayReadings.inc({ result: labelValue(result) });
   }
 
+  countMysqlReading(result: string): void {
+    this.#mysqlReadings.inc({ result: labelValue(result) });
+  }
+
+  /** How far replicas were behind when MySQL itself was last asked. `missing` is `null` if the primary did not say. */
+  setReplication(
+    cluster: ClusterName,
+    replicas: readonly { readonly pod: string; readonly missing: number | null; readonly unapplied: number }[],
+  ): void {
+    const received = replicas.flatMap(({ pod, missing }) => (missing === null ? [] : [[pod, missing] as const]));
+    this.#notReceived.set(cluster, Object.fromEntries(received));
+    this.#notApplied.set(cluster, Object.fromEntries(replicas.map(({ pod, unapplied }) => [pod, unapplied])));
+  }
+
   /** Members by state; a state that isn't given has no member any more. */
   setMembers(cluster: ClusterName, countByState: Readonly<Record<string, number>>, stale: number): void {
     const [namespace, name] = cluster;
@@ -198,38 +232,15 @@ export class RolloutMetrics extends Declared {
     this.#noMaintenanceWindow.set(cluster, isLongEnough ? null : 1);
   }
 
-  /** When a rollout may go on that rests outside of its maintenance windows, or `null`. */
-  setMaintenanceOpens(cluster: ClusterName, seconds: number | null): void {
-    this.#maintenanceOpens.set(cluster, seconds);
-  }
-
   /** The checks that fail and hold. */
   setFailingChecks(cluster: ClusterName, checks: readonly string[]): void {
     this.#failingChecks.set(cluster, Object.fromEntries(checks.map((check) => [check, 1])));
-  }
-
-  /** When the rollout under way last got further, or `null` when none is under way. */
-  setLastProgress(cluster: ClusterName, seconds: number | null): void {
-    this.#lastProgress.set(cluster, seconds);
   }
 
   /** Takes away every series that names the cluster. */
   forgetCluster(namespace: string, name: string): void {
     const cluster: ClusterName = [namespace, name];
     for (const counted of [this.#disruptionsOfCluster, this.#switchoversOfCluster]) counted.remove({ namespace, name });
-    for (const series of [
-      this.#members,
-      this.#staleMembers,
-      this.#hold,
-      this.#noMaintenanceWindow,
-      this.#maintenanceOpens,
-      this.#failingChecks,
-      this.#currentReplicas,
-      this.#updatedReplicas,
-      this.#lastPartitionUpdated,
-      this.#stalled,
-      this.#lastProgress,
-    ])
-      series.set(cluster, null);
+    this.forget(cluster);
   }
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rolloutSpec } from '../../src/api/rollout.ts';
+import { sequenceSpec } from '../../src/api/rollout-sequence.ts';
 import { problemOf, secondsOf } from '../../src/api/schema.ts';
-import { sequenceSpec } from '../../src/api/sequence.ts';
 
 describe('a duration', () => {
   const durations: readonly (readonly [unknown, number])[] = [

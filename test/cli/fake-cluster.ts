@@ -39,6 +39,7 @@ export class FakeCluster {
     '/api/v1/namespaces': { items: [defaultNamespace] },
     '/apis/moco-rollout.io/v1alpha1/mysqlrolloutpolicies': { items: [] },
     [sequencesPath]: { items: [] },
+    '/apis/authentication.k8s.io/v1/selfsubjectreviews': { status: { userInfo: { username: 'me' } } },
   };
   readonly #http: Server;
   readonly #sockets = new Set<Socket>();

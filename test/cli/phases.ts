@@ -117,7 +117,7 @@ export const phases: Readonly<Record<string, Play>> = {
     await bench.start().work();
   },
   'moco-drives': async ({ bench }) => {
-    const program = bench.start({ mode: 'Observe' });
+    const program = bench.start({ mode: 'MOCO' });
     await program.work();
     bench.setting({ paused: true });
     await program.work();

@@ -133,6 +133,31 @@ describe('commands that write settings', () => {
     });
   }
 
+  it('override says who overrides, and no longer than the controller allows', async () => {
+    const review = { status: { userInfo: { username: 'ada' } } };
+    const lease = {
+      metadata: { annotations: { 'moco-rollout.io/flags': '{"maxOverrideMilliseconds":3600000}' } },
+    };
+    cluster.fault = ({ path }) =>
+      path.includes('/leases/moco-rollout')
+        ? answer(200, lease)
+        : path.endsWith('/selfsubjectreviews')
+          ? answer(201, review)
+          : null;
+    const override = (duration: string) =>
+      cluster.run('override', 'test', 'BackupRunning', '--for', duration, '--reason', 'known');
+    expect(await override('61m')).to.deep.equal({
+      status: 2,
+      out: '',
+      err: 'error: expected --for of at most 1h (--max-override-duration), got 61m; see `kubectl moco-rollout override --help`\n',
+    });
+    expect((await override('60m')).status).to.equal(0);
+    const [write] = cluster.server.writes.filter(({ method }) => method === 'PATCH');
+    expect(write?.body['spec']).to.deep.include({
+      overrides: [{ rule: 'BackupRunning', until: '2026-07-01T13:00:00.000Z', reason: 'known', by: 'ada' }],
+    });
+  });
+
   it('refuses a member beyond the last', async () => {
     const { status: code, err } = await cluster.run('pin', 'moco-test-3', '--reason', 'x');
     expect(code).to.equal(1);

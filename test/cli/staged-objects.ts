@@ -1,8 +1,8 @@
 import { rolloutKind } from '../../src/api/rollout.ts';
+import { type SequenceSpec, sequenceKind } from '../../src/api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
-import { type SequenceSpec, sequenceKind } from '../../src/api/sequence.ts';
+import { timestampOf } from '../../src/moco/json.ts';
 import { clusterKind } from '../../src/moco/names.ts';
-import { timestampOf } from '../../src/moco/timestamp.ts';
 import { mysqlCluster } from '../controller/moco-objects.ts';
 import { type FakeCluster, sequencesPath } from './fake-cluster.ts';
 

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import { sequenceKind } from '../../src/api/sequence.ts';
+import { sequenceKind } from '../../src/api/rollout-sequence.ts';
 import { until } from '../support/control-plane/until.ts';
 import { CliProcess, cli } from './cli-program.ts';
 import { useRollouts } from './rollout-fixture.ts';

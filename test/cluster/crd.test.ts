@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { projectPolicy } from '../../src/api/policy.ts';
 import { type MySQLRollout, rolloutSpec } from '../../src/api/rollout.ts';
+import { projectPolicy } from '../../src/api/rollout-policy.ts';
+import { sequenceSpec } from '../../src/api/rollout-sequence.ts';
 import type { Intent, RolloutProgress, RolloutStatus } from '../../src/api/rollout-status.ts';
 import { problemOf } from '../../src/api/schema.ts';
-import { sequenceSpec } from '../../src/api/sequence.ts';
 import { builtInStrategy } from '../../src/api/settings.ts';
-import { settingsOf } from '../../src/controller/observe/settings.ts';
+import { settingsOf } from '../../src/controller/facts/settings-in-force.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { readOne } from '../config/manifests.ts';
 import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
@@ -31,6 +31,7 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
   observedClusterGeneration: 2,
   phase: 'Progressing',
   strategy: 'OnDelete',
+  mysqlProblem: 'the controller may not read the Secret default/moco-test',
   updateRevision: 'moco-test-7966559688',
   currentRevision: 'moco-test-5897fd84f8',
   replicas: 3,
@@ -51,7 +52,15 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
       rule: 'AwaitingSwitchover',
       message: 'once another member is primary',
     },
-    { ordinal: 2, role: 'replica', updated: true, state: 'participating', verdict: 'Updated', updatedAt: at },
+    {
+      ordinal: 2,
+      role: 'replica',
+      updated: true,
+      state: 'participating',
+      verdict: 'Updated',
+      updatedAt: at,
+      replication: { notReceived: 9, notApplied: 0 },
+    },
   ],
   intent: {
     id: 'a1',
@@ -78,6 +87,7 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
   rollout: {
     revision: 'moco-test-7966559688',
     startedAt: at,
+    verifiedAt: '2026-07-01T12:02:00Z',
     lastProgressAt: at,
     begunAt: at,
     failing: { ordinal: 2, message: 'container mysqld waits: CrashLoopBackOff' },

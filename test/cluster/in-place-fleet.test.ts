@@ -9,7 +9,7 @@ import { ownScene, scenarioDeadlineMilliseconds, useRollouts } from './rollout-f
 const clusterCount = Number(process.env['CLUSTERS'] ?? 3);
 const newAgent = 'example/agent:2';
 const slowAgent = 'example/agent:3';
-const scene = ownScene({}, [inPlaceFlag, '--max-concurrent-rollouts=0'], (cluster) => cluster.isTaken());
+const scene = ownScene({}, [inPlaceFlag], (cluster) => cluster.isTaken());
 
 /** The pods, and the runs of mysqld in them. */
 const mysqlds = ({ now }: RolloutCluster): readonly string[] =>

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
-import { neverInPlace } from '../../src/core/in-place.ts';
+import { neverInPlace } from '../../src/core/in-place-changes.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { policyKind } from '../../src/api/policy.ts';
+import { policyKind } from '../../src/api/rollout-policy.ts';
 import { strategyLabel } from '../../src/moco/names.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { judged, ownScene, scenarioDeadlineMilliseconds, sharedFlags, useRollouts } from './rollout-fixture.ts';

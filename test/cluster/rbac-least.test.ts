@@ -15,6 +15,8 @@ const json = (value: object): string => JSON.stringify(value);
 
 const container = (name: string): object => ({ containers: [{ name, image: 'somebody/elses:1' }] });
 
+const override = { rule: 'BackupRunning', until: '2099-01-01T00:00:00Z', reason: 'x' };
+
 /** What the ServiceAccount's rights alone would allow. */
 const attempts: Readonly<Record<string, { readonly flags: readonly string[]; readonly refusal: string }>> = {
   'change an image of a pod': {
@@ -24,6 +26,14 @@ const attempts: Readonly<Record<string, { readonly flags: readonly string[]; rea
   'change a template': {
     flags: ['patch', 'statefulset', 'moco-x', '-p', json({ spec: { template: { spec: container(mysqldContainer) } } })],
     refusal: 'moco-rollout changes no template and no number of replicas',
+  },
+  'change a setting': {
+    flags: ['patch', 'mysqlrollout', 'x', '--type=merge', '-p', json({ spec: { paused: true } })],
+    refusal: 'moco-rollout changes no setting',
+  },
+  'override a rule': {
+    flags: ['patch', 'mysqlrollout', 'x', '--type=merge', '-p', json({ spec: { overrides: [override] } })],
+    refusal: 'denied request',
   },
   'create a pod as a dry run that isn’t MOCO’s': {
     flags: ['run', 'somebody-elses', '--image=somebody/elses:1'],

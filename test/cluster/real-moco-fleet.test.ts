@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { policyKind } from '../../src/api/policy.ts';
+import { policyKind } from '../../src/api/rollout-policy.ts';
 import { apiVersion } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { realMocoScene, realMocoStartMilliseconds } from './real-moco-fixture.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { sequenceKind } from '../../src/api/sequence.ts';
+import { sequenceKind } from '../../src/api/rollout-sequence.ts';
 import { newPodsLabel, revisionHashLabel } from '../../src/moco/names.ts';
 import type { Pod } from '../support/moco/objects.ts';
 import { realMocoScene } from './real-moco-fixture.ts';

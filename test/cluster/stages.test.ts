@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { stringify } from 'yaml';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
-import { type SequenceSpec, type SequenceStatus, sequenceKind } from '../../src/api/sequence.ts';
+import { type SequenceSpec, type SequenceStatus, sequenceKind } from '../../src/api/rollout-sequence.ts';
 import { until } from '../support/control-plane/until.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
@@ -41,7 +41,7 @@ const spec = (settleDuration: string): SequenceSpec => ({
 /** In which order a change reaches the clusters. */
 const order = { seed: 20, numRuns: 1 };
 
-// Each hold, and what opens and closes a stage: test/controller/observe/stages.test.ts.
+// Each hold, and what opens and closes a stage: test/controller/fleet/sequence-stages.test.ts.
 describe(`a fleet of ${clusterCount} clusters in stages`, () => {
   const { newCluster, stage } = useRollouts();
 

@@ -37,6 +37,7 @@ export const clusterPermissions: readonly Permission[] = [
   { group: 'moco.cybozu.com', resource: 'mysqlclusters/status', verbs: ['update'], why: 'our condition' },
   { group: 'moco-rollout.io', resource: 'mysqlrollouts', verbs: watched, why: 'what people want' },
   { group: 'moco-rollout.io', resource: 'mysqlrollouts', verbs: ['create'], why: 'one that is missing' },
+  { group: 'moco-rollout.io', resource: 'mysqlrollouts', verbs: ['patch'], why: 'overrides that have ended' },
   { group: 'moco-rollout.io', resource: 'mysqlrollouts/status', verbs: ['update'], why: 'intents and what people see' },
   { group: 'moco-rollout.io', resource: 'mysqlrolloutpolicies', verbs: watched, why: 'what people want of many' },
   { group: 'moco-rollout.io', resource: 'mysqlrolloutsequences', verbs: ['list', 'watch'], why: 'who goes first' },

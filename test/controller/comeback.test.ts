@@ -52,7 +52,11 @@ describe('a member whose claim is being deleted', () => {
   it('goes once a person gives it up', async () => {
     const bench = new Bench();
     deleteClaim(bench, 2);
-    bench.setting({ overrides: [{ rule: 'ClaimTerminating', until: '2099-01-01T00:00:00Z', reason: 'cloned anew' }] });
+    bench.setting({
+      overrides: [
+        { rule: 'ClaimTerminating', until: new Date(bench.world.wall() + 60_000).toISOString(), reason: 'cloned anew' },
+      ],
+    });
     await bench.start().work();
     expect(bench.steps).to.deep.equal(['evict 2']);
   });

@@ -10,7 +10,7 @@ import {
   type ResourcePlace,
 } from '../../src/kube/resource.ts';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
-import { claimsOf } from '../../src/moco/claims.ts';
+import { claimsOf } from '../../src/moco/successor.ts';
 import { applyPatch } from '../admission/apply-patch.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
 import {

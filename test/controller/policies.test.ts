@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { policyKind, projectPolicy } from '../../src/api/policy.ts';
+import { policyKind, projectPolicy } from '../../src/api/rollout-policy.ts';
 import { Bench, type Process } from './bench.ts';
 import type { Raw } from './object-server.ts';
 
@@ -146,7 +146,7 @@ describe('a freeze', () => {
 
   it('holds the release although the feature gate was turned off', async () => {
     const bench = new Bench();
-    const program = bench.start({ mode: 'Observe' });
+    const program = bench.start({ mode: 'MOCO' });
     withPolicy(bench, program, freeze, 'freeze');
     await program.work();
     expect(bench.steps).to.deep.equal([]);

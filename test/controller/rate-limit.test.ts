@@ -1,16 +1,17 @@
 import { expect } from 'chai';
-import { policyKind, projectPolicy } from '../../src/api/policy.ts';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
-import { keyOf } from '../../src/controller/observe/cache.ts';
-import { noFleetLimits } from '../../src/controller/observe/fleet.ts';
-import { wholeRecord } from '../../src/controller/observe/rollout-record.ts';
+import { policyKind, projectPolicy } from '../../src/api/rollout-policy.ts';
+import { wholeRecord } from '../../src/controller/facts/rollout-record.ts';
+import { noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
 import { delay } from '../../src/kube/delay.ts';
 import { podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';
+import { keyOf } from '../../src/kube/store.ts';
 import { WorkQueue } from '../../src/kube/work-queue.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { projectBudget, projectCluster, projectPod, projectStatefulSet } from '../../src/moco/projections.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
 import { Process } from './bench.ts';
+import { FakeMysql } from './fake-mysql.ts';
 import { FakePrometheus } from './fake-prometheus.ts';
 import { FakeReplicas } from './fake-replicas.ts';
 import { budget, mysqlCluster, pod, revisionBefore, statefulSet } from './moco-objects.ts';
@@ -31,7 +32,7 @@ function fleet(clusters: number, policies: number, rate = defaultRate) {
   });
   const server = new ObjectServer(() => world.wall());
   const program = new Process(
-    { world, server, replicas: new FakeReplicas(), prometheus: new FakePrometheus() },
+    { world, server, replicas: new FakeReplicas(), mysql: new FakeMysql(), prometheus: new FakePrometheus() },
     'process-1',
     {},
     noFleetLimits,

@@ -100,7 +100,7 @@ describe('reconciling a cluster', () => {
       metadata: { labels: { 'moco-rollout.io/strategy': null } },
       spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
     });
-    const program = bench.start({ mode: 'Observe' });
+    const program = bench.start({ mode: 'MOCO' });
     await program.work();
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold?.rule).to.equal('AwaitingMoco');
@@ -115,7 +115,7 @@ describe('reconciling a cluster', () => {
     bench.replace(2);
     bench.replace(1);
     await bench.start().work();
-    await bench.start({ mode: 'Observe' }).work();
+    await bench.start({ mode: 'MOCO' }).work();
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'promoteRevision', 'release']);
     expect(bench.server.get(pods, member(0)).metadata.annotations).to.deep.equal({});
   });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { sequenceKind } from '../../src/api/sequence.ts';
+import { sequenceKind } from '../../src/api/rollout-sequence.ts';
 import { Bench } from './bench.ts';
 
 const forbidden = { why: 'Forbidden', message: 'the ServiceAccount cannot list them', isIntended: false } as const;

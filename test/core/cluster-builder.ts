@@ -1,7 +1,6 @@
-import type { CheckFacts, CheckReading } from '../../src/core/check-reading.ts';
 import type { Hold } from '../../src/core/decision.ts';
 import type { FleetHold } from '../../src/core/fleet/waits.ts';
-import type { DelayReading, ReplicationDelay } from '../../src/core/replication-delay.ts';
+import type { CheckFacts, CheckReading, DelayReading, ReplicationDelay } from '../../src/core/readings.ts';
 import type {
   AdmissionProblem,
   BackupJobFacts,
@@ -16,6 +15,7 @@ import type {
   StepFailure,
 } from '../../src/core/snapshot.ts';
 import { longSeconds, type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
+import { type MysqlDraft, mysqlReading } from './mysql-readings.ts';
 import { delayRead, noDelays } from './replication-delays.ts';
 import { undisturbed } from './undisturbed.ts';
 
@@ -90,6 +90,7 @@ export class ClusterBuilder {
   #facts: Partial<ClusterFacts> = {};
   #memory: Partial<RolloutMemory> = {};
   readonly #delays = new Map<string, ReplicationDelay>();
+  #mysql: MysqlDraft | null = null;
   #around: Partial<Omit<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'budgets' | 'memory'>> = {};
 
   constructor(replicas: number) {
@@ -308,6 +309,12 @@ export class ClusterBuilder {
     return this;
   }
 
+  /** MySQL itself has been asked. */
+  mysql(draft: MysqlDraft = {}): this {
+    this.#mysql = draft;
+    return this;
+  }
+
   /** What Prometheus last said about a check of the user: at this moment, unless the ages say otherwise. */
   check(name: string, reading: CheckReading | null, ages: Partial<Omit<CheckFacts, 'name' | 'reading'>> = {}): this {
     const { checks = [] } = this.#around;
@@ -388,6 +395,7 @@ export class ClusterBuilder {
       },
       ...undisturbed,
       replicationDelays: [...this.#delays.values(), ...noDelays(members.filter(({ uid }) => !this.#delays.has(uid)))],
+      mysql: this.#mysql && mysqlReading(members, this.#primary, this.#mysql),
       ...this.#around,
     };
   }

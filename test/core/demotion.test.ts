@@ -101,7 +101,7 @@ describe('a demotion that is under way', () => {
     },
     'that this controller did not set is never cancelled': {
       given: cluster(3).members(member(0).stale().demotedBySomebody(9999)),
-      settings: { mode: 'Observe' },
+      settings: { mode: 'MOCO' },
       decides: handsBack,
     },
   });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { HoldRule } from '../../src/core/decision.ts';
 import { gates } from '../../src/core/gates.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
-import type { StepRule, UndemoteReason } from '../../src/core/rules/steps.ts';
+import type { StepRule, UndemoteReason } from '../../src/core/step.ts';
 import { appeared, cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
 import {
@@ -199,7 +199,7 @@ const everyTakeBack: Readonly<Record<OwnReason, { readonly applies: Case; readon
     },
   },
   StrategyChanged: {
-    applies: { given: demoted(), settings: { mode: 'Observe' }, decides: takesBack(0, 'StrategyChanged') },
+    applies: { given: demoted(), settings: { mode: 'MOCO' }, decides: takesBack(0, 'StrategyChanged') },
     justDoesNot: { given: demoted(), decides: awaiting },
   },
   MarkWithoutDemote: {

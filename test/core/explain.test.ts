@@ -2,15 +2,16 @@ import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import type { Hold, HoldRule, Step, StepKind, Target } from '../../src/core/decision.ts';
 import { explainStep } from '../../src/core/explain-step.ts';
-import type { ContainerResources, InPlaceChange } from '../../src/core/in-place.ts';
+import type { ContainerResources, InPlaceChange } from '../../src/core/in-place-changes.ts';
 import type { Evidence } from '../../src/core/member.ts';
 import { type Phase, phase } from '../../src/core/phase.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { explainHold } from '../../src/core/rules/catalogue.ts';
-import type { StepRule } from '../../src/core/rules/steps.ts';
 import { type ComesBack, explainComesBack, explainEvidence } from '../../src/core/sentences.ts';
+import type { StepRule } from '../../src/core/step.ts';
 import { appeared, type ClusterBuilder, cluster, fleetHolds } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
+import { caughtUp, shownWrite } from './mysql-readings.ts';
 
 const name = (ordinal: number): string => `moco-test-${ordinal}`;
 const crashing: Evidence = { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 };
@@ -156,7 +157,13 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'the StatefulSet has the label, but its update strategy is not OnDelete',
     ],
   ],
-  Paused: [[{ rule: 'Paused' }, 'the rollout is paused']],
+  Paused: [
+    [{ rule: 'Paused' }, 'the rollout is paused'],
+    [
+      { rule: 'Paused', by: 'spec.paused of the MySQLRollout' },
+      'the rollout is paused by spec.paused of the MySQLRollout',
+    ],
+  ],
   RevisionFlapping: [
     [
       { rule: 'RevisionFlapping', revisions: 4, until: '12:10' },
@@ -243,6 +250,10 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       '2 clusters may be rolling at a time; this one is number 4 in the queue; a stalled rollout occupies a slot',
     ],
     [
+      { rule: 'AwaitingFleetSlot', place: 4, limit: 1, stalled: 0, first: 'prod/orders' },
+      'prod/orders goes first, and no member of it has verified its revision yet (--verify-first-cluster); this one is number 4 in the queue',
+    ],
+    [
       { rule: 'AwaitingFleetSlot', place: 4, limit: 3, stalled: 2 },
       '3 clusters may be rolling at a time; this one is number 4 in the queue; stalled rollouts occupy 2 slots',
     ],
@@ -311,8 +322,22 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   ],
   FailoverUnfinished: [
     [
-      { rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180 },
+      { rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, said: null },
       'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and may have received transactions that nobody has applied yet, so it is not restarted',
+    ],
+    [
+      { rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, said: caughtUp },
+      'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and has applied all that it has received, which a failover may still need, so it is not restarted',
+    ],
+    [
+      {
+        rule: 'FailoverUnfinished',
+        primary: 0,
+        member: 2,
+        graceSeconds: 180,
+        said: { ...caughtUp, missing: null, unapplied: 7, applier: { runs: false, error: 1062 } },
+      },
+      "the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and has received 7 transactions that it has not applied; its applier has stopped, with MySQL's error 1062, so it is not restarted",
     ],
   ],
   AwaitingRecovery: [
@@ -335,7 +360,7 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   NotEnoughAcknowledging: [
     [
       { rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 },
-      'without moco-test-2 1 member is known to acknowledge commits, and 2 are needed, the primary among them',
+      'without moco-test-2 1 member can acknowledge commits, as far as is known, and 2 are needed, the primary among them',
     ],
   ],
   ClaimTerminating: [
@@ -449,6 +474,18 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'PodDisruptionBudget moco-test allows no disruption, as it does while a backup runs',
     ],
     [
+      {
+        rule: 'BlockedByPDB',
+        budget: 'moco-test',
+        cause: 'closed',
+        healthy: 3,
+        needed: 3,
+        message: null,
+        inVain: 'BackupRunning',
+      },
+      'PodDisruptionBudget moco-test allows no disruption, as it does while a backup runs; overriding BackupRunning does not change that: let the backup end, or delete its Job',
+    ],
+    [
       { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'used', healthy: 2, needed: 2, message: null },
       'PodDisruptionBudget moco-test needs 2 healthy pods and has 2',
     ],
@@ -514,6 +551,33 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
         ],
       },
       "the switchover away from moco-test-0 waits until replicas are less than 5 s behind: the delay of moco-test-1 is not read yet; moco-test-2 does not replicate (replication thread are stopped); the delay of moco-test-3 can't be read (ECONNREFUSED), and the wait for it ends after 30 s",
+    ],
+    [
+      {
+        rule: 'ReplicasBehind',
+        member: 1,
+        limitSeconds: null,
+        graceSeconds: 30,
+        replicas: [
+          { ordinal: 2, reading: { kind: 'notReceived', transactions: 145 } },
+          { ordinal: 3, reading: { kind: 'notApplied', transactions: 1 } },
+        ],
+      },
+      'moco-test-1 waits until the other replicas have received what the primary has committed: moco-test-2 has not received 145 transactions of the primary; moco-test-3 has not applied 1 transaction that it has received',
+    ],
+  ],
+  LongWrite: [
+    [
+      { rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 },
+      'the primary moco-test-0 is being asked about open writes',
+    ],
+    [
+      { rule: 'LongWrite', member: 0, write: shownWrite, others: 2, graceSeconds: 60 },
+      'the switchover away from moco-test-0 waits, for at most 60 s, for a write that session 42 of app@10.0.0.7:51234 began at 2026-07-01T12:00:00Z and that waits for its client, and for 2 more',
+    ],
+    [
+      { rule: 'LongWrite', member: 0, write: { ...shownWrite, waitsFor: null }, others: 0, graceSeconds: null },
+      'the switchover away from moco-test-0 waits for a write that session 42 of app@10.0.0.7:51234 began at 2026-07-01T12:00:00Z',
     ],
   ],
   AwaitingResize: [
@@ -914,7 +978,9 @@ describe('the phase', () => {
   const phases: Readonly<Record<Phase, readonly (readonly [ClusterBuilder, Partial<typeof defaultPolicy>?])[]>> = {
     UpToDate: [[cluster(3)]],
     Progressing: [[stale()], [stale().members(member(2).terminating())]],
-    Waiting: [[cluster(3).members(member(2).lagging())]],
+    Waiting: [[stale().queued(2, 1)], [stale().backupJobs({})]],
+    Blocked: [[stale().settingsProblem('x')], [stale().unhealthy().memory({ sinceProgressSeconds: 10_000 })]],
+    Settling: [[cluster(3).members(member(2).lagging())]],
     Paused: [[stale(), { paused: true }]],
     AwaitingApproval: [[cluster(3).members(member(0).stale()), { primaryUpdatePolicy: 'Manual' }]],
     PartitionReached: [[stale(), { partition: 3 }]],

@@ -26,7 +26,7 @@ const phases: Readonly<
   'whose primary alone is left': { given: () => cluster(3).members(member(0).stale()) },
   'with a switchover under way': {
     given: () => cluster(3).members(member(0).stale().demotedByUs()),
-    steps: { OnDelete: 'undemote', Partition: 'undemote', Observe: 'undemote' },
+    steps: { OnDelete: 'undemote', Partition: 'undemote', MOCO: 'undemote' },
   },
   'that is released': { given: () => cluster(3).templateChanged().released() },
   'that was never adopted': { given: () => cluster(3).templateChanged().atPartition(3) },
@@ -38,7 +38,7 @@ const phases: Readonly<
 };
 
 describe('a freeze', () => {
-  for (const mode of ['OnDelete', 'Partition', 'Observe'] as const) {
+  for (const mode of ['OnDelete', 'Partition', 'MOCO'] as const) {
     for (const [phase, { given, steps = {} }] of Object.entries(phases)) {
       const step = steps[mode] ?? 'none';
       it(`${step === 'none' ? 'takes no step' : `takes the step ${step} alone`} in mode ${mode} for a cluster ${phase}`, () => {

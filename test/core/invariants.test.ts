@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import type { Decision, Step, Target } from '../../src/core/decision.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import type { StepRule } from '../../src/core/rules/steps.ts';
+import type { StepRule } from '../../src/core/step.ts';
 import { type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { violations } from './invariants.ts';
 import { member, revisionAfter } from './member-builder.ts';
@@ -52,7 +52,7 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
     'I4, by evicting': [stale().members(member(2).lagging()), eviction(2), 'I4: an unhealthy member evicted'],
     I5: [cluster(3), eviction(2), 'I5:'],
     'I5, by a demotion': [cluster(3), demotion(0), 'I5:'],
-    I10: [stale(), eviction(2), 'I10:', { mode: 'Observe' }],
+    I10: [stale(), eviction(2), 'I10:', { mode: 'MOCO' }],
     I11: [stale(), nothing, 'I11:'],
     'I12, by terminating it': [cluster(3).members(member(1).demotedByUs()), nothing, 'I12:'],
     'I12, by doing something else first': [stale().members(member(1).demotedByUs()), eviction(2), 'I12:'],
@@ -150,12 +150,7 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
       'needs healthy',
       { mode: 'Partition' },
     ],
-    'a partition lowered where somebody else does': [
-      stale().atPartition(3),
-      lowering(2, 2),
-      'I10:',
-      { mode: 'Observe' },
-    ],
+    'a partition lowered where somebody else does': [stale().atPartition(3), lowering(2, 2), 'I10:', { mode: 'MOCO' }],
     'a protected member': [
       stale().members(member(0).impaired('slow-log').preventDelete()),
       deletion('MemberImpaired', 0),

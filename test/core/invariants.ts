@@ -341,7 +341,7 @@ function ofDemotionsLeft(snapshot: ClusterSnapshot, policy: RolloutPolicy, step:
   const over = members.filter((one) => {
     if (one.demotedFor === null || one.terminatingForSeconds !== null) return false;
     if (one.demote && one.demoteForSeconds >= policy.switchoverTimeoutSeconds) return true;
-    if (policy.paused && !policy.repairWhilePaused && policy.mode !== 'Observe') return true;
+    if (policy.paused && !policy.repairWhilePaused && policy.mode !== 'MOCO') return true;
     if (!one.demote) {
       // A mark alone goes with its pod, where nobody else is to go before it.
       if (!known) return policy.mode !== 'OnDelete';

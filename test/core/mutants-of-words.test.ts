@@ -5,32 +5,12 @@ import { phase } from '../../src/core/phase.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { type HoldRule, holdRules } from '../../src/core/rules/catalogue.ts';
 import { survey } from '../../src/core/situation.ts';
-import { disruptive } from '../../src/core/step.ts';
 import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { type Case, decideCase } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
 const lastOne = () => cluster(3).members(member(0).stale());
-
-describe('what a step does to a cluster', () => {
-  it('is a disruption if it takes a member or blocks writes, or ends that', () => {
-    expect(disruptive).to.deep.equal({
-      none: false,
-      delete: true,
-      evict: true,
-      updateInPlace: true,
-      resizeInPlace: true,
-      demote: true,
-      undemote: true,
-      setStrategy: false,
-      restore: true,
-      release: false,
-      setPartition: true,
-      promoteRevision: false,
-    });
-  });
-});
 
 describe('the default policy', () => {
   it('has these values', () => {
@@ -46,6 +26,8 @@ describe('the default policy', () => {
       failoverGraceSeconds: 180,
       maxReplicaDelaySeconds: 1,
       replicaDelayGraceSeconds: 30,
+      longWriteGraceSeconds: 60,
+      longWritePolicy: 'Proceed',
       primaryUpdatePolicy: 'Automatic',
       approvedRevision: null,
       pinnedOrdinals: [],

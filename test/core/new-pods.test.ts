@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { HoldRule, Step } from '../../src/core/decision.ts';
-import { neverInPlace } from '../../src/core/in-place.ts';
+import { neverInPlace } from '../../src/core/in-place-changes.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import { type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';

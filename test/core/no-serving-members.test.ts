@@ -102,9 +102,9 @@ describe('a cluster without serving members, in partition mode', () => {
       settings,
       decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
     },
-    'is left alone in mode Observe': {
+    'is left alone in mode MOCO': {
       given: corrected(),
-      settings: { mode: 'Observe' },
+      settings: { mode: 'MOCO' },
       decides: holds({ rule: 'NotInitialized' }),
     },
   });

@@ -9,7 +9,7 @@ const promotes = (revision: string, replicas: number, reason: 'release' | 'corre
   step: { kind: 'promoteRevision', revision, replicas, for: reason, before: [] },
 });
 
-for (const mode of ['Partition', 'Observe'] as const) {
+for (const mode of ['Partition', 'MOCO'] as const) {
   const settings = { mode };
   describe(`a StatefulSet at OnDelete that is to be updated by partitions (${mode})`, () => {
     play({

@@ -1,6 +1,6 @@
 import type { Hold } from '../../src/core/decision.ts';
+import type { DelayReading } from '../../src/core/readings.ts';
 import type { ReplicaBehind } from '../../src/core/replicas-behind.ts';
-import type { DelayReading } from '../../src/core/replication-delay.ts';
 import { cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { type Case, demotes, evicts, holds, lowers, play } from './table.ts';

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import type { Decision, Hold } from '../../src/core/decision.ts';
-import type { ContainerResources, InPlaceChange } from '../../src/core/in-place.ts';
+import type { ContainerResources, InPlaceChange } from '../../src/core/in-place-changes.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import type { StepRule } from '../../src/core/rules/steps.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
+import type { StepRule } from '../../src/core/step.ts';
 import type { ClusterBuilder } from './cluster-builder.ts';
 import { revisionAfter } from './member-builder.ts';
 

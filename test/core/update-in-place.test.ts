@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { InPlaceSettings } from '../../src/core/in-place.ts';
+import type { InPlaceSettings } from '../../src/core/in-place-changes.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { explainInPlace } from '../../src/core/update-in-place.ts';
 import { backupRunning, cluster } from './cluster-builder.ts';

@@ -3,7 +3,7 @@ import { type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { member, revisionBefore } from './member-builder.ts';
 import { holds, play, type Table } from './table.ts';
 
-const settings: Partial<RolloutPolicy> = { mode: 'Observe' };
+const settings: Partial<RolloutPolicy> = { mode: 'MOCO' };
 const stale = (): ClusterBuilder => cluster(3).templateChanged().atPartition(3);
 const midway = (): ClusterBuilder => stale().atPartition(2).members(member(2).updated());
 const awaits = (partition: number) => holds({ rule: 'AwaitingMoco', partition, member: partition });

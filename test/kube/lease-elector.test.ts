@@ -103,6 +103,23 @@ describe('a lease elector', function suite() {
     });
   });
 
+  it('annotates the lease that it holds, and keeps the annotations of others', async () => {
+    server.lease = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: {
+        namespace: 'ns',
+        name: 'moco-rollout',
+        uid: 'u',
+        resourceVersion: '1',
+        annotations: { a: '1', b: '1' },
+      },
+    };
+    candidate('a', { annotations: { b: '2' } }).run();
+    await world.advance(0);
+    expect(server.lease?.metadata.annotations).to.deep.equal({ a: '1', b: '2' });
+  });
+
   it('renews the lease every retry period and keeps acquireTime', async () => {
     const a = candidate('a').run();
     await world.advance(60_000);

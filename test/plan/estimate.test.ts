@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
 import type { Hold, Step, Target } from '../../src/core/decision.ts';
 import { type Estimate, estimate, measuredMemberSeconds } from '../../src/plan/estimate.ts';
-import type { PlanEntry } from '../../src/plan/plan.ts';
+import type { PlanEntry } from '../../src/plan/rollout-plan.ts';
 
 const target = (ordinal: number): Target => ({
   ordinal,

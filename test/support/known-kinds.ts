@@ -1,6 +1,6 @@
-import * as policies from '../../src/api/policy.ts';
 import * as rollouts from '../../src/api/rollout.ts';
-import * as sequences from '../../src/api/sequence.ts';
+import * as policies from '../../src/api/rollout-policy.ts';
+import * as sequences from '../../src/api/rollout-sequence.ts';
 import * as resources from '../../src/kube/resource.ts';
 import * as names from '../../src/moco/names.ts';
 

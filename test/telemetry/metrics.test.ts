@@ -80,7 +80,7 @@ describe('metrics', () => {
     for (const name of ['a', 'b']) {
       metrics.rollouts.setMembers(['ns', name], { participating: 2, terminating: 1 }, 1);
       metrics.rollouts.setHold(['ns', name], { rule: 'Paused', sinceSeconds: 10 });
-      metrics.rollouts.setLastProgress(['ns', name], 30);
+      metrics.rollouts.lastProgress.set(['ns', name], 30);
     }
     metrics.rollouts.countDisruptions(['ns', 'a'], 'evict', 'ReplicaHealthy', 1);
     metrics.rollouts.setStalled(['ns', 'a'], 'SettingsInvalid');

@@ -1,5 +1,5 @@
-import { policyKind } from '../../../src/api/policy.ts';
 import { rolloutKind } from '../../../src/api/rollout.ts';
+import { policyKind } from '../../../src/api/rollout-policy.ts';
 import { Reflector } from '../../../src/kube/reflector.ts';
 import { namespaces, path, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
 import { Store, type Stored } from '../../../src/kube/store.ts';

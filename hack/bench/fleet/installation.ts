@@ -138,6 +138,9 @@ export class Installation {
       this.#bundle,
       `--kubeconfig=${this.#kubeconfigs.controller}`,
       '--feature-gates=UpdateStrategyOnDelete=true',
+      // The plain loop knows no such limits.
+      '--max-concurrent-rollouts=0',
+      '--verify-first-cluster=false',
       '--leader-elect',
       `--leader-election-namespace=${systemNamespace}`,
       `--metrics-bind-address=${await port()}`,

@@ -1,13 +1,14 @@
-import { Cache, keyOf } from '../../../src/controller/observe/cache.ts';
-import { Watches } from '../../../src/controller/observe/watches.ts';
+import { Cache } from '../../../src/controller/cache/cache.ts';
+import { Watches } from '../../../src/controller/cache/watches.ts';
 import { Deadlines } from '../../../src/core/deadlines.ts';
 import { classify } from '../../../src/core/member.ts';
 import type { MemberFacts } from '../../../src/core/snapshot.ts';
+import { keyOf } from '../../../src/kube/store.ts';
 import type { Log, World } from '../../../src/kube/world.ts';
 import { Ages } from '../../../src/moco/ages.ts';
+import { objectFacts } from '../../../src/moco/cluster-facts.ts';
 import { statefulSetName } from '../../../src/moco/projections.ts';
 import type { ClusterObjects } from '../../../src/moco/records.ts';
-import { objectFacts } from '../../../src/moco/snapshot.ts';
 import type { ObjectClient } from '../../../test/support/object-client.ts';
 import type { MemberSight, Sight } from './sight.ts';
 

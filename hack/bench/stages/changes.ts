@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import type { SequenceSpec } from '../../../src/api/sequence.ts';
+import type { SequenceSpec } from '../../../src/api/rollout-sequence.ts';
 import { type FleetCluster, StagedFleet } from '../../../test/verification/fleet/staged-fleet.ts';
 import { collectGarbage, type Operation } from '../isolation/operation.ts';
 

@@ -1,6 +1,6 @@
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import type { Session } from '../cluster/session.ts';
-import { sentenceOf } from '../failure.ts';
+import { sentenceOf } from '../command-error.ts';
 
 /** One line of `check`. */
 export interface Finding {

@@ -1,14 +1,12 @@
-import { policyKind } from '../../api/policy.ts';
 import { rolloutKind } from '../../api/rollout.ts';
-import { sequenceKind } from '../../api/sequence.ts';
-import { object, text } from '../../moco/json.ts';
+import { policyKind } from '../../api/rollout-policy.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
+import { type Json, object, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { Session } from '../cluster/session.ts';
+import { type Right, rightsInAllNamespaces, rightsOfCommands } from './command-rights.ts';
 import { type Check, failed, ok } from './finding.ts';
-import { controllerDeployment } from './versions.ts';
-
-/** A group, a resource with its subresource, and verbs. */
-export type Right = readonly [group: string, resource: string, verbs: readonly string[]];
+import { controllerDeployment } from './installation.ts';
 
 const reading = ['get', 'list', 'watch'];
 
@@ -24,7 +22,7 @@ export const neededByController: readonly Right[] = [
   ['batch', 'jobs', ['list', 'watch']],
   [clusterKind.group, 'mysqlclusters', reading],
   [clusterKind.group, 'mysqlclusters/status', ['update']],
-  [rolloutKind.group, 'mysqlrollouts', [...reading, 'create']],
+  [rolloutKind.group, 'mysqlrollouts', [...reading, 'create', 'patch']],
   [rolloutKind.group, 'mysqlrollouts/status', ['update']],
   ['events.k8s.io', 'events', ['list', 'create', 'patch']],
 ];
@@ -39,23 +37,12 @@ export const neededInWholeCluster: readonly Right[] = [
   ['', 'persistentvolumes', ['get']],
 ];
 
-const neededToRead: readonly Right[] = [
-  [clusterKind.group, 'mysqlclusters', ['get', 'list']],
-  [rolloutKind.group, 'mysqlrollouts', ['get', 'list']],
-];
-
-const usedToChange: readonly Right[] = [
-  [rolloutKind.group, 'mysqlrollouts', ['create', 'patch', 'approve', 'override']],
-];
-
 export const controllerRights: Check = {
   about: 'rights of the controller',
   find: async (session) => {
     const deployment = await controllerDeployment(session);
     if (deployment === null) return failed('no controller is installed');
-    const namespace = text(object(deployment['metadata'])['namespace']) ?? '';
-    const pod = object(object(object(deployment['spec'])['template'])['spec']);
-    const user = `system:serviceaccount:${namespace}:${text(pod['serviceAccountName']) ?? 'default'}`;
+    const user = userOfController(deployment);
     const needed = [...neededByController, ...(session.namespace === null ? neededInWholeCluster : [])];
     const denied = await deniedTo(session, needed, user);
     return denied.length === 0
@@ -64,23 +51,66 @@ export const controllerRights: Check = {
   },
 };
 
+/** As whom the controller sends requests. */
+export function userOfController(deployment: Json): string {
+  const namespace = text(object(deployment['metadata'])['namespace']) ?? '';
+  const pod = object(object(object(deployment['spec'])['template'])['spec']);
+  return `system:serviceaccount:${namespace}:${text(pod['serviceAccountName']) ?? 'default'}`;
+}
+
+/** Which commands the caller has the rights for. Only `status` is one that everybody needs. */
 export const ownRights: Check = {
   about: 'your rights',
   find: async (session) => {
-    const unreadable = await deniedTo(session, neededToRead, null);
-    if (unreadable.length > 0) return failed(`you may not ${unreadable.join(', ')} ${placeOf(session)}`);
-    const unchangeable = await deniedTo(session, usedToChange, null);
-    return unchangeable.length === 0
-      ? ok(`you may read rollouts, change their settings, approve and override ${placeOf(session)}`)
-      : ok(`you may read rollouts ${placeOf(session)}, but not ${unchangeable.join(', ')}`);
+    const lacking = [
+      ...(await lackingOf(session, rightsOfCommands)),
+      ...(await lackingOf({ ...session, namespace: null }, rightsInAllNamespaces)),
+    ];
+    if (lacking.length === 0) return ok(`you may use every command ${placeOf(session)}`);
+    const status = lacking.find(({ command }) => command === 'status');
+    if (status !== undefined) return failed(`you may not ${status.missing.join(', ')} ${placeOf(session)}`);
+    const without = [...Map.groupBy(lacking, ({ missing }) => missing.join(', '))].map(
+      ([missing, alike]) => `${alike.map(({ command }) => command).join(', ')} (${missing})`,
+    );
+    return ok(`you may use the commands ${placeOf(session)}, but not ${without.join('; ')}`);
   },
 };
 
-const placeOf = ({ namespace }: Session): string =>
+interface Lacking {
+  readonly command: string;
+  readonly missing: readonly string[];
+}
+
+/** The commands that the caller lacks rights for in the namespace of the session. */
+async function lackingOf(session: Session, rightsOf: typeof rightsOfCommands): Promise<readonly Lacking[]> {
+  const denied = new Set(await deniedTo(session, distinct(Object.values(rightsOf).flat()), null));
+  return Object.entries(rightsOf).flatMap(([command, rights]) => {
+    const missing = rights.flatMap(namesOf).filter((right) => denied.has(right));
+    return missing.length === 0 ? [] : [{ command, missing }];
+  });
+}
+
+const namesOf = ([, resource, verbs]: Right): readonly string[] => verbs.map((verb) => `${verb} ${resource}`);
+
+/** Each resource once, with every verb that is asked for. */
+function distinct(rights: readonly Right[]): readonly Right[] {
+  const resources = Map.groupBy(rights, ([group, resource]) => `${group}/${resource}`);
+  return [...resources.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const verbs = new Set([...first[2], ...others.flatMap(([, , more]) => more)]);
+    return [[first[0], first[1], [...verbs]]];
+  });
+}
+
+export const placeOf = ({ namespace }: Session): string =>
   namespace === null ? 'in all namespaces' : `in namespace ${namespace}`;
 
 /** The rights that a user has not, or that the caller has not with `null`: `patch pods`. */
-async function deniedTo(session: Session, rights: readonly Right[], user: string | null): Promise<readonly string[]> {
+export async function deniedTo(
+  session: Session,
+  rights: readonly Right[],
+  user: string | null,
+): Promise<readonly string[]> {
   const each = rights.flatMap(([group, resource, verbs]) => verbs.map((verb) => ({ group, resource, verb })));
   const answers = await Promise.all(
     each.map(async ({ group, resource: whole, verb }) => {

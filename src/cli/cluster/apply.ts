@@ -1,18 +1,16 @@
-import { type MySQLRollout, type RolloutSpec, rolloutKind } from '../../api/rollout.ts';
+import { type MySQLRollout, pluginManager, type RolloutSpec, rolloutKind } from '../../api/rollout.ts';
 import { ApiError, isAlreadyExists, isConflict, isNotFound } from '../../kube/api-error.ts';
-import { apiVersion, path } from '../../kube/resource.ts';
+import { ownersOf } from '../../moco/managed-fields.ts';
 import { annotationOn, forceRollingUpdateAnnotation, reconciliationStoppedAnnotation } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import { rolloutOf } from './clusters.ts';
-import { ownersOf, whereToChange } from './field-owners.ts';
+import { whereToChange } from './field-owners.ts';
 import type { Session } from './session.ts';
 
 /** The verbs that write settings. */
 type SettingVerb = 'pause' | 'approve' | 'override' | 'pin' | 'restore';
 
-/** Each verb has its own field manager. None has a name of kubectl's, whose fields Flux takes ownership of. */
-const managerOf = (verb: SettingVerb): string => `moco-rollout-cli-${verb}`;
 const fieldConflict = 'FieldManagerConflict';
 
 type KeyedList = 'overrides' | 'pinnedMembers';
@@ -31,7 +29,7 @@ export type SettingsOf = (current: Current) => RolloutSpec;
 
 function currentOf(rollout: MySQLRollout, verb: SettingVerb): Current {
   const { spec = {} } = rollout;
-  const isOwn = (field: string, key?: object): boolean => ownersOf(rollout, field, key).includes(managerOf(verb));
+  const isOwn = (field: string, key?: object): boolean => ownersOf(rollout, field, key).includes(pluginManager(verb));
   return {
     spec,
     isOwn: (field) => isOwn(field),
@@ -89,28 +87,13 @@ async function apply(
   settings: SettingsOf,
   check: (rollout: MySQLRollout) => void,
 ): Promise<MySQLRollout> {
-  const { namespace, name } = cluster;
   for (;;) {
     const rollout = await findOrMakeRollout(session, cluster);
     check(rollout);
     const all = Object.entries(settings(currentOf(rollout, verb)));
     const spec = Object.fromEntries(all.filter(([, value]) => !Array.isArray(value) || value.length > 0));
     try {
-      return await session.client.call<MySQLRollout>({
-        method: 'PATCH',
-        path: path(rolloutKind, { namespace, name }),
-        query: { fieldManager: managerOf(verb), fieldValidation: 'Strict' },
-        contentType: 'application/apply-patch+yaml',
-        body: {
-          apiVersion: apiVersion(rolloutKind),
-          kind: rolloutKind.kind,
-          // Lists are read and written as a whole: concurrent commands must not lose an entry.
-          metadata: { namespace, name, uid: rollout.metadata.uid, resourceVersion: rollout.metadata.resourceVersion },
-          ...(Object.keys(spec).length > 0 && { spec }),
-        },
-        priority: 'status',
-        signal: session.signal,
-      });
+      return await session.api.applyRollout(rollout, spec, pluginManager(verb));
     } catch (error) {
       if (!(error instanceof ApiError) || !isConflict(error)) throw error;
       const conflicts = error.causes.filter(({ reason }) => reason === fieldConflict);
@@ -131,11 +114,11 @@ function explained(conflicts: ApiError['causes'], { host }: Session, { namespace
 
 /** The MySQLRollout of a cluster, created as by the controller if it is missing. Rejects with `ApiError`. */
 async function findOrMakeRollout(session: Session, cluster: ClusterRecord): Promise<MySQLRollout> {
-  const { api, signal, server } = session;
+  const { api, server } = session;
   const found = await rolloutOf(session, cluster);
   if (found !== null) return found;
   try {
-    return await api.createRollout(cluster, signal);
+    return await api.createRollout(cluster);
   } catch (error) {
     if (error instanceof ApiError && isAlreadyExists(error)) return findOrMakeRollout(session, cluster);
     if (!isNotFound(error)) throw error;

@@ -1,8 +1,8 @@
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
-import { type Lease, parseLease } from '../../kube/lease.ts';
+import { parseLease } from '../../kube/lease.ts';
 import { leases } from '../../kube/resource.ts';
-import { type Json, object, text } from '../../moco/json.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { type Json, milliseconds, object, text } from '../../moco/json.ts';
+import { flagsAnnotation, type PublishedOptions, readPublished } from '../../options/published.ts';
 import { brief, secondsSince } from '../terminal/words.ts';
 import { listIfThere } from './clusters.ts';
 import type { Session } from './session.ts';
@@ -18,20 +18,35 @@ const longestSilenceSeconds = 60;
  * controller is running, or if the lease cannot be read.
  */
 export async function controllerNote(session: Session): Promise<string | null> {
-  let lease: Lease;
-  let namespace: string;
+  const found = await unlessRefused(controllerLease(session));
+  if (found === null) return null;
+  const { metadata, spec } = parseLease(found);
+  const silent = secondsSince(milliseconds(spec?.renewTime ?? null), session.world.wall());
+  if (silent === null || silent < longestSilenceSeconds) return null;
+  return `no controller has renewed its lease for ${brief(silent)}: nothing goes on until one runs (namespace ${metadata.namespace})`;
+}
+
+export interface PublishedFlags {
+  readonly options: PublishedOptions;
+  /** Whether they are those of the controller. Otherwise they are the built-in ones. */
+  readonly isKnown: boolean;
+}
+
+/** The flags that the leader publishes. */
+export async function publishedFlags(session: Session): Promise<PublishedFlags> {
+  const lease = await unlessRefused(controllerLease(session));
+  const annotation = text(object(object(lease?.['metadata'])['annotations'])[flagsAnnotation]) ?? undefined;
+  return { options: readPublished(annotation), isKnown: annotation !== undefined };
+}
+
+/** `null` where the API server refuses. */
+export async function unlessRefused<T>(answer: Promise<T>): Promise<T | null> {
   try {
-    const found = await controllerLease(session);
-    if (found === null) return null;
-    lease = parseLease(found);
-    namespace = text(object(found['metadata'])['namespace']) ?? '';
+    return await answer;
   } catch (error) {
     if (error instanceof ApiError && error.status !== 0) return null;
     throw error;
   }
-  const silent = secondsSince(milliseconds(lease.spec?.renewTime ?? null), session.world.wall());
-  if (silent === null || silent < longestSilenceSeconds) return null;
-  return `no controller has renewed its lease for ${brief(silent)}: nothing goes on until one runs (namespace ${namespace})`;
 }
 
 /**

@@ -6,7 +6,7 @@ import { keyOf, nameOf } from '../../kube/store.ts';
 import { strategyLabel, strategyOnDelete } from '../../moco/names.ts';
 import { memberSelector, projectStatefulSet } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { CommandError, explainCommandFailure } from '../failure.ts';
+import { CommandError, explainCommandFailure } from '../command-error.ts';
 import { clusterNamed, clustersIfThere, clustersIn, listIfThere, rolloutOf } from './clusters.ts';
 import type { Session } from './session.ts';
 
@@ -118,7 +118,9 @@ export async function releaseTargets(session: Session, names: readonly string[])
   ]);
   const all = found ?? [];
   const known = new Set(all.map(nameOf));
-  const clusters = all.filter((cluster) => labelled.has(nameOf(cluster)) || !cluster.released);
+  const clusters = all.filter(
+    (cluster) => labelled.has(nameOf(cluster)) || !cluster.released || cluster.rolloutComplete !== null,
+  );
   // A selector selects MySQLClusters: without one, nobody knows whether it would.
   return { clusters, orphans: selector === undefined ? [...labelled].filter((key) => !known.has(key)) : [] };
 }

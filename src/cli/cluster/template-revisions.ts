@@ -5,7 +5,7 @@ import { clusterNameLabel } from '../../moco/names.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { isNamed, templateOf } from '../../moco/template-changes.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import { listAll } from './clusters.ts';
 import type { Session } from './session.ts';
 

@@ -1,5 +1,6 @@
 import type { RolloutProgress } from '../../api/rollout-status.ts';
 import { mysqldContainer } from '../../moco/names.ts';
+import { type Version, versionOf } from './image-version.ts';
 
 /** The images of mysqld at the revision that a member had, and at the update revision. */
 export interface Images {
@@ -20,13 +21,6 @@ const longTermSeries: ReadonlySet<string> = new Set(['8.4', '9.7']);
 
 /** Within 8.0 it may go back to this patch release, and to none before. */
 const oldestPatchOf80 = 35;
-
-interface Version {
-  /** Such as `8.4`. */
-  readonly series: string;
-  /** `null` if the tag does not have it. */
-  readonly patch: number | null;
-}
 
 /**
  * @param progress the rollout under way, as the status has it
@@ -56,13 +50,6 @@ function isSupported(before: Version, after: Version): boolean {
   if (longTermSeries.has(before.series)) return true;
   if (before.patch === null || after.patch === null) return false;
   return before.patch >= after.patch || (before.series === '8.0' && before.patch >= oldestPatchOf80);
-}
-
-/** From the tag of an image such as `ghcr.io/cybozu-go/moco/mysql:8.4.8.1`, or `null`. */
-function versionOf(image: string): Version | null {
-  const tag = /:([^/@:]+)(?:@.*)?$/.exec(image)?.[1] ?? '';
-  const [, series, patch] = /^v?(\d+\.\d+)(?:\.(\d+))?(?![\d])/.exec(tag) ?? [];
-  return series === undefined ? null : { series, patch: patch === undefined ? null : Number(patch) };
 }
 
 /** Whether nobody can be sure that the older mysqld starts. */

@@ -3,7 +3,7 @@ import { applySettings, refuseWithoutEffect } from '../cluster/apply.ts';
 import { nothingKnown } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { textOf } from '../cluster/session.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import type { ClusterCommand } from './command.ts';
 
 /** Sets `spec.approvedRevision`: the primary may be updated to exactly this revision. */
@@ -27,9 +27,9 @@ export const approveCommand: ClusterCommand = {
   ],
   connects: true,
   run: async (session, [name = '']) => {
-    const { api, signal, host, given } = session;
+    const { api, host, given } = session;
     const cluster = await clusterNamed(session, name);
-    const live = await api.readAll(nothingKnown(cluster), signal);
+    const live = await api.readAll(nothingKnown(cluster));
     const statefulSet = live?.objects.statefulSet;
     refuseWithoutEffect('approve', name, live?.rollout ?? null, host.program);
     if (!live || !statefulSet || !statefulSet.observed || statefulSet.updateRevision === '') {

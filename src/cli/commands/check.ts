@@ -1,11 +1,11 @@
-import { admission, certificates } from '../check/admission.ts';
-import { budgets } from '../check/budgets.ts';
-import { claims } from '../check/claims.ts';
-import { controller } from '../check/controller.ts';
+import { admission, certificates } from '../check/admission-in-force.ts';
 import { type Finding, findingOf } from '../check/finding.ts';
+import { controller, definitions, kubernetes, moco } from '../check/installation.ts';
 import { manifests } from '../check/manifests.ts';
+import { budgets, claims } from '../check/member-objects.ts';
+import { mysql } from '../check/mysql.ts';
 import { controllerRights, ownRights } from '../check/rights.ts';
-import { definitions, kubernetes, moco } from '../check/versions.ts';
+import { semiSync } from '../check/semi-sync.ts';
 import { type Line, line } from '../terminal/colour.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import { table } from '../terminal/table.ts';
@@ -23,6 +23,8 @@ const checks = [
   budgets,
   manifests,
   claims,
+  semiSync,
+  mysql,
 ];
 
 const colours = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
@@ -32,13 +34,13 @@ export const checkCommand: ClusterCommand = {
   name: 'check',
   arguments: '',
   completes: [],
-  summary: 'Check versions, rights, admission, certificates, budgets, manifests and claims',
+  summary: 'Check versions, rights, admission, certificates, budgets, manifests, claims, plugins and MySQL',
   help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
   examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
   options: [allNamespacesOption, outputOption],
   connects: true,
   run: async (session) => {
-    const format = formatOf(session.given);
+    const format = formatOf(session.given, outputOption);
     const findings: Finding[] = [];
     // The first one tells whether there is an API server at all.
     for (const check of checks) findings.push(await findingOf(check, session));

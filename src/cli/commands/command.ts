@@ -12,7 +12,7 @@ export interface CommandOption {
 }
 
 /** The kind of an argument, for completion. */
-export type ArgumentKind = 'cluster' | 'pod' | 'sequence' | 'rule' | 'none';
+export type ArgumentKind = 'cluster' | 'pod' | 'sequence' | 'rule';
 
 interface Described {
   readonly name: string;
@@ -98,4 +98,10 @@ export const connectionOptions: readonly CommandOption[] = [
     description: 'how long to wait for one answer of the API server, such as 5s',
     default: '10s',
   },
+];
+
+/** All options of a command; without one, those that may stand before it. */
+export const optionsOf = (command: CliCommand | null): readonly CommandOption[] => [
+  ...(command?.options ?? []),
+  ...(command?.connects === false ? [] : connectionOptions),
 ];

@@ -1,4 +1,4 @@
-import { sequenceKind } from '../../api/sequence.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { holdRules, overridableRules, rules } from '../../core/rules/catalogue.ts';
 import { namespaces, pods } from '../../kube/resource.ts';
 import { type Json, object, text } from '../../moco/json.ts';
@@ -11,10 +11,33 @@ import {
   type ArgumentKind,
   type CliCommand,
   type CommandOption,
-  connectionOptions,
   flagNames,
+  type LocalCommand,
   longNameOf,
+  optionsOf,
 } from './command.ts';
+
+/** The name that kubectl 1.26 and later look up in PATH. */
+const scriptName = 'kubectl_complete-moco_rollout';
+const script = `#!/bin/sh
+# kubectl's shell completion asks this for words: ${scriptName}.
+exec kubectl moco-rollout __complete "$@"
+`;
+
+/** Prints the script through which kubectl's completion calls this plugin. */
+export const completionCommand: LocalCommand = {
+  name: 'completion',
+  arguments: '',
+  completes: [],
+  summary: "Print the script for kubectl's shell completion",
+  help: `kubectl's own completion has to be set up, and finds the script as ${scriptName} in PATH, if that is executable.`,
+  examples: [['Write it into a directory of PATH', `completion > ~/bin/${scriptName} && chmod +x ~/bin/${scriptName}`]],
+  connects: false,
+  run: (host) => {
+    host.out(script);
+    return 0;
+  },
+};
 
 /** Directives of cobra, the library of kubectl's command line: whether to offer files. */
 const noFiles = ':4';
@@ -76,11 +99,6 @@ function read(words: readonly string[], commands: readonly CliCommand[]): Typed 
   return { command, names, given, awaits, awaitsFile: awaits?.flags.includes('<file>') === true };
 }
 
-const optionsOf = (command: CliCommand | null): readonly CommandOption[] => [
-  ...(command?.options ?? []),
-  ...(command?.connects === false ? [] : connectionOptions),
-];
-
 async function candidates(
   { command, names, given, awaits }: Typed,
   wanted: string,
@@ -110,7 +128,6 @@ async function ofKind(
 ): Promise<readonly Candidate[]> {
   switch (kind) {
     case undefined:
-    case 'none':
       return [];
     case 'rule':
       return (command.name === 'explain' ? holdRules : overridableRules).map((word) => ({

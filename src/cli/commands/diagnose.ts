@@ -2,8 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { textOf } from '../cluster/session.ts';
+import { CommandError } from '../command-error.ts';
 import { collect } from '../diagnose/collect.ts';
-import { CommandError } from '../failure.ts';
 import type { ClusterCommand } from './command.ts';
 
 /** Writes what an issue report needs. */

@@ -23,7 +23,7 @@ export const explainCommand: LocalCommand = {
   options: [outputOption],
   connects: false,
   run: (host, [name], given) => {
-    const format = formatOf(given);
+    const format = formatOf(given, outputOption);
     const explained = (name === undefined ? holdRules : [ruleNamed(name)]).map(explanation);
     const [one] = explained;
     if (format !== 'table') {

@@ -1,7 +1,7 @@
 import type { HistoryEntry } from '../../api/rollout-status.ts';
+import { milliseconds } from '../../moco/json.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import { type TemplateDifference, templateDifferences } from '../../moco/template-changes.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
 import { clusterNamed, rolloutOf } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { type Revision, revisionBefore, revisionNamed, revisionsOf } from '../cluster/template-revisions.ts';
@@ -28,7 +28,7 @@ export const historyCommand: ClusterCommand = {
   ],
   connects: true,
   run: async (session, [name = '']) => {
-    const format = formatOf(session.given);
+    const format = formatOf(session.given, outputOption);
     const cluster = await clusterNamed(session, name);
     const [revisions, rollout] = await Promise.all([revisionsOf(session, cluster), rolloutOf(session, cluster)]);
     const wanted = textOf(session.given['revision']);

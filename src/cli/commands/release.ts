@@ -3,7 +3,6 @@ import type { ClusterRecord } from '../../moco/records.ts';
 import { type ReleasedOutcome, releaseOne, setReleased } from '../cluster/release-cluster.ts';
 import { forEachCluster, releaseTargets } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';
-import { LiveLine } from '../terminal/live-line.ts';
 import { type ClusterCommand, selectionOptions } from './command.ts';
 
 /** How many clusters are released in parallel. The client's own rate limit applies to the requests. */
@@ -39,10 +38,9 @@ async function release(session: Session, names: readonly string[]): Promise<numb
   const { host, given, world } = session;
   const timeoutMilliseconds = durationOf('timeout', given['timeout'] ?? '5m');
   const { clusters, orphans } = await releaseTargets(session, names);
-  const line = new LiveLine(host);
-  for (const orphan of orphans) line.say(`${orphan}: its MySQLCluster is gone; the garbage collector has the rest`);
+  for (const orphan of orphans) host.out(`${orphan}: its MySQLCluster is gone; the garbage collector has the rest\n`);
   if (clusters.length === 0) {
-    line.say('nothing to release');
+    host.out('nothing to release\n');
     return 0;
   }
   const options = { includePaused: given['includePaused'] === true };
@@ -50,25 +48,21 @@ async function release(session: Session, names: readonly string[]): Promise<numb
   const cancel = world.timer(timeoutMilliseconds, () => deadline.abort());
   const left: string[] = [];
   let back = 0;
-  const count = (): void => line.show(`${back} of ${clusters.length} released`);
-  count();
   const one = async (cluster: ClusterRecord): Promise<void> => {
     const key = `${cluster.namespace}/${cluster.name}`;
-    const waits = (reason: string): void => line.warn(`${key}: ${reason}`);
+    const waits = (reason: string): void => host.err(`${key}: ${reason}\n`);
     const outcome: ReleasedOutcome = await releaseOne(session, cluster, options, deadline.signal, waits);
     if (outcome.kind === 'back') {
       back += 1;
-      line.say(`${key}: ${outcome.sentence}`);
+      host.out(`${key}: ${outcome.sentence}\n`);
     } else {
       left.push(`${key}: ${outcome.reason}`);
     }
-    count();
   };
   try {
     await new PQueue({ concurrency: mostParallel }).addAll(clusters.map((cluster) => () => one(cluster)));
   } finally {
     cancel();
-    line.end();
   }
   host.out(`${back} of ${clusters.length} released\n`);
   if (left.length === 0) return 0;

@@ -1,5 +1,5 @@
-import { sequenceKind } from '../../api/sequence.ts';
-import { projectSequence } from '../../controller/observe/sequence-record.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
+import { projectSequence } from '../../controller/facts/sequence-record.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import { events } from '../../kube/resource.ts';
 import type { Json } from '../../moco/json.ts';
@@ -8,7 +8,7 @@ import type { ClusterRecord } from '../../moco/records.ts';
 import { clusterNamed, listAll, listIfThere, rolloutOf } from '../cluster/clusters.ts';
 import { listedClusters } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import { fleetClusters } from '../html/fleet-figures.ts';
 import { fleetPage } from '../html/fleet-page.ts';
 import { page } from '../html/page.ts';
@@ -33,7 +33,7 @@ export const reportCommand: ClusterCommand = {
   arguments: '[NAME]',
   completes: ['cluster'],
   summary: 'Write an HTML page with a timeline of the last rollouts',
-  help: 'The page has no scripts and loads nothing. The times of single steps come from Events, which the API server keeps for an hour by default.',
+  help: 'The page loads nothing. The times of single steps come from Events, which the API server keeps for an hour by default.',
   examples: [
     ['Write a page to share', 'report test > rollout.html'],
     ['Write a page about all clusters', 'report --fleet > fleet.html'],

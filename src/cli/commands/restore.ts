@@ -1,5 +1,5 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
-import { memberName } from '../../controller/status/status.ts';
+import { memberName } from '../../controller/facts/collect-facts.ts';
 import { isVerified } from '../../core/failing-revision.ts';
 import { isOverridden } from '../../core/gates.ts';
 import { hasNeverStarted } from '../../core/member.ts';
@@ -12,7 +12,7 @@ import { type ClusterObservation, observeCluster } from '../cluster/cluster-snap
 import { memberNamed, type NamedMember } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { explainWayBack, isRisky, type WayBack, wayBack } from '../cluster/way-back.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import type { ClusterCommand } from './command.ts';
 
 const verb = 'restore';

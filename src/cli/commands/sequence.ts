@@ -1,8 +1,8 @@
-import { sequenceKind } from '../../api/sequence.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { UsageError } from '../../failure.ts';
 import { Sequences, sequenceNamed, sequencesOf } from '../cluster/sequences.ts';
 import { type Render, showLive } from '../terminal/live.ts';
-import { objectFormatOf, objectOutputOption, type ShownObject, writeLines, writeObjects } from '../terminal/output.ts';
+import { formatOf, objectOutputOption, type ShownObject, writeLines, writeObjects } from '../terminal/output.ts';
 import { sequenceBlock, sequenceList, toldOfStages } from '../terminal/sequence-lines.ts';
 import type { SequenceView } from '../terminal/sequence-view.ts';
 import type { ClusterCommand } from './command.ts';
@@ -22,21 +22,21 @@ export const sequenceCommand: ClusterCommand = {
   examples: [
     ['List the sequences', 'sequence'],
     ['Show the stages of one, until interrupted', 'sequence production --watch'],
-    ['Print the stage that is not complete', "sequence production -o jsonpath='{.status.stage}'"],
+    ['Print one as YAML', 'sequence production -o yaml'],
   ],
   options: [objectOutputOption, { flags: '-w, --watch', description: 'keep showing changes until interrupted' }],
   connects: true,
   run: async (session, [name]) => {
     const { given, host } = session;
-    const format = objectFormatOf(given);
+    const format = formatOf(given, objectOutputOption);
     const known = await sequencesOf(session);
     const shown = name === undefined ? known : [sequenceNamed(known, name)];
-    if (format.kind !== 'default' && format.kind !== 'wide') {
-      if (given['watch'] === true) throw new UsageError(`expected either --watch or -o ${format.kind}, got both`);
+    if (format !== 'table' && format !== 'wide') {
+      if (given['watch'] === true) throw new UsageError(`expected either --watch or -o ${format}, got both`);
       writeObjects(host, format, sequenceKind, shown as unknown as readonly ShownObject[], name !== undefined);
       return 0;
     }
-    const isWide = format.kind === 'wide';
+    const isWide = format === 'wide';
     const lines: Render<SequenceView> = (views, room) =>
       name !== undefined && !isWide ? views.flatMap((view) => sequenceBlock(view, room)) : sequenceList(views, isWide);
     const sequences = new Sequences(session);

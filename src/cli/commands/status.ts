@@ -5,11 +5,11 @@ import { controllerNote } from '../cluster/controller-lease.ts';
 import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
 import { watchClusters } from '../cluster/watch-clusters.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import type { Line } from '../terminal/colour.ts';
 import { showLive } from '../terminal/live.ts';
-import { objectFormatOf, objectOutputOption, type TableFormat, writeLines, writeObjects } from '../terminal/output.ts';
-import { byUrgency, holdTable, overview, toldOfCluster } from '../terminal/overview.ts';
+import { formatOf, objectOutputOption, writeLines, writeObjects } from '../terminal/output.ts';
+import { byActivity, byUrgency, holdTable, overview, toldOfCluster } from '../terminal/overview.ts';
 import { block } from '../terminal/status-block.ts';
 import { type ClusterView, viewOf } from '../terminal/view.ts';
 import { allNamespacesOption, type ClusterCommand, selectorOption } from './command.ts';
@@ -20,7 +20,10 @@ const options = [
   { flags: '--held', description: 'only clusters that wait for a rule, those first that need a person' },
   { flags: '--stale', description: 'only clusters with members at an older revision' },
   objectOutputOption,
-  { flags: '-w, --watch', description: 'keep showing changes until interrupted' },
+  {
+    flags: '-w, --watch',
+    description: 'keep showing changes until interrupted, those first that need a person or move',
+  },
 ];
 
 /** Shows details of the named clusters, or a table of many clusters. */
@@ -35,7 +38,6 @@ export const statusCommand: ClusterCommand = {
     ['Show one cluster in detail, until interrupted', 'status test --watch'],
     ['List the clusters of all namespaces that wait for something', 'status -A --held'],
     ['List production clusters with stale members, with more columns', 'status -l env=production --stale -o wide'],
-    ['Print the rule that a cluster waits for', "status test -o jsonpath='{.status.hold.rule}'"],
   ],
   options,
   connects: true,
@@ -57,17 +59,17 @@ export const getCommand: ClusterCommand = {
 
 async function show(session: Session, names: readonly string[], inDetail: boolean): Promise<number> {
   const { given, host, world } = session;
-  const format = objectFormatOf(given);
+  const format = formatOf(given, objectOutputOption);
   if (names.length > 0 && (given['held'] === true || given['stale'] === true)) {
     throw new UsageError('expected --held and --stale without names: they select from a list');
   }
   const listed = await listedClusters(session, names);
-  if (format.kind !== 'default' && format.kind !== 'wide') {
-    if (given['watch'] === true) throw new UsageError(`expected either --watch or -o ${format.kind}, got both`);
+  if (format !== 'table' && format !== 'wide') {
+    if (given['watch'] === true) throw new UsageError(`expected either --watch or -o ${format}, got both`);
     writeObjects(host, format, rolloutKind, rolloutsOf(listed.filter(isWanted(session)), names), names.length === 1);
     return 0;
   }
-  const lines = linesFor(session, format, inDetail);
+  const lines = linesFor(session, format === 'wide', inDetail);
   if (given['watch'] === true) {
     const source = (signal: AbortSignal) => {
       const { clusters, ...watching } = watchClusters(session, names, signal);
@@ -111,13 +113,13 @@ function rolloutsOf(listed: readonly ClusterAndRollout[], names: readonly string
   return listed.map(({ rollout }) => rollout).filter((rollout) => rollout !== null);
 }
 
-function linesFor({ namespace, host, given }: Session, { kind }: TableFormat, inDetail: boolean) {
-  const list = (views: readonly ClusterView[]) =>
-    overview(views, { namespace: namespace === null, wide: kind === 'wide' });
+function linesFor({ namespace, host, given }: Session, isWide: boolean, inDetail: boolean) {
+  const list = (views: readonly ClusterView[]) => overview(views, { namespace: namespace === null, wide: isWide });
   return (views: readonly ClusterView[]): readonly Line[] => {
-    if (inDetail && kind === 'default')
+    if (inDetail && !isWide)
       return views.flatMap((view, index) => [...(index === 0 ? [] : [[]]), ...block(view, host.program)]);
-    return given['held'] === true ? [...holdTable(views), [], ...list(byUrgency(views))] : list(views);
+    if (given['held'] === true) return [...holdTable(views), [], ...list(byUrgency(views))];
+    return list(given['watch'] === true ? byActivity(views) : views);
   };
 }
 

@@ -1,11 +1,12 @@
 import { statefulSets } from '../../kube/resource.ts';
 import { object } from '../../moco/json.ts';
+import { ownersOf } from '../../moco/managed-fields.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { templateDifferences } from '../../moco/template-changes.ts';
 import { clusterNamed, find } from '../cluster/clusters.ts';
-import { ownersOf, whereToChange } from '../cluster/field-owners.ts';
+import { whereToChange } from '../cluster/field-owners.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import {
   mergePatch,
@@ -15,7 +16,7 @@ import {
   revisionNamed,
   revisionsOf,
 } from '../cluster/template-revisions.ts';
-import { CommandError } from '../failure.ts';
+import { CommandError } from '../command-error.ts';
 import { formatOf, inOneLine, outputOption, writeData } from '../terminal/output.ts';
 import type { ClusterCommand } from './command.ts';
 
@@ -42,7 +43,7 @@ export const undoCommand: ClusterCommand = {
   ],
   connects: true,
   run: async (session, [name = '']) => {
-    const format = formatOf(session.given);
+    const format = formatOf(session.given, outputOption);
     const cluster = await clusterNamed(session, name);
     const [revisions, raw, statefulSet] = await Promise.all([
       revisionsOf(session, cluster),

@@ -1,8 +1,8 @@
 import manifest from '../../../package.json' with { type: 'json' };
-import { policyKind } from '../../api/policy.ts';
 import { rolloutKind } from '../../api/rollout.ts';
-import { sequenceKind } from '../../api/sequence.ts';
-import { kubernetesVersion } from '../../controller/observe/kubernetes-version.ts';
+import { policyKind } from '../../api/rollout-policy.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
+import { kubernetesVersion } from '../../controller/facts/kubernetes-version.ts';
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import {
   deployments,
@@ -27,7 +27,7 @@ import type { ClusterRecord } from '../../moco/records.ts';
 import { find, listIfThere } from '../cluster/clusters.ts';
 import { controllerLease } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
-import { sentenceOf } from '../failure.ts';
+import { sentenceOf } from '../command-error.ts';
 import {
   clusterShape,
   deploymentShape,

@@ -3,7 +3,7 @@ import type { EffectKind } from '../../core/effects.ts';
 import type { FleetWait } from '../../core/fleet/waits.ts';
 import { assumedEnd, ruleGroups } from '../../core/rules/catalogue.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { milliseconds } from '../../moco/json.ts';
 
 /** How long MOCO is expected to take for a switchover. Nothing measures it for a cluster. */
 export const switchoverSeconds = 10;

@@ -1,9 +1,8 @@
-import { splitKey } from '../../controller/observe/cache.ts';
-import { Fleet, type FleetLimits } from '../../controller/observe/fleet.ts';
-import type { SequenceRecord } from '../../controller/observe/sequence-record.ts';
-import type { ObservedFacts } from '../../controller/observe/snapshot.ts';
-import { memberName } from '../../controller/status/status.ts';
+import { memberName, type ObservedFacts } from '../../controller/facts/collect-facts.ts';
+import type { SequenceRecord } from '../../controller/facts/sequence-record.ts';
+import { Fleet, type FleetLimits } from '../../controller/fleet/fleet-limits.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
+import { splitKey } from '../../kube/store.ts';
 import type { FleetPlan, PlannedCluster, Stop } from '../../plan/fleet-plan.ts';
 import { VirtualCluster } from './virtual-cluster.ts';
 

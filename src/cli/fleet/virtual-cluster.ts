@@ -1,7 +1,6 @@
 import type { RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
-import { maintenanceFacts } from '../../controller/observe/maintenance.ts';
-import { omitUndefined } from '../../controller/observe/omit-undefined.ts';
-import type { ObservedFacts } from '../../controller/observe/snapshot.ts';
+import type { ObservedFacts } from '../../controller/facts/collect-facts.ts';
+import { maintenanceFacts } from '../../controller/facts/maintenance-facts.ts';
 import { budgetOf } from '../../core/budget.ts';
 import { decide } from '../../core/decide.ts';
 import type { Decision, Hold } from '../../core/decision.ts';
@@ -10,10 +9,10 @@ import { caughtUp, recovered } from '../../core/expected.ts';
 import { needsSlot } from '../../core/gates.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
-import { milliseconds, timestampOf } from '../../moco/timestamp.ts';
+import { milliseconds, omitUndefined, timestampOf } from '../../moco/json.ts';
 import { measuredMemberSeconds } from '../../plan/estimate.ts';
 import type { Span } from '../../plan/fleet-plan.ts';
-import { isSameWait } from '../../plan/plan.ts';
+import { isSameWait } from '../../plan/rollout-plan.ts';
 import { afterStep, afterWait } from '../../plan/simulated.ts';
 import { endsAt, isOutside, switchoverSeconds, takenBy, waitSeconds } from './member-times.ts';
 
@@ -79,6 +78,7 @@ export class VirtualCluster {
   /** Does what can be done now. Returns when to look again, in Unix seconds; `null` if only other clusters change that. */
   pass(now: number, fleet: FleetFacts): number | null {
     if (this.endedAt !== null || this.stop !== null) return null;
+    if (this.#verify(now)) return now;
     if (this.#busyUntil > now) return this.#busyUntil;
     const decision = decide(this.#at(now, fleet), this.#policyAt(now));
     const { step, hold } = decision;
@@ -89,6 +89,14 @@ export class VirtualCluster {
     if (free > now) return free;
     this.#do(decision, now);
     return Math.max(now, this.#busyUntil);
+  }
+
+  /** Whether a member has come back, and shows that the revision works, since the last time. */
+  #verify(now: number): boolean {
+    const { rollout } = this.#status;
+    if (rollout === undefined || rollout.verified || !this.#back.some((at) => at <= now)) return false;
+    this.#status = { ...this.#status, rollout: { ...rollout, verified: true, verifiedAt: timestampOf(now * 1000) } };
+    return true;
   }
 
   /** Nothing happens any more: what it waits for never ends. */
@@ -212,7 +220,7 @@ export class VirtualCluster {
   #at(now: number, fleet: FleetFacts): ClusterSnapshot {
     const { settings, rollout } = this.#facts;
     const maintenance =
-      this.policy.mode === 'Observe' ? null : maintenanceFacts(settings.maintenance, rollout?.status ?? {}, now * 1000);
+      this.policy.mode === 'MOCO' ? null : maintenanceFacts(settings.maintenance, rollout?.status ?? {}, now * 1000);
     return { ...this.#snapshot, ...fleet, maintenance };
   }
 
@@ -222,6 +230,7 @@ export class VirtualCluster {
     const overrides = this.policy.overrides.map((one) => ({
       ...one,
       remainingSeconds: one.remainingSeconds - elapsed,
+      startsInSeconds: (one.startsInSeconds ?? 0) - elapsed,
     }));
     return { ...this.policy, overrides };
   }

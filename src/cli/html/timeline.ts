@@ -1,8 +1,7 @@
 import type { HistoryEntry, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
-import { type Json, object, objects, text } from '../../moco/json.ts';
+import { type Json, milliseconds, object, objects, text } from '../../moco/json.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
 import { changeInWords } from '../terminal/words.ts';
 import { entriesOf, type Figures, figuresOf } from './figures.ts';
 

@@ -3,28 +3,43 @@ import { UsageError } from '../../failure.ts';
 import type { ResourceKind } from '../../kube/resource.ts';
 import type { Host } from '../host.ts';
 import { type Line, painted } from './colour.ts';
-import { filled, parseTemplate, type Template } from './jsonpath.ts';
 
-const dataFormats = ['json', 'yaml'] as const;
-export type Format = 'table' | (typeof dataFormats)[number];
+/** How a result is printed: as a table where nothing is given. */
+interface OutputOption<Word extends string> {
+  readonly flags: string;
+  readonly description: string;
+  readonly values: readonly Word[];
+}
+
+const asList = (words: readonly string[]): string => `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+
+const outputAs = <Word extends string>(...values: readonly Word[]): OutputOption<Word> => ({
+  flags: '-o, --output <format>',
+  description: `output format: ${asList(values)}`,
+  values,
+});
 
 /** For commands whose result is not an API object. */
-export const outputOption = {
-  flags: '-o, --output <format>',
-  description: `output format: ${dataFormats.join(' or ')}`,
-  values: dataFormats,
-} as const;
+export const outputOption = outputAs('json', 'yaml');
+/** For those that print API objects, as kubectl does. */
+export const objectOutputOption = outputAs('wide', 'name', 'json', 'yaml');
 
-/** Throws `UsageError`. */
-export function formatOf({ output }: { readonly output?: string | boolean | undefined }): Format {
+type DataFormat = (typeof outputOption.values)[number];
+type ObjectFormat = DataFormat | 'name';
+
+/** The format of `--output`. Throws `UsageError` for one that the option does not have. */
+export function formatOf<Word extends string>(
+  { output }: { readonly output?: string | boolean | undefined },
+  { values }: Pick<OutputOption<Word>, 'values'>,
+): Word | 'table' {
   if (output === undefined) return 'table';
-  const format = dataFormats.find((known) => known === output);
+  const format = values.find((known) => known === output);
   if (format !== undefined) return format;
-  throw new UsageError(`expected --output to be ${dataFormats.join(' or ')}, got \`${String(output)}\``);
+  throw new UsageError(`expected --output to be ${asList(values)}, got \`${String(output)}\``);
 }
 
 /** For programs. Fields that are `undefined` are left out. */
-export function writeData(host: Host, format: Exclude<Format, 'table'>, data: unknown): void {
+export function writeData(host: Host, format: DataFormat, data: unknown): void {
   const plain: unknown = JSON.parse(JSON.stringify(data));
   host.out(format === 'json' ? `${JSON.stringify(plain, null, 2)}\n` : dump(plain, { lineWidth: -1, noRefs: true }));
 }
@@ -37,39 +52,6 @@ export function writeLines(host: Host, lines: readonly Line[]): void {
 
 /** A value on one line. */
 export const inOneLine = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
-
-/** For people. */
-export type TableFormat = { readonly kind: 'default' } | { readonly kind: 'wide' };
-
-/** For programs. */
-export type ObjectFormat =
-  | { readonly kind: 'name' | 'json' | 'yaml' }
-  | { readonly kind: 'jsonpath'; readonly template: Template };
-
-const words = ['wide', 'name', 'json', 'yaml'] as const;
-const jsonPathPrefix = 'jsonpath=';
-
-export const objectOutputOption = {
-  flags: '-o, --output <format>',
-  description: `output format: ${words.join(', ')} or ${jsonPathPrefix}TEMPLATE`,
-  values: [...words, jsonPathPrefix],
-} as const;
-
-/** Throws `UsageError`. */
-export function objectFormatOf({
-  output,
-}: {
-  readonly output?: string | boolean | undefined;
-}): TableFormat | ObjectFormat {
-  if (output === undefined) return { kind: 'default' };
-  const text = String(output);
-  if (text.startsWith(jsonPathPrefix)) {
-    return { kind: 'jsonpath', template: parseTemplate(text.slice(jsonPathPrefix.length)) };
-  }
-  const kind = words.find((known) => known === text);
-  if (kind !== undefined) return { kind };
-  throw new UsageError(`expected --output to be ${words.join(', ')} or ${jsonPathPrefix}TEMPLATE, got \`${text}\``);
-}
 
 /** An object of the API server. */
 export interface ShownObject {
@@ -89,17 +71,10 @@ export function writeObjects(
   const { group, kind } = ofKind;
   const shown = objects.map((object) => withoutManagedFields(object, ofKind));
   const data = single ? shown[0] : { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '' }, items: shown };
-  switch (format.kind) {
-    case 'name':
-      host.out(objects.map(({ metadata }) => `${kind.toLowerCase()}.${group}/${metadata.name}\n`).join(''));
-      break;
-    case 'jsonpath':
-      host.out(filled(format.template, data));
-      break;
-    case 'json':
-    case 'yaml':
-      writeData(host, format.kind, data);
-      break;
+  if (format === 'name') {
+    host.out(objects.map(({ metadata }) => `${kind.toLowerCase()}.${group}/${metadata.name}\n`).join(''));
+  } else {
+    writeData(host, format, data);
   }
 }
 

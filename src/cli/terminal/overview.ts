@@ -1,4 +1,4 @@
-import { isAlarming, isRequestedByUser, ruleAttributes } from '../../core/rules/catalogue.ts';
+import { isAlarming, isRequestedByUser, isRoutine, ruleAttributes } from '../../core/rules/catalogue.ts';
 import { nameOf } from '../../kube/store.ts';
 import { type Line, line, piece } from './colour.ts';
 import type { Told } from './live.ts';
@@ -51,10 +51,11 @@ export function overview(views: readonly ClusterView[], show: OverviewColumns): 
   );
 }
 
-function waitsFor({ hold, notes }: ClusterView): Line {
+function waitsFor({ hold, notes, overridden }: ClusterView): Line {
   if (hold === null) return line(notes[0] ?? '', 'yellow');
   const age = hold.forSeconds === null ? '' : `, for ${brief(hold.forSeconds)}`;
-  return [piece(`${hold.rule}: `, 'bold'), piece(hold.message), piece(age, 'dim')];
+  const overrides = overridden.length === 0 ? '' : `; overridden: ${overridden.join(', ')}`;
+  return [piece(`${hold.rule}: `, 'bold'), piece(hold.message), piece(age, 'dim'), piece(overrides, 'yellow')];
 }
 
 /** The clusters that wait for a rule: those first that need a person, and of these those that have waited longest. */
@@ -63,6 +64,16 @@ export function byUrgency(views: readonly ClusterView[]): readonly ClusterView[]
     (one, other) =>
       urgencyOf(one) - urgencyOf(other) || waited(other) - waited(one) || (nameOf(one) < nameOf(other) ? -1 : 1),
   );
+}
+
+/** Those first that need a person, then those that move, then those that wait, and those last that are up to date. */
+export function byActivity(views: readonly ClusterView[]): readonly ClusterView[] {
+  const rank = (view: ClusterView): number => {
+    if (needsAPerson(view)) return 0;
+    if (view.hold !== null && !isRoutine(view.hold.rule)) return 2;
+    return view.complete ? 3 : 1;
+  };
+  return views.toSorted((one, other) => rank(one) - rank(other) || (nameOf(one) < nameOf(other) ? -1 : 1));
 }
 
 /** A table of the rules that hold clusters: how many, for how long at most, and who ends that. */
@@ -94,10 +105,12 @@ const waited = ({ hold }: ClusterView): number => hold?.forSeconds ?? 0;
 
 /** A cluster on one line, without ages. */
 export function toldOfCluster(view: ClusterView): readonly Told[] {
-  const { phase, updated, replicas, hold, notes, members } = view;
+  const { phase, updated, replicas, hold, notes, members, overridden } = view;
   const key = nameOf(view);
   const waits = hold === null ? (notes[0] ?? '') : `${hold.rule}: ${hold.message}`;
   const verdicts = members.map(({ ordinal, state, verdict }) => `${ordinal} ${state} ${verdict}`).join(', ');
-  const text = [key, phase, `${updated}/${replicas}`, waits, verdicts && `(${verdicts})`].filter(Boolean).join('  ');
+  const overrides = overridden.length === 0 ? '' : `overridden: ${overridden.join(', ')}`;
+  const all = [key, phase, `${updated}/${replicas}`, waits, overrides, verdicts && `(${verdicts})`];
+  const text = all.filter(Boolean).join('  ');
   return [{ key, text }];
 }

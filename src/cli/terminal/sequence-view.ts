@@ -1,10 +1,10 @@
+import type { StageStatus } from '../../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
-import type { StageStatus } from '../../api/sequence.ts';
-import type { SequenceRecord } from '../../controller/observe/sequence-record.ts';
-import type { Stages } from '../../controller/observe/stages.ts';
-import { sequenceStatus } from '../../controller/status/sequence-status.ts';
-import { concurrencyOf, type Stage } from '../../core/fleet/sequence.ts';
+import type { SequenceRecord } from '../../controller/facts/sequence-record.ts';
+import type { Stages } from '../../controller/fleet/sequence-stages.ts';
+import { sequenceStatus } from '../../controller/fleet/sequence-status.ts';
 import type { StagedCluster } from '../../core/fleet/stage-counts.ts';
+import { concurrencyOf, type Stage } from '../../core/fleet/stage-counts.ts';
 import { stageGates } from '../../core/fleet/stage-waits.ts';
 import type { FleetHold } from '../../core/fleet/waits.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';

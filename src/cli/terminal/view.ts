@@ -1,9 +1,10 @@
 import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
 import type { MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
 import type { HoldRule, VerdictKind } from '../../core/decision.ts';
+import { milliseconds } from '../../moco/json.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { overridesInForce } from './overrides.ts';
 import { secondsSince } from './words.ts';
 
 /**
@@ -39,6 +40,7 @@ export function viewOf(
   const { namespace, name } = cluster;
   const { status = {}, spec } = rollout ?? {};
   const { hold, rollout: progress, updatedReplicas: updated = 0, replicas = cluster.replicas } = status;
+  const overrides = overridesInForce(rollout, nowMilliseconds);
   const ageOf = (timestamp: string): number | null => secondsSince(milliseconds(timestamp), nowMilliseconds);
   const isTrue = (type: string): boolean =>
     status.conditions?.some((condition) => condition.type === type && condition.status === 'True') === true;
@@ -64,10 +66,12 @@ export function viewOf(
     // The rollout in progress, and its duration.
     rollout: progress ? { forSeconds: ageOf(progress.startedAt) } : null,
     last: status.history?.at(-1) ?? null,
+    // The rules that are overridden now.
+    overridden: overrides.map(({ rule }) => rule),
     // What a user must not do now.
     warnings: restsStale(hold?.rule, updated, replicas) ? [volumeWarning] : [],
     // What the view lacks, or why it may be out of date.
-    notes: notesOf(cluster, rollout),
+    notes: [...notesOf(cluster, rollout), ...overrides.map(({ sentence }) => sentence)],
   } as const;
 }
 
@@ -80,7 +84,7 @@ function memberOf(
   spec: RolloutSpec | undefined,
   progress: RolloutProgress | undefined,
 ) {
-  const { ordinal, role, revision, updated, state, verdict } = member;
+  const { ordinal, role, revision, updated, state, verdict, replication = null } = member;
   const seconds = progress?.memberDurations?.find((one) => one.ordinal === ordinal)?.seconds ?? null;
   return {
     ordinal,
@@ -90,6 +94,8 @@ function memberOf(
     updated,
     state,
     verdict,
+    // What MySQL itself says, if it was asked recently.
+    replication,
     // The verdict in words.
     says: verdictSentence(ordinal, member, spec, seconds),
   } as const;
@@ -103,7 +109,7 @@ function notesOf(
     return ['no controller has observed this cluster yet: is moco-rollout running, and may it work in this namespace?'];
   }
   const { status, metadata } = rollout;
-  const { conditions, observedClusterGeneration, observedGeneration } = status;
+  const { conditions, observedClusterGeneration, observedGeneration, mysqlProblem } = status;
   const notes: string[] = [];
   if ((observedClusterGeneration ?? 0) < generation) {
     notes.push(
@@ -115,6 +121,8 @@ function notesOf(
   }
   const inForce = conditions?.find(({ type }) => type === 'PolicyInForce');
   if (inForce?.status === 'False' && inForce.reason !== status.hold?.rule) notes.push(inForce.message);
+  if (mysqlProblem !== undefined)
+    notes.push(`MySQL can not be asked, and the rollout goes on without: ${mysqlProblem}`);
   if (released && status.hold?.rule !== 'Released') notes.push('released');
   return notes;
 }

@@ -1,7 +1,7 @@
 import { ApiError, isInternalError, isInvalid } from '../../kube/api-error.ts';
 import { newPodsLabel, strategyLabel } from '../../moco/names.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
-import { admissionNotInForce } from '../observe/admission-memory.ts';
+import { admissionNotInForce } from '../facts/admission.ts';
 
 /** What a write came to, for a finding. */
 export function describe(result: StatefulSetRecord | null): string {

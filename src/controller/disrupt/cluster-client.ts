@@ -1,5 +1,5 @@
 import type { Target } from '../../core/decision.ts';
-import type { ContainerResources, InPlaceChange } from '../../core/in-place.ts';
+import type { ContainerResources, InPlaceChange } from '../../core/in-place-changes.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import { ApiError, isInvalid } from '../../kube/api-error.ts';
 import { path, pods, statefulSets } from '../../kube/resource.ts';
@@ -8,7 +8,7 @@ import { type Json, object, text } from '../../moco/json.ts';
 import { admissionProbeAnnotation, resizeManager } from '../../moco/names.ts';
 import { projectStatefulSet } from '../../moco/projections.ts';
 import type { ClusterObjects, StatefulSetRecord } from '../../moco/records.ts';
-import { mostReads } from '../observe/cluster-reader.ts';
+import { mostReads } from '../reads/cluster-reader.ts';
 import { StatusClient } from '../status/status-client.ts';
 
 const annotated = { Pod: pods, StatefulSet: statefulSets } as const;
@@ -47,8 +47,13 @@ export class ClusterApi extends StatusClient {
   readonly #isStillWanted: () => boolean;
   readonly #reservation: Reservation | undefined;
 
-  constructor(client: ApiClient, isStillWanted: () => boolean = () => true, reservation?: Reservation) {
-    super(client, reservation);
+  constructor(
+    client: ApiClient,
+    signal: AbortSignal,
+    isStillWanted: () => boolean = () => true,
+    reservation?: Reservation,
+  ) {
+    super(client, signal, reservation);
     this.#isStillWanted = isStillWanted;
     this.#reservation = reservation;
   }
@@ -58,7 +63,7 @@ export class ClusterApi extends StatusClient {
    * the write had to wait.
    */
   sendingWhile(isStillWanted: () => boolean): ClusterApi {
-    return new ClusterApi(this.client, isStillWanted, this.#reservation);
+    return new ClusterApi(this.client, this.signal, isStillWanted, this.#reservation);
   }
 
   /**
@@ -69,35 +74,30 @@ export class ClusterApi extends StatusClient {
   async withTokens<T>(
     known: ClusterObjects,
     targets: number,
-    signal: AbortSignal,
     work: (api: ClusterApi) => Promise<T>,
   ): Promise<T | null> {
     const calls = mostReads(known) + intentWrites + targets;
-    const reservation = await this.client.reserve('disrupt', calls, signal);
+    const reservation = await this.client.reserve('disrupt', calls, this.signal);
     if (reservation === null) return null;
     try {
-      return await work(new ClusterApi(this.client, this.#isStillWanted, reservation));
+      return await work(new ClusterApi(this.client, this.signal, this.#isStillWanted, reservation));
     } finally {
       reservation.end();
     }
   }
 
   /** Deletes the pod with its own grace period, never a shorter one. */
-  deletePod(namespace: string, { name, uid, resourceVersion }: Target, signal: AbortSignal): Promise<unknown> {
-    return this.call({
+  deletePod(namespace: string, { name, uid, resourceVersion }: Target): Promise<unknown> {
+    return this.#write({
       method: 'DELETE',
       path: path(pods, { namespace, name }),
       body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
   }
 
   /** Rejects with 429 if a PodDisruptionBudget refuses the eviction. */
-  evictPod(namespace: string, { name, uid, resourceVersion }: Target, signal: AbortSignal): Promise<unknown> {
-    return this.call({
+  evictPod(namespace: string, { name, uid, resourceVersion }: Target): Promise<unknown> {
+    return this.#write({
       method: 'POST',
       path: path(pods, { namespace, name, subresource: 'eviction' }),
       body: {
@@ -106,10 +106,6 @@ export class ClusterApi extends StatusClient {
         metadata: { namespace, name },
         deleteOptions: { preconditions: { uid, resourceVersion } },
       },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
   }
 
@@ -119,17 +115,12 @@ export class ClusterApi extends StatusClient {
     namespace: string,
     { name, uid, resourceVersion }: Omit<Target, 'ordinal'>,
     annotations: Readonly<Record<string, string | null>>,
-    signal: AbortSignal,
   ): Promise<string> {
-    const after = await this.call<{ metadata: { resourceVersion: string } }>({
+    const after = await this.#write<{ metadata: { resourceVersion: string } }>({
       method: 'PATCH',
       path: path(annotated[kind], { namespace, name }),
       contentType: mergePatch,
       body: { metadata: { uid, resourceVersion, annotations } },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
     return after.metadata.resourceVersion;
   }
@@ -142,19 +133,14 @@ export class ClusterApi extends StatusClient {
     namespace: string,
     { name, uid, resourceVersion }: Target,
     { labels, annotations, containers, initContainers }: InPlacePatch,
-    signal: AbortSignal,
     dryRun = false,
   ): Promise<string> {
-    const after = await this.call<{ metadata: { resourceVersion: string } }>({
+    const after = await this.#write<{ metadata: { resourceVersion: string } }>({
       method: 'PATCH',
       path: path(pods, { namespace, name }),
       ...(dryRun && { query: { dryRun: 'All' } }),
       contentType: strategicMergePatch,
       body: { metadata: { uid, resourceVersion, labels, annotations }, spec: { containers, initContainers } },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
     return after.metadata.resourceVersion;
   }
@@ -167,23 +153,18 @@ export class ClusterApi extends StatusClient {
     namespace: string,
     { name, uid, resourceVersion }: Target,
     resources: readonly ContainerResources[],
-    signal: AbortSignal,
     dryRun = false,
   ): Promise<string> {
     const containers = resources.map(({ name: container, limits, requests }) => ({
       name: container,
       resources: { limits, requests },
     }));
-    const after = await this.call<{ metadata: { resourceVersion: string } }>({
+    const after = await this.#write<{ metadata: { resourceVersion: string } }>({
       method: 'PATCH',
       path: path(pods, { namespace, name, subresource: 'resize' }),
       query: { fieldManager: resizeManager, ...(dryRun && { dryRun: 'All' }) },
       contentType: strategicMergePatch,
       body: { metadata: { uid, resourceVersion }, spec: { containers } },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
     return after.metadata.resourceVersion;
   }
@@ -196,10 +177,9 @@ export class ClusterApi extends StatusClient {
   async promoteRevision(
     { namespace, name, uid, currentRevision, updateRevision }: StatefulSetRecord,
     { revision, replicas }: { readonly revision: string; readonly replicas: number },
-    signal: AbortSignal,
   ): Promise<StatefulSetRecord | null> {
     try {
-      const raw = await this.call<Json>({
+      const raw = await this.#write<Json>({
         method: 'PATCH',
         path: path(statefulSets, { namespace, name, subresource: 'status' }),
         contentType: jsonPatch,
@@ -210,10 +190,6 @@ export class ClusterApi extends StatusClient {
           { op: 'add', path: '/status/currentRevision', value: revision },
           { op: 'add', path: '/status/currentReplicas', value: replicas },
         ],
-        priority: 'disrupt',
-        retries: 0,
-        isStillWanted: this.#isStillWanted,
-        signal,
       });
       return projectStatefulSet(raw);
     } catch (error) {
@@ -226,11 +202,10 @@ export class ClusterApi extends StatusClient {
   async patchStatefulSet(
     { namespace, name, uid, resourceVersion }: PatchedAs,
     patch: StatefulSetPatch,
-    signal: AbortSignal,
     dryRun = false,
   ): Promise<PatchedStatefulSet | null> {
     const { labels, annotations, spec } = patch;
-    const raw = await this.call<Json>({
+    const raw = await this.#write<Json>({
       method: 'PATCH',
       path: path(statefulSets, { namespace, name }),
       ...(dryRun && { query: { dryRun: 'All' } }),
@@ -239,13 +214,14 @@ export class ClusterApi extends StatusClient {
         metadata: { uid, resourceVersion, ...(labels && { labels }), ...(annotations && { annotations }) },
         ...(spec && { spec }),
       },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
     const after = projectStatefulSet(raw);
     const { annotations: found } = object(raw['metadata']);
     return after && { ...after, probe: text(object(found)[admissionProbeAnnotation]) };
+  }
+
+  /** Sent once, and only while it is still wanted. */
+  #write<T>(call: Omit<Parameters<StatusClient['call']>[0], 'priority'>): Promise<T> {
+    return this.call<T>({ ...call, priority: 'disrupt', retries: 0, isStillWanted: this.#isStillWanted });
   }
 }

@@ -3,7 +3,7 @@ import type { Step } from '../../core/decision.ts';
 import type { EffectKind } from '../../core/effects.ts';
 import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/step.ts';
 import { isConflict, isNotFound } from '../../kube/api-error.ts';
-import { type Json, object, text } from '../../moco/json.ts';
+import { type Json, object, omitUndefined, text } from '../../moco/json.ts';
 import {
   annotationOn,
   demoteAnnotation,
@@ -11,7 +11,6 @@ import {
   invalidatedIntentAnnotation,
   ordinalOf,
 } from '../../moco/names.ts';
-import { omitUndefined } from '../observe/omit-undefined.ts';
 import type { LeftOver } from '../status/progress.ts';
 import type { ClusterApi } from './cluster-client.ts';
 
@@ -69,16 +68,11 @@ const mostTries = 5;
  *
  * Resolves to what is left of it.
  */
-export async function invalidate(
-  intent: KeptIntent,
-  namespace: string,
-  api: ClusterApi,
-  signal: AbortSignal,
-): Promise<LeftOver> {
+export async function invalidate(intent: KeptIntent, namespace: string, api: ClusterApi): Promise<LeftOver> {
   const { id, step, pods = [], statefulSet, revision } = intent;
   const isOneWrite = step !== undefined && step !== 'evict';
   const makeVoid = (kind: 'Pod' | 'StatefulSet', intended: IntendedObject): Promise<Json | null> =>
-    makeObjectVoid(id, kind, intended, isOneWrite, namespace, api, signal);
+    makeObjectVoid(id, kind, intended, isOneWrite, namespace, api);
   if (statefulSet) {
     await makeVoid('StatefulSet', statefulSet);
     return { staysDemoted: false, spared: [] };
@@ -104,11 +98,10 @@ async function makeObjectVoid(
   isOneWrite: boolean,
   namespace: string,
   api: ClusterApi,
-  signal: AbortSignal,
 ): Promise<Json | null> {
   const { name, uid } = intended;
   for (let tries = 1; ; tries += 1) {
-    const live = await api.read(kind, namespace, name, signal);
+    const live = await api.read(kind, namespace, name);
     const metadata = object(live?.['metadata']);
     if (text(metadata['uid']) !== uid) return null;
     const resourceVersion = text(metadata['resourceVersion']) ?? '';
@@ -116,7 +109,7 @@ async function makeObjectVoid(
     if ((isOneWrite && isChanged) || metadata['deletionTimestamp'] !== undefined) return live;
     try {
       const annotation = { [invalidatedIntentAnnotation]: intentId };
-      await api.annotate(kind, namespace, { name, uid, resourceVersion }, annotation, signal);
+      await api.annotate(kind, namespace, { name, uid, resourceVersion }, annotation);
       return live;
     } catch (error) {
       // Somebody has changed or deleted the object since. The next read shows what that means for the write.

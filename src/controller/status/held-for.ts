@@ -1,5 +1,5 @@
 import { mostHeldFor, type RolloutProgress, type RolloutStatus } from '../../api/rollout-status.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
+import { milliseconds } from '../../moco/json.ts';
 
 type Rollout = Pick<RolloutProgress, 'heldFor' | 'startedAt'>;
 type Shown = RolloutStatus['hold'];

@@ -1,7 +1,7 @@
 import type { RolloutProgress } from '../../api/rollout-status.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../core/snapshot.ts';
 import { ordinalOf } from '../../moco/names.ts';
-import type { Finished } from '../observe/cluster-state.ts';
+import type { Finished } from '../facts/ended-step.ts';
 import { sorted } from './member-progress.ts';
 
 type InPlaceProgress = Pick<RolloutProgress, 'disruptions'> & {

@@ -1,12 +1,12 @@
 import type { Intent, MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
+import { replacesNobody } from '../../core/adoption.ts';
 import { hasNeverStarted } from '../../core/member.ts';
 import type { ComesBack } from '../../core/sentences.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
-import { disruptive } from '../../core/step.ts';
-import { replacesNobody } from '../../core/strategy.ts';
+import { milliseconds } from '../../moco/json.ts';
 import { ordinalOf } from '../../moco/names.ts';
-import { milliseconds } from '../../moco/timestamp.ts';
-import { didNotHappen, type Finished, type Memory } from '../observe/cluster-state.ts';
+import { didNotHappen, type Finished } from '../facts/ended-step.ts';
+import type { OwnWrite } from '../facts/own-writes.ts';
 
 /** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
 type MemberProgress = InTurn & Times & OrNone<'restoring' | 'createdWhileHeld'>;
@@ -42,7 +42,7 @@ export function memberProgressOf(
   members: readonly Seen[],
   snapshot: Pick<ClusterSnapshot, 'statefulSet' | 'members'>,
   ended: Finished | null,
-  { ownWrites }: Pick<Memory, 'ownWrites'>,
+  ownWrites: readonly OwnWrite[],
   nowTimestamp: string,
   intent: Intent | null,
   unresolved: Intent | null = null,
@@ -181,12 +181,13 @@ function isLost({ updated, state, ordinal, revision }: Seen, earlier: RolloutPro
   return earlier?.waiting === undefined || earlier.waiting.includes(ordinal) || revision === earlier.revision;
 }
 
-/** A demotion moves the primary and disrupts no member. A member that is resized stays stale. */
-const takes = ({ step }: Intent): boolean =>
-  disruptive[step] && step !== 'demote' && step !== 'undemote' && step !== 'resizeInPlace';
+/** Pods go in these steps. A demotion moves the primary and disrupts no member, and a member that is resized stays stale. */
+const replacing: ReadonlySet<Intent['step']> = new Set(['delete', 'evict', 'restore', 'setPartition']);
+
+const replaces = ({ step }: Intent): boolean => replacing.has(step);
 
 /** An update in place does not make its member unavailable, and says nothing about how long a new pod takes. */
-const replaces = (intent: Intent): boolean => takes(intent) && intent.step !== 'updateInPlace';
+const takes = (intent: Intent): boolean => replaces(intent) || intent.step === 'updateInPlace';
 
 /** Ascending, each once. */
 export const sorted = (ordinals: readonly number[]): readonly number[] =>

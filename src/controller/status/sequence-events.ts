@@ -1,6 +1,6 @@
-import { type SequenceStatus, type StageStatus, sequenceKind } from '../../api/sequence.ts';
+import { type SequenceStatus, type StageStatus, sequenceKind } from '../../api/rollout-sequence.ts';
 import type { Occurrence } from '../../kube/event-recorder.ts';
-import type { SequenceRecord } from '../observe/sequence-record.ts';
+import type { SequenceRecord } from '../facts/sequence-record.ts';
 
 /** What to tell of the change from the stored status to this one: each stage that completes or fails, and what stalls it. */
 export function sequenceEvents(

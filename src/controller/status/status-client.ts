@@ -1,17 +1,20 @@
-import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
+import { type MySQLRollout, type RolloutSpec, rolloutKind } from '../../api/rollout.ts';
+import { type SequenceStatus, sequenceKind } from '../../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
-import { type SequenceStatus, sequenceKind } from '../../api/sequence.ts';
-import { path } from '../../kube/resource.ts';
-import type { Json } from '../../moco/json.ts';
-import { clusterKind } from '../../moco/names.ts';
+import { isConflict } from '../../kube/api-error.ts';
+import { apiVersion, path } from '../../kube/resource.ts';
+import { type Json, object, objects } from '../../moco/json.ts';
+import { clusterKind, rolloutCompleteCondition } from '../../moco/names.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
-import { ClusterReader } from '../observe/cluster-reader.ts';
-import { usedOf } from '../observe/rollout-record.ts';
-import type { SequenceRecord } from '../observe/sequence-record.ts';
+import { usedOf } from '../facts/rollout-record.ts';
+import type { SequenceRecord } from '../facts/sequence-record.ts';
+import { ClusterReader } from '../reads/cluster-reader.ts';
+
+const mostTries = 3;
 
 /** Creates MySQLRollouts and replaces statuses: writes that report and never disrupt a member. */
 export class StatusClient extends ClusterReader {
-  createRollout(cluster: ClusterObjects['cluster'], signal: AbortSignal): Promise<MySQLRollout> {
+  createRollout(cluster: ClusterObjects['cluster']): Promise<MySQLRollout> {
     const { namespace, name, uid } = cluster;
     return this.call({
       method: 'POST',
@@ -34,7 +37,30 @@ export class StatusClient extends ClusterReader {
         },
       },
       priority: 'status',
-      signal,
+    });
+  }
+
+  /**
+   * Applies the fields of a field manager. Lists are read and written as a whole: the resourceVersion is the precondition,
+   * so that concurrent writers lose no entry.
+   */
+  applyRollout(
+    { metadata: { namespace, name, uid, resourceVersion } }: Pick<MySQLRollout, 'metadata'>,
+    spec: RolloutSpec,
+    fieldManager: string,
+  ): Promise<MySQLRollout> {
+    return this.call({
+      method: 'PATCH',
+      path: path(rolloutKind, { namespace, name }),
+      query: { fieldManager, fieldValidation: 'Strict' },
+      contentType: 'application/apply-patch+yaml',
+      body: {
+        apiVersion: apiVersion(rolloutKind),
+        kind: rolloutKind.kind,
+        metadata: { namespace, name, uid, resourceVersion },
+        ...(Object.keys(spec).length > 0 && { spec }),
+      },
+      priority: 'status',
     });
   }
 
@@ -47,7 +73,6 @@ export class StatusClient extends ClusterReader {
     rollout: MySQLRollout,
     status: RolloutStatus,
     priority: 'disrupt' | 'status',
-    signal: AbortSignal,
   ): Promise<MySQLRollout> {
     const { namespace, name } = rollout.metadata;
     const kept = await this.call<MySQLRollout>({
@@ -56,7 +81,6 @@ export class StatusClient extends ClusterReader {
       query: { fieldValidation: 'Strict' },
       body: { ...rollout, status },
       priority,
-      signal,
     });
     return usedOf(kept);
   }
@@ -65,7 +89,6 @@ export class StatusClient extends ClusterReader {
   async replaceSequenceStatus(
     { name, uid, resourceVersion, spec }: SequenceRecord,
     status: SequenceStatus,
-    signal: AbortSignal,
   ): Promise<void> {
     const { group, version, kind } = sequenceKind;
     await this.call({
@@ -74,17 +97,38 @@ export class StatusClient extends ClusterReader {
       query: { fieldValidation: 'Strict' },
       body: { apiVersion: `${group}/${version}`, kind, metadata: { name, uid, resourceVersion }, spec, status },
       priority: 'status',
-      signal,
     });
   }
 
-  replaceClusterStatus(cluster: Json, namespace: string, name: string, signal: AbortSignal): Promise<Json> {
+  replaceClusterStatus(cluster: Json, namespace: string, name: string): Promise<Json> {
     return this.call({
       method: 'PUT',
       path: path(clusterKind, { namespace, name, subresource: 'status' }),
       body: cluster,
       priority: 'status',
-      signal,
     });
+  }
+
+  /**
+   * Takes our condition away from the MySQLCluster, if it is there. Resolves to whether it is gone: MOCO may keep writing in
+   * between.
+   */
+  async removeCompletion({ namespace, name, uid, rolloutComplete }: ClusterObjects['cluster']): Promise<boolean> {
+    if (rolloutComplete === null) return true;
+    for (let tries = 1; tries <= mostTries; tries++) {
+      const raw = await this.readCluster(namespace, name);
+      if (raw === null || object(raw['metadata'])['uid'] !== uid) return true;
+      const conditions = objects(object(raw['status'])['conditions']);
+      const others = conditions.filter(({ type }) => type !== rolloutCompleteCondition);
+      if (others.length === conditions.length) return true;
+      try {
+        const status = { ...object(raw['status']), conditions: others };
+        await this.replaceClusterStatus({ ...raw, status }, namespace, name);
+        return true;
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+      }
+    }
+    return false;
   }
 }

@@ -1,8 +1,7 @@
 import { firstHold } from '../gates.ts';
-import { unsettledRoles } from '../roles.ts';
-import type { UndemoteReason } from '../rules/steps.ts';
+import { unsettledRoles } from '../rules/roles.ts';
 import { dueMembers, type Member, type Situation, target } from '../situation.ts';
-import type { Step } from '../step.ts';
+import type { Step, UndemoteReason } from '../step.ts';
 import { line } from './line.ts';
 
 /**

@@ -26,7 +26,7 @@ function releases(situation: Situation): readonly Step[] {
   }
   if (policy.mode === 'OnDelete' && !snapshot.released) return [];
   // Nobody works at the update revision: whoever crashes goes on coming back as what it was.
-  const isKept = keepsRevisions(situation);
+  const isKept = keepsRevisions(situation.snapshot.statefulSet);
   return currentRevision === updateRevision || isKept ? [{ kind: 'release' }] : promote(updateRevision, 'release');
 }
 
@@ -40,5 +40,7 @@ export const adopt = line({
   takes:
     'a StatefulSet that is not at OnDelete or has no label, and whose last adoption is long enough ago: setStrategy',
   candidates: (situation) =>
-    !isAdopted(situation) && mayAdopt(situation) ? [{ kind: 'setStrategy', newPods: 'UpdateRevision' }] : [],
+    !isAdopted(situation.snapshot.statefulSet) && mayAdopt(situation)
+      ? [{ kind: 'setStrategy', newPods: 'UpdateRevision' }]
+      : [],
 });

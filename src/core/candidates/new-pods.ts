@@ -1,5 +1,6 @@
 import { isAdopted, keepsRevisions, mayKeepRevisions } from '../adoption.ts';
 import { toRestore } from '../approval.ts';
+import type { Outcome } from '../decision.ts';
 import { effects, kindsOf, membersOf } from '../effects.ts';
 import { isVerified } from '../failing-revision.ts';
 import { isOverridden } from '../gates.ts';
@@ -15,11 +16,9 @@ import {
   revisionToKeep,
   wouldSetBack,
 } from '../lost-members.ts';
-import type { Outcome } from '../outcome.ts';
 import { type Hold, isBrief, isRoutine } from '../rules/catalogue.ts';
-import type { RestoreRule } from '../rules/steps.ts';
 import { type Member, type Situation, target } from '../situation.ts';
-import type { Step } from '../step.ts';
+import type { RestoreRule, Step } from '../step.ts';
 import { awaitingResize } from '../update-in-place.ts';
 
 // Which revision a pod is to get that is created now. Under OnDelete the StatefulSet controller creates each pod at the
@@ -33,7 +32,7 @@ import { awaitingResize } from '../update-in-place.ts';
  * @param outcome what the rollout does next, or why it does nothing
  */
 export function newPodsStep(situation: Situation, outcome: Outcome): Step | null {
-  if (situation.policy.mode !== 'OnDelete' || !isAdopted(situation)) return null;
+  if (situation.policy.mode !== 'OnDelete' || !isAdopted(situation.snapshot.statefulSet)) return null;
   if (outcome.hold === null && outcome.candidate.kind === 'undemote') return null;
   const isNext = bringsNow(situation, outcome);
   const taken = isNext ? membersOf(situation, outcome.candidate).map(({ ordinal }) => ordinal) : [];
@@ -106,7 +105,9 @@ function keep(situation: Situation, lost: readonly Lost[], lasts: 'whileHeld' | 
     const replicas = members.filter(({ facts }) => facts.revision === revision).length;
     return { kind: 'promoteRevision', revision, replicas, for: 'keep', before: [] };
   }
-  return keepsRevisions(situation) ? null : { kind: 'setStrategy', newPods: 'CurrentRevision', lasts };
+  return keepsRevisions(situation.snapshot.statefulSet)
+    ? null
+    : { kind: 'setStrategy', newPods: 'CurrentRevision', lasts };
 }
 
 function updateNew({ snapshot }: Situation): Step | null {
@@ -149,5 +150,5 @@ const wouldStay = (situation: Situation, { pinned, ordinal }: Member): boolean =
 
 /** Only once new pods come up at the revision that the member had. */
 function restore(situation: Situation, { member, rule }: Restorable): Step | null {
-  return keepsRevisions(situation) ? { kind: 'restore', rule, targets: [target(member)] } : null;
+  return keepsRevisions(situation.snapshot.statefulSet) ? { kind: 'restore', rule, targets: [target(member)] } : null;
 }

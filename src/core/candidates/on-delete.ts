@@ -1,9 +1,8 @@
 import { hasNeverFollowed } from '../acknowledging.ts';
-import { endingClaims } from '../comeback.ts';
 import { isRecovering } from '../recovering.ts';
-import type { StepRule } from '../rules/steps.ts';
+import { endingClaims } from '../rules/comeback.ts';
 import { descending, dueMembers, type Member, type Situation, target } from '../situation.ts';
-import type { Step } from '../step.ts';
+import type { Step, StepRule } from '../step.ts';
 import { isBeingResized, isUpdatedAsPrimary, stepInPlace } from '../update-in-place.ts';
 import { takeBackDemotion } from './demotion.ts';
 import { adopt, release } from './hand-over.ts';

@@ -1,7 +1,6 @@
-import { comesUpUpdated, doesNotWork, partitionOf } from '../partition.ts';
-import type { StepRule } from '../rules/steps.ts';
 import { type Member, type Situation, target } from '../situation.ts';
-import type { Step } from '../step.ts';
+import { comesUpUpdated, doesNotWork, partitionOf } from '../statefulset-controller.ts';
+import type { Step, StepRule } from '../step.ts';
 import { takeBackDemotion } from './demotion.ts';
 import { release } from './hand-over.ts';
 import { line } from './line.ts';
@@ -121,7 +120,7 @@ export const partition = {
 };
 
 /** MOCO lowers the partition. This program only releases what it still has. */
-export const observe = {
+export const mocoDrives = {
   takeBackDemotion,
   release,
   waitForMoco,

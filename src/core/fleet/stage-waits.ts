@@ -1,6 +1,12 @@
-import { concurrencyOf, type Sequence } from './sequence.ts';
-import { isBefore, type Queued, type StageCount, type StagedCluster } from './stage-counts.ts';
-import type { FleetHold, FleetWait, StageGate } from './waits.ts';
+import {
+  concurrencyOf,
+  isBefore,
+  type Queued,
+  type Sequence,
+  type StageCount,
+  type StagedCluster,
+} from './stage-counts.ts';
+import { type FleetHold, type FleetWait, freeSlots, type StageGate } from './waits.ts';
 
 /** What a stage waits for, whatever the cluster, the strongest reason first. A soak that is over is listed, too. */
 export function stageGates(
@@ -88,7 +94,7 @@ function slotWait(
   if (stage === undefined || count === undefined) return [];
   const ahead = count.queue.filter((one) => one.key !== asking.key && isBefore(one, asking)).length;
   const limit = concurrencyOf(stage, count.clusters);
-  const free = Math.max(0, limit - count.rolling);
+  const free = freeSlots(limit, count.rolling);
   if (ahead < free) return [];
   return [lasting({ rule: 'AwaitingStageSlot', sequence, stage: stage.name, limit, place: ahead - free + 1 })];
 }
@@ -98,6 +104,6 @@ export function nextInStage({ stages }: Sequence, counts: readonly StageCount[],
   const stage = stages[index];
   const count = counts[index];
   if (stage === undefined || count === undefined) return [];
-  const free = Math.max(0, concurrencyOf(stage, count.clusters) - count.rolling);
+  const free = freeSlots(concurrencyOf(stage, count.clusters), count.rolling);
   return count.queue.slice(0, free).map(({ key }) => key);
 }

@@ -1,13 +1,13 @@
+import { partition } from './by-partition.ts';
 import { comeback } from './comeback.ts';
 import { everything } from './everything.ts';
 import { fleet } from './fleet.ts';
+import { step } from './not-done.ts';
 import { notParticipating } from './not-participating.ts';
 import { participating } from './participating.ts';
-import { partition } from './partition.ts';
 import { primary } from './primary.ts';
 import { roles } from './roles.ts';
 import type { Asked, AssumedEnd, MemberName, Rule, RuleAttributes } from './rule.ts';
-import { step } from './step.ts';
 import { failing, unfinished } from './unfinished.ts';
 import { untouchable } from './untouchable.ts';
 

@@ -1,14 +1,112 @@
-import type { FleetPlace } from '../fleet/queue.ts';
-import type { FailingFleet } from '../fleet/waits.ts';
-import { waitFor, waitIsOver } from './fleet-waits.ts';
-import { after, rule } from './rule.ts';
-import { stages } from './stages.ts';
+import type { FleetHold, FleetPlace } from '../fleet/waits.ts';
+import { durationText, timeText, withoutFullStop } from '../sentences.ts';
+import { after, type Rule, rule } from './rule.ts';
 
-/** Members that are down are replaced, and nothing else happens. */
+// The holds that other clusters cause are facts; the rules name them.
+
+type HoldOf<Name extends FleetHold['rule']> = Extract<FleetHold, { readonly rule: Name }>;
+
+/**
+ * A rule that holds while a wait of its name is not over. `plan --fleet` plays the other clusters; a plan of one cluster counts
+ * the wait as over. Each can be overridden for one cluster.
+ */
+const byOthers = <Name extends FleetHold['rule']>(
+  name: Name,
+  entry: Omit<Rule<HoldOf<Name>>, 'holds' | 'assumed' | 'overridable'>,
+): Rule<HoldOf<Name>> => ({
+  ...entry,
+  overridable: true,
+  holds: ({ situation: { snapshot, deadlines } }) => {
+    for (const { hold, remainingSeconds } of snapshot.fleetWaits) {
+      if (hold.rule !== name) continue;
+      if (remainingSeconds === null || !deadlines.reached(0, remainingSeconds)) return hold as HoldOf<Name>;
+    }
+    return null;
+  },
+  assumed: after('moment', (snapshot) => ({
+    ...snapshot,
+    fleetWaits: snapshot.fleetWaits.filter(({ hold }) => hold.rule !== name),
+  })),
+});
+
+const requestedBy = 'a MySQLRolloutSequence';
+
+/** Stages of a MySQLRolloutSequence, and the limits of the fleet: members that are down are replaced, and nothing else happens. */
 export const fleet = {
-  ...stages,
-  FleetFailing: rule<FailingFleet>({
-    holds: (asked) => waitFor(asked, 'FleetFailing'),
+  SequencesUnreadable: byOthers('SequencesUnreadable', {
+    sentence: ({ message }) => `the controller cannot read MySQLRolloutSequences: ${withoutFullStop(message)}`,
+    meaning: 'The controller cannot read MySQLRolloutSequences, so it is unknown which clusters go first.',
+    details:
+      'Any of them may select the cluster, so it begins no rollout. Rollouts that have begun go on, and members that are down are replaced. Without the CRD there are no sequences, and nothing waits for them. With `--namespaces` the controller is meant to read none.',
+    endedBy: ['a person'],
+    ends: 'By itself within seconds, once they can be read. If a right is missing, apply the roles of this version: `kubectl moco-rollout check` names it.',
+    alarms: true,
+  }),
+  SequenceConflict: byOthers('SequenceConflict', {
+    sentence: ({ sequences }) => `more than one MySQLRolloutSequence selects this cluster: ${sequences.join(', ')}`,
+    meaning: 'More than one MySQLRolloutSequence selects the cluster.',
+    details:
+      'Which of them is meant is unknown, so the cluster begins no rollout. It counts in its stage of each of them.',
+    endedBy: ['a person'],
+    ends: 'Change a selector of the sequences, or a label of the MySQLCluster, so that one sequence remains.',
+    alarms: true,
+  }),
+  SequenceInvalid: byOthers('SequenceInvalid', {
+    sentence: ({ sequence, problem }) => `MySQLRolloutSequence ${sequence} is invalid: ${withoutFullStop(problem)}`,
+    meaning: 'A MySQLRolloutSequence that may select the cluster is invalid.',
+    details: 'The CRD refuses such a spec. It may have been stored before the CRD was updated.',
+    endedBy: ['a person'],
+    ends: 'Correct the field that the message names.',
+    alarms: true,
+  }),
+  StageFailing: byOthers('StageFailing', {
+    sentence: ({ sequence, stage, failing, maxFailures, cluster }) =>
+      `${failing} rollouts of stage ${stage} of sequence ${sequence} fail, ${cluster} among them; more than ${maxFailures} keep all others from beginning`,
+    meaning: 'More rollouts of a stage fail than maxFailures allows, and no other cluster of the sequence begins.',
+    details:
+      'A rollout fails when its revision fails, or when it has begun and is stalled. Rollouts that have begun go on, and members that are down are replaced.',
+    endedBy: ['a person'],
+    ends: 'Correct the template of the failing cluster. The correction does not wait for other clusters.',
+    requestedBy,
+    alert: 'MocoRolloutFleetFailing',
+  }),
+  AwaitingEarlierStage: byOthers('AwaitingEarlierStage', {
+    sentence: ({ sequence, stage, clusters, unfinished, cluster }) =>
+      `stage ${stage} of sequence ${sequence} goes first: ${unfinished} of ${clusters} clusters are not up to date and healthy, ${cluster} among them`,
+    meaning: 'A cluster of an earlier stage is not up to date and healthy.',
+    details:
+      'It is stale, rolling, failing, or not healthy, or its state is not known yet. A paused or released cluster with stale members counts as well; one that is offline does not.',
+    endedBy: ['time', 'a person'],
+    ends: 'By itself, when every cluster of the earlier stages is complete. `kubectl get mysqlrolloutsequences` shows how far they are.',
+    requestedBy,
+  }),
+  AwaitingSoak: byOthers('AwaitingSoak', {
+    sentence: ({ sequence, stage, soakSeconds, until, cluster }) =>
+      `stage ${stage} of sequence ${sequence} soaks for ${durationText(soakSeconds)}, until ${timeText(until)}: ${cluster} was the last to become complete`,
+    meaning: 'The clusters of an earlier stage have not been complete and healthy for its soakDuration yet.',
+    details: 'The time starts again whenever one of them is not complete or not healthy.',
+    endedBy: ['time'],
+    ends: 'By itself, at the time that the message names.',
+    requestedBy,
+  }),
+  AwaitingSettle: byOthers('AwaitingSettle', {
+    sentence: ({ sequence, settleSeconds, until }) =>
+      `sequence ${sequence} lets a change settle for ${durationText(settleSeconds)}, until ${timeText(until)}: it may not have reached the earlier stages yet`,
+    meaning: 'The cluster has not been stale for the settleDuration of its sequence yet.',
+    details: 'A change may reach the clusters of an earlier stage later than this one.',
+    endedBy: ['time'],
+    ends: 'By itself, at the time that the message names.',
+    requestedBy,
+  }),
+  AwaitingStageSlot: byOthers('AwaitingStageSlot', {
+    sentence: ({ sequence, stage, limit, place }) =>
+      `${limit === 1 ? '1 cluster' : `${limit} clusters`} of stage ${stage} of sequence ${sequence} may be rolling at a time; this one is number ${place} in the queue`,
+    meaning: 'As many clusters of the stage are rolling as its maxConcurrent allows.',
+    endedBy: ['time'],
+    ends: 'By itself, when another cluster of the stage is done.',
+    requestedBy,
+  }),
+  FleetFailing: byOthers('FleetFailing', {
     sentence: ({ failing, limit, cluster }) =>
       `${failing} rollouts in the fleet fail, ${cluster} among them; from ${limit} on no other one begins (--max-failing-rollouts)`,
     meaning: 'So many rollouts in the fleet fail that no other one begins (--max-failing-rollouts).',
@@ -16,22 +114,25 @@ export const fleet = {
       'A rollout fails when its revision fails, or when it has begun and is stalled. Rollouts that have begun go on, members that are down are replaced, and so is what a failing revision has taken down.',
     endedBy: ['a person'],
     ends: 'Correct the templates of the failing clusters: `kubectl moco-rollout status -A` shows them. By itself, once fewer rollouts fail.',
-    overridable: true,
     requestedBy: '`--max-failing-rollouts`',
     alert: 'MocoRolloutFleetFailing',
-    assumed: waitIsOver('FleetFailing'),
   }),
   AwaitingFleetSlot: rule<FleetPlace>({
     holds: ({ situation }) => situation.snapshot.fleetQueue,
-    sentence: ({ limit, place, stalled }) =>
-      `${limit} clusters may be rolling at a time; this one is number ${place} in the queue${stalledSlots(stalled)}`,
-    meaning: 'As many clusters are rolling as may at a time (--max-concurrent-rollouts).',
+    sentence: ({ limit, place, stalled, first }) =>
+      `${
+        first === undefined
+          ? `${limit} clusters may be rolling at a time`
+          : `${first} goes first, and no member of it has verified its revision yet (--verify-first-cluster)`
+      }; this one is number ${place} in the queue${stalledSlots(stalled)}`,
+    meaning:
+      'As many clusters are rolling as may at a time (--max-concurrent-rollouts), or the first one has not verified its revision yet (--verify-first-cluster).',
     details:
-      'A stalled rollout keeps its slot until a person has fixed it, unless the controller runs with --release-stalled-slots. Members that are down need no slot.',
+      'A cluster that no MySQLRolloutSequence selects begins once no other of them is rolling without a member that has participated at its new revision for minReadySeconds, or once one has verified its revision since this one became stale. A revision that fails lets the next cluster try, up to --max-failing-rollouts. A stalled rollout keeps its slot until a person has fixed it, unless the controller runs with --release-stalled-slots. Members that are down need no slot.',
     endedBy: ['time'],
-    ends: 'By itself, when another cluster is done.',
+    ends: 'By itself, when another cluster is done, or the first one has verified its revision.',
     overridable: true,
-    requestedBy: '`--max-concurrent-rollouts`',
+    requestedBy: '`--max-concurrent-rollouts` or `--verify-first-cluster`',
     assumed: after('moment', (snapshot) => ({ ...snapshot, fleetQueue: null })),
   }),
   AwaitingFleetInterval: rule<{ readonly flag: string; readonly seconds: number }>({

@@ -1,13 +1,13 @@
 import { leavesQuorum, othersThatAcknowledge } from '../acknowledging.ts';
 import { atOpeningOf, changed, everyMember, handedOn, openBudgets, recovered, replaced, resized } from '../expected.ts';
-import { notYetReplaced } from '../partition.ts';
-import { lacksRoleForOthers, mayKeepRolesBack } from '../roles.ts';
 import { explainWait, plural, type Wait, withoutFullStop } from '../sentences.ts';
 import { type Member, pinnedBehind } from '../situation.ts';
+import { notYetReplaced } from '../statefulset-controller.ts';
 import { type AwaitedResize, awaitingResize, type NeededRestart, restartNeeded } from '../update-in-place.ts';
 import { backups } from './backups.ts';
 import { type BlockedBudget, blockedBudget, explainBudget } from './blocked-budget.ts';
 import { isRevisionKnown } from './primary.ts';
+import { lacksRoleForOthers, mayKeepRolesBack } from './roles.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
 import { unavailableLimit, unavailableMembers } from './unavailable.ts';
 
@@ -126,7 +126,7 @@ export const participating = {
     sentence: explainBudget,
     meaning: 'A PodDisruptionBudget does not allow an eviction now.',
     details:
-      'It is closed, used up, or not observed yet, it has refused an eviction, or several budgets select the pods. MOCO closes its own budget while a backup runs.',
+      'It is closed, used up, or not observed yet, it has refused an eviction, or several budgets select the pods. MOCO closes its own budget while a scheduled backup runs, and overriding `BackupRunning` does not open it.',
     endedBy: ['Kubernetes', 'MOCO', 'a person'],
     ends: 'By itself, when enough pods are healthy or the backup is done. If several budgets select the pods, Kubernetes evicts none of them: remove all budgets except the one of MOCO.',
     alert: 'MocoRolloutBlockedByPDB',
@@ -156,10 +156,10 @@ export const participating = {
         : { member: member.ordinal, others: othersThatAcknowledge(situation, member), needed: situation.majority };
     },
     sentence: ({ member, others, needed }, name) =>
-      `without ${name(member)} ${others} ${others === 1 ? 'member is' : 'members are'} known to acknowledge commits, and ${needed} are needed, the primary among them`,
-    meaning: 'Without this member too few others are known to acknowledge commits, and writes could stop.',
+      `without ${name(member)} ${others} ${others === 1 ? 'member' : 'members'} can acknowledge commits, as far as is known, and ${needed} are needed, the primary among them`,
+    meaning: 'Without this member too few others can acknowledge commits, as far as is known, and writes could stop.',
     details:
-      "Of the others only those that participate count: a member that is behind looks like one with broken replication. Once this member has not participated for failoverGraceSeconds, running members with MOCO's role label count as well.",
+      "Of the others only those that participate count: a member that is behind looks like one with broken replication. Once this member has not participated for failoverGraceSeconds, running members with MOCO's role label count as well. With the feature gate ReplicationFacts a replica does not count while MySQL itself says that it has not received what the primary had committed.",
     endedBy: ['the members', 'time'],
     ends: 'By itself, when another member recovers or the primary participates again.',
     assumed: after('member', recovered),

@@ -1,4 +1,4 @@
-import type { Situation } from '../situation.ts';
+import type { Member, Situation } from '../situation.ts';
 import { type Asked, asksFor } from './rule.ts';
 
 /** Members that are unavailable, for any reason but the step. An updated member is unavailable until it is settled. */
@@ -24,9 +24,21 @@ export function unavailableLimit({ situation, step, members }: Asked): number {
 }
 
 const leads = ({ snapshot, policy }: Situation, ordinal: number): boolean =>
-  policy.mode === 'Observe' || ordinal === snapshot.cluster.primaryIndex;
+  policy.mode === 'MOCO' || ordinal === snapshot.cluster.primaryIndex;
 
 /** A terminating member uses its part of the budget. Only a member that participates has one. */
 export function isTerminationAwaited(asked: Asked): boolean {
   return !asksFor(asked, 'reduces') || unavailableMembers(asked).length >= unavailableLimit(asked);
+}
+
+/** A kubelet may need 10 s past the grace period, and a watch may report the deletion 20 s late. */
+const stuckMarginSeconds = 30;
+
+export const terminatingMembers = ({ members }: Situation): readonly Member[] =>
+  members.filter(({ state }) => state === 'terminating');
+
+/** After its grace period a terminating member is stuck, and only a person can tell why. */
+export function isStuckTerminating({ deadlines }: Situation, { facts }: Member): boolean {
+  const { terminatingForSeconds, graceSeconds } = facts;
+  return terminatingForSeconds !== null && deadlines.reached(terminatingForSeconds, graceSeconds + stuckMarginSeconds);
 }

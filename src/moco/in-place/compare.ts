@@ -1,4 +1,4 @@
-import type { ContainerImage, InPlaceChange, InPlaceSettings } from '../../core/in-place.ts';
+import type { ContainerImage, InPlaceChange, InPlaceSettings } from '../../core/in-place-changes.ts';
 import { type Json, object, objects, text } from '../json.ts';
 import type { LivePod } from '../records.ts';
 import { type TemplateDifference, templateDifferences } from '../template-changes.ts';

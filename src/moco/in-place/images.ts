@@ -1,4 +1,4 @@
-import type { InPlaceChange } from '../../core/in-place.ts';
+import type { InPlaceChange } from '../../core/in-place-changes.ts';
 import { type Json, object, objects, strings } from '../json.ts';
 import type { LivePod } from '../records.ts';
 import { isUntagged } from './pod-defaults.ts';

@@ -1,7 +1,7 @@
-import type { InPlaceUpdate } from '../../core/in-place.ts';
+import type { InPlaceUpdate } from '../../core/in-place-changes.ts';
 import type { Ages } from '../ages.ts';
+import { milliseconds } from '../json.ts';
 import type { LiveContainer, LivePod, PodRecord } from '../records.ts';
-import { milliseconds } from '../timestamp.ts';
 import type { Comparison } from './compare.ts';
 import { isSameQuantity } from './quantity.ts';
 import { hasRestartedResized } from './restart.ts';

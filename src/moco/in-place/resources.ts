@@ -1,4 +1,4 @@
-import type { ContainerResources } from '../../core/in-place.ts';
+import type { ContainerResources } from '../../core/in-place-changes.ts';
 import { type Json, object, objects, text } from '../json.ts';
 import { agentContainer, mysqldContainer } from '../names.ts';
 import type { LiveContainer, LivePod } from '../records.ts';

@@ -1,9 +1,8 @@
-import type { InPlaceChange, RestartInPlace } from '../../core/in-place.ts';
+import type { InPlaceChange, RestartInPlace } from '../../core/in-place-changes.ts';
 import type { Ages } from '../ages.ts';
-import { type Json, object, text, whole } from '../json.ts';
+import { type Json, milliseconds, object, text, whole } from '../json.ts';
 import { mysqldContainer, restartInPlaceAnnotation, revisionHashLabel } from '../names.ts';
 import type { LivePod, PodRecord } from '../records.ts';
-import { milliseconds } from '../timestamp.ts';
 
 /** How long after the restarted containers mysqld may restart because of them: its probes fail for at most 30 s. */
 const consequenceMilliseconds = 60_000;

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { V1MicroTime } from '@kubernetes/client-node';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { neededByController, neededInWholeCluster } from '../../../src/cli/check/rights.ts';
@@ -109,6 +110,8 @@ describe('check', () => {
       ['ok', 'PodDisruptionBudgets'],
       ['ok', 'manifests'],
       ['ok', 'PersistentVolumeClaims'],
+      ['ok', 'semi-sync plugins'],
+      ['ok', 'MySQL'],
     ]);
     expect(status).to.equal(0);
     expect(lines[1]).to.contain('moco-controller runs moco:0.36.0');
@@ -119,6 +122,30 @@ describe('check', () => {
     const { status, lines } = await installed.lines();
     expect(status).to.equal(0);
     expect(lines[1]).to.contain('with --partition-update-interval=5s').and.contain('leave the flag off');
+  });
+
+  it('says what is not known while MySQL itself is not asked, and where it is asked', async () => {
+    const lease = '/apis/coordination.k8s.io/v1/namespaces/moco-rollout-system/leases/moco-rollout';
+    const last = async (): Promise<string> => (await installed.lines('-n', 'default')).lines.at(-1) ?? '';
+    expect(await last()).to.contain(
+      'whether a replica that is ready has received what the primary has committed is not known',
+    );
+    const flags = JSON.stringify({ featureGates: { ReplicationFacts: true } });
+    installed.cluster.clusterScoped[lease] = {
+      metadata: {
+        namespace: 'moco-rollout-system',
+        name: 'moco-rollout',
+        uid: 'lease',
+        resourceVersion: '1',
+        annotations: { 'moco-rollout.io/flags': flags },
+      },
+      spec: { holderIdentity: 'a', renewTime: new V1MicroTime(installed.cluster.bench.world.wall()).toISOString() },
+    };
+    expect(await last()).to.match(
+      /^ok +MySQL +it is asked: system:serviceaccount:\S+ may read MOCO's Secrets in namespace default$/,
+    );
+    installed.denied.push('get secrets');
+    expect(await last()).to.contain('which it may not in namespace default: config/replication-facts grants it');
   });
 
   it('asks for the rights of config/rbac', () => {
@@ -225,7 +252,47 @@ describe('check', () => {
       },
       /^failed +PodDisruptionBudgets +these never allow a disruption: default\/strict \(cluster test\)/,
     ],
+    'a cluster is to get MySQL 9.7 and has members without the renamed plugins': [
+      () => {
+        template('9.7.1', '0.17.0');
+        members(['8.4.8', '0.16.0'], ['8.4.8', '0.17.0'], ['8.4.8', '0.17.0']);
+      },
+      /^failed +semi-sync plugins +these are to get a mysqld that has the renamed plugins alone.*: default\/test \(moco-test-0\);/,
+    ],
   };
+
+  const images = (mysqld: string, agent: string): object => ({
+    containers: [
+      { name: 'mysqld', image: `mysql:${mysqld}` },
+      { name: 'agent', image: `moco-agent:${agent}` },
+    ],
+  });
+  const members = (...all: readonly (readonly [mysqld: string, agent: string])[]): void =>
+    all.forEach(([mysqld, agent], ordinal) => {
+      installed.cluster.bench.changePod(ordinal, { spec: images(mysqld, agent) });
+    });
+  const template = (mysqld: string, agent: string): void =>
+    installed.cluster.bench.changeStatefulSet({ spec: { template: { spec: images(mysqld, agent) } } });
+  const pluginsLine = async (): Promise<string | undefined> =>
+    (await installed.lines()).lines.find((one) => one.includes(' semi-sync plugins '));
+
+  it('names the clusters whose members have not restarted since MOCO brought the renamed plugins', async () => {
+    template('8.4.8', '0.17.0');
+    members(['8.4.8', '0.16.0'], ['8.4.8', '0.17.0'], ['8.4.8', '0.16.0']);
+    expect(await pluginsLine()).to.match(
+      /^ok .*keep these at MySQL 8\.4 until .*restarted.*: default\/test \(moco-test-0, moco-test-2\)$/,
+    );
+    members(['8.4.8', '0.17.0'], ['8.4.8', '0.17.1'], ['8.4.8', '1.0.0']);
+    expect(await pluginsLine()).to.match(/^ok .*no cluster is to get MySQL 9\.5 or newer before/);
+  });
+
+  it('does not know it where the tag of moco-agent is no version, and needs it for a newer mysqld alone', async () => {
+    template('9.7.1', 'latest');
+    members(['8.4.8', 'latest'], ['8.4.8', '0.17.0'], ['8.4.8', '0.17.0']);
+    expect(await pluginsLine()).to.match(/^unknown .*no version in their tags.*: default\/test \(moco-test-0\)$/);
+    template('8.4.8', 'latest');
+    expect(await pluginsLine()).to.match(/^ok /);
+  });
 
   for (const [what, [change, line]] of Object.entries(failures)) {
     it(`fails if ${what}, and only that line`, async () => {
@@ -276,7 +343,7 @@ describe('check', () => {
     installed.denied.push('own approve mysqlrollouts');
     const { status, lines } = await installed.lines();
     expect(status).to.equal(0);
-    expect(lines[5]).to.match(/but not approve mysqlrollouts/);
+    expect(lines[5]).to.match(/but not approve \(approve mysqlrollouts\)$/);
   });
 
   it('writes its findings for programs', async () => {

@@ -33,13 +33,19 @@ describe('completion', () => {
     expect(await words('override', 'test', 'Paus')).to.deep.equal([':4']);
     expect(await words('explain', 'Paus')).to.deep.equal(['Paused', ':4']);
     expect(await words('wait', '--time')).to.deep.equal(['--timeout', ':4']);
-    expect(await words('status', '-o', '')).to.deep.equal(['wide', 'name', 'json', 'yaml', 'jsonpath=', ':4']);
+    expect(await words('status', '-o', '')).to.deep.equal(['wide', 'name', 'json', 'yaml', ':4']);
     expect(await words('status', '--namespace', 'de')).to.deep.equal(['default', ':4']);
     expect(await words('status', '--kubeconfig', '')).to.deep.equal([':0']);
     addSequence(cluster, 'production', production);
     expect(await words('sequence', 'pr')).to.deep.equal(['production', ':4']);
     expect(await words('plan', '--ass')).to.deep.equal(['--assume', '--assume-stale', ':4']);
     expect(await words('')).to.include.members(['status', 'plan', 'release']);
+  });
+
+  it('is called by the script that `completion` prints', async () => {
+    const { status, out } = await runWith({}, ['completion']);
+    expect(status).to.equal(0);
+    expect(out).to.match(/^#!\/bin\/sh\n[^]*\nexec kubectl moco-rollout __complete "\$@"\n$/);
   });
 
   it('completes nothing if the API server does not answer', async () => {

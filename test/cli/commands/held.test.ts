@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import type { HoldRule } from '../../../src/core/decision.ts';
+import { timestampOf } from '../../../src/moco/json.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
-import { timestampOf } from '../../../src/moco/timestamp.ts';
 import { mysqlCluster } from '../../controller/moco-objects.ts';
 import { FakeCluster } from '../fake-cluster.ts';
 

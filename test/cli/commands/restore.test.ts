@@ -153,7 +153,7 @@ describe('restore', () => {
     'while the rule is overridden': [
       () => {
         fails(cluster);
-        const until = '2999-01-01T00:00:00Z';
+        const until = new Date(cluster.bench.world.wall() + 60_000).toISOString();
         cluster.bench.setting({ overrides: [{ rule: 'UpdateRevisionFailing', until, reason: 'x' }] });
       },
       /^error: UpdateRevisionFailing is overridden, so .*`kubectl moco-rollout override test UpdateRevisionFailing --clear`\n$/,

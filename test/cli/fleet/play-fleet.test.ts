@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { SequenceSpec } from '../../../src/api/sequence.ts';
+import type { SequenceSpec } from '../../../src/api/rollout-sequence.ts';
 import { type FleetInput, playFleet } from '../../../src/cli/fleet/play-fleet.ts';
-import { concurrencyOf } from '../../../src/core/fleet/sequence.ts';
-import { type StagedCluster, stageCounts } from '../../../src/core/fleet/stage-counts.ts';
+import { concurrencyOf, type StagedCluster, stageCounts } from '../../../src/core/fleet/stage-counts.ts';
 import { stageGates } from '../../../src/core/fleet/stage-waits.ts';
 import type { FleetPlan, PlannedCluster } from '../../../src/plan/fleet-plan.ts';
 import { StagedFleet } from '../../verification/fleet/staged-fleet.ts';
@@ -84,6 +83,13 @@ function stagedAt({ facts, sequences }: FleetInput, plan: FleetPlan, seconds: nu
 }
 
 describe('the plan of a fleet', () => {
+  it('lets the others begin once a member of the first cluster is back', () => {
+    const all = ['a', 'b', 'c'].map((name) => ({ name, stale: true, status: measured(30) }));
+    const { from, clusters: planned } = playFleet(observedFleet(all, {}, { verifyFirstCluster: true }));
+    const [first = Number.NaN, ...others] = planned.map(({ beginsAt }) => (beginsAt ?? Number.NaN) - from);
+    expect([first, others]).to.deep.equal([0, [35, 35]]);
+  });
+
   it('ends, and no cluster begins in it before its turn', () => {
     fc.assert(
       fc.property(

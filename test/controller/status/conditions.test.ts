@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type MySQLRollout, rolloutKind } from '../../../src/api/rollout.ts';
-import { noFleetLimits } from '../../../src/controller/observe/fleet.ts';
+import { noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { Bench, type Process } from '../bench.ts';
 import { kstatus } from '../kstatus.ts';
 import { begunAt, rollOut } from '../whole-rollout.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { noFleetLimits } from '../../../src/controller/observe/fleet.ts';
+import { noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { podDisruptionBudgets } from '../../../src/kube/resource.ts';
 import { Bench, type Process } from '../bench.ts';
 import { heldByMoco, keepByWebhook } from '../object-server.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { neverInPlace } from '../../../src/core/in-place.ts';
+import { neverInPlace } from '../../../src/core/in-place-changes.ts';
 import { type Comparison, compare } from '../../../src/moco/in-place/compare.ts';
 import { withPodDefaults } from '../../../src/moco/in-place/pod-defaults.ts';
 import { type Json, object, objects } from '../../../src/moco/json.ts';

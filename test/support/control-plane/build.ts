@@ -5,23 +5,35 @@ import { withLock } from './build-lock.ts';
 import { BuildProgress, type ProgressOutput } from './build-progress.ts';
 import { goBuild, goBuildEnvironment, goFingerprint, isExecutable, requireGo } from './go.ts';
 
-/** Shortest first: what is wrong with a toolchain shows early. */
 const importPaths = {
   etcd: 'go.etcd.io/etcd/server/v3',
   kubectl: 'k8s.io/kubernetes/cmd/kubectl',
   'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
   'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
+  'kube-scheduler': 'k8s.io/kubernetes/cmd/kube-scheduler',
+  'kube-proxy': 'k8s.io/kubernetes/cmd/kube-proxy',
+  kubelet: 'k8s.io/kubernetes/cmd/kubelet',
 } as const;
 
 type BinaryName = keyof typeof importPaths;
 
-/** Absolute paths. */
-export type Binaries = Readonly<Record<BinaryName, string>>;
+/** Shortest first: what is wrong with a toolchain shows early. */
+const controlPlaneNames = ['etcd', 'kubectl', 'kube-controller-manager', 'kube-apiserver'] as const;
 
-const binaryNames = Object.keys(importPaths) as BinaryName[];
+/** What a cluster has besides its control plane. */
+const nodeNames = ['kube-scheduler', 'kube-proxy', 'kubelet'] as const;
+
+/** Absolute paths. */
+export type Binaries = Readonly<Record<(typeof controlPlaneNames)[number], string>>;
+
+/** Absolute paths. */
+export type NodeBinaries = Readonly<Record<(typeof nodeNames)[number], string>>;
 
 /** The minor versions of Kubernetes that `modules` pins, the default first. */
-const minorVersions = ['1.36', '1.35'] as const;
+const minorVersions = ['1.36', '1.37', '1.35'] as const;
+
+/** Of 1.35 nobody needs nodes. */
+const minorVersionsWithNodes: readonly string[] = ['1.36', '1.37'];
 
 const cacheDirectory = fileURLToPath(new URL('../../../.cache/control-plane/', import.meta.url));
 
@@ -136,7 +148,7 @@ async function built(names: readonly BinaryName[], place: Place): Promise<string
 }
 
 async function fromAssets(assets: string, place: Place): Promise<Binaries> {
-  const missing = await missingFrom(assets, binaryNames);
+  const missing = await missingFrom(assets, controlPlaneNames);
   // envtest, which most such directories come from, has no controller manager.
   const buildable = missing.filter((name) => name === 'kube-controller-manager');
   if (missing.length > buildable.length) {
@@ -146,17 +158,14 @@ async function fromAssets(assets: string, place: Place): Promise<Binaries> {
     );
   }
   const directory = buildable.length === 0 ? assets : await built(buildable, place);
-  const at = (name: BinaryName): string => join(missing.includes(name) ? directory : assets, name);
-  return binariesAt(at);
+  return pathsOf(controlPlaneNames, (name) => join(missing.includes(name) ? directory : assets, name));
 }
 
-function binariesAt(at: (name: BinaryName) => string): Binaries {
-  return {
-    etcd: at('etcd'),
-    kubectl: at('kubectl'),
-    'kube-apiserver': at('kube-apiserver'),
-    'kube-controller-manager': at('kube-controller-manager'),
-  };
+function pathsOf<Name extends BinaryName>(
+  names: readonly Name[],
+  at: (name: Name) => string,
+): Readonly<Record<Name, string>> {
+  return Object.fromEntries(names.map((name) => [name, at(name)])) as Record<Name, string>;
 }
 
 /**
@@ -164,12 +173,33 @@ function binariesAt(at: (name: BinaryName) => string): Binaries {
  * it builds. Throws a sentence when Go is missing, too old, or fails.
  */
 export async function controlPlaneBinaries(options: BuildOptions = {}): Promise<Binaries> {
-  const { environment = process.env, signal } = options;
-  const { assets = environment['KUBEBUILDER_ASSETS'], output = process.stderr, cache = cacheDirectory } = options;
-  const place = { cache, output, environment, signal };
+  const place = placeOf(options);
+  const { assets = place.environment['KUBEBUILDER_ASSETS'] } = options;
   if (assets !== undefined && assets !== '') {
     return fromAssets(assets, place);
   }
-  const directory = await built(binaryNames, place);
-  return binariesAt((name) => join(directory, name));
+  const directory = await built(controlPlaneNames, place);
+  return pathsOf(controlPlaneNames, (name) => join(directory, name));
+}
+
+/** As {@link controlPlaneBinaries}, for what a cluster with nodes has besides. */
+export async function nodeBinaries(options: Omit<BuildOptions, 'assets'> = {}): Promise<NodeBinaries> {
+  const place = placeOf(options);
+  const { KUBERNETES: asked } = place.environment;
+  if (asked && !minorVersionsWithNodes.includes(asked)) {
+    throw new Error(
+      `Expected KUBERNETES to be one of ${minorVersionsWithNodes.join(', ')} for a cluster with nodes, got ${JSON.stringify(asked)}`,
+    );
+  }
+  const directory = await built(nodeNames, place);
+  return pathsOf(nodeNames, (name) => join(directory, name));
+}
+
+function placeOf({
+  environment = process.env,
+  signal,
+  output = process.stderr,
+  cache = cacheDirectory,
+}: BuildOptions): Place {
+  return { cache, output, environment, signal };
 }

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { AuditEvent } from './audit-log.ts';
 import { type AuditSettings, markerPath } from './audit-policy.ts';
 import { leaveRights } from './audit-rights.ts';
@@ -11,6 +9,7 @@ import { type Binaries, controlPlaneBinaries } from './build.ts';
 import type { KeyPair, Subject } from './certificates.ts';
 import { Guard } from './guard.ts';
 import { type KubeconfigContent, writeKubeconfig } from './kubeconfig.ts';
+import { Kubectl } from './kubectl.ts';
 import { type Preparation, prepare } from './preparation.ts';
 import type { ServerOptions } from './server-flags.ts';
 import { type ServerName, Servers } from './servers.ts';
@@ -18,10 +17,8 @@ import { until } from './until.ts';
 
 export type { AuditEvent } from './audit-log.ts';
 
-const run = promisify(execFile);
 const flushDeadlineMilliseconds = 60_000;
 const tokenSeconds = 24 * 3600;
-const kubectlOutputBytes = 64 * 1024 * 1024;
 
 export interface ControlPlaneOptions extends Partial<ServerOptions> {
   /** What the API server records; `false`: nothing. */
@@ -86,6 +83,7 @@ export class ControlPlane {
   readonly #guard: Guard;
   readonly #preparation: Preparation;
   readonly #servers: Servers;
+  readonly #kubectl: Kubectl;
   #kubeconfigs = 0;
   #rights: Promise<void> | null = null;
 
@@ -95,6 +93,7 @@ export class ControlPlane {
     this.#guard = guard;
     this.#preparation = preparation;
     this.#servers = servers;
+    this.#kubectl = new Kubectl(binaries.kubectl, this.adminKubeconfig);
   }
 
   /** Such as `https://127.0.0.1:23456`. */
@@ -157,45 +156,13 @@ export class ControlPlane {
   }
 
   /** Runs kubectl as admin. Resolves to its standard output; throws with its standard error. */
-  async kubectl(...flags: readonly string[]): Promise<string> {
-    try {
-      const { stdout } = await run(this.binaries.kubectl, ['--kubeconfig', this.adminKubeconfig, ...flags], {
-        maxBuffer: kubectlOutputBytes,
-        env: { ...process.env, HOME: this.directory, KUBECONFIG: this.adminKubeconfig },
-      });
-      return stdout;
-    } catch (error) {
-      const output = (error as { stderr?: string }).stderr ?? String(error);
-      throw new Error(`kubectl ${flags.join(' ')} failed: ${output.trim()}`, { cause: error });
-    }
+  kubectl(...flags: readonly string[]): Promise<string> {
+    return this.#kubectl.run(...flags);
   }
 
-  /** Applies manifests (files or directories) and waits until the API server serves every kind that they define. */
-  async apply(...paths: readonly string[]): Promise<void> {
-    if (paths.length === 0) {
-      return;
-    }
-    const applied = await this.kubectl(
-      'apply',
-      '--server-side',
-      '-o',
-      'name',
-      ...paths.flatMap((path) => ['-f', path]),
-    );
-    const definitions = applied.split('\n').filter((name) => name.startsWith('customresourcedefinition'));
-    if (definitions.length > 0) await this.#established(definitions);
-  }
-
-  /** kubectl can't wait for a condition of an object that has no conditions at all yet. */
-  async #established(definitions: readonly string[]): Promise<void> {
-    for (;;) {
-      try {
-        await this.kubectl('wait', '--for=condition=Established', '--timeout=60s', ...definitions);
-        return;
-      } catch (error) {
-        if (!String(error).includes('.status.conditions accessor error')) throw error;
-      }
-    }
+  /** See {@link Kubectl.apply}. */
+  apply(...paths: readonly string[]): Promise<void> {
+    return this.#kubectl.apply(...paths);
   }
 
   /**

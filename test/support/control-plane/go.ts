@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { access, constants, readFile } from 'node:fs/promises';
+import { access, constants, glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -91,10 +91,15 @@ export function goBuild(build: GoBuild): Promise<void> {
   });
 }
 
-/** The name of a build: go.mod, go.sum, the flags and the platform determine its output. `directory` has the go.mod. */
+/**
+ * The name of a build: go.mod, go.sum, programs beside them, the flags and the platform determine its output. `directory`
+ * has the go.mod.
+ */
 export async function goFingerprint(directory: string, flags: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
-  for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(directory, file)));
+  const programs: string[] = [];
+  for await (const file of glob('**/*.go', { cwd: directory })) programs.push(file);
+  for (const file of ['go.mod', 'go.sum', ...programs.toSorted()]) hash.update(await readFile(join(directory, file)));
   hash.update(JSON.stringify([flags, goBuildEnvironment, process.platform, process.arch]));
   return hash.digest('hex').slice(0, fingerprintCharacters);
 }

@@ -13,10 +13,14 @@ export interface GoProgram {
   readonly module: string;
   /** The folder of `.cache` that it is kept in. */
   readonly cache: string;
+  /** Go's build tags. */
+  readonly tags?: readonly string[];
+  /** Parts of it are C. */
+  readonly cgo?: boolean;
 }
 
 const cacheDirectory = fileURLToPath(new URL('../../../.cache/', import.meta.url));
-const flags = ['-mod=readonly', '-trimpath', '-ldflags', '-s -w'];
+const commonFlags = ['-mod=readonly', '-trimpath', '-ldflags', '-s -w'];
 
 /**
  * The path of a program, built from source unless it has been before; whoever comes second waits for the first. Throws a
@@ -28,11 +32,12 @@ export async function goProgram(
   program: GoProgram,
   alongside: (directory: string) => Promise<void> = async () => undefined,
 ): Promise<string> {
-  const { name, module } = program;
+  const { name, module, tags = [] } = program;
+  const flags = tags.length === 0 ? commonFlags : [...commonFlags, '-tags', tags.join(',')];
   const directory = join(cacheDirectory, program.cache, await goFingerprint(module, flags));
   const path = join(directory, name);
   if (await isExecutable(path)) return path;
-  const environment = { ...process.env, ...goBuildEnvironment };
+  const environment = { ...process.env, ...goBuildEnvironment, ...(program.cgo ? { CGO_ENABLED: '1' } : {}) };
   await requireGo(module, environment);
   await mkdir(directory, { recursive: true });
   const progress = new BuildProgress(process.stderr);
@@ -42,7 +47,7 @@ export async function goProgram(
     if (await isExecutable(path)) return;
     const unfinished = `${path}.unfinished`;
     try {
-      await build(program, unfinished, environment, progress);
+      await build(program, flags, unfinished, environment, progress);
       await alongside(directory);
       await rename(unfinished, path);
     } finally {
@@ -55,6 +60,7 @@ export async function goProgram(
 
 async function build(
   { name, importPath, module }: GoProgram,
+  flags: readonly string[],
   output: string,
   environment: NodeJS.ProcessEnv,
   progress: BuildProgress,

@@ -1,4 +1,4 @@
-import type { InPlaceChange } from '../../../src/core/in-place.ts';
+import type { InPlaceChange } from '../../../src/core/in-place-changes.ts';
 import { isObject, type Json, object, objects } from '../../../src/moco/json.ts';
 import type { FieldType, Path } from './fields.ts';
 

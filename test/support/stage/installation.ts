@@ -79,6 +79,9 @@ export class Installation {
         `--cert-dir=${join(this.#options.directory, 'certificate')}`,
         `--partition-driver=${this.#options.partitionDriver}`,
         `--leader-election-namespace=${systemNamespace}`,
+        // Each test has clusters of its own.
+        '--max-concurrent-rollouts=0',
+        '--verify-first-cluster=false',
         '--log-level=debug',
         '--log-format=json',
         ...flags,

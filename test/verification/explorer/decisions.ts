@@ -1,8 +1,8 @@
 import { decide } from '../../../src/core/decide.ts';
 import type { Decision, HoldRule, Step } from '../../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
-import type { RestoreRule, StepRule } from '../../../src/core/rules/steps.ts';
 import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
+import type { RestoreRule, StepRule } from '../../../src/core/step.ts';
 import * as c from './cells.ts';
 import { type Declare, declared } from './declared-effects.ts';
 import type { Layout } from './layout.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { Decision } from '../../../src/core/decision.ts';
 import { defaultPolicy, type MaxUnavailable, type RolloutPolicy } from '../../../src/core/policy.ts';
-import { plan } from '../../../src/plan/plan.ts';
+import { plan } from '../../../src/plan/rollout-plan.ts';
 import * as c from './cells.ts';
 import * as facts from './facts.ts';
 import { Play } from './play.ts';

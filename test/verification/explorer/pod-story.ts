@@ -1,8 +1,8 @@
 import { Deadlines } from '../../../src/core/deadlines.ts';
 import { classify, crashLoop } from '../../../src/core/member.ts';
 import { Ages } from '../../../src/moco/ages.ts';
+import { objectFacts } from '../../../src/moco/cluster-facts.ts';
 import { projectCluster, projectPod } from '../../../src/moco/projections.ts';
-import { objectFacts } from '../../../src/moco/snapshot.ts';
 import { mysqlCluster } from '../../controller/moco-objects.ts';
 import { type ContainerFault, noPodFaults, type PodFaults } from '../../support/nodes/faults.ts';
 import { kubeletStep } from '../../support/nodes/kubelet.ts';

@@ -1,4 +1,4 @@
-import type { SequenceSpec } from '../../../src/api/sequence.ts';
+import type { SequenceSpec } from '../../../src/api/rollout-sequence.ts';
 import type { FleetCluster, StagedFleet } from './staged-fleet.ts';
 
 // What a sequence promises, in words of its own: it shares no code with the controller.

@@ -1,4 +1,4 @@
-import type { SequenceSpec } from '../../../src/api/sequence.ts';
+import type { SequenceSpec } from '../../../src/api/rollout-sequence.ts';
 import { decide } from '../../../src/core/decide.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../../src/core/policy.ts';
 import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';

@@ -1,13 +1,14 @@
+import type { SequenceSpec } from '../../../src/api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
-import type { SequenceSpec } from '../../../src/api/sequence.ts';
-import { Cache, splitKey } from '../../../src/controller/observe/cache.ts';
-import { Fleet, noFleetLimits } from '../../../src/controller/observe/fleet.ts';
-import { followFleet } from '../../../src/controller/observe/follow-fleet.ts';
-import { wholeRecord } from '../../../src/controller/observe/rollout-record.ts';
-import { projectSequence } from '../../../src/controller/observe/sequence-record.ts';
+import { Cache } from '../../../src/controller/cache/cache.ts';
+import { wholeRecord } from '../../../src/controller/facts/rollout-record.ts';
+import { projectSequence } from '../../../src/controller/facts/sequence-record.ts';
+import { Fleet, noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
+import { followFleet } from '../../../src/controller/fleet/follow-fleet.ts';
 import type { FleetWait } from '../../../src/core/fleet/waits.ts';
+import { splitKey } from '../../../src/kube/store.ts';
+import { timestampOf } from '../../../src/moco/json.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../../src/moco/records.ts';
-import { timestampOf } from '../../../src/moco/timestamp.ts';
 
 export interface FleetCluster {
   readonly key: string;

@@ -1,7 +1,7 @@
-import { justCreated } from '../../../src/core/comeback-reading.ts';
 import { decide } from '../../../src/core/decide.ts';
 import type { Step } from '../../../src/core/decision.ts';
-import type { Resize } from '../../../src/core/in-place.ts';
+import type { Resize } from '../../../src/core/in-place-changes.ts';
+import { justCreated } from '../../../src/core/readings.ts';
 import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
 import { noDelays } from '../../core/replication-delays.ts';
 import { type Family, type World, worldOf } from '../explorer/world.ts';
@@ -225,7 +225,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'acts on what its cache has, without reading again right before the step',
     explorer: { finds: 'I2', world: small(3), breaks: { unconfirmed: true } },
     module: {
-      importer: 'src/controller/controller.ts',
+      importer: 'src/controller/reconciler.ts',
       imported: 'src/controller/disrupt/cluster-client.ts',
       substitute: import.meta.resolve('./modules/without-confirmation.ts'),
     },
@@ -253,7 +253,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       breaks: { unconditional: true },
     },
     module: {
-      importer: 'src/controller/controller.ts',
+      importer: 'src/controller/reconciler.ts',
       imported: 'src/controller/disrupt/cluster-client.ts',
       substitute: import.meta.resolve('./modules/without-preconditions.ts'),
     },
@@ -264,7 +264,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     explorer: { finds: 'I1', world: small(3, 'late-write'), breaks: { unfenced: true } },
     module: {
       importer: 'src/controller/disrupt/',
-      imported: 'src/controller/status/write-intent.ts',
+      imported: 'src/controller/status/write-status.ts',
       substitute: import.meta.resolve('./modules/without-intent.ts'),
     },
     simulation: ['orphans'],
@@ -272,8 +272,8 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'forgets what it has just done': {
     wrong: 'decides before its watches have shown its last write',
     module: {
-      importer: 'src/controller/observe/',
-      imported: 'src/controller/observe/own-writes.ts',
+      importer: 'src/controller/',
+      imported: 'src/controller/facts/own-writes.ts',
       substitute: import.meta.resolve('./modules/without-expectations.ts'),
     },
     simulation: [],
@@ -305,6 +305,11 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     decide: (snapshot, policy) => decide({ ...snapshot, replicationDelays: noDelays(snapshot.members) }, policy),
     simulation: ['lag'],
   },
+  'counts a replica as soon as it is ready': {
+    wrong: 'takes the next replica although the one that came back has received nothing, so that commits wait for it',
+    decide: (snapshot, policy) => decide({ ...snapshot, mysql: null }, policy),
+    explorer: { finds: 'I27', world: small(3, 'delay') },
+  },
   'ignores a failing check': {
     wrong: 'takes members that work although a check of the user fails',
     decide: (snapshot, policy) => decide({ ...snapshot, checks: [] }, policy),
@@ -314,7 +319,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'takes members that work because a check of the user has passed some time ago',
     module: {
       importer: 'src/controller/',
-      imported: 'src/controller/observe/checks.ts',
+      imported: 'src/controller/cache/check-answers.ts',
       substitute: import.meta.resolve('./modules/with-first-answers.ts'),
     },
     simulation: ['checks'],
@@ -520,7 +525,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'allows one failure too many': {
     wrong: 'lets clusters begin although maxFailures + 1 rollouts of a stage fail',
     module: {
-      importer: 'src/controller/observe/',
+      importer: 'src/controller/fleet/sequence-stages.ts',
       imported: 'src/core/fleet/stage-waits.ts',
       substitute: import.meta.resolve('./modules/with-one-more-failure.ts'),
     },
@@ -529,8 +534,8 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'takes a superseded rollout for one that has begun': {
     wrong: 'goes on at once with a template that replaces another one in the middle of a rollout',
     module: {
-      importer: 'src/controller/observe/',
-      imported: 'src/controller/observe/fleet-standing.ts',
+      importer: 'src/controller/fleet/',
+      imported: 'src/controller/fleet/fleet-standing.ts',
       substitute: import.meta.resolve('./modules/with-superseded-rollouts-begun.ts'),
     },
     fleet: /begins: it has not settled/,

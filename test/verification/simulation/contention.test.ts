@@ -44,7 +44,7 @@ describe('a StatefulSet that MOCO writes without end in the simulation', functio
   this.timeout(120_000);
 
   it('is written several times a second while members follow partitions, and the status says so', async () => {
-    const simulation = contended({ mode: 'Observe' });
+    const simulation = contended({ mode: 'MOCO' });
     await simulation.start();
     const before = generationOf(simulation);
     await passes(simulation, 2 * whileMilliseconds);

@@ -72,7 +72,7 @@ export class Deeds {
   /** With the gate off this program lowers partitions. Which members it may delete then, the witness judges. */
   #isForbidden({ kind, subresource }: ResourcePath): boolean {
     if (this.#mode === 'OnDelete' || (kind !== pods && kind !== statefulSets)) return false;
-    return this.#mode === 'Observe' || subresource === 'eviction';
+    return this.#mode === 'MOCO' || subresource === 'eviction';
   }
 
   /** A container restarts only where its image is: the kubelet stops it first and pulls afterwards. */

@@ -27,7 +27,7 @@ const modes = [
   'OnDelete',
   'Partition',
   'Partition',
-  'Observe',
+  'MOCO',
 ] as const;
 const themeNames = Object.keys(themes);
 const everyTheme = { ...themes, ...narrowThemes, ...hardThemes, ...lossThemes };

@@ -148,7 +148,7 @@ function lengthOf(what: Happening): number {
 
 /** Nothing that this program could do would end it. */
 function isForOthers(mode: Circumstances['mode'], moment: Moment): boolean {
-  return mode === 'Observe' || (mode === 'Partition' && isOutOfOrder(moment));
+  return mode === 'MOCO' || (mode === 'Partition' && isOutOfOrder(moment));
 }
 
 /** A partition cannot replace a broken member before those with higher ordinals. */

@@ -10,6 +10,7 @@ import {
   type ResourceKind,
   statefulSets,
 } from '../../../src/kube/resource.ts';
+import type { Log } from '../../../src/kube/world.ts';
 import {
   agentContainer,
   clusterKind,
@@ -59,7 +60,7 @@ export interface Circumstances {
    * Who disrupts members: this program, by pods or by partitions if MOCO has no webhook; or MOCO's own partition
    * controller, while this program only reports.
    */
-  readonly mode: 'OnDelete' | 'Partition' | 'Observe';
+  readonly mode: 'OnDelete' | 'Partition' | 'MOCO';
   readonly movesCurrentRevision: boolean;
   readonly onDeleteKeeper: OnDeleteKeeper;
   readonly processes: number;
@@ -79,6 +80,8 @@ export interface Circumstances {
   readonly spec: Json;
   /** The setting `inPlace`, with the feature gate; absent without it. */
   readonly inPlace?: Json;
+  /** What the controller logs. */
+  readonly log?: Log;
 }
 
 export const namespace = 'default';
@@ -228,6 +231,7 @@ export class Simulation {
         network,
         delays: lagging,
         readCheck: this.checks.read,
+        log: circumstances.log,
         epochMilliseconds,
         number,
         strategies: {

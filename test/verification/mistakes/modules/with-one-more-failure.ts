@@ -1,4 +1,4 @@
-import type { Sequence } from '../../../../src/core/fleet/sequence.ts';
+import type { Sequence } from '../../../../src/core/fleet/stage-counts.ts';
 import { stageGates as rightGates, stageWaits as rightWaits } from '../../../../src/core/fleet/stage-waits.ts';
 
 export { nextInStage } from '../../../../src/core/fleet/stage-waits.ts';

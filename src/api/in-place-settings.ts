@@ -1,0 +1,67 @@
+import { neverInPlace } from '../core/in-place-changes.ts';
+import { mysqldContainer } from '../moco/names.ts';
+import { maintenanceWindow } from './maintenance-settings.ts';
+import { flag, type Infer, listOf, oneOf, rules, struct, text } from './schema.ts';
+
+// How pods are updated without being replaced: the setting `inPlace`.
+
+const mostContainers = 16;
+const mostKeys = 32;
+const notMysqld = 'the name of a container other than mysqld';
+
+const container = text(63, 'The name of a container.').refine((name) => name !== mysqldContainer, notMysqld);
+
+/** A prefix of 253 characters, a slash, and a name of 63. */
+const longestKey = 317;
+const aKey = 'the key of a label or an annotation, or the beginning of keys with a * after it';
+const key = text(longestKey, 'The key of a label or an annotation.').regex(/^[A-Za-z0-9][A-Za-z0-9._/-]*[*]?$/, aKey);
+
+const fields = {
+  mode: oneOf(
+    ['Never', 'IfPossible', 'Only'],
+    'Whether running pods are changed instead of replaced. With IfPossible a member is replaced where its pod can not ' +
+      'be changed. With Only such a member waits (RestartNeeded) until somebody approves the revision or overrides the ' +
+      `rule, or for one of the restartWindows; members that are down are replaced all the same. Defaults to ${neverInPlace.mode}.`,
+  ).exactOptional(),
+  containers: listOf(
+    container,
+    mostContainers,
+    'The containers that may restart with another image while mysqld goes on. The image has to be on the node already, ' +
+      'since the kubelet stops the container before it pulls. Never mysqld. Defaults to ' +
+      `${neverInPlace.containers.join(', ')}.`,
+  )
+    .meta(rules({ rule: `!('${mysqldContainer}' in self)`, message: 'must not have mysqld: it would restart' }))
+    .exactOptional(),
+  resources: flag(
+    'Whether CPU and memory of containers, mysqld among them, may change in a running pod. mysqld never gets a lower ' +
+      `memory limit so. Defaults to ${neverInPlace.resources}.`,
+  ).exactOptional(),
+  metadata: listOf(
+    key,
+    mostKeys,
+    'The labels and annotations that may change in a running pod, by key. Name only those that nobody reads when a pod is ' +
+      'created, and that nobody changes to have pods restarted. A * at the end stands for any end, as in example.com/*. ' +
+      'With any other key a change needs another pod. So does a label that selects the pod, whatever the spec of the pod ' +
+      'reads, kubectl.kubernetes.io/restartedAt, and what MOCO acts on. ' +
+      `Defaults to ${neverInPlace.metadata.join(', ')}.`,
+  ).exactOptional(),
+  primary: oneOf(
+    ['InPlace', 'AfterSwitchover'],
+    'Whether containers of the primary restart while it is primary, or after a switchover. While one restarts, its pod ' +
+      `is not ready, and the Service of the primary has no endpoint. Defaults to ${neverInPlace.primary}.`,
+  ).exactOptional(),
+  restartWindows: listOf(
+    maintenanceWindow,
+    8,
+    'The times at which the mode Only replaces members that need another pod, if the expected time fits into what is ' +
+      'left of the window. The maintenance windows apply as well. Without any, somebody has to allow it.',
+  ).exactOptional(),
+};
+
+export const inPlaceField = struct(
+  fields,
+  'How a member is updated whose pod can be changed while it runs. This requires the feature gate InPlaceUpdate and ' +
+    'the strategy OnDelete.',
+);
+
+export type InPlaceField = Infer<typeof inPlaceField>;

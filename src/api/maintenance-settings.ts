@@ -1,0 +1,142 @@
+import { Cron } from 'croner';
+import * as z from 'zod';
+import { milliseconds } from '../moco/json.ts';
+import { duration, type Infer, listOf, rules, struct, text, time, whole } from './schema.ts';
+
+// The times at which members that work may be taken: windows that repeat, and blackouts.
+
+/** A minute and hours, so that a window begins a few times a day and the next ones are soon found. */
+const schedulePattern = String.raw`^[0-9]{1,2} [0-9]{1,2}(,[0-9]{1,2}){0,5} [^ ]+ [^ ]+ [^ ]+$`;
+const schedule =
+  'a schedule of five fields, of which the first is a minute and the second an hour or up to six hours, such as "0 1 * * TUE-THU"';
+const longestZone = 64;
+const zone = 'the name of a time zone of the IANA database, such as "Asia/Tokyo"';
+
+/** What `timeZone` is if it is left out. */
+const defaultZone = 'UTC';
+
+export const maintenanceWindow = struct(
+  {
+    schedule: z
+      .string(schedule)
+      .max(128, schedule)
+      .refine((value) => new RegExp(schedulePattern).test(value) && isSchedule(value), schedule)
+      .meta({
+        ...rules({ rule: `self.matches('${schedulePattern}')`, message: `must be ${schedule}` }),
+        description:
+          'When the window opens, as minute, hour, day of the month, month and day of the week. The day is the one on ' +
+          'which the window opens, even if it closes on the next. A time that daylight saving skips is the first ' +
+          'moment after it, and of a time that occurs twice the first counts.',
+      }),
+    duration: duration('How long the window stays open, such as "4h" or "90m", whatever the clocks do meanwhile.'),
+    timeZone: z
+      .string(zone)
+      .max(longestZone, zone)
+      .refine(isTimeZone, zone)
+      .meta({ description: `The name of the time zone in the IANA database. Defaults to ${defaultZone}.` })
+      .exactOptional(),
+  },
+  'A time that repeats, at which members that work may be updated.',
+);
+
+const blackout = struct(
+  {
+    from: time('When the blackout begins.'),
+    until: time('When the blackout ends.'),
+    reason: text(256, 'Why there is a blackout, for the people who wait for its end.'),
+  },
+  'A time at which no member that works is updated.',
+)
+  .refine(({ from, until }) => (milliseconds(until) ?? 0) > (milliseconds(from) ?? 0), {
+    path: ['until'],
+    message: 'a time after the beginning of the blackout',
+  })
+  .meta({
+    ...rules({ rule: 'self.until > self.from', message: 'a blackout must end after it begins' }),
+    description: 'A time at which no member that works is updated.',
+  });
+
+export type MaintenanceWindow = Infer<typeof maintenanceWindow>;
+
+/** The settings in force. */
+export interface MaintenanceSettings {
+  readonly maintenanceWindows: readonly MaintenanceWindow[];
+  readonly blackouts: readonly Infer<typeof blackout>[];
+  readonly expectedMemberSeconds: number;
+  /** Of the setting `inPlace`. */
+  readonly restartWindows: readonly MaintenanceWindow[];
+}
+
+/** The defaults: at any time. */
+export const noMaintenance: MaintenanceSettings = {
+  maintenanceWindows: [],
+  blackouts: [],
+  expectedMemberSeconds: 300,
+  restartWindows: [],
+};
+
+export const maintenanceFields = {
+  maintenanceWindows: listOf(
+    maintenanceWindow,
+    8,
+    'The times at which members that work may be updated. A step begins only if its expected time fits into what is ' +
+      'left of the window. Members that are down are replaced at any time. An empty list means at any time, as if no ' +
+      'other source had windows.',
+  ),
+  blackouts: listOf(
+    blackout,
+    32,
+    'Times at which no member that works is updated, whatever the maintenance windows say. A step begins only if its ' +
+      'expected time has passed before the next blackout.',
+  ),
+  expectedMemberSeconds: whole(
+    1,
+    86_400,
+    'The number of seconds that a member is expected to be unavailable while it is updated, as long as no time has ' +
+      'been measured for the cluster. A step begins only if this time fits into the maintenance window. Defaults to ' +
+      `${noMaintenance.expectedMemberSeconds}.`,
+  ),
+};
+
+/** When the windows open between two moments, in milliseconds since 1970. Throws if the window is not a valid one. */
+export function* opensAt(
+  { schedule: pattern, timeZone = defaultZone }: MaintenanceWindow,
+  from: number,
+  until: number,
+): Generator<number> {
+  const cron = read(pattern, timeZone);
+  // oxlint-disable-next-line no-restricted-globals
+  let at = cron.nextRun(new Date(from - 1));
+  while (at !== null && at.getTime() < until) {
+    yield at.getTime();
+    at = cron.nextRun(at);
+  }
+}
+
+/** Each time occurs once a day, whatever daylight saving does. */
+const read = (pattern: string, timezone: string): Cron =>
+  new Cron(pattern, { mode: '5-part', fixedTimeRule: 'no-wildcard', timezone, paused: true });
+
+function isSchedule(pattern: string): boolean {
+  try {
+    read(pattern, defaultZone);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Names that were read before: the first time takes longer than a decision. */
+const knownZones = new Set<string>();
+
+function isTimeZone(name: string): boolean {
+  if (knownZones.has(name)) return true;
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    Intl.DateTimeFormat('en', { timeZone: name });
+  } catch {
+    return false;
+  }
+  knownZones.add(name);
+  return true;
+}

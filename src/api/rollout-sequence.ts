@@ -1,0 +1,162 @@
+import * as z from 'zod';
+import { othersStage } from '../core/fleet/stage-counts.ts';
+import { labelSelector } from './label-selector.ts';
+import { condition } from './rollout-status.ts';
+import {
+  count,
+  countOrPercentage,
+  duration,
+  generation,
+  type Infer,
+  listBy,
+  listOf,
+  oneOf,
+  ownKind,
+  percentage,
+  rules,
+  struct,
+  text,
+  time,
+  whole,
+  written,
+} from './schema.ts';
+import { optional } from './settings.ts';
+
+// MySQLRolloutSequence (moco-rollout.io/v1alpha1), cluster-scoped: which clusters begin their rollouts first, and how
+// long these have to do well before the next ones begin.
+
+export const sequenceKind = ownKind('mysqlrolloutsequences', 'MySQLRolloutSequence', false);
+
+const mostStages = 32;
+const mostConcurrent = 10_000;
+const stageName = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
+
+const stage = struct(
+  {
+    name: z
+      .string('a text')
+      .max(63, 'a text of up to 63 characters')
+      .regex(new RegExp(stageName), 'lower case letters, digits and dashes')
+      .meta({ description: 'The name of the stage.' }),
+    ...optional({
+      selector: labelSelector(
+        'The MySQLClusters of the stage, by their labels. A cluster that several stages select belongs to the first of ' +
+          'them. Only the last stage can leave it out: it has the clusters that no other stage selects.',
+      ),
+      maxConcurrent: countOrPercentage<number | string>(mostConcurrent).meta({
+        'x-kubernetes-int-or-string': true,
+        minimum: 1,
+        maximum: mostConcurrent,
+        pattern: percentage,
+        description:
+          'The number of clusters of the stage that may be rolling at a time: a number, or a percentage of the ' +
+          "stage's clusters, which is rounded down. It is never less than one. Defaults to 1.",
+      }),
+      soakDuration: duration(
+        'How long every cluster of the stage has to be complete and healthy before a later stage begins, such as ' +
+          '"24h". The time starts again when one of them is not. Defaults to 0s.',
+      ),
+      maxFailures: whole(
+        0,
+        10_000,
+        'More failing clusters in the stage than this keep every other cluster of the sequence from beginning. Defaults to 0.',
+      ),
+    }),
+  },
+  'A stage: clusters that begin together.',
+);
+
+const onlyTheLast = 'only the last stage can leave out the selector';
+
+const stages = listBy('name', stage, mostStages, '')
+  .min(1, 'a list of at least 1')
+  .superRefine((all, context) => {
+    const at = all.slice(0, -1).findIndex(({ selector }) => selector === undefined);
+    if (at >= 0) context.addIssue({ code: 'custom', path: [at, 'selector'], message: `set, since ${onlyTheLast}` });
+  })
+  .meta({
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['name'],
+    ...rules({
+      rule: 'self.all(one, has(one.selector) || one.name == self[size(self) - 1].name)',
+      message: onlyTheLast,
+    }),
+    description:
+      'The stages, the first one first. Clusters that the sequence selects and no stage does come last, one at a time, ' +
+      'unless the last stage has no selector.',
+  });
+
+export const sequenceSpec = struct(
+  {
+    stages,
+    ...optional({
+      selector: labelSelector(
+        'The MySQLClusters of the sequence, by their labels. If it is empty or left out, the sequence applies to all ' +
+          'MySQLClusters. A cluster that two sequences select begins no rollout.',
+      ),
+      settleDuration: duration(
+        'How long a cluster has to be stale before it begins a rollout, since a change may reach the clusters of an ' +
+          'earlier stage later. Defaults to 5m.',
+      ),
+    }),
+  },
+  'Which MySQLClusters begin their rollouts first. What has begun goes on, and members that are down never wait.',
+);
+
+export const sequenceDefaults = { settleDuration: '5m', maxConcurrent: 1, soakDuration: 0, maxFailures: 0 } as const;
+
+export type SequenceSpec = Infer<typeof sequenceSpec>;
+
+const clusterName = (description: string) => text(317, description);
+
+const stageStatus = struct(
+  {
+    name: text(63, `The name of the stage; ${othersStage} for the clusters that no stage of the spec selects.`),
+    state: oneOf(
+      ['Empty', 'Waiting', 'Rolling', 'Failing', 'Soaking', 'Complete'],
+      'What the stage is doing: Empty if it has no clusters, Waiting for an earlier stage or for a cluster that is not ' +
+        'healthy, Rolling, Failing if more rollouts fail than maxFailures, Soaking once all are complete, and Complete ' +
+        'after soakDuration.',
+    ),
+    clusters: count('The number of clusters of the stage that are not offline.'),
+    upToDate: count('The number of clusters whose rollout is complete and that are healthy.'),
+    rolling: count('The number of clusters whose rollout has begun.'),
+    waiting: count('The number of clusters whose rollout has not begun.'),
+    failing: count('The number of clusters whose revision fails, or whose rollout has begun and is stalled.'),
+    ...optional({
+      soakedUntil: time('When the soak of the stage ends.'),
+      stoppedBy: clusterName(
+        'The cluster, as NAMESPACE/NAME, that keeps later stages from beginning: one that fails, or one that is not complete.',
+      ),
+    }),
+  },
+  'A stage as it is.',
+);
+
+export const sequenceStatus = written(
+  optional({
+    observedGeneration: generation('The generation of the spec that the status is about.'),
+    stage: text(63, 'The name of the first stage that is not complete.'),
+    clusters: count('The number of clusters of the sequence that are not offline.'),
+    upToDateClusters: count('The number of clusters that are up to date and healthy.'),
+    rollingClusters: count('The number of clusters whose rollout has begun.'),
+    failingClusters: count('The number of clusters whose rollout fails.'),
+    stages: listBy('name', stageStatus, mostStages + 1, 'The stages, the first one first.'),
+    conflicts: listOf(
+      clusterName('A cluster, as NAMESPACE/NAME.'),
+      100,
+      'Clusters that another sequence selects as well. They begin no rollout.',
+    ),
+    conditions: listBy(
+      'type',
+      condition,
+      32,
+      'Ready: every stage is complete. Progressing: rollouts of the sequence are under way, or wait for time alone. ' +
+        'Stalled: no rollout can begin until a person helps.',
+    ),
+  }),
+  'What the controller observed. Only the controller writes it.',
+);
+
+export type SequenceStatus = Infer<typeof sequenceStatus>;
+export type StageStatus = NonNullable<SequenceStatus['stages']>[number];

@@ -1,0 +1,119 @@
+import { rolloutKind, rolloutSpec } from '../../api/rollout.ts';
+import { policyKind, policySpec } from '../../api/rollout-policy.ts';
+import { sequenceKind, sequenceSpec, sequenceStatus } from '../../api/rollout-sequence.ts';
+import { rolloutStatus } from '../../api/rollout-status.ts';
+import { judgeKubernetes, kubernetesVersion } from '../../controller/facts/kubernetes-version.ts';
+import { isNotFound } from '../../kube/api-error.ts';
+import { customResourceDefinitions, deployments, type ResourceKind } from '../../kube/resource.ts';
+import { type Json, object, objects, text, whole } from '../../moco/json.ts';
+import { clusterKind, controllerSelector, mocoControllerSelector } from '../../moco/names.ts';
+import { listAll } from '../cluster/clusters.ts';
+import { controllerNote } from '../cluster/controller-lease.ts';
+import type { Session } from '../cluster/session.ts';
+import { type Check, failed, ok, unknown } from './finding.ts';
+
+export const kubernetes: Check = {
+  about: 'Kubernetes',
+  find: async ({ client, signal }) => {
+    const version = await kubernetesVersion(client, signal);
+    const { supported, sentence } = judgeKubernetes(version);
+    if (!supported) return failed(sentence ?? version);
+    return sentence === null ? ok(version) : failed(sentence);
+  },
+};
+
+export const moco: Check = {
+  about: 'MOCO',
+  find: async (session) => {
+    const definition = await definitionOf(session, clusterKind);
+    if (definition === null) return failed(`there is no kind ${clusterKind.kind}: install MOCO`);
+    if (schemaOf(definition, clusterKind.version) === null) {
+      return failed(`MOCO's CRD does not serve ${clusterKind.group}/${clusterKind.version}: upgrade MOCO`);
+    }
+    const [controller] = await listAll(session, deployments, null, { labelSelector: mocoControllerSelector });
+    if (controller === undefined) return unknown('no Deployment of moco-controller has its labels');
+    const interval = argumentsOf(controller).find((argument) => argument.startsWith('--partition-update-interval'));
+    const shared =
+      interval === undefined
+        ? ''
+        : ` with ${interval}: clusters whose new pods come up at the current revision use its turns as well, so leave the flag off`;
+    return ok(`moco-controller runs ${imagesOf(controller)}${shared}`);
+  },
+};
+
+/** The fields that this version of the program knows, by kind. */
+const known: readonly (readonly [ResourceKind, spec: readonly string[], status: readonly string[]])[] = [
+  [rolloutKind, Object.keys(rolloutSpec.shape), Object.keys(rolloutStatus.shape)],
+  [policyKind, Object.keys(policySpec.shape), []],
+  [sequenceKind, Object.keys(sequenceSpec.shape), Object.keys(sequenceStatus.shape)],
+];
+
+export const definitions: Check = {
+  about: 'CRDs',
+  find: async (session) => {
+    for (const [kind, spec, status] of known) {
+      const definition = await definitionOf(session, kind);
+      const schema = definition && schemaOf(definition, kind.version);
+      if (schema === null) {
+        return failed(`${nameOf(kind)} does not serve ${kind.version}: apply the CRDs of this version`);
+      }
+      const has = (part: string): Json => object(object(object(schema['properties'])[part])['properties']);
+      const missing = [
+        ...spec.filter((field) => !(field in has('spec'))).map((field) => `spec.${field}`),
+        ...status.filter((field) => !(field in has('status'))).map((field) => `status.${field}`),
+      ];
+      if (missing.length > 0) {
+        return failed(`${nameOf(kind)} does not know ${missing.join(', ')}: apply the CRDs of this version`);
+      }
+    }
+    return ok(`${rolloutKind.group}/${rolloutKind.version}, with all fields of this version`);
+  },
+};
+
+/** The Deployment of the controller, or `null`. */
+export async function controllerDeployment(session: Session): Promise<Json | null> {
+  const [deployment] = await listAll(session, deployments, null, { labelSelector: controllerSelector });
+  return deployment ?? null;
+}
+
+export const imagesOf = (deployment: Json): string =>
+  objects(object(object(object(deployment['spec'])['template'])['spec'])['containers'])
+    .map(({ image }) => text(image))
+    .join(', ');
+
+const argumentsOf = (deployment: Json): readonly string[] =>
+  objects(object(object(object(deployment['spec'])['template'])['spec'])['containers']).flatMap(({ args, command }) =>
+    [command, args].flatMap((words) => (Array.isArray(words) ? words.map((word) => text(word) ?? '') : [])),
+  );
+
+const nameOf = ({ plural, group }: ResourceKind): string => `${plural}.${group}`;
+
+async function definitionOf({ client, signal }: Session, kind: ResourceKind): Promise<Json | null> {
+  try {
+    return await client.get<Json>(customResourceDefinitions, { name: nameOf(kind) }, { priority: 'read', signal });
+  } catch (error) {
+    if (isNotFound(error)) return null;
+    throw error;
+  }
+}
+
+/** The schema of a served version, or `null`. */
+function schemaOf(definition: Json, version: string): Json | null {
+  const found = objects(object(definition['spec'])['versions']).find(({ name }) => name === version);
+  return found?.['served'] === true ? object(object(found['schema'])['openAPIV3Schema']) : null;
+}
+
+export const controller: Check = {
+  about: 'controller',
+  find: async (session) => {
+    const deployment = await controllerDeployment(session);
+    if (deployment === null) return failed(`no Deployment has the label ${controllerSelector}: install it`);
+    const { namespace, name } = object(deployment['metadata']);
+    const available = whole(object(deployment['status'])['availableReplicas'], 0);
+    const place = `deployment/${text(name)} in namespace ${text(namespace)}`;
+    if (available === 0) return failed(`${place} has no available replica: read its log`);
+    const silent = await controllerNote(session);
+    if (silent !== null) return failed(silent);
+    return ok(`${place} has ${available} available, of ${imagesOf(deployment)}`);
+  },
+};

@@ -1,0 +1,153 @@
+import type { PolicyRecord } from '../../api/rollout-policy.ts';
+import { jobs as jobKind, namespaces as namespaceKind } from '../../kube/resource.ts';
+import { keyOf, Store, type Stored, splitKey } from '../../kube/store.ts';
+import { clusterNameLabel } from '../../moco/names.ts';
+import type {
+  BudgetRecord,
+  ClusterObjects,
+  ClusterRecord,
+  JobRecord,
+  NamespaceRecord,
+  PodRecord,
+  StatefulSetRecord,
+} from '../../moco/records.ts';
+import type { UnavailableKind } from '../facts/collect-facts.ts';
+import { partialRecord, type RolloutRecord } from '../facts/rollout-record.ts';
+import type { SequenceRecord } from '../facts/sequence-record.ts';
+import type { SettingsSources } from '../facts/settings-in-force.ts';
+
+const byCluster = {
+  cluster: (record: Stored & { clusterName: string }) => keyOf(record.namespace, record.clusterName),
+};
+
+/** The objects that the watches delivered, by cluster. */
+export class Cache {
+  readonly clusters = new Store<ClusterRecord>({ namespace: (cluster) => cluster.namespace });
+  readonly statefulSets = new Store<StatefulSetRecord>(byCluster);
+  readonly pods = new Store<PodRecord>(byCluster);
+  readonly budgets = new Store<BudgetRecord>({
+    cluster: (budget) => namedCluster(budget),
+    others: (budget) => (namedCluster(budget) === null ? budget.namespace : null),
+  });
+  readonly jobs = new Store<JobRecord>(byCluster);
+  readonly rollouts = new Store<RolloutRecord>({});
+  readonly policies = new Store<PolicyRecord>({});
+  readonly sequences = new Store<SequenceRecord>({});
+  readonly namespaces = new Store<NamespaceRecord>({});
+  readonly #unavailable = new Map<string, UnavailableKind>();
+  readonly #availabilityListeners = new Set<() => void>();
+
+  constructor() {
+    this.clusters.subscribe(({ before, after }) => {
+      const rollout = before && !after ? this.rollouts.get(before.namespace, before.name) : undefined;
+      if (rollout && !rollout.partial) this.rollouts.put(partialRecord(rollout.object));
+    });
+  }
+
+  /** Optional kinds. Their stores stay empty while the kinds cannot be read or do not exist. */
+  get unavailable(): ReadonlyMap<string, UnavailableKind> {
+    return this.#unavailable;
+  }
+
+  /** `null` once the kind can be read. */
+  setUnavailable(kind: string, unavailable: UnavailableKind | null): void {
+    if (unavailable === null) this.#unavailable.delete(kind);
+    else this.#unavailable.set(kind, unavailable);
+    for (const listener of this.#availabilityListeners) listener();
+  }
+
+  /** Calls back with the key of every cluster that a change affects. Returns a function that unsubscribes. */
+  onChange(changed: (key: string) => void): () => void {
+    const own = ({ before, after }: { before: Stored | null; after: Stored | null }): void => {
+      const object = after ?? before;
+      if (object) changed(keyOf(object.namespace, object.name));
+    };
+    const owned = ({ before, after }: { before: Owned | null; after: Owned | null }): void => {
+      for (const key of new Set([before, after].filter((object) => object !== null).map(ownerKey))) changed(key);
+    };
+    const all = (clusters: readonly ClusterRecord[]): void => {
+      for (const cluster of clusters) changed(keyOf(cluster.namespace, cluster.name));
+    };
+    // What is not known of the kind may concern any cluster.
+    const availability = (): void => all(this.clusters.values());
+    this.#availabilityListeners.add(availability);
+    const ends = [
+      () => void this.#availabilityListeners.delete(availability),
+      this.clusters.subscribe(own),
+      this.rollouts.subscribe(own),
+      this.statefulSets.subscribe(owned),
+      this.pods.subscribe(owned),
+      this.jobs.subscribe(owned),
+      this.budgets.subscribe(({ before, after }) => {
+        for (const key of new Set([before, after].flatMap((budget) => this.#concerned(budget)))) changed(key);
+      }),
+      this.policies.subscribe(({ before, after }) => {
+        // Which clusters a policy selects depends on the labels of namespaces. Queueing all clusters is cheap.
+        if (before?.generation !== after?.generation) all(this.clusters.values());
+      }),
+      this.namespaces.subscribe(({ before, after }) => {
+        const name = after?.name ?? before?.name ?? '';
+        if (!isSame(before?.labels, after?.labels)) all(this.clusters.by('namespace', name));
+      }),
+    ];
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+
+  /** The cached objects of a cluster, or `null` if there is no such MySQLCluster. */
+  objects(key: string): ClusterObjects | null {
+    const [namespace, name] = splitKey(key);
+    const cluster = this.clusters.get(namespace, name);
+    if (!cluster) return null;
+    const jobsUnreadable = this.#jobsUnreadable;
+    return {
+      cluster,
+      statefulSet: this.statefulSets.by('cluster', key)[0] ?? null,
+      pods: this.pods.by('cluster', key),
+      budgets: [...this.budgets.by('cluster', key), ...this.budgets.by('others', namespace)],
+      jobs: jobsUnreadable === null ? this.jobs.by('cluster', key) : [],
+      jobsUnreadable,
+    };
+  }
+
+  /** The settings of a cluster from all sources but its MySQLRollout. */
+  settingsSources({
+    namespace,
+    labels,
+  }: Pick<ClusterRecord, 'namespace' | 'labels'>): Omit<SettingsSources, 'rollout'> {
+    // Labels that were read before the kind became unavailable may have changed since.
+    const isKnown = !this.#unavailable.has(namespaceKind.kind);
+    const namespaceLabels = (isKnown && this.namespaces.get('', namespace)?.labels) || null;
+    return { policies: this.policies.values(), cluster: { namespace, labels, namespaceLabels } };
+  }
+
+  get #jobsUnreadable(): string | null {
+    const unavailable = this.#unavailable.get(jobKind.kind);
+    return unavailable === undefined || unavailable.why === 'NotFound' ? null : unavailable.message;
+  }
+
+  /** MOCO's own budgets name their cluster. Any other budget may select any cluster of its namespace. */
+  #concerned(budget: BudgetRecord | null): readonly string[] {
+    if (budget === null) return [];
+    const named = namedCluster(budget);
+    if (named !== null) return [named];
+    return this.clusters.by('namespace', budget.namespace).map((cluster) => keyOf(cluster.namespace, cluster.name));
+  }
+}
+
+/**
+ * Whether two records are equal. All records are made in the same function, so their fields have the same order.
+ * Labels keep the order of the API server.
+ */
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** The only cluster whose pods a budget can select, if the budget names one as MOCO's own do. */
+export function namedCluster({ namespace, selector }: BudgetRecord): string | null {
+  const name = selector?.matchLabels[clusterNameLabel];
+  return name === undefined ? null : keyOf(namespace, name);
+}
+
+type Owned = Stored & { readonly clusterName: string };
+
+const ownerKey = (object: Owned): string => keyOf(object.namespace, object.clusterName);

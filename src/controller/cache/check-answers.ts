@@ -1,0 +1,99 @@
+import type { Check } from '../../api/check-settings.ts';
+import type { CheckFacts, CheckReading } from '../../core/readings.ts';
+import { splitKey } from '../../kube/store.ts';
+import type { World } from '../../kube/world.ts';
+import type { CheckMetrics } from '../../telemetry/request-metrics.ts';
+import type { CheckReader } from './check-reader.ts';
+
+/** After a longer pause an answer belongs to another step. */
+const seriesMilliseconds = 60_000;
+
+interface Known {
+  /** The answer is one to this query. */
+  readonly query: string;
+  readonly reading: CheckReading;
+  readonly atMilliseconds: number;
+  /** The first of the unknown answers in a row; `null` if the last one is not unknown. */
+  readonly unknownSinceMilliseconds: number | null;
+}
+
+/**
+ * The last answers to the checks of all clusters. No pass waits for Prometheus: it asks, and the answer queues the
+ * cluster. So a slow answer delays no other cluster. All of it can be lost: a check is asked again before the next step.
+ */
+export class Checks {
+  readonly #read: CheckReader;
+  readonly #world: World;
+  readonly #metrics: CheckMetrics;
+  readonly #answered: (key: string) => void;
+  readonly #known = new Map<string, ReadonlyMap<string, Known>>();
+  /** Answers that are awaited. One that is not any more is dropped. */
+  readonly #asking = new Map<string, symbol>();
+
+  /** `answered` is called with the cluster once all of its checks have an answer. */
+  constructor(read: CheckReader, world: World, metrics: CheckMetrics, answered: (key: string) => void) {
+    this.#read = read;
+    this.#world = world;
+    this.#metrics = metrics;
+    this.#answered = answered;
+  }
+
+  factsFor(key: string, checks: readonly Check[]): readonly CheckFacts[] {
+    const known = this.#known.get(key);
+    const ageOf = (atMilliseconds: number): number => (this.#world.monotonic() - atMilliseconds) / 1000;
+    return checks.map(({ name, query }) => {
+      const last = known?.get(name);
+      if (last?.query !== query) return { name, reading: null, ageSeconds: 0, unknownForSeconds: 0 };
+      const { reading, atMilliseconds, unknownSinceMilliseconds: unknownSince } = last;
+      const unknownForSeconds = unknownSince === null ? 0 : ageOf(unknownSince);
+      return { name, reading, ageSeconds: ageOf(atMilliseconds), unknownForSeconds };
+    });
+  }
+
+  /** Asks all checks of the cluster in parallel, unless they are being asked. */
+  ask(key: string, checks: readonly Check[]): void {
+    if (this.#asking.has(key)) return;
+    const question = Symbol(key);
+    this.#asking.set(key, question);
+    void this.#ask(key, checks, question);
+  }
+
+  /** A step was done, or the cluster is gone: no answer from before counts for what comes next. */
+  forget(key: string): void {
+    this.#known.delete(key);
+    this.#asking.delete(key);
+  }
+
+  async #ask(key: string, checks: readonly Check[], question: symbol): Promise<void> {
+    const [namespace, name] = splitKey(key);
+    const since = this.#world.monotonic();
+    const readings = await Promise.all(
+      checks.map(async (check) => {
+        const reading = await this.#read(check, { namespace, name });
+        this.#metrics.countRequest(reading.kind);
+        this.#metrics.durationSeconds.observe((this.#world.monotonic() - since) / 1000);
+        return { check, reading };
+      }),
+    );
+    if (this.#asking.get(key) !== question) return;
+    const now = this.#world.monotonic();
+    const before = this.#known.get(key);
+    const known = readings.map(
+      ({ check, reading }) => [check.name, following(reading, before?.get(check.name), check.query, now)] as const,
+    );
+    this.#known.set(key, new Map(known));
+    this.#asking.delete(key);
+    this.#answered(key);
+  }
+}
+
+function following(reading: CheckReading, before: Known | undefined, query: string, atMilliseconds: number): Known {
+  const isSeries = before !== undefined && atMilliseconds - before.atMilliseconds < seriesMilliseconds;
+  const unknownSince = (isSeries ? before.unknownSinceMilliseconds : null) ?? atMilliseconds;
+  return {
+    query,
+    reading,
+    atMilliseconds,
+    unknownSinceMilliseconds: reading.kind === 'unknown' ? unknownSince : null,
+  };
+}

@@ -1,0 +1,113 @@
+import type { Contention } from '../../core/snapshot.ts';
+import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
+
+/** MOCO's partition controller writes less often than that, and a rollout too. */
+const windowMilliseconds = 10_000;
+/** Steps, so that the sentence stays the same while the rate varies. */
+const rates = [100, 10, 1] as const;
+/** The API server derives it from the name of this program in its requests. */
+const ownManager = 'moco-rollout';
+/** A partition that was lowered so often within so long, and reset each time, is not lowered again for so long. */
+const mostLowered = { times: 3, withinMilliseconds: 600_000, restsMilliseconds: 3_600_000 };
+
+/** A generation of the StatefulSet, and when it was first seen. */
+interface Seen {
+  readonly generation: number;
+  readonly atMilliseconds: number;
+}
+
+/** Two generations at least a window apart: the API server counts the writes between them, seen or not. */
+export interface SpecWrites {
+  readonly uid: string;
+  readonly earlier: Seen;
+  readonly later: Seen;
+}
+
+/** How often this program has set the same partition. Another template or size of the cluster begins anew. */
+export interface Lowered {
+  readonly of: string;
+  readonly partition: number;
+  readonly times: number;
+  readonly atMilliseconds: number;
+}
+
+/** What contention is known from. */
+interface KnownWrites {
+  readonly seen: { readonly specWrites: SpecWrites | null };
+  readonly steps: { readonly lowered: Lowered | null };
+  readonly readings: { readonly altered: { readonly fields: Contention['fields'] } | null };
+}
+
+export interface WrittenObjects {
+  readonly cluster: ClusterRecord;
+  readonly statefulSet: StatefulSetRecord | null;
+}
+
+/** What to remember of the writes of the spec, with this generation of the StatefulSet. */
+export function writesSeen(
+  known: SpecWrites | null,
+  statefulSet: StatefulSetRecord | null,
+  nowMilliseconds: number,
+): SpecWrites | null {
+  if (statefulSet === null) return known;
+  const { uid, generation } = statefulSet;
+  const now: Seen = { generation, atMilliseconds: nowMilliseconds };
+  if (known?.uid !== uid) return { uid, earlier: now, later: now };
+  const isWindow = nowMilliseconds - known.later.atMilliseconds >= windowMilliseconds;
+  return isWindow && generation >= known.later.generation ? { uid, earlier: known.later, later: now } : known;
+}
+
+/** What to remember of a partition that this program has just set. */
+export function loweredTo(
+  before: Lowered | null,
+  partition: number,
+  objects: WrittenObjects,
+  nowMilliseconds: number,
+): Lowered {
+  const of = loweredOf(objects);
+  const isAgain =
+    before?.of === of &&
+    before.partition === partition &&
+    nowMilliseconds - before.atMilliseconds < mostLowered.withinMilliseconds;
+  return { of, partition, times: isAgain ? before.times + 1 : 1, atMilliseconds: nowMilliseconds };
+}
+
+const loweredOf = ({ cluster, statefulSet }: WrittenObjects): string =>
+  [cluster.generation, statefulSet?.uid, statefulSet?.updateRevision].join(' ');
+
+/**
+ * Whether somebody writes the spec again and again, at least once a second for at least ten seconds, or resets the partition
+ * each time that this program lowers it: the StatefulSet controller may then have deleted the member, and creates it at its
+ * old revision again.
+ */
+export function contentionFacts(
+  { seen, steps, readings }: KnownWrites,
+  objects: WrittenObjects,
+  nowMilliseconds: number,
+): Contention | null {
+  const { statefulSet } = objects;
+  if (statefulSet === null) return null;
+  const writesPerSecond = rateOf(seen, statefulSet, nowMilliseconds);
+  if (writesPerSecond === null && !isReset(steps, objects, nowMilliseconds)) return null;
+  const managers = statefulSet.managers.filter((manager) => writesPerSecond !== null || manager !== ownManager);
+  return { writesPerSecond, managers, fields: readings.altered?.fields ?? [] };
+}
+
+function rateOf(
+  { specWrites }: KnownWrites['seen'],
+  statefulSet: StatefulSetRecord,
+  nowMilliseconds: number,
+): number | null {
+  if (specWrites?.uid !== statefulSet.uid) return null;
+  const { generation, atMilliseconds } = specWrites.earlier;
+  const passedMilliseconds = nowMilliseconds - atMilliseconds;
+  if (passedMilliseconds < windowMilliseconds) return null;
+  const perSecond = ((statefulSet.generation - generation) * 1000) / passedMilliseconds;
+  return rates.find((rate) => perSecond >= rate) ?? null;
+}
+
+function isReset({ lowered }: KnownWrites['steps'], objects: WrittenObjects, nowMilliseconds: number): boolean {
+  if (lowered?.of !== loweredOf(objects) || lowered.times < mostLowered.times) return false;
+  if (nowMilliseconds - lowered.atMilliseconds >= mostLowered.restsMilliseconds) return false;
+  return (objects.statefulSet?.partition ?? 0) > lowered.partition;
+}

@@ -1,0 +1,58 @@
+import type { LastStep, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
+import type { ClusterObjects } from '../../moco/records.ts';
+
+/** The result of a step. `unknown`: it may or may not have happened. */
+export type StepResult = 'done' | 'refused' | 'conflict' | 'unknown';
+
+/** A step whose result is not in the status yet. */
+export interface Finished {
+  readonly lastStep: LastStep;
+  readonly result: StepResult;
+  /** The update revision that the step was for. */
+  readonly revision: string;
+  /** The number of members that the step disrupted. */
+  readonly disrupted: number;
+  /** It updated the primary of several members in place. */
+  readonly sparesSwitchover: boolean;
+  /**
+   * Whether a demotion was requested or withdrawn. A withdrawal after its timeout is a failed try; other withdrawals
+   * are not.
+   */
+  readonly demotion:
+    | { readonly askedAt: string; readonly pod: { name: string; uid: string } }
+    | 'timedOut'
+    | 'takenBack'
+    | null;
+}
+
+export const didNotHappen = ({ result }: Finished): boolean => result === 'refused' || result === 'conflict';
+
+/** The last result, unless the status has it already: the response to a status write may have been lost. */
+export function unreported(
+  { lastStep }: RolloutStatus,
+  { steps: { finished } }: { readonly steps: { readonly finished: Finished | null } },
+): Finished | null {
+  const isKnown = finished?.lastStep.at === lastStep?.at && finished?.lastStep.step === lastStep?.step;
+  return isKnown && finished?.lastStep.pods.join() === lastStep?.pods.join() ? null : finished;
+}
+
+/** A demotion that is withdrawn for this reason is a failed switchover. Other withdrawals are not failures. */
+export const isFailedTry = (reason: string): boolean => reason === 'TimedOut';
+
+/** Whether the last step was a demotion that did not happen. */
+export const isDemotionMissed = (ended: Finished | null): boolean =>
+  ended?.lastStep.step === 'demote' && didNotHappen(ended);
+
+/**
+ * Whether the switchover that the status has as requested is over: the demoted member is gone, or another one is the
+ * primary. `ended` is the step that ended since the status was written.
+ */
+export function isSwitchedOver(
+  { tries }: Pick<RolloutProgress, 'tries'>,
+  ended: Finished | null,
+  { pods, cluster }: Pick<ClusterObjects, 'pods' | 'cluster'>,
+): boolean {
+  if (tries?.askedAt === undefined || isDemotionMissed(ended)) return false;
+  const demoted = pods.find((pod) => pod.uid === tries.pod?.uid);
+  return demoted === undefined || demoted.ordinal !== cluster.primaryIndex;
+}

@@ -1,0 +1,98 @@
+import type { InPlaceSettings, InPlaceUpdate } from '../../core/in-place-changes.ts';
+import type { Ages } from '../../moco/ages.ts';
+import { compare } from '../../moco/in-place/compare.ts';
+import { type ImageNeeded, imagesNeeded } from '../../moco/in-place/images.ts';
+import { withResize } from '../../moco/in-place/resize.ts';
+import { hasMysqldRestarted, hasRestartedResized } from '../../moco/in-place/restart.ts';
+import type { Json } from '../../moco/json.ts';
+import type { ClusterObjects, LivePod, PodRecord } from '../../moco/records.ts';
+
+/** The pod templates of revisions, `withPodDefaults`. A text says why one can't be read. */
+export type TemplatesRead = ReadonlyMap<string, Json | string>;
+
+/** What updates in place depend on apart from pods, as it was last read. */
+export interface InPlaceReadings {
+  readonly templates: TemplatesRead;
+  /** Whether a node has an image, by both. */
+  readonly images: ReadonlyMap<string, { readonly present: boolean; readonly atMilliseconds: number }>;
+  /** The API server's refusals of dry runs, by the uid of the pod. */
+  readonly refusals: ReadonlyMap<string, { readonly revision: string; readonly message: string }>;
+  /** The pods, by uid, whose dry run for a revision was accepted. */
+  readonly accepted: ReadonlyMap<string, string>;
+}
+
+export const nothingReadInPlace: InPlaceReadings = {
+  templates: new Map(),
+  images: new Map(),
+  refusals: new Map(),
+  accepted: new Map(),
+};
+
+/**
+ * How a stale pod can reach the update revision. A pod with its label is stale as well while a resize for another revision,
+ * which the template had in between, is not taken back. `null` if the pod is none, or while updates in place are off and
+ * none of it was begun.
+ */
+export function inPlaceUpdate(
+  pod: PodRecord,
+  { statefulSet, pods }: ClusterObjects,
+  settings: InPlaceSettings,
+  readings: InPlaceReadings,
+  ages: Ages,
+): InPlaceUpdate | null {
+  const revision = statefulSet?.updateRevision ?? '';
+  const hasLabel = pod.revision === revision;
+  const isOff = settings.mode === 'Never';
+  if (pod.live === null || revision === '' || (hasLabel ? !hasBeenResized(pod.live) : isOff)) return null;
+  const [before, after] = [pod.revision, revision].map((name) => readings.templates.get(name));
+  if (typeof before !== 'object' || typeof after !== 'object') {
+    const why = [before, after].find((one) => typeof one === 'string');
+    return hasLabel ? null : impossible(why ?? 'its revisions are not read yet');
+  }
+  const update = withResize(compare(pod.live, { before, after }, settings), pod, ages);
+  const isToBeResized = update.kind === 'impossible' || update.change.resources.length > 0;
+  if (hasLabel && !isToBeResized && update.resize === null) return null;
+  if (isOff && isToBeResized) return impossible('it was resized for another revision, and updates in place are off');
+  const refusal = readings.refusals.get(pod.uid);
+  if (refusal?.revision === revision)
+    return impossible(`the API server refuses it (InPlaceRefused): ${refusal.message}`);
+  if (update.kind === 'impossible') return update;
+  const { containers, resources } = update.change;
+  if (containers.length + resources.length === 0) return update;
+  const unlucky = pods.find((one) => one.uid !== pod.uid && hasRestarted(one, revision, settings, readings));
+  if (unlucky) return impossible(`mysqld of ${unlucky.name} restarted when its pod was changed for this revision`);
+  const missing = imagesNeeded(update.change, pod.live).filter((needed) => !isPresent(pod, needed, readings));
+  return missing.length === 0
+    ? update
+    : { kind: 'impossible', reasons: missing.map((needed) => whyMissing(pod, needed)) };
+}
+
+/** mysqld restarted because of the update in place to the update revision, be it between its resize and its patch. */
+function hasRestarted(
+  pod: PodRecord,
+  updateRevision: string,
+  settings: InPlaceSettings,
+  { templates }: InPlaceReadings,
+): boolean {
+  if (pod.revision === updateRevision) return hasMysqldRestarted(pod);
+  const [before, after] = [pod.revision, updateRevision].map((name) => templates.get(name));
+  if (pod.live === null || typeof before !== 'object' || typeof after !== 'object') return false;
+  const update = compare(pod.live, { before, after }, settings);
+  return update.kind === 'possible' && hasRestartedResized(pod, update.change);
+}
+
+export const hasBeenResized = ({ containers }: LivePod): boolean =>
+  containers.some(({ resized }) => resized.length > 0);
+
+const impossible = (reason: string): InPlaceUpdate => ({ kind: 'impossible', reasons: [reason] });
+
+/** A key of `images`. */
+export const placeOf = ({ node }: PodRecord, { image }: ImageNeeded): string => `${node ?? ''} ${image}`;
+
+const isPresent = (pod: PodRecord, needed: ImageNeeded, { images }: InPlaceReadings): boolean =>
+  !needed.pulledAlways && images.get(placeOf(pod, needed))?.present === true;
+
+const whyMissing = ({ node }: PodRecord, { container, image, pulledAlways }: ImageNeeded): string =>
+  pulledAlways
+    ? `${container} would not run until the registry answers, since its imagePullPolicy is Always`
+    : `${container} would not run while its image is pulled, and node ${node ?? 'unknown'} does not report ${image}`;

@@ -1,0 +1,85 @@
+import { type MaintenanceSettings, type MaintenanceWindow, opensAt } from '../../api/maintenance-settings.ts';
+import type { RolloutStatus } from '../../api/rollout-status.ts';
+import { secondsOf } from '../../api/schema.ts';
+import type { MaintenanceFacts, Moment } from '../../core/snapshot.ts';
+import { milliseconds, timestampOf } from '../../moco/json.ts';
+import { measuredMemberSeconds } from '../../plan/estimate.ts';
+
+const dayMilliseconds = 86_400_000;
+/** A day more than the core asks for, since openings are kept for a day. */
+const horizonMilliseconds = 31 * dayMilliseconds;
+
+/** Both in milliseconds since 1970. */
+interface Opening {
+  readonly from: number;
+  readonly until: number;
+}
+
+/** When members that work may be taken, as seen from this moment of the wall clock. `null` if at any time. */
+export function maintenanceFacts(
+  { maintenanceWindows, blackouts, expectedMemberSeconds, restartWindows }: MaintenanceSettings,
+  status: RolloutStatus,
+  nowMilliseconds: number,
+): MaintenanceFacts | null {
+  const moment = (at: number): Moment => ({
+    inSeconds: (at - nowMilliseconds) / 1000,
+    at: timestampOf(at).replace('.000Z', 'Z'),
+  });
+  const seen = <Kind extends Opening>(all: readonly Kind[]) =>
+    all
+      .filter(({ until }) => until > nowMilliseconds)
+      .map((one) => ({ ...one, from: moment(one.from), until: moment(one.until) }));
+  const ahead = seen(
+    blackouts.map(({ from, until, reason }) => ({
+      from: milliseconds(from) ?? 0,
+      until: milliseconds(until) ?? 0,
+      reason,
+    })),
+  );
+  const opened = (windows: readonly MaintenanceWindow[]) =>
+    windows.length === 0 ? null : seen(openings(windows, nowMilliseconds));
+  if (maintenanceWindows.length + restartWindows.length === 0 && ahead.length === 0) return null;
+  return {
+    windows: opened(maintenanceWindows),
+    restartWindows: opened(restartWindows),
+    blackouts: ahead,
+    memberSeconds: measuredMemberSeconds(status) ?? expectedMemberSeconds,
+  };
+}
+
+interface Calendar {
+  readonly madeAt: number;
+  readonly openings: readonly Opening[];
+}
+
+/** By windows. A schedule takes longer to play forward than a decision takes, and many clusters have the same. */
+const calendars = new Map<string, Calendar>();
+const mostCalendars = 1000;
+
+function openings(windows: readonly MaintenanceWindow[], now: number): readonly Opening[] {
+  const key = JSON.stringify(windows);
+  const known = calendars.get(key);
+  if (known !== undefined && now >= known.madeAt && now < known.madeAt + dayMilliseconds) return known.openings;
+  if (calendars.size >= mostCalendars) calendars.clear();
+  const made = { madeAt: now, openings: openingsFrom(windows, now) };
+  calendars.set(key, made);
+  return made.openings;
+}
+
+/** In order, apart from each other, from the one that is open at this moment. */
+function openingsFrom(windows: readonly MaintenanceWindow[], now: number): readonly Opening[] {
+  const all = windows.flatMap((window) => {
+    const duration = (secondsOf(window.duration) ?? 0) * 1000;
+    return [...opensAt(window, now - duration, now + horizonMilliseconds)].map((from) => ({
+      from,
+      until: from + duration,
+    }));
+  });
+  const apart: Opening[] = [];
+  for (const opening of all.toSorted((one, other) => one.from - other.from)) {
+    const last = apart.at(-1);
+    if (last === undefined || opening.from > last.until) apart.push(opening);
+    else apart[apart.length - 1] = { from: last.from, until: Math.max(last.until, opening.until) };
+  }
+  return apart;
+}

@@ -1,0 +1,105 @@
+import { type PolicyRecord, policySource } from '../../api/rollout-policy.ts';
+import { isObject } from '../../moco/json.ts';
+import type { LabelSelector } from '../../moco/records.ts';
+import { selects } from '../../moco/selects.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+/** What policies select a cluster by. */
+export interface Selectable {
+  readonly namespace: string;
+  readonly labels: Labels;
+  /** The labels of its namespace. `null` while they are unknown or may not be read. */
+  readonly namespaceLabels: Labels | null;
+}
+
+/** The settings from one source. A layer decides each of its fields that no earlier layer decides. */
+export interface Layer {
+  readonly source: string;
+  readonly enforced: boolean;
+  /** The path of the settings in the object, such as `spec.settings`. */
+  readonly path: string;
+  /** The settings as stored, not validated yet. `null` if they cannot be read: the layer may then have any field. */
+  readonly fields: Readonly<Record<string, unknown>> | null;
+  /**
+   * Why it is unknown whether the layer belongs at this place, or `null`. Only fields that the layer decides are
+   * affected.
+   */
+  readonly problem: string | null;
+}
+
+/** The layers of all policies that select a cluster, by descending priority, then by name. */
+export interface PolicyLayers {
+  /** The layers before the cluster's own MySQLRollout. */
+  readonly enforced: readonly Layer[];
+  /** The layers after the MySQLRollout. */
+  readonly settings: readonly Layer[];
+}
+
+interface Candidate {
+  readonly policy: PolicyRecord;
+  readonly priority: number;
+  readonly problem: string | null;
+}
+
+/**
+ * The API server sets this label to the name of each namespace. So its value is known even if labels may not be read.
+ */
+const namespaceNameLabel = 'kubernetes.io/metadata.name';
+
+/**
+ * A policy with unreadable selectors counts for every cluster that its readable selector does not exclude. A policy
+ * with an unreadable priority comes first. In both cases the cluster is held only for fields that this policy decides.
+ */
+export function policyLayers(policies: readonly PolicyRecord[], cluster: Selectable): PolicyLayers {
+  const candidates = policies
+    .map((policy) => candidateOf(policy, cluster))
+    .filter((candidate) => candidate !== null)
+    .toSorted((one, other) => other.priority - one.priority || (one.policy.name < other.policy.name ? -1 : 1));
+  const layers = (part: 'enforced' | 'settings'): readonly Layer[] =>
+    candidates.filter(({ policy }) => policy[part] !== undefined).map((candidate) => layerOf(candidate, part));
+  return { enforced: layers('enforced'), settings: layers('settings') };
+}
+
+function candidateOf(policy: PolicyRecord, cluster: Selectable): Candidate | null {
+  const { priority, selector, namespaceSelector } = policy;
+  const bySelector = 'problem' in selector ? selector.problem : selects(selector, cluster.labels);
+  const byNamespace =
+    'problem' in namespaceSelector ? namespaceSelector.problem : selectsNamespace(namespaceSelector, cluster);
+  if (bySelector === false || byNamespace === false) return null;
+  const byPriority = typeof priority === 'number' ? null : priority.problem;
+  const problem = [bySelector, byNamespace, byPriority].find((answer) => typeof answer === 'string') ?? null;
+  return { policy, priority: typeof priority === 'number' ? priority : Number.MAX_VALUE, problem };
+}
+
+function layerOf({ policy, problem }: Candidate, part: 'enforced' | 'settings'): Layer {
+  const fields = policy[part];
+  const path = `spec.${part}`;
+  const unreadable = isObject(fields) ? null : `expected ${path} to be an object, got ${JSON.stringify(fields)}`;
+  const sentence = problem ?? unreadable;
+  const source = policySource(policy.name);
+  return {
+    source,
+    enforced: part === 'enforced',
+    path,
+    fields: isObject(fields) ? fields : null,
+    problem: sentence && `${source}: ${sentence}`,
+  };
+}
+
+/** A message if it is unknown whether the policy selects the cluster. */
+function selectsNamespace(selector: LabelSelector, { namespace, namespaceLabels }: Selectable): boolean | string {
+  if (namespaceLabels !== null) return selects(selector, namespaceLabels);
+  if (keysOf(selector).every((key) => key === namespaceNameLabel)) {
+    return selects(selector, { [namespaceNameLabel]: namespace });
+  }
+  return (
+    `cannot read the labels of namespace ${namespace}, which it selects by; let the controller get, list and ` +
+    `watch namespaces, or select by ${namespaceNameLabel} alone`
+  );
+}
+
+const keysOf = ({ matchLabels, matchExpressions }: LabelSelector): readonly string[] => [
+  ...Object.keys(matchLabels),
+  ...matchExpressions.map(({ key }) => key),
+];

@@ -1,0 +1,106 @@
+import { mostUnobservedEvictions } from '../../core/rules/not-done.ts';
+import { keyOf } from '../../kube/store.ts';
+import { milliseconds } from '../../moco/json.ts';
+import { type Cache, namedCluster } from '../cache/cache.ts';
+
+/**
+ * Evictions of the whole fleet that Kubernetes' disruption controller has not observed, as the PodDisruptionBudgets in
+ * the API server show them, so another leader counts the same.
+ */
+export class Evictions {
+  readonly #wake: (key: string) => void;
+  readonly #unobserved = new Map<string, number>();
+  /** Clusters whose eviction is being confirmed or sent. */
+  readonly #reserved = new Set<string>();
+  /** Clusters that wait, those that have waited longest first. */
+  readonly #waiting = new Set<string>();
+  /** Those of them that were woken and have not decided since. */
+  readonly #woken = new Set<string>();
+
+  constructor(wake: (key: string) => void) {
+    this.#wake = wake;
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Of all clusters, or of all but one. A cluster that has reserved one does not count those reserved after it. */
+  unobserved(except?: string): number {
+    let sum = 0;
+    for (const [key, count] of this.#unobserved) if (key !== except) sum += count;
+    for (const key of this.#reserved) {
+      if (key === except) break;
+      if (!this.#unobserved.has(key)) sum += 1;
+    }
+    return sum;
+  }
+
+  /** How many evictions of a cluster have not been observed. */
+  note(key: string, count: number): void {
+    const before = this.#unobserved.get(key) ?? 0;
+    if (count === 0) this.#unobserved.delete(key);
+    else this.#unobserved.set(key, count);
+    if (count < before) this.#wakeFirst();
+  }
+
+  /**
+   * Counts an eviction before it is confirmed: what `decide` has just allowed to one cluster is not allowed to another.
+   * Returns a function that ends the reservation.
+   */
+  reserve(key: string): () => void {
+    this.#reserved.add(key);
+    return () => {
+      this.#reserved.delete(key);
+      this.#wakeFirst();
+    };
+  }
+
+  /** Whether the cluster waits for evictions of others, as its last decision has it. */
+  setWaiting(key: string, waits: boolean): void {
+    this.#woken.delete(key);
+    if (waits) this.#waiting.add(key);
+    else this.#waiting.delete(key);
+  }
+
+  #wakeFirst(): void {
+    let free = mostUnobservedEvictions - this.unobserved() - this.#woken.size;
+    for (const key of this.#waiting) {
+      if (free <= 0) return;
+      if (this.#woken.has(key)) continue;
+      free -= 1;
+      this.#woken.add(key);
+      this.#wake(key);
+    }
+  }
+}
+
+/**
+ * An eviction counts from the answer of the API server, which notes the pod in `status.disruptedPods`, until the
+ * disruption controller has removed it from there, or until the pod's successor exists. Once there is a successor, the
+ * controller keeps the entry for two minutes (Kubernetes 1.36, pkg/controller/disruption, buildDisruptedPodMap: it knows
+ * pods by their names).
+ */
+export function followEvictions({ budgets, pods }: Pick<Cache, 'budgets' | 'pods'>, evictions: Evictions): void {
+  const count = (key: string): void => {
+    const entries = budgets
+      .by('cluster', key)
+      .flatMap(({ namespace, disruptedPods }) =>
+        Object.entries(disruptedPods).map(([name, at]) => ({ at, pod: pods.get(namespace, name) })),
+      );
+    const unobserved = entries.filter(({ at, pod }) => pod === undefined || isBefore(pod.createdAt, at));
+    evictions.note(key, unobserved.length);
+  };
+  budgets.subscribe(({ before, after }) => {
+    for (const budget of [before, after]) {
+      const key = budget && namedCluster(budget);
+      if (key !== null) count(key);
+    }
+  });
+  pods.subscribe(({ before, after }) => {
+    const pod = after ?? before;
+    if (pod !== null && before?.uid !== after?.uid) count(keyOf(pod.namespace, pod.clusterName));
+  });
+}
+
+const isBefore = (one: string, other: string): boolean => (milliseconds(one) ?? 0) < (milliseconds(other) ?? 0);

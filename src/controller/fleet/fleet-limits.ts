@@ -1,0 +1,296 @@
+import type { MySQLRollout } from '../../api/rollout.ts';
+import type { Intent } from '../../api/rollout-status.ts';
+import type { FleetHold, FleetPlace } from '../../core/fleet/waits.ts';
+import type { RolloutPolicy } from '../../core/policy.ts';
+import type { ClusterSnapshot } from '../../core/snapshot.ts';
+import { isAtLeast } from '../../kube/raw-object.ts';
+import type { World } from '../../kube/world.ts';
+import { milliseconds } from '../../moco/json.ts';
+import type { FleetNumbers } from '../../telemetry/fleet-metrics.ts';
+import { Evictions } from './evictions.ts';
+import { FleetSlots } from './fleet-slots.ts';
+import {
+  disrupts,
+  hasBegun,
+  type Known,
+  type KnownStep,
+  known,
+  lowers,
+  type TimedStep,
+  takesSlot,
+} from './fleet-standing.ts';
+import { Stages } from './sequence-stages.ts';
+
+/** Limits across all clusters; 0 stands for no limit. */
+export interface FleetLimits {
+  readonly maxConcurrentRollouts: number;
+  /** Whether clusters that no sequence selects wait until the first of them has verified its revision. */
+  readonly verifyFirstCluster: boolean;
+  /** Whether a rollout with condition `Stalled` True releases its slot to another cluster. */
+  readonly releaseStalledSlots: boolean;
+  readonly disruptionIntervalSeconds: number;
+  readonly partitionUpdateIntervalSeconds: number;
+  /** So many failing rollouts keep all others from beginning. */
+  readonly maxFailingRollouts: number;
+}
+
+export const noFleetLimits: FleetLimits = {
+  maxConcurrentRollouts: 0,
+  verifyFirstCluster: false,
+  releaseStalledSlots: false,
+  disruptionIntervalSeconds: 0,
+  partitionUpdateIntervalSeconds: 0,
+  maxFailingRollouts: 0,
+};
+
+/**
+ * Enforces the limits across all clusters. They are counted from the MySQLRollouts in the API server, so another
+ * leader counts the same. A slot counts as soon as it is promised to a step whose intent is about to be written: two
+ * concurrent reconciliations never both get the last slot.
+ */
+export class Fleet {
+  readonly #limits: FleetLimits;
+  readonly #world: Pick<World, 'wall'>;
+  readonly #wake: (key: string) => void;
+  readonly #known = new Map<string, Known>();
+  readonly #failing = new Set<string>();
+  /** Clusters that roll to a revision of which it is not known yet whether it works. */
+  readonly #unverified = new Set<string>();
+  /** When a revision was last verified, on the wall clock. */
+  #lastVerified = Number.NEGATIVE_INFINITY;
+  readonly #slots: FleetSlots;
+  readonly #promised = new Map<string, TimedStep>();
+  /** Steps with an intent that has not ended, by cluster. */
+  readonly #open = new Map<string, TimedStep>();
+  /** The times of the last completed steps, on the wall clock. */
+  #lastDisruption = Number.NEGATIVE_INFINITY;
+  #lastPartitionUpdate = Number.NEGATIVE_INFINITY;
+
+  readonly stages: Stages;
+  readonly evictions: Evictions;
+
+  /**
+   * `wake` is called with the key of each cluster that may begin now, and `sequenceChanged` with the name of each
+   * MySQLRolloutSequence whose clusters have changed.
+   */
+  constructor(
+    limits: FleetLimits,
+    world: Pick<World, 'wall'>,
+    wake: (key: string) => void,
+    sequenceChanged: (name: string) => void = () => undefined,
+  ) {
+    this.stages = new Stages(wake, sequenceChanged);
+    this.#slots = new FleetSlots(limits.maxConcurrentRollouts);
+    this.evictions = new Evictions(wake);
+    this.#limits = limits;
+    this.#world = world;
+    this.#wake = wake;
+  }
+
+  /** Updates a cluster's MySQLRollout from a watch or an own write; `null` if it no longer exists. */
+  note(key: string, rollout: MySQLRollout | null): void {
+    const before = this.#known.get(key);
+    const wasStopped = this.#breaker() !== null;
+    if (rollout === null) {
+      this.#known.delete(key);
+    } else {
+      const { uid, resourceVersion } = rollout.metadata;
+      if (before?.uid === uid && isAtLeast(before.resourceVersion, resourceVersion)) return;
+      this.#known.set(key, known(rollout));
+      const { lastStep } = rollout.status ?? {};
+      if (lastStep?.result === 'done') this.count(lastStep);
+    }
+    const now = this.#known.get(key);
+    this.#noteSlot(key);
+    this.#lastVerified = Math.max(this.#lastVerified, now?.verifiedAt ?? Number.NEGATIVE_INFINITY);
+    this.stages.noteRollout(key, now);
+    if (now?.open) this.#open.set(key, now.open);
+    else this.#open.delete(key);
+    if (now?.failing) this.#failing.add(key);
+    else this.#failing.delete(key);
+    if (!this.#occupies(now) && (this.#occupies(before) || (before?.wantsSlot === true && now?.wantsSlot !== true))) {
+      // The rollout ended, or the cluster left the queue.
+      this.#freed();
+    }
+    if (this.#holdsStalled(before) !== this.#holdsStalled(now)) this.#wakeWaiting();
+    if (wasStopped !== (this.#breaker() !== null)) this.#wakeNotBegun();
+  }
+
+  /** Counts intervals from this step: it was done, or its outcome will never be known. */
+  count(one: KnownStep & Pick<Intent, 'at'>): void {
+    const at = milliseconds(one.at) ?? Number.NEGATIVE_INFINITY;
+    if (disrupts(one)) this.#lastDisruption = Math.max(this.#lastDisruption, at);
+    if (lowers(one)) this.#lastPartitionUpdate = Math.max(this.#lastPartitionUpdate, at);
+  }
+
+  /** Whether the end of a rollout frees a slot for another cluster. */
+  get hasSlots(): boolean {
+    return this.#limits.maxConcurrentRollouts > 0;
+  }
+
+  get numbers(): FleetNumbers {
+    const all = [...this.#known.values()];
+    const { maxConcurrentRollouts: limit } = this.#limits;
+    return {
+      slots: limit > 0 ? limit : null,
+      rolling: all.filter(({ rolling }) => rolling).length,
+      waiting: all.filter(({ waitingSince }) => waitingSince !== null).length,
+      failing: this.#failing.size,
+      unobservedEvictions: this.evictions.unobserved(),
+      waitingForDisruptionController: this.evictions.waiting,
+    };
+  }
+
+  /**
+   * The facts about other clusters that `decide` needs for a rollout to this revision.
+   *
+   * @param unreadable why it is not known whether a sequence selects the cluster, or `null`
+   */
+  factsFor(
+    key: string,
+    mode: RolloutPolicy['mode'],
+    revision: string,
+    unreadable: string | null = null,
+  ): Pick<ClusterSnapshot, 'fleetWaits' | 'fleetQueue' | 'fleetInterval' | 'laterStageWaits' | 'unobservedEvictions'> {
+    return {
+      fleetWaits: this.#waits(key, revision, unreadable),
+      fleetQueue: this.#place(key),
+      fleetInterval: this.#interval(key, mode),
+      laterStageWaits: this.stages.laterStageWaits(key),
+      unobservedEvictions: this.evictions.unobserved(key),
+    };
+  }
+
+  #waits(key: string, revision: string, unreadable: string | null): ClusterSnapshot['fleetWaits'] {
+    if (hasBegun(this.#known.get(key), revision)) return [];
+    const waits = this.#waitsOfKnown(key, revision);
+    if (unreadable === null) return waits;
+    return [{ hold: { rule: 'SequencesUnreadable', message: unreadable }, remainingSeconds: null }, ...waits];
+  }
+
+  #waitsOfKnown(key: string, revision: string): ClusterSnapshot['fleetWaits'] {
+    if (this.stages.selects(key)) return this.stages.waits(key, revision, this.#world.wall() / 1000);
+    const hold = this.#breaker();
+    return hold === null ? [] : [{ hold, remainingSeconds: null }];
+  }
+
+  /** Why no rollout may begin, or `null`. */
+  #breaker(): FleetHold | null {
+    const { maxFailingRollouts: limit } = this.#limits;
+    if (limit <= 0 || this.#failing.size < limit) return null;
+    const [cluster = ''] = [...this.#failing].toSorted();
+    return { rule: 'FleetFailing', failing: this.#failing.size, limit, cluster };
+  }
+
+  /** Promises the slot to a step that `decide` has just allowed. Returns a function that ends the promise. */
+  promise(key: string, step: KnownStep): () => void {
+    if (!takesSlot(step)) return () => undefined;
+    this.#promised.set(key, { step, at: this.#world.wall() });
+    this.#noteSlot(key);
+    this.stages.promise(key, true);
+    return () => {
+      this.#promised.delete(key);
+      this.#noteSlot(key);
+      this.stages.promise(key, false);
+      if (!this.#occupies(this.#known.get(key))) this.#freed();
+    };
+  }
+
+  /** The cluster that asks needs a slot, whatever its status said. */
+  #place(key: string): FleetPlace | null {
+    const known = this.#known.get(key);
+    if (known?.rolling === true) return null;
+    const since = known?.waitingSince ?? this.#world.wall();
+    return this.#slots.placeOf(key, since, this.#firstOf(key, since));
+  }
+
+  /** The cluster that goes first, unless a revision has been verified since this one began to wait. */
+  #firstOf(key: string, since: number): string | undefined {
+    if (!this.#limits.verifyFirstCluster || this.#lastVerified >= since || this.stages.selects(key)) return undefined;
+    return [...this.#unverified].find((other) => other !== key && !this.stages.selects(other));
+  }
+
+  #noteSlot(key: string): void {
+    const known = this.#known.get(key);
+    const isPromised = this.#promised.has(key);
+    const occupies = known !== undefined && (this.#occupies(known) || isPromised);
+    if (known !== undefined && (known.rolling || isPromised) && known.unverified && !known.failing) {
+      this.#unverified.add(key);
+    } else if (this.#unverified.delete(key)) {
+      this.#wakeKeptByFirst();
+    }
+    this.#slots.note(
+      key,
+      known === undefined
+        ? null
+        : {
+            occupies,
+            stalled: occupies && known.stalled,
+            waitingSince: known.wantsSlot && !occupies ? known.waitingSince : null,
+          },
+    );
+  }
+
+  /** The interval with the longest remaining wait, or `null`. */
+  #interval(key: string, mode: RolloutPolicy['mode']): ClusterSnapshot['fleetInterval'] {
+    const { disruptionIntervalSeconds, partitionUpdateIntervalSeconds } = this.#limits;
+    if (disruptionIntervalSeconds === 0 && partitionUpdateIntervalSeconds === 0) return null;
+    const open = this.#openElsewhere(key);
+    const since = (done: number, which: (step: TimedStep['step']) => boolean): number => {
+      const last = open.reduce((newest, { step, at }) => (which(step) ? Math.max(newest, at) : newest), done);
+      return Math.max(0, (this.#world.wall() - last) / 1000);
+    };
+    const disruption = {
+      flag: '--disruption-interval',
+      seconds: disruptionIntervalSeconds,
+      sinceSeconds: since(this.#lastDisruption, disrupts),
+    };
+    const partition = {
+      flag: '--partition-update-interval',
+      seconds: mode === 'Partition' ? partitionUpdateIntervalSeconds : 0,
+      sinceSeconds: since(this.#lastPartitionUpdate, lowers),
+    };
+    const left = (one: typeof disruption): number => one.seconds - one.sinceSeconds;
+    const longer = left(partition) > left(disruption) ? partition : disruption;
+    return longer.seconds > 0 && left(longer) > 0 ? longer : null;
+  }
+
+  /** Steps of other clusters that are promised, or that have an intent without a result. */
+  #openElsewhere(key: string): readonly TimedStep[] {
+    return [...this.#promised, ...this.#open].flatMap(([other, step]) => (other === key ? [] : [step]));
+  }
+
+  /**
+   * Whether the cluster's slot is unavailable to others. A stalled rollout that continues after it released its slot
+   * does not wait for one.
+   */
+  #occupies(one: Known | undefined): boolean {
+    return one?.rolling === true && !(one.stalled && this.#limits.releaseStalledSlots);
+  }
+
+  #holdsStalled(one: Known | undefined): boolean {
+    return this.#occupies(one) && one?.stalled === true;
+  }
+
+  /** Wakes waiting clusters: the message of their hold contains the number of slots that stalled rollouts occupy. */
+  #wakeWaiting(): void {
+    if (!this.hasSlots) return;
+    for (const [key, { wantsSlot }] of this.#known) if (wantsSlot) this.#wake(key);
+  }
+
+  #wakeNotBegun(): void {
+    for (const [key, { waitingSince }] of this.#known) if (waitingSince !== null) this.#wake(key);
+  }
+
+  #wakeKeptByFirst(): void {
+    if (!this.#limits.verifyFirstCluster) return;
+    for (const [key, { waitingSince }] of this.#known) {
+      if (waitingSince !== null && waitingSince > this.#lastVerified) this.#wake(key);
+    }
+  }
+
+  /** Wakes the clusters that can get a slot now. */
+  #freed(): void {
+    for (const key of this.#slots.next()) this.#wake(key);
+  }
+}

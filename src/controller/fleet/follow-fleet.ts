@@ -1,0 +1,34 @@
+import { isOwnOf } from '../../api/rollout.ts';
+import { keyOf, splitKey } from '../../kube/store.ts';
+import { type Cache } from '../cache/cache.ts';
+import type { Fleet } from './fleet-limits.ts';
+
+/**
+ * Tells the fleet about each MySQLCluster that exists and is not being deleted, with its MySQLRollout, and about the
+ * MySQLRolloutSequences. Any other MySQLRollout has nothing in progress and would never end.
+ */
+export function followFleet(
+  { clusters, rollouts, statefulSets, sequences }: Pick<Cache, 'clusters' | 'rollouts' | 'statefulSets' | 'sequences'>,
+  fleet: Pick<Fleet, 'note' | 'stages'>,
+): void {
+  const note = (key: string): void => {
+    const [namespace, name] = splitKey(key);
+    const cluster = clusters.get(namespace, name);
+    const exists = cluster !== undefined && !cluster.deleting;
+    const record = rollouts.get(namespace, name);
+    const rollout = record?.partial ? undefined : record?.object;
+    fleet.note(key, exists && rollout && isOwnOf(cluster, rollout) ? rollout : null);
+    const updateRevision = statefulSets.by('cluster', key)[0]?.updateRevision || null;
+    fleet.stages.noteCluster(key, exists ? { labels: cluster.labels, offline: cluster.offline, updateRevision } : null);
+  };
+  const own = (changed: { readonly namespace: string; readonly name: string } | null): void => {
+    if (changed !== null) note(keyOf(changed.namespace, changed.name));
+  };
+  rollouts.subscribe(({ before, after }) => own(after ?? before));
+  clusters.subscribe(({ before, after }) => own(after ?? before));
+  statefulSets.subscribe(({ before, after }) => {
+    if (before?.updateRevision === after?.updateRevision) return;
+    for (const one of [before, after]) if (one !== null) note(keyOf(one.namespace, one.clusterName));
+  });
+  sequences.subscribe(({ before, after }) => fleet.stages.noteSequence((after ?? before)?.name ?? '', after));
+}

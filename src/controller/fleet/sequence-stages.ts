@@ -1,0 +1,264 @@
+import type { Place, Sequence } from '../../core/fleet/stage-counts.ts';
+import { type StageCount, type StagedCluster, stageCounts } from '../../core/fleet/stage-counts.ts';
+import { nextInStage, stageGates, stageWaits } from '../../core/fleet/stage-waits.ts';
+import type { FleetWait } from '../../core/fleet/waits.ts';
+import type { SequenceRecord } from '../facts/sequence-record.ts';
+import type { Known } from './fleet-standing.ts';
+
+/** What a MySQLCluster and its StatefulSet say that matters for stages. */
+export interface StagedObjects {
+  readonly labels: Readonly<Record<string, string>>;
+  /** An offline cluster has no pods: it counts in no stage. */
+  readonly offline: boolean;
+  /** `null` while it is unknown. */
+  readonly updateRevision: string | null;
+}
+
+type ClusterFacts = Pick<
+  Known,
+  'revision' | 'begun' | 'rolling' | 'waitingSince' | 'wantsTurn' | 'complete' | 'failing'
+>;
+
+/** A cluster that has no MySQLRollout yet: whether it is stale is not known. */
+const unknown: ClusterFacts = {
+  revision: null,
+  begun: false,
+  rolling: false,
+  waitingSince: null,
+  wantsTurn: false,
+  complete: null,
+  failing: false,
+};
+
+/** What the clusters of a stage wait for, and who is next: when this changes, clusters have to be woken. */
+interface StageState {
+  readonly gates: string;
+  readonly next: ReadonlySet<string>;
+  /** A later stage has clusters that have not begun. */
+  readonly isWatched: boolean;
+}
+
+/**
+ * The stages of all sequences, from the objects of the API server. Counts are made anew when they are asked for after a
+ * change: one pass over the clusters, whatever has changed.
+ */
+export class Stages {
+  readonly #wake: (key: string) => void;
+  readonly #changed: (sequence: string) => void;
+  readonly #sequences = new Map<string, SequenceRecord>();
+  readonly #objects = new Map<string, StagedObjects>();
+  readonly #facts = new Map<string, ClusterFacts>();
+  readonly #promised = new Set<string>();
+  readonly #clusters = new Map<string, StagedCluster>();
+  readonly #counts = new Map<string, readonly StageCount[]>();
+  readonly #states = new Map<string, readonly StageState[]>();
+
+  /** `wake` is called with each cluster that may have to decide anew, `changed` with each sequence whose clusters changed. */
+  constructor(wake: (key: string) => void, changed: (sequence: string) => void) {
+    this.#wake = wake;
+    this.#changed = changed;
+  }
+
+  /** `null` if the MySQLCluster does not exist or is being deleted. */
+  noteCluster(key: string, objects: StagedObjects | null): void {
+    const before = this.#objects.get(key);
+    if (before && objects && isSame(before, objects)) return;
+    if (objects === null) this.#objects.delete(key);
+    else this.#objects.set(key, objects);
+    this.#update(key);
+  }
+
+  /** `undefined` if there is no MySQLRollout of the cluster. */
+  noteRollout(key: string, facts: ClusterFacts | undefined): void {
+    if (facts === undefined) this.#facts.delete(key);
+    else this.#facts.set(key, facts);
+    this.#update(key);
+  }
+
+  /** The cluster is about to begin. The API server does not show that yet. */
+  promise(key: string, promised: boolean): void {
+    if (promised) this.#promised.add(key);
+    else this.#promised.delete(key);
+    this.#update(key);
+  }
+
+  /** Everybody who waits for the sequence, or would wait for it now, decides anew. */
+  noteSequence(name: string, record: SequenceRecord | null): void {
+    const before = this.#sequences.get(name);
+    if (before !== undefined && before.uid === record?.uid && before.generation === record.generation) {
+      this.#sequences.set(name, record);
+      return;
+    }
+    if (record === null) this.#sequences.delete(name);
+    else this.#sequences.set(name, record);
+    this.#counts.delete(name);
+    this.#states.delete(name);
+    for (const key of this.#objects.keys()) {
+      const then = this.#clusters.get(key);
+      this.#update(key);
+      const now = this.#clusters.get(key);
+      if (now?.waitingSince !== null && (isOf(then, name) || isOf(now, name))) this.#wake(key);
+    }
+    this.#changed(name);
+  }
+
+  /** Whether a sequence decides when the cluster begins. */
+  selects(key: string): boolean {
+    return (this.#clusters.get(key)?.places.length ?? 0) > 0;
+  }
+
+  /** A cluster that has waited with another revision has not waited with this one. */
+  waits(key: string, revision: string, nowSeconds: number): readonly FleetWait[] {
+    const cluster = this.#clusters.get(key);
+    if (cluster === undefined) return [];
+    const waitingSince = this.#facts.get(key)?.revision === revision ? cluster.waitingSince : null;
+    return stageWaits({ ...cluster, waitingSince }, (sequence) => this.countsOf(sequence), nowSeconds);
+  }
+
+  /** Whether clusters of a later stage have not begun yet: they depend on how this one does. */
+  laterStageWaits(key: string): boolean {
+    return (this.#clusters.get(key)?.places ?? []).some(({ sequence, stage }) =>
+      waitsAfter(this.countsOf(sequence), stage),
+    );
+  }
+
+  sequence(name: string): SequenceRecord | undefined {
+    return this.#sequences.get(name);
+  }
+
+  countsOf(sequence: Sequence): readonly StageCount[] {
+    const known = this.#counts.get(sequence.name);
+    if (known !== undefined) return known;
+    const counts = stageCounts(sequence, this.#clusters.values());
+    this.#counts.set(sequence.name, counts);
+    return counts;
+  }
+
+  /** The clusters that the sequence selects, by name. */
+  clustersOf(name: string): readonly StagedCluster[] {
+    return [...this.#clusters.values()]
+      .filter(({ places }) => places.some(({ sequence }) => sequence.name === name))
+      .toSorted((one, other) => (one.key < other.key ? -1 : 1));
+  }
+
+  /** The clusters that the sequence selects and another one selects as well, by name. */
+  conflictsOf(name: string): readonly string[] {
+    return this.clustersOf(name)
+      .filter(({ places }) => places.length > 1)
+      .map(({ key }) => key);
+  }
+
+  /**
+   * Wakes the clusters for which something has changed since the last time: a stage has opened or closed, or they are next.
+   */
+  wakeConcerned(name: string): void {
+    const sequence = this.#sequences.get(name)?.sequence;
+    if (sequence === undefined) return;
+    const counts = this.countsOf(sequence);
+    const before = this.#states.get(name);
+    const states = sequence.stages.map((_, index): StageState => {
+      const gates = stageGates(sequence, counts, index).map(({ rule, stage, ...hold }) => [
+        rule,
+        stage,
+        'until' in hold ? hold.until : null,
+      ]);
+      return {
+        gates: JSON.stringify(gates),
+        next: new Set(nextInStage(sequence, counts, index)),
+        isWatched: waitsAfter(counts, index),
+      };
+    });
+    this.#states.set(name, states);
+    for (const [index, { gates, next, isWatched }] of states.entries()) {
+      const known = before?.[index];
+      if (isWatched !== (known?.isWatched ?? false)) for (const key of this.#completeIn(name, index)) this.#wake(key);
+      const reopened = known !== undefined && known.gates !== gates;
+      for (const key of reopened ? this.#waitingIn(name, index) : next)
+        if (reopened || !known?.next.has(key)) this.#wake(key);
+    }
+  }
+
+  #waitingIn(name: string, stage: number): readonly string[] {
+    return this.#clustersIn(name, stage).flatMap(({ key, waitingSince }) => (waitingSince === null ? [] : [key]));
+  }
+
+  #completeIn(name: string, stage: number): readonly string[] {
+    return this.#clustersIn(name, stage).flatMap(({ key, completeSince }) => (completeSince === null ? [] : [key]));
+  }
+
+  #clustersIn(name: string, stage: number): readonly StagedCluster[] {
+    return [...this.#clusters.values()].filter(({ places }) =>
+      places.some((place) => place.sequence.name === name && place.stage === stage),
+    );
+  }
+
+  #update(key: string): void {
+    const before = this.#clusters.get(key);
+    const now = this.#clusterOf(key);
+    if (now === null) this.#clusters.delete(key);
+    else this.#clusters.set(key, now);
+    if (before && now && isSameCluster(before, now)) return;
+    for (const cluster of [before, now]) {
+      for (const { sequence } of cluster?.places ?? []) {
+        this.#counts.delete(sequence.name);
+        if (this.#sequences.has(sequence.name)) this.#changed(sequence.name);
+      }
+    }
+  }
+
+  #clusterOf(key: string): StagedCluster | null {
+    const objects = this.#objects.get(key);
+    if (objects === undefined) return null;
+    const facts = this.#facts.get(key) ?? unknown;
+    const promised = this.#promised.has(key);
+    const { complete } = facts;
+    return {
+      key,
+      places: objects.offline ? [] : this.#placesOf(objects),
+      rolling: facts.rolling || promised,
+      waitingSince: promised || facts.waitingSince === null ? null : facts.waitingSince / 1000,
+      wantsTurn: facts.wantsTurn,
+      // Another revision than that of the status: whether members are stale is not known yet.
+      completeSince:
+        complete !== null && (objects.updateRevision ?? complete.revision) === complete.revision
+          ? complete.since
+          : null,
+      failing: facts.failing,
+    };
+  }
+
+  #placesOf({ labels }: StagedObjects): readonly Place[] {
+    const places: Place[] = [];
+    for (const { sequence, stageOf } of this.#sequences.values()) {
+      const stage = stageOf(labels);
+      if (stage !== null) places.push({ sequence, stage });
+    }
+    return places;
+  }
+}
+
+const waitsAfter = (counts: readonly StageCount[], stage: number): boolean =>
+  counts.slice(stage + 1).some(({ waiting }) => waiting > 0);
+
+const isOf = (cluster: StagedCluster | undefined, name: string): boolean =>
+  cluster?.places.some(({ sequence }) => sequence.name === name) === true;
+
+const isSame = (one: StagedObjects, other: StagedObjects): boolean =>
+  one.offline === other.offline &&
+  one.updateRevision === other.updateRevision &&
+  JSON.stringify(one.labels) === JSON.stringify(other.labels);
+
+function isSameCluster(one: StagedCluster, other: StagedCluster): boolean {
+  return (
+    one.rolling === other.rolling &&
+    one.waitingSince === other.waitingSince &&
+    one.wantsTurn === other.wantsTurn &&
+    one.completeSince === other.completeSince &&
+    one.failing === other.failing &&
+    one.places.length === other.places.length &&
+    one.places.every(
+      ({ sequence, stage }, index) =>
+        other.places[index]?.sequence === sequence && other.places[index]?.stage === stage,
+    )
+  );
+}

@@ -1,0 +1,173 @@
+import type { SequenceStatus, StageStatus } from '../../api/rollout-sequence.ts';
+import type { Condition } from '../../api/rollout-status.ts';
+import type { StageCount } from '../../core/fleet/stage-counts.ts';
+import { concurrencyOf, othersStage, type Stage } from '../../core/fleet/stage-counts.ts';
+import { stageGates } from '../../core/fleet/stage-waits.ts';
+import { explainHold } from '../../core/rules/catalogue.ts';
+import { timeText } from '../../core/sentences.ts';
+import { omitUndefined } from '../../moco/json.ts';
+import type { SequenceNumbers } from '../../telemetry/fleet-metrics.ts';
+import type { SequenceRecord } from '../facts/sequence-record.ts';
+
+/** What is known of a sequence at one moment. */
+export interface SequenceObservation {
+  readonly record: SequenceRecord;
+  readonly counts: readonly StageCount[];
+  /** Clusters that another sequence selects as well, by name. */
+  readonly conflicts: readonly string[];
+  readonly nowSeconds: number;
+}
+
+/** The CRD allows no more. */
+const mostConflicts = 100;
+
+type Finding = Pick<Condition, 'reason' | 'message'>;
+
+/** The status that follows from an observation. Unchanged parts equal those of the stored status. */
+export function sequenceStatus(observation: SequenceObservation): SequenceStatus {
+  const { record, counts, conflicts } = observation;
+  const stages = stageStatuses(observation);
+  const sum = (of: (count: StageCount) => number): number => counts.reduce((total, count) => total + of(count), 0);
+  return omitUndefined<SequenceStatus>({
+    observedGeneration: record.generation,
+    stage: stages.find(({ state }) => state !== 'Complete' && state !== 'Empty')?.name,
+    clusters: sum(({ clusters }) => clusters),
+    upToDateClusters: sum(({ upToDate }) => upToDate),
+    rollingClusters: sum(({ rolling }) => rolling),
+    failingClusters: sum(({ failing }) => failing),
+    stages,
+    conflicts: conflicts.length === 0 ? undefined : conflicts.slice(0, mostConflicts),
+    conditions: conditionsOf(observation, stages),
+  });
+}
+
+/** What the metrics show of the same observation. */
+export function sequenceNumbers(
+  { record }: SequenceObservation,
+  { stages = [], stage }: SequenceStatus,
+): SequenceNumbers {
+  const specs = new Map(record.sequence.stages.map((one) => [one.name, one]));
+  return {
+    stage,
+    stages: stages.flatMap((one) => {
+      const spec = specs.get(one.name);
+      return spec === undefined ? [] : [{ ...one, slots: concurrencyOf(spec, one.clusters) }];
+    }),
+  };
+}
+
+/** The Unix time at which time alone changes the status next, or `null`. */
+export function sequenceChangesAt({ counts, record, nowSeconds }: SequenceObservation): number | null {
+  const ends = record.sequence.stages
+    .map((stage, index) => soakEnd(stage, counts[index]))
+    .filter((end) => end !== null)
+    .filter((end) => end > nowSeconds);
+  return ends.length === 0 ? null : Math.min(...ends);
+}
+
+function soakEnd({ soakSeconds }: Stage, count: StageCount | undefined): number | null {
+  return count === undefined || count.last === null || count.unfinished !== null
+    ? null
+    : count.last.since + soakSeconds;
+}
+
+function stageStatuses(observation: SequenceObservation): readonly StageStatus[] {
+  const { record, counts } = observation;
+  return record.sequence.stages.flatMap((stage, index) => {
+    const count = counts[index];
+    if (count === undefined) return [];
+    const { clusters, upToDate, rolling, waiting, failing } = count;
+    const state = stateOf(observation, stage, index, count);
+    const soakedUntil = state === 'Soaking' ? timeText(soakEnd(stage, count) ?? 0) : undefined;
+    const stoppedBy = count.failed ?? count.unfinished ?? undefined;
+    return [
+      omitUndefined<StageStatus>({
+        name: stage.name,
+        state,
+        clusters,
+        upToDate,
+        rolling,
+        waiting,
+        failing,
+        soakedUntil,
+        stoppedBy,
+      }),
+    ];
+  });
+}
+
+function stateOf(
+  { record, counts, nowSeconds }: SequenceObservation,
+  stage: Stage,
+  index: number,
+  count: StageCount,
+): StageStatus['state'] {
+  if (count.clusters === 0) return 'Empty';
+  if (count.failing > stage.maxFailures) return 'Failing';
+  const until = soakEnd(stage, count);
+  if (until !== null) return until > nowSeconds ? 'Soaking' : 'Complete';
+  const waits = stageGates(record.sequence, counts, index).some(
+    (gate) => !('until' in gate) || gate.until > nowSeconds,
+  );
+  return count.rolling > 0 || (count.waiting > 0 && !waits) ? 'Rolling' : 'Waiting';
+}
+
+/** `Ready`: every stage is complete. `Stalled`: a person has to help. `Progressing`: neither. */
+function conditionsOf(
+  { record, counts, conflicts, nowSeconds }: SequenceObservation,
+  stages: readonly StageStatus[],
+): readonly Condition[] {
+  const stalled = stalledBy({ record, counts, conflicts, nowSeconds });
+  const nothing = stages.every(({ state }) => state === 'Empty');
+  const empty: Finding = { reason: 'NoClusters', message: 'the selectors select no cluster' };
+  const current = stages.find(({ state }) => state !== 'Complete' && state !== 'Empty');
+  const complete: Finding = { reason: 'Complete', message: 'every cluster is up to date and healthy' };
+  const finding = stalled ?? (nothing ? empty : sayingEmpty(current ? progressOf(current) : complete, stages));
+  const known = record.status.conditions ?? [];
+  const condition = (type: string, is: boolean): Condition => {
+    const status = is ? 'True' : 'False';
+    const before = known.find((one) => one.type === type);
+    const now = timeText(Math.floor(nowSeconds));
+    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now;
+    return { type, status, ...finding, lastTransitionTime, observedGeneration: record.generation };
+  };
+  const ready = stalled === null && !nothing && current === undefined;
+  return [
+    condition('Ready', ready),
+    condition('Progressing', stalled === null && current !== undefined),
+    condition('Stalled', stalled !== null),
+  ];
+}
+
+function stalledBy({ record, counts, conflicts }: SequenceObservation): Finding | null {
+  const { name, problem } = record.sequence;
+  const message = (hold: Parameters<typeof explainHold>[0]): Finding => ({
+    reason: hold.rule,
+    message: explainHold(hold, String),
+  });
+  if (problem !== null) return message({ rule: 'SequenceInvalid', sequence: name, problem });
+  const [cluster] = conflicts;
+  if (cluster !== undefined) {
+    return {
+      reason: 'SequenceConflict',
+      message: `${conflicts.length} of the clusters are selected by another sequence as well, ${cluster} among them`,
+    };
+  }
+  const failing = stageGates(record.sequence, counts, 0).find(({ rule }) => rule === 'StageFailing');
+  return failing === undefined ? null : message(failing);
+}
+
+function progressOf({ name, state, clusters, upToDate, soakedUntil, stoppedBy }: StageStatus): Finding {
+  if (soakedUntil !== undefined) return { reason: 'Soaking', message: `stage ${name} soaks until ${soakedUntil}` };
+  const waitsFor = stoppedBy === undefined ? '' : `, ${stoppedBy} is not`;
+  return {
+    reason: state,
+    message: `stage ${name}: ${upToDate} of ${clusters} clusters are up to date and healthy${waitsFor}`,
+  };
+}
+
+/** A selector that selects nothing may be a mistake: without canaries nothing shows a bad change. */
+function sayingEmpty({ reason, message }: Finding, stages: readonly StageStatus[]): Finding {
+  const empty = stages.filter(({ name, state }) => state === 'Empty' && name !== othersStage).map(({ name }) => name);
+  return { reason, message: empty.length === 0 ? message : `${message}; without clusters: ${empty.join(', ')}` };
+}

@@ -1,0 +1,50 @@
+import { isAdopted } from '../../core/adoption.ts';
+import type { Step } from '../../core/decision.ts';
+import type { ApiError } from '../../kube/api-error.ts';
+import type { StatefulSetRecord } from '../../moco/records.ts';
+import { type AdmissionFinding, admissionNotInForce, type StrategyKeeper } from '../facts/admission.ts';
+import type { StepResult } from '../facts/ended-step.ts';
+import type { Steps } from './memory.ts';
+
+/** Further attempts are not remembered: adoptions are rarest by then. */
+const mostAdoptions = 10;
+
+/** After a dry run. A failure for another reason does not change what is known about admission. */
+export function afterDryRun(steps: Steps, mode: AdmissionFinding['mode'], failure: ApiError, now: number): Steps {
+  if (failure.reason !== admissionNotInForce) return steps;
+  const before = steps.admissionProblem;
+  const tries = before?.mode === mode ? before.tries + 1 : 1;
+  return { ...steps, admissionProblem: { mode, finding: failure.message, tries, atMilliseconds: now } };
+}
+
+/** After a step whose dry run has shown who keeps the strategy. `null` if none has. */
+export const afterKeeper = (steps: Steps, keeper: StrategyKeeper | null, now: number): Steps =>
+  keeper === null
+    ? steps
+    : withoutProblem({ ...steps, strategyKeeper: { keeper, atMilliseconds: now } }, ['CurrentRevision']);
+
+/**
+ * Counts adoptions, including those with an unknown result. A release resets the count: a later adoption is intended. A
+ * StatefulSet that lets new pods come up at the update revision again was adopted before.
+ */
+export function afterAdoption(
+  steps: Steps,
+  step: Step,
+  before: StatefulSetRecord | null,
+  result: StepResult,
+  now: number,
+): Steps {
+  if (step.kind === 'release' && result === 'done') return { ...steps, adoptions: null };
+  if (step.kind !== 'setStrategy' || (result !== 'done' && result !== 'unknown')) return steps;
+  if (step.newPods === 'CurrentRevision' || before === null) return steps;
+  const after = withoutProblem(steps, ['OnDelete', 'Partition']);
+  if (isAdopted(before)) return after;
+  const { uid } = before;
+  const earlier = steps.adoptions?.uid === uid ? steps.adoptions.atMilliseconds : [];
+  return { ...after, adoptions: { uid, atMilliseconds: [...earlier, now].slice(-mostAdoptions) } };
+}
+
+const withoutProblem = (steps: Steps, modes: readonly AdmissionFinding['mode'][]): Steps =>
+  steps.admissionProblem !== null && modes.includes(steps.admissionProblem.mode)
+    ? { ...steps, admissionProblem: null }
+    : steps;

@@ -1,0 +1,122 @@
+import type { Decision } from '../../core/decision.ts';
+import type { MemberState } from '../../core/member.ts';
+import { isRequestedByUser } from '../../core/rules/catalogue.ts';
+import type { World } from '../../kube/world.ts';
+import { type ObservedFacts, waitedOnRequest } from '../facts/collect-facts.ts';
+import { isSwitchedOver, unreported } from '../facts/ended-step.ts';
+import type { Memory, Seen } from '../memory/memory.ts';
+
+/**
+ * Changes of the update revision may follow each other before the status is written, and MOCO may revert one at once.
+ */
+export function revisionSeen(
+  before: Seen['updateRevision'],
+  value: string,
+  world: Pick<World, 'wall' | 'monotonic'>,
+): Seen['updateRevision'] {
+  if (value === '' || before?.value === value) return before;
+  const changed = { atMilliseconds: world.monotonic(), wallMilliseconds: world.wall() };
+  return { value, changed: before === null ? null : changed };
+}
+
+/** When facts were first seen. The status may be written later, but it must contain these times. */
+export const firstSeen = (
+  facts: ObservedFacts,
+  decision: Decision,
+  memory: Memory,
+  now: string,
+  nowMilliseconds: number,
+): Pick<Seen, 'holding' | 'back' | 'switchedOverAt' | 'begun' | 'moved' | 'completed'> => ({
+  holding: holdingAfter(decision, memory.seen, now, nowMilliseconds),
+  back: backAfter(facts, decision, memory.seen, now),
+  switchedOverAt: switchedOverAfter(facts, memory, now),
+  ...progressAfter(facts, decision, memory, now),
+  completed: completedAfter(facts, decision, memory.seen, now),
+});
+
+/** A complete rollout is remembered even if a newer one begins before the status is written. */
+function completedAfter(
+  { objects, rollout }: ObservedFacts,
+  { complete }: Decision,
+  { completed }: Seen,
+  now: string,
+): Seen['completed'] {
+  const revision = objects.statefulSet?.updateRevision ?? '';
+  if (complete) return completed?.revision === revision ? completed : { revision, at: now };
+  return completed?.revision === rollout?.status?.rollout?.revision ? completed : null;
+}
+
+/** A due step does not end the hold before it, nor does what is read for it: that hold continues if the step is not done. */
+function holdingAfter(
+  { hold, step }: Decision,
+  { holding }: Seen,
+  since: string,
+  sinceMilliseconds: number,
+): Seen['holding'] {
+  if (hold === null) return step.kind === 'none' ? null : holding;
+  return hold.rule === 'ComebackUnknown' || holding?.rule === hold.rule
+    ? holding
+    : { rule: hold.rule, sinceMilliseconds, since };
+}
+
+function backAfter({ objects }: ObservedFacts, { members }: Decision, { back }: Seen, now: string): Seen['back'] {
+  const revision = objects.statefulSet?.updateRevision ?? '';
+  const known = back.revision === revision || revision === '' ? back : { revision, at: new Map() };
+  const at = members.flatMap(({ ordinal, updated, participating }): (readonly [number, string])[] => {
+    const since = known.at.get(ordinal) ?? (participating ? now : undefined);
+    return updated && since !== undefined ? [[ordinal, since]] : [];
+  });
+  return { revision: known.revision, at: new Map(at) };
+}
+
+function switchedOverAfter({ objects, rollout }: ObservedFacts, memory: Memory, now: string): Seen['switchedOverAt'] {
+  const before = rollout?.status ?? {};
+  const isOver =
+    before.rollout !== undefined &&
+    before.rollout.revision === objects.statefulSet?.updateRevision &&
+    isSwitchedOver(before.rollout, unreported(before, memory), objects);
+  return isOver ? (memory.seen.switchedOverAt ?? now) : null;
+}
+
+/**
+ * A rollout makes progress when another member reaches the update revision or participates, a step is done, or a user
+ * resumes it. A container that crashes repeatedly is not progress.
+ */
+function progressAfter(
+  { objects, rollout }: ObservedFacts,
+  decision: Decision,
+  memory: Memory,
+  now: string,
+): Pick<Seen, 'begun' | 'moved'> {
+  const before = rollout?.status ?? {};
+  const { begun, moved } = memory.seen;
+  const revision = objects.statefulSet?.updateRevision ?? '';
+  // MOCO is re-creating the StatefulSet: the new update revision is not known yet.
+  if (revision === '') return { begun, moved };
+  const isRecorded = before.rollout?.revision === revision;
+  if (!isRecorded && (decision.complete || decision.stale === 0)) return { begun: null, moved: null };
+  const begunAt = isRecorded ? null : begun?.revision === revision ? begun : { revision, at: now };
+  const ended = unreported(before, memory);
+  const resumed = waitedOnRequest(before) && !(decision.hold && isRequestedByUser(decision.hold.rule));
+  const shape = signature(decision.members);
+  const isSame = !resumed && ended?.result !== 'done' && shape === signature(before.members ?? []);
+  if (isSame) return { begun: begunAt, moved: null };
+  const seen = `${shape}\n${ended?.result === 'done' ? ended.lastStep.at : ''} ${resumed}`;
+  const isKnown = moved?.seen === seen && moved.revision === revision;
+  return { begun: begunAt, moved: isKnown ? moved : { revision, seen, at: now } };
+}
+
+interface Member {
+  readonly ordinal: number;
+  readonly revision?: string | null;
+  readonly role: string;
+  readonly state: string;
+}
+
+function signature(members: readonly Member[]): string {
+  return members
+    .map(({ ordinal, revision, role, state }) => `${ordinal} ${revision ?? ''} ${role} ${participates.has(state)}`)
+    .join('\n');
+}
+
+const participates: ReadonlySet<string> = new Set<MemberState>(['participating', 'impaired']);

@@ -1,0 +1,345 @@
+import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
+import { type PolicyRecord, policyKind, projectPolicy } from '../../api/rollout-policy.ts';
+import { isPossibleSize } from '../../core/situation.ts';
+import { allOrAbort } from '../../kube/all-or-abort.ts';
+import type { ApiClient, Call } from '../../kube/api-client.ts';
+import { isForbidden, isNotFound, withoutRequest } from '../../kube/api-error.ts';
+import {
+  controllerRevisions,
+  events,
+  jobs,
+  nodes,
+  path,
+  persistentVolumeClaims,
+  persistentVolumes,
+  podDisruptionBudgets,
+  pods,
+  type ResourceKind,
+  statefulSets,
+} from '../../kube/resource.ts';
+import type { Reservation } from '../../kube/token-bucket.ts';
+import { hasImage } from '../../moco/in-place/images.ts';
+import { objects as items, type Json, object, text, whole } from '../../moco/json.ts';
+import { clusterKind } from '../../moco/names.ts';
+import {
+  jobSelectorOf,
+  projectBudget,
+  projectCluster,
+  projectJob,
+  projectPod,
+  projectStatefulSet,
+  statefulSetName,
+} from '../../moco/projections.ts';
+import type { ClusterObjects, ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
+import { selects } from '../../moco/selects.ts';
+import { templateOf } from '../../moco/template-changes.ts';
+import { usedOf } from '../facts/rollout-record.ts';
+
+/** The objects of a cluster as they are in the API server now. */
+export interface LiveObjects {
+  readonly objects: ClusterObjects;
+  readonly rollout: MySQLRollout | null;
+}
+
+const pageSize = 500;
+const annotated = { Pod: pods, StatefulSet: statefulSets, MySQLRollout: rolloutKind } as const;
+
+/** Reads one cluster without any cache: no resourceVersion, so that etcd's quorum answers. Rejects with `ApiError`. */
+export class ClusterReader {
+  protected readonly client: ApiClient;
+  protected readonly signal: AbortSignal;
+  readonly #reservation: Reservation | undefined;
+
+  /** All requests end with the signal. */
+  constructor(client: ApiClient, signal: AbortSignal, reservation?: Reservation) {
+    this.client = client;
+    this.signal = signal;
+    this.#reservation = reservation;
+  }
+
+  /**
+   * Reads the newest version of everything in `known`, at first in parallel. If every object still has the
+   * resourceVersion that it has in `known`, all of them were as `known` has them at the moment of this call. Otherwise
+   * everything is read again in order.
+   */
+  async readNewest(known: LiveObjects): Promise<LiveObjects | null> {
+    const unordered = await this.#readUnordered(known.objects);
+    return unordered && isSameVersion(known, unordered) ? unordered : this.readAll(known.objects);
+  }
+
+  /**
+   * Reads everything without a cache (no resourceVersion: quorum reads). The MySQLCluster is read last, since a
+   * failover shows there first. Resolves to `null` if it is gone. Objects are read by name: members have the ordinals
+   * of the StatefulSet, and `known` has what else is in the cache. The API server answers a list of a kind without
+   * recent writes only once its own cache has caught up with all other kinds, which it checks every 100 ms
+   * (ConsistentListFromCache, Kubernetes 1.31 and later). So Jobs, to which people give names, are listed only where one may
+   * be. A budget that the cache does not know yet is enforced by the eviction itself.
+   */
+  async readAll(known: ClusterObjects): Promise<LiveObjects | null> {
+    const [statefulSet = null, rollout = null, ...budgets] = await allOrAbort(this.signal, (read) =>
+      this.#readFirst(known, read),
+    );
+    const replicas = whole(object(statefulSet?.['spec'])['replicas'], 0);
+    const [listed = null, ...members] = await allOrAbort(this.signal, (read) => this.#readNext(known, replicas, read));
+    const { namespace, name } = known.cluster;
+    const cluster = await this.readCluster(namespace, name);
+    // The cache did not know of its policy.
+    const isMissed = listed === null && cluster !== null && projectCluster(cluster)?.hasBackupPolicy === true;
+    const jobList = isMissed ? await this.#listJobs(known.cluster) : listed;
+    return liveObjects(name, { cluster, statefulSet, rollout, jobList, budgets, members });
+  }
+
+  async #readUnordered(known: ClusterObjects): Promise<LiveObjects | null> {
+    const { namespace, name } = known.cluster;
+    const [cluster = null, statefulSet = null, rollout = null, ...others] = await allOrAbort(this.signal, (read) => [
+      this.#find(clusterKind, namespace, name, { signal: read }),
+      ...this.#readFirst(known, read),
+      ...this.#readNext(known, known.statefulSet?.replicas ?? 0, read),
+    ]);
+    const { length } = budgetNames(known);
+    const [jobList = null, ...members] = others.slice(length);
+    const budgets = others.slice(0, length);
+    return liveObjects(name, { cluster, statefulSet, rollout, jobList, budgets, members });
+  }
+
+  /** The StatefulSet, the MySQLRollout, then the budgets. */
+  #readFirst(known: ClusterObjects, signal: AbortSignal): readonly Promise<Json | null>[] {
+    const { namespace, name } = known.cluster;
+    return [
+      this.#find(statefulSets, namespace, statefulSetName(name), { signal }),
+      this.#find(rolloutKind, namespace, name, { signal }),
+      ...budgetNames(known).map((budget) => this.#find(podDisruptionBudgets, namespace, budget, { signal })),
+    ];
+  }
+
+  /** The Jobs, or `null` where none may be, then the pods. */
+  #readNext(known: ClusterObjects, replicas: number, signal: AbortSignal): readonly Promise<Json | null>[] {
+    const { cluster } = known;
+    const { namespace } = cluster;
+    return [
+      mayHaveJobs(known) ? this.#listJobs(cluster, signal) : Promise.resolve(null),
+      ...podNames(known, replicas).map((pod) => this.#find(pods, namespace, pod, { signal })),
+    ];
+  }
+
+  /** Lists the Jobs of a cluster. Resolves to `{ unreadable }`, the API server's message, if they may not be read. */
+  async #listJobs({ namespace, name }: ClusterRecord, signal = this.signal): Promise<Json> {
+    const query = { labelSelector: jobSelectorOf(name) };
+    try {
+      return await this.call<Json>({
+        method: 'GET',
+        path: path(jobs, { namespace }),
+        query,
+        priority: 'disrupt',
+        signal,
+      });
+    } catch (error) {
+      if (isForbidden(error)) return { unreadable: withoutRequest(error as Error) };
+      throw error;
+    }
+  }
+
+  /** Reads a MySQLRolloutPolicy. Resolves to `null` if it is gone. */
+  async readPolicy(name: string): Promise<PolicyRecord | null> {
+    const policy = await this.#find(policyKind, undefined, name);
+    return policy && projectPolicy(policy);
+  }
+
+  /** Reads the MySQLCluster with all its fields. Resolves to `null` if it is gone. */
+  readCluster(namespace: string, name: string): Promise<Json | null> {
+    return this.#find(clusterKind, namespace, name);
+  }
+
+  async readRollout(namespace: string, name: string): Promise<MySQLRollout | null> {
+    const rollout = await this.#find(rolloutKind, namespace, name);
+    return rollout === null ? null : usedOf(rollout as unknown as MySQLRollout);
+  }
+
+  read(kind: keyof typeof annotated, namespace: string, name: string): Promise<Json | null> {
+    return this.#find(annotated[kind], namespace, name);
+  }
+
+  /** Reads a PersistentVolumeClaim. Resolves to `null` if it is gone. */
+  readClaim(namespace: string, name: string): Promise<Json | null> {
+    return this.#find(persistentVolumeClaims, namespace, name);
+  }
+
+  /** Reads a Node. Resolves to `null` if it is gone. */
+  readNode(name: string): Promise<Json | null> {
+    return this.#find(nodes, undefined, name);
+  }
+
+  /** Reads a PersistentVolume. Resolves to `null` if it is gone. */
+  readVolume(name: string): Promise<Json | null> {
+    return this.#find(persistentVolumes, undefined, name);
+  }
+
+  /** Has the API server admit a pod, as a dry run: nothing is stored. Rejects with its answer, which is never an admitted pod of a name that exists. */
+  async tryToCreatePod(body: Json, namespace: string): Promise<void> {
+    const query = { dryRun: 'All' };
+    await this.call({
+      method: 'POST',
+      path: path(pods, { namespace }),
+      query,
+      body,
+      priority: 'read',
+      retries: 0,
+    });
+  }
+
+  /** Reads all Nodes, page by page. */
+  async listNodes(): Promise<readonly Json[]> {
+    const found: Json[] = [];
+    let more: string | undefined;
+    do {
+      const query = { limit: pageSize, continue: more };
+      const page = await this.call<Json>({ method: 'GET', path: path(nodes), query, priority: 'read' });
+      found.push(...items(page['items']));
+      more = text(object(page['metadata'])['continue']) || undefined;
+    } while (more !== undefined);
+    return found;
+  }
+
+  /** Reads the StatefulSet controller's newest message about a pod that it could not create, or `null`. */
+  async readCreateFailure({ namespace, name, uid }: StatefulSetRecord): Promise<string | null> {
+    const fieldSelector = `regarding.kind=StatefulSet,regarding.name=${name},regarding.uid=${uid},reason=FailedCreate`;
+    const list = await this.call<Json>({
+      method: 'GET',
+      path: path(events, { namespace }),
+      query: { fieldSelector },
+      priority: 'read',
+    });
+    const [newest] = items(list['items']).toSorted((a, b) => (happenedAt(a) < happenedAt(b) ? 1 : -1));
+    return text(newest?.['note']);
+  }
+
+  /**
+   * Reads the pod template of a revision of the StatefulSet. Resolves to `null` if it is no longer kept. A
+   * ControllerRevision has the name of the revision, which is also the value of the pods' label.
+   */
+  async readTemplate(namespace: string, revision: string): Promise<Json | null> {
+    const found = await this.#find(controllerRevisions, namespace, revision, { priority: 'read' });
+    return found && templateOf(found);
+  }
+
+  /** Whether a revision of the StatefulSet is still kept. */
+  async hasRevision(namespace: string, revision: string): Promise<boolean> {
+    return (await this.#find(controllerRevisions, namespace, revision)) !== null;
+  }
+
+  /** Whether a node reports an image. A node that is gone has none. Resolves to `null` if nodes may not be read. */
+  async hasImage(node: string, image: string): Promise<boolean | null> {
+    try {
+      const found = await this.#find(nodes, undefined, node, { priority: 'read' });
+      return found !== null && hasImage(found, image);
+    } catch (error) {
+      if (isForbidden(error)) return null;
+      throw error;
+    }
+  }
+
+  protected call<T>(call: Omit<Call, 'signal'> & Partial<Pick<Call, 'signal'>>): Promise<T> {
+    return this.client.call<T>({ signal: this.signal, ...call, reservation: this.#reservation });
+  }
+
+  async #find(
+    kind: ResourceKind,
+    namespace: string | undefined,
+    name: string,
+    { signal = this.signal, priority = 'disrupt' }: Partial<Pick<Call, 'signal' | 'priority'>> = {},
+  ): Promise<Json | null> {
+    try {
+      const target = path(kind, namespace === undefined ? { name } : { namespace, name });
+      return await this.call<Json>({ method: 'GET', path: target, priority, signal });
+    } catch (error) {
+      if (isNotFound(error)) return null;
+      throw error;
+    }
+  }
+}
+
+/** Where a list of Jobs is worth its time: people create Jobs from the CronJob that MOCO keeps for a backup policy. */
+const mayHaveJobs = ({ cluster, jobs: known }: ClusterObjects): boolean => cluster.hasBackupPolicy || known.length > 0;
+
+/** The StatefulSet, the MySQLRollout, the Jobs and the MySQLCluster. */
+const readsOfOne = 4;
+/** In parallel, and in order. */
+const mostTimesRead = 2;
+
+/**
+ * The largest number of reads of one confirmation, apart from policies. It grows only with the cluster's own members
+ * and budgets.
+ */
+export function mostReads(known: ClusterObjects): number {
+  const replicas = Math.max(known.cluster.replicas, known.statefulSet?.replicas ?? 0);
+  return mostTimesRead * (readsOfOne + budgetNames(known).length + podNames(known, replicas).length);
+}
+
+/** Objects as the API server returned them. `null` for those that do not exist. */
+interface Raw {
+  readonly cluster: Json | null;
+  readonly statefulSet: Json | null;
+  readonly rollout: Json | null;
+  /** `null` if they were not listed. */
+  readonly jobList: Json | null;
+  readonly budgets: readonly (Json | null)[];
+  readonly members: readonly (Json | null)[];
+}
+
+function liveObjects(name: string, raw: Raw): LiveObjects | null {
+  const cluster = raw.cluster && projectCluster(raw.cluster);
+  if (cluster === null) return null;
+  return {
+    objects: {
+      cluster,
+      statefulSet: raw.statefulSet && projectStatefulSet(raw.statefulSet),
+      pods: projected(raw.members, projectPod).filter(({ clusterName }) => clusterName === name),
+      budgets: projected(raw.budgets, projectBudget),
+      jobs: projected(items(raw.jobList?.['items']), projectJob),
+      jobsUnreadable: text(raw.jobList?.['unreadable']),
+    },
+    rollout: raw.rollout && usedOf(raw.rollout as unknown as MySQLRollout),
+  };
+}
+
+/** Whether two views of a cluster have the same objects, each in the same version. `read` has the known budgets alone. */
+function isSameVersion(known: LiveObjects, read: LiveObjects): boolean {
+  const names = budgetNames(known.objects);
+  const versions = ({ objects, rollout }: LiveObjects): readonly string[] => {
+    const { cluster, statefulSet, jobs: active, budgets, pods: members } = objects;
+    const selecting = budgets.filter(({ name }) => names.includes(name));
+    const all = [cluster, statefulSet, rollout?.metadata, ...selecting, ...active, ...members];
+    return all.flatMap((one) => (one ? [`${one.uid} ${one.resourceVersion}`] : []));
+  };
+  const [before, now] = [versions(known), new Set(versions(read))];
+  return before.length === now.size && before.every((version) => now.has(version));
+}
+
+/** An RFC 3339 timestamp. Kubernetes' own controllers still write the deprecated fields. */
+function happenedAt(event: Json): string {
+  return (
+    text(object(event['series'])['lastObservedTime']) ??
+    text(event['deprecatedLastTimestamp']) ??
+    text(event['eventTime']) ??
+    ''
+  );
+}
+
+/** MOCO's own budgets, and every other budget that is known to select a member. */
+function budgetNames({ cluster, pods: members, budgets }: ClusterObjects): readonly string[] {
+  const selecting = budgets.filter(({ selector }) => members.some(({ labels }) => selects(selector, labels)));
+  return [...new Set([statefulSetName(cluster.name), ...selecting.map(({ name }) => name)])];
+}
+
+/** The names that the StatefulSet gives its members, unless its size is invalid, and the names of other known pods. */
+function podNames({ cluster, pods: members }: ClusterObjects, replicas: number): readonly string[] {
+  const given = Array.from(
+    { length: isPossibleSize(replicas) ? replicas : 0 },
+    (_, ordinal) => `${statefulSetName(cluster.name)}-${ordinal}`,
+  );
+  return [...new Set([...given, ...members.map(({ name }) => name)])];
+}
+
+function projected<R>(raw: readonly (Json | null)[], project: (object: Json) => R | null): readonly R[] {
+  return raw.map((one) => (one === null ? null : project(one))).filter((record) => record !== null);
+}

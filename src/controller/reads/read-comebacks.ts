@@ -1,0 +1,153 @@
+import type { Decision } from '../../core/decision.ts';
+import type { EndingClaim } from '../../core/readings.ts';
+import type { Target } from '../../core/step.ts';
+import type { World } from '../../kube/world.ts';
+import { type Json, object, objects } from '../../moco/json.ts';
+import { isToBeEmptied } from '../../moco/nodes.ts';
+import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import { claimsOf, isTerminating } from '../../moco/successor.ts';
+import type { ComebackReadings, KnownComeback } from '../facts/comeback-facts.ts';
+import type { ClusterReader } from './cluster-reader.ts';
+import { type NodeContext, type NodeRead, type RecentNodes, readNode, readTied } from './read-node.ts';
+import { readRefusal, type SuccessorContext } from './read-successor.ts';
+
+export interface ComebackContext extends NodeContext, SuccessorContext {
+  readonly world: World;
+  readonly nodes: RecentNodes;
+}
+
+/**
+ * Reads whether the members can come back that the decision waits for. Resolves to `null` if it waits for none. Rejects
+ * with `ApiError`: what can't be read permits nothing.
+ */
+export async function readComebacksAwaited(
+  { decision, objects }: { readonly decision: Decision; readonly objects: ClusterObjects },
+  known: ComebackReadings,
+  context: ComebackContext,
+): Promise<ComebackReadings | null> {
+  const asked = objects.pods.filter(({ ordinal }) => decision.asksComebacks.includes(ordinal));
+  return asked.length === 0 ? null : readComebacks(asked, objects, known, context);
+}
+
+/** So many requests does a confirmation usually need to read again what may have changed: claims, and the node. */
+export const readsAgain = (targets: readonly Pick<Target, 'uid'>[], { comebacks }: ComebackReadings): number =>
+  targets.reduce((sum, { uid }) => sum + (comebacks.get(uid)?.claimNames.length ?? 0) + 1, 0);
+
+/** Reads again what may have changed for the targets of a step. Those that were never read stay unknown. */
+export async function confirmComebacks(
+  targets: readonly Target[],
+  cluster: ClusterObjects,
+  known: ComebackReadings,
+  context: ComebackContext,
+): Promise<ComebackReadings> {
+  const read = cluster.pods.filter(
+    ({ uid }) => targets.some((target) => target.uid === uid) && known.comebacks.has(uid),
+  );
+  const readings = await readAll(read, cluster, known, context, {
+    nodeOf: (pod) => readNode(context, pod),
+    refusalOf: async (_, before) => before?.refusal ?? null,
+  });
+  return withReadings(known, cluster, readings);
+}
+
+/**
+ * Reads everything about these pods, and the nodes of all other stale ones: who is on a node that is to be emptied may
+ * have to go first.
+ */
+export async function readComebacks(
+  pods: readonly PodRecord[],
+  cluster: ClusterObjects,
+  known: ComebackReadings,
+  context: ComebackContext,
+): Promise<ComebackReadings> {
+  const revision = cluster.statefulSet?.updateRevision;
+  const others = cluster.pods.filter((pod) => !pods.includes(pod) && pod.revision !== revision);
+  const { statefulSet } = cluster;
+  // Once for all pods: the template of their successors. While MOCO re-creates it, nothing is done.
+  const whole =
+    statefulSet === null || pods.length === 0
+      ? null
+      : await context.api.read('StatefulSet', statefulSet.namespace, statefulSet.name);
+  const [readings, leaving] = await Promise.all([
+    readAll(pods, cluster, known, context, {
+      nodeOf: (pod) => context.nodes.read(context, pod),
+      refusalOf: async (pod) => (whole === null ? null : readRefusal(pod, whole, revision ?? '', context)),
+    }),
+    Promise.all(others.map((pod) => context.nodes.read(context, pod))),
+  ]);
+  const { comebacks, leavingNodes } = withReadings(known, cluster, readings);
+  const ofOthers = others.map(({ uid }, index) => [uid, isLeaving(leaving[index] ?? null)] as const);
+  return { comebacks, leavingNodes: new Map([...leavingNodes, ...ofOthers]) };
+}
+
+/** How the readings before a step differ from those of its confirmation, which are as fresh as can be and ask no webhook. */
+interface Asks {
+  readonly nodeOf: (pod: PodRecord) => Promise<NodeRead>;
+  readonly refusalOf: (pod: PodRecord, known: KnownComeback | undefined) => Promise<string | null>;
+}
+
+type Reading = readonly [uid: string, comeback: KnownComeback, leaves: boolean];
+
+/** What never changes of a pod is read once. */
+async function readAll(
+  pods: readonly PodRecord[],
+  { statefulSet }: ClusterObjects,
+  { comebacks }: ComebackReadings,
+  context: ComebackContext,
+  { nodeOf, refusalOf }: Asks,
+): Promise<readonly Reading[]> {
+  const { api, world } = context;
+  const revision = statefulSet?.updateRevision ?? '';
+  const read = async (pod: PodRecord): Promise<readonly Reading[]> => {
+    const { namespace, uid } = pod;
+    const atMilliseconds = world.monotonic();
+    const known = comebacks.get(uid);
+    const fixed = known ?? (await fixedOf(pod, api));
+    if (fixed === null) return [];
+    const { claimNames, tolerations } = fixed;
+    const [claims, node, refusal] = await Promise.all([
+      Promise.all(claimNames.map((name) => api.readClaim(namespace, name))),
+      nodeOf(pod),
+      refusalOf(pod, known),
+    ]);
+    const existing = claims.filter((claim) => claim !== null);
+    const tied = await readTied({ pod, tolerations, claims: existing, revision }, node, context);
+    const ending = claimNames.flatMap((name, index) => endingClaim(name, claims[index] ?? null));
+    const comeback = { revision, claimNames, tolerations, claims: ending, tied, refusal, atMilliseconds };
+    return [[uid, comeback, isLeaving(node)]];
+  };
+  return (await Promise.all(pods.map(read))).flat();
+}
+
+const isLeaving = (node: NodeRead): boolean => node !== 'unreadable' && isToBeEmptied(node);
+
+/** Volumes of a pod never change, and tolerations only become more. `null` if the pod is gone. */
+async function fixedOf(
+  { namespace, name, uid }: PodRecord,
+  api: ClusterReader,
+): Promise<Pick<KnownComeback, 'claimNames' | 'tolerations'> | null> {
+  const pod = await api.read('Pod', namespace, name);
+  if (pod === null || object(pod['metadata'])['uid'] !== uid) return null;
+  return { claimNames: claimsOf(pod), tolerations: objects(object(pod['spec'])['tolerations']) };
+}
+
+function endingClaim(name: string, claim: Json | null): readonly EndingClaim[] {
+  if (claim === null) return [{ name, state: 'missing' }];
+  return isTerminating(claim) ? [{ name, state: 'terminating' }] : [];
+}
+
+/** Pods that are gone are forgotten. */
+function withReadings(
+  known: ComebackReadings,
+  { pods }: ClusterObjects,
+  readings: readonly Reading[],
+): ComebackReadings {
+  const present = new Set(pods.map(({ uid }) => uid));
+  const isPresent = ([uid]: readonly [string, unknown]): boolean => present.has(uid);
+  const comebacks = readings.map(([uid, comeback]) => [uid, comeback] as const);
+  const leaving = readings.map(([uid, , leaves]) => [uid, leaves] as const);
+  return {
+    comebacks: new Map([...known.comebacks, ...comebacks].filter(isPresent)),
+    leavingNodes: new Map([...known.leavingNodes, ...leaving].filter(isPresent)),
+  };
+}

@@ -1,0 +1,100 @@
+import type { InPlaceSettings } from '../../core/in-place-changes.ts';
+import { isForbidden } from '../../kube/api-error.ts';
+import type { World } from '../../kube/world.ts';
+import { compare } from '../../moco/in-place/compare.ts';
+import { imagesNeeded } from '../../moco/in-place/images.ts';
+import { withPodDefaults } from '../../moco/in-place/pod-defaults.ts';
+import type { Json } from '../../moco/json.ts';
+import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import type { ObservedFacts } from '../facts/collect-facts.ts';
+import {
+  hasBeenResized,
+  type InPlaceReadings,
+  nothingReadInPlace,
+  placeOf,
+  type TemplatesRead,
+} from '../facts/in-place-updates.ts';
+import type { ClusterReader } from './cluster-reader.ts';
+
+/** A node reports its images with its status: every five minutes, and when it changes. It may remove one again. */
+const againMilliseconds = 60_000;
+
+/** What is assumed of nodes that may not be read. */
+type UnreadNodes = 'haveImages' | 'lackImages';
+
+/**
+ * Reads what updates in place of this cluster depend on and what is not known: the templates of two revisions, once,
+ * and whether the images of containers that would restart are on the nodes. While updates in place are off, only whether
+ * one that was begun is over depends on it. Rejects with `ApiError`.
+ */
+export async function readInPlace(
+  { objects, policy }: Pick<ObservedFacts, 'objects' | 'policy'>,
+  known: InPlaceReadings,
+  api: ClusterReader,
+  world: World,
+  unreadNodes: UnreadNodes,
+): Promise<InPlaceReadings> {
+  const { statefulSet, pods } = objects;
+  const isOff = policy.inPlaceUpdates.mode === 'Never';
+  const concerned = pods.filter(({ revision, live }) => {
+    if (revision === '' || live === null) return false;
+    return revision === statefulSet?.updateRevision ? hasBeenResized(live) : !isOff;
+  });
+  if (!statefulSet?.observed || concerned.length === 0) return nothingReadInPlace;
+  const revisions = new Set([statefulSet.updateRevision, ...concerned.map(({ revision }) => revision)]);
+  let readings = { ...known, templates: await templatesOf(revisions, objects, known, api) };
+  if (isOff) return readings;
+  for (const pod of concerned) {
+    readings = await withImages(pod, objects, policy.inPlaceUpdates, readings, api, world, unreadNodes);
+  }
+  return readings;
+}
+
+async function templatesOf(
+  revisions: ReadonlySet<string>,
+  { cluster: { namespace } }: ClusterObjects,
+  { templates }: InPlaceReadings,
+  api: ClusterReader,
+): Promise<TemplatesRead> {
+  const read = [...revisions].map(async (revision): Promise<readonly [string, Json | string]> => {
+    const known = templates.get(revision);
+    return [revision, known ?? (await templateOf(namespace, revision, api))];
+  });
+  return new Map(await Promise.all(read));
+}
+
+/** A revision never changes. One that is not kept any more does not come back. */
+async function templateOf(namespace: string, revision: string, api: ClusterReader): Promise<Json | string> {
+  try {
+    const template = await api.readTemplate(namespace, revision);
+    return template === null ? `revision ${revision} is not kept any more` : withPodDefaults(template);
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    return `the controller may not read revision ${revision}`;
+  }
+}
+
+async function withImages(
+  pod: PodRecord,
+  objects: ClusterObjects,
+  settings: InPlaceSettings,
+  readings: InPlaceReadings,
+  api: ClusterReader,
+  world: World,
+  unreadNodes: UnreadNodes,
+): Promise<InPlaceReadings> {
+  const { templates } = readings;
+  const [before, after] = [pod.revision, objects.statefulSet?.updateRevision ?? ''].map((name) => templates.get(name));
+  if (typeof before !== 'object' || typeof after !== 'object' || !pod.live || !pod.node) return readings;
+  const update = compare(pod.live, { before, after }, settings);
+  if (update.kind === 'impossible') return readings;
+  const now = world.monotonic();
+  const images = new Map(readings.images);
+  for (const needed of imagesNeeded(update.change, pod.live)) {
+    const known = images.get(placeOf(pod, needed));
+    if (needed.pulledAlways || (known && now - known.atMilliseconds < againMilliseconds)) continue;
+    const present = (await api.hasImage(pod.node, needed.image)) ?? unreadNodes === 'haveImages';
+    images.set(placeOf(pod, needed), { present, atMilliseconds: now });
+  }
+  return { ...readings, images };
+}

@@ -1,0 +1,100 @@
+import { isRoutine } from '../../core/rules/catalogue.ts';
+import { objects as items, type Json, milliseconds, object } from '../../moco/json.ts';
+import { rolloutCompleteCondition } from '../../moco/names.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
+import type { Observation } from '../pass/observe.ts';
+import { isShown } from './due.ts';
+
+/** The reason of a False condition while no hold needs attention. */
+const rollingOut = 'RollingOut';
+
+/** How long MOCO may take to restore a template that somebody else has written. */
+const foreignTemplateMilliseconds = 10_000;
+
+/**
+ * Milliseconds before a cluster without stale members may be called complete. A new update revision that every member
+ * already has may come from a `kubectl rollout undo`, which MOCO is about to revert. This is impossible if members
+ * were replaced for the revision.
+ */
+function unsettledMilliseconds({ rollout, objects, snapshot, memory, nowMilliseconds }: Observation): number {
+  const revision = objects.statefulSet?.updateRevision;
+  const { updateRevision, rollout: progress, history } = rollout?.status ?? {};
+  const last = history?.at(-1);
+  if (updateRevision === undefined || progress?.revision === revision) return 0;
+  const { updateRevision: seen } = memory.seen;
+  const changed = seen?.value === revision ? (seen?.changed ?? null) : null;
+  if (last?.revision === revision && last?.outcome === 'Complete') {
+    const finishedAt = milliseconds(last.finishedAt) ?? 0;
+    if (changed === null || changed.wallMilliseconds <= finishedAt) return 0;
+  }
+  const reportedSeconds = updateRevision === revision ? snapshot.memory.recentRevisions.at(-1)?.ageSeconds : 0;
+  const ages = [
+    ...(reportedSeconds === undefined ? [] : [reportedSeconds * 1000]),
+    ...(changed === null ? [] : [nowMilliseconds - changed.atMilliseconds]),
+  ];
+  return Math.max(0, ...ages.map((age) => foreignTemplateMilliseconds - age));
+}
+
+/** What the condition of the MySQLCluster should be. */
+export interface Completion {
+  readonly complete: boolean;
+  /** `RolloutComplete`, `RollingOut`, or the rule that holds the rollout. */
+  readonly reason: string;
+  /** Whether the rollout waits only briefly, for what ends by itself. */
+  readonly brief: boolean;
+  /** How long until a cluster without stale members may be called complete. */
+  readonly unsettledMilliseconds: number;
+}
+
+export function completionOf(observation: Observation): Completion {
+  const { complete, hold } = observation.decision;
+  const unsettled = complete ? unsettledMilliseconds(observation) : 0;
+  const shown = hold !== null && isShown(hold, observation.heldForSeconds);
+  return {
+    complete: complete && unsettled === 0,
+    reason: complete && unsettled === 0 ? 'RolloutComplete' : shown && !isRoutine(hold.rule) ? hold.rule : rollingOut,
+    brief: hold !== null && !shown,
+    unsettledMilliseconds: unsettled,
+  };
+}
+
+/** Whether the condition has to be written. */
+export const isDue = (cluster: ClusterRecord, completion: Completion): boolean =>
+  differs(cluster, completion) && !canWait(cluster, completion);
+
+/** Absent is equivalent to False. True must have the current generation, which `kubectl wait` compares. */
+export function differs({ rolloutComplete, generation }: ClusterRecord, { complete, reason }: Completion): boolean {
+  if (complete) return rolloutComplete?.status !== true || rolloutComplete.observedGeneration !== generation;
+  return rolloutComplete !== null && (rolloutComplete.status || rolloutComplete.reason !== reason);
+}
+
+/**
+ * Whether the present condition misleads nobody who waits for this generation, and what is in progress ends by itself.
+ */
+function canWait({ rolloutComplete, generation }: ClusterRecord, { complete, brief }: Completion): boolean {
+  const isOlder = rolloutComplete !== null && rolloutComplete.observedGeneration !== generation;
+  return !complete && isOlder && brief;
+}
+
+export function withCondition(
+  raw: Json,
+  { complete, reason }: Completion,
+  generation: number,
+  nowTimestamp: string,
+): readonly Json[] {
+  const conditions = items(object(raw['status'])['conditions']);
+  const index = conditions.findIndex((condition) => condition['type'] === rolloutCompleteCondition);
+  const before = conditions[index];
+  const status = complete ? 'True' : 'False';
+  const condition = {
+    type: rolloutCompleteCondition,
+    status,
+    reason,
+    message: complete
+      ? 'every member is at the newest revision and has participated for minReadySeconds'
+      : 'not every member is at the newest revision and has participated for minReadySeconds',
+    observedGeneration: generation,
+    lastTransitionTime: before?.['status'] === status ? before['lastTransitionTime'] : nowTimestamp,
+  };
+  return index < 0 ? [...conditions, condition] : conditions.with(index, condition);
+}

@@ -1,0 +1,202 @@
+import type { Intent, MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
+import type { Hold, MemberReport } from '../../core/decision.ts';
+import { phase } from '../../core/phase.ts';
+import { explainHold } from '../../core/rules/catalogue.ts';
+import { explainComesBack, explainEvidence } from '../../core/sentences.ts';
+import type { ClusterSnapshot } from '../../core/snapshot.ts';
+import { explainInPlace } from '../../core/update-in-place.ts';
+import { omitUndefined } from '../../moco/json.ts';
+import { memberName } from '../facts/collect-facts.ts';
+import { unreported } from '../facts/ended-step.ts';
+import { policyInForce } from '../facts/policy-in-force.ts';
+import { promotionLeft } from '../facts/promotion.ts';
+import { type Memory } from '../memory/memory.ts';
+import type { Observation } from '../pass/observe.ts';
+import { conditions } from './conditions.ts';
+import { isShown } from './due.ts';
+import { heldForOf } from './held-for.ts';
+import { type News, newsOf } from './news.ts';
+import { disruptedFor, progressOf } from './progress.ts';
+import { finishedRollout } from './rollout-history.ts';
+import { withinLimits } from './status-limits.ts';
+
+/** A status, and what ended between the stored status and this one. */
+export interface StatusReport {
+  readonly status: RolloutStatus;
+  readonly news: News;
+}
+
+/**
+ * The status that follows from an observation; `intent` is the step that is about to be done. Unchanged parts,
+ * including timestamps, equal those of the stored status: comparing the two shows whether a write is needed.
+ */
+export function statusOf(observation: Observation, intent: Intent | null): StatusReport {
+  const { objects, rollout, snapshot, policy, settings, decision, memory } = observation;
+  const now = intent?.at ?? observation.now;
+  const before: RolloutStatus = rollout?.status ?? {};
+  const { statefulSet, cluster } = objects;
+  const revision = statefulSet?.updateRevision ?? '';
+  const hold = shownHold(observation);
+  const message = hold === null ? '' : explainHold(hold, memberName(observation));
+  const members = memberStatuses(observation, hold, before.members ?? [], revision, memory.seen.back.at);
+  const ended = unreported(before, memory);
+  const shown = hold === null ? undefined : holdStatus(hold, message, before, memory, now);
+  const unresolved = before.intent && before.intent.id !== memory.steps.settledIntent ? before.intent : undefined;
+  const progress = progressOf(before, observation, members, now, intent, unresolved ?? null);
+  const disrupted = disruptedFor(before.rollout?.revision ?? '', ended);
+  const entry = finishedRollout(before, progress, decision, memory.seen, disrupted, now);
+  const status = omitUndefined<RolloutStatus>({
+    observedGeneration: rollout?.metadata.generation,
+    observedClusterGeneration: cluster.generation,
+    phase: phase({ ...decision, hold }),
+    strategy: observation.strategyShown,
+    mysqlProblem: snapshot.mysql?.problem ?? undefined,
+    updatesInPlace: policy.inPlaceUpdates.mode === 'Never' ? undefined : true,
+    updateRevision: revision === '' ? undefined : revision,
+    currentRevision: statefulSet?.currentRevision || undefined,
+    replicas: cluster.replicas,
+    updatedReplicas: decision.members.filter((member) => member.updated).length,
+    participatingReplicas: decision.members.filter((member) => member.participating).length,
+    readyReplicas: decision.members.filter((member) => member.ready).length,
+    currentReplicas: snapshot.members.filter((member) => member.revision === statefulSet?.currentRevision).length,
+    primary: cluster.primaryIndex >= 0 ? cluster.primaryIndex : undefined,
+    hold: shown,
+    members,
+    intent: intent ?? unresolved,
+    lastStep: ended?.lastStep ?? before.lastStep,
+    completeSince: completeSince(before, observation, now),
+    rollout: decision.complete || progress === null ? undefined : withHolds(progress, before, shown, now),
+    history: entry ? [...(before.history ?? []), entry] : before.history,
+    settings: settings.problem === null ? settings.sources : before.settings,
+    promotion: promotionLeft(before, snapshot.statefulSet, policy.mode === 'OnDelete' && !snapshot.released),
+    conditions: conditions(
+      before.conditions ?? [],
+      decision,
+      hold,
+      message,
+      policyInForce(observation),
+      rollout?.metadata.generation ?? 0,
+      now,
+    ),
+  });
+  const takenBack = (before.intent?.step ?? status.lastStep?.step) === 'undemote';
+  return {
+    status: withinLimits(status),
+    news: newsOf(before.rollout, progress, entry, takenBack, memory.seen.switchedOverAt ?? now),
+  };
+}
+
+/**
+ * The status of an unusable MySQLRollout. Only the hold that explains it is new: the rest belongs to another cluster
+ * or is about to be deleted, and does not change. `null` while the hold is not shown.
+ */
+export function unusableStatusOf(observation: Observation): RolloutStatus | null {
+  const { rollout, decision, memory, now } = observation;
+  const before: RolloutStatus = rollout?.status ?? {};
+  const hold = shownHold(observation);
+  if (hold === null) return null;
+  const message = explainHold(hold, memberName(observation));
+  const generation = rollout?.metadata.generation ?? 0;
+  const inForce = policyInForce(observation);
+  return withinLimits({
+    ...before,
+    observedGeneration: generation,
+    phase: phase(decision),
+    hold: holdStatus(hold, message, before, memory, now),
+    conditions: conditions(before.conditions ?? [], decision, hold, message, inForce, generation, now),
+  });
+}
+
+function withHolds(
+  progress: RolloutProgress,
+  { rollout, hold }: RolloutStatus,
+  shown: RolloutStatus['hold'],
+  now: string,
+): RolloutProgress {
+  if (rollout?.revision !== progress.revision) return progress;
+  return omitUndefined<RolloutProgress>({ ...progress, heldFor: heldForOf(rollout, hold, shown, now) });
+}
+
+/** Stages count their soak from it, whoever leads. */
+function completeSince(
+  before: RolloutStatus,
+  { decision, snapshot, objects }: Observation,
+  now: string,
+): string | undefined {
+  const { complete, hold, checksPass } = decision;
+  const isHeld = hold?.rule === 'CheckFailing' || hold?.rule === 'CheckUnavailable';
+  if (!complete || !snapshot.cluster.healthy || isHeld) return undefined;
+  const isSame = before.updateRevision === objects.statefulSet?.updateRevision;
+  return (isSame ? before.completeSince : undefined) ?? (checksPass ? now : undefined);
+}
+
+/** The hold, if it is shown to users. */
+function shownHold({ decision: { hold }, heldForSeconds }: Observation): Hold | null {
+  return hold !== null && isShown(hold, heldForSeconds) ? hold : null;
+}
+
+function holdStatus(
+  hold: Hold,
+  message: string,
+  before: RolloutStatus,
+  memory: Memory,
+  nowTimestamp: string,
+): NonNullable<RolloutStatus['hold']> {
+  const { rule } = hold;
+  const since = before.hold?.rule === rule ? before.hold.since : (memory.seen.holding?.since ?? nowTimestamp);
+  const opensAt = 'opensAt' in hold && hold.opensAt !== null ? hold.opensAt : null;
+  return { rule, message, since, ...(opensAt !== null && { opensAt }) };
+}
+
+function updateOf({ members }: ClusterSnapshot, ordinal: number): string | undefined {
+  const inPlace = members.find((member) => member.ordinal === ordinal)?.inPlace ?? null;
+  return inPlace === null ? undefined : explainInPlace(inPlace);
+}
+
+/** An answer that is older belongs to an earlier step. */
+const recentSeconds = 60;
+
+function replicationOf({ members, mysql }: ClusterSnapshot, ordinal: number): MemberStatus['replication'] {
+  if (mysql === null || mysql.ageSeconds === null || mysql.ageSeconds >= recentSeconds) return undefined;
+  const uid = members.find((member) => member.ordinal === ordinal)?.uid;
+  const said = mysql.members.find((one) => one.uid === uid)?.said;
+  if (said?.kind !== 'replica') return undefined;
+  const { missing, unapplied: notApplied } = said;
+  return { notApplied, ...(missing !== null && { notReceived: missing }) };
+}
+
+function messageOf({ comesBack, evidence }: MemberReport): string | undefined {
+  const sentences = [comesBack && explainComesBack(comesBack), evidence && explainEvidence(evidence)];
+  return sentences.filter((one) => one !== null).join('; ') || undefined;
+}
+
+/** A rule that is not shown yet is not shown for a member either. */
+function memberStatuses(
+  { decision, snapshot }: Observation,
+  shown: Hold | null,
+  before: readonly MemberStatus[],
+  updateRevision: string,
+  backAt: ReadonlyMap<number, string>,
+): readonly MemberStatus[] {
+  const hidden = shown === null ? decision.hold?.rule : undefined;
+  return decision.members.map((member) => {
+    const { ordinal, role, revision, updated, state, verdict, rule } = member;
+    const known = before.find((one) => one.ordinal === ordinal);
+    const since = known?.revision === revision ? known.updatedAt : undefined;
+    const seen = member.participating ? backAt.get(ordinal) : undefined;
+    return omitUndefined<MemberStatus>({
+      ordinal,
+      role,
+      revision: revision || undefined,
+      updated,
+      state,
+      verdict,
+      rule: rule === null || rule === hidden ? undefined : rule,
+      message: messageOf(member),
+      update: updateOf(snapshot, ordinal),
+      // While MOCO re-creates the StatefulSet it is unknown which members are up to date, so nothing changes.
+      replication: replicationOf(snapshot, ordinal),
+      updatedAt: updated ? (since ?? seen) : updateRevision === '' ? since : undefined,
+    });
+  });
+}

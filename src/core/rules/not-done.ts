@@ -1,0 +1,198 @@
+import { atOpeningOf, withStatefulSet } from '../expected.ts';
+import { type ClosedBy, closedBy } from '../maintenance.ts';
+import { type ReplicaBehind, type ReplicasBehind, replicasBehind } from '../replicas-behind.ts';
+import { withoutFullStop } from '../sentences.ts';
+import { stepIdentity } from '../step.ts';
+import { checks } from './checks.ts';
+import { unread } from './comeback.ts';
+import { longWrite } from './long-write.ts';
+import { type Asked, after, type MemberName, rule } from './rule.ts';
+
+/** The step that was chosen is not done. */
+export const step = {
+  OutsideMaintenanceWindow: rule<ClosedBy['OutsideMaintenanceWindow']>({
+    holds: (asked) => closedBy(asked, 'OutsideMaintenanceWindow'),
+    sentence: ({ closesAt, neededSeconds, opensAt }) =>
+      (closesAt === null
+        ? 'no maintenance window is open'
+        : `the maintenance window closes at ${closesAt}, and the next step takes about ${neededSeconds} s`) +
+      nextOpening(opensAt, neededSeconds),
+    meaning: 'A member that works would be taken outside of the maintenance windows (maintenanceWindows).',
+    details:
+      'A step begins only if its expected time fits into what is left of the window: the median of the measured times of members, or expectedMemberSeconds as long as there are none. For the primary, switchoverTimeoutSeconds is added. Members that are down, and clusters whose primary does not participate, do not wait.',
+    endedBy: ['time'],
+    ends: 'By itself, when the next window opens that is long enough. `plan NAME` shows what is done in which window.',
+    overridable: true,
+    requestedBy: '`maintenanceWindows`',
+    assumed: after('moment', (snapshot, { opensAt }) => atOpeningOf(snapshot, opensAt)),
+  }),
+  Blackout: rule<ClosedBy['Blackout']>({
+    holds: (asked) => closedBy(asked, 'Blackout'),
+    sentence: ({ from, until, reason, begun, neededSeconds, opensAt }) =>
+      (begun
+        ? `there is a blackout until ${until} (${withoutFullStop(reason)})`
+        : `a blackout begins at ${from} (${withoutFullStop(reason)}), and the next step takes about ${neededSeconds} s`) +
+      nextOpening(opensAt, neededSeconds),
+    meaning: 'A member that works would be taken during a blackout (blackouts), or too shortly before one.',
+    details: 'What fits, and what does not wait, is as with OutsideMaintenanceWindow.',
+    endedBy: ['time'],
+    ends: 'By itself, when the blackout is over.',
+    overridable: true,
+    requestedBy: '`blackouts`',
+    assumed: after('moment', (snapshot, { opensAt }) => atOpeningOf(snapshot, opensAt)),
+  }),
+  DisruptionControllerBehind: rule<{ readonly evictions: number; readonly limit: number }>({
+    holds: ({ situation: { snapshot, deadlines }, step }) => {
+      const { budgets, unobservedEvictions: evictions } = snapshot;
+      if (step.kind !== 'evict' || budgets.length === 0 || evictions < mostUnobservedEvictions) return null;
+      deadlines.reached(0, recheckSeconds);
+      return { evictions, limit: mostUnobservedEvictions };
+    },
+    sentence: ({ evictions, limit }) =>
+      `Kubernetes' disruption controller has not observed ${evictions} evictions of other clusters yet, and ${limit} may wait for it at a time`,
+    meaning: "Kubernetes' disruption controller is behind with evictions of other clusters.",
+    details:
+      'It observes an eviction only while the pod terminates. If it is later than the new pod, the PodDisruptionBudget of that cluster stays closed for two minutes. So only a few evictions of the fleet wait for it at a time.',
+    endedBy: ['Kubernetes'],
+    ends: 'By itself, when the disruption controller has observed one of these evictions. If that takes minutes, look at kube-controller-manager.',
+    overridable: true,
+    routine: true,
+    brief: true,
+    assumed: after('moment', (snapshot) => ({ ...snapshot, unobservedEvictions: 0 })),
+  }),
+  ReleaseUnsafe: rule<{ readonly message: string }>({
+    holds: ({ situation: { snapshot, deadlines }, step }) => {
+      const { releaseRefusal: refusal } = snapshot;
+      if (step.kind !== 'release' || refusal === null) return null;
+      return deadlines.reached(refusal.sinceSeconds, releaseRetrySeconds) ? null : { message: refusal.message };
+    },
+    sentence: ({ message }) =>
+      `the StatefulSet can't be released without risk to its pods: ${withoutFullStop(message)}`,
+    meaning: 'A dry run of the release has shown that Kubernetes would replace pods at once.',
+    details: 'The StatefulSet would not have had a partition above its last member.',
+    endedBy: ['a person'],
+    ends: "Check what came back, which the message says. MOCO's webhook has to be reachable. The controller tries again every 10 seconds.",
+    alarms: true,
+    phase: 'Failing',
+    assumed: null,
+  }),
+  ConfirmationTooSlow: rule<{ readonly message: string }>({
+    holds: (asked) => failedStep(asked, 'tooSlow'),
+    sentence: ({ message }) => `the API server is too slow for a safe step: ${withoutFullStop(message)}`,
+    meaning: 'The API server took too long to confirm the facts for a step, so the step was not done.',
+    details:
+      'Before the controller takes a member, it reads the objects of the cluster again, and acts within two seconds. Older facts prove nothing.',
+    endedBy: ['Kubernetes'],
+    ends: 'By itself, once the API server answers faster. The controller tries again after 2, 4, 8 and 16 seconds, then every 30 seconds. Check the latency of the API server, etcd, the webhooks and the network.',
+    brief: true,
+    assumed: after('requeue', (snapshot) => ({ ...snapshot, stepFailure: null })),
+  }),
+  StepRefused: rule<{ readonly message: string }>({
+    holds: (asked) => failedStep(asked, 'refused'),
+    sentence: ({ message }) => `the API server did not carry out the step: ${withoutFullStop(message)}`,
+    meaning: 'The API server did not carry out a step, or the result of an earlier step is unknown.',
+    details:
+      "The message has the API server's words. An admission policy or a webhook refuses the step, the controller lacks a permission, or the API server fails.",
+    endedBy: ['a person'],
+    ends: 'Change what the message names. The controller tries again after 2, 4, 8 and 16 seconds, then every 30 seconds, or later if the API server asks for that.',
+    alarms: true,
+    brief: true,
+    phase: 'Failing',
+    assumed: null,
+  }),
+  ...checks,
+  ReplicasBehind: rule<ReplicasBehind>({
+    holds: replicasBehind,
+    sentence: ({ member, limitSeconds, graceSeconds, replicas }, name) =>
+      (limitSeconds === null
+        ? `${name(member)} waits until the other replicas have received what the primary has committed: `
+        : `the switchover away from ${name(member)} waits until replicas are less than ${limitSeconds} s behind: `) +
+      replicas.map((replica) => explainReplica(replica, graceSeconds, name)).join('; '),
+    meaning: 'A replica is too far behind for a switchover, or its replication delay is unknown.',
+    details:
+      'MOCO blocks writes until the replica that it chooses has caught up, for up to 50 seconds a try, and until every other replica has finished the transaction that it is applying, without a limit. The controller asks the agent of every replica right before it requests a switchover. It waits for a delay that can not be read for at most replicaDelayGraceSeconds. With the feature gate ReplicationFacts it asks MySQL itself as well: a replica has to have received and applied what the primary had committed when it was asked, and before another replica is taken, it has to have received it.',
+    endedBy: ['the members', 'time', 'a person'],
+    ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. Look for a long transaction or a lock in the replica. If a delay can not be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods.',
+    overridable: true,
+    brief: true,
+    assumed: after('moment', (snapshot) => snapshot),
+  }),
+  ...longWrite,
+  RevisionsKept: rule<{ readonly revision: string }>({
+    holds: ({ situation: { snapshot, policy } }) => {
+      const { statefulSet } = snapshot;
+      if (policy.mode !== 'OnDelete' || statefulSet?.newPods !== 'CurrentRevision') return null;
+      return { revision: statefulSet.currentRevision };
+    },
+    sentence: ({ revision }) =>
+      `new pods come up at revision ${revision}, until the pods exist again that somebody else has taken`,
+    meaning: 'Pods that are created now come up at the revision that their members had.',
+    details:
+      'Somebody else has taken a member that may not have the update revision: a drain, an eviction, a deletion. The strategy of the StatefulSet is RollingUpdate with partition = replicas so long. A step of the rollout sets it back first.',
+    endedBy: ['moco-rollout', 'Kubernetes'],
+    ends: 'By itself, once the pod exists again. If it stays terminating, `kubectl get pod POD -o wide` shows the node that has to end it.',
+    brief: true,
+    assumed: after('moment', (snapshot) =>
+      withStatefulSet(snapshot, { strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
+    ),
+  }),
+  ...unread,
+};
+
+const nextOpening = (opensAt: string | null, neededSeconds: number): string =>
+  opensAt === null
+    ? `; no opening of the next 30 days has ${neededSeconds} s for the next step`
+    : `; the next step may begin at ${opensAt}`;
+
+/** The controller is asked again after so long, should it miss that an eviction has been observed. */
+const recheckSeconds = 5;
+/** After how long a refused dry run of a release is tried again. */
+const releaseRetrySeconds = 10;
+
+const longestRetryDelaySeconds = 30;
+/** How long the same step waits after so many failures in a row: 2 s, 4 s, 8 s, 16 s, then 30 s. */
+const retryDelaySeconds = (tries: number): number => Math.min(2 ** tries, longestRetryDelaySeconds);
+
+/**
+ * A step that the API server was too slow for, or did not carry out, waits before it is tried again. Any other step
+ * goes on, unless an earlier step may still happen: then no step is done before that is known.
+ */
+/** The step may go, and the last try to write it has failed. */
+export const isOfItsWrite = (rule: string): boolean => rule === 'ConfirmationTooSlow' || rule === 'StepRefused';
+
+function failedStep({ situation, step }: Asked, cause: 'tooSlow' | 'refused'): { readonly message: string } | null {
+  const { stepFailure: failure, statefulSet } = situation.snapshot;
+  if (failure === null || failure.cause !== cause) return null;
+  const { message } = failure;
+  if (failure.step === null) return { message };
+  if (failure.step !== stepIdentity(step, statefulSet?.updateRevision ?? '')) return null;
+  const delaySeconds = Math.max(retryDelaySeconds(failure.tries), failure.retryAfterSeconds);
+  return situation.deadlines.reached(failure.sinceLastTrySeconds, delaySeconds) ? null : { message };
+}
+
+function explainReplica({ ordinal, reading }: ReplicaBehind, graceSeconds: number, name: MemberName): string {
+  const replica = name(ordinal);
+  switch (reading?.kind) {
+    case undefined:
+      return `the delay of ${replica} is not read yet`;
+    case 'delay':
+      return `${replica} is ${Math.floor(reading.seconds)} s behind`;
+    case 'notReceived':
+      return `${replica} has not received ${transactions(reading.transactions)} of the primary`;
+    case 'notApplied':
+      return `${replica} has not applied ${transactions(reading.transactions)} that it has received`;
+    case 'notReplicating':
+      return `${replica} does not replicate (${withoutFullStop(reading.message)})`;
+    case 'unknown':
+      return `the delay of ${replica} can't be read (${withoutFullStop(reading.message)}), and the wait for it ends after ${graceSeconds} s`;
+  }
+}
+
+const transactions = (number: number): string => `${number} transaction${number === 1 ? '' : 's'}`;
+/**
+ * So many evictions of the whole fleet may wait for the disruption controller. It has one worker: the next eviction
+ * goes when one of them has been observed, so that evictions begin at the rate at which it works. It observes an eviction
+ * only while the pod terminates: if it is later than the pod's successor, the budget stays closed for two minutes
+ * (docs/decisions/0021).
+ */
+export const mostUnobservedEvictions = 5;

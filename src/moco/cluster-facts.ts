@@ -1,0 +1,235 @@
+import type { InPlaceUpdate } from '../core/in-place-changes.ts';
+import { isParticipating, isSettled } from '../core/member.ts';
+import type { BackupJobFacts, ClusterFacts, ContainerFacts, MemberFacts, StatefulSetFacts } from '../core/snapshot.ts';
+import type { Ages } from './ages.ts';
+import { restartInPlace } from './in-place/restart.ts';
+import { milliseconds } from './json.ts';
+import type { BudgetRecord, ClusterObjects, ClusterRecord, ContainerRecord, JobRecord, PodRecord } from './records.ts';
+import { selects } from './selects.ts';
+
+/** Derives the core's facts about a cluster from the objects of MOCO and Kubernetes. */
+export interface ObjectFacts {
+  readonly cluster: ClusterFacts;
+  readonly statefulSet: StatefulSetFacts | null;
+  readonly members: readonly MemberFacts[];
+  readonly budgets: readonly BudgetRecord[];
+  readonly backupJobs: readonly BackupJobFacts[];
+  readonly backupsUnreadable: string | null;
+}
+
+/** The status records the demotion, which may be older than the first observation of its pod. */
+export interface DemotionMemory {
+  /** When this controller requested the demotion in progress, or `null`. */
+  readonly demotionAskedAt: string | null;
+}
+
+/** What was read about whether a member can come back. */
+export type ComebackFacts = Pick<MemberFacts, 'comeback' | 'nodeLeaves'>;
+
+/** Call within `ages.observe`. */
+export function objectFacts(
+  objects: ClusterObjects,
+  ages: Ages,
+  memory: DemotionMemory,
+  inPlace: (pod: PodRecord) => InPlaceUpdate | null = () => null,
+  comeback: (pod: PodRecord) => ComebackFacts = () => ({ comeback: null, nodeLeaves: false }),
+): ObjectFacts {
+  const { cluster, statefulSet, jobs, jobsUnreadable } = objects;
+  const pods = objects.pods.toSorted((a, b) => a.ordinal - b.ordinal);
+  const members = pods.map((pod) => memberFacts(pod, objects, ages, memory, inPlace(pod), comeback(pod)));
+  return {
+    cluster: {
+      ...cluster,
+      primaryUnavailableForSeconds: primaryUnavailable(cluster, members, ages),
+      primarySettledForSeconds: primarySettled(cluster, pods, members, ages),
+    },
+    statefulSet,
+    members,
+    budgets: objects.budgets.filter((budget) => pods.some((pod) => selects(budget.selector, pod.labels))),
+    backupJobs: jobs.map((job) => backupJobFacts(job, ages)),
+    // Without a policy there is no CronJob, and nothing from which a Job could come.
+    backupsUnreadable: cluster.hasBackupPolicy ? jobsUnreadable : null,
+  };
+}
+
+function backupJobFacts(job: JobRecord, ages: Ages): BackupJobFacts {
+  const { name, restores, startedAt } = job;
+  return { name, restores, startedAt, activeForSeconds: ages.since(job, 'active', startedAt, milliseconds(startedAt)) };
+}
+
+function memberFacts(
+  pod: PodRecord,
+  { cluster, statefulSet }: Pick<ClusterObjects, 'cluster' | 'statefulSet'>,
+  ages: Ages,
+  memory: DemotionMemory,
+  inPlace: InPlaceUpdate | null,
+  comeback: ComebackFacts,
+): MemberFacts {
+  const turn = turnOf(pod);
+  const isOfNoRevision = inPlace !== null && pod.revision === statefulSet?.updateRevision;
+  const facts: MemberFacts = {
+    ...pod,
+    revision: isOfNoRevision ? '' : pod.revision,
+    containers: pod.containers.map((container) => containerFacts(container, pod, turn, ages)),
+    initContainers: pod.initContainers.map((container) => containerFacts(container, pod, turn, ages)),
+    terminatingForSeconds: terminating(pod, ages),
+    mysqldIdleForSeconds: idle(pod, ages),
+    mysqldStartedForSeconds: started(pod, ages),
+    participatingForSeconds: null,
+    revisionForSeconds: revised(pod, ages),
+    demoteForSeconds: demoted(pod, ages, memory),
+    inPlace,
+    restartInPlace: restartInPlace(pod, ages),
+    ...comeback,
+  };
+  return { ...facts, participatingForSeconds: participating(pod, facts, cluster, ages) };
+}
+
+function demoted(pod: PodRecord, ages: Ages, memory: DemotionMemory): number {
+  const value = pod.demote ? `for ${pod.demotedFor ?? 'somebody else'}` : 'no';
+  const seconds = ages.since(pod, 'demote', value, milliseconds(memory.demotionAskedAt));
+  return pod.demote ? seconds : 0;
+}
+
+function containerFacts(container: ContainerRecord, pod: PodRecord, turn: Turn, ages: Ages): ContainerFacts {
+  const { name, ready, restarts, startedAt } = container;
+  const run = `run ${restarts}`;
+  if (ready) ages.since(pod, `ready in ${name}`, run);
+  const readySinceRestart = ready || ages.remembers(pod.uid, `ready in ${name}`, run) || wasReadyAfter(startedAt, pod);
+  return {
+    ...container,
+    readySinceRestart,
+    restartsInVain: restartsInVain(container, pod, readySinceRestart, ages),
+    notReadyForSeconds: notReady(container, pod, turn, ages),
+  };
+}
+
+/** A container that has restarted before it was first seen may have been ready in between. */
+function restartsInVain(
+  { name, restarts }: ContainerRecord,
+  pod: PodRecord,
+  readySinceRestart: boolean,
+  ages: Ages,
+): number {
+  const fact = `restarts of ${name} when it was last ready`;
+  const known = readySinceRestart ? null : ages.valueOf(pod.uid, fact);
+  const lastReady = known === null ? restarts : Number(known);
+  ages.since(pod, fact, String(lastReady));
+  return Math.max(0, restarts - lastReady);
+}
+
+/** A failure before any container could start is no container's fault. */
+interface Turn {
+  readonly begun: boolean;
+  /** The earliest time at which a container may have become unready, according to the API, or `null`. */
+  readonly sinceMilliseconds: number | null;
+}
+
+function turnOf({ containers, containersReadyChangedAt }: PodRecord): Turn {
+  const starts = containers.map(({ startedAt }) => milliseconds(startedAt)).filter((start) => start !== null);
+  const changed = milliseconds(containersReadyChangedAt);
+  return {
+    begun: containers.some(
+      ({ state, restarts, finishedAt }) => state !== 'waiting' || restarts > 0 || finishedAt !== null,
+    ),
+    sinceMilliseconds: changed === null ? null : Math.max(changed, ...starts),
+  };
+}
+
+function notReady({ name, ready }: ContainerRecord, pod: PodRecord, turn: Turn, ages: Ages): number {
+  const value = ready ? 'yes' : turn.begun ? 'no' : 'not yet';
+  const seconds = ages.since(pod, `ready ${name}`, value, turn.sinceMilliseconds);
+  return value === 'no' ? seconds : 0;
+}
+
+/** All containers became unready together after this one had started, so it was ready until then. */
+function wasReadyAfter(startedAt: string | null, pod: PodRecord): boolean {
+  const changed = milliseconds(pod.containersReadyChangedAt);
+  const started = milliseconds(startedAt);
+  return changed !== null && started !== null && changed > started;
+}
+
+/**
+ * The deletionTimestamp is the time of the request plus the grace period. Shortening the period sets it again. The
+ * kubelet's final DELETE shortens it to 0 right before the object is removed: at 0 only the time for which this process
+ * has seen the pod counts.
+ */
+function terminating(pod: PodRecord, ages: Ages): number | null {
+  const { deletionTimestamp, graceSeconds } = pod;
+  if (deletionTimestamp === null) return null;
+  const goneBy = graceSeconds === 0 ? null : milliseconds(deletionTimestamp);
+  const requested = goneBy === null ? null : goneBy - graceSeconds * 1000;
+  return ages.since(pod, 'terminating', `within ${graceSeconds} s`, requested);
+}
+
+/** A restart in between means that it ran, even if it was never observed running. */
+function idle(pod: PodRecord, ages: Ages): number {
+  const mysqld = mysqldOf(pod);
+  const running = mysqld?.state === 'running';
+  const value = running ? 'running' : `idle after ${mysqld?.restarts ?? 0}`;
+  const seconds = ages.since(pod, 'mysqld', value, milliseconds(mysqld?.finishedAt ?? pod.createdAt));
+  return running ? 0 : seconds;
+}
+
+/** The API does not show when a startup probe has passed, so a process that starts later counts from its start. */
+function started(pod: PodRecord, ages: Ages): number {
+  const is = mysqldOf(pod)?.started === true;
+  const seconds = ages.since(pod, 'mysqld started', is ? restartsOf(pod) : 'no');
+  return is ? seconds : 0;
+}
+
+/** A restart of mysqld resets this; a new role does not, since nothing restarted for it. */
+function participating(pod: PodRecord, facts: MemberFacts, cluster: ClusterRecord, ages: Ages): number | null {
+  const is = isParticipating(facts, cluster.errantOrdinals.includes(pod.ordinal), cluster);
+  const seconds = ages.since(pod, 'participating', is ? restartsOf(pod) : 'no', readySince(pod));
+  return is ? seconds : null;
+}
+
+/**
+ * A change of the running pod begins anew: its label, or a resize by this program. The label goes last, so it shows the time
+ * of both. A resize after it shows when the spec changed, and not when the kubelet followed.
+ */
+function revised({ live, revision, revisionSetAt, ...pod }: PodRecord, ages: Ages): number {
+  const resized =
+    live?.containers.filter((one) => one.resized.length > 0).map((one) => [one.name, one.resources]) ?? [];
+  const pending = resized.length > 0 && live?.resize !== null;
+  const setAt = milliseconds(revisionSetAt);
+  const resizedAt = milliseconds(live?.resizedAt ?? null);
+  const isShown = setAt !== null && (resizedAt === null || resizedAt < setAt);
+  const value = JSON.stringify([revision, resized, pending]);
+  return ages.since(pod, 'revision', value, isShown ? setAt : null);
+}
+
+/** Remembered only of the current primary, so that a new primary starts over. */
+function primarySettled(
+  cluster: ClusterRecord,
+  pods: readonly PodRecord[],
+  members: readonly MemberFacts[],
+  ages: Ages,
+): number | null {
+  const pod = pods.find(({ ordinal }) => ordinal === cluster.primaryIndex);
+  const primary = members.find(({ ordinal }) => ordinal === cluster.primaryIndex);
+  if (pod === undefined || primary === undefined) return null;
+  const is = primary.participatingForSeconds !== null && isSettled(primary, cluster.primaryIndex);
+  const seconds = ages.since(pod, 'settled as primary', is ? restartsOf(pod) : 'no', readySince(pod));
+  return is ? seconds : null;
+}
+
+const mysqldOf = ({ containers }: PodRecord): ContainerRecord | undefined =>
+  containers.find(({ part }) => part === 'mysqld');
+
+const restartsOf = (pod: PodRecord): string => `after ${mysqldOf(pod)?.restarts ?? 0}`;
+
+function readySince({ ready, readyChangedAt, containersReadyChangedAt }: PodRecord): number | null {
+  return milliseconds(ready ? readyChangedAt : containersReadyChangedAt);
+}
+
+function primaryUnavailable(cluster: ClusterRecord, members: readonly MemberFacts[], ages: Ages): number | null {
+  const primary = members.find((member) => member.ordinal === cluster.primaryIndex);
+  const unavailable = primary === undefined || primary.participatingForSeconds === null;
+  const value = unavailable ? `away from ${cluster.primaryIndex}` : 'no';
+  // The API shows since when its pod has not been ready, but not since when it has been the primary: the index may have
+  // moved to an unavailable member. So a process that starts later counts from its start.
+  const seconds = ages.since(cluster, 'primary', value);
+  return unavailable ? seconds : null;
+}

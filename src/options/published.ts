@@ -1,0 +1,46 @@
+import { isObject } from '../moco/json.ts';
+import { type Flag, read } from './flag.ts';
+import { flags, type Options } from './flags.ts';
+
+/** The annotation of the controller's lease that has the flags with which the leader decides. */
+export const flagsAnnotation = 'moco-rollout.io/flags';
+
+const published = [
+  'featureGates',
+  'defaultStrategy',
+  'minReadySeconds',
+  'replicaDelayGraceSeconds',
+  'partitionDriver',
+  'maxConcurrentRollouts',
+  'verifyFirstCluster',
+  'releaseStalledSlots',
+  'maxFailingRollouts',
+  'disruptionIntervalMilliseconds',
+  'partitionUpdateIntervalMilliseconds',
+  'maxOverrideMilliseconds',
+] as const satisfies readonly (keyof Options)[];
+
+export type PublishedOptions = Pick<Options, (typeof published)[number]>;
+
+/** The value of the annotation: a JSON object of the values by the fields of `Options`. */
+export const publish = (options: Options): string =>
+  JSON.stringify(Object.fromEntries(published.map((field) => [field, options[field]])));
+
+/** The built-in value where the annotation has none that this version can read. */
+export function readPublished(annotation: string | undefined): PublishedOptions {
+  const given = parse(annotation);
+  const values = published.map((field) => {
+    const builtIn = read(flags[field] as Flag<unknown>, flags[field].defaultText);
+    return [field, typeof given[field] === typeof builtIn ? given[field] : builtIn];
+  });
+  return Object.fromEntries(values) as PublishedOptions;
+}
+
+function parse(annotation = '{}'): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(annotation);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,166 @@
+import { expect } from 'chai';
+import { projectPolicy } from '../../../src/api/rollout-policy.ts';
+import { Cache } from '../../../src/controller/cache/cache.ts';
+import { splitKey } from '../../../src/kube/store.ts';
+import {
+  projectBudget,
+  projectCluster,
+  projectJob,
+  projectNamespace,
+  projectPod,
+} from '../../../src/moco/projections.ts';
+import type { BudgetRecord, ClusterRecord } from '../../../src/moco/records.ts';
+import { budget, mysqlCluster, pod } from '../moco-objects.ts';
+import type { Patch } from '../object-server.ts';
+
+const identity = { uid: 'u', resourceVersion: '1' };
+
+function read<R>(project: (raw: Patch) => R | null, raw: object, name: string, namespace = 'default'): R {
+  const { metadata } = raw as { metadata: object };
+  const record = project({ ...raw, metadata: { ...metadata, name, namespace, ...identity } });
+  if (record === null) throw new Error(`expected ${name} to be something to us`);
+  return record;
+}
+
+const cluster = (name: string, namespace?: string): ClusterRecord =>
+  read(projectCluster, mysqlCluster(), name, namespace);
+const budgetThat = (selector: object | null): BudgetRecord =>
+  read(projectBudget, { ...budget(), spec: { selector } }, 'some');
+
+/** The keys of the clusters that a change concerns. */
+function concerned(change: (cache: Cache) => void): readonly string[] {
+  const cache = new Cache();
+  for (const name of ['test', 'other']) cache.clusters.put(cluster(name));
+  cache.clusters.put(cluster('test', 'elsewhere'));
+  const keys: string[] = [];
+  const end = cache.onChange((key) => keys.push(key));
+  change(cache);
+  end();
+  change(cache);
+  return keys;
+}
+
+describe('a change in the cache', () => {
+  it('triggers the cluster that a pod or a backup belongs to', () => {
+    expect(concerned(({ pods }) => pods.put(read(projectPod, pod(1), 'moco-test-1')))).to.deep.equal(['default/test']);
+    const backup = { metadata: { labels: { 'app.kubernetes.io/instance': 'test' } } };
+    expect(concerned(({ jobs }) => jobs.put(read(projectJob, backup, 'emergency-backup')))).to.deep.equal([
+      'default/test',
+    ]);
+  });
+
+  it('triggers the cluster itself when it is created, updated and deleted', () => {
+    const all = ({ clusters }: Cache): void => {
+      clusters.put(cluster('new'));
+      clusters.put(cluster('new'));
+      clusters.remove('default', 'new');
+    };
+    expect(concerned(all)).to.deep.equal(['default/new', 'default/new', 'default/new']);
+  });
+
+  it('triggers the one cluster that a budget names', () => {
+    const named = budgetThat({ matchLabels: { 'app.kubernetes.io/instance': 'other' } });
+    expect(concerned(({ budgets }) => budgets.put(named))).to.deep.equal(['default/other']);
+  });
+
+  it('triggers every cluster of the namespace if a budget names none', () => {
+    for (const selector of [
+      {},
+      { matchLabels: { app: 'x' } },
+      { matchExpressions: [{ key: 'x', operator: 'Exists' }] },
+    ]) {
+      expect(concerned(({ budgets }) => budgets.put(budgetThat(selector)))).to.have.members([
+        'default/test',
+        'default/other',
+      ]);
+    }
+  });
+
+  it('triggers both clusters if a budget now names another one', () => {
+    const first = budgetThat({ matchLabels: { 'app.kubernetes.io/instance': 'test' } });
+    const then = budgetThat({ matchLabels: { 'app.kubernetes.io/instance': 'other' } });
+    const both = ({ budgets }: Cache): void => {
+      budgets.put(first);
+      budgets.put(then);
+    };
+    expect(concerned(both)).to.deep.equal(['default/test', 'default/test', 'default/other']);
+  });
+
+  it('triggers every cluster if a policy is created, updated or deleted', () => {
+    const all = ['default/test', 'default/other', 'elsewhere/test'];
+    const policy = projectPolicy({ metadata: { name: 'p', ...identity, generation: 1 } });
+    const once = ({ policies }: Cache): void => policies.put(policy);
+    expect(concerned(once)).to.have.members(all);
+    const changed = ({ policies }: Cache): void => {
+      policies.put(policy);
+      policies.put({ ...policy, resourceVersion: '2' });
+      policies.put({ ...policy, resourceVersion: '3', generation: 2 });
+      policies.remove('', 'p');
+    };
+    expect(concerned(changed)).to.have.members([...all, ...all, ...all]);
+  });
+
+  it('triggers the clusters of a namespace whose labels are added, changed or removed', () => {
+    const own = ['default/test', 'default/other'];
+    const namespace = projectNamespace({ metadata: { name: 'default', ...identity, labels: { team: 'a' } } });
+    const changes = ({ namespaces }: Cache): void => {
+      namespaces.put(namespace);
+      namespaces.put({ ...namespace, resourceVersion: '2' });
+      namespaces.put({ ...namespace, resourceVersion: '3', labels: { team: 'b' } });
+      namespaces.remove('', 'default');
+    };
+    expect(concerned(changes)).to.deep.equal([...own, ...own, ...own]);
+  });
+
+  it('is no longer reported after the subscription ends', () => {
+    expect(concerned(() => {})).to.deep.equal([]);
+  });
+});
+
+describe('the objects of a cluster', () => {
+  it('are those of its own namespace', () => {
+    const cache = new Cache();
+    cache.clusters.put(cluster('test'));
+    cache.pods.put(read(projectPod, pod(0), 'moco-test-0'));
+    cache.pods.put(read(projectPod, pod(1), 'moco-test-1', 'elsewhere'));
+    cache.budgets.put({ ...budgetThat({}), namespace: 'elsewhere' });
+    expect(cache.objects('elsewhere/test')).to.equal(null);
+    const objects = cache.objects('default/test');
+    expect(objects?.pods.map(({ ordinal }) => ordinal)).to.deep.equal([0]);
+    expect(objects).to.deep.include({ budgets: [], statefulSet: null, jobs: [], jobsUnreadable: null });
+  });
+
+  it('include policies and namespace labels; unknown labels differ from empty ones', () => {
+    const cache = new Cache();
+    const labelled = { ...cluster('test'), labels: { tier: 'db' } };
+    const policy = projectPolicy({ metadata: { name: 'p', ...identity, generation: 1 }, spec: { paused: true } });
+    cache.policies.put(policy);
+    expect(cache.settingsSources(labelled)).to.deep.equal({
+      policies: [policy],
+      cluster: { namespace: 'default', labels: { tier: 'db' }, namespaceLabels: null },
+    });
+    cache.namespaces.put(projectNamespace({ metadata: { name: 'default', ...identity } }));
+    expect(cache.settingsSources(labelled).cluster.namespaceLabels).to.deep.equal({});
+    cache.setUnavailable('Namespace', { why: 'Forbidden', message: '', isIntended: false });
+    expect(cache.settingsSources(labelled).cluster.namespaceLabels, 'may have changed since').to.equal(null);
+  });
+
+  it('queue every cluster when a kind can not be read, and when it can', () => {
+    const cache = new Cache();
+    cache.clusters.put(cluster('test'));
+    cache.clusters.put(cluster('other'));
+    const keys: string[] = [];
+    const end = cache.onChange((key) => keys.push(key));
+    cache.setUnavailable('MySQLRolloutSequence', { why: 'Forbidden', message: '', isIntended: false });
+    expect(keys.splice(0)).to.have.members(['default/test', 'default/other']);
+    cache.setUnavailable('MySQLRolloutSequence', null);
+    expect(keys.splice(0)).to.have.members(['default/test', 'default/other']);
+    end();
+    cache.setUnavailable('MySQLRolloutSequence', null);
+    expect(keys).to.deep.equal([]);
+  });
+
+  it('are found by a key that has exactly one slash', () => {
+    expect(splitKey('default/test')).to.deep.equal(['default', 'test']);
+  });
+});

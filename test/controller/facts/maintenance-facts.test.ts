@@ -1,0 +1,135 @@
+import { expect } from 'chai';
+import { type MaintenanceSettings, noMaintenance } from '../../../src/api/maintenance-settings.ts';
+import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
+import { maintenanceFacts } from '../../../src/controller/facts/maintenance-facts.ts';
+
+const day = 86_400_000;
+const now = Date.parse('2026-01-02T03:00:00Z');
+const nightly = { schedule: '0 1 * * *', duration: '4h' };
+
+const factsAt = (settings: Partial<MaintenanceSettings>, at = now, status: RolloutStatus = {}) =>
+  maintenanceFacts({ ...noMaintenance, ...settings }, status, at);
+
+const windowsAt = (windows: MaintenanceSettings['maintenanceWindows'], at = now) =>
+  factsAt({ maintenanceWindows: windows }, at)?.windows?.map(({ from, until }) => [from.at, until.at]) ?? null;
+
+describe('the maintenance windows of a cluster', () => {
+  it('are none unless somebody has set any', () => {
+    expect(factsAt({})).to.equal(null);
+    expect(factsAt({ expectedMemberSeconds: 60 })).to.equal(null);
+  });
+
+  it('begin with the one that is open', () => {
+    const windows = factsAt({ maintenanceWindows: [nightly] })?.windows ?? [];
+    expect(windows[0]).to.deep.equal({
+      from: { inSeconds: -7200, at: '2026-01-02T01:00:00Z' },
+      until: { inSeconds: 7200, at: '2026-01-02T05:00:00Z' },
+    });
+    expect(windows[1]?.from).to.deep.equal({ inSeconds: 79_200, at: '2026-01-03T01:00:00Z' });
+  });
+
+  it('are not the windows for restarts, which are read alike', () => {
+    const facts = factsAt({ restartWindows: [nightly] });
+    expect(facts?.windows).to.equal(null);
+    expect(facts?.restartWindows?.[0]).to.deep.equal({
+      from: { inSeconds: -7200, at: '2026-01-02T01:00:00Z' },
+      until: { inSeconds: 7200, at: '2026-01-02T05:00:00Z' },
+    });
+    expect(factsAt({ maintenanceWindows: [nightly] })?.restartWindows).to.equal(null);
+  });
+
+  it('have the one that began on another day', () => {
+    const saturday = { schedule: '0 22 * * SAT', duration: '6h', timeZone: 'Asia/Tokyo' };
+    expect(windowsAt([saturday], Date.parse('2026-01-03T18:00:00Z'))?.[0]).to.deep.equal([
+      '2026-01-03T13:00:00Z',
+      '2026-01-03T19:00:00Z',
+    ]);
+  });
+
+  it('leave out what is over', () => {
+    const at = Date.parse('2026-01-02T05:00:00Z');
+    expect(windowsAt([nightly], at - 1)?.[0]?.[0]).to.equal('2026-01-02T01:00:00Z');
+    expect(windowsAt([nightly], at)?.[0]?.[0]).to.equal('2026-01-03T01:00:00Z');
+  });
+
+  it('are as long on the days on which the clocks change', () => {
+    const berlin = { ...nightly, timeZone: 'Europe/Berlin' };
+    expect(windowsAt([berlin], Date.parse('2026-03-29T00:00:00Z'))?.[0]).to.deep.equal([
+      '2026-03-29T00:00:00Z',
+      '2026-03-29T04:00:00Z',
+    ]);
+    expect(windowsAt([berlin], Date.parse('2026-10-25T00:00:00Z'))?.[0]).to.deep.equal([
+      '2026-10-24T23:00:00Z',
+      '2026-10-25T03:00:00Z',
+    ]);
+  });
+
+  it('are one where they meet or overlap', () => {
+    const windows = [nightly, { schedule: '0 5 * * *', duration: '1h' }, { schedule: '30 2 * * *', duration: '30m' }];
+    expect(windowsAt(windows)?.[0]).to.deep.equal(['2026-01-02T01:00:00Z', '2026-01-02T06:00:00Z']);
+    expect(windowsAt(windows)?.[1]?.[0]).to.equal('2026-01-03T01:00:00Z');
+  });
+
+  it('are known for 30 days at any time', () => {
+    for (const at of [now, now + day - 1, now + 9 * day, now - 9 * day]) {
+      const last = windowsAt([nightly], at)?.at(-1)?.[0] ?? '';
+      expect(Date.parse(last) - at, new Date(at).toISOString()).to.be.above(29 * day);
+    }
+  });
+
+  it('may be none for 30 days', () => {
+    expect(windowsAt([{ schedule: '0 1 1 7 *', duration: '4h' }])).to.deep.equal([]);
+  });
+});
+
+describe('the blackouts of a cluster', () => {
+  const blackout = { from: '2026-01-01T00:00:00+09:00', until: '2026-01-02T12:00:00+09:00', reason: 'New Year' };
+
+  it('are those that are not over', () => {
+    expect(factsAt({ blackouts: [blackout] }, now - 1)?.blackouts).to.deep.equal([
+      {
+        from: { inSeconds: -129_599.999, at: '2025-12-31T15:00:00Z' },
+        until: { inSeconds: 0.001, at: '2026-01-02T03:00:00Z' },
+        reason: 'New Year',
+      },
+    ]);
+    expect(factsAt({ blackouts: [blackout] })).to.equal(null);
+  });
+
+  it('need no windows', () => {
+    expect(factsAt({ blackouts: [blackout] }, now - 1)?.windows).to.equal(null);
+  });
+});
+
+describe('the expected time of a member', () => {
+  const durations = (...seconds: readonly number[]) => ({
+    memberDurations: seconds.map((one, ordinal) => ({ ordinal, seconds: one })),
+  });
+  const ended = { revision: 'a', startedAt: '', finishedAt: '', disruptions: 3, switchovers: 1 };
+  const expected = (status: RolloutStatus) =>
+    factsAt({ maintenanceWindows: [nightly], expectedMemberSeconds: 77 }, now, status)?.memberSeconds;
+
+  it('is a setting before any was measured', () => {
+    expect(expected({})).to.equal(77);
+    expect(expected({ history: [{ ...ended, outcome: 'Superseded', ...durations(5) }] })).to.equal(77);
+  });
+
+  it('is the median of those of the last rollout and of this one', () => {
+    const history = [
+      { ...ended, outcome: 'Complete', ...durations(1, 1, 1) },
+      { ...ended, outcome: 'Complete', ...durations(40, 18_000, 50) },
+    ];
+    expect(expected({ history })).to.equal(50);
+    const rollout = {
+      revision: 'b',
+      startedAt: '',
+      lastProgressAt: '',
+      verified: true,
+      disruptions: 2,
+      switchovers: 0,
+      takenDown: [],
+      ...durations(30, 35),
+    };
+    expect(expected({ history, rollout })).to.equal(40);
+  });
+});

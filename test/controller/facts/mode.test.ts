@@ -1,0 +1,185 @@
+import { expect } from 'chai';
+import { inForce, modeOf, type PartitionDriver, settingsWithoutEffect } from '../../../src/controller/facts/mode.ts';
+import { policyInForce } from '../../../src/controller/facts/policy-in-force.ts';
+import { type Settings, settingsOf } from '../../../src/controller/facts/settings-in-force.ts';
+import { defaultPolicy, type RolloutPolicy } from '../../../src/core/policy.ts';
+
+type Mode = RolloutPolicy['mode'];
+type Given = readonly [
+  gate: boolean,
+  driver: PartitionDriver,
+  setting: 'OnDelete' | 'Partition' | null,
+  labelled: boolean,
+];
+
+describe('how a cluster is updated', () => {
+  const cases: Readonly<Record<string, readonly [Given, Mode]>> = {
+    'by this program, with the gate on': [[true, 'moco', 'OnDelete', false], 'OnDelete'],
+    'by MOCO with the gate off, whatever is wished': [[false, 'moco', 'OnDelete', true], 'MOCO'],
+    'by MOCO if set so': [[true, 'moco', 'Partition', true], 'MOCO'],
+    "by this program's partitions where that is wished and the flag says so": [
+      [true, 'own', 'Partition', false],
+      'Partition',
+    ],
+    'by partitions with the gate off, if the flag is set so': [[false, 'own', 'OnDelete', false], 'Partition'],
+    'unchanged if the setting is unknown: at OnDelete': [[true, 'moco', null, true], 'OnDelete'],
+    'unchanged if the setting is unknown: by partitions': [[true, 'own', null, false], 'Partition'],
+    'by partitions if the setting is unknown and the gate is off': [[false, 'own', null, true], 'Partition'],
+  };
+  for (const [sentence, [[onDeleteEnabled, partitionDriver, setting, labelled], mode]] of Object.entries(cases)) {
+    it(sentence, () => expect(modeOf({ onDeleteEnabled, partitionDriver }, setting, labelled)).to.equal(mode));
+  }
+});
+
+const cluster = { namespace: 'default', labels: {}, namespaceLabels: {} };
+const configured = (spec: object): Settings =>
+  settingsOf({ rollout: spec, policies: [], cluster }, { policy: defaultPolicy, strategy: 'OnDelete' }, 0);
+const without = (mode: Mode, onDeleteEnabled: boolean, spec: object, isAdopted = mode === 'OnDelete') =>
+  settingsWithoutEffect(
+    mode,
+    { onDeleteEnabled, partitionDriver: 'moco', inPlaceEnabled: true },
+    configured(spec).sources,
+    isAdopted,
+    true,
+  );
+
+const everything = {
+  strategy: 'OnDelete',
+  paused: true,
+  repairWhilePaused: true,
+  maxUnavailable: 2,
+  partition: 1,
+  minReadySeconds: 7,
+  progressDeadlineSeconds: 700,
+  switchoverTimeoutSeconds: 60,
+  failoverGraceSeconds: 200,
+  maxReplicaDelaySeconds: 3,
+  replicaDelayGraceSeconds: 40,
+  primaryUpdatePolicy: 'Manual',
+  lostMembers: 'KeepRevision',
+  inPlace: { mode: 'IfPossible' },
+  approvedRevision: 'r',
+  pinnedMembers: [{ ordinal: 1, reason: 'why not' }],
+  restore: { revision: 'r', members: [2] },
+  overrides: [{ rule: 'BackupRunning', until: '1970-01-02T00:00:00Z', reason: 'why not' }],
+};
+
+describe('settings without effect', () => {
+  it('do not exist under OnDelete, nor if no setting is made', () => {
+    expect(without('OnDelete', true, everything)).to.deep.equal([]);
+    expect(without('MOCO', false, {})).to.deep.equal([]);
+  });
+
+  it('are those that MOCO does not know if MOCO drives, and a strategy that needs the gate', () => {
+    expect(without('MOCO', false, everything)).to.deep.equal([
+      'approvedRevision',
+      'inPlace',
+      'lostMembers',
+      'maxReplicaDelaySeconds',
+      'maxUnavailable',
+      'minReadySeconds',
+      'overrides',
+      'partition',
+      'paused',
+      'pinnedMembers',
+      'primaryUpdatePolicy',
+      'repairWhilePaused',
+      'replicaDelayGraceSeconds',
+      'restore',
+      'strategy',
+      'switchoverTimeoutSeconds',
+    ]);
+    expect(without('MOCO', true, { strategy: 'Partition' })).to.deep.equal([]);
+  });
+
+  it('are all that MOCO does not know, and the strategy, if a pause holds the adoption', () => {
+    const spec = { strategy: 'OnDelete', paused: true, partition: 1, failoverGraceSeconds: 200 };
+    expect(without('OnDelete', true, spec, false)).to.deep.equal(['partition', 'paused', 'strategy']);
+    expect(without('OnDelete', true, { ...spec, paused: false }, false)).to.deep.equal([]);
+  });
+
+  it('are all but the pause if the pause holds the release', () => {
+    const spec = { strategy: 'Partition', paused: true, partition: 1 };
+    expect(without('MOCO', true, spec, true)).to.deep.equal(['partition']);
+    expect(inForce(configured(spec).policy, 'MOCO', defaultPolicy, true, true)).to.include({
+      paused: true,
+      partition: 0,
+    });
+  });
+
+  it('are those of the other mode if this program lowers partitions', () => {
+    expect(without('Partition', true, { ...everything, strategy: 'Partition' })).to.deep.equal([
+      'inPlace',
+      'lostMembers',
+      'maxUnavailable',
+      'repairWhilePaused',
+      'restore',
+      'switchoverTimeoutSeconds',
+    ]);
+  });
+
+  it('has updates in place while their feature gate is off', () => {
+    const spec = { inPlace: { mode: 'Only' } };
+    const { policy, sources } = configured(spec);
+    const off = { onDeleteEnabled: true, partitionDriver: 'moco', inPlaceEnabled: false } as const;
+    expect(settingsWithoutEffect('OnDelete', off, sources, true, true)).to.deep.equal(['inPlace']);
+    expect(inForce(policy, 'OnDelete', defaultPolicy, true, false).inPlaceUpdates.mode).to.equal('Never');
+    expect(inForce(policy, 'OnDelete', defaultPolicy, true, true).inPlaceUpdates.mode).to.equal('Only');
+    expect(inForce(policy, 'Partition', defaultPolicy, true, true).inPlaceUpdates.mode).to.equal('Never');
+  });
+
+  it('has waits for long writes while MySQL is not asked', () => {
+    const { sources } = configured({ longWriteGraceSeconds: 5, longWritePolicy: 'Hold' });
+    const all = { onDeleteEnabled: true, partitionDriver: 'moco', inPlaceEnabled: true } as const;
+    expect(settingsWithoutEffect('OnDelete', all, sources, true, false)).to.deep.equal([
+      'longWriteGraceSeconds',
+      'longWritePolicy',
+    ]);
+    expect(settingsWithoutEffect('OnDelete', all, sources, true, true)).to.deep.equal([]);
+  });
+
+  it('do not reach the decision if MOCO drives', () => {
+    const { policy } = configured(everything);
+    expect(inForce(policy, 'MOCO', defaultPolicy, false, true)).to.deep.equal({
+      ...defaultPolicy,
+      mode: 'MOCO',
+      progressDeadlineSeconds: 700,
+      failoverGraceSeconds: 200,
+    });
+    expect(inForce(policy, 'Partition', defaultPolicy, false, true)).to.deep.equal({
+      ...policy,
+      mode: 'Partition',
+      restore: null,
+      inPlaceUpdates: defaultPolicy.inPlaceUpdates,
+    });
+  });
+});
+
+describe('condition PolicyInForce', () => {
+  const said = (mode: Mode, spec: object) =>
+    policyInForce({
+      settings: configured(spec),
+      withoutEffect: without(mode, true, spec),
+      policy: { ...defaultPolicy, mode },
+    });
+  it('is True if all settings have effect', () => {
+    expect(said('OnDelete', everything)).to.deep.equal({ status: 'True', reason: 'InForce', message: '' });
+  });
+  it('names the settings without effect', () => {
+    expect(said('MOCO', { strategy: 'Partition', paused: true })).to.deep.equal({
+      status: 'False',
+      reason: 'MOCODrives',
+      message: "paused has no effect while MOCO's own partition controller lowers the partition",
+    });
+    expect(said('Partition', { strategy: 'Partition', maxUnavailable: 2, repairWhilePaused: true })).to.deep.equal({
+      status: 'False',
+      reason: 'PartitionMode',
+      message: 'maxUnavailable, repairWhilePaused have no effect while the StatefulSet replaces its pods by partitions',
+    });
+  });
+  it('names what cannot be read', () => {
+    const { status, reason, message } = said('OnDelete', { partition: -1 });
+    expect([status, reason]).to.deep.equal(['False', 'SettingsInvalid']);
+    expect(message).to.contain('spec.partition');
+  });
+});

@@ -1,0 +1,136 @@
+import { expect } from 'chai';
+import { Cache } from '../../../src/controller/cache/cache.ts';
+import { Evictions, followEvictions } from '../../../src/controller/fleet/evictions.ts';
+import { projectBudget, projectPod } from '../../../src/moco/projections.ts';
+
+const evictedAt = '2026-03-01T12:00:00Z';
+const before = '2026-03-01T11:00:00Z';
+const after = '2026-03-01T12:00:20Z';
+
+class Watched {
+  readonly woken: string[] = [];
+  readonly evictions = new Evictions((key) => void this.woken.push(key));
+  readonly #cache = new Cache();
+  #version = 0;
+
+  constructor() {
+    followEvictions(this.#cache, this.evictions);
+  }
+
+  budget(cluster: string, disruptedPods: Readonly<Record<string, string>>): void {
+    const budget = projectBudget({
+      metadata: this.#meta(`moco-${cluster}`),
+      spec: { selector: { matchLabels: { 'app.kubernetes.io/instance': cluster } } },
+      status: { disruptedPods },
+    });
+    if (budget) this.#cache.budgets.put(budget);
+  }
+
+  pod(cluster: string, ordinal: number, creationTimestamp: string): void {
+    const name = `moco-${cluster}-${ordinal}`;
+    const labels = { 'app.kubernetes.io/instance': cluster };
+    const metadata = { ...this.#meta(name), uid: `${name} of ${creationTimestamp}`, creationTimestamp, labels };
+    const pod = projectPod({ metadata });
+    if (pod) this.#cache.pods.put(pod);
+  }
+
+  podGone(cluster: string, ordinal: number): void {
+    this.#cache.pods.remove('default', `moco-${cluster}-${ordinal}`);
+  }
+
+  evicted(cluster: string, ordinal = 2): void {
+    this.pod(cluster, ordinal, before);
+    this.budget(cluster, { [`moco-${cluster}-${ordinal}`]: evictedAt });
+  }
+
+  #meta(name: string): Readonly<Record<string, unknown>> {
+    this.#version += 1;
+    return { namespace: 'default', name, uid: name, resourceVersion: String(this.#version) };
+  }
+}
+
+describe('evictions that the disruption controller has not observed', () => {
+  let watched: Watched;
+  beforeEach(() => {
+    watched = new Watched();
+  });
+
+  it('are counted until the disruption controller has removed them from its budget', () => {
+    watched.evicted('a');
+    watched.evicted('b');
+    expect(watched.evictions.unobserved()).to.equal(2);
+    watched.budget('a', {});
+    expect(watched.evictions.unobserved()).to.equal(1);
+  });
+
+  it('are counted while the pod is gone and has no successor', () => {
+    watched.evicted('a');
+    watched.podGone('a', 2);
+    expect(watched.evictions.unobserved()).to.equal(1);
+  });
+
+  it('are not counted once the pod has a successor: nobody observes them any more', () => {
+    watched.evicted('a');
+    watched.podGone('a', 2);
+    watched.pod('a', 2, after);
+    expect(watched.evictions.unobserved()).to.equal(0);
+  });
+
+  it('of the asking cluster are not counted for it', () => {
+    watched.evicted('a');
+    watched.evicted('b');
+    expect(watched.evictions.unobserved('default/a')).to.equal(1);
+    expect(watched.evictions.unobserved('default/c')).to.equal(2);
+  });
+
+  it('are counted from the moment that they are reserved, once', () => {
+    const end = watched.evictions.reserve('default/a');
+    expect(watched.evictions.unobserved()).to.equal(1);
+    watched.evicted('a');
+    expect(watched.evictions.unobserved()).to.equal(1);
+    end();
+    expect(watched.evictions.unobserved()).to.equal(1);
+  });
+
+  it('that were reserved later are not counted for a cluster that has reserved one', () => {
+    const end = watched.evictions.reserve('default/a');
+    watched.evictions.reserve('default/b');
+    expect(watched.evictions.unobserved('default/a')).to.equal(0);
+    expect(watched.evictions.unobserved('default/b')).to.equal(1);
+    expect(watched.evictions.unobserved('default/c')).to.equal(2);
+    end();
+    expect(watched.evictions.unobserved('default/b')).to.equal(0);
+  });
+
+  it('wake as many waiting clusters as may evict now, those first that have waited longest', () => {
+    for (const cluster of ['a', 'b', 'c', 'd', 'e', 'f']) watched.evicted(cluster);
+    for (const key of ['y', 'x', 'z']) watched.evictions.setWaiting(key, true);
+    watched.evictions.setWaiting('y', true);
+    watched.budget('a', {});
+    expect(watched.woken).to.deep.equal([]);
+    watched.budget('b', {});
+    expect(watched.woken).to.deep.equal(['y']);
+    watched.budget('c', {});
+    expect(watched.woken).to.deep.equal(['y', 'x']);
+    watched.evictions.setWaiting('y', false);
+    watched.evictions.setWaiting('x', true);
+    watched.budget('d', {});
+    expect(watched.woken).to.deep.equal(['y', 'x', 'x', 'z']);
+  });
+
+  it('wake no cluster that waits no longer', () => {
+    for (const cluster of ['a', 'b', 'c', 'd', 'e']) watched.evicted(cluster);
+    watched.evictions.setWaiting('x', true);
+    watched.evictions.setWaiting('y', true);
+    watched.evictions.setWaiting('x', false);
+    watched.budget('a', {});
+    expect(watched.woken).to.deep.equal(['y']);
+  });
+
+  it('wake a waiting cluster when a promised eviction was not sent', () => {
+    const ends = ['a', 'b', 'c', 'd', 'e'].map((key) => watched.evictions.reserve(key));
+    watched.evictions.setWaiting('x', true);
+    ends[0]?.();
+    expect(watched.woken).to.deep.equal(['x']);
+  });
+});

@@ -1,0 +1,171 @@
+import { expect } from 'chai';
+import { type MySQLRollout, rolloutKind } from '../../../src/api/rollout.ts';
+import { ClusterReader, type LiveObjects, mostReads } from '../../../src/controller/reads/cluster-reader.ts';
+import { ApiClient } from '../../../src/kube/api-client.ts';
+import { jobs, podDisruptionBudgets, pods, statefulSets } from '../../../src/kube/resource.ts';
+import { clusterKind } from '../../../src/moco/names.ts';
+import { projectCluster } from '../../../src/moco/projections.ts';
+import { answer, FakeWorld, status } from '../../kube/fake-world.ts';
+import { budget, emergencyBackup, mysqlCluster, pod, revisionBefore, statefulSet } from '../moco-objects.ts';
+import { ObjectServer } from '../object-server.ts';
+
+const forever = new AbortController().signal;
+const label = { metadata: { labels: { changed: 'true' } } };
+
+/** A cluster of three, what a first view of it has shown, and the requests of a second one. */
+class Scene {
+  readonly requests: string[] = [];
+  readonly world: FakeWorld = new FakeWorld(async (request) => {
+    this.requests.push(kindOf(request.path));
+    return this.server.exchange(request);
+  });
+  readonly server: ObjectServer = new ObjectServer(() => this.world.wall());
+  readonly reader = new ClusterReader(new ApiClient({ world: this.world, qps: 1000, burst: 1000 }), forever);
+
+  constructor() {
+    this.server.create(clusterKind, mysqlCluster());
+    this.server.create(statefulSets, statefulSet({ current: revisionBefore }));
+    this.server.create(podDisruptionBudgets, budget());
+    this.server.create(rolloutKind, { metadata: { namespace: 'default', name: 'test' } });
+    for (const ordinal of [0, 1, 2]) {
+      const role = ordinal === 0 ? 'primary' : 'replica';
+      this.server.create(pods, pod(ordinal, { revision: revisionBefore, role }));
+    }
+  }
+
+  async firstView(): Promise<LiveObjects> {
+    const cluster = projectCluster(this.server.get(clusterKind, 'test'));
+    if (cluster === null) throw new Error('expected a MySQLCluster, got none');
+    const nothing = { cluster, statefulSet: null, pods: [], budgets: [], jobs: [], jobsUnreadable: null };
+    const view = await this.reader.readAll(nothing);
+    if (view === null) throw new Error('expected a view of the cluster, got none');
+    this.requests.length = 0;
+    return view;
+  }
+}
+
+/** `pods` and the like: the plural in a path of an object in a namespace. */
+const kindOf = (path: string): string => /\/namespaces\/[^/]+\/([^/?]+)/.exec(path)?.[1] ?? path;
+
+const changes: readonly { readonly what: string; readonly happens: (server: ObjectServer) => unknown }[] = [
+  { what: 'the MySQLCluster has changed', happens: (server) => server.change(clusterKind, 'test', label) },
+  { what: 'the StatefulSet has changed', happens: (server) => server.change(statefulSets, 'moco-test', label) },
+  { what: 'the MySQLRollout has changed', happens: (server) => server.change(rolloutKind, 'test', label) },
+  {
+    what: 'the PodDisruptionBudget has changed',
+    happens: (server) => server.change(podDisruptionBudgets, 'moco-test', label),
+  },
+  { what: 'a pod has changed', happens: (server) => server.change(pods, 'moco-test-1', label) },
+  { what: 'a pod is gone', happens: (server) => server.remove(pods, 'moco-test-2') },
+  { what: 'the StatefulSet is gone', happens: (server) => server.remove(statefulSets, 'moco-test') },
+  { what: 'the budget is gone', happens: (server) => server.remove(podDisruptionBudgets, 'moco-test') },
+  { what: 'the MySQLRollout is gone', happens: (server) => server.remove(rolloutKind, 'test') },
+  {
+    what: 'a pod has been replaced',
+    happens: (server) => {
+      server.remove(pods, 'moco-test-1');
+      server.create(pods, pod(1, { revision: revisionBefore, role: 'replica' }));
+    },
+  },
+];
+const backupPolicy = { spec: { backupPolicyName: 'daily' } };
+
+describe('reads of a confirmation', () => {
+  it('are in parallel and done once if nothing has changed', async () => {
+    const scene = new Scene();
+    const known = await scene.firstView();
+    expect(await scene.reader.readNewest(known)).to.deep.equal(known);
+    expect(scene.requests).to.have.lengthOf(7);
+  });
+
+  it('include a list of Jobs where the cluster has a backup policy or a Job is known, and nowhere else', async () => {
+    const scene = new Scene();
+    const known = await scene.firstView();
+    scene.server.create(jobs, emergencyBackup);
+    const listed = async (view: LiveObjects): Promise<readonly string[] | null> => {
+      scene.requests.length = 0;
+      const newest = await scene.reader.readNewest(view);
+      return scene.requests.includes('jobs') ? (newest?.objects.jobs.map(({ name }) => name) ?? []) : null;
+    };
+    expect(await listed(known)).to.equal(null);
+    scene.server.change(clusterKind, 'test', backupPolicy);
+    expect(await listed(known), 'a policy that the cache does not know').to.deep.equal(['emergency-backup']);
+    expect(scene.requests.length).to.be.at.most(mostReads(known.objects));
+    const now = await scene.firstView();
+    expect(await listed(now)).to.deep.equal(['emergency-backup']);
+    expect(scene.requests, 'once').to.have.lengthOf(8);
+    scene.server.change(clusterKind, 'test', { spec: { backupPolicyName: null } });
+    const { jobs: active } = now.objects;
+    expect(await listed({ ...known, objects: { ...known.objects, jobs: active } })).to.deep.equal(['emergency-backup']);
+  });
+
+  it('say why Jobs may not be listed', async () => {
+    const scene = new Scene();
+    scene.server.change(clusterKind, 'test', backupPolicy);
+    const known = await scene.firstView();
+    scene.server.always('GET', /\/jobs$/, () => answer(403, status(403, 'Forbidden')));
+    const newest = await scene.reader.readNewest(known);
+    expect(newest?.objects).to.deep.include({ jobs: [], jobsUnreadable: '403 Forbidden: Forbidden it is' });
+  });
+
+  for (const { what, happens } of changes) {
+    it(`are repeated in order if ${what}`, async () => {
+      const scene = new Scene();
+      const known = await scene.firstView();
+      happens(scene.server);
+      const newest = await scene.reader.readNewest(known);
+      const inOrder = scene.requests.slice(7);
+      expect(inOrder.slice(0, 3)).to.have.members(['statefulsets', 'mysqlrollouts', 'poddisruptionbudgets']);
+      expect(inOrder.slice(3, -1)).to.have.members(['pods', 'pods', 'pods']);
+      expect(inOrder.at(-1)).to.equal('mysqlclusters');
+      expect(newest).to.deep.equal(await scene.reader.readAll(known.objects));
+      expect(scene.requests.length, 'the requests that the rate limit reserves').to.be.at.most(
+        7 + mostReads(known.objects),
+      );
+    });
+  }
+
+  it('are repeated in order if a Job has been created', async () => {
+    const scene = new Scene();
+    scene.server.change(clusterKind, 'test', backupPolicy);
+    const known = await scene.firstView();
+    scene.server.create(jobs, emergencyBackup);
+    const newest = await scene.reader.readNewest(known);
+    expect(scene.requests.slice(8 + 3, -1)).to.have.members(['jobs', 'pods', 'pods', 'pods']);
+    expect(newest?.objects.jobs.map(({ name }) => name)).to.deep.equal(['emergency-backup']);
+  });
+
+  it('never combine an old StatefulSet with a new pod', async () => {
+    const scene = new Scene();
+    const known = await scene.firstView();
+    const versions: unknown[] = [];
+    scene.server.before('GET', /\/pods\/moco-test-1$/, () => {
+      for (const changed of [
+        scene.server.change(statefulSets, 'moco-test', label),
+        scene.server.change(pods, 'moco-test-1', label),
+      ]) {
+        versions.push((changed['metadata'] as { resourceVersion: string }).resourceVersion);
+      }
+    });
+    const newest = await scene.reader.readNewest(known);
+    const { statefulSet: read, pods: members } = newest?.objects ?? known.objects;
+    expect([read?.resourceVersion, members[1]?.resourceVersion]).to.deep.equal(versions);
+  });
+
+  it('are repeated in order if another process has written a MySQLRollout that the cache does not know', async () => {
+    const scene = new Scene();
+    const known = await scene.firstView();
+    const before = known.rollout as MySQLRollout;
+    const older = { ...before, metadata: { ...before.metadata, resourceVersion: '1' } };
+    const newest = await scene.reader.readNewest({ ...known, rollout: older });
+    expect(newest?.rollout).to.deep.equal(before);
+    expect(scene.requests).to.have.lengthOf(14);
+  });
+
+  it('find no MySQLCluster if it has been deleted', async () => {
+    const scene = new Scene();
+    const known = await scene.firstView();
+    scene.server.remove(clusterKind, 'test');
+    expect(await scene.reader.readNewest(known)).to.equal(null);
+  });
+});

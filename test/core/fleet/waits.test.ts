@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { type FleetCounts, fleetPlace } from '../../../src/core/fleet/waits.ts';
+import { cluster } from '../cluster-builder.ts';
+import { member } from '../member-builder.ts';
+import { decideCase, holds, play } from '../table.ts';
+
+describe('the place of a cluster in the queue', () => {
+  const cases: Readonly<Record<string, readonly [Partial<FleetCounts>, number | null]>> = {
+    'is none without a limit': [{ limit: 0, rolling: 9, ahead: 9 }, null],
+    'is none with a limit below none': [{ limit: -1, ahead: 9 }, null],
+    'is none while there is a slot for it': [{ limit: 3, rolling: 1, ahead: 1 }, null],
+    'is the first once the only slot is taken': [{ limit: 1, rolling: 1 }, 1],
+    'is the first once the slots are taken': [{ limit: 3, rolling: 3 }, 1],
+    'is the first if those ahead get the free slots': [{ limit: 3, rolling: 1, ahead: 2 }, 1],
+    'counts those ahead that get no slot': [{ limit: 3, rolling: 2, ahead: 4 }, 4],
+    'does not grow with rollouts that are too many': [{ limit: 2, rolling: 5, ahead: 1 }, 2],
+  };
+  for (const [sentence, [counts, place]] of Object.entries(cases)) {
+    it(sentence, () => {
+      const whole = { limit: 1, rolling: 0, stalled: 0, ahead: 0, ...counts };
+      expect(fleetPlace(whole)?.place ?? null).to.equal(place);
+    });
+  }
+
+  it('names the cluster that goes first, whatever the limit', () => {
+    const counts = { limit: 0, rolling: 1, stalled: 0, ahead: 2, first: 'prod/orders' };
+    expect(fleetPlace(counts)).to.deep.equal({ place: 3, limit: 1, stalled: 0, first: 'prod/orders' });
+  });
+
+  it('names the limit, and how many slots stalled rollouts hold', () => {
+    const counts = { limit: 2, rolling: 2, stalled: 1, ahead: 0 };
+    expect(fleetPlace(counts)).to.deep.equal({ place: 1, limit: 2, stalled: 1 });
+  });
+});
+
+describe('a cluster in the queue', () => {
+  const queued = () => cluster(3).templateChanged().queued(2, 1);
+  const hold = holds({ rule: 'AwaitingFleetSlot', place: 2, limit: 1, stalled: 0 });
+  play({
+    'disrupts no working member': { given: queued(), decides: hold },
+    'disrupts no lagging member': { given: queued().members(member(2).lagging()), decides: hold },
+    'disrupts no unreachable member': { given: queued().members(member(2).unreachable()), decides: hold },
+    'disrupts those that are down': {
+      given: queued().members(member(2).down('ErrImagePull')),
+      decides: { step: { kind: 'delete', rule: 'MemberDown', ordinals: [2] } },
+    },
+    'is not reported when nothing is due': { given: cluster(3).queued(2, 1), decides: 'idle' },
+    'has lower precedence than the holds that block everything': {
+      given: queued(),
+      settings: { paused: true },
+      decides: holds({ rule: 'Paused' }),
+    },
+  });
+  it('is not stuck, however long it waits', () => {
+    const given = queued().memory({ sinceProgressSeconds: 10_000 });
+    expect(decideCase({ given }).progressDeadlineExceeded).to.equal(false);
+  });
+});

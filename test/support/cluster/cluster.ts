@@ -1,0 +1,232 @@
+import { copyFile, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import type { KeyPair, Subject } from '../control-plane/certificates.ts';
+import { Guard } from '../control-plane/guard.ts';
+import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
+import { Kubectl } from '../control-plane/kubectl.ts';
+import { until } from '../control-plane/until.ts';
+import { addresses, mostNodes } from './addresses.ts';
+import { Forwards } from './forwards.ts';
+import { writeImageArchive } from './image-archive.ts';
+import { localVolumes } from './local-volumes.ts';
+import { ClusterNode } from './node.ts';
+import { pauseImage } from './node-files.ts';
+import { type ClusterPrograms, clusterPrograms } from './programs.ts';
+import { forget, forgetTheDead, record } from './records.ts';
+import { whatClusterLacks } from './requirements.ts';
+import { ClusterServers } from './servers.ts';
+import { storageClass } from './volume-steps.ts';
+
+export interface ClusterOptions {
+  /** How many, 3 by default. */
+  readonly nodes?: number;
+  /** Paths of image archives that every node knows from its start. */
+  readonly images?: readonly string[];
+  readonly apiServerFlags?: readonly string[];
+  readonly controllerManagerFlags?: readonly string[];
+  /** The directory for which `make cluster` starts it. */
+  readonly openedIn?: string;
+}
+
+const prefix = 'moco-rollout-cluster-';
+const readyDeadlineMilliseconds = 120_000;
+
+/** Path of the kubeconfig of the cluster in a directory. */
+export function kubeconfigIn(directory: string): string {
+  return join(directory, 'admin.kubeconfig');
+}
+
+/** A machine can't run a cluster. The message is a sentence for a person. */
+export class ClusterUnavailable extends Error {}
+
+/**
+ * Builds missing programs, then starts a whole Kubernetes on this machine, in namespaces of its own. Resolves once every
+ * node is ready. It ends with this process, even by kill -9; what is left on disk then, the next start removes. Throws
+ * {@link ClusterUnavailable} where it can't run.
+ */
+export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
+  const { nodes: count = 3, images = [], apiServerFlags = [], controllerManagerFlags = [], openedIn = null } = options;
+  if (!Number.isInteger(count) || count < 1 || count > mostNodes) {
+    throw new Error(`Expected from 1 to ${mostNodes} nodes, got ${count}`);
+  }
+  const lacking = await whatClusterLacks();
+  if (lacking !== null) throw new ClusterUnavailable(lacking);
+  const programs = await clusterPrograms();
+  await forgetTheDead();
+  const directory = await mkdtemp(join(tmpdir(), prefix));
+  const id = basename(directory);
+  await record(id, { directory, openedIn });
+  const guard = new Guard();
+  const cluster = new Cluster(id, directory, programs, guard);
+  try {
+    await cluster.start({ count, images, apiServerFlags, controllerManagerFlags });
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
+  return cluster;
+}
+
+interface StartOptions {
+  readonly count: number;
+  readonly images: readonly string[];
+  readonly apiServerFlags: readonly string[];
+  readonly controllerManagerFlags: readonly string[];
+}
+
+/** A running cluster, and the ways in. */
+export class Cluster {
+  /** Unique on this machine. */
+  readonly id: string;
+  /** Goes with the cluster. */
+  readonly directory: string;
+  readonly programs: ClusterPrograms;
+  readonly #guard: Guard;
+  readonly #kubectl: Kubectl;
+  readonly #nodes: ClusterNode[] = [];
+  #servers: ClusterServers | null = null;
+  #forwards: Forwards | null = null;
+  #stopped: Promise<void> | null = null;
+  #volumes: ReturnType<typeof localVolumes> | null = null;
+
+  constructor(id: string, directory: string, programs: ClusterPrograms, guard: Guard) {
+    this.id = id;
+    this.directory = directory;
+    this.programs = programs;
+    this.#guard = guard;
+    this.#kubectl = new Kubectl(programs.kubectl, this.kubeconfig);
+  }
+
+  /** Path of a kubeconfig of user `admin` in group `system:masters`, for this machine's own network. */
+  get kubeconfig(): string {
+    return kubeconfigIn(this.directory);
+  }
+
+  get nodes(): readonly ClusterNode[] {
+    return this.#nodes;
+  }
+
+  /** @param number from 1 */
+  node(number: number): ClusterNode {
+    const node = this.#nodes[number - 1];
+    if (node === undefined) throw new Error(`Expected a node from 1 to ${this.#nodes.length}, got ${number}`);
+    return node;
+  }
+
+  /** PEM of the authority behind every certificate here. A webhook's `caBundle` is the base64 of it. */
+  get caBundle(): string {
+    return this.servers.ca.bundle;
+  }
+
+  get servers(): ClusterServers {
+    if (this.#servers === null) throw new Error('Expected a cluster that runs, got one that has not started');
+    return this.#servers;
+  }
+
+  /** Paths of a certificate and its key, such as cert-manager would make. */
+  issue(subject: string | Subject, alternativeNames: readonly string[] = []): Promise<KeyPair> {
+    return this.servers.ca.issue(subject, alternativeNames);
+  }
+
+  /** Once, by {@link startCluster}. */
+  async start({ count, images, ...flags }: StartOptions): Promise<void> {
+    const { directory, programs, id } = this;
+    const guard = this.#guard;
+    const servers = await ClusterServers.open({ directory, programs, guard, ...flags });
+    this.#servers = servers;
+    const { ca, namespaces: controlPlane } = servers;
+    for (let number = 1; number <= count; number++) {
+      this.#nodes.push(new ClusterNode({ number, directory, id, programs, ca, guard, controlPlane }));
+    }
+    this.#forwards = new Forwards(controlPlane);
+    const port = await this.#forwards.open(addresses.controlPlane, addresses.apiServerPort);
+    const server = `https://127.0.0.1:${port}`;
+    await writeKubeconfig(this.kubeconfig, { server, ca: ca.bundle, credentials: { token: servers.adminToken } });
+    const archives = [await this.#pauseArchive(), ...images];
+    await Promise.all([
+      servers.start(server, this.node(1).name),
+      ...this.#nodes.map(async (node) => {
+        await node.powerOn();
+        for (const archive of archives) await node.importImage(archive);
+      }),
+    ]);
+    for (const node of this.#nodes) node.startServices();
+    await this.#startVolumes();
+    await this.#untilNodesAreReady();
+  }
+
+  /** Runs kubectl as admin. Resolves to its standard output; throws with its standard error. */
+  kubectl(...flags: readonly string[]): Promise<string> {
+    return this.#kubectl.run(...flags);
+  }
+
+  /** See {@link Kubectl.apply}. */
+  apply(...paths: readonly string[]): Promise<void> {
+    return this.#kubectl.apply(...paths);
+  }
+
+  /** Makes an image of an archive known to some nodes, by default to all. */
+  async importImage(archive: string, nodes: readonly ClusterNode[] = this.#nodes): Promise<void> {
+    await Promise.all(nodes.map((node) => node.importImage(archive)));
+  }
+
+  /** A port on 127.0.0.1 that leads to an address in the cluster, such as that of a Service. */
+  async forward(host: string, port: number): Promise<number> {
+    if (this.#forwards === null) throw new Error('Expected a cluster that runs, got one that has not started');
+    return this.#forwards.open(host, port);
+  }
+
+  /** What a command has to begin with to run in the cluster's network, where Services and pods have their addresses. */
+  get network(): readonly [string, ...string[]] {
+    return this.servers.namespaces.network;
+  }
+
+  /** Ends every process, removes everything. Calling it again is harmless. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    await this.#volumes?.stop();
+    await Promise.all(this.#nodes.filter(({ isOn }) => isOn).map((node) => node.powerOff()));
+    await this.#servers?.close();
+    await this.#forwards?.close();
+    await this.#guard.close();
+    await forget(this);
+  }
+
+  async #startVolumes(): Promise<void> {
+    const file = join(this.directory, 'storage-class.json');
+    await writeFile(file, JSON.stringify(storageClass));
+    await this.apply(file);
+    this.#volumes = localVolumes(this.kubeconfig, (name) => join(this.directory, name));
+    await this.#volumes.start();
+  }
+
+  async #untilNodesAreReady(): Promise<void> {
+    // kubectl waits for no object that isn't there yet.
+    const names = [...this.#nodes.map(({ name }) => `node/${name}`), 'serviceaccount/default'];
+    await until(
+      () =>
+        this.kubectl('get', '--namespace=default', ...names).then(
+          () => true,
+          () => undefined,
+        ),
+      readyDeadlineMilliseconds,
+      () => `Expected ${names.join(', ')} within ${readyDeadlineMilliseconds} ms; the logs are in ${this.directory}`,
+    );
+    const nodes = names.filter((name) => name.startsWith('node/'));
+    await this.kubectl('wait', '--for=condition=Ready', `--timeout=${readyDeadlineMilliseconds}ms`, ...nodes);
+  }
+
+  async #pauseArchive(): Promise<string> {
+    const root = join(this.directory, 'pause');
+    await mkdir(root);
+    await copyFile(this.programs.pause, join(root, 'pause'));
+    const archive = join(this.directory, 'pause.tar');
+    await writeImageArchive({ layers: [root], name: pauseImage, config: { Entrypoint: ['/pause'] }, archive });
+    return archive;
+  }
+}
