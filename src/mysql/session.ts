@@ -78,8 +78,8 @@ async function conversation<T>(
   work: (query: Query) => Promise<T>,
 ): Promise<T> {
   if (isIP(ip) === 0) throw new MysqlError('the pod has no IP address');
-  // Only where it is used: it is large.
-  const { createConnection } = await import('mysql2');
+  // Only where it is used: it is large. A bundle has nothing of a CommonJS module but its default.
+  const { createConnection } = (await import('mysql2')).default;
   signal.throwIfAborted();
   const socket = new BoundedStream(connect({ host: ip, port, noDelay: true }), mostBytes);
   const connection = createConnection({
