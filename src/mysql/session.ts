@@ -56,6 +56,8 @@ export async function converse<T>(
   signal: AbortSignal,
   work: (query: Query) => Promise<T>,
 ): Promise<T> {
+  // It is large, and loading it the first time may take longer than a conversation.
+  await import('mysql2');
   const limit = new TimeLimit(world, conversationMilliseconds, signal);
   const open = (tls: boolean): Promise<T> => conversation(address, account, tls, limit.signal, work);
   try {
