@@ -2,7 +2,7 @@ import type { ApiClient, Query } from './api-client.ts';
 import { ApiError, errorOfWatch, isForbidden, isGone, isInvalid, isNotFound, withoutRequest } from './api-error.ts';
 import { type BackoffOptions, backoffMilliseconds, delay } from './delay.ts';
 import { type DecodeFailureReason, pagesOf, parseWatchEvent, type WatchEvent } from './list-watch.ts';
-import type { RawObject } from './raw-object.ts';
+import type { Json } from './raw-object.ts';
 import { ReflectorStore } from './reflector-store.ts';
 import type { Store, Stored } from './store.ts';
 import { TimeLimit } from './time-limit.ts';
@@ -50,7 +50,7 @@ export interface ReflectorOptions<R extends Stored> {
   /** Selectors, for list and watch alike. */
   readonly query?: Query;
   /** What to keep of an object; `null` for nothing. An error skips that object alone. */
-  readonly project: (raw: RawObject) => R | null;
+  readonly project: (raw: Json) => R | null;
   readonly store: Store<R>;
   readonly log: Log;
   readonly pageSize?: number;

@@ -1,11 +1,9 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { CacheMetrics } from './cache-metrics.ts';
 import { Declared } from './declared.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import type { HttpHandler } from './http-server.ts';
-import { ApiClientMetrics, CheckMetrics, WebhookMetrics } from './request-metrics.ts';
 import { RolloutMetrics } from './rollout-metrics.ts';
-import { WorkQueueMetrics } from './work-queue-metrics.ts';
+import { ApiClientMetrics, CacheMetrics, CheckMetrics, WebhookMetrics, WorkQueueMetrics } from './runtime-metrics.ts';
 
 class ProgramMetrics extends Declared {
   readonly build = this.gauge(

@@ -11,7 +11,7 @@ import { type PlanEntry, plan } from '../../plan/rollout-plan.ts';
 import { type ClusterObservation, observeCluster, obstaclesOf } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';
-import { type Line, line, piece } from '../terminal/colour.ts';
+import { type Line, line, piece } from '../terminal/lines.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import { overridesInForce } from '../terminal/overrides.ts';
 import { brief } from '../terminal/words.ts';

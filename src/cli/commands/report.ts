@@ -9,7 +9,7 @@ import { clusterNamed, listAll, listIfThere, rolloutOf } from '../cluster/cluste
 import { listedClusters } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
-import { fleetClusters } from '../html/fleet-figures.ts';
+import { fleetClusters } from '../html/figures.ts';
 import { fleetPage } from '../html/fleet-page.ts';
 import { page } from '../html/page.ts';
 import { timelinesOf } from '../html/timeline.ts';

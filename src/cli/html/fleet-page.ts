@@ -2,7 +2,7 @@ import type { SequenceRecord } from '../../controller/facts/sequence-record.ts';
 import { ruleAttributes } from '../../core/rules/catalogue.ts';
 import { brief, counted } from '../terminal/words.ts';
 import { document, escaped, instant } from './document.ts';
-import { type FleetCluster, type FleetRollout, type HoldCost, holdCosts, sum, together } from './fleet-figures.ts';
+import { type FleetCluster, type FleetRollout, type HoldCost, holdCosts, sum, together } from './figures.ts';
 
 export interface FleetPage {
   /** Such as `all namespaces`. */

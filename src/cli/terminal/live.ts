@@ -1,7 +1,7 @@
 import { delay } from '../../kube/delay.ts';
 import type { World } from '../../kube/world.ts';
 import type { Host } from '../host.ts';
-import { clipped, type Line, line, painted, piece } from './colour.ts';
+import { clipped, type Line, line, painted, piece } from './lines.ts';
 
 /** Ages are shown in seconds. */
 const redrawMilliseconds = 1000;

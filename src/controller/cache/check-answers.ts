@@ -2,7 +2,7 @@ import type { Check } from '../../api/check-settings.ts';
 import type { CheckFacts, CheckReading } from '../../core/readings.ts';
 import { splitKey } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
-import type { CheckMetrics } from '../../telemetry/request-metrics.ts';
+import type { CheckMetrics } from '../../telemetry/runtime-metrics.ts';
 import type { CheckReader } from './check-reader.ts';
 
 /** After a longer pause an answer belongs to another step. */

@@ -7,9 +7,8 @@ import {
   isInvalid,
 } from '../../kube/api-error.ts';
 import type { Json } from '../../moco/json.ts';
-import { fitsWithout } from '../../moco/quota.ts';
 import type { PodRecord } from '../../moco/records.ts';
-import { successorOf } from '../../moco/successor.ts';
+import { fitsWithout, successorOf } from '../../moco/successor.ts';
 import type { ClusterReader } from './cluster-reader.ts';
 
 export interface SuccessorContext {

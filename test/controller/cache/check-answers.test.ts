@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { Checks } from '../../../src/controller/cache/check-answers.ts';
 import { prometheusChecks } from '../../../src/controller/cache/check-reader.ts';
 import type { CheckReading } from '../../../src/core/readings.ts';
-import { CheckMetrics } from '../../../src/telemetry/request-metrics.ts';
+import { CheckMetrics } from '../../../src/telemetry/runtime-metrics.ts';
 import { FakeWorld } from '../../kube/fake-world.ts';
 
 const errant = { name: 'errant', query: 'errant{namespace="$namespace"}' };

@@ -8,11 +8,9 @@ import type { DelayReader } from '../../../src/controller/reads/delay-reader.ts'
 import { defaultPolicy } from '../../../src/core/policy.ts';
 import { LeaseElector } from '../../../src/kube/lease-elector.ts';
 import type { Log, World } from '../../../src/kube/world.ts';
-import { CacheMetrics } from '../../../src/telemetry/cache-metrics.ts';
 import { FleetMetrics } from '../../../src/telemetry/fleet-metrics.ts';
-import { CheckMetrics } from '../../../src/telemetry/request-metrics.ts';
 import { RolloutMetrics } from '../../../src/telemetry/rollout-metrics.ts';
-import { WorkQueueMetrics } from '../../../src/telemetry/work-queue-metrics.ts';
+import { CacheMetrics, CheckMetrics, WorkQueueMetrics } from '../../../src/telemetry/runtime-metrics.ts';
 import { ObjectClient } from '../../support/object-client.ts';
 import type { Chance } from './chance.ts';
 import type { VirtualClock } from './clock.ts';
