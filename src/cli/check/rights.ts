@@ -4,11 +4,9 @@ import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { object, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { Session } from '../cluster/session.ts';
+import { type Right, rightsInAllNamespaces, rightsOfCommands } from './command-rights.ts';
 import { type Check, failed, ok } from './finding.ts';
 import { controllerDeployment } from './installation.ts';
-
-/** A group, a resource with its subresource, and verbs. */
-export type Right = readonly [group: string, resource: string, verbs: readonly string[]];
 
 const reading = ['get', 'list', 'watch'];
 
@@ -39,15 +37,6 @@ export const neededInWholeCluster: readonly Right[] = [
   ['', 'persistentvolumes', ['get']],
 ];
 
-const neededToRead: readonly Right[] = [
-  [clusterKind.group, 'mysqlclusters', ['get', 'list']],
-  [rolloutKind.group, 'mysqlrollouts', ['get', 'list']],
-];
-
-const usedToChange: readonly Right[] = [
-  [rolloutKind.group, 'mysqlrollouts', ['create', 'patch', 'approve', 'override']],
-];
-
 export const controllerRights: Check = {
   about: 'rights of the controller',
   find: async (session) => {
@@ -64,17 +53,49 @@ export const controllerRights: Check = {
   },
 };
 
+/** Which commands the caller has the rights for. Only `status` is one that everybody needs. */
 export const ownRights: Check = {
   about: 'your rights',
   find: async (session) => {
-    const unreadable = await deniedTo(session, neededToRead, null);
-    if (unreadable.length > 0) return failed(`you may not ${unreadable.join(', ')} ${placeOf(session)}`);
-    const unchangeable = await deniedTo(session, usedToChange, null);
-    return unchangeable.length === 0
-      ? ok(`you may read rollouts, change their settings, approve and override ${placeOf(session)}`)
-      : ok(`you may read rollouts ${placeOf(session)}, but not ${unchangeable.join(', ')}`);
+    const lacking = [
+      ...(await lackingOf(session, rightsOfCommands)),
+      ...(await lackingOf({ ...session, namespace: null }, rightsInAllNamespaces)),
+    ];
+    if (lacking.length === 0) return ok(`you may use every command ${placeOf(session)}`);
+    const status = lacking.find(({ command }) => command === 'status');
+    if (status !== undefined) return failed(`you may not ${status.missing.join(', ')} ${placeOf(session)}`);
+    const without = [...Map.groupBy(lacking, ({ missing }) => missing.join(', '))].map(
+      ([missing, alike]) => `${alike.map(({ command }) => command).join(', ')} (${missing})`,
+    );
+    return ok(`you may use the commands ${placeOf(session)}, but not ${without.join('; ')}`);
   },
 };
+
+interface Lacking {
+  readonly command: string;
+  readonly missing: readonly string[];
+}
+
+/** The commands that the caller lacks rights for in the namespace of the session. */
+async function lackingOf(session: Session, rightsOf: typeof rightsOfCommands): Promise<readonly Lacking[]> {
+  const denied = new Set(await deniedTo(session, distinct(Object.values(rightsOf).flat()), null));
+  return Object.entries(rightsOf).flatMap(([command, rights]) => {
+    const missing = rights.flatMap(namesOf).filter((right) => denied.has(right));
+    return missing.length === 0 ? [] : [{ command, missing }];
+  });
+}
+
+const namesOf = ([, resource, verbs]: Right): readonly string[] => verbs.map((verb) => `${verb} ${resource}`);
+
+/** Each resource once, with every verb that is asked for. */
+function distinct(rights: readonly Right[]): readonly Right[] {
+  const resources = Map.groupBy(rights, ([group, resource]) => `${group}/${resource}`);
+  return [...resources.values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const verbs = new Set([...first[2], ...others.flatMap(([, , more]) => more)]);
+    return [[first[0], first[1], [...verbs]]];
+  });
+}
 
 const placeOf = ({ namespace }: Session): string =>
   namespace === null ? 'in all namespaces' : `in namespace ${namespace}`;

@@ -1,7 +1,11 @@
+import { policyKind } from '../../api/rollout-policy.ts';
+import { ApiError, isForbidden } from '../../kube/api-error.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
 import { applySettings, removeSettings } from '../cluster/apply.ts';
 import { observeCluster } from '../cluster/cluster-snapshot.ts';
 import { forEachCluster } from '../cluster/selection.ts';
-import { CommandError } from '../command-error.ts';
+import type { Session } from '../cluster/session.ts';
+import { CommandError, sentenceOf } from '../command-error.ts';
 import { volumeWarning } from '../terminal/view.ts';
 import { type ClusterCommand, selectionOptions } from './command.ts';
 
@@ -55,9 +59,26 @@ export const resumeCommand: ClusterCommand = {
         what: `${name} is still paused`,
         field: 'paused',
       });
-      const { settings } = (await observeCluster(session, cluster)).observe();
-      const paused = settings.problem === null ? settings.sources['paused'] : undefined;
-      if (paused?.value !== true) return 'resumed';
-      throw new CommandError(`${name} is still paused by ${paused.source}; change it there`);
+      const paused = await pausedBy(session, cluster);
+      if (paused === null) return 'resumed';
+      throw new CommandError(`${name} is still paused by ${paused}; change it there`);
     }),
 };
+
+/** Who else pauses the cluster; `null` if nobody does. What is left out, because the user may not read it, is a warning. */
+async function pausedBy(session: Session, cluster: ClusterRecord): Promise<string | null> {
+  const warn = (sentence: string): void =>
+    session.host.err(`warning: whether something else still pauses ${cluster.name} is not known: ${sentence}\n`);
+  try {
+    const { observe, unread } = await observeCluster(session, cluster);
+    const { settings } = observe();
+    const paused = settings.problem === null ? settings.sources['paused'] : undefined;
+    if (paused?.value === true) return paused.source;
+    if (unread.includes(policyKind.plural)) warn(`you may not read ${policyKind.plural}`);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError && isForbidden(error))) throw error;
+    warn(sentenceOf(error));
+    return null;
+  }
+}

@@ -317,7 +317,7 @@ describe('check', () => {
     installed.denied.push('own approve mysqlrollouts');
     const { status, lines } = await installed.lines();
     expect(status).to.equal(0);
-    expect(lines[5]).to.match(/but not approve mysqlrollouts/);
+    expect(lines[5]).to.match(/but not approve \(approve mysqlrollouts\)$/);
   });
 
   it('writes its findings for programs', async () => {
