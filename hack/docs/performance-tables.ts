@@ -5,8 +5,8 @@ import { type BenchRecord, originOf } from '../bench/record/record.ts';
 import { markdownOf } from '../bench/record/table.ts';
 
 // Puts what the benchmarks have recorded in docs/performance into docs/performance.md and the pages beside the records,
-// and some of it into README.md: a table between `<!-- table: RECORD/TABLE -->` and `<!-- /table -->`, where and when it was measured between
-// `<!-- run: RECORD -->` and `<!-- /run -->`.
+// and some of it into README.md: a table between `<!-- table: RECORD/TABLE -->` and `<!-- /table -->`, where and when
+// it was measured between `<!-- run: RECORD -->` and `<!-- /run -->`.
 
 const docs = fileURLToPath(new URL('../../docs', import.meta.url));
 export const readme = fileURLToPath(new URL('../../README.md', import.meta.url));

@@ -14,8 +14,8 @@ const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const executableMode = 0o755;
 
 /**
- * Puts a program into a copy of a Node for Linux, so that both are one file. `node` may be for another machine than this
- * one: only this process's own Node is run, which has to be of the same version, since the blob is in its format.
+ * Puts a program into a copy of a Node for Linux, so that both are one file. `node` may be for another machine than
+ * this one: only this process's own Node is run, which has to be of the same version, since the blob is in its format.
  */
 export async function makeExecutable(program: string, node: string, target: string): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-plugin-'));

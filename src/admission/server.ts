@@ -112,9 +112,9 @@ async function serve(
 }
 
 /**
- * Keeps a server to so many connections. One more takes the place of the one of which nothing has been heard for longest:
- * whoever connects and says nothing, or sends a body byte by byte, keeps nobody else out. A request of the API server is
- * over within milliseconds, and an idle connection that is closed is made again by it without an error.
+ * Keeps a server to so many connections. One more takes the place of the one of which nothing has been heard for
+ * longest: whoever connects and says nothing, or sends a body byte by byte, keeps nobody else out. A request of the API
+ * server is over within milliseconds, and an idle connection that is closed is made again by it without an error.
  */
 export function limitConnections(server: Server, limit: number): void {
   /** The one that has been quiet for longest first. */

@@ -115,8 +115,8 @@ export class Reconciler {
   }
 
   /**
-   * The cached observation. If a switchover depends on replicas, they are asked first. While no step is due, details for
-   * users are read first.
+   * The cached observation. If a switchover depends on replicas, they are asked first. While no step is due, details
+   * for users are read first.
    */
   async #observe(key: string, state: ClusterState, signal: AbortSignal): Promise<Observation | null> {
     let observed = observeCached(key, state, this.#context);

@@ -55,8 +55,8 @@ export function decideBy(table: Gates, snapshot: ClusterSnapshot, policy: Rollou
 }
 
 /**
- * Who is next, and what that needs: the first candidate whose effects no gate holds, or the first hold in the way. No other
- * member takes the place of one whose write has failed: it is tried again first.
+ * Who is next, and what that needs: the first candidate whose effects no gate holds, or the first hold in the way. No
+ * other member takes the place of one whose write has failed: it is tried again first.
  */
 function choose(situation: Situation, procedure: Procedure, table: Gates): Outcome {
   const guards = table === gates ? undefined : guardsOf(table);

@@ -21,10 +21,10 @@ export interface ReplicasBehind {
 
 /**
  * In a switchover MOCO stops writes, waits up to 50 s until the replica with the lowest ordinal has applied every
- * transaction, and tries again if that fails (MOCO 0.36, clustering/status.go, DecideState, and clustering/operations.go,
- * switchover). A failover waits for the applier without a limit. Before MOCO lets writes in again, it runs STOP REPLICA on
- * all the others, which waits without a limit for the transaction that they are applying (configure). So every replica
- * has to have caught up.
+ * transaction, and tries again if that fails (MOCO 0.36, clustering/status.go, DecideState, and
+ * clustering/operations.go, switchover). A failover waits for the applier without a limit. Before MOCO lets writes in
+ * again, it runs STOP REPLICA on all the others, which waits without a limit for the transaction that they are applying
+ * (configure). So every replica has to have caught up.
  */
 export function replicasBehind(situation: Situation, taken: readonly Member[]): ReplicasBehind | null {
   const { members, policy } = situation;

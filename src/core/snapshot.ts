@@ -16,7 +16,9 @@ export interface ClusterSnapshot {
   readonly budgets: readonly BudgetFacts[];
   /** How far replicas were behind when they were last asked. Only replicas that the next step depends on are asked. */
   readonly replicationDelays: readonly ReplicationDelay[];
-  /** The active Jobs that back this cluster up or restore it, whether or not MOCO has closed the PodDisruptionBudget. */
+  /**
+   * The active Jobs that back this cluster up or restore it, whether or not MOCO has closed the PodDisruptionBudget.
+   */
   readonly backupJobs: readonly BackupJobFacts[];
   /** Why Jobs can't be read although the cluster has a backup policy, or `null`. */
   readonly backupsUnreadable: string | null;
@@ -164,7 +166,9 @@ export interface ClusterFacts {
 
 /** Writes of a StatefulSet that change its spec, and never end. */
 export interface Contention {
-  /** At least so many: 1, 10 or 100. `null` if there are fewer, and they reset each partition that this program sets. */
+  /**
+   * At least so many: 1, 10 or 100. `null` if there are fewer, and they reset each partition that this program sets.
+   */
   readonly writesPerSecond: number | null;
   /** The field managers of the newest writes, in alphabetical order. */
   readonly managers: readonly string[];

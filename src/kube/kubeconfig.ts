@@ -5,7 +5,9 @@ import { type Cluster, type DispatcherOptions, HttpMethod, KubeConfig, RequestCo
 import { load as parseYaml } from 'js-yaml';
 import type { Dispatcher } from 'undici';
 
-/** The configuration does not say where to connect, or as whom. The message is a sentence for the person who wrote it. */
+/**
+ * The configuration does not say where to connect, or as whom. The message is a sentence for the person who wrote it.
+ */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
@@ -14,7 +16,10 @@ export class ConfigurationError extends Error {
 export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: DispatcherOptions;
-  /** Through a SOCKS proxy, by client-node: undici's own way calls itself an experiment (8.12), to everybody who starts it. */
+  /**
+   * Through a SOCKS proxy, by client-node: undici's own way calls itself an experiment (8.12), to everybody who starts
+   * it.
+   */
   readonly socks: Dispatcher | null;
 }
 

@@ -13,8 +13,8 @@ export interface OwnedRecordsOptions<R extends Stored> {
 }
 
 /**
- * The objects that one reflector has put into a store, which others may share. An object that can't be projected, or isn't
- * selected any more, leaves the store.
+ * The objects that one reflector has put into a store, which others may share. An object that can't be projected, or
+ * isn't selected any more, leaves the store.
  */
 export class ReflectorStore<R extends Stored> {
   readonly #options: OwnedRecordsOptions<R>;

@@ -56,14 +56,15 @@ export interface ReflectorOptions<R extends Stored> {
   readonly pageSize?: number;
   /**
    * Lists by the watch itself: the server sends every object, then a bookmark, then changes (`sendInitialEvents`, on by
-   * default since Kubernetes 1.34). No page has to be kept while it is parsed. From a server without it pages are listed.
+   * default since Kubernetes 1.34). No page has to be kept while it is parsed. From a server without it pages are
+   * listed.
    */
   readonly streamsLists?: boolean;
   readonly observer?: ReflectorObserver;
   /**
-   * Set for an optional kind: while it is forbidden or missing it counts as synced, and this is called with
-   * the reason, the API server's message, and whether it could be read before, then with `null` once it can be read. Known
-   * objects stay while it is forbidden or unanswered, and go when the kind is gone.
+   * Set for an optional kind: while it is forbidden or missing it counts as synced, and this is called with the reason,
+   * the API server's message, and whether it could be read before, then with `null` once it can be read. Known objects
+   * stay while it is forbidden or unanswered, and go when the kind is gone.
    */
   readonly onUnavailable?: (why: Unavailable | null, message: string, wasRead: boolean) => void;
   /** Set for a kind that is optional for this reason alone. The callback logs it. */
@@ -289,7 +290,9 @@ export class Reflector<R extends Stored> {
     }
   }
 
-  /** Takes an event of a streamed list, and returns whether it ends the list. Throws if something may have been missed. */
+  /**
+   * Takes an event of a streamed list, and returns whether it ends the list. Throws if something may have been missed.
+   */
   #takeListed(event: WatchEvent, listing: Map<string, R>): boolean {
     switch (event.type) {
       case 'ADDED':

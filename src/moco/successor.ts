@@ -58,9 +58,9 @@ export const isTerminating = (raw: Json): boolean => text(object(raw['metadata']
 type Amounts = ReadonlyMap<string, number>;
 
 /**
- * Whether a quota that has refused a dry run would admit the pod once the one that it replaces is gone: it counts that one as
- * well. `message` has the API server's words (Kubernetes 1.36, plugin/pkg/admission/resourcequota): `exceeded quota: NAME,
- * requested: …, used: …, limited: …`, each with the resources of which there is too little.
+ * Whether a quota that has refused a dry run would admit the pod once the one that it replaces is gone: it counts that
+ * one as well. `message` has the API server's words (Kubernetes 1.36, plugin/pkg/admission/resourcequota): `exceeded
+ * quota: NAME, requested: …, used: …, limited: …`, each with the resources of which there is too little.
  */
 export function fitsWithout(message: string, pod: Json): boolean {
   const found = /exceeded quota: [^,]+, requested: (.+), used: (.+), limited: (.+)$/.exec(message.trim());

@@ -66,8 +66,8 @@ export type Restoring =
 const mostDecisions = 24;
 
 /**
- * Simulates until the member is restored that `policy.restore` names. Unlike in `plan`, steps count that are done while a
- * rule holds the rollout: setting what new pods come up at, and the restore itself.
+ * Simulates until the member is restored that `policy.restore` names. Unlike in `plan`, steps count that are done while
+ * a rule holds the rollout: setting what new pods come up at, and the restore itself.
  */
 export function restoring(snapshot: ClusterSnapshot, policy: RolloutPolicy, ordinal: number): Restoring {
   let now = snapshot;

@@ -35,7 +35,9 @@ export interface Parts {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Each look at the event loop wakes the process: every 10 ms, prom-client's default, that was most of an idle program. */
+/**
+ * Each look at the event loop wakes the process: every 10 ms, prom-client's default, that was most of an idle program.
+ */
 const eventLoopMilliseconds = 50;
 
 /** Gauges of prom-client that are called totals; the same numbers are there by kind, under names as they should be. */

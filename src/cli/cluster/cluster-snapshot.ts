@@ -196,8 +196,8 @@ const passing = ({ name }: { readonly name: string }): CheckFacts => ({
 });
 
 /**
- * The memory of a controller that has just started. Only a controller asks replicas how far they are behind. Members are
- * assumed to come back where nobody has read that.
+ * The memory of a controller that has just started. Only a controller asks replicas how far they are behind. Members
+ * are assumed to come back where nobody has read that.
  */
 function unobserved(
   { pods, statefulSet }: ClusterObjects,

@@ -13,7 +13,9 @@ import type { Session } from './session.ts';
 
 const pageSize = 500;
 
-/** All objects of a kind, page by page, without managedFields: they are half of a MySQLRollout. Rejects with `ApiError`. */
+/**
+ * All objects of a kind, page by page, without managedFields: they are half of a MySQLRollout. Rejects with `ApiError`.
+ */
 export const listAll = (
   session: Pick<Session, 'client' | 'signal'>,
   kind: ResourceKind,

@@ -93,7 +93,10 @@ interface Restorable {
   /** The update revision, at which it failed. */
   readonly after: string;
   readonly wayBack: WayBack;
-  /** Another member has worked at the update revision, so the rollout goes on, and only a pin or the partition keeps this one. */
+  /**
+   * Another member has worked at the update revision, so the rollout goes on, and only a pin or the partition keeps
+   * this one.
+   */
   readonly isVerified: boolean;
 }
 

@@ -47,7 +47,9 @@ export function figuresOf(entry: HistoryEntry, nowMilliseconds: number): Figures
   return { startedAt, finishedAt, outcome, disruptions, switchovers, switchoverSeconds, heldFor, avoided };
 }
 
-/** What the rollout has avoided by updates in place. A member whose mysqld restarted all the same has avoided nothing. */
+/**
+ * What the rollout has avoided by updates in place. A member whose mysqld restarted all the same has avoided nothing.
+ */
 function avoidedBy({
   updatedInPlace = [],
   resizedInPlace = [],

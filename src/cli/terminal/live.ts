@@ -38,7 +38,9 @@ export interface Told {
 /** An output that shows views repeatedly. */
 export type Display<View> = (views: readonly View[]) => void;
 
-/** On a terminal a single view that is redrawn in place, otherwise a line of text for each change, for logs and pipes. */
+/**
+ * On a terminal a single view that is redrawn in place, otherwise a line of text for each change, for logs and pipes.
+ */
 export const displayOf = <View>(
   host: Host,
   lines: Render<View>,

@@ -19,7 +19,8 @@ interface Known {
 
 /**
  * The last answers to the checks of all clusters. No pass waits for Prometheus: it asks, and the answer queues the
- * cluster. So a slow answer delays no other cluster. All of it can be lost: a check is asked again before the next step.
+ * cluster. So a slow answer delays no other cluster. All of it can be lost: a check is asked again before the next
+ * step.
  */
 export class Checks {
   readonly #read: CheckReader;

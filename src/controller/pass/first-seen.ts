@@ -63,7 +63,10 @@ function noteComplete(
   }
 }
 
-/** A due step does not end the hold before it, nor does what is read for it: that hold continues if the step is not done. */
+/**
+ * A due step does not end the hold before it, nor does what is read for it: that hold continues if the step is not
+ * done.
+ */
 function noteHold({ hold, step }: Decision, state: ClusterState, since: string, sinceMilliseconds: number): void {
   if (hold === null && step.kind === 'none') state.holding = null;
   if (hold === null || hold.rule === 'ComebackUnknown' || state.holding?.rule === hold.rule) return;

@@ -90,7 +90,10 @@ export async function readComebacks(
   state.leavingNodes = known;
 }
 
-/** How the readings before a step differ from those of its confirmation, which are as fresh as can be and ask no webhook. */
+/**
+ * How the readings before a step differ from those of its confirmation, which are as fresh as can be and ask no
+ * webhook.
+ */
 interface Asks {
   readonly nodeOf: (pod: PodRecord) => Promise<NodeRead>;
   readonly refusalOf: (pod: PodRecord, known: KnownComeback | undefined) => Promise<string | null>;

@@ -9,7 +9,8 @@ import { refreshTemplate } from './read-template.ts';
 
 /**
  * Reads what no watch delivers and only users need: why a member cannot be created, what a rollout changes in the pod
- * template, and why MOCO writes the StatefulSet again and again. No step waits for it. Resolves to whether anything changed.
+ * template, and why MOCO writes the StatefulSet again and again. No step waits for it. Resolves to whether anything
+ * changed.
  */
 export async function readDetails(
   observation: ObservedFacts & { readonly decision: Decision },

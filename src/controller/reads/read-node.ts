@@ -8,7 +8,9 @@ import type { ClusterReader } from './cluster-reader.ts';
 
 export interface NodeContext {
   readonly api: ClusterReader;
-  /** Nodes and PersistentVolumes have no namespace: whoever works in some namespaces alone may lack the right to them. */
+  /**
+   * Nodes and PersistentVolumes have no namespace: whoever works in some namespaces alone may lack the right to them.
+   */
   readonly mayLackNodes: boolean;
 }
 

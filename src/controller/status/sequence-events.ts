@@ -2,7 +2,10 @@ import { type SequenceStatus, type StageStatus, sequenceKind } from '../../api/r
 import type { Occurrence } from '../../kube/event-recorder.ts';
 import type { SequenceRecord } from '../facts/sequence-record.ts';
 
-/** What to tell of the change from the stored status to this one: each stage that completes or fails, and what stalls it. */
+/**
+ * What to tell of the change from the stored status to this one: each stage that completes or fails, and what stalls
+ * it.
+ */
 export function sequenceEvents(
   { name, uid, status: before }: SequenceRecord,
   after: SequenceStatus,

@@ -79,8 +79,8 @@ export class StatusClient extends ClusterReader {
   }
 
   /**
-   * Applies the fields of a field manager. Lists are read and written as a whole: the resourceVersion is the precondition,
-   * so that concurrent writers lose no entry.
+   * Applies the fields of a field manager. Lists are read and written as a whole: the resourceVersion is the
+   * precondition, so that concurrent writers lose no entry.
    */
   applyRollout(
     { metadata: { namespace, name, uid, resourceVersion } }: Pick<MySQLRollout, 'metadata'>,

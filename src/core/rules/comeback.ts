@@ -98,8 +98,9 @@ export const unread = {
 };
 
 /**
- * The claims whose data the end of the pod destroys. A pod that no node takes mounts nothing: where its claim is missing, the
- * StatefulSet controller makes another one anyway. Of any other one the kubelet may have mounted the volume, whatever runs.
+ * The claims whose data the end of the pod destroys. A pod that no node takes mounts nothing: where its claim is
+ * missing, the StatefulSet controller makes another one anyway. Of any other one the kubelet may have mounted the
+ * volume, whatever runs.
  */
 export const endingClaims = ({ comeback, unschedulable }: MemberFacts): readonly EndingClaim[] =>
   (comeback?.claims ?? []).filter(({ state }) => state === 'terminating' || unschedulable === null);
