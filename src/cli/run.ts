@@ -5,7 +5,7 @@ import { type Given, openSession } from './cluster/session.ts';
 import { explainCommandFailure } from './command-error.ts';
 import { type CliCommand, type CommandOption, connectionOptions } from './commands/command.ts';
 import { commandGroups, commands } from './commands/commands.ts';
-import { complete } from './commands/complete.ts';
+import { complete } from './commands/completion.ts';
 import type { Host } from './host.ts';
 
 const helpWidthColumns = 100;

@@ -12,7 +12,6 @@ import { Cache } from './cache/cache.ts';
 import { Checks } from './cache/check-answers.ts';
 import type { CheckReader } from './cache/check-reader.ts';
 import { Watches } from './cache/watches.ts';
-import { ClusterApi } from './disrupt/cluster-client.ts';
 import type { StrategySettings } from './facts/mode.ts';
 import type { DefaultSettings } from './facts/settings-in-force.ts';
 import { followEvictions } from './fleet/evictions.ts';
@@ -22,6 +21,7 @@ import type { DelayReader } from './reads/delay-reader.ts';
 import { RecentNodes } from './reads/read-node.ts';
 import { Reconciler } from './reconciler.ts';
 import { SequenceReconciler } from './sequence-reconciler.ts';
+import { StatusClient } from './status/status-client.ts';
 
 export interface ControllerOptions {
   readonly client: ApiClient;
@@ -69,7 +69,6 @@ export class Controller {
     this.#options = options;
     this.#watches = new Watches(this.#cache, client, world, log, namespaces, metrics.caches, strategies.inPlaceEnabled);
     this.#recorder = new EventRecorder({ client, world, component, instance: holder, log });
-    const api = new ClusterApi(client);
     const fleet = new Fleet(
       options.fleetLimits,
       world,
@@ -82,10 +81,9 @@ export class Controller {
     const reconciler = new Reconciler({
       cache: this.#cache,
       fleet,
-      api,
+      client,
       delays,
       mayLackNodes: namespaces.length > 0,
-      mayLackCreate: false,
       nodes: new RecentNodes(world),
       checks: new Checks(readCheck, world, metrics.checks, (key) => this.#queue.add(key)),
       world,
@@ -108,7 +106,7 @@ export class Controller {
     });
     const sequences = new SequenceReconciler({
       stages: fleet.stages,
-      api,
+      apiFor: (signal) => new StatusClient(client, signal),
       world,
       recorder: this.#recorder,
       metrics: metrics.fleet,

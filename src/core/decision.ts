@@ -2,8 +2,6 @@ import type { Effect } from './effects.ts';
 import type { FailingMember } from './failing-revision.ts';
 import type { Evidence, MemberState } from './member.ts';
 import type { Hold, HoldRule } from './rules/catalogue.ts';
-import { rules } from './rules/catalogue.ts';
-import type { RulePhase } from './rules/rule.ts';
 import type { ComesBack } from './sentences.ts';
 import type { Step } from './step.ts';
 
@@ -78,14 +76,4 @@ export interface Decision {
 export interface Outcome {
   readonly candidate: Step;
   readonly hold: Hold | null;
-}
-
-/** The state of a cluster in one word, for people. Programs read the conditions. */
-export type Phase = 'UpToDate' | 'Progressing' | 'Waiting' | RulePhase;
-
-export function phase({ hold, stale, complete }: Pick<Decision, 'hold' | 'stale' | 'complete'>): Phase {
-  const ofRule = hold && rules[hold.rule].phase;
-  if (ofRule) return ofRule;
-  if (complete) return 'UpToDate';
-  return stale > 0 || hold === null ? 'Progressing' : 'Waiting';
 }

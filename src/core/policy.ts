@@ -12,6 +12,8 @@ export interface RolloutPolicy {
    */
   readonly mode: 'OnDelete' | 'Partition' | 'MOCO';
   readonly paused: boolean;
+  /** Which field of which object pauses, for people. */
+  readonly pausedBy?: string;
   /** While paused, members that are down may still go. */
   readonly repairWhilePaused: boolean;
   /** Members that may be unavailable at once, for any reason. At least 1, never more than ⌊replicas/2⌋. */

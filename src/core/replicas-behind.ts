@@ -1,4 +1,4 @@
-import type { DelayReading, ReplicationDelay } from './readings.ts';
+import type { DelayReading, ReplicationDelay } from './on-demand-facts.ts';
 import type { Member, Situation } from './situation.ts';
 
 /** A reading that is older does not count. It bounds how often replicas are asked while a switchover waits for them. */

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { releasedAnnotation } from '../../src/moco/names.ts';
+import { releasedAnnotation, rolloutCompleteCondition } from '../../src/moco/names.ts';
 import type { StatefulSet } from '../support/moco/objects.ts';
 import { CliProcess, cli, cliOfImage } from './cli-program.ts';
 import { mayRelease } from './release-rights.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
-import type { Moment } from './rollout-history.ts';
+import { conditionOf, type Moment } from './rollout-history.ts';
 
 const label = 'moco-rollout.io/strategy';
 
@@ -40,10 +40,16 @@ describe('release on a real control plane', () => {
       expect(out).to.contain(`${cluster.namespace}/x: is back at RollingUpdate`).and.to.contain('1 of 1 released');
       await isBack(cluster);
       await cluster.holds('Released');
+      await cluster.until(
+        'the condition is gone',
+        ({ cluster: one }) => conditionOf(one, rolloutCompleteCondition) === undefined,
+      );
       await cluster.setImage('mysql:8.4.9');
       // MOCO's own partition controller takes it from here, at its own intervals.
       cluster.patientFor(scenarioDeadlineMilliseconds);
-      await cluster.completes();
+      const waited = await cli(asAdmin(), ['wait', 'x', '-n', cluster.namespace, '--timeout=10m']);
+      expect(waited).to.include({ status: 0, out: `${cluster.namespace}/x: complete\n` });
+      expect(conditionOf(cluster.now.cluster, rolloutCompleteCondition)).to.equal(undefined);
       expect((await cluster.steps()).filter((step) => /evict|delete|demote|setStrategy/.test(step))).to.deep.equal([]);
     },
   );

@@ -87,7 +87,7 @@ describe('the values of the Helm chart', function () {
   it('of a released chart install its image by its digest', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-released-'));
     try {
-      await releaseChart({ repository: 'somewhere/moco-rollout', digest, runbooks: 'somewhere' }, directory);
+      await releaseChart({ repository: 'somewhere/moco-rollout', digest, page: 'somewhere', tag: 'v0.1.0' }, directory);
       const { status, out, err } = await helm.run('template', 'some', directory, ...withPolicies);
       expect(status, err).to.equal(0);
       expect(

@@ -33,7 +33,7 @@ const attempts: Readonly<Record<string, { readonly flags: readonly string[]; rea
   },
   'override a rule': {
     flags: ['patch', 'mysqlrollout', 'x', '--type=merge', '-p', json({ spec: { overrides: [override] } })],
-    refusal: 'moco-rollout changes no setting',
+    refusal: 'denied request',
   },
   'create a pod as a dry run that isn’t MOCO’s': {
     flags: ['run', 'somebody-elses', '--image=somebody/elses:1'],

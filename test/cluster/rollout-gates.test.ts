@@ -3,6 +3,7 @@ import { podDisruptionBudgets, type ResourceKind } from '../../src/kube/resource
 import { annotationOn, forceRollingUpdateAnnotation, strategyLabel } from '../../src/moco/names.ts';
 import { dailyWindow } from '../support/daily-window.ts';
 import { clusterLabels } from '../support/moco/names.ts';
+import { cli } from './cli-program.ts';
 import { useRollouts } from './rollout-fixture.ts';
 import { imageOf, isReady } from './rollout-judge.ts';
 
@@ -16,13 +17,23 @@ const limitRanges: ResourceKind = {
 const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 
 describe('a rollout that is held', () => {
-  const { scenario } = useRollouts();
+  const { scenario, stage } = useRollouts();
 
   scenario('waits while a backup runs', { spec: { backupPolicyName: 'daily' } }, async (cluster) => {
     await cluster.startBackup();
     await cluster.setImage('mysql:8.4.9');
     await cluster.holds('BackupRunning');
     await cluster.event('BackupRunning');
+    const argv = ['override', 'x', 'BackupRunning', '--for=30m', '--reason=it hangs', '-n', cluster.namespace];
+    const refused = await cli(stage().controlPlane.adminKubeconfig, argv);
+    expect([refused.status, refused.out]).to.deep.equal([1, '']);
+    expect(refused.err).to.match(
+      /^error: overriding BackupRunning would have no effect on x: PodDisruptionBudget moco-x allows no disruption/,
+    );
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    await cluster.setting({ overrides: [{ rule: 'BackupRunning', until, reason: 'it hangs' }] });
+    await cluster.holds('BlockedByPDB');
+    expect(cluster.now.rollout?.status?.hold?.message).to.contain('overriding BackupRunning does not change that');
     expect(await cluster.steps()).to.deep.equal([]);
     await cluster.endBackup();
     await cluster.completes();

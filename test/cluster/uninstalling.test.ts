@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import { strategyLabel, strategyOnDelete } from '../../src/moco/names.ts';
+import { rolloutCompleteCondition, strategyLabel, strategyOnDelete } from '../../src/moco/names.ts';
 import { chartDirectory } from '../config/manifests.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { until } from '../support/control-plane/until.ts';
@@ -174,6 +174,11 @@ describe('uninstalling', function () {
       metadata: { ...metadata, name: 'moco-test', namespace: 'default', labels },
       spec: { ...spec, updateStrategy: { type: strategyOnDelete } },
     });
+    const condition = { type: rolloutCompleteCondition, status: 'True', reason: 'RolloutComplete', message: '' };
+    const conditions = [{ ...condition, lastTransitionTime: '2026-01-02T03:04:05Z' }];
+    const status = JSON.stringify({ status: { currentPrimaryIndex: 0, syncedReplicas: 3, conditions } });
+    const patch = ['--subresource=status', '--type=merge', '--patch', status];
+    await controlPlane.kubectl('patch', 'mysqlcluster', 'test', ...patch);
   }
 
   async function apply(object: object): Promise<void> {
@@ -192,6 +197,8 @@ describe('uninstalling', function () {
     const { metadata, spec } = await read();
     expect(metadata.labels).not.to.have.property(strategyLabel);
     expect(spec.updateStrategy).to.deep.equal({ type: 'RollingUpdate', rollingUpdate: { partition: spec.replicas } });
+    const conditions = ['get', 'mysqlcluster', 'test', '-o', 'jsonpath={.status.conditions[*].type}'];
+    expect(await controlPlane.kubectl(...conditions)).not.to.contain(rolloutCompleteCondition);
   }
 
   const installed = async (): Promise<boolean> =>

@@ -1,8 +1,11 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import packageManifest from '../../package.json' with { type: 'json' };
+import { rolloutKind } from '../../src/api/rollout.ts';
+import { policyKind } from '../../src/api/rollout-policy.ts';
+import { sequenceKind } from '../../src/api/rollout-sequence.ts';
 import { partitionDrivers } from '../../src/controller/facts/mode.ts';
 import { featureGates } from '../../src/options/feature-gates.ts';
 import { flags, logFormats, logLevels, strategies } from '../../src/options/flags.ts';
@@ -48,6 +51,20 @@ describe('the chart', () => {
     const chart = parse(await readFile(join(chartDirectory, 'Chart.yaml'), 'utf8')) as Record<string, string>;
     const { version, description } = packageManifest;
     expect(chart).to.include({ version, appVersion: version, description });
+  });
+
+  it('tells Artifact Hub every kind of config/crd', async () => {
+    const { annotations } = parse(await readFile(join(chartDirectory, 'Chart.yaml'), 'utf8')) as {
+      annotations: Readonly<Record<string, string>>;
+    };
+    const told = parse(annotations['artifacthub.io/crds'] ?? '') as readonly Record<string, string>[];
+    const kinds = [rolloutKind, policyKind, sequenceKind].map(({ kind, version, plural, group }) => ({
+      kind,
+      version,
+      name: `${plural}.${group}`,
+    }));
+    expect(told.map(({ kind, version, name }) => ({ kind, version, name }))).to.deep.equal(kinds);
+    expect(kinds.length).to.equal((await readdir(join(chartDirectory, 'files/crd'))).length - 1);
   });
 
   it('has a schema for every value', async () => {

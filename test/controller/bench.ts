@@ -3,11 +3,10 @@ import { type MySQLRollout, type RolloutSpec, rolloutKind } from '../../src/api/
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
 import { Cache } from '../../src/controller/cache/cache.ts';
 import { Checks } from '../../src/controller/cache/check-answers.ts';
-import { ClusterApi } from '../../src/controller/disrupt/cluster-client.ts';
-import type { Requeue } from '../../src/controller/disrupt/context.ts';
 import { wholeRecord } from '../../src/controller/facts/rollout-record.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../src/controller/fleet/follow-fleet.ts';
+import type { Requeue } from '../../src/controller/pass/end.ts';
 import { RecentNodes } from '../../src/controller/reads/read-node.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
@@ -97,10 +96,9 @@ export class Process {
         partitionDriver: mode === 'Partition' ? 'own' : 'moco',
         inPlaceEnabled,
       },
-      api: new ClusterApi(new ApiClient({ world, qps: 1e6, burst: 1e6, ...rate })),
+      client: new ApiClient({ world, qps: 1e6, burst: 1e6, ...rate }),
       delays: bench.replicas,
       mayLackNodes,
-      mayLackCreate: false,
       nodes: new RecentNodes(world),
       checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), () => undefined),
       world,

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import type { Hold, HoldRule, Step, StepKind, Target } from '../../src/core/decision.ts';
-import { type Phase, phase } from '../../src/core/decision.ts';
 import { explainStep } from '../../src/core/explain-step.ts';
 import type { ContainerResources, InPlaceChange } from '../../src/core/in-place-changes.ts';
 import type { Evidence } from '../../src/core/member.ts';
+import { type Phase, phase } from '../../src/core/phase.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { explainHold } from '../../src/core/rules/catalogue.ts';
 import { type ComesBack, explainComesBack, explainEvidence } from '../../src/core/sentences.ts';
@@ -156,7 +156,13 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'the StatefulSet has the label, but its update strategy is not OnDelete',
     ],
   ],
-  Paused: [[{ rule: 'Paused' }, 'the rollout is paused']],
+  Paused: [
+    [{ rule: 'Paused' }, 'the rollout is paused'],
+    [
+      { rule: 'Paused', by: 'spec.paused of the MySQLRollout' },
+      'the rollout is paused by spec.paused of the MySQLRollout',
+    ],
+  ],
   RevisionFlapping: [
     [
       { rule: 'RevisionFlapping', revisions: 4, until: '12:10' },
@@ -451,6 +457,18 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
     [
       { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'closed', healthy: 3, needed: 3, message: null },
       'PodDisruptionBudget moco-test allows no disruption, as it does while a backup runs',
+    ],
+    [
+      {
+        rule: 'BlockedByPDB',
+        budget: 'moco-test',
+        cause: 'closed',
+        healthy: 3,
+        needed: 3,
+        message: null,
+        inVain: 'BackupRunning',
+      },
+      'PodDisruptionBudget moco-test allows no disruption, as it does while a backup runs; overriding BackupRunning does not change that: let the backup end, or delete its Job',
     ],
     [
       { rule: 'BlockedByPDB', budget: 'moco-test', cause: 'used', healthy: 2, needed: 2, message: null },
@@ -918,7 +936,9 @@ describe('the phase', () => {
   const phases: Readonly<Record<Phase, readonly (readonly [ClusterBuilder, Partial<typeof defaultPolicy>?])[]>> = {
     UpToDate: [[cluster(3)]],
     Progressing: [[stale()], [stale().members(member(2).terminating())]],
-    Waiting: [[cluster(3).members(member(2).lagging())]],
+    Waiting: [[stale().queued(2, 1)], [stale().backupJobs({})]],
+    Blocked: [[stale().settingsProblem('x')], [stale().unhealthy().memory({ sinceProgressSeconds: 10_000 })]],
+    Settling: [[cluster(3).members(member(2).lagging())]],
     Paused: [[stale(), { paused: true }]],
     AwaitingApproval: [[cluster(3).members(member(0).stale()), { primaryUpdatePolicy: 'Manual' }]],
     PartitionReached: [[stale(), { partition: 3 }]],

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
-import { phase } from '../../src/core/decision.ts';
 import { firstHold, isOverridden } from '../../src/core/gates.ts';
+import { phase } from '../../src/core/phase.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { type HoldRule, holdRules } from '../../src/core/rules/catalogue.ts';
 import { survey } from '../../src/core/situation.ts';

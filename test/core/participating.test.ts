@@ -146,7 +146,15 @@ describe('the budget', () => {
       applies: {
         given: stale().budgets({ closed: true, disruptionsAllowed: 0 }),
         settings: { overrides: [{ rule: 'BackupRunning', remainingSeconds: 60 }] },
-        decides: blocked('closed'),
+        decides: holds({
+          rule: 'BlockedByPDB',
+          budget: 'moco-test',
+          cause: 'closed',
+          healthy: 3,
+          needed: 2,
+          message: null,
+          inVain: 'BackupRunning',
+        }),
       },
       justDoesNot: { given: stale().budgets({ closed: false }), decides: evicts('ReplicaHealthy', 2) },
     },

@@ -45,7 +45,7 @@ describe('the commands in the documents', () => {
     for (const target of targets) {
       const { stdout } = await run('make', ['-n', target], { cwd: root });
       const scripts = [...stdout.matchAll(/\bhack\/[\w./-]+\.(?:ts|sh)\b/g)].map(([script]) => script);
-      expect(stdout, target).to.match(/hack\/|kubectl /);
+      expect(stdout, target).to.match(/hack\/|kubectl |node_modules\/\.bin\//);
       for (const script of scripts) expect(await readFile(join(root, script), 'utf8'), script).not.to.equal('');
     }
   });

@@ -70,6 +70,11 @@ describe('the links in the documents', () => {
     expect(words).to.be.within(1, 900);
   });
 
+  it('lead to six pages from the production checklist', () => {
+    const text = all.find(({ path }) => path === 'docs/production-checklist.md')?.text ?? '';
+    expect(new Set([...text.matchAll(/\]\(([^#)]+)/g)].map(([, page]) => page)).size).to.equal(6);
+  });
+
   it('lead to every page of docs from a README', async () => {
     const lists = all.filter(({ path }) => /(^|\/)README\.md$/.test(path)).map(({ text }) => text);
     const unlisted = all

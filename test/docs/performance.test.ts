@@ -3,11 +3,9 @@ import { expect } from 'chai';
 import type { BenchRecord } from '../../hack/bench/record/record.ts';
 import {
   performancePages,
-  readme,
   readRecords,
   recordsFolder,
   withPerformanceTables,
-  withTables,
 } from '../../hack/docs/performance-tables.ts';
 
 const record: BenchRecord = {
@@ -34,11 +32,6 @@ describe('docs/performance.md and docs/performance', () => {
   it('begin with a page of at most 200 lines', async () => {
     const [first = ''] = await performancePages();
     expect((await readFile(first, 'utf8')).trimEnd().split('\n').length).to.be.at.most(200);
-  });
-
-  it('share their tables with README.md', async () => {
-    const document = await readFile(readme, 'utf8');
-    expect(withTables(document, await readRecords(recordsFolder))).to.equal(document);
   });
 
   it('come from complete records that are named like their files', async () => {

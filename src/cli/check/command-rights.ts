@@ -42,6 +42,7 @@ export const rightsOfCommands: Readonly<Record<string, readonly Right[]>> = {
   release: [
     ...decide,
     clusters('patch'),
+    [clusterKind.group, `${clusterKind.plural}/status`, ['update']],
     ['apps', 'statefulsets', ['list', 'patch']],
     ['apps', 'statefulsets/status', ['patch']],
     ['', 'pods', ['patch']],

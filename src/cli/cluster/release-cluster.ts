@@ -2,6 +2,7 @@ import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { act } from '../../controller/disrupt/execute.ts';
 import { releaseUnsafe } from '../../controller/facts/admission.ts';
 import type { Settings } from '../../controller/facts/settings-in-force.ts';
+import { removeCompletion } from '../../controller/status/complete-condition.ts';
 import { decide } from '../../core/decide.ts';
 import type { Step } from '../../core/decision.ts';
 import { explainStep } from '../../core/explain-step.ts';
@@ -9,7 +10,7 @@ import { explainHold } from '../../core/rules/catalogue.ts';
 import { ApiError, isForbidden, isUnauthorized } from '../../kube/api-error.ts';
 import { delay } from '../../kube/delay.ts';
 import { path } from '../../kube/resource.ts';
-import { clusterKind, ownWebhookSuffix, releasedAnnotation } from '../../moco/names.ts';
+import { clusterKind, ownWebhookSuffix, releasedAnnotation, rolloutCompleteCondition } from '../../moco/names.ts';
 import { statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
 import { CommandError, sentenceOf } from '../command-error.ts';
@@ -96,7 +97,7 @@ async function releaseStep(
   options: ReleaseOptions,
   inMemory: { promotion: RolloutStatus['promotion'] },
 ): Promise<StepOutcome> {
-  const { api, world, signal } = session;
+  const { api, world } = session;
   const observation = await observeIfExists(session, known);
   if (observation === null) return { kind: 'back', sentence: 'is gone' };
   const { objects, snapshot, settings } = observation.observe();
@@ -106,7 +107,8 @@ async function releaseStep(
   const isPaused = settings.policy.paused && !options.includePaused;
   if (isPaused && statefulSet?.labelled) return { kind: 'left', reason: pausedBy(settings) };
   await setReleased(session, cluster, true);
-  if (statefulSet === null) return { kind: 'back', sentence: 'has no StatefulSet' };
+  if (statefulSet === null)
+    return withoutCompletion(session, cluster, { kind: 'back', sentence: 'has no StatefulSet' });
   const promotion = snapshot.promotion ?? inMemory.promotion ?? null;
   const { step, hold } = decide(
     { ...snapshot, released: true, promotion },
@@ -117,12 +119,12 @@ async function releaseStep(
       const reason = hold ? explainHold(hold, memberName(cluster)) : 'Kubernetes has not observed the StatefulSet yet';
       return { kind: 'waits', reason };
     }
-    return ended(statefulSet);
+    return withoutCompletion(session, cluster, ended(statefulSet));
   }
   if (step.kind === 'promoteRevision' && statefulSet.labelled) {
     inMemory.promotion = { from: statefulSet.currentRevision, to: step.revision };
   }
-  return acted(await act(step, objects, api, world, signal), step);
+  return acted(await act(step, objects, api, world), step);
 }
 
 /** After a release MOCO would roll out the cluster, which the pause is meant to prevent. */
@@ -146,6 +148,23 @@ function acted({ result, message, failure }: Awaited<ReturnType<typeof act>>, st
   const remedied = remedyOf(reason);
   const isFinal = result === 'refused' && remedied === reason;
   return isFinal ? { kind: 'left', reason } : { kind: 'waits', reason: remedied };
+}
+
+/** Takes our condition away, too. Who may not is told: a running controller does it as well. */
+async function withoutCompletion(
+  { api }: Session,
+  cluster: ClusterRecord,
+  outcome: ReleasedOutcome,
+): Promise<StepOutcome> {
+  if (outcome.kind !== 'back') return outcome;
+  try {
+    if (await removeCompletion(cluster, api)) return outcome;
+    return { kind: 'waits', reason: `MOCO keeps writing the status of ${cluster.name}` };
+  } catch (error) {
+    if (!(error instanceof ApiError && isForbidden(error))) throw error;
+    const left = `its condition ${rolloutCompleteCondition} stays`;
+    return { ...outcome, sentence: `${outcome.sentence}; ${left}: ${sentenceOf(error)}` };
+  }
 }
 
 /** The StatefulSet has no label of ours, and Kubernetes has observed it: no earlier sync can change it any more. */

@@ -118,7 +118,9 @@ export async function releaseTargets(session: Session, names: readonly string[])
   ]);
   const all = found ?? [];
   const known = new Set(all.map(nameOf));
-  const clusters = all.filter((cluster) => labelled.has(nameOf(cluster)) || !cluster.released);
+  const clusters = all.filter(
+    (cluster) => labelled.has(nameOf(cluster)) || !cluster.released || cluster.rolloutComplete !== null,
+  );
   // A selector selects MySQLClusters: without one, nobody knows whether it would.
   return { clusters, orphans: selector === undefined ? [...labelled].filter((key) => !known.has(key)) : [] };
 }

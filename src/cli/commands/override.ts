@@ -1,12 +1,17 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
-import { type HoldRule, isOverridable, rules } from '../../core/rules/catalogue.ts';
+import { memberName } from '../../controller/facts/collect-facts.ts';
+import { decide } from '../../core/decide.ts';
+import { explainHold, type Hold, type HoldRule, isOverridable, rules } from '../../core/rules/catalogue.ts';
 import { durationText } from '../../core/sentences.ts';
 import { UsageError } from '../../failure.ts';
 import { type Json, milliseconds, object, omitUndefined, text, timestampOf } from '../../moco/json.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
 import { applySettings, removeSettings, type SettingsOf } from '../cluster/apply.ts';
+import { observeCluster } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { publishedFlags, unlessRefused } from '../cluster/controller-lease.ts';
 import { durationOf, type Session, textOf } from '../cluster/session.ts';
+import { CommandError } from '../command-error.ts';
 import type { ClusterCommand } from './command.ts';
 import { ruleNamed } from './explain.ts';
 
@@ -20,8 +25,11 @@ export const overrideCommand: ClusterCommand = {
   summary: 'Override a rule for a while, or end overrides',
   help: 'Adds an entry to `spec.overrides` of the MySQLRollout. `explain` lists the rules that can be overridden; rules that protect data or quorum cannot.',
   examples: [
-    ['Go on during a backup for 30 minutes', 'override test BackupRunning --for=30m --reason="dump on a replica"'],
-    ['End this override now', 'override test BackupRunning --clear'],
+    [
+      'Go on outside of the window for 30 minutes',
+      'override test OutsideMaintenanceWindow --for=30m --reason="urgent fix"',
+    ],
+    ['End this override now', 'override test OutsideMaintenanceWindow --clear'],
     ['End all overrides of a cluster', 'override test --clear'],
   ],
   options: [
@@ -58,13 +66,32 @@ async function override(session: Session, name: string, rule: HoldRule | null): 
   }
   const until = timestampOf(world.wall() + forMilliseconds);
   const by = await userName(session);
+  const then = await holdWith(session, cluster, { rule, until, reason });
+  if (then !== null && 'inVain' in then.hold && then.hold.inVain === rule) {
+    throw new CommandError(`overriding ${rule} would have no effect on ${name}: ${then.sentence}`);
+  }
   await applySettings(session, cluster, verb, ({ others }) => ({
     overrides: [...inForce(others('overrides', { rule }), world.wall()), omitUndefined({ rule, until, reason, by })],
   }));
   host.out(`${cluster.namespace}/${name}: ${rule} overridden until ${until}\n`);
   const { overriding } = rules[rule];
   if (overriding !== undefined) host.err(`WARNING: ${overriding}.\n`);
+  if (then !== null) host.err(`warning: the rollout still waits for ${then.hold.rule}: ${then.sentence}\n`);
   return 0;
+}
+
+/** What the rollout waits for once the rule is overridden; `null` if for nothing, or if the user may not read that. */
+async function holdWith(
+  session: Session,
+  cluster: ClusterRecord,
+  entry: Overrides[number],
+): Promise<{ readonly hold: Hold; readonly sentence: string } | null> {
+  const observation = await unlessRefused(observeCluster(session, cluster));
+  if (observation === null) return null;
+  const others = (observation.rollout?.spec?.overrides ?? []).filter(({ rule }) => rule !== entry.rule);
+  const assumed = observation.observe({ overrides: [...others, entry] });
+  const { hold } = decide(assumed.snapshot, assumed.policy);
+  return hold && { hold, sentence: explainHold(hold, memberName(assumed)) };
 }
 
 /** The name of the user, as the API server knows it. */

@@ -1,20 +1,20 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
 import { type Cache } from '../../controller/cache/cache.ts';
 import type { ObservedFacts } from '../../controller/facts/collect-facts.ts';
-import { type InPlaceReadings, nothingRead } from '../../controller/facts/in-place-updates.ts';
+import { type InPlaceReadings, nothingReadInPlace } from '../../controller/facts/in-place-updates.ts';
 import { type FleetLimits, noFleetLimits } from '../../controller/fleet/fleet-limits.ts';
 import { keyOf } from '../../kube/store.ts';
-import { statefulSetName } from '../../moco/projections.ts';
-import type { ClusterObjects } from '../../moco/records.ts';
 import { type Flag, read } from '../../options/flag.ts';
 import { flags } from '../../options/flags.ts';
-import { factsOf, readFleet, readInPlace } from '../cluster/cluster-snapshot.ts';
+import { factsOf, readFleet, readInPlace, withNewTemplate } from '../cluster/cluster-snapshot.ts';
 import { clustersIn } from '../cluster/clusters.ts';
+import type { ManifestChange } from '../cluster/manifest-changes.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { playFleet } from '../fleet/play-fleet.ts';
 import { type Assumptions, shownFleetPlan } from '../fleet/shown-fleet-plan.ts';
 import { fleetPlanLines } from '../terminal/fleet-plan-lines.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
+import { counted } from '../terminal/words.ts';
 import { type CommandOption, fleetSelectionOptions } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';
 
@@ -24,7 +24,6 @@ const { maxConcurrentRollouts, disruptionIntervalMilliseconds, maxFailingRollout
 export const fleetOptions: readonly CommandOption[] = [
   { flags: '--fleet', description: 'show when each cluster of the fleet would begin and end' },
   ...fleetSelectionOptions,
-  { flags: '--assume-stale', description: 'with --fleet, as if a change had just reached each of these clusters' },
   ...[maxConcurrentRollouts, disruptionIntervalMilliseconds].map(({ name, placeholder, defaultText }) => ({
     flags: `--${name} ${placeholder}`,
     description: `with --fleet, the value of the controller's flag (default ${defaultText})`,
@@ -32,7 +31,7 @@ export const fleetOptions: readonly CommandOption[] = [
 ];
 
 /** Shows when the clusters of the fleet would begin and end, before anything is changed. */
-export async function planFleet(session: Session): Promise<number> {
+export async function planFleet(session: Session, changes: readonly ManifestChange[]): Promise<number> {
   const { given, host, world } = session;
   const isWide = given['output'] === 'wide';
   const format = isWide ? 'table' : formatOf(given, outputOption);
@@ -41,15 +40,23 @@ export async function planFleet(session: Session): Promise<number> {
   const assumeStale = given['assumeStale'] === true;
   const { cache, unread } = await readFleet(session);
   const selected = await selectedKeys(session, cache);
-  const facts = await factsOfAll(session, cache, selected, assumed, assumeStale);
+  const facts = await factsOfAll(session, cache, selected, assumed, assumeStale, changes);
   const sequences = cache.sequences.values().toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const plan = playFleet({ nowSeconds: Math.floor(world.wall() / 1000), facts, sequences, limits });
-  const assumptions: Assumptions = { assumed, assumeStale, limits, unread };
+  const assumptions: Assumptions = { assumed, assumeStale, applied: appliedSentences(changes), limits, unread };
   const shown = shownFleetPlan(plan, selected, sequences, assumptions);
   const terminal = host.terminal();
   if (format === 'table') writeLines(host, fleetPlanLines(shown, terminal?.columns ?? columnsElsewhere, isWide));
   else writeData(host, format, { ...shown, drawing: undefined });
   return 0;
+}
+
+function appliedSentences(changes: readonly ManifestChange[]): readonly string[] {
+  if (changes.length === 0) return [];
+  const changed = changes.filter(({ changesTemplate }) => changesTemplate).length;
+  return [
+    `of ${counted(changes.length, 'MySQLCluster')} in the manifests MOCO makes another pod template for ${changed}, and every member of these gets another pod`,
+  ];
 }
 
 /** For output that goes to no terminal. */
@@ -84,6 +91,7 @@ async function factsOfAll(
   selected: ReadonlySet<string>,
   assumed: RolloutSpec,
   assumeStale: boolean,
+  changes: readonly ManifestChange[],
 ): Promise<ReadonlyMap<string, ObservedFacts>> {
   const facts = new Map<string, ObservedFacts>();
   for (const { namespace, name, deleting } of cache.clusters.values()) {
@@ -91,24 +99,21 @@ async function factsOfAll(
     const objects = cache.objects(key);
     if (objects === null || deleting) continue;
     const isSelected = selected.has(key);
+    const change = changes.find(({ cluster }) => cluster.namespace === namespace && cluster.name === name);
+    const isNew = change?.changesTemplate === true || (isSelected && assumeStale);
+    const after = change === undefined ? objects : { ...objects, cluster: change.cluster };
     const observe = (inPlace: InPlaceReadings): ObservedFacts =>
       factsOf(
-        isSelected && assumeStale ? withChange(objects) : objects,
+        isNew ? withNewTemplate(after) : after,
         cache.rollouts.get(namespace, name)?.object ?? null,
         (cluster) => cache.settingsSources(cluster),
         session.world,
         isSelected ? assumed : {},
         inPlace,
       );
-    const seen = observe(nothingRead);
+    const seen = observe(nothingReadInPlace);
     const inPlace = await readInPlace(session, seen);
-    facts.set(key, inPlace === nothingRead ? seen : observe(inPlace));
+    facts.set(key, inPlace === nothingReadInPlace ? seen : observe(inPlace));
   }
   return new Map([...facts].toSorted(([one], [other]) => (one < other ? -1 : 1)));
-}
-
-/** As if MOCO had just changed the pod template. */
-function withChange({ statefulSet, ...objects }: ClusterObjects): ClusterObjects {
-  const updateRevision = `${statefulSetName(objects.cluster.name)}-assumed`;
-  return { ...objects, statefulSet: statefulSet && { ...statefulSet, updateRevision } };
 }

@@ -5,14 +5,18 @@ import type { RolloutPolicy } from '../../core/policy.ts';
 import { explainHold, isRequestedByUser } from '../../core/rules/catalogue.ts';
 import type { MemberName } from '../../core/rules/rule.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
+import { UsageError } from '../../failure.ts';
 import { revisionHash } from '../../moco/projections.ts';
+import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
 import { estimate } from '../../plan/estimate.ts';
 import { type PlanEntry, plan } from '../../plan/rollout-plan.ts';
-import { type ClusterObservation, observeCluster, obstaclesOf } from '../cluster/cluster-snapshot.ts';
+import { type ClusterObservation, observeCluster, obstaclesOf, withNewTemplate } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
+import { manifestChanges } from '../cluster/manifest-changes.ts';
 import { type Session, textOf } from '../cluster/session.ts';
+import { CommandError } from '../command-error.ts';
 import { type Line, line, piece } from '../terminal/lines.ts';
-import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
+import { formatOf, inOneLine, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import { overridesInForce } from '../terminal/overrides.ts';
 import { brief } from '../terminal/words.ts';
 import { type ClusterCommand, isAboutFleet } from './command.ts';
@@ -27,19 +31,29 @@ export const planCommand: ClusterCommand = {
   summary: 'Show what would happen next, step by step, and what it would cost',
   help:
     'Reads the cluster and simulates the rollout by the rules of the controller, as if pods started and MOCO did its part. ' +
-    'Writes nothing. A fleet queue and what only the controller observes are not known to it.\n\n' +
+    'Writes nothing. With --filename, dry runs of the API server show what the manifests would change. A fleet queue and what only the controller observes are not known to it.\n\n' +
     'With --fleet, plays the rollouts of all namespaces, or of --namespace and --selector, to their end: when each stage ' +
     'and each cluster would begin and end, from measured times of members, windows, soaks and slots.',
   examples: [
     ['Show the next steps, or what blocks them', 'plan test'],
     ['Show what would happen with other settings', 'plan test --assume=paused=false,maxUnavailable=2'],
+    ['Show what would happen if a manifest were applied', 'plan -f orders.yaml'],
     ['Show how long the rollouts of the fleet will take', 'plan --fleet'],
+    ['Show how long a change of all manifests would take', 'plan --fleet -f fleet.yaml'],
     ['Show how long a change of every production cluster would take', 'plan --fleet --assume-stale -l env=production'],
   ],
   options: [
     {
       flags: '--assume <settings>',
       description: 'simulate with other settings, such as paused=false,maxUnavailable=2 or pinnedMembers=1+2',
+    },
+    {
+      flags: '-f, --filename <file>',
+      description: 'as if the MySQLClusters in this file of manifests were applied; - for standard input',
+    },
+    {
+      flags: '--assume-stale',
+      description: 'as if a change of the template had just reached the cluster, or with --fleet the selected ones',
     },
     ...fleetOptions,
     {
@@ -50,17 +64,78 @@ export const planCommand: ClusterCommand = {
   ],
   connects: true,
   run: async (session, names) => {
-    if (isAboutFleet(session, names, fleetOptions)) return planFleet(session);
-    const [name = ''] = names;
-    const format = formatOf(session.given, outputOption);
-    const assumed = parseAssumed(textOf(session.given['assume']) ?? '');
-    const cluster = await clusterNamed(session, name);
-    const shown = shownPlan(await observeCluster(session, cluster), name, assumed, session.world.wall());
-    if (format === 'table') writeLines(session.host, lines(shown, session));
-    else writeData(session.host, format, shown);
+    const { given, host, world } = session;
+    const file = textOf(given['filename']);
+    if (file !== undefined && names.length > 0) throw new UsageError('expected either a NAME or --filename, got both');
+    if ((file === undefined || given['fleet'] === true) && isAboutFleet(session, names, fleetOptions)) {
+      return planFleet(session, file === undefined ? [] : await manifestChanges(session, file));
+    }
+    const format = formatOf(given, outputOption);
+    const assumed = parseAssumed(textOf(given['assume']) ?? '');
+    const plans: ShownPlan[] = [];
+    for (const { cluster, change, notes } of await planned(session, file, names)) {
+      const { name } = cluster;
+      plans.push(shownPlan(await observeCluster(session, cluster, change), name, assumed, world.wall(), notes));
+    }
+    const [only] = plans;
+    if (format === 'table')
+      writeLines(
+        host,
+        plans.flatMap((shown, at) => [...(at === 0 ? [] : [[]]), ...lines(shown, session)]),
+      );
+    else writeData(host, format, only !== undefined && plans.length === 1 ? only : plans);
     return 0;
   },
 };
+
+interface Planned {
+  readonly cluster: ClusterRecord;
+  readonly change: ((objects: ClusterObjects) => ClusterObjects) | null;
+  /** What is assumed. */
+  readonly notes: readonly string[];
+}
+
+const newTemplate = [
+  'MOCO makes another pod template of it: what it restarts is known once MOCO has applied it; assumed is another pod for every member',
+];
+
+/** The named cluster, or those in the file. */
+async function planned(
+  session: Session,
+  file: string | undefined,
+  [name = '']: readonly string[],
+): Promise<readonly Planned[]> {
+  if (file === undefined) {
+    const cluster = await clusterNamed(session, name);
+    return [
+      session.given['assumeStale'] === true
+        ? { cluster, change: withNewTemplate, notes: newTemplate }
+        : { cluster, change: null, notes: [] },
+    ];
+  }
+  const changes = await manifestChanges(session, file);
+  if (changes.length === 0) throw new CommandError(`there is nothing to plan: no MySQLCluster in ${file} exists`);
+  return changes.map(({ cluster, differences, changesTemplate }) => ({
+    cluster,
+    change: (objects) => {
+      const after = { ...objects, cluster };
+      return changesTemplate ? withNewTemplate(after) : after;
+    },
+    notes: [
+      ...differences.map(
+        ({ path, before, after }) =>
+          `would change spec.${path}: ${inOneLine(before ?? 'none')} -> ${inOneLine(after ?? 'none')}`,
+      ),
+      ...(changesTemplate
+        ? newTemplate
+        : [
+            differences.length === 0
+              ? 'applying it would change nothing'
+              : 'MOCO puts none of it into the pod template',
+          ]),
+    ],
+  }));
+}
 
 type ShownPlan = ReturnType<typeof shownPlan>;
 
@@ -75,7 +150,13 @@ interface ShownEntry {
   readonly sentence: string;
 }
 
-function shownPlan({ observe, rollout, unread }: ClusterObservation, name: string, assumed: object, wall: number) {
+function shownPlan(
+  { observe, rollout, unread }: ClusterObservation,
+  name: string,
+  assumed: object,
+  wall: number,
+  applied: readonly string[],
+) {
   const observation = observe(assumed);
   const { snapshot, policy, objects } = observation;
   const planned = plan(snapshot, policy);
@@ -102,6 +183,7 @@ function shownPlan({ observe, rollout, unread }: ClusterObservation, name: strin
     switchovers: planned.switchovers,
     estimate: estimate(planned, rollout?.status ?? {}),
     notes: [
+      ...applied,
       ...(rollout?.status?.phase === undefined ? ['no controller has observed this cluster yet'] : []),
       ...(policy.mode === 'MOCO'
         ? ["MOCO's own partition controller drives: this is what it would do, in its own time"]

@@ -91,10 +91,13 @@ type Outcome =
 function outcomeOf(one: ClusterAndRollout | undefined): Outcome {
   if (!one || one.cluster.deleting) return { kind: 'gone', sentence: 'the MySQLCluster is gone' };
   const { cluster, rollout } = one;
-  const { rolloutComplete, generation } = cluster;
+  const { rolloutComplete, generation, released } = cluster;
   const { observedClusterGeneration, conditions, phase, hold, updatedReplicas, replicas } = rollout?.status ?? {};
   const condition = (wanted: string) => conditions?.find(({ type }) => type === wanted);
-  const isComplete = rolloutComplete?.status === true && rolloutComplete.observedGeneration === generation;
+  // A released cluster has no such condition, and a controller that runs says the same here.
+  const isComplete = released
+    ? observedClusterGeneration === generation
+    : rolloutComplete?.status === true && rolloutComplete.observedGeneration === generation;
   // The status of the MySQLRollout follows up to a second later, and `status` is to agree with this command.
   if (isComplete && condition('Ready')?.status === 'True') return { kind: 'complete' };
   const stalled = condition('Stalled');

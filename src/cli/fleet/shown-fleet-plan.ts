@@ -19,6 +19,8 @@ export interface Assumptions {
   /** Settings in place of those of the clusters. */
   readonly assumed: object;
   readonly assumeStale: boolean;
+  /** What is assumed of manifests. */
+  readonly applied: readonly string[];
   readonly limits: FleetLimits;
   /** Kinds that the user may not read. */
   readonly unread: readonly string[];
@@ -38,7 +40,7 @@ export function shownFleetPlan(
   plan: FleetPlan,
   selected: ReadonlySet<string>,
   sequences: readonly SequenceRecord[],
-  { assumed, assumeStale, limits, unread }: Assumptions,
+  { assumed, assumeStale, applied, limits, unread }: Assumptions,
 ) {
   const clusters = plan.clusters.filter((cluster) => selected.has(nameOf(cluster)));
   const order = sequences.flatMap(({ name, sequence }) =>
@@ -56,7 +58,7 @@ export function shownFleetPlan(
     stages: stages.map((stage) => shownStage(stage, plan.from)),
     causes: criticalPath({ ...plan, clusters: endsBy(plan.clusters, until) }),
     clusters: clusters.map(shownCluster),
-    assumptions: assumptionsOf(clusters, plan.recovering, limits, unread),
+    assumptions: [...applied, ...assumptionsOf(clusters, plan.recovering, limits, unread)],
     drawing: { from: plan.from, until: until ?? plan.from, stages },
   };
 }

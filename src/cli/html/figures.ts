@@ -1,7 +1,5 @@
-import type { MySQLRollout } from '../../api/rollout.ts';
 import type { HistoryEntry, RolloutStatus } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../moco/json.ts';
-import type { ClusterRecord } from '../../moco/records.ts';
 
 /** How long a rule held a rollout. */
 export interface HeldFor {
@@ -40,12 +38,19 @@ export const entriesOf = ({ rollout, history = [], phase = 'Progressing' }: Roll
 ];
 
 export function figuresOf(entry: HistoryEntry, nowMilliseconds: number): Figures {
-  const { outcome, disruptions, switchovers, switchoverSeconds = null, heldFor = [] } = entry;
+  const { disruptions, switchovers, switchoverSeconds = null, heldFor = [] } = entry;
   const startedAt = milliseconds(entry.startedAt) ?? nowMilliseconds;
   const finishedAt = milliseconds(entry.finishedAt);
   const avoided = avoidedBy(entry);
+  const outcome = entry.outcome === 'Superseded' && !hasBegun(entry) ? notBegun : entry.outcome;
   return { startedAt, finishedAt, outcome, disruptions, switchovers, switchoverSeconds, heldFor, avoided };
 }
+
+/** The outcome of a rollout that another one superseded before it had changed a member. */
+export const notBegun = 'NotBegun';
+
+const hasBegun = ({ disruptions, memberDurations = [], updatedInPlace = [], updatedOutOfBand = [] }: HistoryEntry) =>
+  disruptions + memberDurations.length + updatedInPlace.length + updatedOutOfBand.length > 0;
 
 /**
  * What the rollout has avoided by updates in place. A member whose mysqld restarted all the same has avoided nothing.
@@ -59,103 +64,4 @@ function avoidedBy({
   const went = updatedInPlace.filter((ordinal) => !mysqldRestarted.includes(ordinal));
   const among = (ordinals: readonly number[]): number => ordinals.filter((ordinal) => went.includes(ordinal)).length;
   return { restarts: went.length, switchovers: among(primaryInPlace), resized: among(resizedInPlace) };
-}
-
-/** One rollout. `heldFor` includes the hold that goes on; `switchoverSeconds` is 0 without a switchover. */
-export interface FleetRollout extends Figures {
-  /** How long its members were unavailable, together. */
-  readonly unavailableSeconds: number;
-}
-
-/** One cluster with its rollouts of the period, the newest first. */
-export type FleetCluster = ReturnType<typeof fleetCluster>;
-
-export type HoldCost = ReturnType<typeof holdCosts>[number];
-
-type Listed = {
-  readonly cluster: Pick<ClusterRecord, 'namespace' | 'name' | 'replicas'>;
-  readonly rollout: MySQLRollout | null;
-};
-
-/** Those first that need a person, then those in progress, then by their newest rollout. */
-export function fleetClusters(
-  listed: readonly Listed[],
-  sinceMilliseconds: number,
-  nowMilliseconds: number,
-): readonly FleetCluster[] {
-  return listed
-    .map(({ cluster, rollout }) => fleetCluster(cluster, rollout?.status, sinceMilliseconds, nowMilliseconds))
-    .toSorted((one, other) => rankOf(one) - rankOf(other) || newestOf(other) - newestOf(one));
-}
-
-const rankOf = ({ stalled, rolling, rollouts }: FleetCluster): number =>
-  stalled ? 0 : rolling ? 1 : rollouts.length > 0 ? 2 : 3;
-const newestOf = ({ rollouts }: FleetCluster): number => rollouts[0]?.startedAt ?? 0;
-
-function fleetCluster(
-  { namespace, name, replicas }: Listed['cluster'],
-  status: RolloutStatus | undefined,
-  since: number,
-  now: number,
-) {
-  const stalled = status?.conditions?.some((one) => one.type === 'Stalled' && one.status === 'True') === true;
-  const { rollout, hold } = status ?? {};
-  const rollouts = entriesOf(status ?? {}).map((entry) => fleetRollout(entry, hold, now));
-  return {
-    namespace,
-    name,
-    // `Stalled` where it needs a person, otherwise the phase; `Unknown` without a MySQLRollout.
-    state: stalled ? 'Stalled' : (status?.phase ?? 'Unknown'),
-    stalled,
-    rolling: rollout !== undefined,
-    // The rule that holds it now.
-    hold: hold?.rule ?? null,
-    // A cluster of one member takes no writes while this restarts.
-    single: replicas === 1,
-    rollouts: rollouts.filter(({ finishedAt }) => finishedAt === null || finishedAt >= since).toReversed(),
-  };
-}
-
-function fleetRollout(entry: HistoryEntry, hold: RolloutStatus['hold'], now: number): FleetRollout {
-  const figures = figuresOf(entry, now);
-  const { startedAt, finishedAt, switchovers, switchoverSeconds, heldFor } = figures;
-  const heldSince = finishedAt === null ? milliseconds(hold?.since ?? null) : null;
-  const heldNow =
-    hold === undefined || heldSince === null
-      ? []
-      : [{ rule: hold.rule, seconds: Math.max(0, (now - Math.max(heldSince, startedAt)) / 1000) }];
-  return {
-    ...figures,
-    switchoverSeconds: switchovers === 0 ? 0 : switchoverSeconds,
-    heldFor: together([...heldFor, ...heldNow]),
-    unavailableSeconds: sum((entry.memberDurations ?? []).map(({ seconds }) => seconds)),
-  };
-}
-
-/** By rule, the longest first. */
-export function together(all: readonly HeldFor[]): readonly HeldFor[] {
-  return [...Map.groupBy(all, ({ rule }) => rule)]
-    .map(([rule, times]) => ({ rule, seconds: sum(times.map(({ seconds }) => seconds)) }))
-    .toSorted((one, other) => other.seconds - one.seconds || (one.rule < other.rule ? -1 : 1));
-}
-
-export const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
-
-/** What each hold cost the fleet, the most first. */
-export function holdCosts(clusters: readonly FleetCluster[]) {
-  const times = clusters.flatMap((cluster) =>
-    cluster.rollouts.flatMap(({ heldFor }) => heldFor.map((one) => ({ ...one, cluster }))),
-  );
-  const byRule = Map.groupBy(times, ({ rule }) => rule);
-  return together(times).map(({ rule, seconds }) => {
-    const own = byRule.get(rule) ?? [];
-    return {
-      rule,
-      seconds,
-      clusters: new Set(own.map(({ cluster }) => cluster)).size,
-      longest: Math.max(...own.map((one) => one.seconds)),
-      // How many rollouts it holds now.
-      now: clusters.filter((one) => one.rolling && one.hold === rule).length,
-    };
-  });
 }

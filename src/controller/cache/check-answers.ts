@@ -1,5 +1,5 @@
 import type { Check } from '../../api/check-settings.ts';
-import type { CheckFacts, CheckReading } from '../../core/readings.ts';
+import type { CheckFacts, CheckReading } from '../../core/on-demand-facts.ts';
 import { splitKey } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
 import type { CheckMetrics } from '../../telemetry/runtime-metrics.ts';

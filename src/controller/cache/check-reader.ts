@@ -1,5 +1,5 @@
 import { type Check, queryFor } from '../../api/check-settings.ts';
-import type { CheckReading } from '../../core/readings.ts';
+import type { CheckReading } from '../../core/on-demand-facts.ts';
 import type { PrometheusQuery } from '../../kube/prometheus-http.ts';
 
 /** Asks whether a check passes for a cluster. Never rejects. */

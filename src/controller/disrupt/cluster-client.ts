@@ -48,8 +48,13 @@ export class ClusterApi extends StatusClient {
   readonly #isStillWanted: () => boolean;
   readonly #reservation: Reservation | undefined;
 
-  constructor(client: ApiClient, isStillWanted: () => boolean = () => true, reservation?: Reservation) {
-    super(client, reservation);
+  constructor(
+    client: ApiClient,
+    signal: AbortSignal,
+    isStillWanted: () => boolean = () => true,
+    reservation?: Reservation,
+  ) {
+    super(client, signal, reservation);
     this.#isStillWanted = isStillWanted;
     this.#reservation = reservation;
   }
@@ -59,7 +64,7 @@ export class ClusterApi extends StatusClient {
    * the write had to wait.
    */
   sendingWhile(isStillWanted: () => boolean): ClusterApi {
-    return new ClusterApi(this.client, isStillWanted, this.#reservation);
+    return new ClusterApi(this.client, this.signal, isStillWanted, this.#reservation);
   }
 
   /**
@@ -70,35 +75,30 @@ export class ClusterApi extends StatusClient {
   async withTokens<T>(
     known: ClusterObjects,
     targets: number,
-    signal: AbortSignal,
     work: (api: ClusterApi) => Promise<T>,
   ): Promise<T | null> {
     const calls = mostReads(known) + intentWrites + targets;
-    const reservation = await this.client.reserve('disrupt', calls, signal);
+    const reservation = await this.client.reserve('disrupt', calls, this.signal);
     if (reservation === null) return null;
     try {
-      return await work(new ClusterApi(this.client, this.#isStillWanted, reservation));
+      return await work(new ClusterApi(this.client, this.signal, this.#isStillWanted, reservation));
     } finally {
       reservation.end();
     }
   }
 
   /** Deletes the pod with its own grace period, never a shorter one. */
-  deletePod(namespace: string, { name, uid, resourceVersion }: Target, signal: AbortSignal): Promise<unknown> {
-    return this.call({
+  deletePod(namespace: string, { name, uid, resourceVersion }: Target): Promise<unknown> {
+    return this.#write({
       method: 'DELETE',
       path: path(pods, { namespace, name }),
       body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
   }
 
   /** Rejects with 429 if a PodDisruptionBudget refuses the eviction. */
-  evictPod(namespace: string, { name, uid, resourceVersion }: Target, signal: AbortSignal): Promise<unknown> {
-    return this.call({
+  evictPod(namespace: string, { name, uid, resourceVersion }: Target): Promise<unknown> {
+    return this.#write({
       method: 'POST',
       path: path(pods, { namespace, name, subresource: 'eviction' }),
       body: {
@@ -107,10 +107,6 @@ export class ClusterApi extends StatusClient {
         metadata: { namespace, name },
         deleteOptions: { preconditions: { uid, resourceVersion } },
       },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
   }
 
@@ -120,17 +116,12 @@ export class ClusterApi extends StatusClient {
     namespace: string,
     { name, uid, resourceVersion }: Omit<Target, 'ordinal'>,
     annotations: Readonly<Record<string, string | null>>,
-    signal: AbortSignal,
   ): Promise<string> {
-    const after = await this.call<{ metadata: { resourceVersion: string } }>({
+    const after = await this.#write<{ metadata: { resourceVersion: string } }>({
       method: 'PATCH',
       path: path(annotated[kind], { namespace, name }),
       contentType: mergePatch,
       body: { metadata: { uid, resourceVersion, annotations } },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
     return after.metadata.resourceVersion;
   }
@@ -143,19 +134,14 @@ export class ClusterApi extends StatusClient {
     namespace: string,
     { name, uid, resourceVersion }: Target,
     { labels, annotations, containers, initContainers }: InPlacePatch,
-    signal: AbortSignal,
     dryRun = false,
   ): Promise<string> {
-    const after = await this.call<{ metadata: { resourceVersion: string } }>({
+    const after = await this.#write<{ metadata: { resourceVersion: string } }>({
       method: 'PATCH',
       path: path(pods, { namespace, name }),
       ...(dryRun && { query: { dryRun: 'All' } }),
       contentType: strategicMergePatch,
       body: { metadata: { uid, resourceVersion, labels, annotations }, spec: { containers, initContainers } },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
     return after.metadata.resourceVersion;
   }
@@ -168,23 +154,18 @@ export class ClusterApi extends StatusClient {
     namespace: string,
     { name, uid, resourceVersion }: Target,
     resources: readonly ContainerResources[],
-    signal: AbortSignal,
     dryRun = false,
   ): Promise<string> {
     const containers = resources.map(({ name: container, limits, requests }) => ({
       name: container,
       resources: { limits, requests },
     }));
-    const after = await this.call<{ metadata: { resourceVersion: string } }>({
+    const after = await this.#write<{ metadata: { resourceVersion: string } }>({
       method: 'PATCH',
       path: path(pods, { namespace, name, subresource: 'resize' }),
       query: { fieldManager: resizeManager, ...(dryRun && { dryRun: 'All' }) },
       contentType: strategicMergePatch,
       body: { metadata: { uid, resourceVersion }, spec: { containers } },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
     return after.metadata.resourceVersion;
   }
@@ -197,10 +178,9 @@ export class ClusterApi extends StatusClient {
   async promoteRevision(
     { namespace, name, uid, currentRevision, updateRevision }: StatefulSetRecord,
     { revision, replicas }: { readonly revision: string; readonly replicas: number },
-    signal: AbortSignal,
   ): Promise<StatefulSetRecord | null> {
     try {
-      const raw = await this.call<Json>({
+      const raw = await this.#write<Json>({
         method: 'PATCH',
         path: path(statefulSets, { namespace, name, subresource: 'status' }),
         contentType: jsonPatch,
@@ -211,10 +191,6 @@ export class ClusterApi extends StatusClient {
           { op: 'add', path: '/status/currentRevision', value: revision },
           { op: 'add', path: '/status/currentReplicas', value: replicas },
         ],
-        priority: 'disrupt',
-        retries: 0,
-        isStillWanted: this.#isStillWanted,
-        signal,
       });
       return projectStatefulSet(raw);
     } catch (error) {
@@ -227,11 +203,10 @@ export class ClusterApi extends StatusClient {
   async patchStatefulSet(
     { namespace, name, uid, resourceVersion }: PatchedAs,
     patch: StatefulSetPatch,
-    signal: AbortSignal,
     dryRun = false,
   ): Promise<PatchedStatefulSet | null> {
     const { labels, annotations, spec } = patch;
-    const raw = await this.call<Json>({
+    const raw = await this.#write<Json>({
       method: 'PATCH',
       path: path(statefulSets, { namespace, name }),
       ...(dryRun && { query: { dryRun: 'All' } }),
@@ -240,13 +215,14 @@ export class ClusterApi extends StatusClient {
         metadata: { uid, resourceVersion, ...(labels && { labels }), ...(annotations && { annotations }) },
         ...(spec && { spec }),
       },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
     const after = projectStatefulSet(raw);
     const { annotations: found } = object(raw['metadata']);
     return after && { ...after, probe: text(object(found)[admissionProbeAnnotation]) };
+  }
+
+  /** Sent once, and only while it is still wanted. */
+  #write<T>(call: Omit<Parameters<StatusClient['call']>[0], 'priority'>): Promise<T> {
+    return this.call<T>({ ...call, priority: 'disrupt', retries: 0, isStillWanted: this.#isStillWanted });
   }
 }

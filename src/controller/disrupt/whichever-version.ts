@@ -14,12 +14,11 @@ export async function whicheverVersion(
   { resourceVersion: _, ...statefulSet }: StatefulSetRecord,
   patch: StatefulSetPatch,
   api: ClusterApi,
-  signal: AbortSignal,
   dryRun: boolean,
 ): Promise<PatchedStatefulSet | null> {
   for (let tries = 1; ; tries += 1) {
     try {
-      return await api.patchStatefulSet(statefulSet, patch, signal, dryRun);
+      return await api.patchStatefulSet(statefulSet, patch, dryRun);
     } catch (error) {
       if (isAnother(error)) throw asConflict(error);
       if (!isConflict(error) || tries === mostTries) throw error;

@@ -3,12 +3,12 @@ import { type MySQLRollout, rolloutProblem } from '../../api/rollout.ts';
 import { isPolicySource, type PolicyRecord, policyKind } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
+import type { CheckFacts } from '../../core/on-demand-facts.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../core/policy.ts';
-import type { CheckFacts } from '../../core/readings.ts';
 import { isRequestedByUser } from '../../core/rules/catalogue.ts';
 import { flappingWindowSeconds } from '../../core/rules/everything.ts';
 import type { MemberName } from '../../core/rules/rule.ts';
-import type { BudgetFacts, ClusterSnapshot, RolloutMemory, StepFailure } from '../../core/snapshot.ts';
+import type { BudgetFacts, ClusterSnapshot, RolloutMemory } from '../../core/snapshot.ts';
 import type { Unavailable } from '../../kube/reflector.ts';
 import { keyOf } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
@@ -20,10 +20,9 @@ import { comebackFacts } from './comeback-facts.ts';
 import { contentionFacts } from './contention.ts';
 import { unreported } from './ended-step.ts';
 import { inPlaceUpdate } from './in-place-updates.ts';
-import { type FailedStep, type Known, type Refusal, refusalStands } from './known.ts';
+import { type Known, type Refusal, refusalStands } from './known.ts';
 import { maintenanceFacts } from './maintenance-facts.ts';
 import { inForce, modeOf, type StrategySettings, settingsWithoutEffect, strategyShown } from './mode.ts';
-import { unseen } from './own-writes.ts';
 import { delayFacts } from './replication-delays.ts';
 import {
   type DefaultSettings,
@@ -81,19 +80,20 @@ export interface ObservedFacts {
 }
 
 /**
- * Collects the facts for a decision from objects that are cached or were just read. `live` objects show all own
- * writes; `cached` objects may be older. `policies` are the policies that were just read, if any.
+ * Collects the facts for a decision from objects that are cached or were just read, and notes in `known.seen.ages`
+ * since when they are so. `policies` are the policies that were just read, if any.
  */
 export function collectFacts(
   objects: ClusterObjects,
   rollout: MySQLRollout | null,
   known: Known,
   dependencies: Dependencies,
-  source: 'live' | 'cached',
   policies?: readonly PolicyRecord[],
 ): ObservedFacts {
   const { world, cache, defaults, strategies, fleet, checks } = dependencies;
   const { cluster, statefulSet } = objects;
+  const { unseen, readings, steps, told } = known;
+  const { ages } = known.seen;
   const sources = { rollout: rollout?.spec, ...cache.settingsSources(cluster), ...(policies && { policies }) };
   const unreadable = policiesUnreadable(cache, rollout);
   const settings =
@@ -107,22 +107,23 @@ export function collectFacts(
   const ageOf = (atMilliseconds: number): number => (world.monotonic() - atMilliseconds) / 1000;
   const key = keyOf(cluster.namespace, cluster.name);
   const policy = inForce(settings.policy, mode, defaultPolicy, isAdopted, strategies.inPlaceEnabled);
-  const inPlace = (pod: PodRecord) => inPlaceUpdate(pod, objects, policy.inPlaceUpdates, known.inPlace, known.ages);
-  const comeback = (pod: PodRecord) => comebackFacts(pod, known, statefulSet?.updateRevision ?? '', world.monotonic());
-  const snapshot = known.ages.observe((): ClusterSnapshot => {
+  const inPlace = (pod: PodRecord) => inPlaceUpdate(pod, objects, policy.inPlaceUpdates, readings.inPlace, ages);
+  const comeback = (pod: PodRecord) =>
+    comebackFacts(pod, readings, statefulSet?.updateRevision ?? '', world.monotonic());
+  const snapshot = ages.observe((): ClusterSnapshot => {
     const demotionAskedAt = status?.rollout?.tries?.askedAt ?? null;
-    const { budgets, ...facts } = objectFacts(objects, known.ages, { demotionAskedAt }, inPlace, comeback);
-    const { releaseRefusal: refusal, admissionProblem: admission, adoptions } = known;
+    const { budgets, ...facts } = objectFacts(objects, ages, { demotionAskedAt }, inPlace, comeback);
+    const { releaseRefusal: refusal, admissionProblem: admission, adoptions } = steps;
     return {
       ...facts,
       ...fleet.factsFor(key, mode, statefulSet?.updateRevision ?? '', sequencesUnreadable(cache)),
-      budgets: budgets.map((budget) => budgetFacts(budget, known.refusal, world)),
+      budgets: budgets.map((budget) => budgetFacts(budget, steps.refusal, world)),
       maintenance: mode === 'MOCO' ? null : maintenanceFacts(settings.maintenance, status ?? {}, world.wall()),
       checks: mode === 'MOCO' ? [] : checks.factsFor(key, settings.checks),
       contention: contentionFacts(known, objects, world.monotonic()),
-      replicationDelays: delayFacts(known.replicationDelays, world.monotonic()),
+      replicationDelays: delayFacts(readings.replicationDelays, world.monotonic()),
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', known),
-      createFailure: known.createFailure?.message ?? null,
+      createFailure: readings.createFailure?.message ?? null,
       released: cluster.released,
       wasAdopted,
       admissionProblem: admission && {
@@ -131,17 +132,19 @@ export function collectFacts(
         tries: admission.tries,
         sinceSeconds: ageOf(admission.atMilliseconds),
       },
-      strategyKeeper: keeperKnown(known.strategyKeeper, world.monotonic()),
+      strategyKeeper: keeperKnown(steps.strategyKeeper, world.monotonic()),
       adoptionAgesSeconds: adoptions?.uid === statefulSet?.uid ? (adoptions?.atMilliseconds ?? []).map(ageOf) : [],
       promotion: status?.promotion ?? null,
       releaseRefusal: refusal && { message: refusal.message, sinceSeconds: ageOf(refusal.atMilliseconds) },
       rolloutProblem: rolloutProblem(cluster, rollout),
-      stepFailure: stepFailureFacts(known.stepFailure, ageOf),
+      stepFailure: steps.failure && {
+        ...steps.failure.failure,
+        sinceLastTrySeconds: ageOf(steps.failure.atMilliseconds),
+      },
       settingsProblem: settings.problem,
       statusRefusal:
-        refusalStands(known.statusRefusal, world.monotonic()) > 0 ? (known.statusRefusal?.message ?? null) : null,
-      ownWritePending:
-        source === 'live' ? null : (unseen(known.ownWrites, objects, world.monotonic())[0]?.what ?? null),
+        refusalStands(told.statusRefusal, world.monotonic()) > 0 ? (told.statusRefusal?.message ?? null) : null,
+      ownWritePending: unseen.writes[0]?.what ?? null,
     };
   });
   return {
@@ -181,12 +184,6 @@ function wasPaused(rollout: MySQLRollout | null): boolean {
   return rollout?.status?.settings?.paused?.value === true;
 }
 
-function stepFailureFacts(failed: FailedStep | null, ageOf: (atMilliseconds: number) => number): StepFailure | null {
-  if (failed === null) return null;
-  const { atMilliseconds, ...facts } = failed;
-  return { ...facts, sinceLastTrySeconds: ageOf(atMilliseconds) };
-}
-
 function budgetFacts(budget: BudgetRecord, refusal: Refusal | null, world: Pick<World, 'monotonic'>): BudgetFacts {
   const stands = refusal !== null && refusal.budgets.get(budget.name) === budget.resourceVersion;
   return {
@@ -215,7 +212,7 @@ function revisionChanges({ history = [], rollout }: RolloutStatus): ReadonlyMap<
 
 /** A failed try counts before the status has it: the switchover must not be requested again at once. */
 function memoryOf(rollout: MySQLRollout | null, revision: string, known: Known): RolloutMemory {
-  const { ages } = known;
+  const { ages, moved } = known.seen;
   const status: RolloutStatus = rollout?.status ?? {};
   const object = rollout?.metadata ?? { uid: '', resourceVersion: '' };
   const age = (fact: string, timestamp: string | undefined): number =>
@@ -223,7 +220,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, known: Known):
   const progress = status.rollout?.revision === revision ? status.rollout : null;
   const ended = unreported(status, known);
   const failedNow = ended?.revision === revision && ended.result === 'done' && ended.demotion === 'timedOut';
-  const movedAt = known.moved?.revision === revision ? known.moved.at : progress?.lastProgressAt;
+  const movedAt = moved?.revision === revision ? moved.at : progress?.lastProgressAt;
   const sinceLastTrySeconds = age('try', progress?.tries?.lastEndedAt);
   return {
     verified: progress?.verified ?? false,

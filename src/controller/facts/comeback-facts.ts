@@ -1,4 +1,4 @@
-import type { EndingClaim, TiedToNode } from '../../core/readings.ts';
+import type { EndingClaim, TiedToNode } from '../../core/on-demand-facts.ts';
 import type { ComebackFacts } from '../../moco/cluster-facts.ts';
 import type { Json } from '../../moco/json.ts';
 import type { PodRecord } from '../../moco/records.ts';

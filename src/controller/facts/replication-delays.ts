@@ -1,4 +1,4 @@
-import type { DelayReading, ReplicationDelay } from '../../core/readings.ts';
+import type { DelayReading, ReplicationDelay } from '../../core/on-demand-facts.ts';
 
 /** The last reading of a pod, on the monotonic clock. */
 export interface KnownDelay {

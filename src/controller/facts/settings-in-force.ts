@@ -93,6 +93,7 @@ export function settingsOf(
   const policy: RolloutPolicy = {
     ...defaults.policy,
     ...(Object.fromEntries(policyFields.map((field) => [field, takeFor(field)])) as Pick<RolloutPolicy, PolicyField>),
+    ...pausedBy(resolution.sources['paused']),
     inPlaceUpdates: { ...defaults.policy.inPlaceUpdates, ...inPlace },
     ...ofThisClusterAlone(own, defaults.policy, resolution),
   };
@@ -119,6 +120,14 @@ export function settingsOf(
     };
   }
   return settingsUnknown(defaults, problem, problems.has('paused') || policy.paused);
+}
+
+/** For the message of the pause. */
+function pausedBy(setting: SettingInForce | undefined): Pick<RolloutPolicy, 'pausedBy'> {
+  if (setting?.value !== true) return {};
+  const { source, enforced } = setting;
+  const layer = source === rolloutSource ? '' : enforced ? 'enforced.' : 'settings.';
+  return { pausedBy: `spec.${layer}paused of ${source === rolloutSource ? 'the MySQLRollout' : source}` };
 }
 
 /** The names of the policies that decide any field, whatever the MySQLRollout sets: at most two for each field. */

@@ -1,4 +1,4 @@
-import type { DelayReading } from '../../core/readings.ts';
+import type { DelayReading } from '../../core/on-demand-facts.ts';
 import type { PodGet } from '../../kube/pod-http.ts';
 import { delayOf, metricsPath, metricsPortName, probePortName, readinessOf, readinessPath } from '../../moco/agent.ts';
 import type { PodRecord } from '../../moco/records.ts';

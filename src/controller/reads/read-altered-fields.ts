@@ -2,7 +2,8 @@ import type { Contention } from '../../core/snapshot.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import type { World } from '../../kube/world.ts';
 import { alteredFields } from '../../moco/applied-fields.ts';
-import type { ContentionMemory, WrittenObjects } from '../facts/contention.ts';
+import type { WrittenObjects } from '../facts/contention.ts';
+import type { Readings } from '../facts/readings.ts';
 import type { ClusterReader } from './cluster-reader.ts';
 
 /** The delay before the objects are read again. */
@@ -15,30 +16,25 @@ interface Observed {
 
 /**
  * Reads once for each generation of the MySQLCluster why MOCO applies the StatefulSet again and again. Both objects are
- * read whole and not kept. Resolves to whether the fields changed.
+ * read whole and not kept. Resolves to what was known if it need not be read.
  */
-export async function refreshAlteredFields(
+export async function readAlteredFields(
   { snapshot, objects: { cluster, statefulSet } }: Observed,
-  state: { altered: ContentionMemory['altered'] },
+  { altered: known }: Readings,
   api: ClusterReader,
   world: World,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (snapshot.contention === null || statefulSet === null) {
-    state.altered = null;
-    return false;
-  }
+): Promise<Readings['altered']> {
+  if (snapshot.contention === null || statefulSet === null) return null;
   const { namespace, name, generation } = cluster;
-  const { altered: known } = state;
   const now = world.monotonic();
-  if (known?.generation === generation && now - known.atMilliseconds < againMilliseconds) return false;
-  state.altered = { generation, fields: [], atMilliseconds: now };
+  if (known?.generation === generation && now - known.atMilliseconds < againMilliseconds) return known;
+  const unread = { generation, fields: [], atMilliseconds: now };
   try {
-    const whole = await api.readCluster(namespace, name, signal);
-    const live = await api.read('StatefulSet', namespace, statefulSet.name, signal);
-    if (whole && live) state.altered = { ...state.altered, fields: alteredFields(whole, live) };
+    const whole = await api.readCluster(namespace, name);
+    const live = await api.read('StatefulSet', namespace, statefulSet.name);
+    return whole && live ? { ...unread, fields: alteredFields(whole, live) } : unread;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    return unread;
   }
-  return state.altered.fields.length > 0 || (known?.fields.length ?? 0) > 0;
 }

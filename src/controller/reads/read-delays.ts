@@ -1,11 +1,10 @@
 import type { Decision } from '../../core/decision.ts';
-import type { DelayReading } from '../../core/readings.ts';
+import type { DelayReading } from '../../core/on-demand-facts.ts';
 import { keyOf } from '../../kube/store.ts';
 import type { Log, World } from '../../kube/world.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import type { KnownDelay } from '../facts/replication-delays.ts';
-import type { ClusterState } from '../memory/cluster-memory.ts';
 import type { DelayReader } from './delay-reader.ts';
 
 /** After a longer pause a reading belongs to another switchover. */
@@ -18,41 +17,44 @@ export interface DelayContext {
   readonly metrics: Pick<RolloutMetrics, 'countDelayReading'>;
 }
 
-/** Asks replicas that the decision waits for and does not know. Resolves to whether any was asked. */
-export async function refreshDelays(
+type KnownDelays = ReadonlyMap<string, KnownDelay>;
+
+/** Asks replicas that the decision waits for and does not know. Resolves to `null` if there is none. */
+export async function readDelaysAwaited(
   { decision: { hold }, objects }: { readonly decision: Decision; readonly objects: ClusterObjects },
-  state: ClusterState,
+  known: KnownDelays,
   context: DelayContext,
   signal: AbortSignal,
-): Promise<boolean> {
-  if (hold?.rule !== 'ReplicasBehind' || hold.replicas.every(({ reading }) => reading !== null)) return false;
-  await readDelays(objects, state, context, signal);
-  return true;
+): Promise<KnownDelays | null> {
+  const isAsked = hold?.rule === 'ReplicasBehind' && hold.replicas.some(({ reading }) => reading === null);
+  return isAsked ? readDelays(objects, known, context, signal) : null;
 }
 
-/** Asks all replicas whose mysqld is ready, in parallel. Never rejects. */
+/**
+ * Asks all replicas whose mysqld is ready, in parallel. Resolves to what they say, by the uid of the pod. Never
+ * rejects.
+ */
 export async function readDelays(
   { cluster, pods }: ClusterObjects,
-  state: ClusterState,
+  known: KnownDelays,
   { delays, world, log, metrics }: DelayContext,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<KnownDelays> {
   const replicas = pods.filter((pod) => pod.ordinal !== cluster.primaryIndex && mayCatchUp(pod));
   const atMilliseconds = world.monotonic();
   const readings = await Promise.all(replicas.map((pod) => delays.read(pod, signal)));
-  const known = new Map<string, KnownDelay>();
+  const found = new Map<string, KnownDelay>();
   for (const [index, { uid, name }] of replicas.entries()) {
     const reading = readings[index] as DelayReading;
-    const before = state.replicationDelays.get(uid);
-    const after = following(reading, before, atMilliseconds);
-    known.set(uid, after);
+    const after = following(reading, known.get(uid), atMilliseconds);
+    found.set(uid, after);
     metrics.countDelayReading(reading.kind);
     if (reading.kind === 'unknown' && after.unknownSinceMilliseconds === atMilliseconds) {
       const key = keyOf(cluster.namespace, cluster.name);
       log.warn({ cluster: key, member: name, reason: reading.message }, 'the replication delay can not be read');
     }
   }
-  state.replicationDelays = known;
+  return found;
 }
 
 const mayCatchUp = ({ deletionTimestamp, containers }: PodRecord): boolean =>

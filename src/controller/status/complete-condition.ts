@@ -1,18 +1,17 @@
-import type { MySQLRollout } from '../../api/rollout.ts';
 import { isRoutine } from '../../core/rules/catalogue.ts';
 import { isConflict } from '../../kube/api-error.ts';
-import { objects as items, type Json, milliseconds, object, whole } from '../../moco/json.ts';
+import { objects as items, type Json, milliseconds, object } from '../../moco/json.ts';
 import { rolloutCompleteCondition } from '../../moco/names.ts';
-import { projectCluster } from '../../moco/projections.ts';
-import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
 import type { Observation } from '../pass/observe.ts';
-import { isShown } from './shown.ts';
+import { isShown } from './due.ts';
 import type { StatusClient } from './status-client.ts';
-
-const mostTries = 3;
 
 /** The reason of a False condition while no hold needs attention. */
 const rollingOut = 'RollingOut';
+
+/** MOCO may write the status in between. */
+export const mostTries = 3;
 
 /** How long MOCO may take to restore a template that somebody else has written. */
 const foreignTemplateMilliseconds = 10_000;
@@ -27,7 +26,7 @@ function unsettledMilliseconds({ rollout, objects, snapshot, memory, nowMillisec
   const { updateRevision, rollout: progress, history } = rollout?.status ?? {};
   const last = history?.at(-1);
   if (updateRevision === undefined || progress?.revision === revision) return 0;
-  const { updateRevision: seen } = memory;
+  const { updateRevision: seen } = memory.seen;
   const changed = seen?.value === revision ? (seen?.changed ?? null) : null;
   if (last?.revision === revision && last?.outcome === 'Complete') {
     const finishedAt = milliseconds(last.finishedAt) ?? 0;
@@ -64,51 +63,38 @@ export function completionOf(observation: Observation): Completion {
   };
 }
 
+/** Whether the condition has to be written. */
+export const isDue = (cluster: ClusterRecord, completion: Completion): boolean =>
+  differs(cluster, completion) && !canWait(cluster, completion);
+
 /**
- * Maintains condition `moco-rollout.io/RolloutComplete` of the MySQLCluster, for `kubectl wait` and GitOps tools. It is
- * written only when its status or its reason changes, since every write makes MOCO reconcile. The reason of False names
- * the hold that needs attention, if there is one.
- *
- * True is never written from the cache. The MySQLCluster is read first, so a StatefulSet that is read after it
- * contains what MOCO had applied for that generation. Its resourceVersion is the precondition. False needs no fresh
- * read: the next reconciliation corrects a wrong one. A True of an older generation has no meaning any more, so it is
- * not removed at once: while MOCO and Kubernetes process a change, another write would conflict with theirs and delay
- * the first member.
- *
- * Conditions are an atomic list, hence GET, change, PUT. If MOCO keeps writing in between, the reconciliation after
- * its writes continues.
+ * Takes the condition away, if it is there. Resolves to whether it is gone: MOCO may keep writing in between. Rejects
+ * with `ApiError`.
  */
-export async function writeCompletion(
-  completion: Completion,
-  { objects: known, now }: Observation,
-  observeLive: (objects: ClusterObjects, rollout: MySQLRollout | null) => Observation,
+export async function removeCompletion(
+  { namespace, name, uid, rolloutComplete }: ClusterRecord,
   api: StatusClient,
-  signal: AbortSignal,
-): Promise<void> {
-  if (!differs(known.cluster, completion) || canWait(known.cluster, completion)) return;
-  const { namespace, name } = known.cluster;
-  for (let tries = 1; ; tries++) {
-    const raw = await api.readCluster(namespace, name, signal);
-    if (raw === null || object(raw['metadata'])['deletionTimestamp'] !== undefined) return;
-    const live = completion.complete ? await api.readAll(known, signal) : null;
-    if (completion.complete && live === null) return;
-    const judged = live === null ? completion : completionOf(observeLive(live.objects, live.rollout));
-    const cluster = live?.objects.cluster ?? projectCluster(raw);
-    if (cluster === null || !differs(cluster, judged)) return;
-    const generation = whole(object(raw['metadata'])['generation'], 0);
+): Promise<boolean> {
+  if (rolloutComplete === null) return true;
+  for (let tries = 1; tries <= mostTries; tries++) {
+    const raw = await api.readCluster(namespace, name);
+    if (raw === null || object(raw['metadata'])['uid'] !== uid) return true;
+    const conditions = items(object(raw['status'])['conditions']);
+    const others = conditions.filter(({ type }) => type !== rolloutCompleteCondition);
+    if (others.length === conditions.length) return true;
     try {
-      const status = { ...object(raw['status']), conditions: withCondition(raw, judged, generation, now) };
-      await api.replaceClusterStatus({ ...raw, status }, namespace, name, signal);
-      return;
+      const status = { ...object(raw['status']), conditions: others };
+      await api.replaceClusterStatus({ ...raw, status }, namespace, name);
+      return true;
     } catch (error) {
       if (!isConflict(error)) throw error;
-      if (!completion.complete || tries === mostTries) return;
     }
   }
+  return false;
 }
 
 /** Absent is equivalent to False. True must have the current generation, which `kubectl wait` compares. */
-function differs({ rolloutComplete, generation }: ClusterRecord, { complete, reason }: Completion): boolean {
+export function differs({ rolloutComplete, generation }: ClusterRecord, { complete, reason }: Completion): boolean {
   if (complete) return rolloutComplete?.status !== true || rolloutComplete.observedGeneration !== generation;
   return rolloutComplete !== null && (rolloutComplete.status || rolloutComplete.reason !== reason);
 }
@@ -121,7 +107,7 @@ function canWait({ rolloutComplete, generation }: ClusterRecord, { complete, bri
   return !complete && isOlder && brief;
 }
 
-function withCondition(
+export function withCondition(
   raw: Json,
   { complete, reason }: Completion,
   generation: number,

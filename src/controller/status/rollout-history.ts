@@ -1,7 +1,7 @@
 import type { HistoryEntry, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
 import type { Decision } from '../../core/decision.ts';
 import { omitUndefined } from '../../moco/json.ts';
-import type { Memory } from '../memory/cluster-memory.ts';
+import type { Seen } from '../memory/memory.ts';
 import { heldForOf } from './held-for.ts';
 
 /**
@@ -12,7 +12,7 @@ export function finishedRollout(
   { rollout, hold }: RolloutStatus,
   progress: RolloutProgress | null,
   { complete }: Decision,
-  { completed }: Memory,
+  { completed }: Seen,
   disrupted: number,
   now: string,
 ): HistoryEntry | null {

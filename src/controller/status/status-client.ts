@@ -11,7 +11,7 @@ import { ClusterReader } from '../reads/cluster-reader.ts';
 
 /** Creates MySQLRollouts and replaces statuses: writes that report and never disrupt a member. */
 export class StatusClient extends ClusterReader {
-  createRollout(cluster: ClusterObjects['cluster'], signal: AbortSignal): Promise<MySQLRollout> {
+  createRollout(cluster: ClusterObjects['cluster']): Promise<MySQLRollout> {
     const { namespace, name, uid } = cluster;
     return this.call({
       method: 'POST',
@@ -34,47 +34,6 @@ export class StatusClient extends ClusterReader {
         },
       },
       priority: 'status',
-      signal,
-    });
-  }
-
-  /**
-   * Replaces the status. Its resourceVersion is the precondition that rejects a second leader and detects a user's
-   * edit. Validation is strict: the API server refuses fields that its CRD does not know (400) instead of dropping
-   * them.
-   */
-  async replaceRolloutStatus(
-    rollout: MySQLRollout,
-    status: RolloutStatus,
-    priority: 'disrupt' | 'status',
-    signal: AbortSignal,
-  ): Promise<MySQLRollout> {
-    const { namespace, name } = rollout.metadata;
-    const kept = await this.call<MySQLRollout>({
-      method: 'PUT',
-      path: path(rolloutKind, { namespace, name, subresource: 'status' }),
-      query: { fieldValidation: 'Strict' },
-      body: { ...rollout, status },
-      priority,
-      signal,
-    });
-    return usedOf(kept);
-  }
-
-  /** Rejects with 409 if the MySQLRolloutSequence has changed since it was read. */
-  async replaceSequenceStatus(
-    { name, uid, resourceVersion, spec }: SequenceRecord,
-    status: SequenceStatus,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { group, version, kind } = sequenceKind;
-    await this.call({
-      method: 'PUT',
-      path: path(sequenceKind, { name, subresource: 'status' }),
-      query: { fieldValidation: 'Strict' },
-      body: { apiVersion: `${group}/${version}`, kind, metadata: { name, uid, resourceVersion }, spec, status },
-      priority: 'status',
-      signal,
     });
   }
 
@@ -86,7 +45,6 @@ export class StatusClient extends ClusterReader {
     { metadata: { namespace, name, uid, resourceVersion } }: Pick<MySQLRollout, 'metadata'>,
     spec: RolloutSpec,
     fieldManager: string,
-    signal: AbortSignal,
   ): Promise<MySQLRollout> {
     return this.call({
       method: 'PATCH',
@@ -100,17 +58,51 @@ export class StatusClient extends ClusterReader {
         ...(Object.keys(spec).length > 0 && { spec }),
       },
       priority: 'status',
-      signal,
     });
   }
 
-  replaceClusterStatus(cluster: Json, namespace: string, name: string, signal: AbortSignal): Promise<Json> {
+  /**
+   * Replaces the status. Its resourceVersion is the precondition that rejects a second leader and detects a user's
+   * edit. Validation is strict: the API server refuses fields that its CRD does not know (400) instead of dropping
+   * them.
+   */
+  async replaceRolloutStatus(
+    rollout: MySQLRollout,
+    status: RolloutStatus,
+    priority: 'disrupt' | 'status',
+  ): Promise<MySQLRollout> {
+    const { namespace, name } = rollout.metadata;
+    const kept = await this.call<MySQLRollout>({
+      method: 'PUT',
+      path: path(rolloutKind, { namespace, name, subresource: 'status' }),
+      query: { fieldValidation: 'Strict' },
+      body: { ...rollout, status },
+      priority,
+    });
+    return usedOf(kept);
+  }
+
+  /** Rejects with 409 if the MySQLRolloutSequence has changed since it was read. */
+  async replaceSequenceStatus(
+    { name, uid, resourceVersion, spec }: SequenceRecord,
+    status: SequenceStatus,
+  ): Promise<void> {
+    const { group, version, kind } = sequenceKind;
+    await this.call({
+      method: 'PUT',
+      path: path(sequenceKind, { name, subresource: 'status' }),
+      query: { fieldValidation: 'Strict' },
+      body: { apiVersion: `${group}/${version}`, kind, metadata: { name, uid, resourceVersion }, spec, status },
+      priority: 'status',
+    });
+  }
+
+  replaceClusterStatus(cluster: Json, namespace: string, name: string): Promise<Json> {
     return this.call({
       method: 'PUT',
       path: path(clusterKind, { namespace, name, subresource: 'status' }),
       body: cluster,
       priority: 'status',
-      signal,
     });
   }
 }

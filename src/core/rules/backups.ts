@@ -29,7 +29,7 @@ export const backups = {
       );
     },
     meaning: 'A backup is running, and a disruption could interrupt it.',
-    details: `The Jobs with MOCO's labels decide, whoever created them: until a Job is Complete or Failed it is active, unless it is suspended. The Job of a restore counts as well. Without such a Job MOCO's closed PodDisruptionBudget counts. After ${longestBackupHours} hours the message says that the Job has not ended for so long.`,
+    details: `The Jobs with MOCO's labels decide, whoever created them: until a Job is Complete or Failed it is active, unless it is suspended. The Job of a restore counts as well. Without such a Job MOCO's closed PodDisruptionBudget counts. While a backup that MOCO has scheduled runs in a cluster of three or more members, MOCO's budget allows no eviction: overriding this rule lets members that do not participate be replaced, and \`BlockedByPDB\` goes on to hold the others. After ${longestBackupHours} hours the message says that the Job has not ended for so long.`,
     endedBy: ['time', 'a person'],
     ends: 'By itself, when the backup is done. If its Job does not end, `kubectl describe job JOB` shows its pod. Delete a Job that no longer works.',
     overridable: true,

@@ -10,13 +10,15 @@ export interface BlockedBudget {
   readonly message: string | null;
   /** How many evictions use it up whose pods are not known to be gone; absent if there are none. */
   readonly awaiting?: number;
+  /** The rule that is overridden without effect: the API server refuses what it would allow. */
+  readonly inVain?: 'BackupRunning';
 }
 
-export function explainBudget({ budget, cause, healthy, needed, message, awaiting }: BlockedBudget): string {
+export function explainBudget({ budget, cause, healthy, needed, message, awaiting, inVain }: BlockedBudget): string {
   const named = `PodDisruptionBudget ${budget}`;
   switch (cause) {
     case 'closed':
-      return `${named} allows no disruption, as it does while a backup runs`;
+      return `${named} allows no disruption, as it does while a backup runs${inVain === undefined ? '' : `; overriding ${inVain} does not change that: let the backup end, or delete its Job`}`;
     case 'used':
       return `${named} needs ${needed} healthy pods and has ${healthy}${awaiting === undefined ? '' : `; it still counts ${awaiting === 1 ? 'an earlier eviction' : `${awaiting} earlier evictions`}, for at most two minutes`}`;
     case 'notObserved':
@@ -31,7 +33,7 @@ export function explainBudget({ budget, cause, healthy, needed, message, awaitin
 /** How long a refusal counts, unless its budget changes earlier. */
 const refusalSeconds = 10;
 
-export function blockedBudget({ snapshot, deadlines }: Situation): BlockedBudget | null {
+export function blockedBudget({ snapshot, deadlines, overridden }: Situation): BlockedBudget | null {
   const { budgets } = snapshot;
   for (const budget of budgets) {
     const { name, currentHealthy: healthy, desiredHealthy: needed, awaiting, refusal } = budget;
@@ -44,7 +46,8 @@ export function blockedBudget({ snapshot, deadlines }: Situation): BlockedBudget
     });
     // The eviction API answers 500 where more than one budget matches a pod.
     if (budgets.length > 1) return blocked('several');
-    if (budget.closed) return blocked('closed');
+    if (budget.closed)
+      return { ...blocked('closed'), ...(overridden.has('BackupRunning') && { inVain: 'BackupRunning' }) };
     if (!budget.observed) return blocked('notObserved');
     if (!(budget.disruptionsAllowed >= 1)) return { ...blocked('used'), ...(awaiting > 0 && { awaiting }) };
     if (refusal !== null && !deadlines.reached(budget.refusedForSeconds, refusalSeconds)) {

@@ -1,5 +1,11 @@
 import { changed } from '../expected.ts';
-import { type EndingClaim, freshComebackSeconds, hasToBeRead, justCreated, type TiedToNode } from '../readings.ts';
+import {
+  type EndingClaim,
+  freshComebackSeconds,
+  hasToBeRead,
+  justCreated,
+  type TiedToNode,
+} from '../on-demand-facts.ts';
 import { plural, withoutFullStop } from '../sentences.ts';
 import type { Member, Situation } from '../situation.ts';
 import type { MemberFacts } from '../snapshot.ts';

@@ -153,14 +153,17 @@ export const everything = {
       withStatefulSet(snapshot, { strategy: 'OnDelete', labelled: true, newPods: 'UpdateRevision', partition: null }),
     ),
   }),
-  Paused: rule({
-    holds: (asked) => holdsIf(asked.situation.policy.paused && isPausedFor(asked)),
-    sentence: () => 'the rollout is paused',
+  Paused: rule<{ readonly by?: string }>({
+    holds: (asked) => {
+      const { paused, pausedBy: by } = asked.situation.policy;
+      return paused && isPausedFor(asked) ? { ...(by !== undefined && { by }) } : null;
+    },
+    sentence: ({ by }) => `the rollout is paused${by === undefined ? '' : ` by ${by}`}`,
     meaning: 'The rollout is paused, by the MySQLRollout or by a MySQLRolloutPolicy.',
     details:
       'With `repairWhilePaused: true` members that are down are still replaced. A pause never changes who replaces pods: neither a release nor a first adoption begins.',
     endedBy: ['a person'],
-    ends: 'By `resume`.',
+    ends: 'By `resume`, or where the message names a policy, by changing that.',
     requestedBy: '`paused: true`',
     alert: 'MocoRolloutPausedStale',
     phase: 'Paused',

@@ -126,7 +126,7 @@ export const participating = {
     sentence: explainBudget,
     meaning: 'A PodDisruptionBudget does not allow an eviction now.',
     details:
-      'It is closed, used up, or not observed yet, it has refused an eviction, or several budgets select the pods. MOCO closes its own budget while a backup runs.',
+      'It is closed, used up, or not observed yet, it has refused an eviction, or several budgets select the pods. MOCO closes its own budget while a scheduled backup runs, and overriding `BackupRunning` does not open it.',
     endedBy: ['Kubernetes', 'MOCO', 'a person'],
     ends: 'By itself, when enough pods are healthy or the backup is done. If several budgets select the pods, Kubernetes evicts none of them: remove all budgets except the one of MOCO.',
     alert: 'MocoRolloutBlockedByPDB',

@@ -135,7 +135,6 @@ describe('plan --fleet', () => {
   for (const [line, sentence] of Object.entries({
     plan: 'expected a NAME or --fleet, got neither',
     'plan test --fleet': 'expected either a NAME or --fleet, got both',
-    'plan test --assume-stale': 'expected --fleet with --assume-stale, got a NAME',
     'plan test -A': 'expected --fleet with --all-namespaces, got a NAME',
     'plan --fleet -A -n default': 'expected either --namespace or --all-namespaces, got both',
     'plan test -l a=b': 'expected --fleet with --selector, got a NAME',

@@ -41,8 +41,8 @@ describe('wait', () => {
       status: 1,
       out: '',
       err:
-        'Paused: the rollout is paused\n' +
-        'error: default/test: not complete in time: Paused: the rollout is paused\n',
+        'Paused: the rollout is paused by spec.paused of the MySQLRollout\n' +
+        'error: default/test: not complete in time: Paused: the rollout is paused by spec.paused of the MySQLRollout\n',
     });
   });
 

@@ -99,7 +99,7 @@ describe('invalidating an intent', () => {
     happens: (bench: Bench) => void,
   ): Promise<[Bench, Intent, boolean, readonly number[]]> {
     const bench = new Bench();
-    const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }));
+    const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }), signal);
     const targets = ordinals.map((ordinal) => {
       const { uid, resourceVersion } = bench.server.get(pods, member(ordinal)).metadata;
       return target(ordinal, uid, resourceVersion);
@@ -108,7 +108,7 @@ describe('invalidating an intent', () => {
     if (!isDisruptive(step)) throw new Error('expected a delete to be disruptive');
     const intent = intentOf(step, [], statefulSet, 'an-id', 'somebody', 'then');
     happens(bench);
-    const { staysDemoted, spared } = await invalidate(intent, 'default', api, signal);
+    const { staysDemoted, spared } = await invalidate(intent, 'default', api);
     return [bench, intent, staysDemoted, spared];
   }
 
@@ -164,7 +164,7 @@ describe('invalidating an intent', () => {
       happens: (bench: Bench, firstWrite: () => void) => void,
     ): Promise<[Bench, ExchangeResponse]> {
       const bench = new Bench();
-      const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }));
+      const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }), signal);
       const { uid, resourceVersion } = bench.server.get(pods, member(2)).metadata;
       const step = evict(target(2, uid, resourceVersion));
       if (!isDisruptive(step)) throw new Error('expected an eviction to be disruptive');
@@ -175,7 +175,7 @@ describe('invalidating an intent', () => {
       happens(bench, () => {
         rest = begin();
       });
-      await invalidate(intent, 'default', api, signal);
+      await invalidate(intent, 'default', api);
       const late = rest ?? begin();
       return [bench, typeof late === 'function' ? late() : late];
     }
@@ -201,13 +201,13 @@ describe('invalidating an intent', () => {
 
     it('leaves a pod alone that both have reached', async () => {
       const bench = new Bench();
-      const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }));
+      const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }), signal);
       const { uid, resourceVersion } = bench.server.get(pods, member(2)).metadata;
       const step = evict(target(2, uid, resourceVersion));
       if (!isDisruptive(step)) throw new Error('expected an eviction to be disruptive');
-      await api.evictPod('default', target(2, uid, resourceVersion), signal);
+      await api.evictPod('default', target(2, uid, resourceVersion));
       const writes = bench.server.writes.length;
-      await invalidate(intentOf(step, [], statefulSet, 'an-id', 'somebody', 'then'), 'default', api, signal);
+      await invalidate(intentOf(step, [], statefulSet, 'an-id', 'somebody', 'then'), 'default', api);
       expect(bench.server.writes).to.have.lengthOf(writes);
     });
 
@@ -233,13 +233,13 @@ describe('invalidating an intent', () => {
 
   it('about a lower partition changes the StatefulSet and no pod, so that a late write fails', async () => {
     const bench = new Bench();
-    const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }));
+    const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }), signal);
     const { uid, resourceVersion } = bench.server.get(statefulSets, 'moco-test').metadata;
     const { uid: podUid, resourceVersion: podVersion } = bench.server.get(pods, member(2)).metadata;
     const step = lower(2, target(2, podUid, podVersion));
     if (!isDisruptive(step)) throw new Error('expected a setPartition to be disruptive');
     const intent = intentOf(step, [], { ...statefulSet, uid, resourceVersion }, 'an-id', 'somebody', 'then');
-    await invalidate(intent, 'default', api, signal);
+    await invalidate(intent, 'default', api);
     expect(bench.server.get(pods, member(2)).metadata.resourceVersion).to.equal(podVersion);
     const after = bench.server.get(statefulSets, 'moco-test').metadata;
     expect(after.resourceVersion).not.to.equal(resourceVersion);

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
-import { statefulSets } from '../../../src/kube/resource.ts';
-import { clusterKind, releasedAnnotation } from '../../../src/moco/names.ts';
+import { pods, statefulSets } from '../../../src/kube/resource.ts';
+import { clusterKind, releasedAnnotation, restartInPlaceAnnotation } from '../../../src/moco/names.ts';
 import { Bench, secondsOf } from '../bench.ts';
 import { appliedBy, revisionAfter, revisionBefore } from '../moco-objects.ts';
 import { heldBack, type Patch, type Raw } from '../object-server.ts';
+import { completion } from '../whole-rollout.ts';
 
 type Strategy = { type?: string; rollingUpdate?: { partition?: number } | null };
 const strategyOf = (raw: Raw): Strategy => (raw['spec'] as { updateStrategy: Strategy }).updateStrategy;
@@ -142,6 +143,23 @@ describe('releasing a StatefulSet', () => {
     await program.work();
     expect(bench.steps).to.deep.equal(['promoteRevision', 'release']);
     expect([bench.status.hold?.rule, bench.status.strategy]).to.deep.equal(['Released', 'MOCO']);
+  });
+
+  it('leaves neither the condition of the MySQLCluster nor our notes on pods behind', async () => {
+    const bench = new Bench({ stale: false });
+    const program = bench.start();
+    await program.work();
+    expect(completion(bench)).to.include({ status: 'True' });
+    bench.changePod(1, { metadata: { annotations: { [restartInPlaceAnnotation]: '{}' } } });
+    bench.changeCluster({ metadata: { annotations: { [releasedAnnotation]: 'true' } } });
+    await program.work();
+    expect(completion(bench)).to.equal(undefined);
+    expect(bench.server.get(pods, 'moco-test-1')['metadata']).not.to.have.nested.property(
+      'annotations.moco-rollout\\.io/restart-in-place',
+    );
+    bench.changeCluster({ metadata: { annotations: { [releasedAnnotation]: null } } });
+    await program.work();
+    expect(completion(bench), 'adopted again').to.include({ status: 'True' });
   });
 
   it('outlives the MySQLRollout', async () => {

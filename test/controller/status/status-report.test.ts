@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
-import { isShown } from '../../../src/controller/status/shown.ts';
+import { isShown } from '../../../src/controller/status/due.ts';
 import type { Hold } from '../../../src/core/decision.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { Bench, type Process } from '../bench.ts';
@@ -129,7 +129,11 @@ describe('the status of a rollout', () => {
     bench.world.freeze(60_000);
     bench.changePod(1, { metadata: { labels: { x: 'y' } } });
     await program.work();
-    expect(bench.status.hold).to.deep.equal({ rule: 'Paused', message: 'the rollout is paused', since });
+    expect(bench.status.hold).to.deep.equal({
+      rule: 'Paused',
+      message: 'the rollout is paused by spec.paused of the MySQLRollout',
+      since,
+    });
     bench.changeCluster({ metadata: { annotations: { 'moco.cybozu.com/clustering-stopped': 'true' } } });
     await program.work();
     expect(bench.status.hold?.rule).to.equal('ClusteringStopped');

@@ -17,7 +17,7 @@ const agentPorts = { address: 9080, 'probe-address': 9081, 'metrics-address': 80
 const none = (): readonly string[] => [];
 const systemPath = '/usr/sbin:/usr/bin:/sbin:/bin';
 /** Of MOCO's my.cnf; MySQL 9.7 does not start with them. */
-const unknownTo97 = ['temptable_use_mmap', 'innodb_log_file_size', 'innodb_log_files_in_group'];
+export const unknownTo97 = ['temptable_use_mmap', 'innodb_log_file_size', 'innodb_log_files_in_group'];
 
 export interface ImagesOptions {
   /** Where what has been fetched is kept. */
@@ -98,7 +98,7 @@ async function debianImages({
   try {
     for (const version of versions) {
       const root = join(directory, `${mysqlName}-${version}`);
-      await debianRoot(root, unpacked, ownVersion, version);
+      await debianRoot(root, unpacked, version);
       const entrypoint = ['/usr/sbin/mysqld'];
       images.set(`${mysqlName}:${version}`, {
         root,

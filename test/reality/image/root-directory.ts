@@ -22,12 +22,11 @@ const files: Readonly<Record<string, string>> = {
 };
 
 /** Makes `root` a root directory with Debian's mysqld, which calls itself `version`. `unpacked` stays as it is. */
-export async function debianRoot(root: string, unpacked: string, ownVersion: string, version: string): Promise<void> {
+export async function debianRoot(root: string, unpacked: string, version: string): Promise<void> {
   await run('cp', ['--archive', '--link', unpacked, root]);
   for (const name of ['lib', 'lib64', 'bin', 'sbin'])
     await symlink(`usr/${name}`, join(root, name)).catch(ignoreExisting);
-  // A file that is linked has to be replaced, not written over.
-  await replace(join(root, server), renamedServer(await readFile(join(unpacked, server)), ownVersion, version));
+  await writeServer(join(root, server), unpacked, version);
   for (const plugin of renamedPlugins) {
     const bytes = renamedPlugin(await readFile(join(unpacked, plugins, plugin.from)), plugin);
     await replace(join(root, plugins, plugin.to), bytes);
@@ -36,6 +35,13 @@ export async function debianRoot(root: string, unpacked: string, ownVersion: str
   await furnish(root);
   await mkdir(dirname(join(root, mysqlPath)), { recursive: true });
   await symlink('/usr', join(root, mysqlPath));
+}
+
+/** Writes Debian's mysqld, which calls itself `version`. */
+export async function writeServer(path: string, unpacked: string, version: string): Promise<void> {
+  const bytes = await readFile(join(unpacked, server));
+  // A file that is linked has to be replaced, not written over.
+  await replace(path, renamedServer(bytes, await versionOf(unpacked), version));
 }
 
 /** The version that Debian's mysqld gives itself, such as 9.7.4. */

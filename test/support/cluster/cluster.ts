@@ -9,7 +9,7 @@ import { until } from '../control-plane/until.ts';
 import { addresses, mostNodes } from './addresses.ts';
 import { Forwards } from './forwards.ts';
 import { writeImageArchive } from './image-archive.ts';
-import { LocalVolumes, volumesDirectory } from './local-volumes.ts';
+import { localVolumes } from './local-volumes.ts';
 import { ClusterNode } from './node.ts';
 import { pauseImage } from './node-files.ts';
 import { type ClusterPrograms, clusterPrograms } from './programs.ts';
@@ -87,7 +87,8 @@ export class Cluster {
   readonly #nodes: ClusterNode[] = [];
   #servers: ClusterServers | null = null;
   #forwards: Forwards | null = null;
-  #volumes: LocalVolumes | null = null;
+  #stopped: Promise<void> | null = null;
+  #volumes: ReturnType<typeof localVolumes> | null = null;
 
   constructor(id: string, directory: string, programs: ClusterPrograms, guard: Guard) {
     this.id = id;
@@ -182,9 +183,13 @@ export class Cluster {
   }
 
   /** Ends every process, removes everything. Calling it again is harmless. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
     await this.#volumes?.stop();
-    this.#volumes = null;
     await Promise.all(this.#nodes.filter(({ isOn }) => isOn).map((node) => node.powerOff()));
     await this.#servers?.close();
     await this.#forwards?.close();
@@ -196,7 +201,7 @@ export class Cluster {
     const file = join(this.directory, 'storage-class.json');
     await writeFile(file, JSON.stringify(storageClass));
     await this.apply(file);
-    this.#volumes = new LocalVolumes(this.kubeconfig, (name) => volumesDirectory(join(this.directory, name)));
+    this.#volumes = localVolumes(this.kubeconfig, (name) => join(this.directory, name));
     await this.#volumes.start();
   }
 
@@ -221,7 +226,7 @@ export class Cluster {
     await mkdir(root);
     await copyFile(this.programs.pause, join(root, 'pause'));
     const archive = join(this.directory, 'pause.tar');
-    await writeImageArchive(root, { name: pauseImage, config: { Entrypoint: ['/pause'] }, archive });
+    await writeImageArchive({ layers: [root], name: pauseImage, config: { Entrypoint: ['/pause'] }, archive });
     return archive;
   }
 }

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
+const reproducible = ['--numeric-owner', '--owner=0', '--group=0', '--sort=name', '--mtime=@0'];
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /** What an image says besides its files, as the OCI image configuration has it. */
@@ -15,27 +16,38 @@ export interface ImageConfig {
   readonly Env?: readonly string[];
   readonly Entrypoint?: readonly string[];
   readonly WorkingDir?: string;
+  readonly Labels?: Readonly<Record<string, string>>;
 }
 
-/** Makes an archive, as `docker save` does, of a directory that is the root of an image. */
-export async function writeImageArchive(
-  root: string,
-  { name, config, archive }: { readonly name: string; readonly config: ImageConfig; readonly archive: string },
-): Promise<void> {
+export interface ImageArchive {
+  /** Directories, a layer each: a later one adds to those before, and its files win. */
+  readonly layers: readonly string[];
+  readonly name: string;
+  readonly config: ImageConfig;
+  /** Path of the archive. */
+  readonly archive: string;
+}
+
+/** Makes an archive, as `docker save` does. The same files give the same layers, which nodes keep once. */
+export async function writeImageArchive({ layers, name, config, archive }: ImageArchive): Promise<void> {
   const work = await mkdtemp(join(dirname(archive), '.image-'));
   try {
-    const layer = join(work, 'layer.tar');
-    const owner = ['--numeric-owner', '--owner=0', '--group=0', '--sort=name', '--mtime=@0'];
-    await run('tar', ['--directory', root, ...owner, '--create', '--file', layer, '.']);
-    const hash = createHash('sha256');
-    await pipeline(createReadStream(layer), hash);
-    const rootfs = { type: 'layers', diff_ids: [`sha256:${hash.digest('hex')}`] };
+    const files = layers.map((_, index) => `layer-${index}.tar`);
+    const hashes: string[] = [];
+    for (const [index, directory] of layers.entries()) {
+      const layer = join(work, files[index] ?? '');
+      await run('tar', ['--directory', directory, ...reproducible, '--create', '--file', layer, '.']);
+      const hash = createHash('sha256');
+      await pipeline(createReadStream(layer), hash);
+      hashes.push(`sha256:${hash.digest('hex')}`);
+    }
+    const rootfs = { type: 'layers', diff_ids: hashes };
     const architecture = architectures[process.arch] ?? process.arch;
     await writeFile(join(work, 'config.json'), JSON.stringify({ architecture, os: 'linux', config, rootfs }));
-    const manifest = [{ Config: 'config.json', RepoTags: [name], Layers: ['layer.tar'] }];
+    const manifest = [{ Config: 'config.json', RepoTags: [name], Layers: files }];
     await writeFile(join(work, 'manifest.json'), JSON.stringify(manifest));
     const whole = join(work, 'whole.tar');
-    await run('tar', ['--directory', work, '--create', '--file', whole, 'config.json', 'manifest.json', 'layer.tar']);
+    await run('tar', ['--directory', work, '--create', '--file', whole, 'config.json', 'manifest.json', ...files]);
     await rename(whole, archive);
   } finally {
     await rm(work, { recursive: true, force: true });

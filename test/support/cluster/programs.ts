@@ -16,7 +16,9 @@ const importPaths = {
   loopback: 'github.com/containernetworking/plugins/plugins/main/loopback',
   'host-local': 'github.com/containernetworking/plugins/plugins/ipam/host-local',
   coredns: `${own}/coredns`,
+  // What is in images.
   pause: `${own}/pause`,
+  mysqld: `${own}/mysqld`,
 } as const;
 
 type OwnName = keyof typeof importPaths;

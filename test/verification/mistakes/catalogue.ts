@@ -1,7 +1,7 @@
 import { decide } from '../../../src/core/decide.ts';
 import type { Step } from '../../../src/core/decision.ts';
 import type { Resize } from '../../../src/core/in-place-changes.ts';
-import { justCreated } from '../../../src/core/readings.ts';
+import { justCreated } from '../../../src/core/on-demand-facts.ts';
 import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
 import { noDelays } from '../../core/replication-delays.ts';
 import { type Family, type World, worldOf } from '../explorer/world.ts';
@@ -228,7 +228,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'acts on what its cache has, without reading again right before the step',
     explorer: { finds: 'I2', world: small(3), breaks: { unconfirmed: true } },
     module: {
-      importer: 'src/controller/controller.ts',
+      importer: 'src/controller/reconciler.ts',
       imported: 'src/controller/disrupt/cluster-client.ts',
       substitute: import.meta.resolve('./modules/without-confirmation.ts'),
     },
@@ -256,7 +256,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       breaks: { unconditional: true },
     },
     module: {
-      importer: 'src/controller/controller.ts',
+      importer: 'src/controller/reconciler.ts',
       imported: 'src/controller/disrupt/cluster-client.ts',
       substitute: import.meta.resolve('./modules/without-preconditions.ts'),
     },
@@ -268,7 +268,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     explorer: { finds: 'I1', world: small(3, 'late-write'), breaks: { unfenced: true } },
     module: {
       importer: 'src/controller/disrupt/',
-      imported: 'src/controller/status/write-intent.ts',
+      imported: 'src/controller/status/write-status.ts',
       substitute: import.meta.resolve('./modules/without-intent.ts'),
     },
     simulation: ['orphans'],

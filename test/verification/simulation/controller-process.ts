@@ -26,6 +26,8 @@ export interface ProcessOptions {
   readonly network: Network;
   readonly delays: DelayReader;
   readonly readCheck: CheckReader;
+  /** Without it nothing is kept. */
+  readonly log?: Log | undefined;
   /** Milliseconds since 1970 at the beginning of the simulation. */
   readonly epochMilliseconds: number;
   readonly number: number;
@@ -227,7 +229,7 @@ class Life {
       world,
       delays: options.delays,
       readCheck: options.readCheck,
-      log: silent,
+      log: options.log ?? silent,
       metrics: {
         rollouts: new RolloutMetrics(registry, true),
         workQueues: new WorkQueueMetrics(registry),

@@ -1,5 +1,5 @@
 import type { DelayReader } from '../../../src/controller/reads/delay-reader.ts';
-import type { DelayReading } from '../../../src/core/readings.ts';
+import type { DelayReading } from '../../../src/core/on-demand-facts.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { annotationOn, demoteAnnotation } from '../../../src/moco/names.ts';
 import { participates } from '../witness/member.ts';

@@ -10,6 +10,7 @@ import {
   type ResourceKind,
   statefulSets,
 } from '../../../src/kube/resource.ts';
+import type { Log } from '../../../src/kube/world.ts';
 import {
   agentContainer,
   clusterKind,
@@ -79,6 +80,8 @@ export interface Circumstances {
   readonly spec: Json;
   /** The setting `inPlace`, with the feature gate; absent without it. */
   readonly inPlace?: Json;
+  /** What the controller logs. */
+  readonly log?: Log;
 }
 
 export const namespace = 'default';
@@ -224,6 +227,7 @@ export class Simulation {
         network,
         delays: lagging,
         readCheck: this.checks.read,
+        log: circumstances.log,
         epochMilliseconds,
         number,
         strategies: {

@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises';
+import { loadAll } from 'js-yaml';
+import { UsageError } from '../../failure.ts';
+import { path } from '../../kube/resource.ts';
+import { isObject, type Json, object, objects, text } from '../../moco/json.ts';
+import { clusterKind } from '../../moco/names.ts';
+import { projectCluster } from '../../moco/projections.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
+import { type TemplateDifference, templateDifferences } from '../../moco/template-changes.ts';
+import { find } from './clusters.ts';
+import type { Session } from './session.ts';
+
+/** What applying a manifest would change in a MySQLCluster. */
+export interface ManifestChange {
+  /** As the API server would store it. MOCO has reconciled it already. */
+  readonly cluster: ClusterRecord;
+  /** In its spec. */
+  readonly differences: readonly TemplateDifference[];
+  /** Whether MOCO makes another pod template of it. */
+  readonly changesTemplate: boolean;
+}
+
+/** The fields of the spec of a MySQLCluster that MOCO 0.36 puts into no pod template (`reconcileV1StatefulSet`). */
+const notInTemplate: ReadonlySet<string> = new Set([
+  'replicas',
+  'offline',
+  'volumeClaimTemplates',
+  'primaryServiceTemplate',
+  'replicaServiceTemplate',
+  'replicationSourceSecretName',
+  'backupPolicyName',
+  'restore',
+  'maxDelaySecondsForPodDeletion',
+]);
+
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/**
+ * What the API server would make of the MySQLClusters in a file of manifests (`-` for standard input), by dry runs:
+ * under the field manager that applies each of them now, or as `kubectl apply` merges where none does. Rejects with
+ * `ApiError`.
+ */
+export async function manifestChanges(session: Session, file: string): Promise<readonly ManifestChange[]> {
+  const changes: ManifestChange[] = [];
+  for (const manifest of clustersOf(await documentsIn(file))) {
+    const { name, namespace = session.namespace } = object(manifest['metadata']);
+    const place = { namespace: text(namespace) ?? '', name: text(name) ?? '' };
+    if (place.namespace === '' || place.name === '') {
+      throw new UsageError(
+        `expected a name and a namespace of every MySQLCluster in ${file}, got ${JSON.stringify(place)}`,
+      );
+    }
+    const live = await find(session, clusterKind, place.namespace, place.name);
+    if (live === null) {
+      session.host.err(`note: ${place.namespace}/${place.name} does not exist yet, so nothing would be rolled out\n`);
+      continue;
+    }
+    const after = await dryRun(session, place, manifest, live);
+    const [before, planned] = [projectCluster(live), projectCluster(after)];
+    if (before === null || planned === null) continue;
+    const differences = templateDifferences(live['spec'], after['spec']);
+    changes.push({
+      cluster: { ...planned, generation: before.generation },
+      differences,
+      changesTemplate: differences.some((one) => !notInTemplate.has(/^\w+/.exec(one.path)?.[0] ?? '')),
+    });
+  }
+  return changes;
+}
+
+async function documentsIn(file: string): Promise<readonly unknown[]> {
+  try {
+    return loadAll(await readFile(file === '-' ? '/dev/stdin' : file, 'utf8'));
+  } catch (error) {
+    throw new UsageError(`expected --filename to be a file of manifests, got \`${file}\`: ${String(error)}`);
+  }
+}
+
+/** Also those in a List. */
+const clustersOf = (documents: readonly unknown[]): readonly Json[] =>
+  objects(documents).flatMap((document) =>
+    document['kind'] === clusterKind.kind && text(document['apiVersion'])?.startsWith(`${clusterKind.group}/`)
+      ? [document]
+      : clustersOf(objects(document['items'])),
+  );
+
+function dryRun(
+  { client, signal }: Session,
+  place: { readonly namespace: string; readonly name: string },
+  manifest: Json,
+  live: Json,
+): Promise<Json> {
+  const { managedFields, annotations } = object(live['metadata']);
+  const applier = objects(managedFields).find(
+    ({ operation, fieldsV1 }) => operation === 'Apply' && object(fieldsV1)['f:spec'] !== undefined,
+  );
+  const version = text(manifest['apiVersion'])?.split('/')[1] ?? clusterKind.version;
+  const call = { method: 'PATCH', path: path({ ...clusterKind, version }, place), priority: 'read', signal } as const;
+  if (applier !== undefined) {
+    return client.call<Json>({
+      ...call,
+      query: { dryRun: 'All', force: 'true', fieldManager: text(applier['manager']) ?? '' },
+      contentType: 'application/apply-patch+yaml',
+      body: { ...manifest, metadata: { ...object(manifest['metadata']), ...place } },
+    });
+  }
+  const before: unknown = JSON.parse(text(object(annotations)[lastApplied]) ?? '{}');
+  const { metadata: _, status: _status, ...merged } = object(withRemovals(before, manifest));
+  const body = { ...merged, metadata: object(manifest['metadata']) };
+  return client.call<Json>({ ...call, query: { dryRun: 'All' }, contentType: 'application/merge-patch+json', body });
+}
+
+/** A merge patch to what is applied now, which also removes what was applied before and is no more. */
+function withRemovals(before: unknown, now: unknown): unknown {
+  if (!isObject(before) || !isObject(now)) return now === undefined ? null : now;
+  const names = new Set([...Object.keys(before), ...Object.keys(now)]);
+  return Object.fromEntries([...names].map((name) => [name, withRemovals(before[name], now[name])]));
+}

@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { dockerfile } from '../dockerfile.ts';
+import { type ImageConfig, writeImageArchive } from './image-archive.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/**
+ * Builds the image of moco-rollout without an engine: the file system as the Dockerfile has it made, and what the
+ * Dockerfile says besides.
+ *
+ * @param names of the image, such as `registry/moco-rollout:0.1.0`, each with an archive of its own
+ * @returns the paths of the archives, in `directory`
+ */
+export async function ownImages(directory: string, names: readonly string[]): Promise<readonly string[]> {
+  const work = await mkdtemp(join(tmpdir(), 'moco-rollout-image-'));
+  try {
+    const [bundle, tree] = [join(work, 'dist'), join(work, 'tree')];
+    await run(process.execPath, ['hack/build.ts', bundle], { cwd: root });
+    await run('hack/image/tree.sh', [process.execPath, bundle, tree], { cwd: root });
+    const config = await imageConfig();
+    const archives: string[] = [];
+    for (const [index, name] of names.entries()) {
+      const archive = join(directory, `moco-rollout-${index}.tar`);
+      await writeImageArchive({ layers: [tree], name, config, archive });
+      archives.push(archive);
+    }
+    return archives;
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** Of the last stage. */
+async function imageConfig(): Promise<ImageConfig> {
+  const all = await dockerfile();
+  const last = all.slice(all.findLastIndex(({ word }) => word === 'FROM'));
+  const the = (wanted: string): string => last.find(({ word }) => word === wanted)?.rest ?? '';
+  return {
+    User: the('USER'),
+    WorkingDir: the('WORKDIR'),
+    Env: last.filter(({ word }) => word === 'ENV').map(({ rest }) => rest),
+    Entrypoint: JSON.parse(the('ENTRYPOINT')) as string[],
+  };
+}
