@@ -7,6 +7,7 @@ import { prometheusChecks } from './controller/cache/check-reader.ts';
 import { Controller, type ControllerOptions } from './controller/controller.ts';
 import { kubernetesVersion, untilSupported } from './controller/facts/kubernetes-version.ts';
 import { AgentDelayReader, agentTimeoutMilliseconds } from './controller/reads/delay-reader.ts';
+import { SecretAsker } from './controller/reads/mysql-asker.ts';
 import { defaultPolicy } from './core/policy.ts';
 import { LeaseLostError, UsageError } from './failure.ts';
 import { ApiClient } from './kube/api-client.ts';
@@ -109,6 +110,7 @@ async function connectParts(options: Options) {
     client,
     world,
     delays: new AgentDelayReader(pods.get),
+    ...(options.featureGates.ReplicationFacts && { mysql: new SecretAsker(client, world) }),
     readCheck: prometheusChecks(prometheus?.query ?? null),
     log,
     metrics,

@@ -4,6 +4,7 @@ import { UsageError } from '../failure.ts';
 import { type Given, openSession } from './cluster/session.ts';
 import { explainCommandFailure } from './command-error.ts';
 import { type CliCommand, type CommandOption, connectionOptions } from './commands/command.ts';
+import { commandFirst, plainNames } from './commands/command-line.ts';
 import { commandGroups, commands } from './commands/commands.ts';
 import { complete } from './commands/completion.ts';
 import type { Host } from './host.ts';
@@ -21,11 +22,12 @@ const misused = 2;
  * Runs the command of the arguments. Resolves to the exit status: 0, 2 for invalid usage, 1 for every other failure or
  * a negative result. Never rejects.
  */
-export async function runCli(argv: readonly string[], host: Host): Promise<number> {
-  if (argv[0] === completing) {
-    await complete(argv.slice(1), commands, host);
+export async function runCli(words: readonly string[], host: Host): Promise<number> {
+  if (words[0] === completing) {
+    await complete(words.slice(1), commands, host);
     return 0;
   }
+  const argv = commandFirst(words, commands);
   let status = 0;
   const program = describe(host, (command) => async (given, names) => {
     status = await runCommand(command, names, given, host);
@@ -75,7 +77,7 @@ function describe(host: Host, run: (command: CliCommand) => Run): Command {
       const command = common(program.command(`${one.name} ${one.arguments}`.trim()));
       describeOne(command, one, host);
       command.action(async (...parameters: unknown[]) => {
-        await run(one)(command.opts<Given>(), namesOf(parameters));
+        await run(one)(command.opts<Given>(), plainNames(one, namesOf(parameters)));
       });
     }
   }

@@ -4,16 +4,11 @@ import { projectCluster } from '../moco/projections.ts';
 import { observeLive } from './pass/observe.ts';
 import type { Pass } from './pass/pass.ts';
 import { rememberSeen } from './pass/remember.ts';
-import {
-  completionOf,
-  differs,
-  isDue,
-  mostTries,
-  removeCompletion,
-  withCondition,
-} from './status/complete-condition.ts';
+import { completionOf, differs, isDue, withCondition } from './status/complete-condition.ts';
 import type { Report } from './status/pass-report.ts';
 import type { StatusClient } from './status/status-client.ts';
+
+const mostTries = 3;
 
 /**
  * Maintains condition `moco-rollout.io/RolloutComplete` of the MySQLCluster, for `kubectl wait` and GitOps tools. It is
@@ -36,7 +31,7 @@ export async function complete({ completion, observation }: Report, pass: Pass<S
   const { objects: known, now } = observation;
   const { api } = pass;
   if (known.cluster.released) {
-    await removeCompletion(known.cluster, api);
+    await api.removeCompletion(known.cluster);
     return;
   }
   if (!isDue(known.cluster, completion)) return;

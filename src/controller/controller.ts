@@ -18,6 +18,7 @@ import { followEvictions } from './fleet/evictions.ts';
 import { Fleet, type FleetLimits } from './fleet/fleet-limits.ts';
 import { followFleet } from './fleet/follow-fleet.ts';
 import type { DelayReader } from './reads/delay-reader.ts';
+import type { MysqlAsker } from './reads/mysql-asker.ts';
 import { RecentNodes } from './reads/read-node.ts';
 import { Reconciler } from './reconciler.ts';
 import { SequenceReconciler } from './sequence-reconciler.ts';
@@ -27,6 +28,8 @@ export interface ControllerOptions {
   readonly client: ApiClient;
   readonly world: World;
   readonly delays: DelayReader;
+  /** `undefined` while the feature gate `ReplicationFacts` is off. */
+  readonly mysql?: MysqlAsker | undefined;
   readonly readCheck: CheckReader;
   readonly log: Log;
   readonly metrics: {
@@ -65,7 +68,7 @@ export class Controller {
 
   constructor(options: ControllerOptions) {
     const { client, world, log, metrics, namespaces, concurrency, holder, isLeading } = options;
-    const { defaults, strategies, delays, readCheck } = options;
+    const { defaults, strategies, delays, mysql, readCheck } = options;
     this.#options = options;
     this.#watches = new Watches(this.#cache, client, world, log, namespaces, metrics.caches, strategies.inPlaceEnabled);
     this.#recorder = new EventRecorder({ client, world, component, instance: holder, log });
@@ -83,6 +86,7 @@ export class Controller {
       fleet,
       client,
       delays,
+      mysql,
       mayLackNodes: namespaces.length > 0,
       nodes: new RecentNodes(world),
       checks: new Checks(readCheck, world, metrics.checks, (key) => this.#queue.add(key)),

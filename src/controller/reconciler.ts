@@ -17,6 +17,7 @@ import { readComebacksAwaited } from './reads/read-comebacks.ts';
 import { readDelaysAwaited } from './reads/read-delays.ts';
 import { readDetails } from './reads/read-details.ts';
 import { readInPlace } from './reads/read-in-place.ts';
+import { readMysqlAwaited } from './reads/read-mysql.ts';
 import { emit, emitStep } from './status/emit.ts';
 import { removeEndedOverrides } from './status/ended-overrides.ts';
 import { report } from './status/pass-report.ts';
@@ -123,8 +124,8 @@ async function readBegunInPlace(pass: Pass): Promise<void> {
 }
 
 /**
- * Observes, and again with what it needs to know: how far replicas are behind, if a switchover depends on them; details
- * for users, while no step is due; whether members can come back, if only that is left.
+ * Observes, and again with what it needs to know: how far replicas are behind, if a step depends on them; details for
+ * users, while no step is due; whether members can come back, if only that is left.
  */
 async function lookClosely(pass: Pass): Promise<Observation | null> {
   const { memory, signal, api, context } = pass;
@@ -132,6 +133,10 @@ async function lookClosely(pass: Pass): Promise<Observation | null> {
     async (observed, known) => {
       const replicationDelays = await readDelaysAwaited(observed, known.replicationDelays, context, signal);
       return replicationDelays && { replicationDelays };
+    },
+    async (observed, known) => {
+      const mysql = await readMysqlAwaited(observed, known.mysql, context, signal);
+      return mysql && { mysql };
     },
     (observed, known) => readDetails(observed, known, api, context.world),
     (observed, known) => readComebacksAwaited(observed, known, { ...context, api }),

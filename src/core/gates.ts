@@ -119,6 +119,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'BackupRunning',
     'BackupsUnreadable',
     'NotEnoughAcknowledging',
+    'ReplicasBehind',
   ],
   reduces: [
     ...of('fleet'),
@@ -139,6 +140,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'AwaitingApproval',
     'SwitchoverFailing',
     'ReplicasBehind',
+    'LongWrite',
   ],
   losesRelayLog: ['FailoverUnfinished'],
 };

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { DispatcherOptions } from '@kubernetes/client-node';
 import { Agent, type buildConnector, type Dispatcher, ProxyAgent } from 'undici';
 import { ApiError } from './api-error.ts';
-import { type Credentials, Kubeconfig } from './kubeconfig.ts';
+import { type Credentials, Kubeconfig, type KubeconfigChoice } from './kubeconfig.ts';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from './world.ts';
 
-export { ConfigurationError } from './kubeconfig.ts';
+export { ConfigurationError } from './kubeconfig-files.ts';
 
 /** Shorter than the 90 s after which an API server closes an idle connection, and than most load balancers' limits. */
 const keepAliveMilliseconds = 30_000;
@@ -22,25 +22,18 @@ const noTimeLimits = { headersTimeout: 0, bodyTimeout: 0 };
 export interface Connection {
   /** Its address. */
   readonly server: string;
+  /** The namespace of the context. */
+  readonly namespace: string;
   readonly exchange: Exchange;
   /** Aborts everything in progress. */
   close(): Promise<void>;
 }
 
-export interface ConnectOptions {
-  /** `null`: inside a pod, by its ServiceAccount. */
-  readonly kubeconfigPath: string | null;
-  /** Default: the kubeconfig's current context. */
-  readonly context?: string;
-  /** Directory of a pod's own files; default: the root of the file system. */
-  readonly podRoot?: string;
-}
-
 /**
  * Opens no connection yet. Throws `ConfigurationError` if the configuration does not say where to connect, or as whom.
  */
-export function connect({ kubeconfigPath, context, podRoot }: ConnectOptions): Connection {
-  return new PooledConnection(() => Kubeconfig.load(kubeconfigPath, context, podRoot));
+export function connect(choice: KubeconfigChoice): Connection {
+  return new PooledConnection(() => Kubeconfig.load(choice));
 }
 
 interface Pools {
@@ -64,6 +57,10 @@ class PooledConnection implements Connection {
 
   get server(): string {
     return this.#kubeconfig.server;
+  }
+
+  get namespace(): string {
+    return this.#kubeconfig.namespace;
   }
 
   async close(): Promise<void> {

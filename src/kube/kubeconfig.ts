@@ -1,20 +1,20 @@
-import { readFileSync } from 'node:fs';
 import type { AgentOptions } from 'node:https';
-import { dirname, resolve } from 'node:path';
-import { type Cluster, type DispatcherOptions, HttpMethod, KubeConfig, RequestContext } from '@kubernetes/client-node';
-import { load as parseYaml } from 'js-yaml';
+import {
+  type Cluster,
+  type DispatcherOptions,
+  HttpMethod,
+  KubeConfig,
+  RequestContext,
+  type User,
+} from '@kubernetes/client-node';
 import type { Dispatcher } from 'undici';
-
-/**
- * The configuration does not say where to connect, or as whom. The message is a sentence for the person who wrote it.
- */
-export class ConfigurationError extends Error {
-  override readonly name = 'ConfigurationError';
-}
+import { ExecCredential, execProvider } from './exec-credential.ts';
+import { ConfigurationError, readKubeconfigs, type UserEntry } from './kubeconfig-files.ts';
+import { type Environment, proxyOf } from './proxy-environment.ts';
 
 /** What a request needs on top of itself. */
 export interface Credentials {
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | string[]>>;
   readonly tls: DispatcherOptions;
   /**
    * Through a SOCKS proxy, by client-node: undici's own way calls itself an experiment (8.12), to everybody who starts
@@ -23,24 +23,43 @@ export interface Credentials {
   readonly socks: Dispatcher | null;
 }
 
+/** Where to connect, and as whom. */
+export interface KubeconfigChoice {
+  /** Several files are merged as by kubectl. `null`: from inside of a pod, by its ServiceAccount. */
+  readonly kubeconfigPath: string | readonly string[] | null;
+  /** Default: the current context. */
+  readonly context?: string;
+  /** Directory of a pod's own files; default: the root of the file system. */
+  readonly podRoot?: string;
+  /** With the proxies for a kubeconfig without `proxy-url`; default: none. */
+  readonly environment?: Environment;
+}
+
 /**
- * client-node's kubeconfig for one context: its clusters, users, token files, exec plugins and proxies. What it would
- * make a new connection pool of for every request comes out as plain options instead.
+ * client-node's kubeconfig for one context. It reads entries and authenticates; files, exec plugins, the rest of
+ * impersonation and proxies of the environment are read here. What it would make a new connection pool of for every
+ * request comes out as plain options instead.
  */
 export class Kubeconfig extends KubeConfig {
   #tls: DispatcherOptions = { type: 'none' };
   #pending: Promise<Credentials> | null = null;
+  #impersonation: Credentials['headers'] = {};
 
   private constructor() {
     super();
   }
 
-  /** Throws `ConfigurationError`. `file` null: from inside of a pod, whose files are under `podRoot`. */
-  static load(file: string | null, context?: string, podRoot = ''): Kubeconfig {
+  /** Throws `ConfigurationError`. */
+  static load({ kubeconfigPath, context, podRoot = '', environment = {} }: KubeconfigChoice): Kubeconfig {
     const kubeconfig = new Kubeconfig();
-    if (file === null) kubeconfig.#loadInCluster(podRoot);
-    else kubeconfig.#loadFile(file, context);
+    if (kubeconfigPath === null) kubeconfig.#loadInCluster(podRoot);
+    else kubeconfig.#loadFiles([kubeconfigPath].flat(), context, environment);
     return kubeconfig;
+  }
+
+  /** Of the context; `default` where it has none. */
+  get namespace(): string {
+    return this.getContextObject(this.getCurrentContext())?.namespace?.trim() || 'default';
   }
 
   /** The address without a password: none is ever sent with it, and none may reach the logs. */
@@ -61,7 +80,7 @@ export class Kubeconfig extends KubeConfig {
     await this.applySecurityAuthentication(request);
     const headers = Object.entries(request.getHeaders()).map(([name, value]) => [name.toLowerCase(), value.trim()]);
     const socks = request.getDispatcher() ?? null;
-    return { headers: Object.fromEntries(headers) as Record<string, string>, tls: this.#tls, socks };
+    return { headers: { ...Object.fromEntries(headers), ...this.#impersonation }, tls: this.#tls, socks };
   }
 
   override createDispatcherOptions(cluster: Cluster | null, agentOptions: AgentOptions): DispatcherOptions {
@@ -78,33 +97,37 @@ export class Kubeconfig extends KubeConfig {
     this.loadFromCluster(podRoot);
   }
 
-  #loadFile(file: string, context: string | undefined): void {
-    const text = read(file);
+  #loadFiles(files: readonly string[], context: string | undefined, environment: Environment): void {
+    const content = readKubeconfigs(files);
+    const place = files.join(', ');
     try {
-      this.loadFromString(text);
-      this.makePathsAbsolute(dirname(resolve(file)));
-      this.#useTokenFiles(text, dirname(resolve(file)));
+      // YAML has JSON within it.
+      this.loadFromString(JSON.stringify(content));
     } catch (error) {
       const came = error instanceof Error ? error.message.split('\n')[0] : String(error);
-      throw new ConfigurationError(`expected a kubeconfig in ${file}, got: ${came}`, { cause: error });
+      throw new ConfigurationError(`expected a kubeconfig in ${place}, got: ${came}`, { cause: error });
     }
     if (context !== undefined) this.setCurrentContext(context);
-    this.#check(file);
+    const { cluster, user } = this.#check(place);
+    const proxyUrl = cluster.proxyUrl || proxyOf(cluster.server, environment);
+    if (proxyUrl) this.clusters = this.clusters.map((one) => (one === cluster ? { ...one, proxyUrl } : one));
+    checkProxy(cluster.name, proxyUrl);
+    const entry = content.users.find(({ name }) => name === user.name)?.user ?? {};
+    this.#impersonation = impersonationOf(entry);
+    const { exec: _exec, token: _token, ...others } = user;
+    const provided = ((): User | null => {
+      // What client-node reads for pods alone, under another name. It wins over `token`.
+      if (entry.tokenFile)
+        return { ...others, authProvider: { name: 'tokenFile', config: { tokenFile: entry.tokenFile } } };
+      if (!entry.exec) return null;
+      const own = content.clusters.find(({ name }) => name === cluster.name)?.cluster ?? {};
+      this.addAuthenticator(new ExecCredential(entry.exec, own));
+      return { ...others, authProvider: { name: execProvider } };
+    })();
+    if (provided !== null) this.users = this.users.map((one) => (one === user ? provided : one));
   }
 
-  /** client-node knows token files for pods alone; in a kubeconfig they are `tokenFile`, which wins over `token`. */
-  #useTokenFiles(text: string, directory: string): void {
-    const parsed = parseYaml(text) as { users?: { name: string; user?: { tokenFile?: string } }[] };
-    const files = new Map(parsed.users?.map(({ name, user }) => [name, user?.tokenFile]));
-    this.users = this.users.map((user) => {
-      const tokenFile = files.get(user.name);
-      if (tokenFile === undefined) return user;
-      const { token: _, ...others } = user;
-      return { ...others, authProvider: { name: 'tokenFile', config: { tokenFile: resolve(directory, tokenFile) } } };
-    });
-  }
-
-  #check(file: string): void {
+  #check(file: string): { readonly cluster: Cluster; readonly user: User } {
     const name = this.getCurrentContext();
     if (!name) throw new ConfigurationError(`expected a current-context in the kubeconfig ${file}, got none`);
     const context = this.contexts.find((candidate) => candidate.name === name);
@@ -116,14 +139,34 @@ export class Kubeconfig extends KubeConfig {
     if (!cluster) {
       throw new ConfigurationError(`expected the cluster ${context.cluster} of context ${name} in ${file}, got none`);
     }
-    if (!this.getCurrentUser()) {
+    const user = this.getCurrentUser();
+    if (!user) {
       throw new ConfigurationError(`expected the user ${context.user} of context ${name} in ${file}, got none`);
     }
     checkServer(cluster, file);
+    return { cluster, user };
   }
 }
 
-function checkServer({ name, server, skipTLSVerify, proxyUrl }: Cluster, file: string): void {
+/** The headers that client-node does not send: of `as` it sends the user. */
+function impersonationOf({
+  'as-uid': uid,
+  'as-groups': groups = [],
+  'as-user-extra': extra = {},
+}: UserEntry): Credentials['headers'] {
+  return {
+    ...(uid && { 'impersonate-uid': uid }),
+    ...(groups.length > 0 && { 'impersonate-group': [...groups] }),
+    ...Object.fromEntries(
+      Object.entries(extra).map(([key, values]) => [
+        `impersonate-extra-${encodeURIComponent(key.toLowerCase())}`,
+        [...values],
+      ]),
+    ),
+  };
+}
+
+function checkServer({ name, server, skipTLSVerify }: Cluster, file: string): void {
   const protocol = URL.canParse(server) ? new URL(server).protocol : '';
   if (protocol !== 'https:' && protocol !== 'http:') {
     throw new ConfigurationError(
@@ -135,6 +178,9 @@ function checkServer({ name, server, skipTLSVerify, proxyUrl }: Cluster, file: s
       `expected an https address, or insecure-skip-tls-verify, for the cluster ${name} in ${file}, got ${withoutPassword(server)}`,
     );
   }
+}
+
+function checkProxy(name: string, proxyUrl: string | null | undefined): void {
   if (proxyUrl && !/^(https?|socks5h?|socks):\/\//.test(proxyUrl)) {
     throw new ConfigurationError(
       `expected an http, https or socks5 proxy-url for the cluster ${name}, got ${withoutPassword(proxyUrl)}`,
@@ -145,14 +191,4 @@ function checkServer({ name, server, skipTLSVerify, proxyUrl }: Cluster, file: s
 /** `https://user:password@host/path` without what stands before the `@`. */
 function withoutPassword(address: string): string {
   return address.replace(/\/\/[^/]*@/, '//');
-}
-
-function read(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    const came = code === 'ENOENT' ? 'no such file' : (code ?? String(error));
-    throw new ConfigurationError(`expected a kubeconfig at ${file}, got: ${came}`, { cause: error });
-  }
 }

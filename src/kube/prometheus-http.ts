@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Agent } from 'undici';
-import { ConfigurationError } from './kubeconfig.ts';
+import { ConfigurationError } from './kubeconfig-files.ts';
 import { answerTo, inTime, type PlainAnswer } from './plain-http.ts';
 import { shortened } from './text.ts';
 import type { World } from './world.ts';

@@ -150,7 +150,7 @@ describe('the choice of a kubeconfig', () => {
     expect(err).to.match(/^Unable to connect to the server: \S+ is unreachable \(.*ECONNREFUSED.*\)\n$/);
   });
 
-  it('is the first file in KUBECONFIG that has the context', async () => {
+  it('merges the files in KUBECONFIG, and some may be missing', async () => {
     const KUBECONFIG = [await write('a', 'one'), join(directory, 'none'), await write('b', 'two', 'two')].join(':');
     expect((await runWith({ KUBECONFIG }, ['status'])).err).to.contain(`127.0.0.1:${port}/two`);
     expect((await runWith({ KUBECONFIG }, ['status', '--context=one'])).err).to.contain(`127.0.0.1:${port}/one`);

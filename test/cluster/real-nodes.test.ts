@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -72,10 +73,13 @@ describe('on real nodes', function () {
   let load: ClusterLoad;
   let environment: NodeJS.ProcessEnv;
   let primary: string;
+  /** Of this machine, that containerd and kubelet make elsewhere. */
+  let foreign: readonly string[];
 
   before(async function install() {
     this.timeout(buildDeadlineMilliseconds);
     const lacking = await whatClusterLacks();
+    foreign = foreignDirectories();
     if (lacking !== null) leaveOut(this, `what runs on real nodes. ${lacking}`);
     const archives = await imageArchives().catch((error: unknown) => {
       if (error instanceof Unavailable) leaveOut(this, `what runs on real nodes. ${error.message}`);
@@ -198,6 +202,7 @@ describe('on real nodes', function () {
       expect(cgroups.filter((cgroup) => cgroup.startsWith(id))).to.deep.equal([]);
     }
     expect(await readdir(dirname(directory))).not.to.include(id);
+    expect(foreignDirectories()).to.deep.equal(foreign);
   });
 
   async function complete(): Promise<void> {
@@ -231,6 +236,12 @@ describe('on real nodes', function () {
     return stdout;
   }
 });
+
+function foreignDirectories(): readonly string[] {
+  const places = ['/opt/containerd', '/usr/libexec/kubernetes', '/etc/cni', '/etc/kubernetes', '/etc/containerd'];
+  const states = ['/run/containerd', '/var/lib/containerd', '/var/lib/kubelet', '/var/lib/cni', '/var/log/pods'];
+  return [...places, ...states].filter((place) => existsSync(place));
+}
 
 function container({ metadata, status }: Pod, name: string) {
   const found = status.containerStatuses.find((one) => one.name === name);

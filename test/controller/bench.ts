@@ -28,6 +28,7 @@ import { RolloutMetrics } from '../../src/telemetry/rollout-metrics.ts';
 import { CheckMetrics } from '../../src/telemetry/runtime-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
+import { FakeMysql } from './fake-mysql.ts';
 import { FakePrometheus } from './fake-prometheus.ts';
 import { FakeReplicas } from './fake-replicas.ts';
 import {
@@ -51,6 +52,7 @@ interface Surroundings {
   readonly world: FakeWorld;
   readonly server: ObjectServer;
   readonly replicas: FakeReplicas;
+  readonly mysql: FakeMysql;
   readonly prometheus: FakePrometheus;
 }
 
@@ -59,6 +61,8 @@ interface ProcessOptions {
   readonly burst?: number;
   readonly mayLackNodes?: boolean;
   readonly inPlaceEnabled?: boolean;
+  /** The feature gate `ReplicationFacts` is on. */
+  readonly asksMysql?: boolean;
 }
 
 /** One run of the program: what it has seen, and what it remembers. */
@@ -81,7 +85,7 @@ export class Process {
     holder: string,
     { mode = 'OnDelete', ...settings }: Partial<RolloutPolicy>,
     limits: FleetLimits,
-    { mayLackNodes = false, inPlaceEnabled = true, ...rate }: ProcessOptions = {},
+    { mayLackNodes = false, inPlaceEnabled = true, asksMysql = false, ...rate }: ProcessOptions = {},
   ) {
     this.#bench = bench;
     this.#inPlaceEnabled = inPlaceEnabled;
@@ -98,6 +102,7 @@ export class Process {
       },
       client: new ApiClient({ world, qps: 1e6, burst: 1e6, ...rate }),
       delays: bench.replicas,
+      mysql: asksMysql ? bench.mysql : undefined,
       mayLackNodes,
       nodes: new RecentNodes(world),
       checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), () => undefined),
@@ -170,6 +175,7 @@ export class Bench {
   readonly world = new FakeWorld((request) => this.server.exchange(request));
   readonly server = new ObjectServer(() => this.world.wall());
   readonly replicas = new FakeReplicas();
+  readonly mysql = new FakeMysql();
   readonly prometheus = new FakePrometheus();
   #processes = 0;
 
@@ -194,6 +200,11 @@ export class Bench {
   start(settings: Partial<RolloutPolicy> = {}, limits = noFleetLimits, options: ProcessOptions = {}): Process {
     this.#processes += 1;
     return new Process(this, `process-${this.#processes}`, settings, limits, options);
+  }
+
+  /** The same with the feature gate ReplicationFacts. */
+  startAsking(settings: Partial<RolloutPolicy> = {}): Process {
+    return this.start(settings, noFleetLimits, { asksMysql: true });
   }
 
   /** The same without the feature gate InPlaceUpdate. */

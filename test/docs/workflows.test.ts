@@ -76,7 +76,8 @@ describe('the CI workflow', () => {
       steps.flatMap((step) => (step.with?.[name] === undefined ? [] : [String(step.with[name])]));
     for (const version of versions('node-version')) expect(manifest.engines.node).to.equal(`>=${version}.0.0`);
     const [go] = versions('go-version');
-    for (const folder of ['control-plane/modules/1.36', 'control-plane/modules/1.35', 'go-tools', 'real-moco']) {
+    const versionsOfKubernetes = ['1.36', '1.37', '1.35'].map((minor) => `control-plane/modules/${minor}`);
+    for (const folder of [...versionsOfKubernetes, 'cluster/programs', 'go-tools', 'real-moco']) {
       expect(await text(`test/support/${folder}/go.mod`)).to.match(new RegExp(`^go ${go}(\\.\\d+)?$`, 'm'));
     }
   });

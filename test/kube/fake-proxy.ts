@@ -9,6 +9,8 @@ export class FakeProxy {
   /** Where clients wanted to go, as `host:port`. */
   readonly targets: string[] = [];
   refuses = false;
+  /** The addresses of names that only the proxy knows. */
+  readonly names: Record<string, string> = {};
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
@@ -71,7 +73,7 @@ export class FakeProxy {
       client.end(reply(true));
       return;
     }
-    const onward = connect(port, host, () => {
+    const onward = connect(port, this.names[host] ?? host, () => {
       client.write(reply(false));
       onward.pipe(client).pipe(onward);
     });

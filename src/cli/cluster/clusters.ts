@@ -148,10 +148,9 @@ export interface NamedMember {
   readonly name: string;
 }
 
-/** Finds a member by the name of its pod, such as `moco-test-2` or `pod/moco-test-2`. */
+/** Finds a member by the name of its pod, such as `moco-test-2`. */
 export async function memberNamed(session: Session, pod: string): Promise<NamedMember> {
-  const plain = pod.replace(/^pods?\//, '');
-  const [, name, ordinal] = new RegExp(`^${statefulSetName('(.+)')}-(\\d+)$`).exec(plain) ?? [];
+  const [, name, ordinal] = new RegExp(`^${statefulSetName('(.+)')}-(\\d+)$`).exec(pod) ?? [];
   if (name === undefined || ordinal === undefined) {
     throw new UsageError(`expected the name of a member's pod such as ${statefulSetName('test')}-2, got \`${pod}\``);
   }
@@ -159,8 +158,8 @@ export async function memberNamed(session: Session, pod: string): Promise<NamedM
   if (Number(ordinal) >= cluster.replicas) {
     const last = `${statefulSetName(name)}-${cluster.replicas - 1}`;
     throw new CommandError(
-      `pods "${plain}" not found: ${name} has ${cluster.replicas} members, the last of them ${last}`,
+      `pods "${pod}" not found: ${name} has ${cluster.replicas} members, the last of them ${last}`,
     );
   }
-  return { cluster, ordinal: Number(ordinal), name: plain };
+  return { cluster, ordinal: Number(ordinal), name: pod };
 }

@@ -2,7 +2,6 @@ import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { act } from '../../controller/disrupt/execute.ts';
 import { releaseUnsafe } from '../../controller/facts/admission.ts';
 import type { Settings } from '../../controller/facts/settings-in-force.ts';
-import { removeCompletion } from '../../controller/status/complete-condition.ts';
 import { decide } from '../../core/decide.ts';
 import type { Step } from '../../core/decision.ts';
 import { explainStep } from '../../core/explain-step.ts';
@@ -158,7 +157,7 @@ async function withoutCompletion(
 ): Promise<StepOutcome> {
   if (outcome.kind !== 'back') return outcome;
   try {
-    if (await removeCompletion(cluster, api)) return outcome;
+    if (await api.removeCompletion(cluster)) return outcome;
     return { kind: 'waits', reason: `MOCO keeps writing the status of ${cluster.name}` };
   } catch (error) {
     if (!(error instanceof ApiError && isForbidden(error))) throw error;

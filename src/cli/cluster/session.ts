@@ -51,11 +51,8 @@ class CommandClient extends ApiClient {
 /** Opens no connection yet. Throws `ConfigurationError` or `UsageError`. */
 export function openSession(given: Given, host: Host): Session {
   const requestTimeoutMilliseconds = durationOf('request-timeout', given['requestTimeout'] ?? '10s');
-  const { path, context, namespace } = chooseKubeconfig(
-    { kubeconfig: textOf(given['kubeconfig']), context: textOf(given['context']) },
-    host,
-  );
-  const connection: Connection = connect({ kubeconfigPath: path, ...(context !== undefined && { context }) });
+  const choice = { kubeconfig: textOf(given['kubeconfig']), context: textOf(given['context']) };
+  const connection: Connection = connect(chooseKubeconfig(choice, host));
   const world: World = { ...realWorld(connection.exchange), wall: host.wall };
   const client = new CommandClient({
     world,
@@ -76,7 +73,7 @@ export function openSession(given: Given, host: Host): Session {
     api: new ClusterApi(client, stop.signal),
     world,
     server: connection.server,
-    namespace: given['allNamespaces'] === true ? null : (asked ?? namespace),
+    namespace: given['allNamespaces'] === true ? null : (asked ?? connection.namespace),
     selector,
     requestTimeoutSeconds: requestTimeoutMilliseconds / 1000,
     given,

@@ -99,3 +99,9 @@ export const connectionOptions: readonly CommandOption[] = [
     default: '10s',
   },
 ];
+
+/** All options of a command; without one, those that may stand before it. */
+export const optionsOf = (command: CliCommand | null): readonly CommandOption[] => [
+  ...(command?.options ?? []),
+  ...(command?.connects === false ? [] : connectionOptions),
+];

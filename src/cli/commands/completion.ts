@@ -11,10 +11,10 @@ import {
   type ArgumentKind,
   type CliCommand,
   type CommandOption,
-  connectionOptions,
   flagNames,
   type LocalCommand,
   longNameOf,
+  optionsOf,
 } from './command.ts';
 
 /** The name that kubectl 1.26 and later look up in PATH. */
@@ -98,11 +98,6 @@ function read(words: readonly string[], commands: readonly CliCommand[]): Typed 
   }
   return { command, names, given, awaits, awaitsFile: awaits?.flags.includes('<file>') === true };
 }
-
-const optionsOf = (command: CliCommand | null): readonly CommandOption[] => [
-  ...(command?.options ?? []),
-  ...(command?.connects === false ? [] : connectionOptions),
-];
 
 async function candidates(
   { command, names, given, awaits }: Typed,

@@ -20,6 +20,7 @@ import type { Context, Pass } from '../pass/pass.ts';
 import { rememberRead, rememberSeen } from '../pass/remember.ts';
 import { confirmComebacks, readsAgain } from '../reads/read-comebacks.ts';
 import { readDelays } from '../reads/read-delays.ts';
+import { readMysql } from '../reads/read-mysql.ts';
 import { isAnotherInForce, policiesToRead, readPolicies } from '../reads/read-policies.ts';
 import { statusOf } from '../status/status-report.ts';
 import { writeIntent } from '../status/write-status.ts';
@@ -72,11 +73,14 @@ interface Asked {
 async function confirm(pass: Pass<ClusterApi>, { known, policyNames, step, kinds, identity }: Asked): Promise<End> {
   const { key, memory, signal, api, context } = pass;
   const reads = { ...context, api };
-  // Agents may take longer than a confirmation. The core checks the age of what they say.
-  if (kinds.includes('movesPrimary')) {
-    const replicationDelays = await readDelays(known, memory.readings.replicationDelays, context, signal);
-    rememberRead(memory, { replicationDelays });
-  }
+  // Members may take longer than a confirmation. The core checks the age of what they say.
+  const moves = kinds.includes('movesPrimary');
+  const before = memory.readings;
+  const [replicationDelays, mysql] = await Promise.all([
+    moves ? readDelays(known, before.replicationDelays, context, signal) : before.replicationDelays,
+    moves || kinds.includes('stops') ? readMysql(known, moves, before.mysql, context, signal) : before.mysql,
+  ]);
+  rememberRead(memory, { replicationDelays, mysql });
   const since = context.world.monotonic();
   const [live, policies, comebacks] = await Promise.all([
     api.readNewest({ objects: known, rollout: newestRollout(pass) }),

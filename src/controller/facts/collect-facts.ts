@@ -23,6 +23,7 @@ import { inPlaceUpdate } from './in-place-updates.ts';
 import { type Known, type Refusal, refusalStands } from './known.ts';
 import { maintenanceFacts } from './maintenance-facts.ts';
 import { inForce, modeOf, type StrategySettings, settingsWithoutEffect, strategyShown } from './mode.ts';
+import { mysqlFacts } from './mysql-facts.ts';
 import { delayFacts } from './replication-delays.ts';
 import {
   type DefaultSettings,
@@ -47,6 +48,8 @@ export interface Dependencies {
     factsFor(key: string, mode: RolloutPolicy['mode'], revision: string, unreadable: string | null): FleetFacts;
   };
   readonly checks: { factsFor(key: string, checks: readonly Check[]): readonly CheckFacts[] };
+  /** Who asks MySQL itself. `undefined` while the feature gate `ReplicationFacts` is off. */
+  readonly mysql?: object | undefined;
 }
 
 /** An optional kind that can't be read. */
@@ -90,7 +93,7 @@ export function collectFacts(
   dependencies: Dependencies,
   policies?: readonly PolicyRecord[],
 ): ObservedFacts {
-  const { world, cache, defaults, strategies, fleet, checks } = dependencies;
+  const { world, cache, defaults, strategies, fleet, checks, mysql } = dependencies;
   const { cluster, statefulSet } = objects;
   const { unseen, readings, steps, told } = known;
   const { ages } = known.seen;
@@ -122,6 +125,7 @@ export function collectFacts(
       checks: mode === 'MOCO' ? [] : checks.factsFor(key, settings.checks),
       contention: contentionFacts(known, objects, world.monotonic()),
       replicationDelays: delayFacts(readings.replicationDelays, world.monotonic()),
+      mysql: mysql === undefined ? null : mysqlFacts(readings.mysql, world.monotonic()),
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', known),
       createFailure: readings.createFailure?.message ?? null,
       released: cluster.released,
@@ -154,7 +158,7 @@ export function collectFacts(
     policy,
     settings,
     strategyShown: strategyShown(strategies, isAdopted),
-    withoutEffect: settingsWithoutEffect(mode, strategies, settings.sources, isAdopted),
+    withoutEffect: settingsWithoutEffect(mode, strategies, settings.sources, isAdopted, mysql !== undefined),
   };
 }
 

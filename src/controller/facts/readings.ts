@@ -2,6 +2,7 @@ import type { TemplateChange } from '../../api/rollout-status.ts';
 import type { Contention } from '../../core/snapshot.ts';
 import type { ComebackReadings } from './comeback-facts.ts';
 import { type InPlaceReadings, nothingReadInPlace } from './in-place-updates.ts';
+import type { KnownMysql } from './mysql-facts.ts';
 import type { KnownDelay } from './replication-delays.ts';
 
 /** What no watch delivers, as it was last read. Times are on the monotonic clock. */
@@ -10,6 +11,8 @@ export interface Readings extends ComebackReadings {
    * What replicas said when they were last asked how far they are behind, by the uid of the pod. All are asked at once.
    */
   readonly replicationDelays: ReadonlyMap<string, KnownDelay>;
+  /** What MySQL itself last said. `null` before anybody was asked. All are asked at once. */
+  readonly mysql: KnownMysql | null;
   /** What updates in place depend on, the answers to dry runs included. Ends when no member could be updated so. */
   readonly inPlace: InPlaceReadings;
   /** The newest FailedCreate message of the StatefulSet. Ends when no member is missing. */
@@ -35,6 +38,7 @@ export const nothingRead: Readings = {
   comebacks: new Map(),
   leavingNodes: new Map(),
   replicationDelays: new Map(),
+  mysql: null,
   inPlace: nothingReadInPlace,
   createFailure: null,
   template: null,

@@ -9,6 +9,7 @@ import type { Fleet } from '../fleet/fleet-limits.ts';
 import type { Memory } from '../memory/memory.ts';
 import type { ClusterReader } from '../reads/cluster-reader.ts';
 import type { DelayReader } from '../reads/delay-reader.ts';
+import type { MysqlAsker } from '../reads/mysql-asker.ts';
 import type { RecentNodes } from '../reads/read-node.ts';
 
 /** What all passes of this process share. */
@@ -18,6 +19,7 @@ export interface Context extends Dependencies {
   readonly checks: Pick<Checks, 'factsFor' | 'ask' | 'forget'>;
   readonly client: ApiClient;
   readonly delays: DelayReader;
+  readonly mysql: MysqlAsker | undefined;
   readonly nodes: RecentNodes;
   /** Nodes and PersistentVolumes have no namespace, so a controller of some namespaces may lack the right to them. */
   readonly mayLackNodes: boolean;

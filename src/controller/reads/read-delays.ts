@@ -26,7 +26,10 @@ export async function readDelaysAwaited(
   context: DelayContext,
   signal: AbortSignal,
 ): Promise<KnownDelays | null> {
-  const isAsked = hold?.rule === 'ReplicasBehind' && hold.replicas.some(({ reading }) => reading === null);
+  const isAsked =
+    hold?.rule === 'ReplicasBehind' &&
+    hold.limitSeconds !== null &&
+    hold.replicas.some(({ reading }) => reading === null);
   return isAsked ? readDelays(objects, known, context, signal) : null;
 }
 

@@ -1,17 +1,12 @@
 import { isRoutine } from '../../core/rules/catalogue.ts';
-import { isConflict } from '../../kube/api-error.ts';
 import { objects as items, type Json, milliseconds, object } from '../../moco/json.ts';
 import { rolloutCompleteCondition } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import type { Observation } from '../pass/observe.ts';
 import { isShown } from './due.ts';
-import type { StatusClient } from './status-client.ts';
 
 /** The reason of a False condition while no hold needs attention. */
 const rollingOut = 'RollingOut';
-
-/** MOCO may write the status in between. */
-export const mostTries = 3;
 
 /** How long MOCO may take to restore a template that somebody else has written. */
 const foreignTemplateMilliseconds = 10_000;
@@ -66,32 +61,6 @@ export function completionOf(observation: Observation): Completion {
 /** Whether the condition has to be written. */
 export const isDue = (cluster: ClusterRecord, completion: Completion): boolean =>
   differs(cluster, completion) && !canWait(cluster, completion);
-
-/**
- * Takes the condition away, if it is there. Resolves to whether it is gone: MOCO may keep writing in between. Rejects
- * with `ApiError`.
- */
-export async function removeCompletion(
-  { namespace, name, uid, rolloutComplete }: ClusterRecord,
-  api: StatusClient,
-): Promise<boolean> {
-  if (rolloutComplete === null) return true;
-  for (let tries = 1; tries <= mostTries; tries++) {
-    const raw = await api.readCluster(namespace, name);
-    if (raw === null || object(raw['metadata'])['uid'] !== uid) return true;
-    const conditions = items(object(raw['status'])['conditions']);
-    const others = conditions.filter(({ type }) => type !== rolloutCompleteCondition);
-    if (others.length === conditions.length) return true;
-    try {
-      const status = { ...object(raw['status']), conditions: others };
-      await api.replaceClusterStatus({ ...raw, status }, namespace, name);
-      return true;
-    } catch (error) {
-      if (!isConflict(error)) throw error;
-    }
-  }
-  return false;
-}
 
 /** Absent is equivalent to False. True must have the current generation, which `kubectl wait` compares. */
 export function differs({ rolloutComplete, generation }: ClusterRecord, { complete, reason }: Completion): boolean {

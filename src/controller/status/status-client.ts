@@ -1,13 +1,16 @@
 import { type MySQLRollout, type RolloutSpec, rolloutKind } from '../../api/rollout.ts';
 import { type SequenceStatus, sequenceKind } from '../../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
+import { isConflict } from '../../kube/api-error.ts';
 import { apiVersion, path } from '../../kube/resource.ts';
-import type { Json } from '../../moco/json.ts';
-import { clusterKind } from '../../moco/names.ts';
+import { type Json, object, objects } from '../../moco/json.ts';
+import { clusterKind, rolloutCompleteCondition } from '../../moco/names.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import { usedOf } from '../facts/rollout-record.ts';
 import type { SequenceRecord } from '../facts/sequence-record.ts';
 import { ClusterReader } from '../reads/cluster-reader.ts';
+
+const mostTries = 3;
 
 /** Creates MySQLRollouts and replaces statuses: writes that report and never disrupt a member. */
 export class StatusClient extends ClusterReader {
@@ -104,5 +107,28 @@ export class StatusClient extends ClusterReader {
       body: cluster,
       priority: 'status',
     });
+  }
+
+  /**
+   * Takes our condition away from the MySQLCluster, if it is there. Resolves to whether it is gone: MOCO may keep
+   * writing in between.
+   */
+  async removeCompletion({ namespace, name, uid, rolloutComplete }: ClusterObjects['cluster']): Promise<boolean> {
+    if (rolloutComplete === null) return true;
+    for (let tries = 1; tries <= mostTries; tries++) {
+      const raw = await this.readCluster(namespace, name);
+      if (raw === null || object(raw['metadata'])['uid'] !== uid) return true;
+      const conditions = objects(object(raw['status'])['conditions']);
+      const others = conditions.filter(({ type }) => type !== rolloutCompleteCondition);
+      if (others.length === conditions.length) return true;
+      try {
+        const status = { ...object(raw['status']), conditions: others };
+        await this.replaceClusterStatus({ ...raw, status }, namespace, name);
+        return true;
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+      }
+    }
+    return false;
   }
 }

@@ -50,6 +50,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
     observedClusterGeneration: cluster.generation,
     phase: phase({ ...decision, hold }),
     strategy: observation.strategyShown,
+    mysqlProblem: snapshot.mysql?.problem ?? undefined,
     updatesInPlace: policy.inPlaceUpdates.mode === 'Never' ? undefined : true,
     updateRevision: revision === '' ? undefined : revision,
     currentRevision: statefulSet?.currentRevision || undefined,
@@ -152,6 +153,18 @@ function updateOf({ members }: ClusterSnapshot, ordinal: number): string | undef
   return inPlace === null ? undefined : explainInPlace(inPlace);
 }
 
+/** An answer that is older belongs to an earlier step. */
+const recentSeconds = 60;
+
+function replicationOf({ members, mysql }: ClusterSnapshot, ordinal: number): MemberStatus['replication'] {
+  if (mysql === null || mysql.ageSeconds === null || mysql.ageSeconds >= recentSeconds) return undefined;
+  const uid = members.find((member) => member.ordinal === ordinal)?.uid;
+  const said = mysql.members.find((one) => one.uid === uid)?.said;
+  if (said?.kind !== 'replica') return undefined;
+  const { missing, unapplied: notApplied } = said;
+  return { notApplied, ...(missing !== null && { notReceived: missing }) };
+}
+
 function messageOf({ comesBack, evidence }: MemberReport): string | undefined {
   const sentences = [comesBack && explainComesBack(comesBack), evidence && explainEvidence(evidence)];
   return sentences.filter((one) => one !== null).join('; ') || undefined;
@@ -182,6 +195,7 @@ function memberStatuses(
       message: messageOf(member),
       update: updateOf(snapshot, ordinal),
       // While MOCO re-creates the StatefulSet it is unknown which members are up to date, so nothing changes.
+      replication: replicationOf(snapshot, ordinal),
       updatedAt: updated ? (since ?? seen) : updateRevision === '' ? since : undefined,
     });
   });

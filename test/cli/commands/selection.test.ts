@@ -52,6 +52,28 @@ describe('the selection of clusters', () => {
     expect(namesIn(await cluster.run('get', '--stale', '-o', 'wide'))).to.deep.equal(['orders']);
   });
 
+  it('takes flags before the command, and names with their kind, as kubectl does', async () => {
+    const { out } = await cluster.run('status', 'orders');
+    const same = [
+      ['-n', 'default', 'status', 'orders'],
+      ['--namespace=default', '--request-timeout', '20s', 'status', 'orders'],
+      ['status', 'mysqlcluster/orders'],
+      ['status', 'MySQLClusters.moco.cybozu.com/orders'],
+      ['status', 'mysqlrollouts.v1alpha1.moco-rollout.io/orders'],
+    ];
+    for (const argv of same)
+      expect(await cluster.run(...argv), argv.join(' ')).to.deep.equal({ status: 0, out, err: '' });
+    expect(namesIn(await cluster.run('-A', '--held', 'get'))).to.deep.equal(
+      namesIn(await cluster.run('get', '-A', '--held')),
+    );
+    const other = await cluster.run('status', 'pod/orders');
+    expect([other.status, other.err]).to.deep.equal([
+      1,
+      'error: mysqlclusters.moco.cybozu.com "pod/orders" not found: no object can have this name\n',
+    ]);
+    expect((await cluster.run('-x', 'status')).status).to.equal(2);
+  });
+
   it('refuses filters together with names, and data together with a watch', async () => {
     for (const argv of [
       ['status', 'orders', '--held'],

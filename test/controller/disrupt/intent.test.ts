@@ -6,7 +6,7 @@ import type { Step, Target } from '../../../src/core/decision.ts';
 import { isDisruptive, ruleOf } from '../../../src/core/step.ts';
 import { ApiClient } from '../../../src/kube/api-client.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
-import type { ExchangeResponse } from '../../../src/kube/world.ts';
+import type { ApiAnswer } from '../../support/api-server/api-answer.ts';
 import { Bench, member } from '../bench.ts';
 
 const target = (ordinal: number, uid = `uid-${ordinal}`, resourceVersion = '1'): Target => ({
@@ -162,7 +162,7 @@ describe('invalidating an intent', () => {
     /** An eviction of member 2 and its intent; `happens` may do the first of its writes. Resolves to the late answer. */
     async function lateEviction(
       happens: (bench: Bench, firstWrite: () => void) => void,
-    ): Promise<[Bench, ExchangeResponse]> {
+    ): Promise<readonly [Bench, ApiAnswer]> {
       const bench = new Bench();
       const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }), signal);
       const { uid, resourceVersion } = bench.server.get(pods, member(2)).metadata;
@@ -193,8 +193,8 @@ describe('invalidating an intent', () => {
     };
     for (const [moment, happens] of Object.entries(moments)) {
       it(`refuses what is left of it: ${moment}`, async () => {
-        const [bench, { status }] = await lateEviction(happens);
-        expect(status).to.equal(409);
+        const [bench, { code }] = await lateEviction(happens);
+        expect(code).to.equal(409);
         expect(bench.server.get(pods, member(2)).metadata).not.to.have.property('deletionTimestamp');
       });
     }

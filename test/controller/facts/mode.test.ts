@@ -40,6 +40,7 @@ const without = (mode: Mode, onDeleteEnabled: boolean, spec: object, isAdopted =
     { onDeleteEnabled, partitionDriver: 'moco', inPlaceEnabled: true },
     configured(spec).sources,
     isAdopted,
+    true,
   );
 
 const everything = {
@@ -121,10 +122,20 @@ describe('settings without effect', () => {
     const spec = { inPlace: { mode: 'Only' } };
     const { policy, sources } = configured(spec);
     const off = { onDeleteEnabled: true, partitionDriver: 'moco', inPlaceEnabled: false } as const;
-    expect(settingsWithoutEffect('OnDelete', off, sources, true)).to.deep.equal(['inPlace']);
+    expect(settingsWithoutEffect('OnDelete', off, sources, true, true)).to.deep.equal(['inPlace']);
     expect(inForce(policy, 'OnDelete', defaultPolicy, true, false).inPlaceUpdates.mode).to.equal('Never');
     expect(inForce(policy, 'OnDelete', defaultPolicy, true, true).inPlaceUpdates.mode).to.equal('Only');
     expect(inForce(policy, 'Partition', defaultPolicy, true, true).inPlaceUpdates.mode).to.equal('Never');
+  });
+
+  it('has waits for long writes while MySQL is not asked', () => {
+    const { sources } = configured({ longWriteGraceSeconds: 5, longWritePolicy: 'Hold' });
+    const all = { onDeleteEnabled: true, partitionDriver: 'moco', inPlaceEnabled: true } as const;
+    expect(settingsWithoutEffect('OnDelete', all, sources, true, false)).to.deep.equal([
+      'longWriteGraceSeconds',
+      'longWritePolicy',
+    ]);
+    expect(settingsWithoutEffect('OnDelete', all, sources, true, true)).to.deep.equal([]);
   });
 
   it('do not reach the decision if MOCO drives', () => {

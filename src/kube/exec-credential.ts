@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import type { RequestOptions } from 'node:https';
+import type { User } from '@kubernetes/client-node';
+import type { ClusterEntry, ExecConfig } from './kubeconfig-files.ts';
+
+/** What a plugin returns; times are RFC 3339. */
+interface Credential {
+  readonly token?: string;
+  readonly clientCertificateData?: string;
+  readonly clientKeyData?: string;
+  readonly expirationTimestamp?: string;
+}
+
+const kind = 'ExecCredential';
+/** The extension of a cluster with what its administrator has for the plugin. */
+const pluginExtension = 'client.authentication.k8s.io/exec';
+
+/** The name under which client-node finds it. */
+export const execProvider = 'moco-rollout-exec';
+
+/**
+ * Credentials from a command (client.authentication.k8s.io/v1 and v1beta1), as client-go runs it: with
+ * KUBERNETES_EXEC_INFO, which client-node 2.0.1 leaves out, and on the terminal if it may ask. They are kept until they
+ * expire.
+ */
+export class ExecCredential {
+  readonly #exec: ExecConfig;
+  readonly #cluster: ClusterEntry;
+  #known: Credential | null = null;
+
+  constructor(exec: ExecConfig, cluster: ClusterEntry) {
+    this.#exec = exec;
+    this.#cluster = cluster;
+  }
+
+  isAuthProvider(user: User): boolean {
+    return user.authProvider?.name === execProvider;
+  }
+
+  /** Rejects with a sentence if the command returns no credential. */
+  async applyAuthentication(_: User, options: RequestOptions): Promise<void> {
+    if (this.#known === null || isExpired(this.#known)) this.#known = await this.#run();
+    const { token, clientCertificateData: cert, clientKeyData: key } = this.#known;
+    if (cert && key) Object.assign(options, { cert, key });
+    if (token) options.headers = { ...options.headers, Authorization: `Bearer ${token}` };
+  }
+
+  async #run(): Promise<Credential> {
+    const { command, args, env, apiVersion, interactiveMode = 'IfAvailable', installHint } = this.#exec;
+    if (!command) throw new Error('expected a command in exec of the user, got none');
+    const interactive = interactiveMode !== 'Never' && process.stdin.isTTY;
+    if (interactiveMode === 'Always' && !interactive) throw new Error(`${command} needs a terminal as standard input`);
+    const spec = {
+      interactive,
+      ...(this.#exec.provideClusterInfo === true && { cluster: clusterInfo(this.#cluster) }),
+    };
+    const [input, errors] = interactive ? (['inherit', 'inherit'] as const) : (['ignore', 'pipe'] as const);
+    const subprocess = spawn(command, [...(args ?? [])], {
+      stdio: [input, 'pipe', errors],
+      env: {
+        ...process.env,
+        ...Object.fromEntries((env ?? []).map(({ name, value }) => [name, value])),
+        KUBERNETES_EXEC_INFO: JSON.stringify({ apiVersion, kind, spec }),
+      },
+    });
+    const [out, err] = [textOf(subprocess.stdout), textOf(subprocess.stderr)];
+    const status = await new Promise<number | null>((settle, fail) => {
+      subprocess.once('error', (error: NodeJS.ErrnoException) => {
+        const hint = installHint ? `; ${installHint}` : '';
+        fail(error.code === 'ENOENT' ? new Error(`there is no command ${command}${hint}`, { cause: error }) : error);
+      });
+      subprocess.once('close', settle);
+    });
+    if (status !== 0) throw new Error(`${command} exited with ${status}: ${(await err).trim()}`);
+    return credentialOf(await out, command, apiVersion);
+  }
+}
+
+function credentialOf(text: string, command: string, apiVersion: string | undefined): Credential {
+  const came = parsed(text);
+  if (came?.kind !== kind || came.apiVersion !== apiVersion) {
+    const got = came === null ? 'no JSON' : `${came.kind} of ${came.apiVersion}`;
+    throw new Error(`expected ${command} to write an ${kind} of ${apiVersion}, got ${got}`);
+  }
+  const { token, clientCertificateData, clientKeyData } = came.status ?? {};
+  if (!token && !(clientCertificateData && clientKeyData)) {
+    throw new Error(`expected ${command} to return a token, or a client certificate with its key; got neither`);
+  }
+  return came.status ?? {};
+}
+
+function parsed(text: string): { kind?: string; apiVersion?: string; status?: Credential } | null {
+  try {
+    return Object(JSON.parse(text)) as { kind?: string; apiVersion?: string; status?: Credential };
+  } catch {
+    return null;
+  }
+}
+
+function isExpired({ expirationTimestamp }: Credential): boolean {
+  // oxlint-disable-next-line no-restricted-globals -- the plugin gives a time of day, which client-go compares like that
+  return expirationTimestamp !== undefined && Date.parse(expirationTimestamp) <= Date.now();
+}
+
+/** `spec.cluster` of an ExecCredential: the cluster of the kubeconfig without paths, and the extension as `config`. */
+function clusterInfo({ 'certificate-authority': file, extensions, ...cluster }: ClusterEntry): object {
+  const data = file === undefined ? cluster['certificate-authority-data'] : readFileSync(file).toString('base64');
+  const config = extensions?.find(({ name }) => name === pluginExtension)?.extension;
+  return { ...cluster, 'certificate-authority-data': data, config };
+}
+
+async function textOf(stream: AsyncIterable<Buffer> | null): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream ?? []) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
