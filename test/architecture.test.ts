@@ -24,7 +24,7 @@ const controllerOrder = ['facts', 'cache', 'fleet', 'memory', 'reads', 'pass', '
 /** What the entrances may import of the controller besides facts and the fleet, by the folder or the file that does. */
 const importsOfEntrances: Readonly<Record<string, readonly string[]>> = {
   // It starts the controller.
-  'src/program.ts': ['controller.ts', 'cache/check-reader.ts', 'reads/delay-reader.ts', 'reads/mysql-asker.ts'],
+  'src/program.ts': ['controller.ts', 'cache/check-answers.ts', 'reads/read-delays.ts', 'reads/mysql-asker.ts'],
   // The objects of a fleet, in the stores that the fleet follows.
   'src/cli/cluster/cluster-snapshot.ts': ['cache/', 'reads/'],
   'src/cli/cluster/sequences.ts': ['cache/cache.ts'],

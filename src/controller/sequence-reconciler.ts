@@ -4,9 +4,8 @@ import type { EventRecorder } from '../kube/event-recorder.ts';
 import type { World } from '../kube/world.ts';
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts';
 import type { Stages } from './fleet/sequence-stages.ts';
-import { sequenceChangesAt, sequenceNumbers, sequenceStatus } from './fleet/sequence-status.ts';
+import { sequenceChangesAt, sequenceEvents, sequenceNumbers, sequenceStatus } from './fleet/sequence-status.ts';
 import type { Requeue } from './pass/end.ts';
-import { sequenceEvents } from './status/sequence-events.ts';
 import type { StatusClient } from './status/status-client.ts';
 
 export interface SequenceContext {

@@ -1,3 +1,4 @@
+// oxlint-disable no-restricted-imports -- for the type of what it bounds
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 

@@ -110,10 +110,11 @@ async function conversation<T>(
       const [rows] = await connection.promise().query<RowDataPacket[][]>(sql);
       return Array.isArray(rows) ? rows : [];
     };
-    work(query).then((answer) => {
-      resolve(answer);
+    const converseAndEnd = async (): Promise<void> => {
+      resolve(await work(query));
       connection.end(() => socket.destroy());
-    }, fail);
+    };
+    converseAndEnd().catch(fail);
   });
 }
 

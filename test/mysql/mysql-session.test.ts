@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { realWorld } from '../../src/kube/world.ts';
 import { converse, MysqlError } from '../../src/mysql/mysql-session.ts';
 import { readCluster } from '../../src/mysql/read-cluster.ts';

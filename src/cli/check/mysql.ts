@@ -10,7 +10,7 @@ export const mysql: Check = {
     const deployment = await controllerDeployment(session);
     if (deployment === null) return failed('no controller is installed');
     const { options } = await publishedFlags(session);
-    if (options.featureGates.ReplicationFacts !== true) {
+    if (!options.featureGates.ReplicationFacts) {
       return ok(
         'it is not asked (feature gate ReplicationFacts): whether a replica that is ready has received what the primary has committed is not known, nor what a switchover would cut off',
       );

@@ -6,9 +6,8 @@ import {
   strategyOnDelete,
 } from '../../moco/names.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
-import { describe, dryRun, notInForce } from './admission-dry-run.ts';
 import type { ClusterApi, StatefulSetPatch } from './cluster-client.ts';
-import { whicheverVersion } from './whichever-version.ts';
+import { describe, dryRun, notInForce, whicheverVersion } from './patch-stateful-set.ts';
 
 const labels = { [strategyLabel]: strategyOnDelete, [newPodsLabel]: null };
 const setOnDelete: StatefulSetPatch = {

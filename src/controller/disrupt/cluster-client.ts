@@ -1,6 +1,6 @@
 import type { Target } from '../../core/decision.ts';
 import type { ContainerResources, InPlaceChange } from '../../core/in-place-changes.ts';
-import type { ApiClient } from '../../kube/api-client.ts';
+import type { ApiClient, Call } from '../../kube/api-client.ts';
 import { ApiError, isInvalid } from '../../kube/api-error.ts';
 import { path, pods, statefulSets } from '../../kube/resource.ts';
 import type { Reservation } from '../../kube/token-bucket.ts';
@@ -31,6 +31,9 @@ export type PatchedAs = Pick<StatefulSetRecord, 'namespace' | 'name' | 'uid'> & 
 
 /** What the patch of a pod changes that has been resized. */
 export type InPlacePatch = Omit<InPlaceChange, 'resources'>;
+
+/** A write of which everything else is the same. */
+type OnceCall = Pick<Call, 'method' | 'path' | 'query' | 'body' | 'contentType'>;
 
 const mergePatch = 'application/merge-patch+json';
 const jsonPatch = 'application/json-patch+json';
@@ -111,46 +114,44 @@ export class ClusterApi extends StatusClient {
   }
 
   /** A value of `null` removes the annotation. Resolves to the new resourceVersion of the object. */
-  async annotate(
+  annotate(
     kind: 'Pod' | 'StatefulSet',
     namespace: string,
     { name, uid, resourceVersion }: Omit<Target, 'ordinal'>,
     annotations: Readonly<Record<string, string | null>>,
   ): Promise<string> {
-    const after = await this.#write<{ metadata: { resourceVersion: string } }>({
+    return this.#writeVersion({
       method: 'PATCH',
       path: path(annotated[kind], { namespace, name }),
       contentType: mergePatch,
       body: { metadata: { uid, resourceVersion, annotations } },
     });
-    return after.metadata.resourceVersion;
   }
 
   /**
    * Changes a running pod into what the revision would have created. The label goes with it: only then the StatefulSet
    * counts the pod as updated. Resolves to the new resourceVersion. With `dryRun` nothing is stored.
    */
-  async updateInPlace(
+  updateInPlace(
     namespace: string,
     { name, uid, resourceVersion }: Target,
     { labels, annotations, containers, initContainers }: InPlacePatch,
     dryRun = false,
   ): Promise<string> {
-    const after = await this.#write<{ metadata: { resourceVersion: string } }>({
+    return this.#writeVersion({
       method: 'PATCH',
       path: path(pods, { namespace, name }),
       ...(dryRun && { query: { dryRun: 'All' } }),
       contentType: strategicMergePatch,
       body: { metadata: { uid, resourceVersion, labels, annotations }, spec: { containers, initContainers } },
     });
-    return after.metadata.resourceVersion;
   }
 
   /**
    * Resizes containers of a running pod, and changes nothing else: the API server ignores labels and images here.
    * Resolves to the new resourceVersion. With `dryRun` nothing is stored.
    */
-  async resizePod(
+  resizePod(
     namespace: string,
     { name, uid, resourceVersion }: Target,
     resources: readonly ContainerResources[],
@@ -160,14 +161,13 @@ export class ClusterApi extends StatusClient {
       name: container,
       resources: { limits, requests },
     }));
-    const after = await this.#write<{ metadata: { resourceVersion: string } }>({
+    return this.#writeVersion({
       method: 'PATCH',
       path: path(pods, { namespace, name, subresource: 'resize' }),
       query: { fieldManager: resizeManager, ...(dryRun && { dryRun: 'All' }) },
       contentType: strategicMergePatch,
       body: { metadata: { uid, resourceVersion }, spec: { containers } },
     });
-    return after.metadata.resourceVersion;
   }
 
   /**
@@ -221,8 +221,14 @@ export class ClusterApi extends StatusClient {
     return after && { ...after, probe: text(object(found)[admissionProbeAnnotation]) };
   }
 
+  /** Resolves to the new resourceVersion. */
+  async #writeVersion(call: OnceCall): Promise<string> {
+    const after = await this.#write<{ metadata: { resourceVersion: string } }>(call);
+    return after.metadata.resourceVersion;
+  }
+
   /** Sent once, and only while it is still wanted. */
-  #write<T>(call: Omit<Parameters<StatusClient['call']>[0], 'priority'>): Promise<T> {
+  #write<T>(call: OnceCall): Promise<T> {
     return this.call<T>({ ...call, priority: 'disrupt', retries: 0, isStillWanted: this.#isStillWanted });
   }
 }

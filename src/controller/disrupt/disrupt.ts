@@ -28,7 +28,7 @@ import { provePartitionHeld } from './adopt.ts';
 import type { ClusterApi } from './cluster-client.ts';
 import { act } from './execute.ts';
 import { intentOf, sameStep } from './intent.ts';
-import { settleIntent } from './settle.ts';
+import { settleIntent } from './prepare.ts';
 
 /**
  * Confirms the step, writes the intent, and acts. An intent stays in the status only if its outcome is unknown.

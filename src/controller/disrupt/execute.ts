@@ -2,7 +2,7 @@ import type { Step, Target } from '../../core/decision.ts';
 import { ApiError, isConflict, isNotFound, isTooManyRequests, wasNeverSent, wasTooLate } from '../../kube/api-error.ts';
 import type { World } from '../../kube/world.ts';
 import { annotationOn, demoteAnnotation, demotedForAnnotation, restartInPlaceAnnotation } from '../../moco/names.ts';
-import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import type { ClusterObjects, PodRecord, StatefulSetRecord } from '../../moco/records.ts';
 import type { StepResult } from '../facts/ended-step.ts';
 import type { OwnWrite } from '../facts/own-writes.ts';
 import type { Answer } from '../pass/end.ts';
@@ -34,6 +34,14 @@ export async function act(
     expected: { resourceVersion },
     sinceMilliseconds: now,
   });
+  /** `write` resolves to the StatefulSet after it, or to `null` if it does not say. */
+  const ofStatefulSet = (write: (found: StatefulSetRecord) => Promise<StatefulSetRecord | null>): Promise<Answer> => {
+    if (statefulSet === null) throw new Error(`expected a StatefulSet for ${step.kind}, got none`);
+    return each([{ ...statefulSet, ordinal: -1 }], async () => {
+      const after = await write(statefulSet);
+      return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
+    });
+  };
   switch (step.kind) {
     case 'none':
       return nothingDone;
@@ -73,40 +81,29 @@ export async function act(
         return seen(`end of the demotion of ${target.name}`, target.uid, version);
       });
     case 'release':
-      if (statefulSet === null) throw new Error('expected a StatefulSet to release, got none');
-      return each([{ ...statefulSet, ordinal: -1 }], async () => {
+      return ofStatefulSet(async (found) => {
         // First, so that nothing is left behind by a release that is interrupted and done again.
         await Promise.all(pods.filter(isNoted).map((pod) => forgetInPlace(pod, api)));
-        const after = await release(statefulSet, api);
-        return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
+        return release(found, api);
       });
-    case 'setStrategy':
-      if (statefulSet === null) throw new Error('expected a StatefulSet to adopt, got none');
-      if (step.newPods === 'CurrentRevision') {
-        let kept: Kept | null = null;
-        const answer = await each([{ ...statefulSet, ordinal: -1 }], async () => {
-          kept = await keepRevisions(statefulSet, step.lasts, api);
-          return seen(step.kind, statefulSet.uid, kept.after?.resourceVersion ?? statefulSet.resourceVersion);
-        });
-        return withKeeper(answer, kept);
-      }
-      return each([{ ...statefulSet, ordinal: -1 }], async () => {
-        const after = await adopt(statefulSet, api);
-        return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
+    case 'setStrategy': {
+      if (step.newPods === 'UpdateRevision') return ofStatefulSet((found) => adopt(found, api));
+      let kept: Kept | null = null;
+      const answer = await ofStatefulSet(async (found) => {
+        kept = await keepRevisions(found, step.lasts, api);
+        return kept.after;
       });
+      return withKeeper(answer, kept);
+    }
     case 'setPartition':
-      if (statefulSet === null) throw new Error('expected a StatefulSet for a partition, got none');
-      return each([{ ...statefulSet, ordinal: -1 }], async () => {
+      return ofStatefulSet((found) => {
         const spec = { updateStrategy: { rollingUpdate: { partition: step.partition } } };
-        const after = await api.patchStatefulSet(statefulSet, { spec });
-        return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
+        return api.patchStatefulSet(found, { spec });
       });
     case 'promoteRevision':
-      if (statefulSet === null) throw new Error('expected a StatefulSet for a current revision, got none');
-      return each([{ ...statefulSet, ordinal: -1 }], async () => {
+      return ofStatefulSet(async (found) => {
         if (step.for === 'keep') await assertRevision(step.revision, namespace, api);
-        const after = await api.promoteRevision(statefulSet, step);
-        return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
+        return api.promoteRevision(found, step);
       });
   }
 }

@@ -11,9 +11,8 @@ import {
 } from '../../moco/names.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
 import type { StrategyKeeper } from '../facts/admission.ts';
-import { describe, dryRun, notInForce } from './admission-dry-run.ts';
 import type { ClusterApi, StatefulSetPatch } from './cluster-client.ts';
-import { whicheverVersion } from './whichever-version.ts';
+import { describe, dryRun, notInForce, whicheverVersion } from './patch-stateful-set.ts';
 
 const label = { [newPodsLabel]: newPodsAtCurrentRevision };
 const keep: StatefulSetPatch = { labels: label };

@@ -1,16 +1,19 @@
-import { isOwnOf } from '../../api/rollout.ts';
+import { isOwnOf, type MySQLRollout } from '../../api/rollout.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '../../kube/api-error.ts';
 import { splitKey } from '../../kube/store.ts';
+import { timestampOf } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import type { Cache } from '../cache/cache.ts';
 import { wholeRecord } from '../facts/rollout-record.ts';
-import { type End, nothingToReport } from '../pass/end.ts';
+import { again, type End, nothingToReport, vetoed } from '../pass/end.ts';
 import { newestRollout } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
 import type { ClusterReader } from '../reads/cluster-reader.ts';
+import { reportSettled } from '../status/news.ts';
 import type { StatusClient } from '../status/status-client.ts';
+import { writeIntent } from '../status/write-status.ts';
 import type { ClusterApi } from './cluster-client.ts';
-import { settleIntent } from './settle.ts';
+import { invalidate } from './intent.ts';
 
 /**
  * Ensures that a MySQLRollout exists and that no earlier step can still happen. Resolves to how the pass ends if it
@@ -53,4 +56,22 @@ export async function readWhole(key: string, { rollouts }: Cache, api: ClusterRe
   if (rollout !== null && rollouts.get(namespace, name) === known) rollouts.put(wholeRecord(rollout));
   // The MySQLRollout is gone. The watch is about to deliver that.
   return rollout !== null;
+}
+
+/**
+ * Invalidates an intent with an unknown outcome before anything else is done, for example after a crash, a change of
+ * leader or a lost response. Resolves to `null` if there is no such intent.
+ */
+export async function settleIntent(pass: Pass<ClusterApi>, rollout: MySQLRollout): Promise<End | null> {
+  const { key, memory, api, context } = pass;
+  const { intent } = rollout.status ?? {};
+  if (!intent || intent.id === memory.steps.settledIntent) return null;
+  const left = await invalidate(intent, splitKey(key)[0], api);
+  const settled = reportSettled(rollout.status ?? {}, left, timestampOf(context.world.wall()));
+  const written = await writeIntent(pass, rollout, settled);
+  if (written === 'refused') return { kind: 'nothing', report: 'cached' };
+  if (written === 'overtaken') return { kind: 'nothing', report: null, ...vetoed };
+  context.fleet.count(intent);
+  context.log.info({ cluster: key, step: intent.step, rule: intent.rule }, 'invalidated a previous intent');
+  return { kind: 'settled', intent, ...again };
 }

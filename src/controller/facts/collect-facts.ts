@@ -16,7 +16,6 @@ import { objectFacts } from '../../moco/cluster-facts.ts';
 import { milliseconds, timestampOf } from '../../moco/json.ts';
 import type { BudgetRecord, ClusterObjects, ClusterRecord, PodRecord } from '../../moco/records.ts';
 import { keeperKnown } from './admission.ts';
-import { comebackFacts } from './comeback-facts.ts';
 import { contentionFacts } from './contention.ts';
 import { unreported } from './ended-step.ts';
 import { inPlaceUpdate } from './in-place-updates.ts';
@@ -24,7 +23,7 @@ import { type Known, type Refusal, refusalStands } from './known.ts';
 import { maintenanceFacts } from './maintenance-facts.ts';
 import { inForce, modeOf, type StrategySettings, settingsWithoutEffect, strategyShown } from './mode.ts';
 import { mysqlFacts } from './mysql-facts.ts';
-import { delayFacts } from './replication-delays.ts';
+import { comebackFacts, delayFacts } from './readings.ts';
 import {
   type DefaultSettings,
   type Settings,

@@ -8,8 +8,8 @@ import type { Dependencies } from '../facts/collect-facts.ts';
 import type { Fleet } from '../fleet/fleet-limits.ts';
 import type { Memory } from '../memory/memory.ts';
 import type { ClusterReader } from '../reads/cluster-reader.ts';
-import type { DelayReader } from '../reads/delay-reader.ts';
 import type { MysqlAsker } from '../reads/mysql-asker.ts';
+import type { DelayReader } from '../reads/read-delays.ts';
 import type { RecentNodes } from '../reads/read-node.ts';
 
 /** What all passes of this process share. */

@@ -6,7 +6,7 @@ import { type Json, object, objects } from '../../moco/json.ts';
 import { isToBeEmptied } from '../../moco/nodes.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { claimsOf, isTerminating } from '../../moco/successor.ts';
-import type { ComebackReadings, KnownComeback } from '../facts/comeback-facts.ts';
+import type { ComebackReadings, KnownComeback } from '../facts/readings.ts';
 import type { ClusterReader } from './cluster-reader.ts';
 import { type NodeContext, type NodeRead, type RecentNodes, readNode, readTied } from './read-node.ts';
 import { readRefusal, type SuccessorContext } from './read-successor.ts';

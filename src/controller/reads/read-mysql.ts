@@ -1,17 +1,20 @@
 import type { Decision } from '../../core/decision.ts';
-import type { MemberSaid } from '../../core/mysql-reading.ts';
+import type { MemberSaid, OpenWrite } from '../../core/mysql-reading.ts';
 import { lastingSeconds } from '../../core/replicas-behind.ts';
 import { longWriteSeconds } from '../../core/rules/long-write.ts';
 import { keyOf, splitKey } from '../../kube/store.ts';
 import type { Log, World } from '../../kube/world.ts';
-import { timestampOf } from '../../moco/json.ts';
+import { milliseconds, timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import type { OpenWriteNow } from '../../mysql/statements.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import type { Readings } from '../facts/readings.ts';
 import type { MysqlAsker } from './mysql-asker.ts';
 
 /** After a longer pause an answer belongs to another step. */
 const seriesMilliseconds = 60_000;
+/** Less is a second that the server has rounded, and the time of an answer. */
+const sameMilliseconds = 3000;
 
 export interface MysqlContext {
   /** `undefined` while the feature gate `ReplicationFacts` is off. */
@@ -88,10 +91,18 @@ export async function readMysql(
   return {
     problem,
     members: new Map(members),
-    writes: writes.map((write) => ({ ...write, since: timestampOf(world.wall() - write.ageSeconds * 1000) })),
+    writes: writes.map((write) => ({ ...write, since: sinceOf(write, last?.writes ?? [], world) })),
     waitingSinceMilliseconds: waits ? (last?.waitingSinceMilliseconds ?? now) : null,
     atMilliseconds: now,
   };
+}
+
+/** The server counts whole seconds: the same write keeps the time that people have seen. */
+function sinceOf({ session, ageSeconds }: OpenWriteNow, before: readonly OpenWrite[], world: World): string {
+  const began = world.wall() - ageSeconds * 1000;
+  const known = before.find((write) => write.session === session)?.since ?? null;
+  const isSame = Math.abs((milliseconds(known) ?? 0) - began) < sameMilliseconds;
+  return known !== null && isSame ? known : timestampOf(began);
 }
 
 const isRunning = ({ deletionTimestamp, containers }: PodRecord): boolean =>

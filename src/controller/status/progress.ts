@@ -14,9 +14,9 @@ import { type Finished, isDemotionMissed, isFailedTry, isSwitchedOver, unreporte
 import { takesSlot } from '../fleet/fleet-standing.ts';
 import { type Memory } from '../memory/memory.ts';
 import type { Observation } from '../pass/observe.ts';
-import { secondsBetween } from './held-for.ts';
 import { inPlaceProgressOf } from './in-place-progress.ts';
 import { memberProgressOf, sorted } from './member-progress.ts';
+import { secondsBetween } from './rollout-history.ts';
 
 // What the status records of the current rollout: facts that the next decision needs and no object has.
 

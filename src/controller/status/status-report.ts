@@ -14,10 +14,9 @@ import { type Memory } from '../memory/memory.ts';
 import type { Observation } from '../pass/observe.ts';
 import { conditions } from './conditions.ts';
 import { isShown } from './due.ts';
-import { heldForOf } from './held-for.ts';
 import { type News, newsOf } from './news.ts';
 import { disruptedFor, progressOf } from './progress.ts';
-import { finishedRollout } from './rollout-history.ts';
+import { finishedRollout, heldForOf } from './rollout-history.ts';
 import { withinLimits } from './status-limits.ts';
 
 /** A status, and what ended between the stored status and this one. */

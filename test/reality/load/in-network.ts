@@ -34,17 +34,19 @@ let passwords: Passwords | null = null;
 process.on('message', (order: Start | Stop) => {
   switch (order.kind) {
     case 'start':
-      passwords = order.passwords;
-      void WriteLoad.start({ ...order, address: () => order.service }).then((started) => {
-        load = started;
-        process.send?.({ kind: 'started' });
-      });
+      void start(order);
       return;
     case 'stop':
       void stop(order.members).then((result) => process.send?.({ kind: 'stopped', result }));
   }
 });
 process.on('disconnect', () => process.exit(0));
+
+async function start(order: Start): Promise<void> {
+  passwords = order.passwords;
+  load = await WriteLoad.start({ ...order, address: () => order.service });
+  process.send?.({ kind: 'started' });
+}
 
 async function stop(members: readonly CheckedMember[]): Promise<LoadResult> {
   if (load === null || passwords === null) throw new Error('Expected a load that was started before it is stopped');

@@ -120,7 +120,8 @@ export class WriteLoad {
           await this.#insert(session, [writer, number]);
           this.#gaps[kind].acknowledged(now());
           await delay(paceMilliseconds);
-        } while (kind === 'kept' && !this.#isStopping);
+          if (kind === 'fresh') return;
+        } while (!this.#isStopping);
       });
     }
   }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -83,40 +84,39 @@ async function play(asks: boolean): Promise<void> {
       'SET GLOBAL rpl_semi_sync_master_wait_for_slave_count = 1',
       'SET GLOBAL rpl_semi_sync_master_enabled = ON',
     );
+    const session = await source.session();
+    const blob = randomBytes(bytesEach);
     for (let left = transactions; left > 0; left -= 1) {
-      await source.run(`INSERT INTO d.t (v) VALUES (REPEAT(MD5(RAND()), ${bytesEach / 32}))`);
+      await session.query('INSERT INTO d.t (v) VALUES (?)', [blob]);
     }
     const way = await slowWay(source.port);
     await follow(returned, way.port);
     const back = performance.now();
-    let longest = 0;
-    let commits = 0;
-    let isOver = false;
-    const session = await source.session();
+    const seen = { longest: 0, commits: 0, isOver: false };
     const writing = (async () => {
-      while (!isOver) {
+      while (!seen.isOver) {
         const since = performance.now();
         await session.query('INSERT INTO d.t (v) VALUES (1)');
-        longest = Math.max(longest, performance.now() - since);
-        commits += 1;
+        seen.longest = Math.max(seen.longest, performance.now() - since);
+        seen.commits += 1;
         await delay(100);
       }
     })();
     await delay(minReadySeconds * 1000);
     console.log(`  it lacks ${await missing(source, returned)} transactions ${minReadySeconds} s after it came back`);
-    while (asks && (await missing(source, returned)) !== 0) await delay(1000);
+    if (asks) while ((await missing(source, returned)) !== 0) await delay(1000);
     console.log(`  the next replica goes ${((performance.now() - back) / 1000).toFixed(1)} s after it came back`);
     await next.stop();
-    const before = commits;
+    const wanted = seen.commits + 10;
     const until = performance.now() + longestSeconds * 1000;
-    while (performance.now() < until && commits < before + 10) await delay(100);
-    isOver = true;
+    while (performance.now() < until && seen.commits < wanted) await delay(100);
+    seen.isOver = true;
     await writing;
     while ((await missing(source, returned)) !== 0) await delay(500);
     const rows = 'SELECT COUNT(*) AS n FROM d.t';
     const [written, kept] = [(await source.run(rows))['n'], (await returned.run(rows))['n']];
     console.log(
-      `  longest commit ${(longest / 1000).toFixed(1)} s of ${commits}, ${Number(written) - Number(kept)} rows missing`,
+      `  longest commit ${(seen.longest / 1000).toFixed(1)} s of ${seen.commits}, ${Number(written) - Number(kept)} rows missing`,
     );
     way.close();
   } finally {

@@ -1,10 +1,10 @@
 import { Registry } from 'prom-client';
 import { builtInStrategy } from '../../../src/api/settings.ts';
-import type { CheckReader } from '../../../src/controller/cache/check-reader.ts';
+import type { CheckReader } from '../../../src/controller/cache/check-answers.ts';
 import { Controller } from '../../../src/controller/controller.ts';
 import type { StrategySettings } from '../../../src/controller/facts/mode.ts';
 import { noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
-import type { DelayReader } from '../../../src/controller/reads/delay-reader.ts';
+import type { DelayReader } from '../../../src/controller/reads/read-delays.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
 import { LeaseElector } from '../../../src/kube/lease-elector.ts';
 import type { Log, World } from '../../../src/kube/world.ts';

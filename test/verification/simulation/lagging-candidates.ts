@@ -1,4 +1,4 @@
-import type { DelayReader } from '../../../src/controller/reads/delay-reader.ts';
+import type { DelayReader } from '../../../src/controller/reads/read-delays.ts';
 import type { DelayReading } from '../../../src/core/on-demand-facts.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { annotationOn, demoteAnnotation } from '../../../src/moco/names.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { mostHeldFor, type RolloutStatus } from '../../../src/api/rollout-status.ts';
-import { heldForOf } from '../../../src/controller/status/held-for.ts';
+import { heldForOf } from '../../../src/controller/status/rollout-history.ts';
 import { Bench } from '../bench.ts';
 import { rollOut } from '../whole-rollout.ts';
 
