@@ -78,17 +78,17 @@ function readOne(file: string): KubeconfigContent {
   const text = read(file);
   let found: Partial<Record<'clusters' | 'users' | 'contexts', unknown>> & { readonly 'current-context'?: string };
   try {
-    found = (parseYaml(text) ?? {}) as typeof found;
+    found = parseYaml(text) ?? {};
   } catch (error) {
     const came = error instanceof Error ? error.message.split('\n')[0] : String(error);
     throw new ConfigurationError(`expected a kubeconfig in ${file}, got: ${came}`, { cause: error });
   }
   if (typeof found !== 'object') throw new ConfigurationError(`expected a kubeconfig in ${file}, got ${typeof found}`);
-  const list = <Entry>(entries: unknown): readonly Entry[] =>
+  const list = (entries: unknown) =>
     Array.isArray(entries) ? entries.filter((entry) => typeof entry === 'object' && entry !== null) : [];
   const at = (path: string): string => resolve(dirname(resolve(file)), path);
-  const users = list<KubeconfigContent['users'][number]>(found.users);
-  const clusters = list<KubeconfigContent['clusters'][number]>(found.clusters);
+  const users: KubeconfigContent['users'] = list(found.users);
+  const clusters: KubeconfigContent['clusters'] = list(found.clusters);
   return {
     ...found,
     clusters: clusters.map((one) => ({ ...one, cluster: one.cluster && withPaths(one.cluster, clusterPaths, at) })),
