@@ -99,7 +99,7 @@ function parsed(text: string): { kind?: string; apiVersion?: string; status?: Cr
 }
 
 function isExpired({ expirationTimestamp }: Credential): boolean {
-  // oxlint-disable-next-line no-restricted-globals -- the plugin gives a time of day, which client-go compares like that
+  // oxlint-disable-next-line no-restricted-globals -- client-go compares this time of day so
   return expirationTimestamp !== undefined && Date.parse(expirationTimestamp) <= Date.now();
 }
 

@@ -27,9 +27,12 @@ describe('the bundle', () => {
         outExtension: { '.js': '.mjs' },
         banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
       });
-      const inputs = Object.entries(metafile.outputs).find(([path]) => path.endsWith('session.mjs'))?.[1].inputs ?? {};
+      const inputs =
+        Object.entries(metafile.outputs).find(([path]) => path.endsWith('mysql-session.mjs'))?.[1].inputs ?? {};
       expect(Object.keys(inputs).filter((path) => path.includes('mysql2'))).to.deep.equal([]);
-      const built = (await import(pathToFileURL(join(outdir, 'session.mjs')).href)) as { converse: typeof converse };
+      const built = (await import(pathToFileURL(join(outdir, 'mysql-session.mjs')).href)) as {
+        converse: typeof converse;
+      };
       const world = realWorld(() => Promise.reject(new Error('no API server')));
       const address = { ip: '127.0.0.1', port: server.port };
       const asked = built.converse(
