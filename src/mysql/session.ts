@@ -56,6 +56,8 @@ export async function converse<T>(
   signal: AbortSignal,
   work: (query: Query) => Promise<T>,
 ): Promise<T> {
+  // It is large, and loading it the first time may take longer than a conversation.
+  await import('mysql2');
   const limit = new TimeLimit(world, conversationMilliseconds, signal);
   const open = (tls: boolean): Promise<T> => conversation(address, account, tls, limit.signal, work);
   try {
@@ -78,8 +80,8 @@ async function conversation<T>(
   work: (query: Query) => Promise<T>,
 ): Promise<T> {
   if (isIP(ip) === 0) throw new MysqlError('the pod has no IP address');
-  // Only where it is used: it is large.
-  const { createConnection } = await import('mysql2');
+  // Only where it is used: it is large. A bundle has nothing of a CommonJS module but its default.
+  const { createConnection } = (await import('mysql2')).default;
   signal.throwIfAborted();
   const socket = new BoundedStream(connect({ host: ip, port, noDelay: true }), mostBytes);
   const connection = createConnection({

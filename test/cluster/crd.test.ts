@@ -196,8 +196,8 @@ describe('the API server and MySQLRollout', function () {
     expect(shown.split('\n')[0]?.trim().split(/\s+/)).to.deep.equal([
       'NAME',
       'PHASE',
+      'STRATEGY',
       'UPDATED',
-      'PARTICIPATING',
       'REPLICAS',
       'PRIMARY',
       'HOLD',

@@ -111,7 +111,10 @@ function inTurn(
   const outOfBand = known.updatedOutOfBand?.filter((ordinal) => !stale.includes(ordinal));
   // In other modes the StatefulSet replaces members by itself, so such a member may be updated as planned.
   if (statefulSet === null || !replacesNobody(statefulSet)) return { waiting: undefined, updatedOutOfBand: outOfBand };
-  const lost = begins === null ? [] : members.filter((one) => isLost(one, begins.earlier));
+  // Either the rollout begins, or it was in a mode of which that is not recorded.
+  const isTaken = ({ ordinal }: Seen): boolean =>
+    known.unavailableMembers?.some((one) => one.ordinal === ordinal) === true;
+  const lost = members.filter((one) => !isTaken(one) && isLost(one, begins?.earlier ?? null));
   const waited = known.waiting ?? [...stale, ...lost.map(({ ordinal }) => ordinal)];
   const restarted = waited.filter((ordinal) => updated.has(ordinal));
   const left = sorted([...waited, ...spared]).filter((ordinal) => !updated.has(ordinal) && !taken.includes(ordinal));
