@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { load as parseYaml } from 'js-yaml';
 
-/** The configuration does not say where to connect, or as whom. The message is a sentence for the person who wrote it. */
+/**
+ * The configuration does not say where to connect, or as whom. The message is a sentence for the person who wrote it.
+ */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
@@ -55,8 +57,8 @@ export interface KubeconfigContent {
 }
 
 /**
- * Reads kubeconfigs and merges them as kubectl does: the first entry of a name counts, and the first current context. Paths
- * in a file are relative to it. Throws `ConfigurationError`.
+ * Reads kubeconfigs and merges them as kubectl does: the first entry of a name counts, and the first current context.
+ * Paths in a file are relative to it. Throws `ConfigurationError`.
  */
 export function readKubeconfigs(files: readonly string[]): KubeconfigContent {
   const contents = files.map(readOne);
@@ -76,17 +78,17 @@ function readOne(file: string): KubeconfigContent {
   const text = read(file);
   let found: Partial<Record<'clusters' | 'users' | 'contexts', unknown>> & { readonly 'current-context'?: string };
   try {
-    found = (parseYaml(text) ?? {}) as typeof found;
+    found = parseYaml(text) ?? {};
   } catch (error) {
     const came = error instanceof Error ? error.message.split('\n')[0] : String(error);
     throw new ConfigurationError(`expected a kubeconfig in ${file}, got: ${came}`, { cause: error });
   }
   if (typeof found !== 'object') throw new ConfigurationError(`expected a kubeconfig in ${file}, got ${typeof found}`);
-  const list = <Entry>(entries: unknown): readonly Entry[] =>
+  const list = (entries: unknown) =>
     Array.isArray(entries) ? entries.filter((entry) => typeof entry === 'object' && entry !== null) : [];
   const at = (path: string): string => resolve(dirname(resolve(file)), path);
-  const users = list<KubeconfigContent['users'][number]>(found.users);
-  const clusters = list<KubeconfigContent['clusters'][number]>(found.clusters);
+  const users: KubeconfigContent['users'] = list(found.users);
+  const clusters: KubeconfigContent['clusters'] = list(found.clusters);
   return {
     ...found,
     clusters: clusters.map((one) => ({ ...one, cluster: one.cluster && withPaths(one.cluster, clusterPaths, at) })),

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { build } from 'esbuild';
 import { realWorld } from '../../src/kube/world.ts';
-import type { converse } from '../../src/mysql/session.ts';
+import type { converse } from '../../src/mysql/mysql-session.ts';
 import { askWhoItIs } from '../../src/mysql/statements.ts';
 import { HostileServer } from './hostile-server.ts';
 
@@ -17,7 +17,7 @@ describe('the bundle', () => {
     try {
       // As hack/build.ts does.
       const { metafile } = await build({
-        entryPoints: ['src/mysql/session.ts'],
+        entryPoints: ['src/mysql/mysql-session.ts'],
         outdir,
         bundle: true,
         platform: 'node',

@@ -46,8 +46,9 @@ const deniedCodes: ReadonlySet<string> = new Set([
 const noTls = 'HANDSHAKE_NO_SSL_SUPPORT';
 
 /**
- * One conversation with a mysqld, which may be any server: it costs at most a second and a bounded buffer. With TLS where the
- * server offers it; its certificate is not verified, since mysqld makes it itself. Rejects with {@link MysqlError}.
+ * One conversation with a mysqld, which may be any server: it costs at most a second and a bounded buffer. With TLS
+ * where the server offers it; its certificate is not verified, since mysqld makes it itself. Rejects with {@link
+ * MysqlError}.
  */
 export async function converse<T>(
   world: World,
