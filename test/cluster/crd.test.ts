@@ -177,7 +177,17 @@ describe('the API server and MySQLRollout', function () {
     const shown = await controlPlane().kubectl('get', 'mrop', 'some');
     await kubectl('delete', 'mrop', 'some');
     const [head, row] = shown.split('\n').map((line) => line.trim().split(/\s+/));
-    expect(head).to.deep.equal(['NAME', 'PRIORITY', 'STRATEGY', 'PAUSED', 'ENFORCED-PAUSED', 'CLUSTERS', 'MEMBERS', 'READABLE', 'AGE']);
+    expect(head).to.deep.equal([
+      'NAME',
+      'PRIORITY',
+      'STRATEGY',
+      'PAUSED',
+      'ENFORCED-PAUSED',
+      'CLUSTERS',
+      'MEMBERS',
+      'READABLE',
+      'AGE',
+    ]);
     expect(row?.slice(0, 5)).to.deep.equal(['some', '7', 'Partition', 'true', 'true']);
   });
 
