@@ -1,5 +1,6 @@
 import { replacesNobody } from '../core/adoption.ts';
 import type { ApiClient } from '../kube/api-client.ts';
+import { isNamespaceTerminating } from '../kube/api-error.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import { keyOf } from '../kube/store.ts';
 import { WorkQueue } from '../kube/work-queue.ts';
@@ -109,7 +110,10 @@ export class Controller {
       concurrency,
       process: (key, signal) => reconciler.reconcile(key, signal),
       onError: (key, error, retries) =>
-        log.warn({ cluster: key, error, retries }, 'reconciliation failed and will be retried'),
+        log[isNamespaceTerminating(error) ? 'debug' : 'warn'](
+          { cluster: key, error, retries },
+          'reconciliation failed and will be retried',
+        ),
       metrics: metrics.workQueues,
     });
     const sequences = new SequenceReconciler({

@@ -22,7 +22,7 @@ import { unreported } from './ended-step.ts';
 import { inPlaceUpdate } from './in-place-updates.ts';
 import { type FailedStep, type Known, type Refusal, refusalStands } from './known.ts';
 import { maintenanceFacts } from './maintenance-facts.ts';
-import { inForce, modeOf, type StrategySettings, settingsWithoutEffect, strategyShown } from './mode.ts';
+import { gateWithout, inForce, modeOf, type StrategySettings, settingsWithoutEffect, strategyShown } from './mode.ts';
 import { unseen } from './own-writes.ts';
 import { delayFacts } from './replication-delays.ts';
 import {
@@ -75,7 +75,7 @@ export interface ObservedFacts {
   /** The strategy that currently replaces pods, as the status shows it. */
   readonly strategyShown: string;
   /** The names of the fields of `spec` that are set but have no effect. */
-  readonly withoutEffect: readonly string[];
+  readonly withoutEffect: readonly { readonly field: string; readonly gate: ReturnType<typeof gateWithout> }[];
 }
 
 /**
@@ -149,7 +149,10 @@ export function collectFacts(
     policy,
     settings,
     strategyShown: strategyShown(strategies, isAdopted),
-    withoutEffect: settingsWithoutEffect(mode, strategies, settings.sources, isAdopted),
+    withoutEffect: settingsWithoutEffect(mode, strategies, settings.sources, isAdopted).map((field) => ({
+      field,
+      gate: gateWithout(field, strategies),
+    })),
   };
 }
 
