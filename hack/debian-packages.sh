@@ -59,13 +59,14 @@ get() {
 for program in "$@"; do
   case $program in
     prometheus | promtool) fetch "$program" prometheus "usr/bin/$program" ;;
+    prometheus-mysqld-exporter) fetch "$program" "$program" "usr/bin/$program" ;;
     shellcheck) fetch shellcheck shellcheck usr/bin/shellcheck ;;
     chromium) install chromium chromium ;;
     nft) install nft nftables ;;
     # What runc is built with.
     libseccomp) pkg-config --exists libseccomp 2>/dev/null || install libseccomp gcc libc6-dev pkg-config libseccomp-dev ;;
     *)
-      echo "Expected prometheus, promtool, shellcheck, chromium, nft or libseccomp, got: $program" >&2
+      echo "Expected prometheus, promtool, prometheus-mysqld-exporter, shellcheck, chromium, nft or libseccomp, got: $program" >&2
       exit 2
       ;;
   esac

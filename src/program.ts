@@ -3,10 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import manifest from '../package.json' with { type: 'json' };
 import { type RunningWebhook, startWebhook } from './admission/server.ts';
-import { prometheusChecks } from './controller/cache/check-reader.ts';
+import { prometheusChecks } from './controller/cache/check-answers.ts';
 import { Controller, type ControllerOptions } from './controller/controller.ts';
 import { kubernetesVersion, untilSupported } from './controller/facts/kubernetes-version.ts';
-import { AgentDelayReader, agentTimeoutMilliseconds } from './controller/reads/delay-reader.ts';
+import { SecretAsker } from './controller/reads/mysql-asker.ts';
+import { AgentDelayReader, agentTimeoutMilliseconds } from './controller/reads/read-delays.ts';
 import { defaultPolicy } from './core/policy.ts';
 import { LeaseLostError, UsageError } from './failure.ts';
 import { ApiClient } from './kube/api-client.ts';
@@ -19,7 +20,7 @@ import type { World } from './kube/world.ts';
 import { realWorld } from './kube/world.ts';
 import { type FeatureGateName, featureGates } from './options/feature-gates.ts';
 import type { Options } from './options/flags.ts';
-import { flagsAnnotation, publish } from './options/published.ts';
+import { flagsAnnotation, fleetLimitsOf, publish } from './options/published.ts';
 import { healthHandler, startHttpServer } from './telemetry/http-server.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
@@ -109,6 +110,7 @@ async function connectParts(options: Options) {
     client,
     world,
     delays: new AgentDelayReader(pods.get),
+    ...(options.featureGates.ReplicationFacts && { mysql: new SecretAsker(client, world) }),
     readCheck: prometheusChecks(prometheus?.query ?? null),
     log,
     metrics,
@@ -162,14 +164,7 @@ function controllerSettings(
       inPlaceEnabled: options.featureGates.InPlaceUpdate,
       partitionDriver: options.partitionDriver,
     },
-    fleetLimits: {
-      maxConcurrentRollouts: options.maxConcurrentRollouts,
-      verifyFirstCluster: options.verifyFirstCluster,
-      releaseStalledSlots: options.releaseStalledSlots,
-      maxFailingRollouts: options.maxFailingRollouts,
-      disruptionIntervalSeconds: options.disruptionIntervalMilliseconds / 1000,
-      partitionUpdateIntervalSeconds: options.partitionUpdateIntervalMilliseconds / 1000,
-    },
+    fleetLimits: fleetLimitsOf(options),
     namespaces: options.namespaces,
     concurrency: options.maxConcurrentReconciles,
   };

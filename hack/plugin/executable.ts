@@ -14,8 +14,9 @@ const fuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 const executableMode = 0o755;
 
 /**
- * Puts a program into a copy of a Node for Linux, so that both are one file. `node` may be for another machine than this
- * one: only this process's own Node is run, which has to be of the same version, since the blob is in its format.
+ * Puts a program into a copy of a Node, so that both are one file. `node` may be for another Linux machine than this
+ * one: only this process's own Node is run, which has to be of the same version, since the blob is in its format. On a Mac it
+ * is one for macOS, and is signed again: "ad hoc", by nobody.
  */
 export async function makeExecutable(program: string, node: string, target: string): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-plugin-'));
@@ -36,7 +37,19 @@ export async function makeExecutable(program: string, node: string, target: stri
     await run(process.execPath, ['--experimental-sea-config', 'sea.json'], { cwd: directory });
     await copyFile(node, target);
     await chmod(target, executableMode);
-    await run(process.execPath, [inject, target, blobName, join(directory, 'blob'), '--sentinel-fuse', fuse]);
+    const isMac = process.platform === 'darwin';
+    if (isMac) await run('codesign', ['--remove-signature', target]);
+    const segment = isMac ? ['--macho-segment-name', 'NODE_SEA'] : [];
+    await run(process.execPath, [
+      inject,
+      target,
+      blobName,
+      join(directory, 'blob'),
+      '--sentinel-fuse',
+      fuse,
+      ...segment,
+    ]);
+    if (isMac) await run('codesign', ['--sign', '-', target]);
     await requireFused(target);
   } finally {
     await rm(directory, { recursive: true });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { krewManifest, type Packed, pluginName } from './krew.ts';
 import { packageFor } from './package.ts';
-import { platforms } from './platforms.ts';
+import { native, platforms } from './platforms.ts';
 import { makeSources } from './sources.ts';
 
 // kubectl's plugin for every platform, in dist/plugin/: one file each, its archive, checksums, and krew's manifest. The
@@ -13,7 +13,7 @@ import { makeSources } from './sources.ts';
 
 const names = platforms.map(({ name }) => name).join(', ');
 const usage = `usage: hack/plugin/main.ts [--platform NAME] [--address URL] [--homepage URL] [--help]
-  --platform   ${names}; without it all of them, and krew's manifest
+  --platform   ${names}; or native, for this machine and of its Node; without it all but native, and krew's manifest
   --address    where the archives are to be had, for krew's manifest
   --homepage   the project's page, for krew's manifest`;
 
@@ -26,8 +26,11 @@ if (values.help) {
   console.log(usage);
   process.exit(0);
 }
-const wanted = platforms.filter(({ name }) => values.platform === undefined || values.platform === name);
-if (wanted.length === 0) fail(`expected --platform to be one of ${names}, got ${values.platform}`);
+const wanted =
+  values.platform === 'native'
+    ? [native]
+    : platforms.filter(({ name }) => values.platform === undefined || values.platform === name);
+if (wanted.length === 0) fail(`expected --platform to be one of ${names}, native, got ${values.platform}`);
 
 const archives: Packed[] = [];
 const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-plugin-'));

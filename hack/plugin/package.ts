@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type ArchivedFile, archiveOf } from './archive.ts';
 import { makeExecutable } from './executable.ts';
 import { executableName, type Packed } from './krew.ts';
@@ -24,7 +24,7 @@ export async function packageFor(platform: Platform, sources: Sources, outdir: s
     // It is CommonJS, whatever the package.json above says; installed it has none above.
     await writeFile(join(directory, 'package.json'), '{}\n');
   } else {
-    const node = await nodeDirectory(platform.node);
+    const node = platform.node === 'own' ? ownNode : await nodeDirectory(platform.node);
     await makeExecutable(sources.program, join(node, 'bin/node'), executable);
     files.push(await archived('LICENSE.node', join(node, 'LICENSE')));
   }
@@ -34,6 +34,9 @@ export async function packageFor(platform: Platform, sources: Sources, outdir: s
   await writeFile(join(outdir, file), archive);
   return { platform, file, sha256: createHash('sha256').update(archive).digest('hex') };
 }
+
+/** Where the Node that runs this lies, as Node itself and npm pack it. */
+const ownNode = dirname(dirname(process.execPath));
 
 async function archived(name: string, path: string): Promise<ArchivedFile> {
   return { name, content: await readFile(path), isExecutable: false };

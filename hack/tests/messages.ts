@@ -9,6 +9,8 @@ export type Answer =
 export interface FileResult {
   readonly passed: number;
   readonly skipped: number;
+  /** Why tests were skipped, a sentence each. */
+  readonly leftOut: readonly string[];
   readonly failures: readonly Failure[];
 }
 

@@ -10,6 +10,7 @@ export class Progress {
   #done = 0;
   #passed = 0;
   #skipped = 0;
+  readonly #leftOut = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
 
   constructor(total: number) {
@@ -22,12 +23,13 @@ export class Progress {
   }
 
   /** Returns how long it took. */
-  finished(file: string, { passed, skipped, failures }: FileResult, output: string): number {
+  finished(file: string, { passed, skipped, leftOut, failures }: FileResult, output: string): number {
     const milliseconds = performance.now() - (this.#running.get(file) ?? performance.now());
     this.#running.delete(file);
     this.#done++;
     this.#passed += passed;
     this.#skipped += skipped;
+    for (const sentence of leftOut) this.#leftOut.add(sentence);
     this.failed(file, failures);
     console.log(`[${this.#done}/${this.#total}] ${file} (${seconds(milliseconds)})${output.trimEnd()}`);
     this.#timer?.refresh();
@@ -47,6 +49,7 @@ export class Progress {
     clearInterval(this.#timer ?? undefined);
     for (const { file, failure } of this.#failures) console.log(`\n✖ ${file}: ${failure.title}\n  ${failure.text}`);
     if (this.#failures.length > 0) console.log('');
+    for (const sentence of this.#leftOut) console.log(`left out: ${sentence}`);
     if (this.#skipped > 0) console.log(`${this.#skipped} skipped`);
     if (this.#passed === 0) console.log('no test was run');
     const failed = this.#failures.length + (skippedCountAsFailed ? this.#skipped : 0);

@@ -35,7 +35,7 @@ export class WorkerProcess {
     const answer = await this.#ask({ kind: 'run', file });
     if (answer?.kind === 'ran') return answer;
     const text = `the process ended with exit code ${await this.#exited} while it ran ${file}`;
-    return { passed: 0, skipped: 0, failures: [{ title: `${file} ends`, text }] };
+    return { passed: 0, skipped: 0, leftOut: [], failures: [{ title: `${file} ends`, text }] };
   }
 
   /** Closes what its files share, and waits until the process has ended. Returns what failed. */

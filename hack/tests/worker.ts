@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import Mocha from 'mocha';
+import { takeLeftOut } from '../../test/left-out.ts';
 import { endRun } from '../../test/support/end-of-run.ts';
 import type { Answer, Failure, FileResult, Order, WorkerSettings } from './messages.ts';
 
@@ -46,7 +47,7 @@ async function run(file: string): Promise<FileResult> {
     await mocha.loadFilesAsync();
   } catch (error) {
     console.error(error);
-    return { passed: 0, skipped: 0, failures: [failure(`${file} can be loaded`, error)] };
+    return { passed: 0, skipped: 0, leftOut: [], failures: [failure(`${file} can be loaded`, error)] };
   }
   return new Promise((resolve) => {
     let passed = 0;
@@ -54,7 +55,7 @@ async function run(file: string): Promise<FileResult> {
     const failures: Failure[] = [];
     const runner = mocha.run(() => {
       runner.dispose();
-      resolve({ passed, skipped, failures });
+      resolve({ passed, skipped, leftOut: takeLeftOut(), failures });
     });
     runner
       .on('pass', () => passed++)

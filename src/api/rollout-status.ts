@@ -52,6 +52,18 @@ const hold = struct(
   'Why nothing is done at the moment. Absent while nothing holds the rollout.',
 );
 
+const replication = struct(
+  {
+    notApplied: count('Transactions that it had received and not applied.'),
+    ...optional({
+      notReceived: count(
+        'Transactions that the primary had committed and that it had not received. Absent if the primary did not say.',
+      ),
+    }),
+  },
+  'What the replica lacked when MySQL itself was last asked, with the feature gate ReplicationFacts. Absent once that is older than a minute.',
+);
+
 const member = struct(
   {
     ordinal,
@@ -68,6 +80,7 @@ const member = struct(
           'place are off.',
       ),
       updatedAt: time('When the member was first seen to participate at the update revision.'),
+      replication,
     }),
   },
   'A member of the MySQLCluster.',
@@ -368,6 +381,9 @@ export const rolloutStatus = written(
     members: listBy('ordinal', member, mostMembers, 'The members of the MySQLCluster, by ordinal.'),
     intent,
     lastStep,
+    mysqlProblem: message(
+      'Why MySQL itself can not be asked, with the feature gate ReplicationFacts. Absent if it can.',
+    ),
     updatesInPlace: flag(
       'Whether running pods may be changed: the feature gate InPlaceUpdate is on, and inPlace.mode is not Never. Absent if not.',
     ),

@@ -30,8 +30,13 @@ export const flagOfSetting: Readonly<Partial<Record<string, string>>> = {
   replicaDelayGraceSeconds: '--replica-delay-grace-seconds',
 };
 
+/** The settings with one word or number as their default. */
+type Plain = {
+  [F in keyof RolloutPolicy]-?: RolloutPolicy[F] extends string | number | boolean ? F : never;
+}[keyof RolloutPolicy];
+
 /** The end of a description. */
-const defaultsTo = (field: 'strategy' | keyof RolloutPolicy): string => {
+const defaultsTo = (field: 'strategy' | Plain): string => {
   const builtIn = field === 'strategy' ? builtInStrategy : defaultPolicy[field];
   const flag = flagOfSetting[field];
   return flag === undefined ? `Defaults to ${builtIn}.` : `Defaults to the controller's flag ${flag} (${builtIn}).`;
@@ -113,6 +118,18 @@ const shape = {
     86_400,
     'The number of seconds for which a switchover waits for a replica whose replication delay can not be read. After ' +
       `it the switchover begins all the same. ${defaultsTo('replicaDelayGraceSeconds')}`,
+  ),
+  longWriteGraceSeconds: whole(
+    0,
+    3600,
+    'The number of seconds for which a switchover waits for writes of the primary that have been open for a second or ' +
+      'longer, which MOCO would cut off. It requires the feature gate ReplicationFacts. ' +
+      `Defaults to ${defaultPolicy.longWriteGraceSeconds}.`,
+  ),
+  longWritePolicy: oneOf(
+    ['Proceed', 'Hold'],
+    'What happens after longWriteGraceSeconds while such a write is open: Proceed begins the switchover, Hold waits ' +
+      `until it ends. Nothing is ever killed. Defaults to ${defaultPolicy.longWritePolicy}.`,
   ),
   primaryUpdatePolicy: oneOf(
     ['Automatic', 'Manual'],

@@ -12,25 +12,28 @@ import type { CheckMetrics } from '../telemetry/request-metrics.ts';
 import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
 import type { WorkQueueMetrics } from '../telemetry/work-queue-metrics.ts';
 import { Cache } from './cache/cache.ts';
+import type { CheckReader } from './cache/check-answers.ts';
 import { Checks } from './cache/check-answers.ts';
-import type { CheckReader } from './cache/check-reader.ts';
 import { Watches } from './cache/watches.ts';
-import { ClusterApi } from './disrupt/cluster-client.ts';
 import type { StrategySettings } from './facts/mode.ts';
 import type { DefaultSettings } from './facts/settings-in-force.ts';
 import { followEvictions } from './fleet/evictions.ts';
 import { Fleet, type FleetLimits } from './fleet/fleet-limits.ts';
 import { followFleet } from './fleet/follow-fleet.ts';
 import { PolicyReconciler } from './policy-reconciler.ts';
-import type { DelayReader } from './reads/delay-reader.ts';
+import type { MysqlAsker } from './reads/mysql-asker.ts';
+import type { DelayReader } from './reads/read-delays.ts';
 import { RecentNodes } from './reads/read-node.ts';
 import { Reconciler } from './reconciler.ts';
 import { SequenceReconciler } from './sequence-reconciler.ts';
+import { StatusClient } from './status/status-client.ts';
 
 export interface ControllerOptions {
   readonly client: ApiClient;
   readonly world: World;
   readonly delays: DelayReader;
+  /** `undefined` while the feature gate `ReplicationFacts` is off. */
+  readonly mysql?: MysqlAsker | undefined;
   readonly readCheck: CheckReader;
   readonly log: Log;
   readonly metrics: {
@@ -72,11 +75,10 @@ export class Controller {
 
   constructor(options: ControllerOptions) {
     const { client, world, log, metrics, namespaces, concurrency, holder, isLeading } = options;
-    const { defaults, strategies, delays, readCheck } = options;
+    const { defaults, strategies, delays, mysql, readCheck } = options;
     this.#options = options;
     this.#watches = new Watches(this.#cache, client, world, log, namespaces, metrics.caches, strategies.inPlaceEnabled);
     this.#recorder = new EventRecorder({ client, world, component, instance: holder, log });
-    const api = new ClusterApi(client);
     const fleet = new Fleet(
       options.fleetLimits,
       world,
@@ -89,10 +91,10 @@ export class Controller {
     const reconciler = new Reconciler({
       cache: this.#cache,
       fleet,
-      api,
+      client,
       delays,
+      mysql,
       mayLackNodes: namespaces.length > 0,
-      mayLackCreate: false,
       nodes: new RecentNodes(world),
       checks: new Checks(readCheck, world, metrics.checks, (key) => this.#queue.add(key)),
       world,
@@ -118,7 +120,7 @@ export class Controller {
     });
     const sequences = new SequenceReconciler({
       stages: fleet.stages,
-      api,
+      apiFor: (signal) => new StatusClient(client, signal),
       world,
       recorder: this.#recorder,
       metrics: metrics.fleet,
@@ -136,7 +138,12 @@ export class Controller {
         ),
       metrics: metrics.workQueues,
     });
-    const policies = new PolicyReconciler({ cache: this.#cache, api, world, isLeading });
+    const policies = new PolicyReconciler({
+      cache: this.#cache,
+      apiFor: (signal) => new StatusClient(client, signal),
+      world,
+      isLeading,
+    });
     this.#policyQueue = new WorkQueue({
       name: 'policies',
       world,

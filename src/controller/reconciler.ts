@@ -1,23 +1,27 @@
 import { kindsOf } from '../core/effects.ts';
 import { isDisruptive, stepIdentity } from '../core/step.ts';
-import type { ApiError } from '../kube/api-error.ts';
 import { splitKey } from '../kube/store.ts';
+import { complete } from './complete.ts';
 import { adjust } from './disrupt/adjust.ts';
-import { type Context, type Ended, type Requeue, requeueNow } from './disrupt/context.ts';
+import { ClusterApi } from './disrupt/cluster-client.ts';
 import { disrupt } from './disrupt/disrupt.ts';
 import { prepare, readWhole } from './disrupt/prepare.ts';
 import { tryInPlace } from './disrupt/try-in-place.ts';
-import { ClusterState } from './memory/cluster-memory.ts';
+import type { Readings } from './facts/readings.ts';
+import { type Memory, newMemory } from './memory/memory.ts';
+import { again, type End, failedBy, nothingToReport, type Requeue } from './pass/end.ts';
 import { type Observation, observeCached } from './pass/observe.ts';
-import { remember } from './pass/remember.ts';
-import { isApiServerFailure, refusedBy } from './pass/result.ts';
-import { refreshComebacks } from './reads/read-comebacks.ts';
-import { refreshDelays } from './reads/read-delays.ts';
+import type { Context, Pass } from './pass/pass.ts';
+import { remember, rememberPrepared, rememberRead, rememberSeen } from './pass/remember.ts';
+import { readComebacksAwaited } from './reads/read-comebacks.ts';
+import { readDelaysAwaited } from './reads/read-delays.ts';
 import { readDetails } from './reads/read-details.ts';
-import { refreshInPlace } from './reads/read-in-place.ts';
-import { emitStep } from './status/emit.ts';
+import { readInPlace } from './reads/read-in-place.ts';
+import { readMysqlAwaited } from './reads/read-mysql.ts';
+import { emit, emitStep } from './status/emit.ts';
+import { removeEndedOverrides } from './status/ended-overrides.ts';
 import { report } from './status/pass-report.ts';
-import { write } from './status/write.ts';
+import { nextIn, writeWhenDue } from './status/write.ts';
 
 /**
  * Reconciles one cluster at a time in a fixed order: observe, decide, at most one step, remember its result, report,
@@ -25,7 +29,7 @@ import { write } from './status/write.ts';
  */
 export class Reconciler {
   readonly #context: Context;
-  readonly #states = new Map<string, ClusterState>();
+  readonly #memories = new Map<string, Memory>();
 
   constructor(context: Context) {
     this.#context = context;
@@ -33,129 +37,133 @@ export class Reconciler {
 
   /** Rejects if the API server does not respond or refuses; the work queue retries with backoff. */
   async reconcile(key: string, signal: AbortSignal): Promise<Requeue> {
-    const { cache, world } = this.#context;
-    if (!this.#context.isLeading()) return {};
-    if (cache.objects(key) === null) {
+    const context = this.#context;
+    if (!context.isLeading()) return {};
+    if (context.cache.objects(key) === null) {
       this.#forget(key);
       return {};
     }
-    if (!(await readWhole(key, this.#context, signal))) return {};
-    const state = this.#stateOf(key);
-    const { requeue, report: seen, result, error } = await this.#act(key, state, signal);
-    if (result !== null) remember(state, result, world);
-    if (result?.kind === 'acted') {
+    const api = new ClusterApi(context.client, signal);
+    if (!(await readWhole(key, context.cache, api))) return {};
+    const pass = { key, memory: this.#memoryOf(key), signal, api, context };
+    const end = await act(pass);
+    remember(pass.memory, end, context.world);
+    if (end.kind === 'acted') {
       // What new pods come up at takes no member: the answers to checks still count for the step that does.
-      if (result.step.kind !== 'setStrategy') this.#context.checks.forget(key);
-      emitStep(result, this.#context);
+      if (end.step.kind !== 'setStrategy') context.checks.forget(key);
+      emitStep(end, context);
     }
-    const observed = seen === 'cached' ? observeCached(key, state, this.#context) : seen;
-    const next = observed && (await write(report(observed), state, this.#context, signal));
-    if (error !== undefined) throw error;
-    return sooner(requeue, next);
-  }
-
-  /** Performs at most one step. */
-  async #act(key: string, state: ClusterState, signal: AbortSignal): Promise<Ended & { readonly error?: ApiError }> {
-    const unprepared = await this.#prepare(key, state, signal);
-    if (unprepared !== null) return unprepared;
-    remember(state, { kind: 'prepared' }, this.#context.world);
-    const read = await this.#observe(key, state, signal).then((known) =>
-      this.#readComebacks(known, key, state, signal),
-    );
-    if (read === null) return { requeue: {}, report: null, result: null };
-    if ('report' in read) return read;
-    const observed = read;
-    const { step, effects, hold, asksChecks } = observed.decision;
-    this.#context.fleet.evictions.setWaiting(key, hold?.rule === 'DisruptionControllerBehind');
-    if (asksChecks) this.#context.checks.ask(key, observed.settings.checks);
-    // Another reconciliation follows the answer.
-    if (hold?.rule === 'CheckPending' && step.kind === 'none') return { requeue: {}, report: null, result: null };
-    if (step.kind === 'none') return { requeue: {}, report: observed, result: null };
-    const identity = stepIdentity(step, observed.objects.statefulSet?.updateRevision ?? '');
-    try {
-      const isInPlace = step.kind === 'updateInPlace' || step.kind === 'resizeInPlace';
-      const tried = isInPlace ? await tryInPlace(observed, step, this.#context.api, signal) : null;
-      if (tried !== null) return { requeue: requeueNow, report: null, result: tried };
-      return isDisruptive(step)
-        ? await disrupt(this.#context, key, step, kindsOf(effects), identity, state, signal)
-        : await adjust(this.#context, observed, step, identity, state, signal);
-    } catch (error) {
-      if (!isApiServerFailure(error, this.#context, signal)) throw error;
-      return { requeue: {}, report: 'cached', result: { kind: 'failed', step: identity, failure: refusedBy(error) } };
-    }
-  }
-
-  /**
-   * If the API server refuses a request, no step may be taken. The refusal is reported before the work queue retries.
-   */
-  async #prepare(
-    key: string,
-    state: ClusterState,
-    signal: AbortSignal,
-  ): Promise<(Ended & { readonly error?: ApiError }) | null> {
-    const objects = this.#context.cache.objects(key);
-    if (objects === null) return { requeue: {}, report: null, result: null };
-    try {
-      const unprepared = await prepare(this.#context, key, objects.cluster, state, signal);
-      if (unprepared === null) await this.#readInPlace(key, state, signal);
-      return unprepared;
-    } catch (error) {
-      if (!isApiServerFailure(error, this.#context, signal)) throw error;
-      const result = { kind: 'failed', step: null, failure: refusedBy(error) } as const;
-      return { requeue: {}, report: 'cached', result, error };
-    }
-  }
-
-  /** What updates in place depend on. With the feature gate off, that of pods of which one was begun. */
-  async #readInPlace(key: string, state: ClusterState, signal: AbortSignal): Promise<void> {
-    const { api, world, cache } = this.#context;
-    const depends = cache.objects(key)?.pods.some(({ live }) => live !== null);
-    const observed = depends ? observeCached(key, state, this.#context) : null;
-    if (observed !== null) await refreshInPlace(observed, state, { api, world, unreadNodes: 'lackImages' }, signal);
-  }
-
-  /**
-   * The cached observation. If a switchover depends on replicas, they are asked first. While no step is due, details for
-   * users are read first.
-   */
-  async #observe(key: string, state: ClusterState, signal: AbortSignal): Promise<Observation | null> {
-    let observed = observeCached(key, state, this.#context);
-    if (observed !== null && (await refreshDelays(observed, state, this.#context, signal))) {
-      observed = observeCached(key, state, this.#context);
-    }
-    if (observed === null || !(await readDetails(observed, state, this.#context, signal))) return observed;
-    return observeCached(key, state, this.#context);
-  }
-
-  /** Whether members can come back, if only that is left to know. What can't be read holds every step. */
-  async #readComebacks(
-    observed: Observation | null,
-    key: string,
-    state: ClusterState,
-    signal: AbortSignal,
-  ): Promise<Observation | (Ended & { readonly error: ApiError }) | null> {
-    if (observed === null) return null;
-    try {
-      const isRead = await refreshComebacks(observed, state, this.#context, signal);
-      return isRead ? observeCached(key, state, this.#context) : observed;
-    } catch (error) {
-      if (!isApiServerFailure(error, this.#context, signal)) throw error;
-      const result = { kind: 'failed', step: null, failure: refusedBy(error) } as const;
-      return { requeue: {}, report: 'cached', result, error };
-    }
+    const observed = end.report === 'cached' ? look(pass) : end.report;
+    const next = observed && (await tell(observed, pass));
+    if (end.kind === 'failed' && end.error !== undefined) throw end.error;
+    return sooner(end, next);
   }
 
   #forget(key: string): void {
     this.#context.checks.forget(key);
     this.#context.fleet.evictions.setWaiting(key, false);
-    if (this.#states.delete(key)) this.#context.metrics.forgetCluster(...splitKey(key));
+    if (this.#memories.delete(key)) this.#context.metrics.forgetCluster(...splitKey(key));
   }
 
-  #stateOf(key: string): ClusterState {
-    const state = this.#states.get(key) ?? new ClusterState(this.#context.world);
-    this.#states.set(key, state);
-    return state;
+  #memoryOf(key: string): Memory {
+    const memory = this.#memories.get(key) ?? newMemory(this.#context.world);
+    this.#memories.set(key, memory);
+    return memory;
   }
+}
+
+/** Performs at most one step. */
+async function act(pass: Pass<ClusterApi>): Promise<End> {
+  const { key, context } = pass;
+  let observed: Observation | null;
+  try {
+    const unprepared = await prepare(pass);
+    if (unprepared !== null) return unprepared;
+    await readBegunInPlace(pass);
+    rememberPrepared(pass.memory);
+    observed = await lookClosely(pass);
+  } catch (error) {
+    // No step may be taken.
+    return failedBy(error, pass, null);
+  }
+  if (observed === null) return nothingToReport;
+  const { step, effects, hold, asksChecks } = observed.decision;
+  context.fleet.evictions.setWaiting(key, hold?.rule === 'DisruptionControllerBehind');
+  if (asksChecks) context.checks.ask(key, observed.settings.checks);
+  // Another reconciliation follows the answer.
+  if (hold?.rule === 'CheckPending' && step.kind === 'none') return nothingToReport;
+  if (step.kind === 'none') return { kind: 'nothing', report: observed };
+  const identity = stepIdentity(step, observed.objects.statefulSet?.updateRevision ?? '');
+  try {
+    const isInPlace = step.kind === 'updateInPlace' || step.kind === 'resizeInPlace';
+    const tried = isInPlace ? await tryInPlace(observed, step, pass.api) : null;
+    if (tried !== null) return { ...tried, ...again };
+    return isDisruptive(step)
+      ? await disrupt(pass, step, kindsOf(effects), identity)
+      : await adjust(pass, observed, step, identity);
+  } catch (error) {
+    return failedBy(error, pass, identity);
+  }
+}
+
+/** Observes the cached objects. `null` if there is no such cluster. */
+function look(pass: Pass): Observation | null {
+  const observed = observeCached(pass);
+  return observed && rememberSeen(pass.memory, observed);
+}
+
+/** What updates in place depend on. With the feature gate off, that of pods of which one was begun. */
+async function readBegunInPlace(pass: Pass): Promise<void> {
+  const { key, memory, api, context } = pass;
+  const depends = context.cache.objects(key)?.pods.some(({ live }) => live !== null);
+  const observed = depends ? look(pass) : null;
+  if (observed === null) return;
+  rememberRead(memory, {
+    inPlace: await readInPlace(observed, memory.readings.inPlace, api, context.world, 'lackImages'),
+  });
+}
+
+/**
+ * Observes, and again with what it needs to know: how far replicas are behind, if a step depends on them; details for
+ * users, while no step is due; whether members can come back, if only that is left.
+ */
+async function lookClosely(pass: Pass): Promise<Observation | null> {
+  const { memory, signal, api, context } = pass;
+  const reads: readonly ((observed: Observation, known: Readings) => Promise<Partial<Readings> | null>)[] = [
+    async (observed, known) => {
+      const replicationDelays = await readDelaysAwaited(observed, known.replicationDelays, context, signal);
+      return replicationDelays && { replicationDelays };
+    },
+    async (observed, known) => {
+      const mysql = await readMysqlAwaited(observed, known.mysql, context, signal);
+      return mysql && { mysql };
+    },
+    (observed, known) => readDetails(observed, known, api, context.world),
+    (observed, known) => readComebacksAwaited(observed, known, { ...context, api }),
+  ];
+  let observed = look(pass);
+  for (const read of reads) {
+    const found = observed && (await read(observed, memory.readings));
+    if (found === null) continue;
+    rememberRead(memory, found);
+    observed = look(pass);
+  }
+  return observed;
+}
+
+/** Tells users. Resolves to the milliseconds until more must be written, or `null` if only a change requires that. */
+async function tell(observed: Observation, pass: Pass<ClusterApi>): Promise<number | null> {
+  const told = report(observed);
+  emit(told, pass);
+  await removeEndedOverrides(observed, pass);
+  let statusIn: number | null = null;
+  try {
+    statusIn = await writeWhenDue(told, pass);
+  } finally {
+    // The condition of the MySQLCluster is kept correct even if the MySQLRollout cannot be written.
+    await complete(told, pass);
+  }
+  return nextIn(told, statusIn, pass.memory);
 }
 
 function sooner({ requeueAfterMilliseconds: requeue }: Requeue, next: number | null): Requeue {

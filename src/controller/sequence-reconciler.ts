@@ -3,15 +3,15 @@ import { isConflict, isNotFound } from '../kube/api-error.ts';
 import type { EventRecorder } from '../kube/event-recorder.ts';
 import type { World } from '../kube/world.ts';
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts';
-import type { Requeue } from './disrupt/context.ts';
 import type { Stages } from './fleet/sequence-stages.ts';
-import { sequenceChangesAt, sequenceNumbers, sequenceStatus } from './fleet/sequence-status.ts';
-import { sequenceEvents } from './status/sequence-events.ts';
+import { sequenceChangesAt, sequenceEvents, sequenceNumbers, sequenceStatus } from './fleet/sequence-status.ts';
+import type { Requeue } from './pass/end.ts';
 import type { StatusClient } from './status/status-client.ts';
 
 export interface SequenceContext {
   readonly stages: Stages;
-  readonly api: Pick<StatusClient, 'replaceSequenceStatus'>;
+  /** Its requests end with the signal. */
+  readonly apiFor: (signal: AbortSignal) => Pick<StatusClient, 'replaceSequenceStatus'>;
   readonly world: Pick<World, 'wall' | 'monotonic'>;
   readonly recorder: Pick<EventRecorder, 'record'>;
   readonly metrics: Pick<FleetMetrics, 'setSequence'>;
@@ -36,7 +36,7 @@ export class SequenceReconciler {
 
   /** Rejects if the API server does not respond or refuses the status; the work queue retries. */
   async reconcile(name: string, signal: AbortSignal): Promise<Requeue> {
-    const { stages, api, world, recorder, metrics, isLeading } = this.#context;
+    const { stages, apiFor, world, recorder, metrics, isLeading } = this.#context;
     if (!isLeading()) return {};
     stages.wakeConcerned(name);
     const record = stages.sequence(name);
@@ -62,7 +62,7 @@ export class SequenceReconciler {
     if (writeIn > 0) return { requeueAfterMilliseconds: writeIn };
     this.#writtenAt.set(name, world.monotonic());
     try {
-      await api.replaceSequenceStatus(record, status, signal);
+      await apiFor(signal).replaceSequenceStatus(record, status);
     } catch (error) {
       // The watch delivers the newer sequence, or its end, and another pass follows.
       if (isConflict(error) || isNotFound(error)) return requeue;

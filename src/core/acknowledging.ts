@@ -1,4 +1,5 @@
 import { mysqldOf } from './member.ts';
+import { isKnownToLack } from './replicas-behind.ts';
 import type { Member, Situation } from './situation.ts';
 
 // Who acknowledges commits. Nobody outside MySQL can tell a replica that is behind from one whose I/O thread is broken.
@@ -15,13 +16,15 @@ export function leavesQuorum(situation: Situation, member: Member): boolean {
   const overdue = isOverdue(situation, member);
   if (overdue && hasNeverFollowed(situation, member)) return true;
   if (primaryLeadsNobody(situation)) return true;
-  return primary !== null && counts(primary, overdue) && othersThatAcknowledge(situation, member) >= majority;
+  return (
+    primary !== null && counts(situation, primary, overdue) && othersThatAcknowledge(situation, member) >= majority
+  );
 }
 
 /** How many others do, as far as is known. */
 export function othersThatAcknowledge(situation: Situation, member: Member): number {
   const overdue = isOverdue(situation, member);
-  return situation.members.filter((other) => other !== member && counts(other, overdue)).length;
+  return situation.members.filter((other) => other !== member && counts(situation, other, overdue)).length;
 }
 
 function isOverdue({ policy, deadlines }: Situation, { facts }: Member): boolean {
@@ -29,8 +32,10 @@ function isOverdue({ policy, deadlines }: Situation, { facts }: Member): boolean
   return mysqld !== undefined && deadlines.reached(mysqld.notReadyForSeconds, policy.failoverGraceSeconds);
 }
 
-const counts = (member: Member, overdue: boolean): boolean =>
-  member.canAcknowledge && (member.participates || (overdue && member.facts.role !== null));
+const counts = (situation: Situation, member: Member, overdue: boolean): boolean =>
+  member.canAcknowledge &&
+  (member.participates || (overdue && member.facts.role !== null)) &&
+  !isKnownToLack(situation, member);
 
 /**
  * Its mysqld has not been ready since it started, and MOCO has given it no role. The label of a mysqld that has restarted

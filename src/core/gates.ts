@@ -118,6 +118,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'BackupRunning',
     'BackupsUnreadable',
     'NotEnoughAcknowledging',
+    'ReplicasBehind',
   ],
   reduces: [
     ...of('fleet'),
@@ -138,6 +139,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'AwaitingApproval',
     'SwitchoverFailing',
     'ReplicasBehind',
+    'LongWrite',
   ],
   losesRelayLog: ['FailoverUnfinished'],
 };

@@ -28,6 +28,10 @@ export interface RolloutPolicy {
   readonly maxReplicaDelaySeconds: number;
   /** How long a switchover waits for a delay that can't be read. */
   readonly replicaDelayGraceSeconds: number;
+  /** How long a switchover waits for open writes. */
+  readonly longWriteGraceSeconds: number;
+  /** What comes after that. */
+  readonly longWritePolicy: 'Proceed' | 'Hold';
   readonly primaryUpdatePolicy: 'Automatic' | 'Manual';
   /** The update revision whose primary a person has approved, or `null`. */
   readonly approvedRevision: string | null;
@@ -66,6 +70,8 @@ export const defaultPolicy: RolloutPolicy = {
   failoverGraceSeconds: 180,
   maxReplicaDelaySeconds: 1,
   replicaDelayGraceSeconds: 30,
+  longWriteGraceSeconds: 60,
+  longWritePolicy: 'Proceed',
   primaryUpdatePolicy: 'Automatic',
   approvedRevision: null,
   pinnedOrdinals: [],

@@ -1,5 +1,6 @@
 import type { FleetPlace, FleetWait } from './fleet/waits.ts';
 import type { InPlaceUpdate, RestartInPlace } from './in-place-changes.ts';
+import type { MysqlReading } from './mysql-reading.ts';
 import type { CheckFacts, Comeback, ReplicationDelay } from './readings.ts';
 
 /**
@@ -16,6 +17,8 @@ export interface ClusterSnapshot {
   readonly budgets: readonly BudgetFacts[];
   /** How far replicas were behind when they were last asked. Only replicas that the next step depends on are asked. */
   readonly replicationDelays: readonly ReplicationDelay[];
+  /** What MySQL itself last said. `null` while the feature gate is off. */
+  readonly mysql: MysqlReading | null;
   /** The active Jobs that back this cluster up or restore it, whether or not MOCO has closed the PodDisruptionBudget. */
   readonly backupJobs: readonly BackupJobFacts[];
   /** Why Jobs can't be read although the cluster has a backup policy, or `null`. */

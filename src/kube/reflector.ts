@@ -178,7 +178,8 @@ export class Reflector<R extends Stored> {
     if (onlyWhere === undefined) {
       if (why === null) log.info({ path }, 'can be read now');
       else if (why === 'Unanswered') log.warn({ path, error }, 'could not be read for minutes, trying again');
-      else log.info({ path, error }, 'may not be read or is not there: going on without it, and trying again');
+      else if (why === 'Forbidden') log.warn({ path, error }, 'may not be read: going on without it, and trying again');
+      else log.info({ path, error }, 'is not there: going on without it, and trying again');
     }
     onUnavailable?.(why, error instanceof Error ? withoutRequest(error) : '', this.#wasRead);
   }

@@ -58,6 +58,7 @@ export const podDisruptionBudgets: ResourceKind = kind('policy', 'v1', 'poddisru
 export const leases: ResourceKind = kind('coordination.k8s.io', 'v1', 'leases', 'Lease');
 export const events: ResourceKind = kind('events.k8s.io', 'v1', 'events', 'Event');
 export const cronJobs: ResourceKind = kind('batch', 'v1', 'cronjobs', 'CronJob');
+export const secrets: ResourceKind = kind('', 'v1', 'secrets', 'Secret');
 export const jobs: ResourceKind = kind('batch', 'v1', 'jobs', 'Job');
 const admission = (plural: string, kindName: string): ResourceKind =>
   kind('admissionregistration.k8s.io', 'v1', plural, kindName, false);

@@ -39,8 +39,12 @@ export class Ages {
   #nowMilliseconds = 0;
   #wallMilliseconds = 0;
 
-  constructor(clocks: Clocks) {
+  /** With `before`, as that is after its last observation, which stays as it is. */
+  constructor(clocks: Clocks, before?: Ages) {
     this.#clocks = clocks;
+    if (before === undefined) return;
+    this.#sightings = before.#sightings;
+    this.#firstObservation = before.#firstObservation;
   }
 
   /** Observes the cluster. Facts that `facts` does not query are forgotten. */

@@ -38,6 +38,11 @@ export const reconciliationStoppedAnnotation = 'moco.cybozu.com/reconciliation-s
 export const forceRollingUpdateAnnotation = 'moco.cybozu.com/force-rolling-update';
 
 export const mysqldContainer = 'mysqld';
+/** Where mysqld listens (MOCO 0.36, pkg/constants/ports.go). */
+export const mysqlPort = 3306;
+/** The account that MOCO makes for reading, and the key of its password in the cluster's Secret (pkg/password). */
+export const readOnlyUser = 'moco-readonly';
+export const readOnlyPasswordKey = 'READONLY_PASSWORD';
 /** The container that answers mysqld's probes: if it fails, mysqld becomes unready and is restarted. */
 export const agentContainer = 'agent';
 

@@ -18,6 +18,12 @@ export const featureGates = {
     enabledByDefault: false,
     description: 'pods are changed while they run, where an update does not need to restart mysqld (setting inPlace)',
   },
+  ReplicationFacts: {
+    stage: 'ALPHA',
+    enabledByDefault: false,
+    description:
+      'MySQL itself is asked what replicas have received and applied, and about open writes, before a member is taken',
+  },
 } as const satisfies Readonly<Record<string, FeatureGate>>;
 
 export type FeatureGateName = keyof typeof featureGates;

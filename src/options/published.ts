@@ -1,3 +1,4 @@
+import type { FleetLimits } from '../controller/fleet/fleet-limits.ts';
 import { isObject } from '../moco/json.ts';
 import { type Flag, read } from './flag.ts';
 import { flags, type Options } from './flags.ts';
@@ -21,6 +22,16 @@ const published = [
 ] as const satisfies readonly (keyof Options)[];
 
 export type PublishedOptions = Pick<Options, (typeof published)[number]>;
+
+/** The limits across all clusters. */
+export const fleetLimitsOf = (options: PublishedOptions): FleetLimits => ({
+  maxConcurrentRollouts: options.maxConcurrentRollouts,
+  verifyFirstCluster: options.verifyFirstCluster,
+  releaseStalledSlots: options.releaseStalledSlots,
+  maxFailingRollouts: options.maxFailingRollouts,
+  disruptionIntervalSeconds: options.disruptionIntervalMilliseconds / 1000,
+  partitionUpdateIntervalSeconds: options.partitionUpdateIntervalMilliseconds / 1000,
+});
 
 /** The value of the annotation: a JSON object of the values by the fields of `Options`. */
 export const publish = (options: Options): string =>

@@ -7,6 +7,8 @@ export interface Cause {
   readonly seconds: number;
   /** How many clusters are concerned, one after another. */
   readonly clusters: number;
+  /** The one of them that it takes the longest, as `namespace/name`. */
+  readonly longest: string;
 }
 
 /** Waits that end when another cluster is done. */
@@ -24,10 +26,12 @@ const forOthers: ReadonlySet<Span['what']> = new Set<HoldRule>([
  */
 export function criticalPath({ from, clusters }: FleetPlan): readonly Cause[] {
   const seconds = new Map<Span['what'], number>();
-  const concerned = new Map<Span['what'], Set<PlannedCluster>>();
+  const concerned = new Map<Span['what'], Map<string, number>>();
   const count = (what: Span['what'], duration: number, cluster: PlannedCluster): void => {
     seconds.set(what, (seconds.get(what) ?? 0) + duration);
-    concerned.set(what, (concerned.get(what) ?? new Set()).add(cluster));
+    const own = concerned.get(what) ?? new Map<string, number>();
+    const key = `${cluster.namespace}/${cluster.name}`;
+    concerned.set(what, own.set(key, (own.get(key) ?? 0) + duration));
   };
   const ended = clusters.filter(isEnded).toSorted((one, other) => other.endsAt - one.endsAt);
   let [current] = ended;
@@ -43,7 +47,12 @@ export function criticalPath({ from, clusters }: FleetPlan): readonly Cause[] {
     current = before ?? current;
   }
   return [...seconds]
-    .map(([what, duration]) => ({ what, seconds: duration, clusters: concerned.get(what)?.size ?? 0 }))
+    .map(([what, duration]) => {
+      const [[longest] = [''], ...others] = [...(concerned.get(what) ?? [])].toSorted(
+        ([, one], [, other]) => other - one,
+      );
+      return { what, seconds: duration, clusters: others.length + 1, longest };
+    })
     .toSorted((one, other) => other.seconds - one.seconds);
 }
 

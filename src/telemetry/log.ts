@@ -14,7 +14,8 @@ export const logFields = {
   result: 'result of a step: `done`, `refused`, `conflict` or `unknown`',
   answer: 'answer of the API server to a step that it refused',
   retries: 'number of failed passes over the cluster in a row',
-  reason: 'the reason of an Event that could not be written, or why a replication delay can not be read',
+  reason:
+    'the reason of an Event that could not be written, or why a replication delay can not be read or MySQL not be asked',
   namespace: 'namespace of the object of that Event',
   lease: '`namespace/name` of the lease for leader election',
   identity: 'identity of this process in the lease',
@@ -29,6 +30,7 @@ export const logFields = {
   kubernetes: 'version of the API server',
   UpdateStrategyOnDelete: 'whether the feature gate is on',
   InPlaceUpdate: 'whether the feature gate is on',
+  ReplicationFacts: 'whether the feature gate is on',
   error: 'the error; in JSON with its type, and at level error with its stack',
 } as const;
 

@@ -54,6 +54,11 @@ export class RolloutMetrics extends Declared {
     'Replicas that were asked how far they are behind, by result (Delay, NotReplicating, Unknown).',
     'result',
   );
+  readonly #mysqlReadings = this.counter(
+    'moco_rollout_mysql_readings_total',
+    'Members whose mysqld was asked, by result (Primary, Replica, Unknown). Only with the feature gate ReplicationFacts.',
+    'result',
+  );
   readonly onDeleteStatefulSets = this.gauge(
     'moco_rollout_ondelete_statefulsets',
     'StatefulSets of MOCO at OnDelete, or kept at partition = replicas while new pods come up at the current revision.',
@@ -95,6 +100,16 @@ export class RolloutMetrics extends Declared {
     'moco_rollout_check_failing',
     'A check of a cluster fails and holds its rollout, or a later stage; no series otherwise.',
     'check',
+  );
+  readonly #notReceived = this.ofClusters(
+    'moco_rollout_replica_transactions_not_received',
+    'Transactions that the primary had committed and a replica had not received when it was last asked, by pod.',
+    'pod',
+  );
+  readonly #notApplied = this.ofClusters(
+    'moco_rollout_replica_transactions_not_applied',
+    'Transactions that a replica had received and not applied when it was last asked, by pod.',
+    'pod',
   );
   readonly overrides = this.ofClusters(
     'moco_rollout_override_until_timestamp_seconds',
@@ -174,6 +189,20 @@ export class RolloutMetrics extends Declared {
 
   countDelayReading(result: string): void {
     this.#delayReadings.inc({ result: labelValue(result) });
+  }
+
+  countMysqlReading(result: string): void {
+    this.#mysqlReadings.inc({ result: labelValue(result) });
+  }
+
+  /** How far replicas were behind when MySQL itself was last asked. `missing` is `null` if the primary did not say. */
+  setReplication(
+    cluster: ClusterName,
+    replicas: readonly { readonly pod: string; readonly missing: number | null; readonly unapplied: number }[],
+  ): void {
+    const received = replicas.flatMap(({ pod, missing }) => (missing === null ? [] : [[pod, missing] as const]));
+    this.#notReceived.set(cluster, Object.fromEntries(received));
+    this.#notApplied.set(cluster, Object.fromEntries(replicas.map(({ pod, unapplied }) => [pod, unapplied])));
   }
 
   /** Members by state; a state that isn't given has no member any more. */

@@ -47,9 +47,9 @@ const charts: readonly ExpectedChart[] = [
   },
 ];
 
-function fleetOf(count: number): string {
+function fleetOf(count: number, nameOf?: (index: number) => string): string {
   const since = fleetNow - 30 * 86_400_000;
-  const clusters = fleetClusters(recordedFleet(count), since, fleetNow);
+  const clusters = fleetClusters(recordedFleet(count, nameOf), since, fleetNow);
   const sequences = [{ name: 'production', status: { stage: 'most', clusters: 14, failingClusters: 1 } }];
   return fleetPage({
     scope: 'all namespaces',
@@ -163,6 +163,33 @@ describe('a report in a browser', () => {
     expect(await rows()).to.equal(3);
     await page?.getByLabel('in progress').check();
     expect(await rows()).to.equal(9);
+    await page?.close();
+  });
+
+  it('searches the clusters of a fleet, on top of the filters', async () => {
+    const file = join(directory, 'fleet.html');
+    await writeFile(file, fleetOf(21));
+    const page = await browser?.newPage();
+    const rows = (): Promise<number> => page?.locator('.clusters tr:visible').count() ?? Promise.resolve(0);
+    await page?.goto(pathToFileURL(file).href);
+    await page?.getByLabel('Search').fill('BLOCKEDBYPDB');
+    expect(await rows()).to.equal(3);
+    await page?.getByLabel('stalled').check();
+    expect(await rows()).to.equal(0);
+    await page?.getByLabel('Search').fill('');
+    expect(await rows()).to.equal(3);
+    await page?.close();
+  });
+
+  it('does not scroll sideways on a phone', async () => {
+    const file = join(directory, 'fleet.html');
+    const long = (index: number): string => `a-rather-long-name-of-a-cluster-${index}`;
+    await writeFile(file, fleetOf(21, long));
+    const page = await browser?.newPage({ viewport: { width: 360, height: 800 } });
+    await page?.goto(pathToFileURL(file).href);
+    const sideways = await page?.evaluate(`[document.documentElement, ...document.querySelectorAll('.scroll')]
+      .map((one) => one.scrollWidth - one.clientWidth)`);
+    expect(sideways).to.deep.equal([0, 0, 0, 0]);
     await page?.close();
   });
 

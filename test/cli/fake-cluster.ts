@@ -119,15 +119,15 @@ export class FakeCluster {
     const body = Buffer.concat(chunks).toString();
     const request: ExchangeRequest = {
       method: incoming.method as ExchangeRequest['method'],
-      path: withNamespace(incoming.url ?? '/'),
+      path: incoming.url ?? '/',
       headers: incoming.headers as Record<string, string>,
       ...(body !== '' && { body }),
       signal: new AbortController().signal,
       pool: 'call',
     };
-    const url = incoming.url ?? '/';
-    this.requests.push({ ...request, path: url });
-    const scripted = this.fault({ ...request, path: url });
+    const { path: url } = request;
+    this.requests.push(request);
+    const scripted = this.fault(request);
     if (scripted === 'hang') return;
     if (url.includes('watch=true')) {
       // Nothing ever happens on it.
@@ -146,11 +146,6 @@ export class FakeCluster {
       text.startsWith('{"items":') ? `{"kind":"List","metadata":{"resourceVersion":"1"},${text.slice(1)}` : text,
     );
   }
-}
-
-/** Everything is in one namespace, so that a list of all of them is one of that. */
-function withNamespace(url: string): string {
-  return url.replace(/^(\/api\/v1|\/apis\/[^/]+\/[^/]+)\/([a-z]+)(?=\?|$)/, '$1/namespaces/default/$2');
 }
 
 /** Runs a command line in this process, with nothing around it but what is given. */

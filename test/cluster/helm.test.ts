@@ -151,6 +151,33 @@ describe('the Helm chart', function () {
     expect({ ...installed, [deployment]: others[deployment] }).to.deep.equal(others);
   });
 
+  it('lets it read Secrets in the namespaces that the values name alone, as its component does', async () => {
+    const gate = ['--set', 'featureGates.ReplicationFacts=true'];
+    const secrets = (rendered: readonly Manifest[]): readonly Manifest[] =>
+      rendered.filter(({ metadata }) => metadata.name === 'moco-rollout-replication-facts');
+    expect(secrets(await helm.render(namespace, ...withPolicies, ...gate))).to.deep.equal([]);
+    const rendered = await helm.render(
+      namespace,
+      ...withPolicies,
+      ...gate,
+      '--set',
+      'replicationFacts.namespaces={a,b}',
+    );
+    const kustomized = parsed(await controlPlane.kubectl('kustomize', join(configDirectory, 'replication-facts')));
+    const placed = ['a', 'b'].flatMap((where) =>
+      kustomized.map((manifest) => ({ ...manifest, metadata: { ...manifest.metadata, namespace: where } })),
+    );
+    expect(byName(secrets(rendered))).to.deep.equal(byName(placed));
+    const named = await helm.render(
+      namespace,
+      ...withPolicies,
+      ...gate,
+      '--set',
+      'replicationFacts.namespaces={a},replicationFacts.secretNames={moco-test}',
+    );
+    expect(JSON.stringify(secrets(named))).to.contain('"resourceNames":["moco-test"]');
+  });
+
   const chosen: Readonly<Record<string, readonly [flags: readonly string[], kinds: readonly string[]]>> = {
     'auto, with the policy in v1': [withPolicies, policyKinds('v1')],
     'auto, with the policy in v1beta1 alone': [

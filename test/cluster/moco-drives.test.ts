@@ -3,7 +3,7 @@ import { rolloutKind } from '../../src/api/rollout.ts';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { ownScene, useRollouts } from './rollout-fixture.ts';
-import { imageOf, isReady } from './rollout-judge.ts';
+import { imageOf, isReady } from './rollout-members.ts';
 import { controllerUser } from './rollout-story.ts';
 
 /** MOCO's own order of things, sooner. */

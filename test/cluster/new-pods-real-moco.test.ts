@@ -5,7 +5,7 @@ import type { StatefulSet } from '../support/moco/objects.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import { useRollouts } from './rollout-fixture.ts';
 import type { Moment } from './rollout-history.ts';
-import { imageOf, isReady } from './rollout-judge.ts';
+import { imageOf, isReady } from './rollout-members.ts';
 
 const oldImage = 'mysql:8.4.8';
 const newImage = 'mysql:8.4.9';

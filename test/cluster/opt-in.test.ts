@@ -3,7 +3,7 @@ import { policyKind } from '../../src/api/rollout-policy.ts';
 import { strategyLabel } from '../../src/moco/names.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { judged, ownScene, scenarioDeadlineMilliseconds, sharedFlags, useRollouts } from './rollout-fixture.ts';
-import { imageOf, isReady } from './rollout-judge.ts';
+import { imageOf, isReady } from './rollout-members.ts';
 
 /** MOCO's own order of things, sooner. */
 const soon = { notReconciled: 100, notReady: 200, afterStep: 100, available: 1000 };

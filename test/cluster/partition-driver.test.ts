@@ -4,7 +4,7 @@ import { forceRollingUpdateAnnotation } from '../../src/moco/names.ts';
 import type { Pod, StatefulSet } from '../support/moco/objects.ts';
 import { judged, ownScene, scenarioDeadlineMilliseconds, sharedFlags, useRollouts } from './rollout-fixture.ts';
 import { conditionOf } from './rollout-history.ts';
-import { imageOf, isReady } from './rollout-judge.ts';
+import { imageOf, isReady } from './rollout-members.ts';
 
 const isWaiting = ({ status }: Pod): boolean =>
   status?.containerStatuses?.some(({ state }) => state?.waiting !== undefined) ?? false;

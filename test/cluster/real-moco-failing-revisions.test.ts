@@ -4,7 +4,7 @@ import { mysqldContainer } from '../../src/moco/names.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
-import { isReady, isUpdated } from './rollout-judge.ts';
+import { isReady, isUpdated } from './rollout-members.ts';
 
 const goodImage = 'mysql:8.4.9';
 /** MOCO asks three times, 3 s apart, who does not answer. */

@@ -5,7 +5,7 @@ import type { Pod } from '../support/moco/objects.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
-import { isReady, isUpdated } from './rollout-judge.ts';
+import { isReady, isUpdated } from './rollout-members.ts';
 
 const newImage = 'mysql:8.4.9';
 const badImage = 'mysql:8.4.9-missing';

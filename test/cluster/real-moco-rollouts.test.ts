@@ -7,7 +7,7 @@ import { refuseEvictions } from './refused-evictions.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
 import { conditionOf } from './rollout-history.ts';
-import { isReady, isUpdated } from './rollout-judge.ts';
+import { isReady, isUpdated } from './rollout-members.ts';
 
 const newImage = 'mysql:8.4.9';
 const newerImage = 'mysql:8.4.10';

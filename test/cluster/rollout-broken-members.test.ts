@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mysqldContainer } from '../../src/moco/names.ts';
 import type { Pod } from '../support/moco/objects.ts';
 import { useRollouts } from './rollout-fixture.ts';
-import { isReady } from './rollout-judge.ts';
+import { isReady } from './rollout-members.ts';
 
 const waits =
   (container: string, reason: string) =>

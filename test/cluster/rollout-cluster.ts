@@ -21,8 +21,9 @@ import type { KubernetesObject, Pod } from '../support/moco/objects.ts';
 import { type SampleOptions, sampleCluster } from '../support/moco/sample.ts';
 import type { ContainerFault, ResizeFault } from '../support/nodes/faults.ts';
 import type { Stage } from '../support/stage/stage.ts';
+import { hear } from '../verification/witness/hear.ts';
 import { conditionOf, type EventObject, type History, type Moment } from './rollout-history.ts';
-import { isReady, violations } from './rollout-judge.ts';
+import { isReady } from './rollout-members.ts';
 import { controllerUser, type Deed, newPodsDeeds, storyOf } from './rollout-story.ts';
 
 const mergePatch: ContentType = 'application/merge-patch+json';
@@ -335,9 +336,16 @@ export class RolloutCluster {
     return (await this.#reported()).filter(isAsked).map(({ verb, objectRef }) => `${verb} ${objectRef?.resource}`);
   }
 
+  /** What the witness finds in everything that was done, a sentence each, in order. */
   async violations(): Promise<readonly string[]> {
-    const audit = await this.#stage.controlPlane.audit();
-    return violations(storyOf(audit, this.namespace), this.namespace, this.#history);
+    const audit = (await this.#stage.controlPlane.audit()).filter(
+      ({ objectRef }) => objectRef?.namespace === this.namespace,
+    );
+    const { findings } = hear(this.#history.witnessed(this.namespace), audit, controllerUser, { minReadySeconds: 0 });
+    return findings
+      .filter(({ kind }) => kind === 'violation')
+      .toSorted((one, other) => one.atMilliseconds - other.atMilliseconds)
+      .map(({ law, text }) => `${law}: ${text}`);
   }
 
   /** All there is to know where a test has failed. */

@@ -6,7 +6,7 @@ import type { MySQLCluster, Pod } from '../support/moco/objects.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
 import { conditionOf, History, type Moment } from './rollout-history.ts';
-import { isReady } from './rollout-judge.ts';
+import { isReady } from './rollout-members.ts';
 
 const run = promisify(execFile);
 

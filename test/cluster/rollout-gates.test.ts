@@ -5,7 +5,7 @@ import { dailyWindow } from '../support/daily-window.ts';
 import { clusterLabels } from '../support/moco/names.ts';
 import { cli } from './cli-program.ts';
 import { useRollouts } from './rollout-fixture.ts';
-import { imageOf, isReady } from './rollout-judge.ts';
+import { imageOf, isReady } from './rollout-members.ts';
 
 const limitRanges: ResourceKind = {
   group: '',

@@ -3,6 +3,7 @@ import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
 import {
   events,
+  jobs,
   path,
   persistentVolumeClaims,
   podDisruptionBudgets,
@@ -22,6 +23,7 @@ import type {
   StatefulSet,
 } from '../support/moco/objects.ts';
 import type { ObjectClient } from '../support/object-client.ts';
+import type { Change } from '../verification/witness/moment.ts';
 
 /** An Event of events.k8s.io, as much of it as is asked about. */
 export interface EventObject extends KubernetesObject {
@@ -49,11 +51,15 @@ export interface Moment {
 
 /** One version of one object, or its end. */
 interface Version {
+  /** Of its arrival here, since 1970. */
+  readonly atMilliseconds: number;
   /** The revision of the API server's store. Objects of all kinds share one count. */
   readonly revision: number;
   readonly kind: ResourceKind;
   readonly uid: string;
   readonly object: KubernetesObject | null;
+  /** Of a deleted one what was last seen. */
+  readonly identity: KubernetesObject;
 }
 
 interface Seen extends Stored {
@@ -67,6 +73,7 @@ const watched: readonly ResourceKind[] = [
   rolloutKind,
   persistentVolumeClaims,
   podDisruptionBudgets,
+  jobs,
   events,
 ];
 /** Longer than the two minutes for which the disruption controller may wait for an evicted pod whose end it has missed. */
@@ -91,7 +98,14 @@ export class History {
         newest = after === null ? newest + endFraction : Number(after.resourceVersion);
         const record = after ?? before;
         if (record !== null) {
-          history.#add(record.namespace, { revision: newest, kind, uid: record.uid, object: after?.object ?? null });
+          history.#add(record.namespace, {
+            atMilliseconds: Date.now(),
+            revision: newest,
+            kind,
+            uid: record.uid,
+            object: after?.object ?? null,
+            identity: record.object,
+          });
         }
       });
       const project = (raw: unknown): Seen => seen(raw as KubernetesObject);
@@ -118,13 +132,6 @@ export class History {
     return momentOf([...latest.values()]);
   }
 
-  /** Revisions of versions that fulfil a condition, in the order in which they came. */
-  revisions(namespace: string, holds: (object: KubernetesObject, kind: ResourceKind) => boolean): readonly number[] {
-    return this.#of(namespace)
-      .filter(({ object, kind }) => object !== null && holds(object, kind))
-      .map(({ revision }) => revision);
-  }
-
   /** Every version of the objects of a kind that there was, in order. */
   versions(namespace: string, of: ResourceKind): readonly (readonly [revision: number, object: KubernetesObject])[] {
     return this.#of(namespace).flatMap(({ revision, kind, object }) =>
@@ -139,15 +146,16 @@ export class History {
       .filter((revision) => revision >= from && revision <= to);
   }
 
-  /** The revision at which a pod began to leave, or went without a word; `null` where it is still there. */
-  leftAt(namespace: string, uid: string): number | null {
-    const terminating = this.#of(namespace).find(
-      (version) => version.uid === uid && version.object?.metadata.deletionTimestamp !== undefined,
-    );
-    return (
-      (terminating ?? this.#of(namespace).find((version) => version.uid === uid && version.object === null))
-        ?.revision ?? null
-    );
+  /** All that the witness is to see, in the order of the store. Times never run backwards. */
+  witnessed(namespace: string): readonly Change[] {
+    let latest = 0;
+    return this.#of(namespace)
+      .filter(({ kind }) => kind !== events)
+      .toSorted((one, other) => one.revision - other.revision)
+      .map((version) => {
+        latest = Math.max(latest, version.atMilliseconds);
+        return { ...version, kind: version.kind.kind, atMilliseconds: latest } as unknown as Change;
+      });
   }
 
   /** Whether an object of this uid has been seen at this revision or a later one. */

@@ -6,7 +6,7 @@ import { path } from '../../src/kube/resource.ts';
 import { until } from '../support/control-plane/until.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
-import { imageOf } from './rollout-judge.ts';
+import { imageOf } from './rollout-members.ts';
 
 const restoreMilliseconds = 180_000;
 

@@ -15,15 +15,6 @@ export const controllerUser = 'system:serviceaccount:moco-rollout-system:moco-ro
 const mocoUser = 'moco-controller';
 const nodesUser = 'nodes';
 
-/** A pod that was deleted or evicted, or was to be. */
-export interface Disruption {
-  readonly verb: 'delete' | 'evict';
-  readonly ordinal: number;
-  /** Of the preconditions that were sent; `undefined` where there were none. */
-  readonly uid: string | undefined;
-  readonly resourceVersion: string | undefined;
-}
-
 /** One thing that somebody did to a cluster, by the API server's own record. */
 export interface Deed {
   /** Such as `evict 2`, `promoteRevision`, `primary 0 -> 1`; one that was refused ends with `: 429`. */
@@ -31,7 +22,6 @@ export interface Deed {
   readonly by: 'controller' | 'moco' | 'nodes';
   readonly at: string;
   readonly code: number;
-  readonly disruption: Disruption | null;
 }
 
 type Body = Readonly<Record<string, unknown>>;
@@ -62,9 +52,9 @@ export function storyOf(audit: readonly AuditEvent[], namespace: string): readon
   });
 }
 
-function deed(event: AuditEvent, by: Deed['by'], text: string, disruption: Disruption | null = null): Deed {
+function deed(event: AuditEvent, by: Deed['by'], text: string): Deed {
   const code = event.responseStatus?.code ?? 0;
-  return { text: code < 300 ? text : `${text}: ${code}`, by, at: event.requestReceivedTimestamp, code, disruption };
+  return { text: code < 300 ? text : `${text}: ${code}`, by, at: event.requestReceivedTimestamp, code };
 }
 
 /** Everything that the controller does to what isn't its own; what it tells (statuses, Events) is not a deed. */
@@ -75,9 +65,9 @@ function ours(event: AuditEvent): Deed[] {
   const ordinal = ordinalOf(objectRef?.name ?? '');
   switch (what) {
     case 'delete pods':
-      return [disrupted(event, 'delete', ordinal, record(body['preconditions']))];
+      return [deed(event, 'controller', `delete ${ordinal}`)];
     case 'create pods eviction':
-      return [disrupted(event, 'evict', ordinal, record(record(body['deleteOptions'])['preconditions']))];
+      return [deed(event, 'controller', `evict ${ordinal}`)];
     case 'patch pods':
       if (event.requestURI.includes('dryRun=')) return [];
       if (revisionHashLabel in record(record(body['metadata'])['labels']))
@@ -117,11 +107,6 @@ function annotated(annotations: Body): string {
   if (invalidatedIntentAnnotation in annotations) return 'invalidate';
   if (demoteAnnotation in annotations) return annotations[demoteAnnotation] === annotationOn ? 'demote' : 'undemote';
   return 'annotate';
-}
-
-function disrupted(event: AuditEvent, verb: Disruption['verb'], ordinal: number, preconditions: Body): Deed {
-  const { uid, resourceVersion } = preconditions as { uid?: string; resourceVersion?: string };
-  return deed(event, 'controller', `${verb} ${ordinal}`, { verb, ordinal, uid, resourceVersion });
 }
 
 /** The index in a status that MOCO has written, or `null` for anything else. */

@@ -3,7 +3,7 @@ import { namespaces } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
-import { imageOf } from './rollout-judge.ts';
+import { imageOf } from './rollout-members.ts';
 
 describe('a rollout whose target changes', () => {
   const { scenario, stage, newCluster } = useRollouts();

@@ -3,11 +3,10 @@ import { type MySQLRollout, type RolloutSpec, rolloutKind } from '../../src/api/
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
 import { Cache } from '../../src/controller/cache/cache.ts';
 import { Checks } from '../../src/controller/cache/check-answers.ts';
-import { ClusterApi } from '../../src/controller/disrupt/cluster-client.ts';
-import type { Requeue } from '../../src/controller/disrupt/context.ts';
 import { wholeRecord } from '../../src/controller/facts/rollout-record.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../src/controller/fleet/follow-fleet.ts';
+import type { Requeue } from '../../src/controller/pass/end.ts';
 import { RecentNodes } from '../../src/controller/reads/read-node.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
@@ -29,6 +28,7 @@ import { CheckMetrics } from '../../src/telemetry/request-metrics.ts';
 import { RolloutMetrics } from '../../src/telemetry/rollout-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
+import { FakeMysql } from './fake-mysql.ts';
 import { FakePrometheus } from './fake-prometheus.ts';
 import { FakeReplicas } from './fake-replicas.ts';
 import {
@@ -52,6 +52,7 @@ interface Surroundings {
   readonly world: FakeWorld;
   readonly server: ObjectServer;
   readonly replicas: FakeReplicas;
+  readonly mysql: FakeMysql;
   readonly prometheus: FakePrometheus;
 }
 
@@ -60,6 +61,8 @@ interface ProcessOptions {
   readonly burst?: number;
   readonly mayLackNodes?: boolean;
   readonly inPlaceEnabled?: boolean;
+  /** The feature gate `ReplicationFacts` is on. */
+  readonly asksMysql?: boolean;
 }
 
 /** One run of the program: what it has seen, and what it remembers. */
@@ -82,7 +85,7 @@ export class Process {
     holder: string,
     { mode = 'OnDelete', ...settings }: Partial<RolloutPolicy>,
     limits: FleetLimits,
-    { mayLackNodes = false, inPlaceEnabled = true, ...rate }: ProcessOptions = {},
+    { mayLackNodes = false, inPlaceEnabled = true, asksMysql = false, ...rate }: ProcessOptions = {},
   ) {
     this.#bench = bench;
     this.#inPlaceEnabled = inPlaceEnabled;
@@ -97,10 +100,10 @@ export class Process {
         partitionDriver: mode === 'Partition' ? 'own' : 'moco',
         inPlaceEnabled,
       },
-      api: new ClusterApi(new ApiClient({ world, qps: 1e6, burst: 1e6, ...rate })),
+      client: new ApiClient({ world, qps: 1e6, burst: 1e6, ...rate }),
       delays: bench.replicas,
+      mysql: asksMysql ? bench.mysql : undefined,
       mayLackNodes,
-      mayLackCreate: false,
       nodes: new RecentNodes(world),
       checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), () => undefined),
       world,
@@ -172,6 +175,7 @@ export class Bench {
   readonly world = new FakeWorld((request) => this.server.exchange(request));
   readonly server = new ObjectServer(() => this.world.wall());
   readonly replicas = new FakeReplicas();
+  readonly mysql = new FakeMysql();
   readonly prometheus = new FakePrometheus();
   #processes = 0;
 
@@ -196,6 +200,11 @@ export class Bench {
   start(settings: Partial<RolloutPolicy> = {}, limits = noFleetLimits, options: ProcessOptions = {}): Process {
     this.#processes += 1;
     return new Process(this, `process-${this.#processes}`, settings, limits, options);
+  }
+
+  /** The same with the feature gate ReplicationFacts. */
+  startAsking(settings: Partial<RolloutPolicy> = {}): Process {
+    return this.start(settings, noFleetLimits, { asksMysql: true });
   }
 
   /** The same without the feature gate InPlaceUpdate. */

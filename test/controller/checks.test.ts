@@ -77,7 +77,7 @@ describe('the controller with checks', () => {
       message: 'Prometheus has no answer to the check errant: https://prometheus.example: ECONNREFUSED',
     });
     bench.prometheus.says('errant', { kind: 'passing' });
-    await passes(bench, program, 30);
+    await passes(bench, program, 60);
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 

@@ -1,4 +1,4 @@
-import type { CheckReader } from '../../src/controller/cache/check-reader.ts';
+import type { CheckReader } from '../../src/controller/cache/check-answers.ts';
 import type { CheckReading } from '../../src/core/readings.ts';
 
 /** A Prometheus that has nothing against anybody unless told otherwise, and the names of the checks that it was asked. */

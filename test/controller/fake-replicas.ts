@@ -1,4 +1,4 @@
-import type { DelayReader } from '../../src/controller/reads/delay-reader.ts';
+import type { DelayReader } from '../../src/controller/reads/read-delays.ts';
 import type { DelayReading } from '../../src/core/readings.ts';
 
 /** Replicas that keep up unless told otherwise, and the names of those that were asked. */

@@ -18,12 +18,12 @@ class Scene {
   refusal: ApiError | null = null;
   readonly #reconciler = new PolicyReconciler({
     cache: this.cache,
-    api: {
+    apiFor: () => ({
       replacePolicyStatus: async ({ name }, status) => {
         if (this.refusal !== null) throw this.refusal;
         this.written[name] = status;
       },
-    },
+    }),
     world: { wall: () => Date.parse('2026-01-02T03:04:05Z') + this.now, monotonic: () => this.now },
     isLeading: () => this.leads,
   });

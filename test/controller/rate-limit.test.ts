@@ -11,6 +11,7 @@ import { clusterKind } from '../../src/moco/names.ts';
 import { projectBudget, projectCluster, projectPod, projectStatefulSet } from '../../src/moco/projections.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
 import { Process } from './bench.ts';
+import { FakeMysql } from './fake-mysql.ts';
 import { FakePrometheus } from './fake-prometheus.ts';
 import { FakeReplicas } from './fake-replicas.ts';
 import { budget, mysqlCluster, pod, revisionBefore, statefulSet } from './moco-objects.ts';
@@ -31,7 +32,7 @@ function fleet(clusters: number, policies: number, rate = defaultRate) {
   });
   const server = new ObjectServer(() => world.wall());
   const program = new Process(
-    { world, server, replicas: new FakeReplicas(), prometheus: new FakePrometheus() },
+    { world, server, replicas: new FakeReplicas(), mysql: new FakeMysql(), prometheus: new FakePrometheus() },
     'process-1',
     {},
     noFleetLimits,

@@ -102,7 +102,7 @@ describe('a new leader', () => {
     await late.pass();
     expect(bench.steps).to.deep.equal(['void 2', 'evict 2']);
     const answers = bench.server.writes.filter(({ path }) => eviction.test(path)).map(({ status }) => status);
-    expect(answers).to.deep.equal([200, 409]);
+    expect(answers).to.deep.equal([201, 409]);
     await late.work();
     await next.work();
     expect(bench.steps).to.deep.equal(['void 2', 'evict 2']);

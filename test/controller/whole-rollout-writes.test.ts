@@ -7,6 +7,7 @@ import {
   clusterKind,
   reconciliationStoppedAnnotation,
 } from '../../src/moco/names.ts';
+import { FakeLog } from '../kube/fake-log.ts';
 import { sampleCluster } from '../support/moco/sample.ts';
 import { draw } from '../verification/simulation/draw.ts';
 import { happen } from '../verification/simulation/happen.ts';
@@ -22,13 +23,17 @@ const mostStopMilliseconds = 8000;
 interface Written {
   readonly objects: Readonly<Record<string, number>>;
   readonly events: number;
+  /** At the level info and above. */
+  readonly logged: FakeLog['lines'];
 }
 
 async function rollOut(seed: string, others: number, restartMilliseconds: number): Promise<Written> {
   const { circumstances } = draw('calm');
   const stopMilliseconds = Math.min(restartMilliseconds * 0.4, mostStopMilliseconds);
   const nodes = { stopMilliseconds, startMilliseconds: restartMilliseconds - stopMilliseconds };
+  const log = new FakeLog();
   const simulation = new Simulation({
+    log,
     ...circumstances,
     seed,
     replicas: 3,
@@ -56,12 +61,21 @@ async function rollOut(seed: string, others: number, restartMilliseconds: number
     // One that was refused has written nothing.
     else if (isWrite && code < 300) objects[what] = (objects[what] ?? 0) + 1;
   });
+  const before = log.lines.length;
   happen(simulation, { kind: 'rollOut', image });
   const complete = await simulation.clock.runUntil(() => simulation.isComplete(image), deadlineMilliseconds);
   expect(complete, 'the rollout is over').to.equal(true);
   await simulation.clock.runUntil(() => false, aftermathMilliseconds);
   for (const process of simulation.processes) process.end();
-  return { objects, events };
+  return {
+    objects,
+    events,
+    logged: log.lines
+      .slice(before)
+      .filter(
+        ({ level, fields }) => level !== 'debug' && 'cluster' in fields && fields.cluster === `${namespace}/test`,
+      ),
+  };
 }
 
 /** Another cluster rolls at the same time, as far as its MySQLRollout tells: MOCO leaves it alone. */
@@ -101,15 +115,17 @@ describe('an undisturbed rollout of three members', () => {
     ['members take a minute', 0, 60_000],
     ['another 29 clusters roll at the same time', 29, 20_000],
   ] as const) {
-    it(`costs at most six writes for each member, status included, and four Events, if ${what}`, async () => {
+    it(`costs at most six writes for each member, status included, and four Events, and logs eight lines at most, if ${what}`, async () => {
       for (const seed of others === 0 ? seeds : seeds.slice(0, 2)) {
-        const { objects, events } = await rollOut(seed, others, restartMilliseconds);
+        const { objects, events, logged } = await rollOut(seed, others, restartMilliseconds);
         expect({ ...objects, [statusWrites]: 0 }, `seed ${seed}`).to.deep.equal({ ...done, [statusWrites]: 0 });
         expect(sum(objects) / 3, `seed ${seed}: ${objects[statusWrites]} of the status`).to.be.at.most(
           mostWritesPerMember,
         );
         // Two on the MySQLCluster, and the same on the MySQLRollout.
         expect(events / 3).to.be.at.most(4);
+        expect(logged.length, JSON.stringify(logged)).to.be.within(6, 8);
+        expect(logged.map(({ level }) => level)).to.not.include('warn');
       }
     });
   }

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { InPlaceSettings, InPlaceUpdate, RestartInPlace } from '../../src/core/in-place-changes.ts';
+import type { MysqlReading } from '../../src/core/mysql-reading.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { CheckFacts, CheckReading, DelayReading, TiedToNode } from '../../src/core/readings.ts';
 import { holdRules } from '../../src/core/rules/catalogue.ts';
@@ -15,6 +16,7 @@ import type {
 } from '../../src/core/snapshot.ts';
 import { appeared, cluster } from './cluster-builder.ts';
 import { type MemberBuilder, member, resourcesOf, revisionAfter, revisionBefore } from './member-builder.ts';
+import { caughtUp, type MysqlDraft, openWrite } from './mysql-readings.ts';
 
 /** What can be wrong with a member; the first is nothing. */
 const conditions: readonly ((one: MemberBuilder, seconds: number) => MemberBuilder)[] = [
@@ -263,6 +265,22 @@ const delayAges = fc.record({
   unknownForSeconds: fc.constantFrom(0, 29, 30),
 });
 
+const mysqlDrafts = fc.record({
+  ageSeconds: rarely<number | null>(0, 4, 5, null),
+  problem: rarely<string | null>(null, 'no'),
+  writes: fc.constantFrom([], [], [openWrite], [{ ...openWrite, ageSeconds: 0 }]),
+  waitedForWritesSeconds: fc.constantFrom(0, 59, 60),
+  unknownForSeconds: fc.constantFrom(0, 29, 30),
+  says: fc.constantFrom<NonNullable<MysqlDraft['says']>>(
+    {},
+    {},
+    { 1: { ...caughtUp, missing: 9 } },
+    { 2: { ...caughtUp, missing: 9, unapplied: 3 } },
+    { 1: { ...caughtUp, unapplied: 3 } },
+    { 2: { kind: 'unknown', message: 'no' } },
+    { 0: { kind: 'unknown', message: 'no' }, 1: { ...caughtUp, missing: null } },
+  ),
+});
 /** Clusters as they can be: members in any mixture of states, MOCO's view of them right or behind. */
 export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
   .record({
@@ -348,10 +366,11 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       { weight: 1, arbitrary: fc.constantFrom(...delays) },
     ),
     delayAges,
+    mysql: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 2, arbitrary: mysqlDrafts }),
   })
   .map((given) => {
     const { drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, partition, memory } = given;
-    const { newPods, around, delays, delayAges } = given;
+    const { newPods, around, delays, delayAges, mysql } = given;
     const builder = cluster(drafts.length)
       .primaryAt(primary % drafts.length)
       .members(...drafts.map((one, ordinal) => built(ordinal, staged(one, stage, ordinal === primary % drafts.length))))
@@ -362,6 +381,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     if (newPods !== 'UpdateRevision' && statefulSet !== null) builder.statefulSet({ newPods: 'CurrentRevision' });
     if (newPods === 'kept' && statefulSet !== null) builder.statefulSet(keptAt(drafts.length));
     builder.delay(delays[0], delays[1], delayAges);
+    if (mysql !== null) builder.mysql(mysql);
     if (extra) builder.members(member(drafts.length));
     if (view === 'as before') builder.healthyAsBefore();
     if (view === 'unhealthy') builder.unhealthy();
@@ -436,6 +456,32 @@ const anyRestart: fc.Arbitrary<RestartInPlace> = fc.record({
   awaited: fc.constantFrom([], ['agent'], ['slow-log']),
   doneForSeconds: anyNumber,
   mysqldRestarted: fc.boolean(),
+});
+
+const anyThread = fc.record({ runs: fc.boolean(), error: anyNumber });
+const anyReading: fc.Arbitrary<MysqlReading> = fc.record({
+  ageSeconds: fc.oneof(fc.constant(null), anyNumber),
+  problem: fc.oneof(fc.constant(null), fc.string()),
+  members: fc.array(
+    fc.record({
+      uid: fc.string(),
+      unknownForSeconds: anyNumber,
+      said: fc.oneof(
+        fc.record({ kind: fc.constant('primary' as const), acknowledging: anyNumber, waiting: anyNumber }),
+        fc.record({ kind: fc.constant('unknown' as const), message: fc.string() }),
+        fc.record({
+          kind: fc.constant('replica' as const),
+          missing: fc.oneof(fc.constant(null), anyNumber),
+          unapplied: anyNumber,
+          receiver: anyThread,
+          applier: anyThread,
+        }),
+      ),
+    }),
+    { maxLength: 4 },
+  ),
+  writes: fc.array(fc.constant(openWrite), { maxLength: 2 }),
+  waitedForWritesSeconds: anyNumber,
 });
 
 const rarelyOrNull = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(arbitrary, { freq: 10 });
@@ -566,6 +612,7 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
       maxLength: 5,
     }),
   }),
+  mysql: fc.oneof(fc.constant(null), anyReading),
   replicationDelays: fc.array(
     fc.record({
       uid: fc.string(),
@@ -620,6 +667,8 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
       failoverGraceSeconds: fc.oneof(fc.constantFrom(0, 180), anyNumber),
       maxReplicaDelaySeconds: fc.oneof(fc.constantFrom(1, 10), anyNumber),
       replicaDelayGraceSeconds: fc.oneof(fc.constantFrom(0, 30), anyNumber),
+      longWriteGraceSeconds: fc.oneof(fc.constantFrom(0, 60), anyNumber),
+      longWritePolicy: fc.constantFrom('Proceed', 'Hold'),
       primaryUpdatePolicy: fc.constantFrom('Automatic', 'Manual'),
       approvedRevision: fc.constantFrom(null, revisionAfter, 'old'),
       pinnedOrdinals: fc.oneof(

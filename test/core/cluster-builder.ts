@@ -15,6 +15,7 @@ import type {
   StepFailure,
 } from '../../src/core/snapshot.ts';
 import { longSeconds, type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
+import { type MysqlDraft, mysqlReading } from './mysql-readings.ts';
 import { delayRead, noDelays } from './replication-delays.ts';
 import { undisturbed } from './undisturbed.ts';
 
@@ -89,6 +90,7 @@ export class ClusterBuilder {
   #facts: Partial<ClusterFacts> = {};
   #memory: Partial<RolloutMemory> = {};
   readonly #delays = new Map<string, ReplicationDelay>();
+  #mysql: MysqlDraft | null = null;
   #around: Partial<Omit<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'budgets' | 'memory'>> = {};
 
   constructor(replicas: number) {
@@ -307,6 +309,12 @@ export class ClusterBuilder {
     return this;
   }
 
+  /** MySQL itself has been asked. */
+  mysql(draft: MysqlDraft = {}): this {
+    this.#mysql = draft;
+    return this;
+  }
+
   /** What Prometheus last said about a check of the user: at this moment, unless the ages say otherwise. */
   check(name: string, reading: CheckReading | null, ages: Partial<Omit<CheckFacts, 'name' | 'reading'>> = {}): this {
     const { checks = [] } = this.#around;
@@ -387,6 +395,7 @@ export class ClusterBuilder {
       },
       ...undisturbed,
       replicationDelays: [...this.#delays.values(), ...noDelays(members.filter(({ uid }) => !this.#delays.has(uid)))],
+      mysql: this.#mysql && mysqlReading(members, this.#primary, this.#mysql),
       ...this.#around,
     };
   }

@@ -6,6 +6,7 @@ import { defaultPolicy } from '../../src/core/policy.ts';
 import { isOverridable } from '../../src/core/rules/catalogue.ts';
 import { appeared, cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
+import { openWrite, shownWrite } from './mysql-readings.ts';
 import {
   type Case,
   check,
@@ -298,7 +299,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
         .members(member(0).updated().down('CrashLoopBackOff'), member(1).lagging(200), member(2).lagging(200))
         .primaryUnavailableFor(200)
         .memory({ verified: true }),
-      decides: holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180 }),
+      decides: holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, said: null }),
     },
     justDoesNot: {
       given: stale().members(member(2).lagging(200)),
@@ -612,6 +613,17 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
       requeueAfterSeconds: 1,
     },
     justDoesNot: { given: lastOne().delay(1, { kind: 'delay', seconds: 0.99 }), decides: demotes(0) },
+  },
+  LongWrite: {
+    applies: {
+      given: lastOne().mysql({ writes: [{ ...openWrite, ageSeconds: 1 }], waitedForWritesSeconds: 59 }),
+      decides: holds({ rule: 'LongWrite', member: 0, write: shownWrite, others: 0, graceSeconds: 60 }),
+      requeueAfterSeconds: 1,
+    },
+    justDoesNot: {
+      given: lastOne().mysql({ writes: [{ ...openWrite, ageSeconds: 0 }], waitedForWritesSeconds: 59 }),
+      decides: demotes(0),
+    },
   },
   RevisionsKept: {
     applies: {

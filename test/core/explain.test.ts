@@ -11,6 +11,7 @@ import { type ComesBack, explainComesBack, explainEvidence } from '../../src/cor
 import type { StepRule } from '../../src/core/step.ts';
 import { appeared, type ClusterBuilder, cluster, fleetHolds } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
+import { caughtUp, shownWrite } from './mysql-readings.ts';
 
 const name = (ordinal: number): string => `moco-test-${ordinal}`;
 const crashing: Evidence = { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 };
@@ -321,8 +322,22 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   ],
   FailoverUnfinished: [
     [
-      { rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180 },
+      { rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, said: null },
       'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and may have received transactions that nobody has applied yet, so it is not restarted',
+    ],
+    [
+      { rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, said: caughtUp },
+      'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and has applied all that it has received, which a failover may still need, so it is not restarted',
+    ],
+    [
+      {
+        rule: 'FailoverUnfinished',
+        primary: 0,
+        member: 2,
+        graceSeconds: 180,
+        said: { ...caughtUp, missing: null, unapplied: 7, applier: { runs: false, error: 1062 } },
+      },
+      "the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and has received 7 transactions that it has not applied; its applier has stopped, with MySQL's error 1062, so it is not restarted",
     ],
   ],
   AwaitingRecovery: [
@@ -345,7 +360,7 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   NotEnoughAcknowledging: [
     [
       { rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 },
-      'without moco-test-2 1 member is known to acknowledge commits, and 2 are needed, the primary among them',
+      'without moco-test-2 1 member can acknowledge commits, as far as is known, and 2 are needed, the primary among them',
     ],
   ],
   ClaimTerminating: [
@@ -536,6 +551,33 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
         ],
       },
       "the switchover away from moco-test-0 waits until replicas are less than 5 s behind: the delay of moco-test-1 is not read yet; moco-test-2 does not replicate (replication thread are stopped); the delay of moco-test-3 can't be read (ECONNREFUSED), and the wait for it ends after 30 s",
+    ],
+    [
+      {
+        rule: 'ReplicasBehind',
+        member: 1,
+        limitSeconds: null,
+        graceSeconds: 30,
+        replicas: [
+          { ordinal: 2, reading: { kind: 'notReceived', transactions: 145 } },
+          { ordinal: 3, reading: { kind: 'notApplied', transactions: 1 } },
+        ],
+      },
+      'moco-test-1 waits until the other replicas have received what the primary has committed: moco-test-2 has not received 145 transactions of the primary; moco-test-3 has not applied 1 transaction that it has received',
+    ],
+  ],
+  LongWrite: [
+    [
+      { rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 },
+      'the primary moco-test-0 is being asked about open writes',
+    ],
+    [
+      { rule: 'LongWrite', member: 0, write: shownWrite, others: 2, graceSeconds: 60 },
+      'the switchover away from moco-test-0 waits, for at most 60 s, for a write that session 42 of app@10.0.0.7:51234 began at 2026-07-01T12:00:00Z and that waits for its client, and for 2 more',
+    ],
+    [
+      { rule: 'LongWrite', member: 0, write: { ...shownWrite, waitsFor: null }, others: 0, graceSeconds: null },
+      'the switchover away from moco-test-0 waits for a write that session 42 of app@10.0.0.7:51234 began at 2026-07-01T12:00:00Z',
     ],
   ],
   AwaitingResize: [

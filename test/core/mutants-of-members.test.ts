@@ -85,7 +85,7 @@ describe('members that do not participate', () => {
       given: cluster(3)
         .members(member(0).updated().lagging(), member(1).stale().unreachable(), member(2).stale().unreachable())
         .primaryUnavailableFor(180),
-      decides: holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180 }),
+      decides: holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, said: null }),
     },
     'the primary is not taken for a replica when too few others participate': {
       given: cluster(3).members(member(0).stale().lagging(), member(2).updated().lagging()).primaryUnavailableFor(180),

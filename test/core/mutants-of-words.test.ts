@@ -26,6 +26,8 @@ describe('the default policy', () => {
       failoverGraceSeconds: 180,
       maxReplicaDelaySeconds: 1,
       replicaDelayGraceSeconds: 30,
+      longWriteGraceSeconds: 60,
+      longWritePolicy: 'Proceed',
       primaryUpdatePolicy: 'Automatic',
       approvedRevision: null,
       pinnedOrdinals: [],

@@ -389,6 +389,54 @@ const isAdmitted: Need = (_snapshot, policy, going) =>
 const recentlyRead: Need = (_snapshot, _policy, going) =>
   going.every(({ comeback }) => comeback !== null && comeback.ageSeconds < 60);
 
+/** What MySQL said within five seconds, of whoever answers; of the others it is worth a while, if anybody can be asked. */
+const saysOf = (
+  { mysql, cluster, members }: ClusterSnapshot,
+  { replicaDelayGraceSeconds: grace }: RolloutPolicy,
+  one: MemberFacts,
+): 'nothing' | 'silent' | { readonly missing: number; readonly unapplied: number } => {
+  if (mysql === null || mysql.problem !== null) return 'nothing';
+  const answer =
+    mysql.ageSeconds === null || mysql.ageSeconds >= 5 ? undefined : mysql.members.find(({ uid }) => uid === one.uid);
+  if (answer === undefined || answer.said.kind === 'primary') return 'silent';
+  if (answer.said.kind === 'unknown') return answer.unknownForSeconds >= grace ? 'nothing' : 'silent';
+  const { missing, unapplied } = answer.said;
+  if (missing !== null) return { missing, unapplied };
+  const leader = members.find(({ ordinal }) => ordinal === cluster.primaryIndex)?.uid;
+  const silentFor = mysql.members.find(({ uid }) => uid === leader)?.unknownForSeconds ?? 0;
+  return silentFor >= grace ? 'nothing' : 'silent';
+};
+/** Whoever stays has received what the primary had committed; a few may lack it, as a few may be away. */
+const othersReceived: Need = (snapshot, policy, going) => {
+  if (off(policy, 'ReplicasBehind') || !serves(snapshot, policy, going)) return true;
+  const lacks = (one: MemberFacts): boolean => {
+    const says = saysOf(snapshot, policy, one);
+    return says === 'silent' || (says !== 'nothing' && says.missing > 0);
+  };
+  const { replicas, primaryIndex } = snapshot.cluster;
+  const stay = snapshot.members.filter((one) => !going.includes(one));
+  const lacking = stay.filter((one) => participates(snapshot, one) && one.ordinal !== primaryIndex && lacks(one));
+  const good = stay.filter(
+    (one) => participates(snapshot, one) && !unsettled(snapshot, policy, one) && !lacking.includes(one),
+  );
+  return lacking.length === 0 || replicas - going.length - good.length < room(snapshot, policy);
+};
+const othersApplied: Need = (snapshot, policy, going) =>
+  off(policy, 'ReplicasBehind') ||
+  serving(snapshot)
+    .filter((one) => one.ordinal !== snapshot.cluster.primaryIndex && !going.includes(one))
+    .every((one) => {
+      const says = saysOf(snapshot, policy, one);
+      return says === 'nothing' || (says !== 'silent' && says.missing <= 0 && says.unapplied <= 0);
+    });
+/** Nothing that has lasted for a second is cut off before its time is over. */
+const noLongWrite: Need = ({ mysql }, policy) => {
+  if (off(policy, 'LongWrite') || mysql === null || mysql.problem !== null) return true;
+  const { ageSeconds, writes, waitedForWritesSeconds: waited } = mysql;
+  if (policy.longWritePolicy === 'Proceed' && waited >= policy.longWriteGraceSeconds) return true;
+  return ageSeconds !== null && ageSeconds < 5 && writes.every((one) => one.ageSeconds < 1);
+};
+
 type Needs = Readonly<Record<string, Need>>;
 
 /** By what happens, what has to be true of the cluster. Each is said in other words than the rules'. */
@@ -416,6 +464,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     nobodyLeaves: when((...all) => !well(...all), nobodyLeaves),
     replicasOnly: when(unreachable, (snapshot, policy, going) => !leading(snapshot, policy, going)),
     everyOther: when(unreachable, everyOther),
+    othersReceived: when((...all) => !leading(...all), othersReceived),
   },
   reduces: { slot, rolesRest, failoverHadItsTime, roomForOne, nobodyResizes },
   takesHealthy: {
@@ -432,6 +481,8 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     notTooManyTries,
     inTime,
     othersCaughtUp,
+    othersApplied,
+    noLongWrite,
     roomForOne,
   },
   losesRelayLog: { somebodyLeads },

@@ -1,10 +1,12 @@
 import { expect } from 'chai';
+import type { ReplicaSaid } from '../../src/core/mysql-reading.ts';
 import { backupRunning, cluster } from './cluster-builder.ts';
 import { type MemberBuilder, member, revisionAfter } from './member-builder.ts';
 import { decideCase, deletes, evicts, holds, play } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
-const unfinished = (member: number) => holds({ rule: 'FailoverUnfinished', primary: 0, member, graceSeconds: 180 });
+const unfinished = (member: number, said: ReplicaSaid | null = null) =>
+  holds({ rule: 'FailoverUnfinished', primary: 0, member, graceSeconds: 180, said });
 const awaitingFailover = holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 });
 
 describe('members that are down', () => {

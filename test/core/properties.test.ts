@@ -77,7 +77,7 @@ function sentencesOf({ step, hold, members }: Decision): readonly string[] {
 /** The same facts, so many seconds later, with nothing else changed. */
 function older(snapshot: ClusterSnapshot, seconds: number): ClusterSnapshot {
   const age = <T extends number | null>(before: T): T => (before === null ? before : ((before + seconds) as T));
-  const { cluster, memory } = snapshot;
+  const { cluster, memory, mysql } = snapshot;
   return {
     ...snapshot,
     cluster: {
@@ -109,6 +109,15 @@ function older(snapshot: ClusterSnapshot, seconds: number): ClusterSnapshot {
         notReadyForSeconds: container.ready ? 0 : age(container.notReadyForSeconds),
       })),
     })),
+    mysql: mysql && {
+      ...mysql,
+      ageSeconds: age(mysql.ageSeconds),
+      members: mysql.members.map((one) => ({
+        ...one,
+        unknownForSeconds: one.said.kind === 'unknown' ? age(one.unknownForSeconds) : 0,
+      })),
+      waitedForWritesSeconds: mysql.waitedForWritesSeconds === 0 ? 0 : age(mysql.waitedForWritesSeconds),
+    },
     budgets: snapshot.budgets.map((budget) => ({ ...budget, refusedForSeconds: age(budget.refusedForSeconds) })),
     memory: {
       ...memory,

@@ -10,7 +10,7 @@ import type { DocumentedCommand } from './markdown.ts';
  * - `plugin`: the command line accepts it, and a cluster answers.
  * - `plugin-file`: `hack/plugin` makes a file with that name.
  * - `kubectl`: it runs against a real API server.
- * - `kubectl-node`: kubectl knows the flags. Running it needs a kubelet, which no test has.
+ * - `kubectl-node`: kubectl knows the flags. Running it needs a kubelet, which the control plane of the tests has not.
  * - `helm`: it runs against a real API server.
  * - `docker`: it builds this directory, with the version that the manifests have. No test has docker.
  */

@@ -76,7 +76,8 @@ describe('the CI workflow', () => {
       steps.flatMap((step) => (step.with?.[name] === undefined ? [] : [String(step.with[name])]));
     for (const version of versions('node-version')) expect(manifest.engines.node).to.equal(`>=${version}.0.0`);
     const [go] = versions('go-version');
-    for (const folder of ['control-plane/modules/1.36', 'control-plane/modules/1.35', 'go-tools', 'real-moco']) {
+    const versionsOfKubernetes = ['1.36', '1.37', '1.35'].map((minor) => `control-plane/modules/${minor}`);
+    for (const folder of [...versionsOfKubernetes, 'cluster/programs', 'go-tools', 'real-moco']) {
       expect(await text(`test/support/${folder}/go.mod`)).to.match(new RegExp(`^go ${go}(\\.\\d+)?$`, 'm'));
     }
   });
@@ -149,7 +150,7 @@ describe('the release workflow', () => {
       expect(commands).to.contain(made);
     }
     // `make build`, which make sbom begins with, empties dist.
-    expect(commands.indexOf('make sbom')).to.be.lessThan(commands.indexOf('hack/plugin/main.ts'));
+    expect(commands.indexOf('make sbom')).to.be.lessThan(commands.indexOf('hack/plugin/main.ts --address'));
   });
 
   it('packages the chart with the published image, and signs both and every file', () => {

@@ -4,27 +4,21 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { path, type ResourceKind } from '../../src/kube/resource.ts';
+import { ApiServer } from '../support/api-server/api-server.ts';
 import type { LoopbackCertificate } from '../support/moco/certificate.ts';
 import { status } from './fake-world.ts';
 
-/** A thing as the fake server keeps it. */
-export interface FakeObject {
-  readonly metadata: {
-    readonly namespace: string;
-    readonly name: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-  };
-  readonly [field: string]: unknown;
-}
-
 export type Handler = (request: IncomingMessage, response: ServerResponse, server: FakeApiServer) => void;
 
+const things: ResourceKind = { group: '', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true };
+const others: ResourceKind = { ...things, plural: 'others', kind: 'Other', namespaced: false };
+const namespace = 'ns';
 /** Where it has its objects. */
-export const thingsPath = '/api/v1/things';
+export const thingsPath = path(things);
 
 /**
- * An HTTP server that lists, pages and watches things as an API server does, until a script says otherwise: each
+ * The API server in memory behind HTTP: it lists, pages and watches things, until a script says otherwise. Each
  * scripted handler answers one request instead of it, lists and watches by queues of their own.
  */
 export class FakeApiServer {
@@ -38,10 +32,9 @@ export class FakeApiServer {
   readonly #server: Server | TlsServer;
   readonly #sockets = new Set<Socket>();
   readonly #streams = new Set<ServerResponse>();
-  readonly #objects = new Map<string, FakeObject>();
-  readonly #snapshots = new Map<string, readonly FakeObject[]>();
-  readonly #history: { readonly version: number; readonly line: string }[] = [];
-  #version = 100;
+  readonly #api = new ApiServer(() => 0);
+  /** Nothing before it can be watched. */
+  #oldest = 0;
   #uids = 0;
   #directory = '';
   /** What watches would have been told, while that is collected. */
@@ -52,6 +45,9 @@ export class FakeApiServer {
     this.#server = certificate
       ? createTlsServer({ cert: certificate.certificate, key: certificate.key }, answer)
       : createServer(answer);
+    this.#api.store.subscribe(({ kind, type, object }) => {
+      if (kind.plural === things.plural) this.send(lineOf({ type, object }));
+    });
     this.#server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
@@ -95,7 +91,7 @@ export class FakeApiServer {
   }
 
   get version(): string {
-    return String(this.#version);
+    return String(this.#api.store.revision);
   }
 
   get tokenFile(): string {
@@ -105,7 +101,7 @@ export class FakeApiServer {
   /** What a cache should have: names with their versions. */
   get truth(): Readonly<Record<string, string>> {
     return Object.fromEntries(
-      [...this.#objects.values()].map(({ metadata }) => [metadata.name, `${metadata.uid}@${metadata.resourceVersion}`]),
+      this.#api.store.all(things).map(({ metadata }) => [metadata.name, `${metadata.uid}@${metadata.resourceVersion}`]),
     );
   }
 
@@ -127,22 +123,21 @@ export class FakeApiServer {
 
   /** Creates or changes an object, and tells every watch. */
   put(name: string, more: { readonly metadata?: object; readonly [field: string]: unknown } = {}): void {
-    const before = this.#objects.get(name);
+    const before = this.#api.store.get(things, namespace, name);
     this.#uids += before ? 0 : 1;
-    const object = this.#object(name, before?.metadata.uid ?? `uid-${this.#uids}`, more);
-    this.#objects.set(name, object);
-    this.#tell(before ? 'MODIFIED' : 'ADDED', object);
+    const uid = before?.metadata.uid ?? `uid-${this.#uids}`;
+    const metadata = { ...more.metadata, namespace, name, uid, resourceVersion: '' };
+    this.#api.store.put(things, { kind: things.kind, ...more, metadata });
   }
 
   delete(name: string): void {
-    const before = this.#objects.get(name);
+    const before = this.#api.store.get(things, namespace, name);
     if (!before) throw new Error(`expected a thing called ${name}, got none`);
-    this.#objects.delete(name);
-    this.#tell('DELETED', this.#object(name, before.metadata.uid));
+    this.#api.store.remove(things, before);
   }
 
   bookmark(): void {
-    this.#version += 1;
+    this.#api.store.put(others, { metadata: { name: 'a', uid: 'other', resourceVersion: '' } });
     this.send(`${JSON.stringify({ type: 'BOOKMARK', object: { metadata: { resourceVersion: this.version } } })}\n`);
   }
 
@@ -173,40 +168,32 @@ export class FakeApiServer {
 
   /** Nothing from before can be watched any more. */
   compact(): void {
-    this.#history.length = 0;
+    this.#oldest = this.#api.store.revision;
   }
 
   /** The server's own list, for a script that wants to do only something beside it. */
   list(request: IncomingMessage, response: ServerResponse): void {
-    const { searchParams } = urlOf(request);
-    const limit = Number(searchParams.get('limit') ?? Number.POSITIVE_INFINITY);
-    const [version = this.version, start = '0'] = searchParams.get('continue')?.split(':') ?? [];
-    const all = this.#snapshots.get(version) ?? [...this.#objects.values()];
-    this.#snapshots.set(version, all);
-    const end = Number(start) + limit;
-    json(response, 200, {
-      kind: 'ThingList',
-      metadata: { resourceVersion: version, ...(end < all.length && { continue: `${version}:${end}` }) },
-      items: all.slice(Number(start), end),
-    });
+    const target = { kind: things, namespace: '', name: null, subresource: null };
+    const { code, body } = this.#api.lists.answer(target, urlOf(request).searchParams);
+    json(response, code, body);
   }
 
   /** The server's own watch. */
   watch(request: IncomingMessage, response: ServerResponse): void {
     const { searchParams } = urlOf(request);
+    const { store } = this.#api;
     const isList = searchParams.has('sendInitialEvents');
-    const from = isList ? this.#version : Number(searchParams.get('resourceVersion'));
-    const oldest = this.#history[0]?.version ?? this.#version + 1;
+    const from = isList ? store.revision : Number(searchParams.get('resourceVersion'));
     response.writeHead(200, { 'content-type': 'application/json' });
     response.flushHeaders();
     if (isList) {
-      for (const object of this.#objects.values()) response.write(`${JSON.stringify({ type: 'ADDED', object })}\n`);
-      response.write(`${JSON.stringify(endOfList(this.version))}\n`);
-    } else if (from < oldest - 1) {
-      response.end(`${JSON.stringify({ type: 'ERROR', object: status(410, 'Expired') })}\n`);
+      for (const object of store.all(things)) response.write(lineOf({ type: 'ADDED', object }));
+      response.write(lineOf(endOfList(this.version)));
+    } else if (from < this.#oldest) {
+      response.end(lineOf({ type: 'ERROR', object: status(410, 'Expired') }));
       return;
     }
-    for (const { version, line } of this.#history) if (version > from) response.write(line);
+    for (const { type, object } of store.changesAfter(things, from)) response.write(lineOf({ type, object }));
     this.#streams.add(response);
     response.on('close', () => this.#streams.delete(response));
   }
@@ -241,19 +228,9 @@ export class FakeApiServer {
       ? { 'certificate-authority': 'ca.crt' }
       : { 'insecure-skip-tls-verify': true };
   }
-
-  #object(name: string, uid: string, more: { readonly metadata?: object } = {}): FakeObject {
-    this.#version += 1;
-    const metadata = { ...more.metadata, namespace: 'ns', name, uid, resourceVersion: this.version };
-    return { kind: 'Thing', ...more, metadata };
-  }
-
-  #tell(type: string, object: FakeObject): void {
-    const line = `${JSON.stringify({ type, object })}\n`;
-    this.#history.push({ version: Number(object.metadata.resourceVersion), line });
-    this.send(line);
-  }
 }
+
+const lineOf = (event: object): string => `${JSON.stringify(event)}\n`;
 
 /** The bookmark after the last object of a streamed list. */
 export function endOfList(resourceVersion: string): object {

@@ -9,7 +9,7 @@ describe('options', () => {
   it('have the defaults of Kubernetes’ own programs', () => {
     expect(optionsOf([])).to.deep.equal({
       kubeconfigPath: null,
-      featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false },
+      featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false, ReplicationFacts: false },
       namespaces: [],
       webhookBindAddress: null,
       certDir: '/tmp/k8s-webhook-server/serving-certs',
@@ -50,17 +50,23 @@ describe('options', () => {
     [['--kubeconfig=/a', '--kubeconfig=/b'], { kubeconfigPath: '/b' }],
     [
       ['--feature-gates=UpdateStrategyOnDelete=true'],
-      { featureGates: { UpdateStrategyOnDelete: true, InPlaceUpdate: false } },
+      { featureGates: { UpdateStrategyOnDelete: true, InPlaceUpdate: false, ReplicationFacts: false } },
     ],
     [
       ['--feature-gates', 'UpdateStrategyOnDelete=T'],
-      { featureGates: { UpdateStrategyOnDelete: true, InPlaceUpdate: false } },
+      { featureGates: { UpdateStrategyOnDelete: true, InPlaceUpdate: false, ReplicationFacts: false } },
     ],
-    [['--feature-gates=InPlaceUpdate=true'], { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: true } }],
-    [['--feature-gates='], { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false } }],
+    [
+      ['--feature-gates=InPlaceUpdate=true'],
+      { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: true, ReplicationFacts: false } },
+    ],
+    [
+      ['--feature-gates='],
+      { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false, ReplicationFacts: false } },
+    ],
     [
       ['--feature-gates=UpdateStrategyOnDelete=true', '--feature-gates=UpdateStrategyOnDelete=false'],
-      { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false } },
+      { featureGates: { UpdateStrategyOnDelete: false, InPlaceUpdate: false, ReplicationFacts: false } },
     ],
     [['--namespaces=a, b,a'], { namespaces: ['a', 'b'] }],
     [['--webhook-bind-address=127.0.0.1:0'], { webhookBindAddress: { host: '127.0.0.1', port: 0 } }],
@@ -157,7 +163,7 @@ describe('options', () => {
     [['--log-format=xml'], 'Expected --log-format to be one of json, text, got `xml`.'],
     [
       ['--feature-gates=OnDelete=true'],
-      'In --feature-gates: unknown feature gate `OnDelete`; the known ones are UpdateStrategyOnDelete, InPlaceUpdate.',
+      'In --feature-gates: unknown feature gate `OnDelete`; the known ones are UpdateStrategyOnDelete, InPlaceUpdate, ReplicationFacts.',
     ],
     [
       ['--feature-gates=UpdateStrategyOnDelete=yes'],
@@ -169,7 +175,7 @@ describe('options', () => {
     ],
     [
       ['--feature-gates=constructor=true'],
-      'In --feature-gates: unknown feature gate `constructor`; the known ones are UpdateStrategyOnDelete, InPlaceUpdate.',
+      'In --feature-gates: unknown feature gate `constructor`; the known ones are UpdateStrategyOnDelete, InPlaceUpdate, ReplicationFacts.',
     ],
     [
       ['--lease-duration=10s'],

@@ -24,7 +24,7 @@ describe('flags that the controller publishes', () => {
       disruptionIntervalMilliseconds: 30_000,
       verifyFirstCluster: false,
       maxFailingRollouts: 3,
-      featureGates: { UpdateStrategyOnDelete: true, InPlaceUpdate: false },
+      featureGates: { UpdateStrategyOnDelete: true, InPlaceUpdate: false, ReplicationFacts: false },
     });
     expect(read).to.not.have.property('prometheusUrl');
   });

@@ -55,6 +55,13 @@ describe('what makes a plan long', () => {
     ]);
   });
 
+  it('names the cluster that takes the most of it', () => {
+    const first = cluster('a', ['Updating', 70]);
+    const second = cluster('b', ['AwaitingFleetSlot', 100], ['Updating', 10]);
+    const longest = criticalPath({ from: 0, clusters: [first, second], recovering: [] }).map((cause) => cause.longest);
+    expect(longest).to.deep.equal(['db/a', 'db/b']);
+  });
+
   it('is nothing where nothing ends', () => {
     expect(causes()).to.deep.equal([]);
     expect(causes({ ...cluster('a', ['Updating', 1]), endsAt: null })).to.deep.equal([]);

@@ -5,7 +5,7 @@ import { mysqldContainer, roleLabel } from '../../src/moco/names.ts';
 import { realMocoScene } from '../cluster/real-moco-fixture.ts';
 import type { RolloutCluster } from '../cluster/rollout-cluster.ts';
 import { judged, scenarioDeadlineMilliseconds, sharedFlags, useRollouts } from '../cluster/rollout-fixture.ts';
-import { imageOf, isReady, isUpdated } from '../cluster/rollout-judge.ts';
+import { imageOf, isReady, isUpdated } from '../cluster/rollout-members.ts';
 import type { Pod } from '../support/moco/objects.ts';
 
 // Rollouts on a real control plane that wait for minutes.

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { strategyLabel } from '../../src/moco/names.ts';
 import type { RolloutCluster } from '../cluster/rollout-cluster.ts';
 import { ownScene, useRollouts } from '../cluster/rollout-fixture.ts';
-import { imageOf } from '../cluster/rollout-judge.ts';
+import { imageOf } from '../cluster/rollout-members.ts';
 import type { StageOptions } from '../support/stage/stage.ts';
 
 /** MOCO's own order of things, sooner. */

@@ -4,7 +4,7 @@ import { realMocoScene, realMocoStartMilliseconds } from '../cluster/real-moco-f
 import type { RolloutCluster } from '../cluster/rollout-cluster.ts';
 import { judged, useRollouts } from '../cluster/rollout-fixture.ts';
 import { conditionOf } from '../cluster/rollout-history.ts';
-import { imageOf, isReady } from '../cluster/rollout-judge.ts';
+import { imageOf, isReady } from '../cluster/rollout-members.ts';
 
 const newImage = 'mysql:8.4.9';
 const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];

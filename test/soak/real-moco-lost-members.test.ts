@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { revisionHashLabel } from '../../src/moco/names.ts';
 import { realMocoScene } from '../cluster/real-moco-fixture.ts';
 import { useRollouts } from '../cluster/rollout-fixture.ts';
-import { isReady } from '../cluster/rollout-judge.ts';
+import { isReady } from '../cluster/rollout-members.ts';
 import { controllerUser } from '../cluster/rollout-story.ts';
 import type { AuditEvent } from '../support/control-plane/control-plane.ts';
 

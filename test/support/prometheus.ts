@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Context } from 'mocha';
+import { leaveOut } from '../left-out.ts';
 import { programInPath } from '../program-in-path.ts';
 import { Guard } from './control-plane/guard.ts';
 
@@ -29,8 +30,7 @@ export class Prometheus {
   /** Leaves the tests out on a machine without Prometheus; where CI is `true` that counts as a failure. */
   static async start(test: Context, port: number, target: string): Promise<Prometheus> {
     if (found === undefined) {
-      console.log('      prometheus is not in PATH: run `make debian-packages`');
-      return test.skip();
+      leaveOut(test, 'what Prometheus is asked, since it is not in PATH: run `make debian-packages`');
     }
     const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-prometheus-'));
     const guard = new Guard();

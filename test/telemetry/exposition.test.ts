@@ -32,6 +32,8 @@ async function everything(): Promise<Metrics> {
   checks.countRequest('passing');
   checks.durationSeconds.observe(1);
   rollouts.countDelayReading('delay');
+  rollouts.countMysqlReading('replica');
+  rollouts.setReplication(cluster, [{ pod: 'moco-test-1', missing: 1, unapplied: 0 }]);
   rollouts.updatesInPlace.inc({ rule: 'ContainersRestart' });
   rollouts.resizesInPlace.inc({ rule: 'ResizeRestartsNothing' });
   await apiClient.counting(answers, () => 0)({ method: 'GET' } as ExchangeRequest);

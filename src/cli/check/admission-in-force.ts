@@ -50,7 +50,7 @@ async function newPods(session: Session, keeper: string): Promise<Omit<Finding, 
   try {
     const statefulSet = await adoptedOne(session);
     if (statefulSet === null) return ok(atOnDelete);
-    await proveRevisionsKept(statefulSet, session.api, session.signal);
+    await proveRevisionsKept(statefulSet, session.api);
     return ok(`${atOnDelete}, and at partition = replicas with the label ${newPodsLabel}`);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

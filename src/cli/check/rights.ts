@@ -1,7 +1,7 @@
 import { rolloutKind } from '../../api/rollout.ts';
 import { policyKind } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
-import { object, text } from '../../moco/json.ts';
+import { type Json, object, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Right, rightsInAllNamespaces, rightsOfCommands } from './command-rights.ts';
@@ -43,9 +43,7 @@ export const controllerRights: Check = {
   find: async (session) => {
     const deployment = await controllerDeployment(session);
     if (deployment === null) return failed('no controller is installed');
-    const namespace = text(object(deployment['metadata'])['namespace']) ?? '';
-    const pod = object(object(object(deployment['spec'])['template'])['spec']);
-    const user = `system:serviceaccount:${namespace}:${text(pod['serviceAccountName']) ?? 'default'}`;
+    const user = userOfController(deployment);
     const needed = [...neededByController, ...(session.namespace === null ? neededInWholeCluster : [])];
     const denied = await deniedTo(session, needed, user);
     return denied.length === 0
@@ -53,6 +51,13 @@ export const controllerRights: Check = {
       : failed(`${user} may not ${denied.join(', ')} ${placeOf(session)}: apply the roles of this version`);
   },
 };
+
+/** As whom the controller sends requests. */
+export function userOfController(deployment: Json): string {
+  const namespace = text(object(deployment['metadata'])['namespace']) ?? '';
+  const pod = object(object(object(deployment['spec'])['template'])['spec']);
+  return `system:serviceaccount:${namespace}:${text(pod['serviceAccountName']) ?? 'default'}`;
+}
 
 /** Which commands the caller has the rights for. Only `status` is one that everybody needs. */
 export const ownRights: Check = {
@@ -98,11 +103,15 @@ function distinct(rights: readonly Right[]): readonly Right[] {
   });
 }
 
-const placeOf = ({ namespace }: Session): string =>
+export const placeOf = ({ namespace }: Session): string =>
   namespace === null ? 'in all namespaces' : `in namespace ${namespace}`;
 
 /** The rights that a user has not, or that the caller has not with `null`: `patch pods`. */
-async function deniedTo(session: Session, rights: readonly Right[], user: string | null): Promise<readonly string[]> {
+export async function deniedTo(
+  session: Session,
+  rights: readonly Right[],
+  user: string | null,
+): Promise<readonly string[]> {
   const each = rights.flatMap(([group, resource, verbs]) => verbs.map((verb) => ({ group, resource, verb })));
   const answers = await Promise.all(
     each.map(async ({ group, resource: whole, verb }) => {

@@ -93,7 +93,7 @@ async function apply(
     const all = Object.entries(settings(currentOf(rollout, verb)));
     const spec = Object.fromEntries(all.filter(([, value]) => !Array.isArray(value) || value.length > 0));
     try {
-      return await session.api.applyRollout(rollout, spec, pluginManager(verb), session.signal);
+      return await session.api.applyRollout(rollout, spec, pluginManager(verb));
     } catch (error) {
       if (!(error instanceof ApiError) || !isConflict(error)) throw error;
       const conflicts = error.causes.filter(({ reason }) => reason === fieldConflict);
@@ -114,11 +114,11 @@ function explained(conflicts: ApiError['causes'], { host }: Session, { namespace
 
 /** The MySQLRollout of a cluster, created as by the controller if it is missing. Rejects with `ApiError`. */
 async function findOrMakeRollout(session: Session, cluster: ClusterRecord): Promise<MySQLRollout> {
-  const { api, signal, server } = session;
+  const { api, server } = session;
   const found = await rolloutOf(session, cluster);
   if (found !== null) return found;
   try {
-    return await api.createRollout(cluster, signal);
+    return await api.createRollout(cluster);
   } catch (error) {
     if (error instanceof ApiError && isAlreadyExists(error)) return findOrMakeRollout(session, cluster);
     if (!isNotFound(error)) throw error;

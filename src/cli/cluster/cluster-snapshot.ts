@@ -6,13 +6,13 @@ import { builtInStrategy } from '../../api/settings.ts';
 import { Cache } from '../../controller/cache/cache.ts';
 import { type CachedKind, forEachCachedKind } from '../../controller/cache/cached-kinds.ts';
 import { collectFacts, type Dependencies, type ObservedFacts } from '../../controller/facts/collect-facts.ts';
-import type { KnownComeback } from '../../controller/facts/comeback-facts.ts';
-import { type InPlaceReadings, nothingRead } from '../../controller/facts/in-place-updates.ts';
+import { type InPlaceReadings, nothingReadInPlace } from '../../controller/facts/in-place-updates.ts';
+import { type Known, knownAtFirst } from '../../controller/facts/known.ts';
 import type { StrategySettings } from '../../controller/facts/mode.ts';
+import type { KnownComeback } from '../../controller/facts/readings.ts';
 import type { DefaultSettings } from '../../controller/facts/settings-in-force.ts';
-import { ClusterState } from '../../controller/memory/cluster-memory.ts';
 import { readComebacks } from '../../controller/reads/read-comebacks.ts';
-import { refreshInPlace } from '../../controller/reads/read-in-place.ts';
+import { readInPlace as readInPlaceOf } from '../../controller/reads/read-in-place.ts';
 import { RecentNodes } from '../../controller/reads/read-node.ts';
 import { defaultPolicy } from '../../core/policy.ts';
 import type { CheckFacts } from '../../core/readings.ts';
@@ -27,6 +27,7 @@ import {
 } from '../../kube/resource.ts';
 import type { Stored } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
+import { Ages } from '../../moco/ages.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectBudget, projectNamespace, statefulSetName } from '../../moco/projections.ts';
@@ -80,7 +81,7 @@ export async function observeIfExists(
   cluster: ClusterRecord,
   change: ((objects: ClusterObjects) => ClusterObjects) | null = null,
 ): Promise<ClusterObservation | null> {
-  const { api, world, signal } = session;
+  const { api, world } = session;
   const { namespace } = cluster;
   const unread: string[] = [];
   const orLeaveOut = async (kind: ResourceKind, where: string | null): Promise<readonly Json[] | null> => {
@@ -93,7 +94,7 @@ export async function observeIfExists(
     }
   };
   const [live, budgets, policies, own] = await Promise.all([
-    api.readAll(nothingKnown(cluster), signal),
+    api.readAll(nothingKnown(cluster)),
     orLeaveOut(podDisruptionBudgets, namespace),
     orLeaveOut(policyKind, null),
     namespaceOf(session, namespace),
@@ -110,7 +111,7 @@ export async function observeIfExists(
   const known = (policies ?? []).map(projectPolicy);
   const namespaceLabels = own && projectNamespace(own).labels;
   const sources: SourcesOf = ({ labels }) => ({ policies: known, cluster: { namespace, labels, namespaceLabels } });
-  const inPlace = await readInPlace(session, factsOf(objects, rollout, sources, world, {}, nothingRead));
+  const inPlace = await readInPlace(session, factsOf(objects, rollout, sources, world, {}, nothingReadInPlace));
   const comebacks = change === null ? await comebacksOf(session, objects) : null;
   if (comebacks === null && change === null) unread.push(persistentVolumeClaims.plural);
   const observe = (assumed?: RolloutSpec): ObservedFacts =>
@@ -137,17 +138,11 @@ export async function obstacleNotes(session: Session, cluster: ClusterRecord): P
 type Comebacks = ReadonlyMap<string, KnownComeback>;
 
 /** Whether members can come back; `null` if the user may not read that. Rejects with `ApiError`. */
-async function comebacksOf({ api, world, signal }: Session, objects: ClusterObjects): Promise<Comebacks | null> {
-  const state = new ClusterState(world);
+async function comebacksOf({ api, world }: Session, objects: ClusterObjects): Promise<Comebacks | null> {
+  const context = { api, world, mayLackNodes: true, mayLackCreate: true, nodes: new RecentNodes(world) };
+  const nothing = { comebacks: new Map(), leavingNodes: new Map() };
   try {
-    await readComebacks(
-      objects.pods,
-      objects,
-      state,
-      { api, world, mayLackNodes: true, mayLackCreate: true, nodes: new RecentNodes(world) },
-      signal,
-    );
-    return state.comebacks;
+    return (await readComebacks(objects.pods, objects, nothing, context)).comebacks;
   } catch (error) {
     if (isForbidden(error)) return null;
     throw error;
@@ -155,14 +150,10 @@ async function comebacksOf({ api, world, signal }: Session, objects: ClusterObje
 }
 
 /** What updates in place of a cluster depend on. Rejects with `ApiError`. */
-export async function readInPlace(
-  { api, world, signal }: Session,
+export const readInPlace = (
+  { api, world }: Session,
   facts: Pick<ObservedFacts, 'objects' | 'policy'>,
-): Promise<InPlaceReadings> {
-  const state = new ClusterState(world);
-  await refreshInPlace(facts, state, { api, world, unreadNodes: 'haveImages' }, signal);
-  return state.inPlace;
-}
+): Promise<InPlaceReadings> => readInPlaceOf(facts, nothingReadInPlace, api, world, 'haveImages');
 
 type SourcesOf = Dependencies['cache']['settingsSources'];
 
@@ -183,7 +174,7 @@ export function factsOf(
   return collectFacts(
     objects,
     rollout && { ...rollout, spec: { ...rollout.spec, ...assumed } },
-    unobserved(objects, inPlace ?? nothingRead, comebacks, world),
+    knownOf(objects, inPlace ?? nothingReadInPlace, comebacks, world),
     {
       world,
       strategies: { ...strategies, inPlaceEnabled: strategies.inPlaceEnabled && inPlace !== null },
@@ -201,7 +192,6 @@ export function factsOf(
       },
       checks: { factsFor: (_, checks) => checks.map(passing) },
     },
-    'live',
   );
 }
 
@@ -214,36 +204,24 @@ const passing = ({ name }: { readonly name: string }): CheckFacts => ({
 });
 
 /**
- * The memory of a controller that has just started. Only a controller asks replicas how far they are behind. Members are
+ * What a controller knows that has just started. Only a controller asks replicas how far they are behind. Members are
  * assumed to come back where nobody has read that.
  */
-function unobserved(
+function knownOf(
   { pods, statefulSet }: ClusterObjects,
   inPlace: InPlaceReadings,
   comebacks: Comebacks | null,
   world: World,
-): ClusterState {
-  const state = new ClusterState(world);
-  state.inPlace = inPlace;
-  const now = world.monotonic();
+): Known {
+  const atMilliseconds = world.monotonic();
   const revision = statefulSet?.updateRevision ?? '';
-  const fine = {
-    revision,
-    claimNames: [],
-    tolerations: [],
-    claims: [],
-    tied: null,
-    refusal: null,
-    atMilliseconds: now,
-  };
-  state.comebacks = new Map(pods.map(({ uid }) => [uid, comebacks?.get(uid) ?? fine]));
-  const delay = {
-    reading: { kind: 'delay', seconds: 0 },
-    atMilliseconds: now,
-    unknownSinceMilliseconds: null,
-  } as const;
-  state.replicationDelays = new Map(pods.map(({ uid }) => [uid, delay]));
-  return state;
+  const fine = { revision, claimNames: [], tolerations: [], claims: [], tied: null, refusal: null, atMilliseconds };
+  const delay = { reading: { kind: 'delay', seconds: 0 }, atMilliseconds, unknownSinceMilliseconds: null } as const;
+  return knownAtFirst(new Ages(world), {
+    inPlace,
+    comebacks: new Map(pods.map(({ uid }) => [uid, comebacks?.get(uid) ?? fine])),
+    replicationDelays: new Map(pods.map(({ uid }) => [uid, delay])),
+  });
 }
 
 /** Without the right to read the namespace, its labels are unknown. */

@@ -96,7 +96,7 @@ async function releaseStep(
   options: ReleaseOptions,
   inMemory: { promotion: RolloutStatus['promotion'] },
 ): Promise<StepOutcome> {
-  const { api, world, signal } = session;
+  const { api, world } = session;
   const observation = await observeIfExists(session, known);
   if (observation === null) return { kind: 'back', sentence: 'is gone' };
   const { objects, snapshot, settings } = observation.observe();
@@ -106,7 +106,8 @@ async function releaseStep(
   const isPaused = settings.policy.paused && !options.includePaused;
   if (isPaused && statefulSet?.labelled) return { kind: 'left', reason: pausedBy(settings) };
   await setReleased(session, cluster, true);
-  if (statefulSet === null) return { kind: 'back', sentence: 'has no StatefulSet' };
+  if (statefulSet === null)
+    return withoutCompletion(session, cluster, { kind: 'back', sentence: 'has no StatefulSet' });
   const promotion = snapshot.promotion ?? inMemory.promotion ?? null;
   const { step, hold } = decide(
     { ...snapshot, released: true, promotion },
@@ -122,7 +123,7 @@ async function releaseStep(
   if (step.kind === 'promoteRevision' && statefulSet.labelled) {
     inMemory.promotion = { from: statefulSet.currentRevision, to: step.revision };
   }
-  return acted(await act(step, objects, api, world, signal), step);
+  return acted(await act(step, objects, api, world), step);
 }
 
 /** After a release MOCO would roll out the cluster, which the pause is meant to prevent. */
@@ -150,13 +151,13 @@ function acted({ result, message, failure }: Awaited<ReturnType<typeof act>>, st
 
 /** Takes our condition away, too. Who may not is told: a running controller does it as well. */
 async function withoutCompletion(
-  { api, signal }: Session,
+  { api }: Session,
   cluster: ClusterRecord,
   outcome: ReleasedOutcome,
 ): Promise<StepOutcome> {
   if (outcome.kind !== 'back') return outcome;
   try {
-    if (await api.removeCompletion(cluster, signal)) return outcome;
+    if (await api.removeCompletion(cluster)) return outcome;
     return { kind: 'waits', reason: `MOCO keeps writing the status of ${cluster.name}` };
   } catch (error) {
     if (!(error instanceof ApiError && isForbidden(error))) throw error;

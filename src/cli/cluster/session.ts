@@ -70,7 +70,7 @@ export function openSession(given: Given, host: Host): Session {
   return {
     host,
     client,
-    api: new ClusterApi(client),
+    api: new ClusterApi(client, stop.signal),
     world,
     server: connection.server,
     namespace: given['allNamespaces'] === true ? null : (asked ?? connection.namespace),

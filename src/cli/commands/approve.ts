@@ -27,9 +27,9 @@ export const approveCommand: ClusterCommand = {
   ],
   connects: true,
   run: async (session, [name = '']) => {
-    const { api, signal, host, given } = session;
+    const { api, host, given } = session;
     const cluster = await clusterNamed(session, name);
-    const live = await api.readAll(nothingKnown(cluster), signal);
+    const live = await api.readAll(nothingKnown(cluster));
     const statefulSet = live?.objects.statefulSet;
     refuseWithoutEffect('approve', cluster, live?.rollout ?? null, host.program);
     if (!live || !statefulSet || !statefulSet.observed || statefulSet.updateRevision === '') {

@@ -3,6 +3,7 @@ import { type Finding, findingOf } from '../check/finding.ts';
 import { controller, definitions, kubernetes, moco } from '../check/installation.ts';
 import { manifests } from '../check/manifests.ts';
 import { budgets, claims } from '../check/member-objects.ts';
+import { mysql } from '../check/mysql.ts';
 import { controllerRights, ownRights } from '../check/rights.ts';
 import { semiSync } from '../check/semi-sync.ts';
 import { type Line, line } from '../terminal/colour.ts';
@@ -23,6 +24,7 @@ const checks = [
   manifests,
   claims,
   semiSync,
+  mysql,
 ];
 
 const colours = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
@@ -32,7 +34,7 @@ export const checkCommand: ClusterCommand = {
   name: 'check',
   arguments: '',
   completes: [],
-  summary: 'Check versions, rights, admission, certificates, budgets, manifests, claims and plugins',
+  summary: 'Check versions, rights, admission, certificates, budgets, manifests, claims, plugins and MySQL',
   help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
   examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
   options: [allNamespacesOption, outputOption],

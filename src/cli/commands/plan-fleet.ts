@@ -1,13 +1,15 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
 import { type Cache } from '../../controller/cache/cache.ts';
 import type { ObservedFacts } from '../../controller/facts/collect-facts.ts';
-import { type InPlaceReadings, nothingRead } from '../../controller/facts/in-place-updates.ts';
-import { type FleetLimits, noFleetLimits } from '../../controller/fleet/fleet-limits.ts';
+import { type InPlaceReadings, nothingReadInPlace } from '../../controller/facts/in-place-updates.ts';
+import type { FleetLimits } from '../../controller/fleet/fleet-limits.ts';
 import { keyOf } from '../../kube/store.ts';
 import { type Flag, read } from '../../options/flag.ts';
 import { flags } from '../../options/flags.ts';
+import { fleetLimitsOf } from '../../options/published.ts';
 import { factsOf, readFleet, readInPlace, withNewTemplate } from '../cluster/cluster-snapshot.ts';
 import { clustersIn } from '../cluster/clusters.ts';
+import { type PublishedFlags, publishedFlags } from '../cluster/controller-lease.ts';
 import type { ManifestChange } from '../cluster/manifest-changes.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { playFleet } from '../fleet/play-fleet.ts';
@@ -18,15 +20,15 @@ import { counted } from '../terminal/words.ts';
 import { type CommandOption, fleetSelectionOptions } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';
 
-const { maxConcurrentRollouts, disruptionIntervalMilliseconds, maxFailingRollouts, verifyFirstCluster } = flags;
+const { maxConcurrentRollouts, disruptionIntervalMilliseconds } = flags;
 
 /** The options of `plan` that need `--fleet`. */
 export const fleetOptions: readonly CommandOption[] = [
   { flags: '--fleet', description: 'show when each cluster of the fleet would begin and end' },
   ...fleetSelectionOptions,
-  ...[maxConcurrentRollouts, disruptionIntervalMilliseconds].map(({ name, placeholder, defaultText }) => ({
+  ...[maxConcurrentRollouts, disruptionIntervalMilliseconds].map(({ name, placeholder }) => ({
     flags: `--${name} ${placeholder}`,
-    description: `with --fleet, the value of the controller's flag (default ${defaultText})`,
+    description: `with --fleet, another value of the controller's flag than it has`,
   })),
 ];
 
@@ -35,7 +37,8 @@ export async function planFleet(session: Session, changes: readonly ManifestChan
   const { given, host, world } = session;
   const isWide = given['output'] === 'wide';
   const format = isWide ? 'table' : formatOf(given, outputOption);
-  const limits = limitsOf(given);
+  const published = await publishedFlags(session);
+  const limits = limitsOf(given, published);
   const assumed = parseAssumed(textOf(given['assume']) ?? '');
   const assumeStale = given['assumeStale'] === true;
   const { cache, unread } = await readFleet(session);
@@ -43,7 +46,8 @@ export async function planFleet(session: Session, changes: readonly ManifestChan
   const facts = await factsOfAll(session, cache, selected, assumed, assumeStale, changes);
   const sequences = cache.sequences.values().toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const plan = playFleet({ nowSeconds: Math.floor(world.wall() / 1000), facts, sequences, limits });
-  const assumptions: Assumptions = { assumed, assumeStale, applied: appliedSentences(changes), limits, unread };
+  const applied = appliedSentences(changes);
+  const assumptions: Assumptions = { assumed, assumeStale, applied, limits, arePublished: published.isKnown, unread };
   const shown = shownFleetPlan(plan, selected, sequences, assumptions);
   const terminal = host.terminal();
   if (format === 'table') writeLines(host, fleetPlanLines(shown, terminal?.columns ?? columnsElsewhere, isWide));
@@ -62,15 +66,17 @@ function appliedSentences(changes: readonly ManifestChange[]): readonly string[]
 /** For output that goes to no terminal. */
 const columnsElsewhere = 120;
 
-function limitsOf(given: Session['given']): FleetLimits {
-  const valueOf = (flag: Flag<number>, text = flag.defaultText): number => read(flag, text);
-  return {
-    ...noFleetLimits,
-    maxConcurrentRollouts: valueOf(maxConcurrentRollouts, textOf(given['maxConcurrentRollouts'])),
-    disruptionIntervalSeconds: valueOf(disruptionIntervalMilliseconds, textOf(given['disruptionInterval'])) / 1000,
-    maxFailingRollouts: valueOf(maxFailingRollouts),
-    verifyFirstCluster: read(verifyFirstCluster, verifyFirstCluster.defaultText),
-  };
+/** What is given, then what the controller publishes. */
+function limitsOf(given: Session['given'], { options }: PublishedFlags): FleetLimits {
+  const valueOf = (flag: Flag<number>, text: string | undefined, otherwise: number): number =>
+    text === undefined ? otherwise : read(flag, text);
+  const [rollouts, interval] = [textOf(given['maxConcurrentRollouts']), textOf(given['disruptionInterval'])];
+  const { maxConcurrentRollouts: most, disruptionIntervalMilliseconds: apart } = options;
+  return fleetLimitsOf({
+    ...options,
+    maxConcurrentRollouts: valueOf(maxConcurrentRollouts, rollouts, most),
+    disruptionIntervalMilliseconds: valueOf(disruptionIntervalMilliseconds, interval, apart),
+  });
 }
 
 /** Without `--namespace` and `--selector` those of all clusters. */
@@ -111,9 +117,9 @@ async function factsOfAll(
         isSelected ? assumed : {},
         inPlace,
       );
-    const seen = observe(nothingRead);
+    const seen = observe(nothingReadInPlace);
     const inPlace = await readInPlace(session, seen);
-    facts.set(key, inPlace === nothingRead ? seen : observe(inPlace));
+    facts.set(key, inPlace === nothingReadInPlace ? seen : observe(inPlace));
   }
   return new Map([...facts].toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }

@@ -33,7 +33,7 @@ export const reportCommand: ClusterCommand = {
   arguments: '[NAME]',
   completes: ['cluster'],
   summary: 'Write an HTML page with a timeline of the last rollouts',
-  help: 'The page has no scripts and loads nothing. The times of single steps come from Events, which the API server keeps for an hour by default.',
+  help: 'The page loads nothing. The times of single steps come from Events, which the API server keeps for an hour by default.',
   examples: [
     ['Write a page to share', 'report test > rollout.html'],
     ['Write a page about all clusters', 'report --fleet > fleet.html'],

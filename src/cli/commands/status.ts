@@ -9,7 +9,7 @@ import { CommandError } from '../command-error.ts';
 import type { Line } from '../terminal/colour.ts';
 import { showLive } from '../terminal/live.ts';
 import { formatOf, objectOutputOption, writeLines, writeObjects } from '../terminal/output.ts';
-import { byUrgency, holdTable, overview, toldOfCluster } from '../terminal/overview.ts';
+import { byActivity, byUrgency, holdTable, overview, toldOfCluster } from '../terminal/overview.ts';
 import { block } from '../terminal/status-block.ts';
 import { type ClusterView, viewOf } from '../terminal/view.ts';
 import { allNamespacesOption, type ClusterCommand, selectorOption } from './command.ts';
@@ -20,7 +20,10 @@ const options = [
   { flags: '--held', description: 'only clusters that wait for a rule, those first that need a person' },
   { flags: '--stale', description: 'only clusters with members at an older revision' },
   objectOutputOption,
-  { flags: '-w, --watch', description: 'keep showing changes until interrupted' },
+  {
+    flags: '-w, --watch',
+    description: 'keep showing changes until interrupted, those first that need a person or move',
+  },
 ];
 
 /** Shows details of the named clusters, or a table of many clusters. */
@@ -115,7 +118,8 @@ function linesFor({ namespace, host, given }: Session, isWide: boolean, inDetail
   return (views: readonly ClusterView[]): readonly Line[] => {
     if (inDetail && !isWide)
       return views.flatMap((view, index) => [...(index === 0 ? [] : [[]]), ...block(view, host.program)]);
-    return given['held'] === true ? [...holdTable(views), [], ...list(byUrgency(views))] : list(views);
+    if (given['held'] === true) return [...holdTable(views), [], ...list(byUrgency(views))];
+    return list(given['watch'] === true ? byActivity(views) : views);
   };
 }
 

@@ -5,8 +5,9 @@ import { clusterKind } from '../../moco/names.ts';
 import { projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { templateDifferences } from '../../moco/template-changes.ts';
-import { clusterNamed, find } from '../cluster/clusters.ts';
+import { clusterNamed, find, rolloutOf } from '../cluster/clusters.ts';
 import { whereToChange } from '../cluster/field-owners.ts';
+import { selectedClusters } from '../cluster/selection.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import {
   mergePatch,
@@ -16,23 +17,25 @@ import {
   revisionNamed,
   revisionsOf,
 } from '../cluster/template-revisions.ts';
-import { CommandError } from '../command-error.ts';
+import { CommandError, explainCommandFailure } from '../command-error.ts';
 import { formatOf, inOneLine, outputOption, writeData } from '../terminal/output.ts';
-import type { ClusterCommand } from './command.ts';
+import { type ClusterCommand, selectionOptions } from './command.ts';
 
 /** Prints a patch that restores the MySQLCluster's pod template. */
 export const undoCommand: ClusterCommand = {
   name: 'undo',
-  arguments: '<NAME>',
+  arguments: '[NAME...]',
   completes: ['cluster'],
   summary: 'Print a patch that restores an earlier pod template',
   help:
     'Prints a merge patch for the MySQLCluster and changes nothing: MOCO owns the template of the StatefulSet, so only the ' +
-    'MySQLCluster can be restored. The patch may contain environment variables and arguments.',
+    'MySQLCluster can be restored. The patch may contain environment variables and arguments.\n\n' +
+    'For several clusters it prints a command for each. --selector and --all take those with a rollout that is not complete.',
   examples: [
     ['Print what restores the previous revision', 'undo test'],
     ['Restore it', 'undo test | kubectl patch mysqlcluster test --type=merge --patch-file=/dev/stdin'],
     ['Print what restores revision 3', 'undo test --to-revision=3'],
+    ['Restore all clusters of which a rollout is not complete', 'undo --all -A | sh'],
   ],
   options: [
     {
@@ -40,31 +43,65 @@ export const undoCommand: ClusterCommand = {
       description: 'revision to restore, by number or hash (default: the previous one)',
     },
     { ...outputOption, description: 'output format: yaml (with comments) or json', default: 'yaml' },
+    ...selectionOptions,
   ],
   connects: true,
-  run: async (session, [name = '']) => {
-    const format = formatOf(session.given, outputOption);
-    const cluster = await clusterNamed(session, name);
-    const [revisions, raw, statefulSet] = await Promise.all([
-      revisionsOf(session, cluster),
-      find(session, clusterKind, cluster.namespace, name),
-      find(session, statefulSets, cluster.namespace, statefulSetName(name)),
-    ]);
-    const now = revisionNamed(revisions, (statefulSet && projectStatefulSet(statefulSet)?.updateRevision) || 'update');
-    const wanted = textOf(session.given['toRevision']);
-    const back = wanted === undefined ? revisionBefore(revisions, now) : revisionNamed(revisions, wanted);
-    if (back === null) throw new CommandError(`Kubernetes keeps no revision before ${now.number} (${now.hash})`);
-    const own = object(object(raw)['spec'])['podTemplate'] ?? {};
-    const patch = mergePatch(own, restored(own, back.template, now.template));
-    if (patch === undefined) throw new CommandError(nothingToPutBack(cluster, now, back));
-    const notes = comments(session, cluster, raw, own, now, back);
-    const { host } = session;
+  run: async (session, names) => {
+    const { given, host } = session;
+    const [first = '', ...others] = names;
+    if (names.length === 0 || others.length > 0) return undoEach(session, names);
+    const format = formatOf(given, outputOption);
+    const { patch, notes } = await undone(session, await clusterNamed(session, first));
     if (format === 'json') host.err(notes.map((sentence) => `${sentence}\n`).join(''));
-    else host.out(notes.map((sentence) => `# ${sentence.replaceAll(/[\r\n]+/g, ' ')}\n`).join(''));
-    writeData(host, format === 'json' ? format : 'yaml', { spec: { podTemplate: patch } });
+    else host.out(commented(notes));
+    writeData(host, format === 'json' ? format : 'yaml', patch);
     return 0;
   },
 };
+
+const commented = (notes: readonly string[]): string =>
+  notes.map((sentence) => `# ${sentence.replaceAll(/[\r\n]+/g, ' ')}\n`).join('');
+
+/** A command for each cluster; without names only for those with a rollout that is not complete. Resolves to the exit status. */
+async function undoEach(session: Session, names: readonly string[]): Promise<number> {
+  const { host } = session;
+  let status = 0;
+  for (const cluster of await selectedClusters(session, names)) {
+    if (names.length === 0 && (await rolloutOf(session, cluster))?.status?.rollout === undefined) continue;
+    try {
+      const { patch, notes } = await undone(session, cluster);
+      const quoted = `'${JSON.stringify(patch).replaceAll("'", String.raw`'\''`)}'`;
+      const patching = `kubectl patch mysqlcluster ${cluster.name} -n ${cluster.namespace} --type=merge --patch=${quoted}`;
+      host.out(`${commented(notes.slice(0, -1))}${patching}\n`);
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      host.err(`${explainCommandFailure(error, session)}\n`);
+      status = 1;
+    }
+  }
+  return status;
+}
+
+/** The patch of a MySQLCluster, and what is to be known about it. The last sentence says how to apply it. */
+async function undone(
+  session: Session,
+  cluster: ClusterRecord,
+): Promise<{ readonly patch: object; readonly notes: readonly string[] }> {
+  const { name } = cluster;
+  const [revisions, raw, statefulSet] = await Promise.all([
+    revisionsOf(session, cluster),
+    find(session, clusterKind, cluster.namespace, name),
+    find(session, statefulSets, cluster.namespace, statefulSetName(name)),
+  ]);
+  const now = revisionNamed(revisions, (statefulSet && projectStatefulSet(statefulSet)?.updateRevision) || 'update');
+  const wanted = textOf(session.given['toRevision']);
+  const back = wanted === undefined ? revisionBefore(revisions, now) : revisionNamed(revisions, wanted);
+  if (back === null) throw new CommandError(`Kubernetes keeps no revision before ${now.number} (${now.hash})`);
+  const own = object(object(raw)['spec'])['podTemplate'] ?? {};
+  const patch = mergePatch(own, restored(own, back.template, now.template));
+  if (patch === undefined) throw new CommandError(nothingToPutBack(cluster, now, back));
+  return { patch: { spec: { podTemplate: patch } }, notes: comments(session, cluster, raw, own, now, back) };
+}
 
 function nothingToPutBack({ name }: ClusterRecord, now: Revision, back: Revision): string {
   const changed = templateDifferences(back.template, now.template).map(({ path }) => path);

@@ -1,12 +1,20 @@
+import { createHash } from 'node:crypto';
 import { timestampOf } from '../../moco/json.ts';
 
-/** A self-contained page: no script, no font, no link. `body` is HTML. */
-export function document(title: string, body: string, nowMilliseconds: number, width: 'narrow' | 'wide'): string {
+/** A self-contained page: no font, no link, and no script but the given one. `body` is HTML. */
+export function document(
+  title: string,
+  body: string,
+  nowMilliseconds: number,
+  width: 'narrow' | 'wide',
+  script = '',
+): string {
+  const hash = createHash('sha256').update(script).digest('base64');
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'${script && `; script-src 'sha256-${hash}'`}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title>
 <style>${style}</style>
@@ -14,7 +22,7 @@ export function document(title: string, body: string, nowMilliseconds: number, w
 <body${width === 'wide' ? ' class="wide"' : ''}>
 <h1>${escaped(title)}</h1>
 <p class="dim">As of ${instant(nowMilliseconds)}, all times in UTC.</p>
-${body}
+${body}${script && `\n<script>${script}</script>`}
 </body>
 </html>
 `;
@@ -55,7 +63,7 @@ body { background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sa
   overflow-wrap: anywhere; padding: 0 1rem; }
 h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin: 2.5rem 0 0.2rem; } p { margin: 0.2rem 0; } .dim { color: var(--dim); }
 .outcome { border: 1px solid; border-radius: 1rem; font-size: 0.8rem; font-weight: 500; margin-left: 0.4rem; padding: 0.1rem 0.6rem; }
-.Complete { color: var(--good); } .Failing, .Superseded { color: var(--bad); }
+.Complete { color: var(--good); } .Failing, .Superseded { color: var(--bad); } .NotBegun { color: var(--dim); }
 code { background: var(--lane); border-radius: 3px; font-size: 0.85rem; padding: 0.1rem 0.3rem; }
 .chart { display: grid; font-size: 0.8rem; gap: 0.45rem 0.9rem; grid-template-columns: fit-content(40%) 1fr; margin: 1rem 0 0.6rem;
   padding-top: 1.7rem; position: relative; }
@@ -85,10 +93,14 @@ details td:nth-child(-n + 2) { white-space: nowrap; }
 .share i { background: var(--hold); border-radius: 3px; display: block; height: 100%; min-width: 2px; }
 .state { white-space: nowrap; } .Stalled { color: var(--bad); }
 fieldset { border: 0; display: flex; flex-wrap: wrap; font-size: 0.85rem; gap: 0.3rem 1.2rem; margin: 0.6rem 0; padding: 0; }
+input[type="search"] { background: var(--paper); border: 1px solid var(--line); border-radius: 3px; color: inherit; font: inherit; max-width: 100%; }
 legend { color: var(--dim); float: left; margin-right: 1.2rem; padding: 0; }
 :focus-visible { outline: 2px solid var(--hold); outline-offset: 2px; }
-.wide .lane, .when { min-width: 8.5rem; } .rollout { background: var(--hold); border-radius: 3px; bottom: 0; min-width: 3px;
-  position: absolute; top: 0; } .lane .Complete { background: var(--good); } .lane .Superseded { background: var(--bad); }
+.wide .lane, .when { min-width: 8.5rem; } .wide .lane { overflow: hidden; } .rollout { background: var(--hold); border-radius: 3px; bottom: 0; min-width: 3px;
+  position: absolute; top: 0; } .lane .Complete { background: var(--good); } .lane .Superseded { background: var(--bad); } .lane .NotBegun { background: var(--line); }
+@media (max-width: 44rem) { .wide thead { display: none; } .wide tr:not([hidden]) { border-bottom: 1px solid var(--line); display: block; padding: 0.4rem 0; }
+  .wide td, .wide th, .wide .number, .wide .time { border: 0; display: block; min-width: 0; padding: 0; text-align: left; white-space: normal; }
+  .wide td:empty { display: none; } .wide td::before { color: var(--dim); } .wide caption, .wide tbody { display: block; } }
 @media print { body { font-size: 11px; margin: 0; max-width: none; } fieldset { display: none; } thead { display: table-header-group; }
   tr, .chart { break-inside: avoid; } .wide .lane, .when { min-width: 6rem; } .scroll { overflow: visible; } .unavailable, .hold, .lane, .rollout, .share, .share i { print-color-adjust: exact; } }
 `;

@@ -38,12 +38,19 @@ export const entriesOf = ({ rollout, history = [], phase = 'Progressing' }: Roll
 ];
 
 export function figuresOf(entry: HistoryEntry, nowMilliseconds: number): Figures {
-  const { outcome, disruptions, switchovers, switchoverSeconds = null, heldFor = [] } = entry;
+  const { disruptions, switchovers, switchoverSeconds = null, heldFor = [] } = entry;
   const startedAt = milliseconds(entry.startedAt) ?? nowMilliseconds;
   const finishedAt = milliseconds(entry.finishedAt);
   const avoided = avoidedBy(entry);
+  const outcome = entry.outcome === 'Superseded' && !hasBegun(entry) ? notBegun : entry.outcome;
   return { startedAt, finishedAt, outcome, disruptions, switchovers, switchoverSeconds, heldFor, avoided };
 }
+
+/** The outcome of a rollout that another one superseded before it had changed a member. */
+export const notBegun = 'NotBegun';
+
+const hasBegun = ({ disruptions, memberDurations = [], updatedInPlace = [], updatedOutOfBand = [] }: HistoryEntry) =>
+  disruptions + memberDurations.length + updatedInPlace.length + updatedOutOfBand.length > 0;
 
 /** What the rollout has avoided by updates in place. A member whose mysqld restarted all the same has avoided nothing. */
 function avoidedBy({

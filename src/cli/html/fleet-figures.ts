@@ -2,6 +2,7 @@ import type { MySQLRollout } from '../../api/rollout.ts';
 import type { HistoryEntry, RolloutStatus } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { overridesInForce } from '../terminal/overrides.ts';
 import { entriesOf, type Figures, figuresOf, type HeldFor } from './figures.ts';
 
 /** One rollout. `heldFor` includes the hold that goes on; `switchoverSeconds` is 0 without a switchover. */
@@ -27,7 +28,7 @@ export function fleetClusters(
   nowMilliseconds: number,
 ): readonly FleetCluster[] {
   return listed
-    .map(({ cluster, rollout }) => fleetCluster(cluster, rollout?.status, sinceMilliseconds, nowMilliseconds))
+    .map(({ cluster, rollout }) => fleetCluster(cluster, rollout, sinceMilliseconds, nowMilliseconds))
     .toSorted((one, other) => rankOf(one) - rankOf(other) || newestOf(other) - newestOf(one));
 }
 
@@ -37,13 +38,15 @@ const newestOf = ({ rollouts }: FleetCluster): number => rollouts[0]?.startedAt 
 
 function fleetCluster(
   { namespace, name, replicas }: Listed['cluster'],
-  status: RolloutStatus | undefined,
+  record: MySQLRollout | null,
   since: number,
   now: number,
 ) {
+  const status = record?.status;
   const stalled = status?.conditions?.some((one) => one.type === 'Stalled' && one.status === 'True') === true;
   const { rollout, hold } = status ?? {};
-  const rollouts = entriesOf(status ?? {}).map((entry) => fleetRollout(entry, hold, now));
+  const entries = entriesOf(status ?? {});
+  const rollouts = entries.map((entry) => fleetRollout(entry, hold, now));
   return {
     namespace,
     name,
@@ -53,6 +56,9 @@ function fleetCluster(
     rolling: rollout !== undefined,
     // The rule that holds it now.
     hold: hold?.rule ?? null,
+    // The rules that are overridden now.
+    overridden: overridesInForce(record, now).map(({ rule }) => rule),
+    images: imagesIn(entries),
     // A cluster of one member takes no writes while this restarts.
     single: replicas === 1,
     rollouts: rollouts.filter(({ finishedAt }) => finishedAt === null || finishedAt >= since).toReversed(),
@@ -73,6 +79,46 @@ function fleetRollout(entry: HistoryEntry, hold: RolloutStatus['hold'], now: num
     heldFor: together([...heldFor, ...heldNow]),
     unavailableSeconds: sum((entry.memberDurations ?? []).map(({ seconds }) => seconds)),
   };
+}
+
+/** The image of a container as the last complete rollout left it, and the one that a rollout under way brings. */
+export interface ClusterImage {
+  readonly container: string;
+  readonly now: string | null;
+  readonly next: string | null;
+}
+
+/** As far as rollouts have recorded images. */
+function imagesIn(entries: readonly HistoryEntry[]): readonly ClusterImage[] {
+  const images = new Map<string, ClusterImage>();
+  for (const { changes = [], outcome, finishedAt } of entries) {
+    for (const { path, from = null, to = null } of changes) {
+      const container = /^spec\.containers\[([^\]]+)\]\.image$/.exec(path)?.[1];
+      if (container === undefined) continue;
+      const now = images.get(container)?.now ?? from;
+      if (finishedAt === '') images.set(container, { container, now, next: to });
+      else images.set(container, { container, now: outcome === 'Complete' ? to : now, next: null });
+    }
+  }
+  return [...images.values()];
+}
+
+/** How many clusters have each image, and to how many it is being rolled out, by container and image. */
+export function imageCounts(clusters: readonly FleetCluster[]) {
+  const all = clusters.flatMap(({ images }) => images);
+  const names = all.flatMap(({ container, now, next }) =>
+    [now, next].flatMap((image) => (image === null ? [] : [`${container} ${image}`])),
+  );
+  return [...new Set(names)].toSorted().map((name) => {
+    const [container = '', image = ''] = name.split(' ');
+    const own = all.filter((one) => one.container === container);
+    return {
+      container,
+      image,
+      clusters: own.filter(({ now }) => now === image).length,
+      next: own.filter(({ next }) => next === image).length,
+    };
+  });
 }
 
 /** By rule, the longest first. */

@@ -2,7 +2,16 @@ import type { SequenceRecord } from '../../controller/facts/sequence-record.ts';
 import { ruleAttributes } from '../../core/rules/catalogue.ts';
 import { brief, counted } from '../terminal/words.ts';
 import { document, escaped, instant } from './document.ts';
-import { type FleetCluster, type FleetRollout, type HoldCost, holdCosts, sum, together } from './fleet-figures.ts';
+import { notBegun } from './figures.ts';
+import {
+  type FleetCluster,
+  type FleetRollout,
+  type HoldCost,
+  holdCosts,
+  imageCounts,
+  sum,
+  together,
+} from './fleet-figures.ts';
 
 export interface FleetPage {
   /** Such as `all namespaces`. */
@@ -14,7 +23,13 @@ export interface FleetPage {
   readonly nowMilliseconds: number;
 }
 
-/** The rollouts of a fleet: what they cost, which holds, and a row for each cluster. Filters need no script. */
+/** Hides the clusters that do not contain what is searched for. Without it all are shown, and the filters work. */
+const search = `const field = document.getElementById('search');
+field.oninput = () => {
+  for (const row of document.querySelectorAll('.clusters tr')) row.hidden = !row.textContent.toLowerCase().includes(field.value.toLowerCase());
+};`;
+
+/** The rollouts of a fleet: what was rolled out, what it cost, which holds, and a row for each cluster. Filters need no script. */
 export function fleetPage({ scope, clusters, sequences, sinceMilliseconds, nowMilliseconds }: FleetPage): string {
   const costs = holdCosts(clusters);
   const body =
@@ -22,18 +37,36 @@ export function fleetPage({ scope, clusters, sequences, sinceMilliseconds, nowMi
       ? '<p>There is no MySQLCluster.</p>'
       : `<p class="dim">Rollouts that ended before ${instant(sinceMilliseconds)} are left out. A MySQLRollout keeps its last ten.</p>
 ${numbersOf(clusters)}
-${sequencesOf(sequences)}${holdsOf(costs)}${rowsOf(clusters, nowMilliseconds)}`;
-  return document(`Rollouts of ${scope}`, body, nowMilliseconds, 'wide');
+${imagesOf(clusters)}${sequencesOf(sequences)}${holdsOf(costs)}${rowsOf(clusters, nowMilliseconds)}`;
+  return document(`Rollouts of ${scope}`, body, nowMilliseconds, 'wide', clusters.length === 0 ? '' : search);
 }
 
 const cell = (content: string, name = ''): string => `<td${name === '' ? '' : ` class="${name}"`}>${content}</td>`;
-const head = (name: string, title: string): string =>
-  `<th scope="col"${name === '' ? '' : ` class="${name}"`}>${title}</th>`;
+/** A table; the class of each column and its title. On a phone each cell is below the other, with its title. */
+function table(
+  id: string,
+  columns: readonly (readonly [name: string, title: string])[],
+  rows: readonly string[],
+  caption = '',
+): string {
+  const heads = columns.map(([name, title]) => `<th scope="col"${name === '' ? '' : ` class="${name}"`}>${title}</th>`);
+  const titles = columns.flatMap(([, title], index) =>
+    index === 0 || title === ''
+      ? []
+      : [`.${id} td:nth-child(${index + 1})::before { content: '${title.split(',')[0]}: ' }`],
+  );
+  return `<style>@media (max-width: 44rem) { ${titles.join(' ')} }</style>
+<div class="scroll"><table>${caption && `<caption>${caption}</caption>`}<thead><tr>${heads.join('')}</tr></thead>
+<tbody class="${id}">
+${rows.join('\n')}
+</tbody></table></div>`;
+}
 
 function numbersOf(clusters: readonly FleetCluster[]): string {
   const rollouts = clusters.flatMap((one) => one.rollouts);
   const ended = rollouts.filter(({ finishedAt }) => finishedAt !== null);
   const complete = ended.filter(({ outcome }) => outcome === 'Complete').length;
+  const unbegun = ended.filter(({ outcome }) => outcome === notBegun).length;
   const timed = rollouts.filter((one) => one.switchovers > 0 && one.switchoverSeconds !== null);
   const switchovers = sum(timed.map((one) => one.switchovers));
   const seconds = sum(timed.map((one) => one.switchoverSeconds ?? 0));
@@ -45,7 +78,8 @@ function numbersOf(clusters: readonly FleetCluster[]): string {
     [String(clusters.filter(({ rolling }) => rolling).length), 'with a rollout in progress'],
     [String(clusters.filter(({ stalled }) => stalled).length), 'stalled'],
     [String(complete), 'rollouts complete'],
-    [String(ended.length - complete), 'superseded'],
+    [String(ended.length - complete - unbegun), 'superseded'],
+    ...(unbegun === 0 ? [] : [[String(unbegun), 'replaced before they began'] as const]),
     [String(sum(rollouts.map(({ disruptions }) => disruptions))), 'disruptions'],
     [
       String(sum(rollouts.map((one) => one.switchovers))),
@@ -75,6 +109,29 @@ function avoidedIn(rollouts: readonly FleetRollout[]): readonly (readonly [numbe
   ];
 }
 
+/** As far as rollouts have recorded it. */
+function imagesOf(clusters: readonly FleetCluster[]): string {
+  const counts = imageCounts(clusters);
+  if (counts.length === 0) return '';
+  const rows = counts.map(
+    ({ container, image, clusters: on, next }) =>
+      `<tr><th scope="row">${escaped(image)}</th>${cell(escaped(container))}${cell(String(on), 'number')}${cell(orBlank(next, String), 'number')}</tr>`,
+  );
+  return `<h2>What was rolled out</h2>
+<p class="dim">Images of containers that rollouts have changed, as far as they have recorded it.</p>
+${table(
+  'images',
+  [
+    ['', 'Image'],
+    ['', 'Container'],
+    ['number', 'Clusters'],
+    ['number', 'Being updated to it'],
+  ],
+  rows,
+)}
+`;
+}
+
 function sequencesOf(sequences: FleetPage['sequences']): string {
   if (sequences.length === 0) return '';
   const rows = sequences.map(({ name, status }) => {
@@ -82,9 +139,17 @@ function sequencesOf(sequences: FleetPage['sequences']): string {
     return `<tr><th scope="row">${escaped(name)}</th>${cell(stage === undefined ? 'Complete' : escaped(stage))}${cell(`${upToDateClusters}/${clusters}`, 'number')}${cell(String(rollingClusters), 'number')}${cell(String(failingClusters), failingClusters > 0 ? 'number Stalled' : 'number')}</tr>`;
   });
   return `<h2>Sequences</h2>
-<div class="scroll"><table><thead><tr>${head('', 'Sequence')}${head('', 'Stage')}${head('number', 'Up to date')}${head('number', 'Rolling')}${head('number', 'Failing')}</tr></thead><tbody>
-${rows.join('\n')}
-</tbody></table></div>
+${table(
+  'sequences',
+  [
+    ['', 'Sequence'],
+    ['', 'Stage'],
+    ['number', 'Up to date'],
+    ['number', 'Rolling'],
+    ['number', 'Failing'],
+  ],
+  rows,
+)}
 `;
 }
 
@@ -95,15 +160,26 @@ function holdsOf(costs: readonly HoldCost[]): string {
     const width = ((seconds / most) * 100).toFixed(1);
     return `<tr><th scope="row">${escaped(rule)}</th>${cell(brief(seconds), 'number')}${cell(`<span class="share"><i style="width:${width}%"></i></span>`)}${cell(String(clusters), 'number')}${cell(brief(longest), 'number')}${cell(String(now), 'number')}${cell(escaped(attributes?.endedBy.join(', ') ?? ''))}${cell(escaped(attributes?.meaning ?? ''), 'dim')}</tr>`;
   });
-  const table =
+  const shown =
     rows.length === 0
       ? '<p>No hold has been recorded.</p>'
-      : `<div class="scroll"><table><thead><tr>${head('', 'Hold')}${head('number', 'Held for')}<td></td>${head('number', 'Clusters')}${head('number', 'Longest')}${head('number', 'Now')}${head('', 'Ended by')}${head('', 'Meaning')}</tr></thead><tbody>
-${rows.join('\n')}
-</tbody></table></div>`;
+      : table(
+          'holds',
+          [
+            ['', 'Hold'],
+            ['number', 'Held for'],
+            ['', ''],
+            ['number', 'Clusters'],
+            ['number', 'Longest'],
+            ['number', 'Now'],
+            ['', 'Ended by'],
+            ['', 'Meaning'],
+          ],
+          rows,
+        );
   return `<h2>What rollouts waited for</h2>
 <p class="dim">The time that each hold took of all rollouts, the most first. Waits of less than ten seconds that belong to every step are left out.</p>
-${table}
+${shown}
 `;
 }
 
@@ -123,19 +199,31 @@ function rowsOf(clusters: readonly FleetCluster[], now: number): string {
       `<label><input type="radio" name="show" id="only-${name}"> ${label} (${clusters.filter(isIn).length})</label>`,
   );
   const rules = filters
-    .map(([name]) => `fieldset:has(#only-${name}:checked) + .scroll .clusters tr:not(.${name})`)
+    .map(([name]) => `fieldset:has(#only-${name}:checked) ~ .scroll .clusters tr:not(.${name})`)
     .join(', ');
   return `<h2>Clusters</h2>
 <style>${rules} { display: none; }</style>
+<p><input type="search" id="search" placeholder="Search" aria-label="Search clusters"></p>
 <fieldset><legend>Show</legend>
 <label><input type="radio" name="show" id="all" checked> all (${clusters.length})</label>
 ${choices.join('\n')}
 </fieldset>
-<div class="scroll"><table><caption>Those first that are stalled, then those in progress, then by the newest rollout. Numbers are of all rollouts since ${instant(from)}.</caption>
-<thead><tr>${head('', 'Cluster')}${head('', 'State')}${head('', 'Newest began')}${head('number', 'Took')}${head('when', `When, ${instant(from).slice(0, 16)} to ${instant(now).slice(0, 16)}`)}${head('', 'Waited for')}${head('number', 'Disruptions')}${head('number', 'Switchovers')}${head('number', 'Unavailable')}</tr></thead>
-<tbody class="clusters">
-${clusters.map((one) => rowOf(one, from, now)).join('\n')}
-</tbody></table></div>
+${table(
+  'clusters',
+  [
+    ['', 'Cluster'],
+    ['', 'State'],
+    ['', 'Newest began'],
+    ['number', 'Took'],
+    ['when', `When, ${instant(from).slice(0, 16)} to ${instant(now).slice(0, 16)}`],
+    ['', 'Waited for'],
+    ['number', 'Disruptions'],
+    ['number', 'Switchovers'],
+    ['number', 'Unavailable'],
+  ],
+  clusters.map((one) => rowOf(one, from, now)),
+  `Those first that are stalled, then those in progress, then by the newest rollout. Numbers are of all rollouts since ${instant(from)}.`,
+)}
 `;
 }
 
@@ -143,7 +231,8 @@ ${clusters.map((one) => rowOf(one, from, now)).join('\n')}
 const mostShownHolds = 2;
 
 function rowOf(cluster: FleetCluster, from: number, now: number): string {
-  const { namespace, name, state, hold, stalled, rollouts } = cluster;
+  const { namespace, name, state, hold, stalled, rollouts, overridden } = cluster;
+  const notes = [...(hold === null ? [] : [hold]), ...overridden.map((rule) => `${rule} overridden`)];
   const [newest] = rollouts;
   const held = together(rollouts.flatMap(({ heldFor }) => heldFor));
   const shown = held.slice(0, mostShownHolds).map(({ rule, seconds }) => `${escaped(rule)} ${brief(seconds)}`);
@@ -152,7 +241,7 @@ function rowOf(cluster: FleetCluster, from: number, now: number): string {
   const cells = [
     `<th scope="row">${escaped(namespace)}/${escaped(name)}</th>`,
     cell(
-      `<span${stalled ? ' class="Stalled"' : ''}>${escaped(state)}</span>${hold === null ? '' : `<br><span class="dim">${escaped(hold)}</span>`}`,
+      `<span${stalled ? ' class="Stalled"' : ''}>${escaped(state)}</span>${notes.map((note) => `<br><span class="dim">${escaped(note)}</span>`).join('')}`,
       'state',
     ),
     cell(newest === undefined ? '' : instant(newest.startedAt).slice(0, 16), 'time'),

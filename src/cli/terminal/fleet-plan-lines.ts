@@ -60,10 +60,11 @@ function stageTable(stages: readonly ShownStage[]): readonly Line[] {
   );
 }
 
-function causeLine({ what, seconds, clusters }: Cause): Line {
+function causeLine({ what, seconds, clusters, longest }: Cause): Line {
   const others = clusters > 1 ? ` in ${clusters} clusters, one after another` : '';
+  const most: Line = [piece(`  ${clusters > 1 ? 'most of it in ' : ''}${longest}`, 'dim')];
   const name = what === 'Updating' ? `members are updated${others}` : what;
-  return [piece(`    ${brief(seconds).padStart(7)}  `), piece(name, what === 'Updating' ? 'plain' : 'bold')];
+  return [piece(`    ${brief(seconds).padStart(7)}  `), piece(name, what === 'Updating' ? 'plain' : 'bold'), ...most];
 }
 
 /** Those that nothing else keeps come first: others may wait for them. */

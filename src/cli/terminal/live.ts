@@ -1,3 +1,4 @@
+import { timeText } from '../../core/sentences.ts';
 import { delay } from '../../kube/delay.ts';
 import type { World } from '../../kube/world.ts';
 import type { Host } from '../host.ts';
@@ -38,7 +39,7 @@ export interface Told {
 /** An output that shows views repeatedly. */
 export type Display<View> = (views: readonly View[]) => void;
 
-/** On a terminal a single view that is redrawn in place, otherwise a line of text for each change, for logs and pipes. */
+/** On a terminal a single view that is redrawn in place, otherwise a line with the time for each change, for logs and pipes. */
 export const displayOf = <View>(
   host: Host,
   lines: Render<View>,
@@ -109,7 +110,7 @@ function changeLog<View>(host: Host, tell: (view: View) => readonly Told[]): Dis
     for (const { key, text } of views.flatMap(tell)) {
       if (reported.get(key) === text) continue;
       reported.set(key, text);
-      host.out(`${painted([piece(text)], false)}\n`);
+      host.out(`${timeText(Math.floor(host.wall() / 1000))}  ${painted([piece(text)], false)}\n`);
     }
   };
 }

@@ -1,4 +1,4 @@
-import { isAlarming, isRequestedByUser, ruleAttributes } from '../../core/rules/catalogue.ts';
+import { isAlarming, isRequestedByUser, isRoutine, ruleAttributes } from '../../core/rules/catalogue.ts';
 import { nameOf } from '../../kube/store.ts';
 import { type Line, line, piece } from './colour.ts';
 import type { Told } from './live.ts';
@@ -64,6 +64,16 @@ export function byUrgency(views: readonly ClusterView[]): readonly ClusterView[]
     (one, other) =>
       urgencyOf(one) - urgencyOf(other) || waited(other) - waited(one) || (nameOf(one) < nameOf(other) ? -1 : 1),
   );
+}
+
+/** Those first that need a person, then those that move, then those that wait, and those last that are up to date. */
+export function byActivity(views: readonly ClusterView[]): readonly ClusterView[] {
+  const rank = (view: ClusterView): number => {
+    if (needsAPerson(view)) return 0;
+    if (view.hold !== null && !isRoutine(view.hold.rule)) return 2;
+    return view.complete ? 3 : 1;
+  };
+  return views.toSorted((one, other) => rank(one) - rank(other) || (nameOf(one) < nameOf(other) ? -1 : 1));
 }
 
 /** A table of the rules that hold clusters: how many, for how long at most, and who ends that. */

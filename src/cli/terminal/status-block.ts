@@ -65,7 +65,8 @@ function holdLine({ rule, message, forSeconds }: NonNullable<ClusterView['hold']
 }
 
 function membersTable(members: readonly MemberView[]): readonly Line[] {
-  const rows = members.map(({ name, role, revision, updated, state, verdict, says }): readonly Line[] => [
+  const isKnown = members.some(({ replication }) => replication !== null);
+  const rows = members.map(({ name, role, revision, updated, state, verdict, replication, says }): readonly Line[] => [
     line(name, 'bold'),
     line(role, role === 'primary' ? 'magenta' : 'plain'),
     [
@@ -73,9 +74,18 @@ function membersTable(members: readonly MemberView[]): readonly Line[] {
       piece(revision === null ? '' : updated ? 'updated' : 'stale', updated ? 'green' : 'yellow'),
     ],
     line(state, state === 'participating' ? 'green' : state === 'down' || state === 'unreachable' ? 'red' : 'yellow'),
+    ...(isKnown ? [lag(replication)] : []),
     line(says, tones[verdict as VerdictKind] ?? 'plain'),
   ]);
-  return table(['MEMBER', 'ROLE', 'REVISION', 'STATE', 'VERDICT'], rows, '  ');
+  return table(['MEMBER', 'ROLE', 'REVISION', 'STATE', ...(isKnown ? ['BEHIND'] : []), 'VERDICT'], rows, '  ');
+}
+
+/** Transactions of the primary that a replica has not received, and those that it has not applied. */
+function lag(replication: MemberView['replication']): Line {
+  if (replication === null) return line('-', 'dim');
+  const { notReceived = null, notApplied } = replication;
+  const isBehind = notReceived !== 0 || notApplied > 0;
+  return line(`${notReceived ?? '?'} to receive, ${notApplied} to apply`, isBehind ? 'yellow' : 'green');
 }
 
 const tones: Readonly<Record<VerdictKind, Style>> = {

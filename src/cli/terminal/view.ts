@@ -84,7 +84,7 @@ function memberOf(
   spec: RolloutSpec | undefined,
   progress: RolloutProgress | undefined,
 ) {
-  const { ordinal, role, revision, updated, state, verdict } = member;
+  const { ordinal, role, revision, updated, state, verdict, replication = null } = member;
   const seconds = progress?.memberDurations?.find((one) => one.ordinal === ordinal)?.seconds ?? null;
   return {
     ordinal,
@@ -94,6 +94,8 @@ function memberOf(
     updated,
     state,
     verdict,
+    // What MySQL itself says, if it was asked recently.
+    replication,
     // The verdict in words.
     says: verdictSentence(ordinal, member, spec, seconds),
   } as const;
@@ -107,7 +109,7 @@ function notesOf(
     return ['no controller has observed this cluster yet: is moco-rollout running, and may it work in this namespace?'];
   }
   const { status, metadata } = rollout;
-  const { conditions, observedClusterGeneration, observedGeneration } = status;
+  const { conditions, observedClusterGeneration, observedGeneration, mysqlProblem } = status;
   const notes: string[] = [];
   if ((observedClusterGeneration ?? 0) < generation) {
     notes.push(
@@ -119,6 +121,8 @@ function notesOf(
   }
   const inForce = conditions?.find(({ type }) => type === 'PolicyInForce');
   if (inForce?.status === 'False' && inForce.reason !== status.hold?.rule) notes.push(inForce.message);
+  if (mysqlProblem !== undefined)
+    notes.push(`MySQL can not be asked, and the rollout goes on without: ${mysqlProblem}`);
   if (released && status.hold?.rule !== 'Released') notes.push('released');
   return notes;
 }

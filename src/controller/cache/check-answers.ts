@@ -1,9 +1,9 @@
-import type { Check } from '../../api/check-settings.ts';
+import { type Check, queryFor } from '../../api/check-settings.ts';
 import type { CheckFacts, CheckReading } from '../../core/readings.ts';
+import type { PrometheusQuery } from '../../kube/prometheus-http.ts';
 import { splitKey } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
 import type { CheckMetrics } from '../../telemetry/request-metrics.ts';
-import type { CheckReader } from './check-reader.ts';
 
 /** After a longer pause an answer belongs to another step. */
 const seriesMilliseconds = 60_000;
@@ -95,5 +95,26 @@ function following(reading: CheckReading, before: Known | undefined, query: stri
     reading,
     atMilliseconds,
     unknownSinceMilliseconds: reading.kind === 'unknown' ? unknownSince : null,
+  };
+}
+
+/** Asks whether a check passes for a cluster. Never rejects. */
+export type CheckReader = (
+  check: Check,
+  cluster: { readonly namespace: string; readonly name: string },
+) => Promise<CheckReading>;
+
+/** As an alerting rule: any series in the answer fails the check. `query` is `null` without a Prometheus. */
+export function prometheusChecks(query: PrometheusQuery | null): CheckReader {
+  return async (check, cluster) => {
+    if (query === null) return { kind: 'unknown', message: 'the controller runs without --prometheus-url' };
+    try {
+      const [first, ...others] = await query(queryFor(check, cluster));
+      return first === undefined
+        ? { kind: 'passing' }
+        : { kind: 'failing', series: { ...first, others: others.length } };
+    } catch (error) {
+      return { kind: 'unknown', message: error instanceof Error ? error.message : String(error) };
+    }
   };
 }

@@ -1,9 +1,10 @@
 import type { Step } from '../../core/decision.ts';
 import { promotionToRemember } from '../facts/promotion.ts';
-import type { ClusterState } from '../memory/cluster-memory.ts';
+import { again, type End } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
+import type { Pass } from '../pass/pass.ts';
 import { writeStatus } from '../status/write-status.ts';
-import { type Context, type Ended, requeueNow } from './context.ts';
+import type { ClusterApi } from './cluster-client.ts';
 import { act } from './execute.ts';
 
 /**
@@ -11,21 +12,17 @@ import { act } from './execute.ts';
  * is not a failure: a newer object is about to reach the cache.
  */
 export async function adjust(
-  context: Context,
-  observed: Observation,
+  pass: Pass<ClusterApi>,
+  observation: Observation,
   step: Step,
   identity: string,
-  state: ClusterState,
-  signal: AbortSignal,
-): Promise<Ended> {
-  const { api, world } = context;
-  const promotion = promotionToRemember(observed, step);
-  if (promotion && observed.rollout) {
-    const status = { ...observed.rollout.status, promotion };
-    await writeStatus(context, observed.rollout, status, state, 'disrupt', signal);
-    return { requeue: requeueNow, report: null, result: null };
+): Promise<End> {
+  const { objects, rollout } = observation;
+  const promotion = promotionToRemember(observation, step);
+  if (promotion && rollout) {
+    await writeStatus(pass, rollout, { ...rollout.status, promotion }, 'disrupt');
+    return { kind: 'nothing', ...again };
   }
-  const acted = await act(step, observed.objects, api, world, signal);
-  const result = { kind: 'acted', observation: observed, step, identity, intent: null, acted } as const;
-  return { requeue: {}, report: 'cached', result };
+  const answer = await act(step, objects, pass.api, pass.context.world);
+  return { kind: 'acted', report: 'cached', observation, step, identity, intent: null, ...answer };
 }

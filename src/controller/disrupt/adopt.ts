@@ -6,9 +6,8 @@ import {
   strategyOnDelete,
 } from '../../moco/names.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
-import { describe, dryRun, notInForce } from './admission-dry-run.ts';
 import type { ClusterApi, StatefulSetPatch } from './cluster-client.ts';
-import { whicheverVersion } from './whichever-version.ts';
+import { describe, dryRun, notInForce, whicheverVersion } from './patch-stateful-set.ts';
 
 const labels = { [strategyLabel]: strategyOnDelete, [newPodsLabel]: null };
 const setOnDelete: StatefulSetPatch = {
@@ -29,13 +28,8 @@ const requestRollingUpdate: StatefulSetPatch = {
  * The uid is the only precondition. What the patch does is the same whatever else has changed: from then on nobody but this
  * program replaces pods. MOCO writes some StatefulSets several times a second until they are adopted.
  */
-export async function adopt(
-  statefulSet: StatefulSetRecord,
-  api: ClusterApi,
-  signal: AbortSignal,
-): Promise<StatefulSetRecord | null> {
-  const patch = (change: StatefulSetPatch, isDryRun: boolean) =>
-    whicheverVersion(statefulSet, change, api, signal, isDryRun);
+export async function adopt(statefulSet: StatefulSetRecord, api: ClusterApi): Promise<StatefulSetRecord | null> {
+  const patch = (change: StatefulSetPatch, isDryRun: boolean) => whicheverVersion(statefulSet, change, api, isDryRun);
   for (const [change, what] of [
     [setOnDelete, 'a dry run that sets OnDelete'],
     [requestRollingUpdate, 'a dry run that requests RollingUpdate'],
@@ -58,12 +52,11 @@ export async function provePartitionHeld(
   statefulSet: StatefulSetRecord,
   partition: number,
   api: ClusterApi,
-  signal: AbortSignal,
 ): Promise<void> {
   const what = `a dry run that sets partition ${partition} and an annotation`;
   const annotations = { [admissionProbeAnnotation]: probeSent };
   const patch = { annotations, spec: { updateStrategy: { rollingUpdate: { partition } } } };
-  const result = await dryRun(() => api.patchStatefulSet(statefulSet, patch, signal, true), what);
+  const result = await dryRun(() => api.patchStatefulSet(statefulSet, patch, true), what);
   if (result?.strategy === 'RollingUpdate' && result.partition === statefulSet.replicas) return;
   throw notInForce(`${what} left it ${describe(result)} instead of ${statefulSet.replicas}`);
 }

@@ -1,6 +1,6 @@
 import type { Target } from '../../core/decision.ts';
 import type { ContainerResources, InPlaceChange } from '../../core/in-place-changes.ts';
-import type { ApiClient } from '../../kube/api-client.ts';
+import type { ApiClient, Call } from '../../kube/api-client.ts';
 import { ApiError, isInvalid } from '../../kube/api-error.ts';
 import { path, pods, statefulSets } from '../../kube/resource.ts';
 import type { Reservation } from '../../kube/token-bucket.ts';
@@ -32,6 +32,9 @@ export type PatchedAs = Pick<StatefulSetRecord, 'namespace' | 'name' | 'uid'> & 
 /** What the patch of a pod changes that has been resized. */
 export type InPlacePatch = Omit<InPlaceChange, 'resources'>;
 
+/** A write of which everything else is the same. */
+type OnceCall = Pick<Call, 'method' | 'path' | 'query' | 'body' | 'contentType'>;
+
 const mergePatch = 'application/merge-patch+json';
 const jsonPatch = 'application/json-patch+json';
 /** Matches containers by their names. */
@@ -47,8 +50,13 @@ export class ClusterApi extends StatusClient {
   readonly #isStillWanted: () => boolean;
   readonly #reservation: Reservation | undefined;
 
-  constructor(client: ApiClient, isStillWanted: () => boolean = () => true, reservation?: Reservation) {
-    super(client, reservation);
+  constructor(
+    client: ApiClient,
+    signal: AbortSignal,
+    isStillWanted: () => boolean = () => true,
+    reservation?: Reservation,
+  ) {
+    super(client, signal, reservation);
     this.#isStillWanted = isStillWanted;
     this.#reservation = reservation;
   }
@@ -58,7 +66,7 @@ export class ClusterApi extends StatusClient {
    * the write had to wait.
    */
   sendingWhile(isStillWanted: () => boolean): ClusterApi {
-    return new ClusterApi(this.client, isStillWanted, this.#reservation);
+    return new ClusterApi(this.client, this.signal, isStillWanted, this.#reservation);
   }
 
   /**
@@ -69,35 +77,30 @@ export class ClusterApi extends StatusClient {
   async withTokens<T>(
     known: ClusterObjects,
     targets: number,
-    signal: AbortSignal,
     work: (api: ClusterApi) => Promise<T>,
   ): Promise<T | null> {
     const calls = mostReads(known) + intentWrites + targets;
-    const reservation = await this.client.reserve('disrupt', calls, signal);
+    const reservation = await this.client.reserve('disrupt', calls, this.signal);
     if (reservation === null) return null;
     try {
-      return await work(new ClusterApi(this.client, this.#isStillWanted, reservation));
+      return await work(new ClusterApi(this.client, this.signal, this.#isStillWanted, reservation));
     } finally {
       reservation.end();
     }
   }
 
   /** Deletes the pod with its own grace period, never a shorter one. */
-  deletePod(namespace: string, { name, uid, resourceVersion }: Target, signal: AbortSignal): Promise<unknown> {
-    return this.call({
+  deletePod(namespace: string, { name, uid, resourceVersion }: Target): Promise<unknown> {
+    return this.#write({
       method: 'DELETE',
       path: path(pods, { namespace, name }),
       body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion } },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
   }
 
   /** Rejects with 429 if a PodDisruptionBudget refuses the eviction. */
-  evictPod(namespace: string, { name, uid, resourceVersion }: Target, signal: AbortSignal): Promise<unknown> {
-    return this.call({
+  evictPod(namespace: string, { name, uid, resourceVersion }: Target): Promise<unknown> {
+    return this.#write({
       method: 'POST',
       path: path(pods, { namespace, name, subresource: 'eviction' }),
       body: {
@@ -106,86 +109,64 @@ export class ClusterApi extends StatusClient {
         metadata: { namespace, name },
         deleteOptions: { preconditions: { uid, resourceVersion } },
       },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
   }
 
   /** A value of `null` removes the annotation. Resolves to the new resourceVersion of the object. */
-  async annotate(
+  annotate(
     kind: 'Pod' | 'StatefulSet',
     namespace: string,
     { name, uid, resourceVersion }: Omit<Target, 'ordinal'>,
     annotations: Readonly<Record<string, string | null>>,
-    signal: AbortSignal,
   ): Promise<string> {
-    const after = await this.call<{ metadata: { resourceVersion: string } }>({
+    return this.#writeVersion({
       method: 'PATCH',
       path: path(annotated[kind], { namespace, name }),
       contentType: mergePatch,
       body: { metadata: { uid, resourceVersion, annotations } },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
-    return after.metadata.resourceVersion;
   }
 
   /**
    * Changes a running pod into what the revision would have created. The label goes with it: only then the StatefulSet
    * counts the pod as updated. Resolves to the new resourceVersion. With `dryRun` nothing is stored.
    */
-  async updateInPlace(
+  updateInPlace(
     namespace: string,
     { name, uid, resourceVersion }: Target,
     { labels, annotations, containers, initContainers }: InPlacePatch,
-    signal: AbortSignal,
     dryRun = false,
   ): Promise<string> {
-    const after = await this.call<{ metadata: { resourceVersion: string } }>({
+    return this.#writeVersion({
       method: 'PATCH',
       path: path(pods, { namespace, name }),
       ...(dryRun && { query: { dryRun: 'All' } }),
       contentType: strategicMergePatch,
       body: { metadata: { uid, resourceVersion, labels, annotations }, spec: { containers, initContainers } },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
-    return after.metadata.resourceVersion;
   }
 
   /**
    * Resizes containers of a running pod, and changes nothing else: the API server ignores labels and images here. Resolves to
    * the new resourceVersion. With `dryRun` nothing is stored.
    */
-  async resizePod(
+  resizePod(
     namespace: string,
     { name, uid, resourceVersion }: Target,
     resources: readonly ContainerResources[],
-    signal: AbortSignal,
     dryRun = false,
   ): Promise<string> {
     const containers = resources.map(({ name: container, limits, requests }) => ({
       name: container,
       resources: { limits, requests },
     }));
-    const after = await this.call<{ metadata: { resourceVersion: string } }>({
+    return this.#writeVersion({
       method: 'PATCH',
       path: path(pods, { namespace, name, subresource: 'resize' }),
       query: { fieldManager: resizeManager, ...(dryRun && { dryRun: 'All' }) },
       contentType: strategicMergePatch,
       body: { metadata: { uid, resourceVersion }, spec: { containers } },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
-    return after.metadata.resourceVersion;
   }
 
   /**
@@ -196,10 +177,9 @@ export class ClusterApi extends StatusClient {
   async promoteRevision(
     { namespace, name, uid, currentRevision, updateRevision }: StatefulSetRecord,
     { revision, replicas }: { readonly revision: string; readonly replicas: number },
-    signal: AbortSignal,
   ): Promise<StatefulSetRecord | null> {
     try {
-      const raw = await this.call<Json>({
+      const raw = await this.#write<Json>({
         method: 'PATCH',
         path: path(statefulSets, { namespace, name, subresource: 'status' }),
         contentType: jsonPatch,
@@ -210,10 +190,6 @@ export class ClusterApi extends StatusClient {
           { op: 'add', path: '/status/currentRevision', value: revision },
           { op: 'add', path: '/status/currentReplicas', value: replicas },
         ],
-        priority: 'disrupt',
-        retries: 0,
-        isStillWanted: this.#isStillWanted,
-        signal,
       });
       return projectStatefulSet(raw);
     } catch (error) {
@@ -226,11 +202,10 @@ export class ClusterApi extends StatusClient {
   async patchStatefulSet(
     { namespace, name, uid, resourceVersion }: PatchedAs,
     patch: StatefulSetPatch,
-    signal: AbortSignal,
     dryRun = false,
   ): Promise<PatchedStatefulSet | null> {
     const { labels, annotations, spec } = patch;
-    const raw = await this.call<Json>({
+    const raw = await this.#write<Json>({
       method: 'PATCH',
       path: path(statefulSets, { namespace, name }),
       ...(dryRun && { query: { dryRun: 'All' } }),
@@ -239,13 +214,20 @@ export class ClusterApi extends StatusClient {
         metadata: { uid, resourceVersion, ...(labels && { labels }), ...(annotations && { annotations }) },
         ...(spec && { spec }),
       },
-      priority: 'disrupt',
-      retries: 0,
-      isStillWanted: this.#isStillWanted,
-      signal,
     });
     const after = projectStatefulSet(raw);
     const { annotations: found } = object(raw['metadata']);
     return after && { ...after, probe: text(object(found)[admissionProbeAnnotation]) };
+  }
+
+  /** Resolves to the new resourceVersion. */
+  async #writeVersion(call: OnceCall): Promise<string> {
+    const after = await this.#write<{ metadata: { resourceVersion: string } }>(call);
+    return after.metadata.resourceVersion;
+  }
+
+  /** Sent once, and only while it is still wanted. */
+  #write<T>(call: OnceCall): Promise<T> {
+    return this.call<T>({ ...call, priority: 'disrupt', retries: 0, isStillWanted: this.#isStillWanted });
   }
 }

@@ -6,19 +6,29 @@ import { ApiError } from '../../kube/api-error.ts';
 import { timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import { admissionNotInForce } from '../facts/admission.ts';
-import type { ClusterState } from '../memory/cluster-memory.ts';
-import { newestRollout, type Observation, observe } from '../pass/observe.ts';
-import { confirmationMilliseconds, type Result, tooSlow } from '../pass/result.ts';
+import {
+  again,
+  confirmationMilliseconds,
+  type End,
+  nothingToReport,
+  type Outcome,
+  tooSlow,
+  vetoed,
+} from '../pass/end.ts';
+import { newestRollout, type Observation, observeLive } from '../pass/observe.ts';
+import type { Context, Pass } from '../pass/pass.ts';
+import { rememberRead, rememberSeen } from '../pass/remember.ts';
 import { confirmComebacks, readsAgain } from '../reads/read-comebacks.ts';
 import { readDelays } from '../reads/read-delays.ts';
+import { readMysql } from '../reads/read-mysql.ts';
 import { isAnotherInForce, policiesToRead, readPolicies } from '../reads/read-policies.ts';
-import { reportIntent } from '../status/pass-report.ts';
-import { writeIntent } from '../status/write-intent.ts';
+import { statusOf } from '../status/status-report.ts';
+import { writeIntent } from '../status/write-status.ts';
 import { provePartitionHeld } from './adopt.ts';
-import { type Context, type Ended, nothingToReport, requeueNow, vetoed } from './context.ts';
+import type { ClusterApi } from './cluster-client.ts';
 import { act } from './execute.ts';
 import { intentOf, sameStep } from './intent.ts';
-import { settleIntent } from './settle.ts';
+import { settleIntent } from './prepare.ts';
 
 /**
  * Confirms the step, writes the intent, and acts. An intent stays in the status only if its outcome is unknown.
@@ -29,74 +39,73 @@ import { settleIntent } from './settle.ts';
  * @param identity identifies the step when its failures are counted
  */
 export async function disrupt(
-  context: Context,
-  key: string,
+  pass: Pass<ClusterApi>,
   step: DisruptiveStep,
   kinds: readonly EffectKind[],
   identity: string,
-  state: ClusterState,
-  signal: AbortSignal,
-): Promise<Ended> {
-  const { cache, api, fleet } = context;
-  const known = cache.objects(key);
+): Promise<End> {
+  const { key, memory, api, context } = pass;
+  const known = context.cache.objects(key);
   if (known === null) return nothingToReport;
-  const wrong = step.kind === 'setPartition' ? await partitionNotHeld(step.partition, known, context, signal) : null;
-  if (wrong !== null) return { requeue: {}, report: 'cached', result: wrong };
-  const policies = policiesToRead(known, context);
-  const endReservation = step.kind === 'evict' ? fleet.evictions.reserve(key) : () => undefined;
+  const wrong = step.kind === 'setPartition' ? await partitionNotHeld(step.partition, known, api) : null;
+  if (wrong !== null) return { ...wrong, report: 'cached' };
+  const policyNames = policiesToRead(known, context);
+  const endReservation = step.kind === 'evict' ? context.fleet.evictions.reserve(key) : () => undefined;
   try {
-    const calls = policies.length + step.targets.length + readsAgain(step.targets, state);
-    const ended = await api.withTokens(known, calls, signal, (paid) =>
-      confirm({ ...context, api: paid }, key, known, policies, step, kinds, identity, state, signal),
-    );
+    const calls = policyNames.length + step.targets.length + readsAgain(step.targets, memory.readings);
+    const asked = { known, policyNames, step, kinds, identity };
+    const ended = await api.withTokens(known, calls, (paid) => confirm({ ...pass, api: paid }, asked));
     return ended ?? nothingToReport;
   } finally {
     endReservation();
   }
 }
 
-async function confirm(
-  context: Context,
-  key: string,
-  known: ClusterObjects,
-  policyNames: readonly string[],
-  step: DisruptiveStep,
-  kinds: readonly EffectKind[],
-  identity: string,
-  state: ClusterState,
-  signal: AbortSignal,
-): Promise<Ended> {
-  const { api, cache, world, log, fleet } = context;
-  // Agents may take longer than a confirmation. The core checks the age of what they say.
-  if (kinds.includes('movesPrimary')) await readDelays(known, state, context, signal);
-  const confirmingSince = world.monotonic();
-  const [live, policies] = await Promise.all([
-    api.readNewest({ objects: known, rollout: newestRollout(key, state, cache) }, signal),
-    readPolicies(policyNames, known, context, signal),
-    confirmComebacks(step.targets, known, state, context, signal),
+/** A step that was decided from what the cache has. */
+interface Asked {
+  readonly known: ClusterObjects;
+  readonly policyNames: readonly string[];
+  readonly step: DisruptiveStep;
+  readonly kinds: readonly EffectKind[];
+  readonly identity: string;
+}
+
+async function confirm(pass: Pass<ClusterApi>, { known, policyNames, step, kinds, identity }: Asked): Promise<End> {
+  const { key, memory, signal, api, context } = pass;
+  const reads = { ...context, api };
+  // Members may take longer than a confirmation. The core checks the age of what they say.
+  const moves = kinds.includes('movesPrimary');
+  const before = memory.readings;
+  const [replicationDelays, mysql] = await Promise.all([
+    moves ? readDelays(known, before.replicationDelays, context, signal) : before.replicationDelays,
+    moves || kinds.includes('stops') ? readMysql(known, moves, before.mysql, context, signal) : before.mysql,
   ]);
+  rememberRead(memory, { replicationDelays, mysql });
+  const since = context.world.monotonic();
+  const [live, policies, comebacks] = await Promise.all([
+    api.readNewest({ objects: known, rollout: newestRollout(pass) }),
+    readPolicies(policyNames, known, reads),
+    confirmComebacks(step.targets, known, memory.readings, reads),
+  ]);
+  rememberRead(memory, comebacks);
   // The MySQLCluster is gone. The delete event is about to reach the cache.
   if (!live?.rollout) return nothingToReport;
   // An unusable MySQLRollout is not changed: the decision below is the hold that explains why.
   const unsettled =
-    rolloutProblem(live.objects.cluster, live.rollout) === null
-      ? await settleIntent(context, key, live.rollout, state, signal)
-      : null;
+    rolloutProblem(live.objects.cluster, live.rollout) === null ? await settleIntent(pass, live.rollout) : null;
   if (unsettled !== null) return unsettled;
-  const confirmed = observe(live.objects, live.rollout, state, context, 'live', policies.policies);
+  const confirmed = rememberSeen(memory, observeLive(pass, live, policies.policies));
   const { step: confirmedStep } = confirmed.decision;
   const isVetoed = !isDisruptive(confirmedStep) || !sameStep(step, confirmedStep);
   if (isVetoed || isAnotherInForce(policies, live.objects, context)) {
-    log.debug({ cluster: key, step: step.kind }, 'the step is vetoed by a fresh read');
-    return { requeue: vetoed, report: confirmed, result: null };
+    context.log.debug({ cluster: key, step: step.kind }, 'the step is vetoed by a fresh read');
+    return { kind: 'nothing', report: confirmed, ...vetoed };
   }
   if (!context.isLeading()) return nothingToReport;
   const intent = intendedNow(context, confirmed, confirmedStep);
-  const release = fleet.promise(key, intent);
+  const release = context.fleet.promise(key, intent);
   try {
-    const { rollout } = live;
-    const confirmedNow = { key, rollout, confirmed, step: confirmedStep, identity, intent, confirmingSince };
-    return await carryOut(context, confirmedNow, state, signal);
+    return await carryOut(pass, { rollout: live.rollout, confirmed, step: confirmedStep, identity, intent, since });
   } finally {
     release();
   }
@@ -106,12 +115,11 @@ async function confirm(
 async function partitionNotHeld(
   partition: number,
   { statefulSet }: ClusterObjects,
-  { api }: Context,
-  signal: AbortSignal,
-): Promise<Result | null> {
+  api: ClusterApi,
+): Promise<Extract<Outcome, { kind: 'admission' }> | null> {
   if (statefulSet === null) return null;
   try {
-    await provePartitionHeld(statefulSet, partition, api, signal);
+    await provePartitionHeld(statefulSet, partition, api);
     return null;
   } catch (error) {
     if (!(error instanceof ApiError) || error.reason !== admissionNotInForce) throw error;
@@ -119,46 +127,45 @@ async function partitionNotHeld(
   }
 }
 
-/** Performs a step that is allowed by the objects as they were just read. */
+/** A step that is allowed by the objects as they were just read. */
 interface ConfirmedStep {
-  readonly key: string;
   readonly rollout: MySQLRollout;
   readonly confirmed: Observation;
   readonly step: DisruptiveStep;
   readonly identity: string;
   readonly intent: Intent;
-  readonly confirmingSince: number;
+  /** When its confirmation began. */
+  readonly since: number;
 }
 
 async function carryOut(
-  context: Context,
-  { key, rollout, confirmed, step, identity, intent, confirmingSince }: ConfirmedStep,
-  state: ClusterState,
-  signal: AbortSignal,
-): Promise<Ended> {
-  const { api, world, log } = context;
-  const isFresh = (): boolean => context.isLeading() && world.monotonic() - confirmingSince <= confirmationMilliseconds;
-  const tooLate = (result: Result): Ended => {
-    if (!context.isLeading()) return { ...nothingToReport, result };
+  pass: Pass<ClusterApi>,
+  { rollout, confirmed, step, identity, intent, since }: ConfirmedStep,
+): Promise<End> {
+  const { key, api, context } = pass;
+  const { world, log } = context;
+  const isFresh = (): boolean => context.isLeading() && world.monotonic() - since <= confirmationMilliseconds;
+  const tooLate = (outcome: Outcome): End => {
+    if (!context.isLeading()) return { ...outcome, report: null };
     log.info({ cluster: key, step: step.kind }, 'the confirmation is too old; the step will be retried');
-    return { requeue: {}, report: 'cached', result };
+    return { ...outcome, report: 'cached' };
   };
-  const notSent = { kind: 'failed', step: identity, failure: tooSlow } as const;
+  const notSent = { kind: 'failed', failure: tooSlow(identity) } as const;
   // An intent that is already too old is not written.
   if (!isFresh()) return tooLate(notSent);
-  const written = await writeIntent(context, rollout, reportIntent(confirmed, intent), state, signal);
-  if (written === 'overtaken') return { requeue: vetoed, report: 'cached', result: null };
+  const written = await writeIntent(pass, rollout, statusOf(confirmed, intent));
+  if (written === 'overtaken') return { kind: 'nothing', report: 'cached', ...vetoed };
   // Nothing was written and nothing was sent. The next reconciliation reports the hold.
-  if (written === 'refused') return { requeue: requeueNow, report: null, result: null };
+  if (written === 'refused') return { kind: 'nothing', ...again };
   if (!isFresh()) return tooLate({ ...notSent, intent });
-  const acted = await act(step, confirmed.objects, api.sendingWhile(isFresh), world, signal);
-  const result = { kind: 'acted', observation: confirmed, step, identity, intent, acted } as const;
-  if (acted.tooLate) return tooLate(result);
-  if (acted.result === 'conflict') return { requeue: vetoed, report: 'cached', result };
+  const answer = await act(step, confirmed.objects, api.sendingWhile(isFresh), world);
+  const acted = { kind: 'acted', observation: confirmed, step, identity, intent, ...answer } as const;
+  if (answer.tooLate) return tooLate(acted);
+  if (answer.result === 'conflict') return { ...acted, report: 'cached', ...vetoed };
   // The step may have happened. The next reconciliation settles the intent first.
-  const isHeldByBudget = acted.refusedByBudget && confirmed.snapshot.budgets.length > 0;
-  const isRefused = acted.result === 'refused' && !isHeldByBudget;
-  return isRefused ? { requeue: {}, report: 'cached', result } : { requeue: requeueNow, report: null, result };
+  const isHeldByBudget = answer.refusedByBudget && confirmed.snapshot.budgets.length > 0;
+  const isRefused = answer.result === 'refused' && !isHeldByBudget;
+  return isRefused ? { ...acted, report: 'cached' } : { ...acted, ...again };
 }
 
 function intendedNow({ world, holder }: Context, { objects, decision }: Observation, step: DisruptiveStep): Intent {

@@ -2,10 +2,10 @@ import type { Step, Target } from '../../core/decision.ts';
 import { ApiError, isConflict, isNotFound, isTooManyRequests, wasNeverSent, wasTooLate } from '../../kube/api-error.ts';
 import type { World } from '../../kube/world.ts';
 import { annotationOn, demoteAnnotation, demotedForAnnotation, restartInPlaceAnnotation } from '../../moco/names.ts';
-import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import type { ClusterObjects, PodRecord, StatefulSetRecord } from '../../moco/records.ts';
 import type { StepResult } from '../facts/ended-step.ts';
 import type { OwnWrite } from '../facts/own-writes.ts';
-import type { Acted } from '../pass/result.ts';
+import type { Answer } from '../pass/end.ts';
 import { adopt } from './adopt.ts';
 import type { ClusterApi } from './cluster-client.ts';
 import { type Kept, keepRevisions } from './keep-revisions.ts';
@@ -24,8 +24,7 @@ export async function act(
   { cluster, statefulSet, pods }: ClusterObjects,
   api: ClusterApi,
   world: World,
-  signal: AbortSignal,
-): Promise<Acted> {
+): Promise<Answer> {
   const now = world.monotonic();
   const { namespace } = cluster;
   const gone = (what: string, { uid }: Target): OwnWrite => ({ what, uid, expected: 'gone', sinceMilliseconds: now });
@@ -35,79 +34,76 @@ export async function act(
     expected: { resourceVersion },
     sinceMilliseconds: now,
   });
+  /** `write` resolves to the StatefulSet after it, or to `null` if it does not say. */
+  const ofStatefulSet = (write: (found: StatefulSetRecord) => Promise<StatefulSetRecord | null>): Promise<Answer> => {
+    if (statefulSet === null) throw new Error(`expected a StatefulSet for ${step.kind}, got none`);
+    return each([{ ...statefulSet, ordinal: -1 }], async () => {
+      const after = await write(statefulSet);
+      return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
+    });
+  };
   switch (step.kind) {
     case 'none':
       return nothingDone;
     case 'delete':
     case 'restore':
       return each(step.targets, async (target) => {
-        await api.deletePod(namespace, target, signal);
+        await api.deletePod(namespace, target);
         return gone(`deletion of ${target.name}`, target);
       });
     case 'evict':
       return refusable(
         await each(step.targets, async (target) => {
-          await api.evictPod(namespace, target, signal);
+          await api.evictPod(namespace, target);
           return gone(`eviction of ${target.name}`, target);
         }),
       );
     case 'updateInPlace':
       return each(step.targets, async (target) => {
-        const version = await api.updateInPlace(namespace, target, patchOf(step, pods), signal);
+        const version = await api.updateInPlace(namespace, target, patchOf(step, pods));
         return seen(`update of ${target.name} in place`, target.uid, version);
       });
     case 'resizeInPlace':
       return each(step.targets, async (target) => {
-        const version = await api.resizePod(namespace, target, step.resources, signal);
+        const version = await api.resizePod(namespace, target, step.resources);
         return seen(`resize of ${target.name}`, target.uid, version);
       });
     case 'demote':
       return each(step.targets, async (target) => {
         const annotations = { [demoteAnnotation]: annotationOn, [demotedForAnnotation]: step.revision };
-        const version = await api.annotate('Pod', namespace, target, annotations, signal);
+        const version = await api.annotate('Pod', namespace, target, annotations);
         return seen(`demotion of ${target.name}`, target.uid, version);
       });
     case 'undemote':
       return each(step.targets, async (target) => {
         const annotations = { [demoteAnnotation]: null, [demotedForAnnotation]: null };
-        const version = await api.annotate('Pod', namespace, target, annotations, signal);
+        const version = await api.annotate('Pod', namespace, target, annotations);
         return seen(`end of the demotion of ${target.name}`, target.uid, version);
       });
     case 'release':
-      if (statefulSet === null) throw new Error('expected a StatefulSet to release, got none');
-      return each([{ ...statefulSet, ordinal: -1 }], async () => {
+      return ofStatefulSet(async (found) => {
         // First, so that nothing is left behind by a release that is interrupted and done again.
-        await Promise.all(pods.filter(isNoted).map((pod) => forgetInPlace(pod, api, signal)));
-        const after = await release(statefulSet, api, signal);
-        return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
+        await Promise.all(pods.filter(isNoted).map((pod) => forgetInPlace(pod, api)));
+        return release(found, api);
       });
-    case 'setStrategy':
-      if (statefulSet === null) throw new Error('expected a StatefulSet to adopt, got none');
-      if (step.newPods === 'CurrentRevision') {
-        let kept: Kept | null = null;
-        const acted = await each([{ ...statefulSet, ordinal: -1 }], async () => {
-          kept = await keepRevisions(statefulSet, step.lasts, api, signal);
-          return seen(step.kind, statefulSet.uid, kept.after?.resourceVersion ?? statefulSet.resourceVersion);
-        });
-        return withKeeper(acted, kept);
-      }
-      return each([{ ...statefulSet, ordinal: -1 }], async () => {
-        const after = await adopt(statefulSet, api, signal);
-        return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
+    case 'setStrategy': {
+      if (step.newPods === 'UpdateRevision') return ofStatefulSet((found) => adopt(found, api));
+      let kept: Kept | null = null;
+      const answer = await ofStatefulSet(async (found) => {
+        kept = await keepRevisions(found, step.lasts, api);
+        return kept.after;
       });
+      return withKeeper(answer, kept);
+    }
     case 'setPartition':
-      if (statefulSet === null) throw new Error('expected a StatefulSet for a partition, got none');
-      return each([{ ...statefulSet, ordinal: -1 }], async () => {
+      return ofStatefulSet((found) => {
         const spec = { updateStrategy: { rollingUpdate: { partition: step.partition } } };
-        const after = await api.patchStatefulSet(statefulSet, { spec }, signal);
-        return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
+        return api.patchStatefulSet(found, { spec });
       });
     case 'promoteRevision':
-      if (statefulSet === null) throw new Error('expected a StatefulSet for a current revision, got none');
-      return each([{ ...statefulSet, ordinal: -1 }], async () => {
-        if (step.for === 'keep') await assertRevision(step.revision, namespace, api, signal);
-        const after = await api.promoteRevision(statefulSet, step, signal);
-        return seen(step.kind, statefulSet.uid, after?.resourceVersion ?? statefulSet.resourceVersion);
+      return ofStatefulSet(async (found) => {
+        if (step.for === 'keep') await assertRevision(step.revision, namespace, api);
+        return api.promoteRevision(found, step);
       });
   }
 }
@@ -115,10 +111,10 @@ export async function act(
 const isNoted = ({ live }: PodRecord): boolean => live?.annotations[restartInPlaceAnnotation] !== undefined;
 
 /** Whoever adopts the cluster again has nothing to wait for: the kubelet has restarted the containers long since. */
-const forgetInPlace = (pod: PodRecord, api: ClusterApi, signal: AbortSignal): Promise<string> =>
-  api.annotate('Pod', pod.namespace, pod, { [restartInPlaceAnnotation]: null }, signal);
+const forgetInPlace = (pod: PodRecord, api: ClusterApi): Promise<string> =>
+  api.annotate('Pod', pod.namespace, pod, { [restartInPlaceAnnotation]: null });
 
-const nothingDone: Acted = {
+const nothingDone: Answer = {
   result: 'done',
   done: [],
   ownWrites: [],
@@ -129,22 +125,17 @@ const nothingDone: Acted = {
 };
 
 /** With a webhook a StatefulSet is not left in that state: this is no failure, and the core does not ask again. */
-function withKeeper(acted: Acted, kept: Kept | null): Acted {
-  if (kept === null) return acted;
+function withKeeper(answer: Answer, kept: Kept | null): Answer {
+  if (kept === null) return answer;
   const { keeper: strategyKeeper, after } = kept;
-  if (after !== null) return { ...acted, strategyKeeper };
+  if (after !== null) return { ...answer, strategyKeeper };
   const message = 'a webhook keeps the strategy, and may be unavailable while the rollout is held';
   return { ...nothingDone, result: 'refused', message, strategyKeeper };
 }
 
 /** The StatefulSet controller takes the update revision for a current revision that it does not find. */
-async function assertRevision(
-  revision: string,
-  namespace: string,
-  api: ClusterApi,
-  signal: AbortSignal,
-): Promise<void> {
-  if (await api.hasRevision(namespace, revision, signal)) return;
+async function assertRevision(revision: string, namespace: string, api: ClusterApi): Promise<void> {
+  if (await api.hasRevision(namespace, revision)) return;
   const message = `the ControllerRevision ${revision} does not exist any more, so lost members can't come back at it`;
   throw new ApiError({ status: 422, reason: revisionMissing, message });
 }
@@ -153,14 +144,14 @@ async function assertRevision(
  * Whether an eviction was refused with 429. The API server answers so for a budget; webhooks that guard evictions do
  * so as well.
  */
-function refusable(acted: Acted): Acted {
-  return { ...acted, refusedByBudget: acted.result === 'refused' && isTooManyRequests(acted.failure) };
+function refusable(answer: Answer): Answer {
+  return { ...answer, refusedByBudget: answer.result === 'refused' && isTooManyRequests(answer.failure) };
 }
 
 /** Writes to all targets in parallel. The result is the worst of all results. */
-async function each(targets: readonly Target[], write: (target: Target) => Promise<OwnWrite>): Promise<Acted> {
+async function each(targets: readonly Target[], write: (target: Target) => Promise<OwnWrite>): Promise<Answer> {
   const outcomes = await Promise.all(
-    targets.map(async (target): Promise<OneActed> => {
+    targets.map(async (target): Promise<OneAnswer> => {
       try {
         return { target, ownWrite: await write(target), error: null };
       } catch (error) {
@@ -193,7 +184,7 @@ function sentenceOf(error: ApiError): string {
   return causes.find(({ reason }) => reason === disruptionBudgetCause)?.message ?? message;
 }
 
-interface OneActed {
+interface OneAnswer {
   readonly target: Target;
   readonly ownWrite: OwnWrite | null;
   readonly error: ApiError | null;

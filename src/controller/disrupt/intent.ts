@@ -68,16 +68,11 @@ const mostTries = 5;
  *
  * Resolves to what is left of it.
  */
-export async function invalidate(
-  intent: KeptIntent,
-  namespace: string,
-  api: ClusterApi,
-  signal: AbortSignal,
-): Promise<LeftOver> {
+export async function invalidate(intent: KeptIntent, namespace: string, api: ClusterApi): Promise<LeftOver> {
   const { id, step, pods = [], statefulSet, revision } = intent;
   const isOneWrite = step !== undefined && step !== 'evict';
   const makeVoid = (kind: 'Pod' | 'StatefulSet', intended: IntendedObject): Promise<Json | null> =>
-    makeObjectVoid(id, kind, intended, isOneWrite, namespace, api, signal);
+    makeObjectVoid(id, kind, intended, isOneWrite, namespace, api);
   if (statefulSet) {
     await makeVoid('StatefulSet', statefulSet);
     return { staysDemoted: false, spared: [] };
@@ -103,11 +98,10 @@ async function makeObjectVoid(
   isOneWrite: boolean,
   namespace: string,
   api: ClusterApi,
-  signal: AbortSignal,
 ): Promise<Json | null> {
   const { name, uid } = intended;
   for (let tries = 1; ; tries += 1) {
-    const live = await api.read(kind, namespace, name, signal);
+    const live = await api.read(kind, namespace, name);
     const metadata = object(live?.['metadata']);
     if (text(metadata['uid']) !== uid) return null;
     const resourceVersion = text(metadata['resourceVersion']) ?? '';
@@ -115,7 +109,7 @@ async function makeObjectVoid(
     if ((isOneWrite && isChanged) || metadata['deletionTimestamp'] !== undefined) return live;
     try {
       const annotation = { [invalidatedIntentAnnotation]: intentId };
-      await api.annotate(kind, namespace, { name, uid, resourceVersion }, annotation, signal);
+      await api.annotate(kind, namespace, { name, uid, resourceVersion }, annotation);
       return live;
     } catch (error) {
       // Somebody has changed or deleted the object since. The next read shows what that means for the write.

@@ -11,9 +11,8 @@ import {
 } from '../../moco/names.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
 import type { StrategyKeeper } from '../facts/admission.ts';
-import { describe, dryRun, notInForce } from './admission-dry-run.ts';
 import type { ClusterApi, StatefulSetPatch } from './cluster-client.ts';
-import { whicheverVersion } from './whichever-version.ts';
+import { describe, dryRun, notInForce, whicheverVersion } from './patch-stateful-set.ts';
 
 const label = { [newPodsLabel]: newPodsAtCurrentRevision };
 const keep: StatefulSetPatch = { labels: label };
@@ -47,24 +46,19 @@ export async function keepRevisions(
   statefulSet: StatefulSetRecord,
   lasts: 'whileHeld' | 'untilCreated',
   api: ClusterApi,
-  signal: AbortSignal,
 ): Promise<Kept> {
-  const keeper = await proveRevisionsKept(statefulSet, api, signal);
+  const keeper = await proveRevisionsKept(statefulSet, api);
   if (keeper === 'webhook' && lasts === 'whileHeld') return { keeper, after: null };
-  const after = await whicheverVersion(statefulSet, keep, api, signal, false);
+  const after = await whicheverVersion(statefulSet, keep, api, false);
   if (isKept(after)) return { keeper, after };
-  await ignoringRefusals(whicheverVersion(statefulSet, takeBack, api, signal, false));
+  await ignoringRefusals(whicheverVersion(statefulSet, takeBack, api, false));
   throw notInForce(`new pods were to come up at the current revision, but the StatefulSet is ${describe(after)}`);
 }
 
 /** Resolves to who keeps the strategy, as a dry run shows. Rejects with the reason `AdmissionNotInForce` if nobody does. */
-export async function proveRevisionsKept(
-  statefulSet: StatefulSetRecord,
-  api: ClusterApi,
-  signal: AbortSignal,
-): Promise<StrategyKeeper> {
+export async function proveRevisionsKept(statefulSet: StatefulSetRecord, api: ClusterApi): Promise<StrategyKeeper> {
   const what = 'a dry run that lets new pods come up at the current revision';
-  const tried = await dryRun(() => whicheverVersion(statefulSet, probe, api, signal, true), what);
+  const tried = await dryRun(() => whicheverVersion(statefulSet, probe, api, true), what);
   if (!isKept(tried)) throw notInForce(`${what} left it ${describe(tried)}`);
   return tried?.probe === probeSeenByWebhook ? 'webhook' : 'policy';
 }

@@ -1,42 +1,41 @@
-import { isOwnOf } from '../../api/rollout.ts';
+import { isOwnOf, type MySQLRollout } from '../../api/rollout.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '../../kube/api-error.ts';
 import { splitKey } from '../../kube/store.ts';
+import { timestampOf } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { type Cache } from '../cache/cache.ts';
+import type { Cache } from '../cache/cache.ts';
 import { wholeRecord } from '../facts/rollout-record.ts';
-import type { ClusterState } from '../memory/cluster-memory.ts';
+import { again, type End, nothingToReport, vetoed } from '../pass/end.ts';
 import { newestRollout } from '../pass/observe.ts';
+import type { Pass } from '../pass/pass.ts';
 import type { ClusterReader } from '../reads/cluster-reader.ts';
+import { reportSettled } from '../status/news.ts';
 import type { StatusClient } from '../status/status-client.ts';
-import type { Context, Ended } from './context.ts';
-import { settleIntent } from './settle.ts';
+import { writeIntent } from '../status/write-status.ts';
+import type { ClusterApi } from './cluster-client.ts';
+import { invalidate } from './intent.ts';
 
 /**
- * Ensures that a MySQLRollout exists and that no earlier step can still happen. Resolves to how the reconciliation
- * ends if it cannot continue, otherwise to `null`.
+ * Ensures that a MySQLRollout exists and that no earlier step can still happen. Resolves to how the pass ends if it cannot
+ * continue, otherwise to `null`.
  */
-export async function prepare(
-  context: Context,
-  key: string,
-  cluster: ClusterRecord,
-  state: ClusterState,
-  signal: AbortSignal,
-): Promise<Ended | null> {
+export async function prepare(pass: Pass<ClusterApi>): Promise<End | null> {
+  const cluster = pass.context.cache.objects(pass.key)?.cluster;
+  if (cluster === undefined) return nothingToReport;
   if (cluster.deleting) return null;
-  const rollout = newestRollout(key, state, context.cache);
+  const rollout = newestRollout(pass);
   if (rollout === null) {
-    await createRollout(cluster, context.api, signal);
-    return { requeue: {}, report: null, result: null };
+    await createRollout(cluster, pass.api);
+    return nothingToReport;
   }
   // The MySQLRollout of another cluster is not changed: the decision is the hold that explains why.
-  if (!isOwnOf(cluster, rollout)) return null;
-  return settleIntent(context, key, rollout, state, signal);
+  return isOwnOf(cluster, rollout) ? settleIntent(pass, rollout) : null;
 }
 
 /** Creates the MySQLRollout. Its watch event triggers the next reconciliation. */
-async function createRollout(cluster: ClusterRecord, api: StatusClient, signal: AbortSignal): Promise<void> {
+async function createRollout(cluster: ClusterRecord, api: StatusClient): Promise<void> {
   try {
-    await api.createRollout(cluster, signal);
+    await api.createRollout(cluster);
   } catch (error) {
     // It exists already, or its namespace is terminating. Either way a watch event follows soon.
     const ending = error instanceof ApiError && error.causes.some(({ reason }) => reason === 'NamespaceTerminating');
@@ -48,17 +47,31 @@ async function createRollout(cluster: ClusterRecord, api: StatusClient, signal: 
  * Reads the whole MySQLRollout if its watch event arrived before that of the MySQLCluster. Resolves to whether it is
  * fully known, or known to be absent.
  */
-export async function readWhole(
-  key: string,
-  { cache, api }: { readonly cache: Cache; readonly api: ClusterReader },
-  signal: AbortSignal,
-): Promise<boolean> {
+export async function readWhole(key: string, { rollouts }: Cache, api: ClusterReader): Promise<boolean> {
   const [namespace, name] = splitKey(key);
-  const known = cache.rollouts.get(namespace, name);
+  const known = rollouts.get(namespace, name);
   if (!known?.partial) return true;
-  const rollout = await api.readRollout(namespace, name, signal);
+  const rollout = await api.readRollout(namespace, name);
   // The watch delivered it in the meantime, and that version is at least as new.
-  if (rollout !== null && cache.rollouts.get(namespace, name) === known) cache.rollouts.put(wholeRecord(rollout));
+  if (rollout !== null && rollouts.get(namespace, name) === known) rollouts.put(wholeRecord(rollout));
   // The MySQLRollout is gone. The watch is about to deliver that.
   return rollout !== null;
+}
+
+/**
+ * Invalidates an intent with an unknown outcome before anything else is done, for example after a crash, a change of
+ * leader or a lost response. Resolves to `null` if there is no such intent.
+ */
+export async function settleIntent(pass: Pass<ClusterApi>, rollout: MySQLRollout): Promise<End | null> {
+  const { key, memory, api, context } = pass;
+  const { intent } = rollout.status ?? {};
+  if (!intent || intent.id === memory.steps.settledIntent) return null;
+  const left = await invalidate(intent, splitKey(key)[0], api);
+  const settled = reportSettled(rollout.status ?? {}, left, timestampOf(context.world.wall()));
+  const written = await writeIntent(pass, rollout, settled);
+  if (written === 'refused') return { kind: 'nothing', report: 'cached' };
+  if (written === 'overtaken') return { kind: 'nothing', report: null, ...vetoed };
+  context.fleet.count(intent);
+  context.log.info({ cluster: key, step: intent.step, rule: intent.rule }, 'invalidated a previous intent');
+  return { kind: 'settled', intent, ...again };
 }

@@ -10,19 +10,15 @@ import type { ClusterApi, StatefulSetPatch } from './cluster-client.ts';
  * patch must contain the partition. A dry run tries each form first: a form is sent only if its resulting partition
  * updates no member. If MOCO's native rolling update is forced, a partition is impossible and none is requested.
  */
-export async function release(
-  statefulSet: StatefulSetRecord,
-  api: ClusterApi,
-  signal: AbortSignal,
-): Promise<StatefulSetRecord | null> {
+export async function release(statefulSet: StatefulSetRecord, api: ClusterApi): Promise<StatefulSetRecord | null> {
   const { replicas, forcedRollingUpdate } = statefulSet;
   const reasons: string[] = [];
   for (const patch of [withPartition(null), withPartition(replicas)]) {
-    const tried = await refusedOr(() => api.patchStatefulSet(statefulSet, patch, signal, true), reasons);
+    const tried = await refusedOr(() => api.patchStatefulSet(statefulSet, patch, true), reasons);
     if (tried === null) continue;
     const takesNobody = tried.strategy === 'RollingUpdate' && tried.partition === replicas;
     const isUnlabelled = !tried.labelled && tried.newPods === 'UpdateRevision';
-    if ((takesNobody || forcedRollingUpdate) && isUnlabelled) return api.patchStatefulSet(statefulSet, patch, signal);
+    if ((takesNobody || forcedRollingUpdate) && isUnlabelled) return api.patchStatefulSet(statefulSet, patch);
     reasons.push(`the result would be ${tried.strategy} with partition ${tried.partition ?? 'none'} of ${replicas}`);
   }
   throw new ApiError({ status: 422, reason: releaseUnsafe, message: [...new Set(reasons)].join('; ') });

@@ -4,8 +4,8 @@ import { ApiError, isConflict, isForbidden, isInvalid, isNotFound } from '../../
 import { restartNote } from '../../moco/in-place/restart.ts';
 import { restartInPlaceAnnotation, revisionHashLabel } from '../../moco/names.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import type { Outcome } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
-import type { Result } from '../pass/result.ts';
 import type { ClusterApi, InPlacePatch } from './cluster-client.ts';
 
 type UpdateInPlace = Extract<Step, { kind: 'updateInPlace' }>;
@@ -35,13 +35,12 @@ export async function tryInPlace(
   { objects, snapshot, memory }: Observation,
   { revision }: StepInPlace,
   api: ClusterApi,
-  signal: AbortSignal,
-): Promise<Extract<Result, { kind: 'inPlace' }> | null> {
+): Promise<Extract<Outcome, { kind: 'inPlace' }> | null> {
   const answers: { readonly uid: string; readonly refusal: string | null }[] = [];
   for (const { uid, ordinal, name, resourceVersion, inPlace } of snapshot.members) {
-    if (inPlace?.kind !== 'possible' || memory.inPlace.accepted.get(uid) === revision) continue;
+    if (inPlace?.kind !== 'possible' || memory.readings.inPlace.accepted.get(uid) === revision) continue;
     const target = { uid, ordinal, name, resourceVersion };
-    const answer = await dryRun(target, inPlace.change, revision, objects, api, signal);
+    const answer = await dryRun(target, inPlace.change, revision, objects, api);
     if (!answer.isStale) answers.push({ uid, refusal: answer.refusal });
   }
   return answers.length === 0 ? null : { kind: 'inPlace', revision, answers };
@@ -62,12 +61,11 @@ async function dryRun(
   revision: string,
   { cluster: { namespace }, pods }: ClusterObjects,
   api: ClusterApi,
-  signal: AbortSignal,
 ): Promise<Answer> {
   try {
-    if (change.resources.length > 0) await api.resizePod(namespace, target, change.resources, signal, true);
+    if (change.resources.length > 0) await api.resizePod(namespace, target, change.resources, true);
     const patch = patchOf({ targets: [target], revision, change }, pods);
-    await api.updateInPlace(namespace, target, patch, signal, true);
+    await api.updateInPlace(namespace, target, patch, true);
     return { isStale: false, refusal: null };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

@@ -8,7 +8,7 @@ import type { CheckFacts } from '../../core/readings.ts';
 import { isRequestedByUser } from '../../core/rules/catalogue.ts';
 import { flappingWindowSeconds } from '../../core/rules/everything.ts';
 import type { MemberName } from '../../core/rules/rule.ts';
-import type { BudgetFacts, ClusterSnapshot, RolloutMemory, StepFailure } from '../../core/snapshot.ts';
+import type { BudgetFacts, ClusterSnapshot, RolloutMemory } from '../../core/snapshot.ts';
 import type { Unavailable } from '../../kube/reflector.ts';
 import { keyOf } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
@@ -16,15 +16,14 @@ import { objectFacts } from '../../moco/cluster-facts.ts';
 import { milliseconds, timestampOf } from '../../moco/json.ts';
 import type { BudgetRecord, ClusterObjects, ClusterRecord, PodRecord } from '../../moco/records.ts';
 import { keeperKnown } from './admission.ts';
-import { comebackFacts } from './comeback-facts.ts';
 import { contentionFacts } from './contention.ts';
 import { unreported } from './ended-step.ts';
 import { inPlaceUpdate } from './in-place-updates.ts';
-import { type FailedStep, type Known, type Refusal, refusalStands } from './known.ts';
+import { type Known, type Refusal, refusalStands } from './known.ts';
 import { maintenanceFacts } from './maintenance-facts.ts';
 import { gateWithout, inForce, modeOf, type StrategySettings, settingsWithoutEffect, strategyShown } from './mode.ts';
-import { unseen } from './own-writes.ts';
-import { delayFacts } from './replication-delays.ts';
+import { mysqlFacts } from './mysql-facts.ts';
+import { comebackFacts, delayFacts } from './readings.ts';
 import {
   type DefaultSettings,
   type Settings,
@@ -48,6 +47,8 @@ export interface Dependencies {
     factsFor(key: string, mode: RolloutPolicy['mode'], revision: string, unreadable: string | null): FleetFacts;
   };
   readonly checks: { factsFor(key: string, checks: readonly Check[]): readonly CheckFacts[] };
+  /** Who asks MySQL itself. `undefined` while the feature gate `ReplicationFacts` is off. */
+  readonly mysql?: object | undefined;
 }
 
 /** An optional kind that can't be read. */
@@ -79,19 +80,20 @@ export interface ObservedFacts {
 }
 
 /**
- * Collects the facts for a decision from objects that are cached or were just read. `live` objects show all own
- * writes; `cached` objects may be older. `policies` are the policies that were just read, if any.
+ * Collects the facts for a decision from objects that are cached or were just read, and notes in `known.seen.ages` since when
+ * they are so. `policies` are the policies that were just read, if any.
  */
 export function collectFacts(
   objects: ClusterObjects,
   rollout: MySQLRollout | null,
   known: Known,
   dependencies: Dependencies,
-  source: 'live' | 'cached',
   policies?: readonly PolicyRecord[],
 ): ObservedFacts {
-  const { world, cache, defaults, strategies, fleet, checks } = dependencies;
+  const { world, cache, defaults, strategies, fleet, checks, mysql } = dependencies;
   const { cluster, statefulSet } = objects;
+  const { unseen, readings, steps, told } = known;
+  const { ages } = known.seen;
   const sources = { rollout: rollout?.spec, ...cache.settingsSources(cluster), ...(policies && { policies }) };
   const unreadable = policiesUnreadable(cache, rollout);
   const settings =
@@ -105,22 +107,24 @@ export function collectFacts(
   const ageOf = (atMilliseconds: number): number => (world.monotonic() - atMilliseconds) / 1000;
   const key = keyOf(cluster.namespace, cluster.name);
   const policy = inForce(settings.policy, mode, defaultPolicy, isAdopted, strategies.inPlaceEnabled);
-  const inPlace = (pod: PodRecord) => inPlaceUpdate(pod, objects, policy.inPlaceUpdates, known.inPlace, known.ages);
-  const comeback = (pod: PodRecord) => comebackFacts(pod, known, statefulSet?.updateRevision ?? '', world.monotonic());
-  const snapshot = known.ages.observe((): ClusterSnapshot => {
+  const inPlace = (pod: PodRecord) => inPlaceUpdate(pod, objects, policy.inPlaceUpdates, readings.inPlace, ages);
+  const comeback = (pod: PodRecord) =>
+    comebackFacts(pod, readings, statefulSet?.updateRevision ?? '', world.monotonic());
+  const snapshot = ages.observe((): ClusterSnapshot => {
     const demotionAskedAt = status?.rollout?.tries?.askedAt ?? null;
-    const { budgets, ...facts } = objectFacts(objects, known.ages, { demotionAskedAt }, inPlace, comeback);
-    const { releaseRefusal: refusal, admissionProblem: admission, adoptions } = known;
+    const { budgets, ...facts } = objectFacts(objects, ages, { demotionAskedAt }, inPlace, comeback);
+    const { releaseRefusal: refusal, admissionProblem: admission, adoptions } = steps;
     return {
       ...facts,
       ...fleet.factsFor(key, mode, statefulSet?.updateRevision ?? '', sequencesUnreadable(cache)),
-      budgets: budgets.map((budget) => budgetFacts(budget, known.refusal, world)),
+      budgets: budgets.map((budget) => budgetFacts(budget, steps.refusal, world)),
       maintenance: mode === 'MOCO' ? null : maintenanceFacts(settings.maintenance, status ?? {}, world.wall()),
       checks: mode === 'MOCO' ? [] : checks.factsFor(key, settings.checks),
       contention: contentionFacts(known, objects, world.monotonic()),
-      replicationDelays: delayFacts(known.replicationDelays, world.monotonic()),
+      replicationDelays: delayFacts(readings.replicationDelays, world.monotonic()),
+      mysql: mysql === undefined ? null : mysqlFacts(readings.mysql, world.monotonic()),
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', known),
-      createFailure: known.createFailure?.message ?? null,
+      createFailure: readings.createFailure?.message ?? null,
       released: cluster.released,
       wasAdopted,
       admissionProblem: admission && {
@@ -129,17 +133,19 @@ export function collectFacts(
         tries: admission.tries,
         sinceSeconds: ageOf(admission.atMilliseconds),
       },
-      strategyKeeper: keeperKnown(known.strategyKeeper, world.monotonic()),
+      strategyKeeper: keeperKnown(steps.strategyKeeper, world.monotonic()),
       adoptionAgesSeconds: adoptions?.uid === statefulSet?.uid ? (adoptions?.atMilliseconds ?? []).map(ageOf) : [],
       promotion: status?.promotion ?? null,
       releaseRefusal: refusal && { message: refusal.message, sinceSeconds: ageOf(refusal.atMilliseconds) },
       rolloutProblem: rolloutProblem(cluster, rollout),
-      stepFailure: stepFailureFacts(known.stepFailure, ageOf),
+      stepFailure: steps.failure && {
+        ...steps.failure.failure,
+        sinceLastTrySeconds: ageOf(steps.failure.atMilliseconds),
+      },
       settingsProblem: settings.problem,
       statusRefusal:
-        refusalStands(known.statusRefusal, world.monotonic()) > 0 ? (known.statusRefusal?.message ?? null) : null,
-      ownWritePending:
-        source === 'live' ? null : (unseen(known.ownWrites, objects, world.monotonic())[0]?.what ?? null),
+        refusalStands(told.statusRefusal, world.monotonic()) > 0 ? (told.statusRefusal?.message ?? null) : null,
+      ownWritePending: unseen.writes[0]?.what ?? null,
     };
   });
   return {
@@ -149,10 +155,12 @@ export function collectFacts(
     policy,
     settings,
     strategyShown: strategyShown(strategies, isAdopted),
-    withoutEffect: settingsWithoutEffect(mode, strategies, settings.sources, isAdopted).map((field) => ({
-      field,
-      gate: gateWithout(field, strategies),
-    })),
+    withoutEffect: settingsWithoutEffect(mode, strategies, settings.sources, isAdopted, mysql !== undefined).map(
+      (field) => ({
+        field,
+        gate: gateWithout(field, strategies, mysql !== undefined),
+      }),
+    ),
   };
 }
 
@@ -180,12 +188,6 @@ function sequencesUnreadable({ unavailable }: Dependencies['cache']): string | n
 
 function wasPaused(rollout: MySQLRollout | null): boolean {
   return rollout?.status?.settings?.paused?.value === true;
-}
-
-function stepFailureFacts(failed: FailedStep | null, ageOf: (atMilliseconds: number) => number): StepFailure | null {
-  if (failed === null) return null;
-  const { atMilliseconds, ...facts } = failed;
-  return { ...facts, sinceLastTrySeconds: ageOf(atMilliseconds) };
 }
 
 function budgetFacts(budget: BudgetRecord, refusal: Refusal | null, world: Pick<World, 'monotonic'>): BudgetFacts {
@@ -216,7 +218,7 @@ function revisionChanges({ history = [], rollout }: RolloutStatus): ReadonlyMap<
 
 /** A failed try counts before the status has it: the switchover must not be requested again at once. */
 function memoryOf(rollout: MySQLRollout | null, revision: string, known: Known): RolloutMemory {
-  const { ages } = known;
+  const { ages, moved } = known.seen;
   const status: RolloutStatus = rollout?.status ?? {};
   const object = rollout?.metadata ?? { uid: '', resourceVersion: '' };
   const age = (fact: string, timestamp: string | undefined): number =>
@@ -224,7 +226,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, known: Known):
   const progress = status.rollout?.revision === revision ? status.rollout : null;
   const ended = unreported(status, known);
   const failedNow = ended?.revision === revision && ended.result === 'done' && ended.demotion === 'timedOut';
-  const movedAt = known.moved?.revision === revision ? known.moved.at : progress?.lastProgressAt;
+  const movedAt = moved?.revision === revision ? moved.at : progress?.lastProgressAt;
   const sinceLastTrySeconds = age('try', progress?.tries?.lastEndedAt);
   return {
     verified: progress?.verified ?? false,

@@ -31,18 +31,11 @@ export interface Lowered {
   readonly atMilliseconds: number;
 }
 
-/** What is remembered of such writes. */
-export interface ContentionMemory {
-  /** How fast the generation of the StatefulSet grows. */
-  readonly specWrites: SpecWrites | null;
-  /** The partition that this process has set last, and how often. */
-  readonly lowered: Lowered | null;
-  /** What was found the last time, for which generation of the MySQLCluster. */
-  readonly altered: {
-    readonly generation: number;
-    readonly fields: Contention['fields'];
-    readonly atMilliseconds: number;
-  } | null;
+/** What contention is known from. */
+interface KnownWrites {
+  readonly seen: { readonly specWrites: SpecWrites | null };
+  readonly steps: { readonly lowered: Lowered | null };
+  readonly readings: { readonly altered: { readonly fields: Contention['fields'] } | null };
 }
 
 export interface WrittenObjects {
@@ -88,20 +81,20 @@ const loweredOf = ({ cluster, statefulSet }: WrittenObjects): string =>
  * old revision again.
  */
 export function contentionFacts(
-  known: ContentionMemory,
+  { seen, steps, readings }: KnownWrites,
   objects: WrittenObjects,
   nowMilliseconds: number,
 ): Contention | null {
   const { statefulSet } = objects;
   if (statefulSet === null) return null;
-  const writesPerSecond = rateOf(known, statefulSet, nowMilliseconds);
-  if (writesPerSecond === null && !isReset(known, objects, nowMilliseconds)) return null;
+  const writesPerSecond = rateOf(seen, statefulSet, nowMilliseconds);
+  if (writesPerSecond === null && !isReset(steps, objects, nowMilliseconds)) return null;
   const managers = statefulSet.managers.filter((manager) => writesPerSecond !== null || manager !== ownManager);
-  return { writesPerSecond, managers, fields: known.altered?.fields ?? [] };
+  return { writesPerSecond, managers, fields: readings.altered?.fields ?? [] };
 }
 
 function rateOf(
-  { specWrites }: ContentionMemory,
+  { specWrites }: KnownWrites['seen'],
   statefulSet: StatefulSetRecord,
   nowMilliseconds: number,
 ): number | null {
@@ -113,7 +106,7 @@ function rateOf(
   return rates.find((rate) => perSecond >= rate) ?? null;
 }
 
-function isReset({ lowered }: ContentionMemory, objects: WrittenObjects, nowMilliseconds: number): boolean {
+function isReset({ lowered }: KnownWrites['steps'], objects: WrittenObjects, nowMilliseconds: number): boolean {
   if (lowered?.of !== loweredOf(objects) || lowered.times < mostLowered.times) return false;
   if (nowMilliseconds - lowered.atMilliseconds >= mostLowered.restsMilliseconds) return false;
   return (objects.statefulSet?.partition ?? 0) > lowered.partition;

@@ -30,7 +30,7 @@ export const didNotHappen = ({ result }: Finished): boolean => result === 'refus
 /** The last result, unless the status has it already: the response to a status write may have been lost. */
 export function unreported(
   { lastStep }: RolloutStatus,
-  { finished }: { readonly finished: Finished | null },
+  { steps: { finished } }: { readonly steps: { readonly finished: Finished | null } },
 ): Finished | null {
   const isKnown = finished?.lastStep.at === lastStep?.at && finished?.lastStep.step === lastStep?.step;
   return isKnown && finished?.lastStep.pods.join() === lastStep?.pods.join() ? null : finished;

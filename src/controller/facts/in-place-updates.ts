@@ -21,7 +21,7 @@ export interface InPlaceReadings {
   readonly accepted: ReadonlyMap<string, string>;
 }
 
-export const nothingRead: InPlaceReadings = {
+export const nothingReadInPlace: InPlaceReadings = {
   templates: new Map(),
   images: new Map(),
   refusals: new Map(),

@@ -51,12 +51,16 @@ const onDeleteAlone: readonly string[] = [
   'inPlace',
 ];
 
+/** Settings that need the feature gate ReplicationFacts. */
+const ofMysqlAlone: readonly string[] = ['longWriteGraceSeconds', 'longWritePolicy'];
+
 /** The names of the fields of `spec` that are set but have no effect. */
 export function settingsWithoutEffect(
   mode: RolloutPolicy['mode'],
   { onDeleteEnabled, partitionDriver, inPlaceEnabled }: StrategySettings,
   sources: Readonly<Record<string, SettingInForce>>,
   isAdopted: boolean,
+  asksMysql: boolean,
 ): readonly string[] {
   const fields = Object.entries(sources).filter(([, { source }]) => !source.startsWith('flag') && source !== 'default');
   const awaitsAdoption = mode === 'OnDelete' && !isAdopted && sources['paused']?.value === true;
@@ -64,6 +68,7 @@ export function settingsWithoutEffect(
   const isWithout = (field: string, value: unknown): boolean => {
     if (field === 'strategy') return value === 'OnDelete' && (!onDeleteEnabled || awaitsAdoption);
     if (field === 'inPlace' && !inPlaceEnabled) return true;
+    if (ofMysqlAlone.includes(field) && !asksMysql) return true;
     // A pause delays the release of a StatefulSet that is still adopted.
     if (mocoDrives) return !knownToMoco.includes(field) && !(field === 'paused' && isAdopted);
     return mode === 'Partition' && onDeleteAlone.includes(field);
@@ -75,7 +80,9 @@ export function settingsWithoutEffect(
 export function gateWithout(
   field: string,
   { onDeleteEnabled, inPlaceEnabled }: StrategySettings,
-): 'UpdateStrategyOnDelete' | 'InPlaceUpdate' | null {
+  asksMysql: boolean,
+): 'UpdateStrategyOnDelete' | 'InPlaceUpdate' | 'ReplicationFacts' | null {
+  if (ofMysqlAlone.includes(field) && !asksMysql) return 'ReplicationFacts';
   if (field === 'strategy' && !onDeleteEnabled) return 'UpdateStrategyOnDelete';
   return field === 'inPlace' && !inPlaceEnabled ? 'InPlaceUpdate' : null;
 }

@@ -1,10 +1,10 @@
-import type { SequenceStatus, StageStatus } from '../../api/rollout-sequence.ts';
+import { type SequenceStatus, type StageStatus, sequenceKind } from '../../api/rollout-sequence.ts';
 import type { Condition } from '../../api/rollout-status.ts';
-import type { StageCount } from '../../core/fleet/stage-counts.ts';
-import { concurrencyOf, othersStage, type Stage } from '../../core/fleet/stage-counts.ts';
+import { concurrencyOf, othersStage, type Stage, type StageCount } from '../../core/fleet/stage-counts.ts';
 import { stageGates } from '../../core/fleet/stage-waits.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
 import { timeText } from '../../core/sentences.ts';
+import type { Occurrence } from '../../kube/event-recorder.ts';
 import { omitUndefined } from '../../moco/json.ts';
 import type { SequenceNumbers } from '../../telemetry/fleet-metrics.ts';
 import type { SequenceRecord } from '../facts/sequence-record.ts';
@@ -170,4 +170,33 @@ function progressOf({ name, state, clusters, upToDate, soakedUntil, stoppedBy }:
 function sayingEmpty({ reason, message }: Finding, stages: readonly StageStatus[]): Finding {
   const empty = stages.filter(({ name, state }) => state === 'Empty' && name !== othersStage).map(({ name }) => name);
   return { reason, message: empty.length === 0 ? message : `${message}; without clusters: ${empty.join(', ')}` };
+}
+
+/** What to tell of the change from the stored status to this one: each stage that completes or fails, and what stalls it. */
+export function sequenceEvents(
+  { name, uid, status: before }: SequenceRecord,
+  after: SequenceStatus,
+): readonly Occurrence[] {
+  const { group, version, kind } = sequenceKind;
+  const regarding = { apiVersion: `${group}/${version}`, kind, namespace: '', name, uid };
+  const event = (type: 'Normal' | 'Warning', reason: string, note: string): Occurrence => ({
+    regarding,
+    type,
+    reason,
+    action: 'Sequencing',
+    note,
+  });
+  const stateBefore = (stage: string) => before.stages?.find((one) => one.name === stage)?.state;
+  const reached = (state: StageStatus['state']): readonly StageStatus[] =>
+    (after.stages ?? []).filter((one) => one.state === state && stateBefore(one.name) !== state);
+  const completed = reached('Complete').filter(({ name: stage }) => stateBefore(stage) !== undefined);
+  const stalled = after.conditions?.find(({ type }) => type === 'Stalled');
+  const known = before.conditions?.find(({ type }) => type === 'Stalled');
+  const isNew = stalled?.status === 'True' && (known?.status !== 'True' || known.reason !== stalled.reason);
+  return [
+    ...completed.map((stage) =>
+      event('Normal', 'StageComplete', `stage ${stage.name} is complete: ${stage.clusters} clusters`),
+    ),
+    ...(isNew ? [event('Warning', stalled.reason, stalled.message)] : []),
+  ];
 }

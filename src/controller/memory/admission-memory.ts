@@ -1,60 +1,50 @@
 import { isAdopted } from '../../core/adoption.ts';
 import type { Step } from '../../core/decision.ts';
 import type { ApiError } from '../../kube/api-error.ts';
-import type { World } from '../../kube/world.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
 import { type AdmissionFinding, admissionNotInForce, type StrategyKeeper } from '../facts/admission.ts';
 import type { StepResult } from '../facts/ended-step.ts';
-import type { ClusterState } from './cluster-memory.ts';
+import type { Steps } from './memory.ts';
 
 /** Further attempts are not remembered: adoptions are rarest by then. */
 const mostAdoptions = 10;
 
-/** Notes the result of a dry run. A failure for another reason does not change what is known about admission. */
-export function noteAdmission(
-  state: ClusterState,
-  mode: AdmissionFinding['mode'],
-  failure: ApiError,
-  world: World,
-): void {
-  if (failure.reason !== admissionNotInForce) return;
-  const before = state.admissionProblem;
-  state.admissionProblem = {
-    mode,
-    finding: failure.message,
-    tries: before?.mode === mode ? before.tries + 1 : 1,
-    atMilliseconds: world.monotonic(),
-  };
+/** After a dry run. A failure for another reason does not change what is known about admission. */
+export function afterDryRun(steps: Steps, mode: AdmissionFinding['mode'], failure: ApiError, now: number): Steps {
+  if (failure.reason !== admissionNotInForce) return steps;
+  const before = steps.admissionProblem;
+  const tries = before?.mode === mode ? before.tries + 1 : 1;
+  return { ...steps, admissionProblem: { mode, finding: failure.message, tries, atMilliseconds: now } };
 }
 
-/** Notes who keeps the strategy. `null` if no dry run has shown it. */
-export function noteKeeper(state: ClusterState, keeper: StrategyKeeper | null, world: World): void {
-  if (keeper === null) return;
-  state.strategyKeeper = { keeper, atMilliseconds: world.monotonic() };
-  forget(state, ['CurrentRevision']);
-}
+/** After a step whose dry run has shown who keeps the strategy. `null` if none has. */
+export const afterKeeper = (steps: Steps, keeper: StrategyKeeper | null, now: number): Steps =>
+  keeper === null
+    ? steps
+    : withoutProblem({ ...steps, strategyKeeper: { keeper, atMilliseconds: now } }, ['CurrentRevision']);
 
 /**
  * Counts adoptions, including those with an unknown result. A release resets the count: a later adoption is intended. A
  * StatefulSet that lets new pods come up at the update revision again was adopted before.
  */
-export function noteAdoption(
-  state: ClusterState,
+export function afterAdoption(
+  steps: Steps,
   step: Step,
   before: StatefulSetRecord | null,
   result: StepResult,
-  world: World,
-): void {
-  if (step.kind === 'release' && result === 'done') state.adoptions = null;
-  if (step.kind !== 'setStrategy' || (result !== 'done' && result !== 'unknown')) return;
-  if (step.newPods === 'CurrentRevision' || before === null) return;
-  forget(state, ['OnDelete', 'Partition']);
-  if (isAdopted(before)) return;
+  now: number,
+): Steps {
+  if (step.kind === 'release' && result === 'done') return { ...steps, adoptions: null };
+  if (step.kind !== 'setStrategy' || (result !== 'done' && result !== 'unknown')) return steps;
+  if (step.newPods === 'CurrentRevision' || before === null) return steps;
+  const after = withoutProblem(steps, ['OnDelete', 'Partition']);
+  if (isAdopted(before)) return after;
   const { uid } = before;
-  const earlier = state.adoptions?.uid === uid ? state.adoptions.atMilliseconds : [];
-  state.adoptions = { uid, atMilliseconds: [...earlier, world.monotonic()].slice(-mostAdoptions) };
+  const earlier = steps.adoptions?.uid === uid ? steps.adoptions.atMilliseconds : [];
+  return { ...after, adoptions: { uid, atMilliseconds: [...earlier, now].slice(-mostAdoptions) } };
 }
 
-function forget(state: ClusterState, modes: readonly AdmissionFinding['mode'][]): void {
-  if (state.admissionProblem !== null && modes.includes(state.admissionProblem.mode)) state.admissionProblem = null;
-}
+const withoutProblem = (steps: Steps, modes: readonly AdmissionFinding['mode'][]): Steps =>
+  steps.admissionProblem !== null && modes.includes(steps.admissionProblem.mode)
+    ? { ...steps, admissionProblem: null }
+    : steps;

@@ -1,17 +1,19 @@
-import type { MySQLRollout } from '../../api/rollout.ts';
 import type { PolicyRecord } from '../../api/rollout-policy.ts';
 import { decide } from '../../core/decide.ts';
 import type { Decision } from '../../core/decision.ts';
 import { isAtLeast } from '../../kube/raw-object.ts';
 import { splitKey } from '../../kube/store.ts';
+import { Ages } from '../../moco/ages.ts';
 import { timestampOf } from '../../moco/json.ts';
-import type { ClusterObjects } from '../../moco/records.ts';
-import { type Cache } from '../cache/cache.ts';
-import { collectFacts, type Dependencies, type ObservedFacts } from '../facts/collect-facts.ts';
-import type { ClusterState, Memory } from '../memory/cluster-memory.ts';
-import { noteFirstSeen, noteObjects } from './first-seen.ts';
+import { collectFacts, type ObservedFacts } from '../facts/collect-facts.ts';
+import { writesSeen } from '../facts/contention.ts';
+import { unseen } from '../facts/own-writes.ts';
+import type { Memory } from '../memory/memory.ts';
+import type { LiveObjects } from '../reads/cluster-reader.ts';
+import { firstSeen, revisionSeen } from './first-seen.ts';
+import type { Pass } from './pass.ts';
 
-/** The facts about a cluster at one moment, the decision, and what was remembered of the cluster then. */
+/** The facts about a cluster at one moment, the decision, and what is remembered of the cluster with what was seen. */
 export interface Observation extends ObservedFacts {
   readonly decision: Decision;
   readonly memory: Memory;
@@ -22,57 +24,60 @@ export interface Observation extends ObservedFacts {
   readonly nowMilliseconds: number;
 }
 
-/**
- * Observes a cluster from its objects, the memory and the clock. Apart from this function, only `remember` changes the
- * memory.
- */
-export function observe(
-  objects: ClusterObjects,
-  rollout: MySQLRollout | null,
-  state: ClusterState,
-  dependencies: Dependencies,
-  source: 'live' | 'cached',
-  policies?: readonly PolicyRecord[],
-): Observation {
-  const { world } = dependencies;
-  noteObjects(objects, source, state, world);
-  const facts = collectFacts(objects, rollout, state, dependencies, source, policies);
-  const decision = decide(facts.snapshot, facts.policy);
-  const now = timestampOf(world.wall());
-  const nowMilliseconds = world.monotonic();
-  noteFirstSeen(facts, decision, state, now, nowMilliseconds);
-  const { holding } = state;
-  const holds = decision.hold !== null && holding !== null;
-  const heldForSeconds = holds ? (nowMilliseconds - holding.sinceMilliseconds) / 1000 : 0;
-  return { ...facts, decision, memory: copyOf(state), heldForSeconds, now, nowMilliseconds };
+type Observed = Pick<Pass, 'memory' | 'context'>;
+
+/** Observes a cluster from objects that were just read, which show all own writes. `policies` are those that were read too. */
+export const observeLive = (pass: Observed, live: LiveObjects, policies?: readonly PolicyRecord[]): Observation =>
+  observe(pass, live, [], pass.memory.unseen, policies);
+
+/** Observes a cluster from the cache. The MySQLRollout may be from an own write. `null` if there is no such cluster. */
+export function observeCached(pass: Pick<Pass, 'key' | 'memory' | 'context'>): Observation | null {
+  const { key, memory, context } = pass;
+  const objects = context.cache.objects(key);
+  if (objects === null) return null;
+  const rollout = newestRollout(pass);
+  const writes = unseen(memory.unseen.writes, objects, context.world.monotonic());
+  return observe(pass, { objects, rollout }, writes, {
+    writes,
+    rollout: rollout === memory.unseen.rollout ? rollout : null,
+  });
 }
 
-/** A copy that does not change with the memory. */
-const copyOf = (state: ClusterState): Memory => Object.freeze(Object.assign({}, state));
-
-/** The MySQLRollout from the cache or from an own write. `null` if there is no such cluster. */
-export function observeCached(
-  key: string,
-  state: ClusterState,
-  dependencies: Dependencies & { readonly cache: Cache },
-): Observation | null {
-  const { cache } = dependencies;
-  const objects = cache.objects(key);
-  if (objects === null) return null;
-  const rollout = newestRollout(key, state, cache);
-  // The cache has this MySQLRollout or a newer one.
-  if (rollout !== state.rollout) state.rollout = null;
-  return observe(objects, rollout, state, dependencies, 'cached');
+/** Changes nothing. `awaited` are the own writes that the objects do not show. */
+function observe(
+  { memory, context }: Observed,
+  { objects, rollout }: LiveObjects,
+  awaited: Memory['unseen']['writes'],
+  left: Memory['unseen'],
+  policies?: readonly PolicyRecord[],
+): Observation {
+  const { world } = context;
+  const [now, nowMilliseconds] = [timestampOf(world.wall()), world.monotonic()];
+  const { statefulSet } = objects;
+  const seen = {
+    ...memory.seen,
+    ages: new Ages(world, memory.seen.ages),
+    updateRevision: revisionSeen(memory.seen.updateRevision, statefulSet?.updateRevision ?? '', world),
+    specWrites: writesSeen(memory.seen.specWrites, statefulSet, nowMilliseconds),
+  };
+  const known = { ...memory, seen };
+  const facts = collectFacts(objects, rollout, { ...known, unseen: { writes: awaited } }, context, policies);
+  const decision = decide(facts.snapshot, facts.policy);
+  const after = { ...seen, ...firstSeen(facts, decision, known, now, nowMilliseconds) };
+  const { holding } = after;
+  const holds = decision.hold !== null && holding !== null;
+  const heldForSeconds = holds ? (nowMilliseconds - holding.sinceMilliseconds) / 1000 : 0;
+  return { ...facts, decision, memory: { ...known, seen: after, unseen: left }, heldForSeconds, now, nowMilliseconds };
 }
 
 /** The cached MySQLRollout, unless this process wrote a newer one. */
-export function newestRollout(
-  key: string,
-  state: ClusterState,
-  { rollouts }: Pick<Cache, 'rollouts'>,
-): MySQLRollout | null {
-  const cached = rollouts.get(...splitKey(key))?.object ?? null;
-  const own = state.rollout;
+export function newestRollout({
+  key,
+  memory,
+  context,
+}: Pick<Pass, 'key' | 'memory' | 'context'>): LiveObjects['rollout'] {
+  const cached = context.cache.rollouts.get(...splitKey(key))?.object ?? null;
+  const own = memory.unseen.rollout;
   if (cached === null || own === null || own.metadata.uid !== cached.metadata.uid) return cached;
   return isAtLeast(cached.metadata.resourceVersion, own.metadata.resourceVersion) ? cached : own;
 }

@@ -1,151 +1,164 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import { isAdopted } from '../../core/adoption.ts';
 import type { Hold, Step } from '../../core/decision.ts';
-import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/step.ts';
+import type { StepFailure } from '../../core/snapshot.ts';
+import { isDisruptive, ruleOf } from '../../core/step.ts';
 import type { World } from '../../kube/world.ts';
 import { timestampOf } from '../../moco/json.ts';
 import { admissionNotInForce, releaseUnsafe } from '../facts/admission.ts';
 import { loweredTo } from '../facts/contention.ts';
 import { type Finished, isFailedTry, unreported } from '../facts/ended-step.ts';
-import type { FailedStep } from '../facts/known.ts';
-import { noteAdmission, noteAdoption, noteKeeper } from '../memory/admission-memory.ts';
-import { type ClusterState } from '../memory/cluster-memory.ts';
-import {
-  type Acted,
-  type ActedStep,
-  type Result,
-  refusedBy,
-  type StepFailed,
-  sparesSwitchover,
-  tooSlow,
-} from './result.ts';
+import type { Readings } from '../facts/readings.ts';
+import { afterAdoption, afterDryRun, afterKeeper } from '../memory/admission-memory.ts';
+import type { Memory, Steps } from '../memory/memory.ts';
+import { type Acted, type Outcome, refusedBy, sparesSwitchover, tooSlow } from './end.ts';
+import type { Observation } from './observe.ts';
 
-/** Remembers what later reconciliations need to know about this one. */
-export function remember(state: ClusterState, result: Result, world: World): void {
-  switch (result.kind) {
-    case 'prepared':
-      if (state.stepFailure?.step === null) state.stepFailure = null;
+// The only file that changes what is remembered of a cluster.
+
+function put(memory: Memory, groups: Partial<Memory>): void {
+  Object.assign(memory, groups);
+}
+
+/** Remembers what an observation saw. Nothing may be remembered between the two. */
+export function rememberSeen(memory: Memory, observation: Observation): Observation {
+  const { seen, unseen } = observation.memory;
+  put(memory, { seen, unseen });
+  return observation;
+}
+
+/** Remembers what was read. */
+export function rememberRead(memory: Memory, read: Partial<Readings>): void {
+  put(memory, { readings: { ...memory.readings, ...read } });
+}
+
+/** Remembers that no intent blocks the next step, and that a MySQLRollout exists. */
+export function rememberPrepared(memory: Memory): void {
+  if (memory.steps.failure?.failure.step === null) put(memory, { steps: { ...memory.steps, failure: null } });
+}
+
+/** Remembers what later passes need to know about this one. */
+export function remember(memory: Memory, outcome: Outcome, world: World): void {
+  const now = world.monotonic();
+  const { steps } = memory;
+  switch (outcome.kind) {
+    case 'nothing':
       return;
     case 'settled':
-      state.settledIntent = result.intent.id;
-      return;
-    case 'failed':
-      if (result.intent) state.settledIntent = result.intent.id;
-      noteFailure(state, result.step, result.failure, world);
-      return;
+      return put(memory, { steps: { ...steps, settledIntent: outcome.intent.id } });
+    case 'failed': {
+      const settledIntent = outcome.intent?.id ?? steps.settledIntent;
+      return put(memory, { steps: { ...steps, settledIntent, failure: failureAfter(steps, outcome.failure, now) } });
+    }
     case 'admission':
-      noteAdmission(state, result.mode, result.error, world);
-      return;
+      return put(memory, { steps: afterDryRun(steps, outcome.mode, outcome.error, now) });
     case 'inPlace':
-      noteAnswers(state, result.revision, result.answers);
-      return;
+      return rememberRead(memory, inPlaceAfter(memory.readings, outcome.revision, outcome.answers));
     case 'acted':
-      rememberStep(state, result, world);
+      return rememberActed(memory, outcome, world);
   }
 }
 
-function rememberStep(state: ClusterState, ended: ActedStep, world: World): void {
-  const { step, acted, observation } = ended;
-  state.ownWrites = acted.ownWrites;
-  if (acted.done.length > 0) state.holding = null;
-  if (isDisruptive(step)) rememberDisruption(state, step, ended, world);
-  else rememberAdjustment(state, step, acted, world);
-  noteKeeper(state, acted.strategyKeeper ?? null, world);
-  noteAdoption(state, step, observation.objects.statefulSet, acted.result, world);
-  const failure = failureOf(ended);
-  if (failure === null) state.stepFailure = null;
-  else if (failure !== 'passing') noteFailure(state, ended.identity, failure, world);
-}
-
-function rememberDisruption(
-  state: ClusterState,
-  step: DisruptiveStep,
-  { observation: { objects }, intent, acted }: ActedStep,
-  world: World,
-): void {
-  if (intent === null) throw new Error(`expected an intent of ${step.kind}, got none`);
-  const { result, done, refusedByBudget, message } = acted;
-  if (result !== 'unknown') state.settledIntent = intent.id;
-  if (step.kind === 'setPartition') state.admissionProblem = null;
-  if (step.kind === 'setPartition' && result === 'done') {
-    state.lowered = loweredTo(state.lowered, step.partition, objects, world.monotonic());
-  }
-  if (step.kind === 'delete' || step.kind === 'evict') {
-    const taken = done.map(({ ordinal }) => [ordinal, world.monotonic()] as const);
-    state.disruptedAtMilliseconds = new Map([...state.disruptedAtMilliseconds, ...taken]);
-  }
-  if (refusedByBudget) {
-    state.refusal = {
-      message: message ?? 'too many requests',
-      atMilliseconds: world.monotonic(),
-      budgets: new Map(objects.budgets.map((budget) => [budget.name, budget.resourceVersion])),
-    };
-  }
-  if ((step.kind === 'updateInPlace' || step.kind === 'resizeInPlace') && result === 'refused') {
+function rememberActed(memory: Memory, acted: Acted, world: World): void {
+  const now = world.monotonic();
+  const { step, observation, ownWrites, message } = acted;
+  if ((step.kind === 'updateInPlace' || step.kind === 'resizeInPlace') && acted.result === 'refused') {
     const refusal = message ?? 'no reason given';
-    noteAnswers(
-      state,
-      step.revision,
-      step.targets.map(({ uid }) => ({ uid, refusal })),
-    );
+    const answers = step.targets.map(({ uid }) => ({ uid, refusal }));
+    rememberRead(memory, inPlaceAfter(memory.readings, step.revision, answers));
   }
-  // The write of a partition has one target, the StatefulSet, which then replaces the members.
-  const lowered = step.kind === 'setPartition' && result === 'done' ? step.targets.length : 0;
-  state.finished = {
-    lastStep: {
-      step: step.kind,
-      rule: ruleOf(step),
-      pods: step.targets.map((target) => target.name),
-      at: intent.at,
-      result: message === null ? result : `${result}: ${message}`,
-      ...(intent.effects && { effects: intent.effects }),
+  const ended = isDisruptive(step)
+    ? afterDisruption(memory.steps, acted, now)
+    : afterAdjustment(memory.steps, acted, world);
+  const kept = afterKeeper(ended, acted.strategyKeeper ?? null, now);
+  const steps = afterAdoption(kept, step, observation.objects.statefulSet, acted.result, now);
+  const failure = failureOf(acted);
+  const holding = acted.done.length > 0 ? null : memory.seen.holding;
+  put(memory, {
+    seen: { ...memory.seen, holding },
+    unseen: { ...memory.unseen, writes: ownWrites },
+    steps:
+      failure === 'passing'
+        ? steps
+        : { ...steps, failure: failure === null ? null : failureAfter(steps, failure, now) },
+  });
+}
+
+function afterDisruption(steps: Steps, acted: Acted, now: number): Steps {
+  const { step, intent, result, done, refusedByBudget, message, observation } = acted;
+  if (!isDisruptive(step) || intent === null) throw new Error(`expected an intent of ${step.kind}, got none`);
+  const { objects } = observation;
+  const isLowered = step.kind === 'setPartition' && result === 'done';
+  const taken = step.kind === 'delete' || step.kind === 'evict' ? done : [];
+  return {
+    ...steps,
+    ...(result !== 'unknown' && { settledIntent: intent.id }),
+    ...(step.kind === 'setPartition' && { admissionProblem: null }),
+    ...(isLowered && { lowered: loweredTo(steps.lowered, step.partition, objects, now) }),
+    ...(taken.length > 0 && {
+      disruptedAtMilliseconds: new Map([
+        ...steps.disruptedAtMilliseconds,
+        ...taken.map(({ ordinal }) => [ordinal, now] as const),
+      ]),
+    }),
+    ...(refusedByBudget && {
+      refusal: {
+        message: message ?? 'too many requests',
+        atMilliseconds: now,
+        budgets: new Map(objects.budgets.map((budget) => [budget.name, budget.resourceVersion])),
+      },
+    }),
+    finished: {
+      lastStep: {
+        step: step.kind,
+        rule: ruleOf(step),
+        pods: step.targets.map((target) => target.name),
+        at: intent.at,
+        result: message === null ? result : `${result}: ${message}`,
+        ...(intent.effects && { effects: intent.effects }),
+      },
+      result,
+      revision: intent.revision,
+      // The write of a partition has one target, the StatefulSet, which then replaces the members.
+      disrupted: ['delete', 'evict', 'restore'].includes(step.kind) ? done.length : isLowered ? step.targets.length : 0,
+      sparesSwitchover: sparesSwitchover(step, objects),
+      demotion: demotionOf(step, intent.at),
     },
-    result,
-    revision: intent.revision,
-    disrupted: ['delete', 'evict', 'restore'].includes(step.kind) ? done.length : lowered,
-    sparesSwitchover: sparesSwitchover(step, objects),
-    demotion: demotionOf(step, intent.at),
   };
 }
 
 /** A refused member is replaced instead, as long as the update revision is the same. */
-function noteAnswers(
-  state: ClusterState,
+function inPlaceAfter(
+  { inPlace }: Readings,
   revision: string,
-  answers: Extract<Result, { kind: 'inPlace' }>['answers'],
-): void {
-  const accepted = new Map(state.inPlace.accepted);
-  const refusals = new Map(state.inPlace.refusals);
+  answers: Extract<Outcome, { kind: 'inPlace' }>['answers'],
+): Pick<Readings, 'inPlace'> {
+  const accepted = new Map(inPlace.accepted);
+  const refusals = new Map(inPlace.refusals);
   for (const { uid, refusal } of answers) {
     if (refusal === null) accepted.set(uid, revision);
     else refusals.set(uid, { revision, message: refusal });
   }
-  state.inPlace = { ...state.inPlace, accepted, refusals };
+  return { inPlace: { ...inPlace, accepted, refusals } };
 }
 
-function demotionOf(step: DisruptiveStep, askedAt: string): Finished['demotion'] {
-  if (step.kind === 'undemote') return takenBackFor(step.reason);
-  const { name, uid } = step.targets[0] ?? { name: '', uid: '' };
-  return step.kind === 'demote' ? { askedAt, pod: { name, uid } } : null;
+function demotionOf(step: Acted['step'], askedAt: string): Finished['demotion'] {
+  // The switchover of a former primary is complete.
+  if (step.kind === 'undemote' && step.reason === 'NoLongerPrimary') return null;
+  if (step.kind === 'undemote') return isFailedTry(step.reason) ? 'timedOut' : 'takenBack';
+  if (step.kind !== 'demote') return null;
+  const [{ name, uid }] = step.targets;
+  return { askedAt, pod: { name, uid } };
 }
 
-/** The switchover of a former primary is complete. */
-function takenBackFor(reason: string): 'timedOut' | 'takenBack' | null {
-  if (reason === 'NoLongerPrimary') return null;
-  return isFailedTry(reason) ? 'timedOut' : 'takenBack';
-}
-
-/**
- * Remembers a step that does not disrupt a member. Its success shows on the object and is not written to the status.
- */
-function rememberAdjustment(state: ClusterState, step: Step, { result, message, failure }: Acted, world: World): void {
+/** After a step that does not disrupt a member. Its success shows on the object and is not written to the status. */
+function afterAdjustment(steps: Steps, { step, result, message, failure }: Acted, world: World): Steps {
+  const now = world.monotonic();
   const unsafe = failure?.reason === releaseUnsafe ? failure.message : null;
-  state.releaseRefusal = unsafe === null ? null : { message: unsafe, atMilliseconds: world.monotonic() };
-  if (failure === null || step.kind === 'none') return;
+  const after = { ...steps, releaseRefusal: unsafe === null ? null : { message: unsafe, atMilliseconds: now } };
+  if (failure === null || step.kind === 'none') return after;
   const isKept = step.kind === 'setStrategy' && step.newPods === 'CurrentRevision';
-  noteAdmission(state, isKept ? 'CurrentRevision' : 'OnDelete', failure, world);
-  // An unreported result is kept: a later failure without effect does not replace it.
-  state.finished ??= {
+  const finished: Finished = {
     lastStep: {
       step: step.kind,
       rule: step.kind,
@@ -159,15 +172,28 @@ function rememberAdjustment(state: ClusterState, step: Step, { result, message, 
     sparesSwitchover: false,
     demotion: null,
   };
+  return afterDryRun(
+    { ...after, finished: steps.finished ?? finished },
+    isKept ? 'CurrentRevision' : 'OnDelete',
+    failure,
+    now,
+  );
 }
 
 /**
  * Why the same step must not be retried at once. `null` if nothing prevents it, `passing` if a watch event will
  * trigger the retry.
  */
-function failureOf({ observation, step, acted }: ActedStep): StepFailed | 'passing' | null {
-  const { failure, result, refusedByBudget, tooLate } = acted;
-  if (tooLate) return tooSlow;
+function failureOf({
+  observation,
+  step,
+  identity,
+  failure,
+  result,
+  refusedByBudget,
+  tooLate,
+}: Acted): StepFailure | 'passing' | null {
+  if (tooLate) return tooSlow(identity);
   if (result === 'conflict' && isDisruptive(step)) return 'passing';
   if (failure === null) return null;
   // A refusal by a budget becomes a hold that says when to retry. Without a budget there is no such hold.
@@ -177,57 +203,62 @@ function failureOf({ observation, step, acted }: ActedStep): StepFailed | 'passi
   if (failure.reason === releaseUnsafe) return 'passing';
   if (failure.reason === admissionNotInForce && !(setsUpdateRevision(step) && isAdoptedIn(observation)))
     return 'passing';
-  return refusedBy(failure);
+  return refusedBy(failure, identity);
 }
 
 const setsUpdateRevision = (step: Step): boolean => step.kind === 'setStrategy' && step.newPods === 'UpdateRevision';
 
-const isAdoptedIn = ({ objects: { statefulSet } }: ActedStep['observation']): boolean => isAdopted(statefulSet);
+const isAdoptedIn = ({ objects: { statefulSet } }: Observation): boolean => isAdopted(statefulSet);
 
 /** Counts consecutive failures of the same step. */
-function noteFailure(state: ClusterState, step: FailedStep['step'], failure: StepFailed, world: World): void {
-  const { stepFailure: before } = state;
-  const tries = before?.step === step ? before.tries + 1 : 1;
-  state.stepFailure = { step, ...failure, tries, atMilliseconds: world.monotonic() };
+function failureAfter({ failure: before }: Steps, failure: StepFailure, now: number): Steps['failure'] {
+  const tries = before?.failure.step === failure.step ? before.failure.tries + 1 : 1;
+  return { failure: { ...failure, tries }, atMilliseconds: now };
 }
 
 /** Remembers a written status: `kept` is what the API server stored. */
-export function rememberWritten(state: ClusterState, kept: MySQLRollout): void {
-  state.rollout = kept;
-  state.changedAtMilliseconds = null;
+export function rememberWritten(memory: Memory, kept: MySQLRollout): void {
+  const { steps, told } = memory;
   // A status without an intent does not show whether a status with an intent is accepted.
-  if (kept.status?.intent !== undefined || state.statusRefusal?.withIntent === false) state.statusRefusal = null;
-  if (unreported(kept.status ?? {}, state) === null) state.finished = null;
+  const isAccepted = kept.status?.intent !== undefined || told.statusRefusal?.withIntent === false;
+  put(memory, {
+    unseen: { ...memory.unseen, rollout: kept },
+    steps: { ...steps, finished: unreported(kept.status ?? {}, memory) },
+    told: { ...told, changedAtMilliseconds: null, statusRefusal: isAccepted ? null : told.statusRefusal },
+  });
 }
 
 /** Remembers since when the status has unwritten changes; `null` if it has none. */
-export function rememberChange(state: ClusterState, atMilliseconds: number | null): void {
-  state.changedAtMilliseconds = atMilliseconds;
-}
-
-/** Remembers the overrides that have ended and whose removal was tried. */
-export function rememberEndedOverrides(state: ClusterState, ended: string): void {
-  state.endedOverrides = ended;
+export function rememberChange(memory: Memory, changedAtMilliseconds: number | null): void {
+  put(memory, { told: { ...memory.told, changedAtMilliseconds } });
 }
 
 /** Remembers what Events, metrics and the log have reported. */
 export function rememberReported(
-  state: ClusterState,
-  reported: { readonly hold: Hold['rule'] | null; readonly logged: string; readonly returned: readonly number[] },
+  memory: Memory,
+  {
+    hold,
+    logged,
+    returned,
+  }: { readonly hold: Hold['rule'] | null; readonly logged: string; readonly returned: readonly number[] },
 ): void {
-  state.reported = reported.hold;
-  state.logged = reported.logged;
-  if (reported.returned.length === 0) return;
-  const away = [...state.disruptedAtMilliseconds].filter(([ordinal]) => !reported.returned.includes(ordinal));
-  state.disruptedAtMilliseconds = new Map(away);
+  put(memory, { told: { ...memory.told, reported: hold, logged } });
+  if (returned.length === 0) return;
+  const away = [...memory.steps.disruptedAtMilliseconds].filter(([ordinal]) => !returned.includes(ordinal));
+  put(memory, { steps: { ...memory.steps, disruptedAtMilliseconds: new Map(away) } });
 }
 
 /** Remembers that the API server refused a status with fields that its CRD does not know. */
 export function rememberStatusRefused(
-  state: ClusterState,
+  memory: Memory,
   message: string,
   withIntent: boolean,
   atMilliseconds: number,
 ): void {
-  state.statusRefusal = { message, withIntent, atMilliseconds };
+  put(memory, { told: { ...memory.told, statusRefusal: { message, withIntent, atMilliseconds } } });
+}
+
+/** Remembers the overrides that have ended and whose removal was tried. */
+export function rememberEndedOverrides(memory: Memory, endedOverrides: string): void {
+  put(memory, { told: { ...memory.told, endedOverrides } });
 }

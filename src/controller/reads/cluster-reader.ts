@@ -47,10 +47,13 @@ const annotated = { Pod: pods, StatefulSet: statefulSets, MySQLRollout: rolloutK
 /** Reads one cluster without any cache: no resourceVersion, so that etcd's quorum answers. Rejects with `ApiError`. */
 export class ClusterReader {
   protected readonly client: ApiClient;
+  protected readonly signal: AbortSignal;
   readonly #reservation: Reservation | undefined;
 
-  constructor(client: ApiClient, reservation?: Reservation) {
+  /** All requests end with the signal. */
+  constructor(client: ApiClient, signal: AbortSignal, reservation?: Reservation) {
     this.client = client;
+    this.signal = signal;
     this.#reservation = reservation;
   }
 
@@ -59,9 +62,9 @@ export class ClusterReader {
    * resourceVersion that it has in `known`, all of them were as `known` has them at the moment of this call. Otherwise
    * everything is read again in order.
    */
-  async readNewest(known: LiveObjects, signal: AbortSignal): Promise<LiveObjects | null> {
-    const unordered = await this.#readUnordered(known.objects, signal);
-    return unordered && isSameVersion(known, unordered) ? unordered : this.readAll(known.objects, signal);
+  async readNewest(known: LiveObjects): Promise<LiveObjects | null> {
+    const unordered = await this.#readUnordered(known.objects);
+    return unordered && isSameVersion(known, unordered) ? unordered : this.readAll(known.objects);
   }
 
   /**
@@ -72,24 +75,24 @@ export class ClusterReader {
    * (ConsistentListFromCache, Kubernetes 1.31 and later). So Jobs, to which people give names, are listed only where one may
    * be. A budget that the cache does not know yet is enforced by the eviction itself.
    */
-  async readAll(known: ClusterObjects, signal: AbortSignal): Promise<LiveObjects | null> {
-    const [statefulSet = null, rollout = null, ...budgets] = await allOrAbort(signal, (read) =>
+  async readAll(known: ClusterObjects): Promise<LiveObjects | null> {
+    const [statefulSet = null, rollout = null, ...budgets] = await allOrAbort(this.signal, (read) =>
       this.#readFirst(known, read),
     );
     const replicas = whole(object(statefulSet?.['spec'])['replicas'], 0);
-    const [listed = null, ...members] = await allOrAbort(signal, (read) => this.#readNext(known, replicas, read));
+    const [listed = null, ...members] = await allOrAbort(this.signal, (read) => this.#readNext(known, replicas, read));
     const { namespace, name } = known.cluster;
-    const cluster = await this.readCluster(namespace, name, signal);
+    const cluster = await this.readCluster(namespace, name);
     // The cache did not know of its policy.
     const isMissed = listed === null && cluster !== null && projectCluster(cluster)?.hasBackupPolicy === true;
-    const jobList = isMissed ? await this.#listJobs(known.cluster, signal) : listed;
+    const jobList = isMissed ? await this.#listJobs(known.cluster) : listed;
     return liveObjects(name, { cluster, statefulSet, rollout, jobList, budgets, members });
   }
 
-  async #readUnordered(known: ClusterObjects, signal: AbortSignal): Promise<LiveObjects | null> {
+  async #readUnordered(known: ClusterObjects): Promise<LiveObjects | null> {
     const { namespace, name } = known.cluster;
-    const [cluster = null, statefulSet = null, rollout = null, ...others] = await allOrAbort(signal, (read) => [
-      this.readCluster(namespace, name, read),
+    const [cluster = null, statefulSet = null, rollout = null, ...others] = await allOrAbort(this.signal, (read) => [
+      this.#find(clusterKind, namespace, name, { signal: read }),
       ...this.#readFirst(known, read),
       ...this.#readNext(known, known.statefulSet?.replicas ?? 0, read),
     ]);
@@ -103,9 +106,9 @@ export class ClusterReader {
   #readFirst(known: ClusterObjects, signal: AbortSignal): readonly Promise<Json | null>[] {
     const { namespace, name } = known.cluster;
     return [
-      this.#find(statefulSets, namespace, statefulSetName(name), signal),
-      this.#find(rolloutKind, namespace, name, signal),
-      ...budgetNames(known).map((budget) => this.#find(podDisruptionBudgets, namespace, budget, signal)),
+      this.#find(statefulSets, namespace, statefulSetName(name), { signal }),
+      this.#find(rolloutKind, namespace, name, { signal }),
+      ...budgetNames(known).map((budget) => this.#find(podDisruptionBudgets, namespace, budget, { signal })),
     ];
   }
 
@@ -115,12 +118,12 @@ export class ClusterReader {
     const { namespace } = cluster;
     return [
       mayHaveJobs(known) ? this.#listJobs(cluster, signal) : Promise.resolve(null),
-      ...podNames(known, replicas).map((pod) => this.#find(pods, namespace, pod, signal)),
+      ...podNames(known, replicas).map((pod) => this.#find(pods, namespace, pod, { signal })),
     ];
   }
 
   /** Lists the Jobs of a cluster. Resolves to `{ unreadable }`, the API server's message, if they may not be read. */
-  async #listJobs({ namespace, name }: ClusterRecord, signal: AbortSignal): Promise<Json> {
+  async #listJobs({ namespace, name }: ClusterRecord, signal = this.signal): Promise<Json> {
     const query = { labelSelector: jobSelectorOf(name) };
     try {
       return await this.call<Json>({
@@ -137,42 +140,42 @@ export class ClusterReader {
   }
 
   /** Reads a MySQLRolloutPolicy. Resolves to `null` if it is gone. */
-  async readPolicy(name: string, signal: AbortSignal): Promise<PolicyRecord | null> {
-    const policy = await this.#find(policyKind, undefined, name, signal);
+  async readPolicy(name: string): Promise<PolicyRecord | null> {
+    const policy = await this.#find(policyKind, undefined, name);
     return policy && projectPolicy(policy);
   }
 
   /** Reads the MySQLCluster with all its fields. Resolves to `null` if it is gone. */
-  readCluster(namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
-    return this.#find(clusterKind, namespace, name, signal);
+  readCluster(namespace: string, name: string): Promise<Json | null> {
+    return this.#find(clusterKind, namespace, name);
   }
 
-  async readRollout(namespace: string, name: string, signal: AbortSignal): Promise<MySQLRollout | null> {
-    const rollout = await this.#find(rolloutKind, namespace, name, signal);
+  async readRollout(namespace: string, name: string): Promise<MySQLRollout | null> {
+    const rollout = await this.#find(rolloutKind, namespace, name);
     return rollout === null ? null : usedOf(rollout as unknown as MySQLRollout);
   }
 
-  read(kind: keyof typeof annotated, namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
-    return this.#find(annotated[kind], namespace, name, signal, 'disrupt');
+  read(kind: keyof typeof annotated, namespace: string, name: string): Promise<Json | null> {
+    return this.#find(annotated[kind], namespace, name);
   }
 
   /** Reads a PersistentVolumeClaim. Resolves to `null` if it is gone. */
-  readClaim(namespace: string, name: string, signal: AbortSignal): Promise<Json | null> {
-    return this.#find(persistentVolumeClaims, namespace, name, signal);
+  readClaim(namespace: string, name: string): Promise<Json | null> {
+    return this.#find(persistentVolumeClaims, namespace, name);
   }
 
   /** Reads a Node. Resolves to `null` if it is gone. */
-  readNode(name: string, signal: AbortSignal): Promise<Json | null> {
-    return this.#find(nodes, undefined, name, signal);
+  readNode(name: string): Promise<Json | null> {
+    return this.#find(nodes, undefined, name);
   }
 
   /** Reads a PersistentVolume. Resolves to `null` if it is gone. */
-  readVolume(name: string, signal: AbortSignal): Promise<Json | null> {
-    return this.#find(persistentVolumes, undefined, name, signal);
+  readVolume(name: string): Promise<Json | null> {
+    return this.#find(persistentVolumes, undefined, name);
   }
 
   /** Has the API server admit a pod, as a dry run: nothing is stored. Rejects with its answer, which is never an admitted pod of a name that exists. */
-  async tryToCreatePod(body: Json, namespace: string, signal: AbortSignal): Promise<void> {
+  async tryToCreatePod(body: Json, namespace: string): Promise<void> {
     const query = { dryRun: 'All' };
     await this.call({
       method: 'POST',
@@ -181,17 +184,16 @@ export class ClusterReader {
       body,
       priority: 'read',
       retries: 0,
-      signal,
     });
   }
 
   /** Reads all Nodes, page by page. */
-  async listNodes(signal: AbortSignal): Promise<readonly Json[]> {
+  async listNodes(): Promise<readonly Json[]> {
     const found: Json[] = [];
     let more: string | undefined;
     do {
       const query = { limit: pageSize, continue: more };
-      const page = await this.call<Json>({ method: 'GET', path: path(nodes), query, priority: 'read', signal });
+      const page = await this.call<Json>({ method: 'GET', path: path(nodes), query, priority: 'read' });
       found.push(...items(page['items']));
       more = text(object(page['metadata'])['continue']) || undefined;
     } while (more !== undefined);
@@ -199,14 +201,13 @@ export class ClusterReader {
   }
 
   /** Reads the StatefulSet controller's newest message about a pod that it could not create, or `null`. */
-  async readCreateFailure({ namespace, name, uid }: StatefulSetRecord, signal: AbortSignal): Promise<string | null> {
+  async readCreateFailure({ namespace, name, uid }: StatefulSetRecord): Promise<string | null> {
     const fieldSelector = `regarding.kind=StatefulSet,regarding.name=${name},regarding.uid=${uid},reason=FailedCreate`;
     const list = await this.call<Json>({
       method: 'GET',
       path: path(events, { namespace }),
       query: { fieldSelector },
       priority: 'read',
-      signal,
     });
     const [newest] = items(list['items']).toSorted((a, b) => (happenedAt(a) < happenedAt(b) ? 1 : -1));
     return text(newest?.['note']);
@@ -216,20 +217,20 @@ export class ClusterReader {
    * Reads the pod template of a revision of the StatefulSet. Resolves to `null` if it is no longer kept. A
    * ControllerRevision has the name of the revision, which is also the value of the pods' label.
    */
-  async readTemplate(namespace: string, revision: string, signal: AbortSignal): Promise<Json | null> {
-    const found = await this.#find(controllerRevisions, namespace, revision, signal, 'read');
+  async readTemplate(namespace: string, revision: string): Promise<Json | null> {
+    const found = await this.#find(controllerRevisions, namespace, revision, { priority: 'read' });
     return found && templateOf(found);
   }
 
   /** Whether a revision of the StatefulSet is still kept. */
-  async hasRevision(namespace: string, revision: string, signal: AbortSignal): Promise<boolean> {
-    return (await this.#find(controllerRevisions, namespace, revision, signal)) !== null;
+  async hasRevision(namespace: string, revision: string): Promise<boolean> {
+    return (await this.#find(controllerRevisions, namespace, revision)) !== null;
   }
 
   /** Whether a node reports an image. A node that is gone has none. Resolves to `null` if nodes may not be read. */
-  async hasImage(node: string, image: string, signal: AbortSignal): Promise<boolean | null> {
+  async hasImage(node: string, image: string): Promise<boolean | null> {
     try {
-      const found = await this.#find(nodes, undefined, node, signal, 'read');
+      const found = await this.#find(nodes, undefined, node, { priority: 'read' });
       return found !== null && hasImage(found, image);
     } catch (error) {
       if (isForbidden(error)) return null;
@@ -237,16 +238,15 @@ export class ClusterReader {
     }
   }
 
-  protected call<T>(call: Call): Promise<T> {
-    return this.client.call<T>({ ...call, reservation: this.#reservation });
+  protected call<T>(call: Omit<Call, 'signal'> & Partial<Pick<Call, 'signal'>>): Promise<T> {
+    return this.client.call<T>({ signal: this.signal, ...call, reservation: this.#reservation });
   }
 
   async #find(
     kind: ResourceKind,
     namespace: string | undefined,
     name: string,
-    signal: AbortSignal,
-    priority: 'disrupt' | 'read' = 'disrupt',
+    { signal = this.signal, priority = 'disrupt' }: Partial<Pick<Call, 'signal' | 'priority'>> = {},
   ): Promise<Json | null> {
     try {
       const target = path(kind, namespace === undefined ? { name } : { namespace, name });

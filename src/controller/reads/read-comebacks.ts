@@ -6,8 +6,7 @@ import { type Json, object, objects } from '../../moco/json.ts';
 import { isToBeEmptied } from '../../moco/nodes.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { claimsOf, isTerminating } from '../../moco/successor.ts';
-import type { KnownComeback } from '../facts/comeback-facts.ts';
-import type { ClusterState } from '../memory/cluster-memory.ts';
+import type { ComebackReadings, KnownComeback } from '../facts/readings.ts';
 import type { ClusterReader } from './cluster-reader.ts';
 import { type NodeContext, type NodeRead, type RecentNodes, readNode, readTied } from './read-node.ts';
 import { readRefusal, type SuccessorContext } from './read-successor.ts';
@@ -18,44 +17,37 @@ export interface ComebackContext extends NodeContext, SuccessorContext {
 }
 
 /**
- * Reads whether the members can come back that the decision waits for. Resolves to whether anything was read. Rejects
+ * Reads whether the members can come back that the decision waits for. Resolves to `null` if it waits for none. Rejects
  * with `ApiError`: what can't be read permits nothing.
  */
-export async function refreshComebacks(
-  {
-    decision: { asksComebacks: asked },
-    objects: cluster,
-  }: { readonly decision: Decision; readonly objects: ClusterObjects },
-  state: ClusterState,
+export async function readComebacksAwaited(
+  { decision, objects }: { readonly decision: Decision; readonly objects: ClusterObjects },
+  known: ComebackReadings,
   context: ComebackContext,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const old = cluster.pods.filter(({ ordinal }) => asked.includes(ordinal));
-  if (old.length === 0) return false;
-  await readComebacks(old, cluster, state, context, signal);
-  return true;
+): Promise<ComebackReadings | null> {
+  const asked = objects.pods.filter(({ ordinal }) => decision.asksComebacks.includes(ordinal));
+  return asked.length === 0 ? null : readComebacks(asked, objects, known, context);
 }
 
 /** So many requests does a confirmation usually need to read again what may have changed: claims, and the node. */
-export const readsAgain = (targets: readonly Pick<Target, 'uid'>[], { comebacks }: ClusterState): number =>
+export const readsAgain = (targets: readonly Pick<Target, 'uid'>[], { comebacks }: ComebackReadings): number =>
   targets.reduce((sum, { uid }) => sum + (comebacks.get(uid)?.claimNames.length ?? 0) + 1, 0);
 
 /** Reads again what may have changed for the targets of a step. Those that were never read stay unknown. */
 export async function confirmComebacks(
   targets: readonly Target[],
   cluster: ClusterObjects,
-  state: ClusterState,
+  known: ComebackReadings,
   context: ComebackContext,
-  signal: AbortSignal,
-): Promise<void> {
+): Promise<ComebackReadings> {
   const read = cluster.pods.filter(
-    ({ uid }) => targets.some((target) => target.uid === uid) && state.comebacks.has(uid),
+    ({ uid }) => targets.some((target) => target.uid === uid) && known.comebacks.has(uid),
   );
-  const reading = await readAll(read, cluster, state, context, signal, {
-    nodeOf: (pod) => readNode(context, pod, signal),
-    refusalOf: async (_, known) => known?.refusal ?? null,
+  const readings = await readAll(read, cluster, known, context, {
+    nodeOf: (pod) => readNode(context, pod),
+    refusalOf: async (_, before) => before?.refusal ?? null,
   });
-  note(state, cluster, reading);
+  return withReadings(known, cluster, readings);
 }
 
 /**
@@ -65,10 +57,9 @@ export async function confirmComebacks(
 export async function readComebacks(
   pods: readonly PodRecord[],
   cluster: ClusterObjects,
-  state: ClusterState,
+  known: ComebackReadings,
   context: ComebackContext,
-  signal: AbortSignal,
-): Promise<void> {
+): Promise<ComebackReadings> {
   const revision = cluster.statefulSet?.updateRevision;
   const others = cluster.pods.filter((pod) => !pods.includes(pod) && pod.revision !== revision);
   const { statefulSet } = cluster;
@@ -76,18 +67,17 @@ export async function readComebacks(
   const whole =
     statefulSet === null || pods.length === 0
       ? null
-      : await context.api.read('StatefulSet', statefulSet.namespace, statefulSet.name, signal);
+      : await context.api.read('StatefulSet', statefulSet.namespace, statefulSet.name);
   const [readings, leaving] = await Promise.all([
-    readAll(pods, cluster, state, context, signal, {
-      nodeOf: (pod) => context.nodes.read(context, pod, signal),
-      refusalOf: async (pod) => (whole === null ? null : readRefusal(pod, whole, revision ?? '', context, signal)),
+    readAll(pods, cluster, known, context, {
+      nodeOf: (pod) => context.nodes.read(context, pod),
+      refusalOf: async (pod) => (whole === null ? null : readRefusal(pod, whole, revision ?? '', context)),
     }),
-    Promise.all(others.map((pod) => context.nodes.read(context, pod, signal))),
+    Promise.all(others.map((pod) => context.nodes.read(context, pod))),
   ]);
-  note(state, cluster, readings);
-  const known = new Map(state.leavingNodes);
-  for (const [index, { uid }] of others.entries()) known.set(uid, isLeaving(leaving[index] ?? null));
-  state.leavingNodes = known;
+  const { comebacks, leavingNodes } = withReadings(known, cluster, readings);
+  const ofOthers = others.map(({ uid }, index) => [uid, isLeaving(leaving[index] ?? null)] as const);
+  return { comebacks, leavingNodes: new Map([...leavingNodes, ...ofOthers]) };
 }
 
 /** How the readings before a step differ from those of its confirmation, which are as fresh as can be and ask no webhook. */
@@ -102,9 +92,8 @@ type Reading = readonly [uid: string, comeback: KnownComeback, leaves: boolean];
 async function readAll(
   pods: readonly PodRecord[],
   { statefulSet }: ClusterObjects,
-  state: ClusterState,
+  { comebacks }: ComebackReadings,
   context: ComebackContext,
-  signal: AbortSignal,
   { nodeOf, refusalOf }: Asks,
 ): Promise<readonly Reading[]> {
   const { api, world } = context;
@@ -112,17 +101,17 @@ async function readAll(
   const read = async (pod: PodRecord): Promise<readonly Reading[]> => {
     const { namespace, uid } = pod;
     const atMilliseconds = world.monotonic();
-    const known = state.comebacks.get(uid);
-    const fixed = known ?? (await fixedOf(pod, api, signal));
+    const known = comebacks.get(uid);
+    const fixed = known ?? (await fixedOf(pod, api));
     if (fixed === null) return [];
     const { claimNames, tolerations } = fixed;
     const [claims, node, refusal] = await Promise.all([
-      Promise.all(claimNames.map((name) => api.readClaim(namespace, name, signal))),
+      Promise.all(claimNames.map((name) => api.readClaim(namespace, name))),
       nodeOf(pod),
       refusalOf(pod, known),
     ]);
     const existing = claims.filter((claim) => claim !== null);
-    const tied = await readTied({ pod, tolerations, claims: existing, revision }, node, context, signal);
+    const tied = await readTied({ pod, tolerations, claims: existing, revision }, node, context);
     const ending = claimNames.flatMap((name, index) => endingClaim(name, claims[index] ?? null));
     const comeback = { revision, claimNames, tolerations, claims: ending, tied, refusal, atMilliseconds };
     return [[uid, comeback, isLeaving(node)]];
@@ -136,9 +125,8 @@ const isLeaving = (node: NodeRead): boolean => node !== 'unreadable' && isToBeEm
 async function fixedOf(
   { namespace, name, uid }: PodRecord,
   api: ClusterReader,
-  signal: AbortSignal,
 ): Promise<Pick<KnownComeback, 'claimNames' | 'tolerations'> | null> {
-  const pod = await api.read('Pod', namespace, name, signal);
+  const pod = await api.read('Pod', namespace, name);
   if (pod === null || object(pod['metadata'])['uid'] !== uid) return null;
   return { claimNames: claimsOf(pod), tolerations: objects(object(pod['spec'])['tolerations']) };
 }
@@ -149,11 +137,17 @@ function endingClaim(name: string, claim: Json | null): readonly EndingClaim[] {
 }
 
 /** Pods that are gone are forgotten. */
-function note(state: ClusterState, { pods }: ClusterObjects, readings: readonly Reading[]): void {
+function withReadings(
+  known: ComebackReadings,
+  { pods }: ClusterObjects,
+  readings: readonly Reading[],
+): ComebackReadings {
   const present = new Set(pods.map(({ uid }) => uid));
   const isPresent = ([uid]: readonly [string, unknown]): boolean => present.has(uid);
   const comebacks = readings.map(([uid, comeback]) => [uid, comeback] as const);
-  state.comebacks = new Map([...state.comebacks, ...comebacks].filter(isPresent));
   const leaving = readings.map(([uid, , leaves]) => [uid, leaves] as const);
-  state.leavingNodes = new Map([...state.leavingNodes, ...leaving].filter(isPresent));
+  return {
+    comebacks: new Map([...known.comebacks, ...comebacks].filter(isPresent)),
+    leavingNodes: new Map([...known.leavingNodes, ...leaving].filter(isPresent)),
+  };
 }

@@ -1,12 +1,12 @@
 import type { Decision } from '../../core/decision.ts';
 import type { DelayReading } from '../../core/readings.ts';
+import type { PodGet } from '../../kube/pod-http.ts';
 import { keyOf } from '../../kube/store.ts';
 import type { Log, World } from '../../kube/world.ts';
+import { delayOf, metricsPath, metricsPortName, probePortName, readinessOf, readinessPath } from '../../moco/agent.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
-import type { KnownDelay } from '../facts/replication-delays.ts';
-import type { ClusterState } from '../memory/cluster-memory.ts';
-import type { DelayReader } from './delay-reader.ts';
+import type { KnownDelay } from '../facts/readings.ts';
 
 /** After a longer pause a reading belongs to another switchover. */
 const seriesMilliseconds = 60_000;
@@ -18,41 +18,44 @@ export interface DelayContext {
   readonly metrics: Pick<RolloutMetrics, 'countDelayReading'>;
 }
 
-/** Asks replicas that the decision waits for and does not know. Resolves to whether any was asked. */
-export async function refreshDelays(
+type KnownDelays = ReadonlyMap<string, KnownDelay>;
+
+/** Asks replicas that the decision waits for and does not know. Resolves to `null` if there is none. */
+export async function readDelaysAwaited(
   { decision: { hold }, objects }: { readonly decision: Decision; readonly objects: ClusterObjects },
-  state: ClusterState,
+  known: KnownDelays,
   context: DelayContext,
   signal: AbortSignal,
-): Promise<boolean> {
-  if (hold?.rule !== 'ReplicasBehind' || hold.replicas.every(({ reading }) => reading !== null)) return false;
-  await readDelays(objects, state, context, signal);
-  return true;
+): Promise<KnownDelays | null> {
+  const isAsked =
+    hold?.rule === 'ReplicasBehind' &&
+    hold.limitSeconds !== null &&
+    hold.replicas.some(({ reading }) => reading === null);
+  return isAsked ? readDelays(objects, known, context, signal) : null;
 }
 
-/** Asks all replicas whose mysqld is ready, in parallel. Never rejects. */
+/** Asks all replicas whose mysqld is ready, in parallel. Resolves to what they say, by the uid of the pod. Never rejects. */
 export async function readDelays(
   { cluster, pods }: ClusterObjects,
-  state: ClusterState,
+  known: KnownDelays,
   { delays, world, log, metrics }: DelayContext,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<KnownDelays> {
   const replicas = pods.filter((pod) => pod.ordinal !== cluster.primaryIndex && mayCatchUp(pod));
   const atMilliseconds = world.monotonic();
   const readings = await Promise.all(replicas.map((pod) => delays.read(pod, signal)));
-  const known = new Map<string, KnownDelay>();
+  const found = new Map<string, KnownDelay>();
   for (const [index, { uid, name }] of replicas.entries()) {
     const reading = readings[index] as DelayReading;
-    const before = state.replicationDelays.get(uid);
-    const after = following(reading, before, atMilliseconds);
-    known.set(uid, after);
+    const after = following(reading, known.get(uid), atMilliseconds);
+    found.set(uid, after);
     metrics.countDelayReading(reading.kind);
     if (reading.kind === 'unknown' && after.unknownSinceMilliseconds === atMilliseconds) {
       const key = keyOf(cluster.namespace, cluster.name);
       log.warn({ cluster: key, member: name, reason: reading.message }, 'the replication delay can not be read');
     }
   }
-  state.replicationDelays = known;
+  return found;
 }
 
 const mayCatchUp = ({ deletionTimestamp, containers }: PodRecord): boolean =>
@@ -66,4 +69,35 @@ function following(reading: DelayReading, before: KnownDelay | undefined, atMill
     atMilliseconds,
     unknownSinceMilliseconds: reading.kind === 'unknown' ? unknownSince : null,
   };
+}
+
+/** Asks a replica how far it is behind. Never rejects. */
+export interface DelayReader {
+  read(pod: PodRecord, signal: AbortSignal): Promise<DelayReading>;
+}
+
+/** The longest time that one request to an agent may take: as long as the kubelet's probe, unless it is configured. */
+export const agentTimeoutMilliseconds = 1000;
+
+/** Asks the moco-agent of the pod: first its readiness, which measures the delay, then the metrics that have it. */
+export class AgentDelayReader implements DelayReader {
+  readonly #get: PodGet;
+
+  constructor(get: PodGet) {
+    this.#get = get;
+  }
+
+  async read({ agent, clusterName, ordinal }: PodRecord, signal: AbortSignal): Promise<DelayReading> {
+    const { ip, probePort, metricsPort } = agent;
+    if (ip === null) return { kind: 'unknown', message: 'the pod has no IP address' };
+    if (probePort === null) return { kind: 'unknown', message: `the pod has no port ${probePortName}` };
+    if (metricsPort === null) return { kind: 'unknown', message: `the pod has no port ${metricsPortName}` };
+    try {
+      const readiness = readinessOf(await this.#get({ ip, port: probePort }, readinessPath, signal));
+      if (readiness !== null) return readiness;
+      return delayOf(await this.#get({ ip, port: metricsPort }, metricsPath, signal), clusterName, ordinal);
+    } catch (error) {
+      return { kind: 'unknown', message: error instanceof Error ? error.message : String(error) };
+    }
+  }
 }

@@ -1,25 +1,128 @@
 import type { Decision } from '../../core/decision.ts';
+import type { Contention } from '../../core/snapshot.ts';
+import { ApiError } from '../../kube/api-error.ts';
 import type { World } from '../../kube/world.ts';
+import { alteredFields } from '../../moco/applied-fields.ts';
+import { templateChanges } from '../../moco/template-changes.ts';
 import type { ObservedFacts } from '../facts/collect-facts.ts';
-import type { ClusterState } from '../memory/cluster-memory.ts';
+import type { WrittenObjects } from '../facts/contention.ts';
+import type { Readings } from '../facts/readings.ts';
 import type { ClusterReader } from './cluster-reader.ts';
-import { refreshAlteredFields } from './read-altered-fields.ts';
-import { refreshCreateFailure } from './read-create-failure.ts';
-import { refreshTemplate } from './read-template.ts';
+
+interface Observed extends ObservedFacts {
+  readonly decision: Decision;
+  readonly heldForSeconds: number;
+}
 
 /**
  * Reads what no watch delivers and only users need: why a member cannot be created, what a rollout changes in the pod
- * template, and why MOCO writes the StatefulSet again and again. No step waits for it. Resolves to whether anything changed.
+ * template, and why MOCO writes the StatefulSet again and again. No step waits for it. Resolves to `null` while a step is due, and if
+ * nothing is new.
  */
 export async function readDetails(
-  observation: ObservedFacts & { readonly decision: Decision },
-  state: ClusterState,
-  { api, world }: { readonly api: ClusterReader; readonly world: World },
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (observation.decision.step.kind !== 'none') return false;
-  const failure = await refreshCreateFailure(observation, observation.decision, state, api, world, signal);
-  const template = await refreshTemplate(observation, state, api, world, signal);
-  const altered = await refreshAlteredFields(observation, state, api, world, signal);
-  return failure || template || altered;
+  observed: Observed,
+  known: Readings,
+  api: ClusterReader,
+  world: World,
+): Promise<Pick<Readings, 'createFailure' | 'template' | 'altered'> | null> {
+  if (observed.decision.step.kind !== 'none') return null;
+  const createFailure = await readCreateFailure(observed, known, api, world);
+  const template = await readTemplate(observed, known, api, world);
+  const altered = await readAlteredFields(observed, known, api, world);
+  const isKnown = createFailure === known.createFailure && template === known.template && altered === known.altered;
+  return isKnown ? null : { createFailure, template, altered };
+}
+
+/** Most missing members are created sooner. */
+const readAfterSeconds = 10;
+const staleAfterMilliseconds = 30_000;
+
+/**
+ * Reads why the StatefulSet cannot create a member that has been missing for a while. Only an Event tells that a
+ * quota, a policy or a webhook refuses the pod. Resolves to what was known if it need not be read. The message is only
+ * informative: if Events cannot be read, nothing else is delayed.
+ */
+export async function readCreateFailure(
+  {
+    objects,
+    decision: { hold },
+    heldForSeconds,
+  }: ObservedFacts & { readonly decision: Decision; readonly heldForSeconds: number },
+  { createFailure: known }: Readings,
+  api: ClusterReader,
+  world: World,
+): Promise<Readings['createFailure']> {
+  const now = world.monotonic();
+  if (hold?.rule !== 'MemberMissing' || objects.statefulSet === null) return null;
+  if (heldForSeconds < readAfterSeconds) return known;
+  if (known !== null && now - known.atMilliseconds < staleAfterMilliseconds) return known;
+  const message = await api.readCreateFailure(objects.statefulSet).catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error;
+    return known?.message ?? null;
+  });
+  return { message, atMilliseconds: now };
+}
+
+/** The delay before templates are read again that could not be read, or whose changes the status has no room for. */
+const templateAgainMilliseconds = 300_000;
+
+/**
+ * Reads once for each rollout what it changes in the pod template. Both revisions are read from the API server and not
+ * kept. Only the status needs the changes, so an unreadable or missing revision blocks nothing. Resolves to what was known if
+ * it need not be read.
+ */
+export async function readTemplate(
+  { rollout, objects }: ObservedFacts,
+  { template: known }: Readings,
+  api: ClusterReader,
+  world: World,
+): Promise<Readings['template']> {
+  const progress = rollout?.status?.rollout;
+  const { revision: to, from } = progress ?? {};
+  if (!objects.statefulSet || to === undefined || from === undefined || progress?.changes !== undefined) return known;
+  if (to !== objects.statefulSet.updateRevision) return known;
+  const now = world.monotonic();
+  if (known?.from === from && known.to === to && now - known.atMilliseconds < templateAgainMilliseconds) return known;
+  const unread = { from, to, changes: null, atMilliseconds: now };
+  const { namespace } = objects.cluster;
+  try {
+    const [before, after] = await Promise.all([api.readTemplate(namespace, from), api.readTemplate(namespace, to)]);
+    return before && after ? { ...unread, changes: templateChanges(before, after) } : unread;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return unread;
+  }
+}
+
+/** The delay before the objects are read again. */
+const alteredAgainMilliseconds = 300_000;
+
+interface Contended {
+  readonly snapshot: { readonly contention: Contention | null };
+  readonly objects: WrittenObjects;
+}
+
+/**
+ * Reads once for each generation of the MySQLCluster why MOCO applies the StatefulSet again and again. Both objects are
+ * read whole and not kept. Resolves to what was known if it need not be read.
+ */
+export async function readAlteredFields(
+  { snapshot, objects: { cluster, statefulSet } }: Contended,
+  { altered: known }: Readings,
+  api: ClusterReader,
+  world: World,
+): Promise<Readings['altered']> {
+  if (snapshot.contention === null || statefulSet === null) return null;
+  const { namespace, name, generation } = cluster;
+  const now = world.monotonic();
+  if (known?.generation === generation && now - known.atMilliseconds < alteredAgainMilliseconds) return known;
+  const unread = { generation, fields: [], atMilliseconds: now };
+  try {
+    const whole = await api.readCluster(namespace, name);
+    const live = await api.read('StatefulSet', namespace, statefulSet.name);
+    return whole && live ? { ...unread, fields: alteredFields(whole, live) } : unread;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return unread;
+  }
 }

@@ -10,51 +10,44 @@ import type { ObservedFacts } from '../facts/collect-facts.ts';
 import {
   hasBeenResized,
   type InPlaceReadings,
-  nothingRead,
+  nothingReadInPlace,
   placeOf,
   type TemplatesRead,
 } from '../facts/in-place-updates.ts';
-import type { ClusterState } from '../memory/cluster-memory.ts';
 import type { ClusterReader } from './cluster-reader.ts';
 
 /** A node reports its images with its status: every five minutes, and when it changes. It may remove one again. */
 const againMilliseconds = 60_000;
 
-export interface InPlaceContext {
-  readonly api: ClusterReader;
-  readonly world: World;
-  /** What is assumed of nodes that may not be read. */
-  readonly unreadNodes: 'haveImages' | 'lackImages';
-}
+/** What is assumed of nodes that may not be read. */
+type UnreadNodes = 'haveImages' | 'lackImages';
 
 /**
  * Reads what updates in place of this cluster depend on and what is not known: the templates of two revisions, once,
  * and whether the images of containers that would restart are on the nodes. While updates in place are off, only whether
  * one that was begun is over depends on it. Rejects with `ApiError`.
  */
-export async function refreshInPlace(
+export async function readInPlace(
   { objects, policy }: Pick<ObservedFacts, 'objects' | 'policy'>,
-  state: ClusterState,
-  context: InPlaceContext,
-  signal: AbortSignal,
-): Promise<void> {
+  known: InPlaceReadings,
+  api: ClusterReader,
+  world: World,
+  unreadNodes: UnreadNodes,
+): Promise<InPlaceReadings> {
   const { statefulSet, pods } = objects;
   const isOff = policy.inPlaceUpdates.mode === 'Never';
   const concerned = pods.filter(({ revision, live }) => {
     if (revision === '' || live === null) return false;
     return revision === statefulSet?.updateRevision ? hasBeenResized(live) : !isOff;
   });
-  if (!statefulSet?.observed || concerned.length === 0) {
-    state.inPlace = nothingRead;
-    return;
-  }
+  if (!statefulSet?.observed || concerned.length === 0) return nothingReadInPlace;
   const revisions = new Set([statefulSet.updateRevision, ...concerned.map(({ revision }) => revision)]);
-  state.inPlace = {
-    ...state.inPlace,
-    templates: await templatesOf(revisions, objects, state.inPlace, context.api, signal),
-  };
-  if (isOff) return;
-  for (const pod of concerned) await readImages(pod, objects, policy.inPlaceUpdates, state, context, signal);
+  let readings = { ...known, templates: await templatesOf(revisions, objects, known, api) };
+  if (isOff) return readings;
+  for (const pod of concerned) {
+    readings = await withImages(pod, objects, policy.inPlaceUpdates, readings, api, world, unreadNodes);
+  }
+  return readings;
 }
 
 async function templatesOf(
@@ -62,24 +55,18 @@ async function templatesOf(
   { cluster: { namespace } }: ClusterObjects,
   { templates }: InPlaceReadings,
   api: ClusterReader,
-  signal: AbortSignal,
 ): Promise<TemplatesRead> {
   const read = [...revisions].map(async (revision): Promise<readonly [string, Json | string]> => {
     const known = templates.get(revision);
-    return [revision, known ?? (await templateOf(namespace, revision, api, signal))];
+    return [revision, known ?? (await templateOf(namespace, revision, api))];
   });
   return new Map(await Promise.all(read));
 }
 
 /** A revision never changes. One that is not kept any more does not come back. */
-async function templateOf(
-  namespace: string,
-  revision: string,
-  api: ClusterReader,
-  signal: AbortSignal,
-): Promise<Json | string> {
+async function templateOf(namespace: string, revision: string, api: ClusterReader): Promise<Json | string> {
   try {
-    const template = await api.readTemplate(namespace, revision, signal);
+    const template = await api.readTemplate(namespace, revision);
     return template === null ? `revision ${revision} is not kept any more` : withPodDefaults(template);
   } catch (error) {
     if (!isForbidden(error)) throw error;
@@ -87,26 +74,27 @@ async function templateOf(
   }
 }
 
-async function readImages(
+async function withImages(
   pod: PodRecord,
   objects: ClusterObjects,
   settings: InPlaceSettings,
-  state: ClusterState,
-  { api, world, unreadNodes }: InPlaceContext,
-  signal: AbortSignal,
-): Promise<void> {
-  const { templates } = state.inPlace;
+  readings: InPlaceReadings,
+  api: ClusterReader,
+  world: World,
+  unreadNodes: UnreadNodes,
+): Promise<InPlaceReadings> {
+  const { templates } = readings;
   const [before, after] = [pod.revision, objects.statefulSet?.updateRevision ?? ''].map((name) => templates.get(name));
-  if (typeof before !== 'object' || typeof after !== 'object' || !pod.live || !pod.node) return;
+  if (typeof before !== 'object' || typeof after !== 'object' || !pod.live || !pod.node) return readings;
   const update = compare(pod.live, { before, after }, settings);
-  if (update.kind === 'impossible') return;
+  if (update.kind === 'impossible') return readings;
   const now = world.monotonic();
+  const images = new Map(readings.images);
   for (const needed of imagesNeeded(update.change, pod.live)) {
-    if (needed.pulledAlways) continue;
-    const known = state.inPlace.images.get(placeOf(pod, needed));
-    if (known && now - known.atMilliseconds < againMilliseconds) continue;
-    const present = (await api.hasImage(pod.node, needed.image, signal)) ?? unreadNodes === 'haveImages';
-    const images = new Map([...state.inPlace.images, [placeOf(pod, needed), { present, atMilliseconds: now }]]);
-    state.inPlace = { ...state.inPlace, images };
+    const known = images.get(placeOf(pod, needed));
+    if (needed.pulledAlways || (known && now - known.atMilliseconds < againMilliseconds)) continue;
+    const present = (await api.hasImage(pod.node, needed.image)) ?? unreadNodes === 'haveImages';
+    images.set(placeOf(pod, needed), { present, atMilliseconds: now });
   }
+  return { ...readings, images };
 }

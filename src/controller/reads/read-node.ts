@@ -19,10 +19,9 @@ export type NodeRead = Json | null | 'unreadable';
 export async function readNode(
   { api, mayLackNodes }: NodeContext,
   { node }: Pick<PodRecord, 'node'>,
-  signal: AbortSignal,
 ): Promise<NodeRead> {
   try {
-    return node === null ? null : await api.readNode(node, signal);
+    return node === null ? null : await api.readNode(node);
   } catch (error) {
     if (mayLackNodes && isForbidden(error)) return 'unreadable';
     throw error;
@@ -41,12 +40,12 @@ export class RecentNodes {
   }
 
   /** Reads the node of a pod if it was not read recently. Rejects with `ApiError`. */
-  async read(context: NodeContext, { node: name }: Pick<PodRecord, 'node'>, signal: AbortSignal): Promise<NodeRead> {
+  async read(context: NodeContext, { node: name }: Pick<PodRecord, 'node'>): Promise<NodeRead> {
     if (name === null) return null;
     const now = this.#world.monotonic();
     const recent = this.#read.get(name);
     if (recent !== undefined && now - recent.atMilliseconds < keptMilliseconds) return recent.node;
-    const node = await readNode(context, { node: name }, signal);
+    const node = await readNode(context, { node: name });
     this.#read.set(name, { node, atMilliseconds: now });
     return node;
   }
@@ -70,19 +69,18 @@ export async function readTied(
   { pod, tolerations, claims, revision }: Placement,
   node: NodeRead,
   { api }: Pick<NodeContext, 'api'>,
-  signal: AbortSignal,
 ): Promise<TiedToNode | null> {
   if (pod.node === null || node === 'unreadable' || refusalsOf(node, tolerations).length === 0) return null;
-  const template = (await api.readTemplate(pod.namespace, revision, signal)) ?? {};
+  const template = (await api.readTemplate(pod.namespace, revision)) ?? {};
   const tolerated = [...objects(object(template['spec'])['tolerations']), ...tolerations.filter(isOfKubernetes)];
   const refusals = refusalsOf(node, tolerated);
   if (refusals.length === 0) return null;
   const volumes = claims.map((claim) => text(object(claim['spec'])['volumeName'])).filter((name) => name !== null);
-  const read = await Promise.all(volumes.map((name) => api.readVolume(name, signal)));
+  const read = await Promise.all(volumes.map((name) => api.readVolume(name)));
   const ofVolumes = read.flatMap((volume) => (volume === null ? [] : [tieOfVolume(volume)]));
   const ties = [...ofVolumes.filter((tie) => tie !== null), ...tiesOf(template)];
   if (ties.length === 0) return null;
-  const others = (await api.listNodes(signal)).filter(
+  const others = (await api.listNodes()).filter(
     (other) => object(other['metadata'])['name'] !== pod.node && refusalsOf(other, tolerated).length === 0,
   );
   if (others.some((other) => ties.every((tie) => matches(tie, other)))) return null;

@@ -22,10 +22,9 @@ export async function readPolicies(
   names: readonly string[],
   { cluster }: ClusterObjects,
   { cache, api }: Pick<Dependencies, 'cache'> & { readonly api: ClusterReader },
-  signal: AbortSignal,
 ): Promise<LivePolicies> {
   const read = new Set(names);
-  const live = await Promise.all(names.map((name) => api.readPolicy(name, signal)));
+  const live = await Promise.all(names.map((name) => api.readPolicy(name)));
   const others = cache.settingsSources(cluster).policies.filter(({ name }) => !read.has(name));
   return { policies: [...others, ...live.filter((policy) => policy !== null)], read };
 }

@@ -15,7 +15,7 @@ import type { ClusterReader } from './cluster-reader.ts';
 export interface SuccessorContext {
   readonly api: ClusterReader;
   /** Whoever asks may lack the right to create pods. */
-  readonly mayLackCreate: boolean;
+  readonly mayLackCreate?: boolean;
 }
 
 /**
@@ -27,12 +27,11 @@ export async function readRefusal(
   pod: PodRecord,
   statefulSet: Json,
   updateRevision: string,
-  { api, mayLackCreate }: SuccessorContext,
-  signal: AbortSignal,
+  { api, mayLackCreate = false }: SuccessorContext,
 ): Promise<string | null> {
   const { namespace } = pod;
   try {
-    await api.tryToCreatePod(successorOf(statefulSet, updateRevision, pod.ordinal, pod.name), namespace, signal);
+    await api.tryToCreatePod(successorOf(statefulSet, updateRevision, pod.ordinal, pod.name), namespace);
     return null;
   } catch (error) {
     if (isAlreadyExists(error)) return null;
@@ -43,7 +42,7 @@ export async function readRefusal(
     }
     const { message } = error;
     if (!message.includes('exceeded quota: ')) return message;
-    const existing = await api.read('Pod', namespace, pod.name, signal);
+    const existing = await api.read('Pod', namespace, pod.name);
     return existing !== null && fitsWithout(message, existing) ? null : message;
   }
 }

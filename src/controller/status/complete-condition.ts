@@ -1,15 +1,9 @@
-import type { MySQLRollout } from '../../api/rollout.ts';
 import { isRoutine } from '../../core/rules/catalogue.ts';
-import { isConflict } from '../../kube/api-error.ts';
-import { objects as items, type Json, milliseconds, object, whole } from '../../moco/json.ts';
+import { objects as items, type Json, milliseconds, object } from '../../moco/json.ts';
 import { rolloutCompleteCondition } from '../../moco/names.ts';
-import { projectCluster } from '../../moco/projections.ts';
-import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
 import type { Observation } from '../pass/observe.ts';
-import { isShown } from './shown.ts';
-import type { StatusClient } from './status-client.ts';
-
-const mostTries = 3;
+import { isShown } from './due.ts';
 
 /** The reason of a False condition while no hold needs attention. */
 const rollingOut = 'RollingOut';
@@ -27,7 +21,7 @@ function unsettledMilliseconds({ rollout, objects, snapshot, memory, nowMillisec
   const { updateRevision, rollout: progress, history } = rollout?.status ?? {};
   const last = history?.at(-1);
   if (updateRevision === undefined || progress?.revision === revision) return 0;
-  const { updateRevision: seen } = memory;
+  const { updateRevision: seen } = memory.seen;
   const changed = seen?.value === revision ? (seen?.changed ?? null) : null;
   if (last?.revision === revision && last?.outcome === 'Complete') {
     const finishedAt = milliseconds(last.finishedAt) ?? 0;
@@ -64,58 +58,12 @@ export function completionOf(observation: Observation): Completion {
   };
 }
 
-/**
- * Maintains condition `moco-rollout.io/RolloutComplete` of the MySQLCluster, for `kubectl wait` and GitOps tools. It is
- * written only when its status or its reason changes, since every write makes MOCO reconcile. The reason of False names
- * the hold that needs attention, if there is one.
- *
- * True is never written from the cache. The MySQLCluster is read first, so a StatefulSet that is read after it
- * contains what MOCO had applied for that generation. Its resourceVersion is the precondition. False needs no fresh
- * read: the next reconciliation corrects a wrong one. A True of an older generation has no meaning any more, so it is
- * not removed at once: while MOCO and Kubernetes process a change, another write would conflict with theirs and delay
- * the first member.
- *
- * Conditions are an atomic list, hence GET, change, PUT. If MOCO keeps writing in between, the reconciliation after
- * its writes continues.
- *
- * A cluster that a person has released has no such condition: nobody would keep it correct once this program is
- * uninstalled.
- */
-export async function writeCompletion(
-  completion: Completion,
-  { objects: known, now }: Observation,
-  observeLive: (objects: ClusterObjects, rollout: MySQLRollout | null) => Observation,
-  api: StatusClient,
-  signal: AbortSignal,
-): Promise<void> {
-  if (known.cluster.released) {
-    await api.removeCompletion(known.cluster, signal);
-    return;
-  }
-  if (!differs(known.cluster, completion) || canWait(known.cluster, completion)) return;
-  const { namespace, name } = known.cluster;
-  for (let tries = 1; ; tries++) {
-    const raw = await api.readCluster(namespace, name, signal);
-    if (raw === null || object(raw['metadata'])['deletionTimestamp'] !== undefined) return;
-    const live = completion.complete ? await api.readAll(known, signal) : null;
-    if (completion.complete && live === null) return;
-    const judged = live === null ? completion : completionOf(observeLive(live.objects, live.rollout));
-    const cluster = live?.objects.cluster ?? projectCluster(raw);
-    if (cluster === null || cluster.released || !differs(cluster, judged)) return;
-    const generation = whole(object(raw['metadata'])['generation'], 0);
-    try {
-      const status = { ...object(raw['status']), conditions: withCondition(raw, judged, generation, now) };
-      await api.replaceClusterStatus({ ...raw, status }, namespace, name, signal);
-      return;
-    } catch (error) {
-      if (!isConflict(error)) throw error;
-      if (!completion.complete || tries === mostTries) return;
-    }
-  }
-}
+/** Whether the condition has to be written. */
+export const isDue = (cluster: ClusterRecord, completion: Completion): boolean =>
+  differs(cluster, completion) && !canWait(cluster, completion);
 
 /** Absent is equivalent to False. True must have the current generation, which `kubectl wait` compares. */
-function differs({ rolloutComplete, generation }: ClusterRecord, { complete, reason }: Completion): boolean {
+export function differs({ rolloutComplete, generation }: ClusterRecord, { complete, reason }: Completion): boolean {
   if (complete) return rolloutComplete?.status !== true || rolloutComplete.observedGeneration !== generation;
   return rolloutComplete !== null && (rolloutComplete.status || rolloutComplete.reason !== reason);
 }
@@ -128,7 +76,7 @@ function canWait({ rolloutComplete, generation }: ClusterRecord, { complete, bri
   return !complete && isOlder && brief;
 }
 
-function withCondition(
+export function withCondition(
   raw: Json,
   { complete, reason }: Completion,
   generation: number,

@@ -2,16 +2,15 @@ import { explainStep } from '../../core/explain-step.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
 import { keyOf } from '../../kube/store.ts';
 import { milliseconds } from '../../moco/json.ts';
-import type { ClusterState } from '../memory/cluster-memory.ts';
+import { type Acted, sparesSwitchover } from '../pass/end.ts';
+import type { Context, Pass } from '../pass/pass.ts';
 import { rememberReported } from '../pass/remember.ts';
-import { type ActedStep, sparesSwitchover } from '../pass/result.ts';
 import { mysqldRestartedEvent, outOfBandEvent, type Reported, stepEvent } from './events.ts';
 import type { News } from './news.ts';
 import type { Report } from './pass-report.ts';
-import type { ReportContext } from './report-context.ts';
 
 /** Sets the metrics of the cluster, and emits the Event and the log line that are due. */
-export function emit(report: Report, state: ClusterState, { metrics, recorder, log }: ReportContext): void {
+export function emit(report: Report, { memory, context: { metrics, recorder, log } }: Pass): void {
   const { observation, series, event, log: line } = report;
   const { namespace, name } = observation.objects.cluster;
   const cluster = [namespace, name] as const;
@@ -26,25 +25,26 @@ export function emit(report: Report, state: ClusterState, { metrics, recorder, l
   metrics.setPartition(cluster, series.partition);
   for (const { seconds } of series.returned) metrics.memberUpdateDurationSeconds.observe(seconds);
   if (event !== null) recorder.record(event);
-  if (line.key !== observation.memory.logged) log.info(line.fields, line.sentence);
+  if (line.key !== observation.memory.told.logged) log[line.level](line.fields, line.sentence);
   const { hold } = observation.decision;
-  rememberReported(state, {
-    hold: event !== null && hold !== null ? hold.rule : hold === null ? null : observation.memory.reported,
+  rememberReported(memory, {
+    hold: event !== null && hold !== null ? hold.rule : hold === null ? null : observation.memory.told.reported,
     logged: line.key,
     returned: series.returned.map(({ ordinal }) => ordinal),
   });
 }
 
 /** Emits the result of a step. */
-export function emitStep(ended: ActedStep, { metrics, recorder, log }: ReportContext): void {
-  const { step, acted, observation } = ended;
+export function emitStep(acted: Acted, { metrics, recorder, log }: Context): void {
+  const { step, observation } = acted;
   if (step.kind === 'none') return;
   const { name, namespace } = observation.objects.cluster;
   const rule = isDisruptive(step) ? ruleOf(step) : step.kind;
   const fields = { cluster: keyOf(namespace, name), step: step.kind, rule, result: acted.result };
   if (acted.refusedByBudget) metrics.evictionsRefused.inc();
   if (acted.done.length === 0) {
-    const level = acted.result === 'conflict' ? 'debug' : 'info';
+    const isRefused = acted.result === 'refused' && !acted.refusedByBudget;
+    const level = acted.result === 'conflict' ? 'debug' : isRefused ? 'warn' : 'info';
     log[level]({ ...fields, answer: acted.message }, `did not happen: ${explainStep(step)}`);
     return;
   }
@@ -55,7 +55,7 @@ export function emitStep(ended: ActedStep, { metrics, recorder, log }: ReportCon
   if (step.kind === 'updateInPlace') metrics.updatesInPlace.inc({ rule }, acted.done.length);
   if (sparesSwitchover(step, observation.objects)) metrics.switchoversAvoided.inc();
   if (step.kind === 'resizeInPlace') metrics.resizesInPlace.inc({ rule }, acted.done.length);
-  const event = stepEvent(ended);
+  const event = stepEvent(acted);
   if (event !== null) recorder.record(event);
 }
 
@@ -63,7 +63,7 @@ export function emitStep(ended: ActedStep, { metrics, recorder, log }: ReportCon
 export function emitNews(
   { finished, switchover, outOfBand, mysqldRestarted }: News,
   reported: Reported | null,
-  { metrics, recorder, log }: ReportContext,
+  { metrics, recorder, log }: Context,
 ): void {
   if (finished !== null) {
     metrics.finished.inc({ outcome: finished.outcome });

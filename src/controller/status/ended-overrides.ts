@@ -3,10 +3,10 @@ import { ApiError, isConflict } from '../../kube/api-error.ts';
 import { keyOf } from '../../kube/store.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
-import type { ClusterState } from '../memory/cluster-memory.ts';
 import type { Observation } from '../pass/observe.ts';
+import type { Pass } from '../pass/pass.ts';
 import { rememberEndedOverrides } from '../pass/remember.ts';
-import type { ReportContext } from './report-context.ts';
+import type { StatusClient } from './status-client.ts';
 
 /**
  * Removes the overrides that have ended from the spec of the MySQLRollout: those that the plugin has written, under its
@@ -14,21 +14,19 @@ import type { ReportContext } from './report-context.ts';
  */
 export async function removeEndedOverrides(
   { rollout, settings, snapshot, now }: Observation,
-  state: ClusterState,
-  { api, log }: Pick<ReportContext, 'api' | 'log'>,
-  signal: AbortSignal,
+  { memory, api, context: { log } }: Pass<StatusClient>,
 ): Promise<void> {
   const hasEnded = ({ until }: { readonly until: string }): boolean =>
     (milliseconds(until) ?? Number.POSITIVE_INFINITY) <= (milliseconds(now) ?? 0);
   if (rollout === null || settings.problem !== null || snapshot.rolloutProblem !== null) return;
   const ended = (rollout.spec?.overrides ?? []).filter(hasEnded).map(({ rule, until }) => `${rule} ${until}`);
   const known = ended.join();
-  if (known === state.endedOverrides) return;
-  rememberEndedOverrides(state, known);
+  if (known === memory.told.endedOverrides) return;
+  rememberEndedOverrides(memory, known);
   if (known === '') return;
   try {
     const { namespace, name } = rollout.metadata;
-    const raw = (await api.read('MySQLRollout', namespace, name, signal)) as MySQLRollout | null;
+    const raw = (await api.read('MySQLRollout', namespace, name)) as MySQLRollout | null;
     if (raw === null) return;
     const manager = pluginManager('override');
     const own = (raw.spec?.overrides ?? []).filter(({ rule }) =>
@@ -36,11 +34,11 @@ export async function removeEndedOverrides(
     );
     const overrides = own.filter((one) => !hasEnded(one));
     if (overrides.length === own.length) return;
-    await api.applyRollout(raw, overrides.length === 0 ? {} : { overrides }, manager, signal);
+    await api.applyRollout(raw, overrides.length === 0 ? {} : { overrides }, manager);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // Another write of it comes back here.
-    if (isConflict(error)) rememberEndedOverrides(state, '');
+    if (isConflict(error)) rememberEndedOverrides(memory, '');
     const { namespace, name } = rollout.metadata;
     log.warn({ cluster: keyOf(namespace, name), ended: known, error }, 'could not remove overrides that have ended');
   }

@@ -8,9 +8,9 @@ import { apiVersion, type ResourceKind } from '../../kube/resource.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import { memberName, type ObservedFacts } from '../facts/collect-facts.ts';
+import { type Acted, sparesSwitchover } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
-import { type ActedStep, sparesSwitchover } from '../pass/result.ts';
-import { isShown, reportedAfterSeconds } from './shown.ts';
+import { isShown, reportedAfterSeconds } from './due.ts';
 
 /** What an Event has to know of a cluster. */
 export type Reported = Pick<ObservedFacts, 'objects' | 'rollout'>;
@@ -37,8 +37,8 @@ export const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>
 };
 
 /** The Event of a step that was done, even in part. A step that only removes our own mark has none. */
-export function stepEvent({ observation, step, acted }: ActedStep): Occurrence | null {
-  const [target] = acted.done;
+export function stepEvent({ observation, step, done }: Acted): Occurrence | null {
+  const [target] = done;
   if (step.kind === 'none' || target === undefined || (step.kind === 'undemote' && !step.demoted)) return null;
   const pod = observation.objects.pods.find(({ uid }) => uid === target.uid);
   return {
@@ -61,7 +61,7 @@ function avoided(step: Step, { objects }: Observation): string {
 export function holdEvent(observation: Observation): Occurrence | null {
   const { decision, memory, heldForSeconds } = observation;
   const { hold } = decision;
-  if (hold === null || memory.reported === hold.rule) return null;
+  if (hold === null || memory.told.reported === hold.rule) return null;
   if (!isShown(hold, heldForSeconds) || heldForSeconds < reportedAfterSeconds(hold)) return null;
   return {
     ...objectsOf(observation),

@@ -6,7 +6,7 @@ import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { ordinalOf } from '../../moco/names.ts';
 import { didNotHappen, type Finished } from '../facts/ended-step.ts';
-import { type Memory } from '../memory/cluster-memory.ts';
+import type { OwnWrite } from '../facts/own-writes.ts';
 
 /** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
 type MemberProgress = InTurn & Times & OrNone<'restoring' | 'createdWhileHeld'>;
@@ -42,7 +42,7 @@ export function memberProgressOf(
   members: readonly Seen[],
   snapshot: Pick<ClusterSnapshot, 'statefulSet' | 'members'>,
   ended: Finished | null,
-  { ownWrites }: Pick<Memory, 'ownWrites'>,
+  ownWrites: readonly OwnWrite[],
   nowTimestamp: string,
   intent: Intent | null,
   unresolved: Intent | null = null,

@@ -1,10 +1,11 @@
-import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
-import { explainHold } from '../../core/rules/catalogue.ts';
+import type { RolloutStatus } from '../../api/rollout-status.ts';
+import { explainHold, isAlarming, isRoutine } from '../../core/rules/catalogue.ts';
 import type { Occurrence } from '../../kube/event-recorder.ts';
 import { keyOf } from '../../kube/store.ts';
 import { memberName } from '../facts/collect-facts.ts';
 import type { Observation } from '../pass/observe.ts';
 import { type Completion, completionOf } from './complete-condition.ts';
+import { isShown } from './due.ts';
 import { holdEvent } from './events.ts';
 import type { News } from './news.ts';
 import { type Series, seriesOf } from './series.ts';
@@ -23,6 +24,8 @@ export interface Report {
 }
 
 interface LogLine {
+  /** `warn`: somebody has to look at it. `debug`: it belongs to every step, or has not lasted yet. */
+  readonly level: 'debug' | 'info' | 'warn';
   /** The line is logged if this key differs from that of the last line. */
   readonly key: string;
   readonly fields: {
@@ -46,9 +49,6 @@ export function report(observation: Observation): Report {
   };
 }
 
-/** The status that is written with an intent. */
-export const reportIntent = (confirmed: Observation, intent: Intent): StatusReport => statusOf(confirmed, intent);
-
 const noNews: News = { finished: null, switchover: null, outOfBand: [], mysqldRestarted: [] };
 
 function statusReport(observation: Observation): StatusReport | null {
@@ -65,9 +65,19 @@ function logLine(observation: Observation): LogLine {
   const rule = hold?.rule ?? (complete ? 'complete' : step.kind === 'none' ? 'idle' : step.kind);
   const about = hold !== null && 'member' in hold ? hold.member : null;
   const nameOf = memberName(observation);
+  const level = levelOf(observation);
   return {
-    key: `${rule} ${about ?? ''}`,
+    level,
+    key: `${rule} ${about ?? ''} ${level}`,
     fields: { cluster: keyOf(namespace, name), rule, stale, ...(about !== null && { member: nameOf(about) }) },
     sentence: hold === null ? rule : explainHold(hold, nameOf),
   };
+}
+
+/** Steps have lines of their own. That a cluster is complete when the controller starts is no news. */
+function levelOf({ decision: { hold, complete }, memory, heldForSeconds }: Observation): LogLine['level'] {
+  if (hold === null) return complete && memory.told.logged !== '' ? 'info' : 'debug';
+  if (!isShown(hold, heldForSeconds)) return 'debug';
+  if (isAlarming(hold.rule)) return 'warn';
+  return isRoutine(hold.rule) ? 'debug' : 'info';
 }

@@ -12,11 +12,11 @@ import { ordinalOf } from '../../moco/names.ts';
 import type { ObservedFacts } from '../facts/collect-facts.ts';
 import { type Finished, isDemotionMissed, isFailedTry, isSwitchedOver, unreported } from '../facts/ended-step.ts';
 import { takesSlot } from '../fleet/fleet-standing.ts';
-import { type Memory } from '../memory/cluster-memory.ts';
+import { type Memory } from '../memory/memory.ts';
 import type { Observation } from '../pass/observe.ts';
-import { secondsBetween } from './held-for.ts';
 import { inPlaceProgressOf } from './in-place-progress.ts';
 import { memberProgressOf, sorted } from './member-progress.ts';
+import { secondsBetween } from './rollout-history.ts';
 
 // What the status records of the current rollout: facts that the next decision needs and no object has.
 
@@ -41,7 +41,8 @@ export function progressOf(
   if (revision === '') return before.rollout ?? null;
   const same = before.rollout?.revision === revision ? before.rollout : null;
   if (same === null && (decision.complete || decision.stale === 0)) return null;
-  const known: RolloutProgress = same ?? begun(revision, decision, memory.begun?.at ?? nowTimestamp, before.rollout);
+  const known: RolloutProgress =
+    same ?? begun(revision, decision, memory.seen.begun?.at ?? nowTimestamp, before.rollout);
   const ended = unreported(before, memory);
   const tries = triesOf(known, ended, memory, objects, nowTimestamp, intent);
   const switched = isSwitchedOver(known, ended, objects);
@@ -52,7 +53,7 @@ export function progressOf(
   const down = intent?.rule === 'MemberDown' ? intent.pods.map(({ name }) => ordinalOf(name)) : [];
   return omitUndefined<RolloutProgress>({
     ...known,
-    lastProgressAt: memory.moved?.at ?? known.lastProgressAt,
+    lastProgressAt: memory.seen.moved?.at ?? known.lastProgressAt,
     begunAt: known.begunAt ?? (intent !== null && takesSlot(intent) ? intent.at : undefined),
     verified: known.verified || decision.verified,
     verifiedAt: known.verifiedAt ?? (decision.verified ? nowTimestamp : undefined),
@@ -61,7 +62,8 @@ export function progressOf(
     ...inPlaceProgressOf(known, snapshot, ended, known.disruptions + disruptedFor(revision, ended)),
     switchovers: known.switchovers + (switched ? 1 : 0),
     switchoverSeconds: switched
-      ? (known.switchoverSeconds ?? 0) + secondsBetween([known.tries?.askedAt], memory.switchedOverAt ?? nowTimestamp)
+      ? (known.switchoverSeconds ?? 0) +
+        secondsBetween([known.tries?.askedAt], memory.seen.switchedOverAt ?? nowTimestamp)
       : known.switchoverSeconds,
     // The switchover is complete. The number of failed tries remains.
     tries:
@@ -74,7 +76,7 @@ export function progressOf(
       reported,
       snapshot,
       ended,
-      memory,
+      memory.unseen.writes,
       nowTimestamp,
       intent,
       unresolved,
@@ -122,14 +124,17 @@ function mostCommonStale(members: Decision['members']): string | undefined {
   return [...counts].toSorted(([, a], [, b]) => b - a)[0]?.[0];
 }
 
-function changesRead({ from, revision }: RolloutProgress, { template }: Memory): RolloutProgress['changes'] {
+function changesRead(
+  { from, revision }: RolloutProgress,
+  { readings: { template } }: Memory,
+): RolloutProgress['changes'] {
   return template?.from === from && template?.to === revision ? (template?.changes ?? undefined) : undefined;
 }
 
 function triesOf(
   known: RolloutProgress,
   ended: Finished | null,
-  { ownWrites }: Memory,
+  { unseen }: Memory,
   objects: ObservedFacts['objects'],
   nowTimestamp: string,
   intent: Intent | null,
@@ -140,7 +145,7 @@ function triesOf(
   if (demotion === 'timedOut') return { count: count + 1, lastEndedAt: nowTimestamp };
   const intended = demotionIntended(intent);
   if (demotion === 'takenBack' && intended === null) return triesAlone(known.tries);
-  const isUnreported = askedAt === undefined && ownWrites.length === 0;
+  const isUnreported = askedAt === undefined && unseen.writes.length === 0;
   const reported = demotion === 'takenBack' ? null : demotion;
   const asked = intended ?? reported ?? (isUnreported ? demotionSeen(known, objects, nowTimestamp) : null);
   if (asked !== null) return omitUndefined<SwitchoverTries>({ count, lastEndedAt, ...asked });

@@ -1,8 +1,7 @@
-import type { HistoryEntry, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
+import { type HistoryEntry, mostHeldFor, type RolloutProgress, type RolloutStatus } from '../../api/rollout-status.ts';
 import type { Decision } from '../../core/decision.ts';
-import { omitUndefined } from '../../moco/json.ts';
-import type { Memory } from '../memory/cluster-memory.ts';
-import { heldForOf } from './held-for.ts';
+import { milliseconds, omitUndefined } from '../../moco/json.ts';
+import type { Seen } from '../memory/memory.ts';
 
 /**
  * The rollout that has just ended, or `null`. It is complete, or the template changed again before that. `progress` is
@@ -12,7 +11,7 @@ export function finishedRollout(
   { rollout, hold }: RolloutStatus,
   progress: RolloutProgress | null,
   { complete }: Decision,
-  { completed }: Memory,
+  { completed }: Seen,
   disrupted: number,
   now: string,
 ): HistoryEntry | null {
@@ -50,4 +49,34 @@ function entry(
     from,
     changes,
   });
+}
+
+type Rollout = Pick<RolloutProgress, 'heldFor' | 'startedAt'>;
+type Shown = RolloutStatus['hold'];
+
+/**
+ * How long each rule has held a rollout, once the hold that the status showed has ended: `after` is another one, or none.
+ * What was before the rollout does not count.
+ */
+export function heldForOf(
+  { heldFor = [], startedAt }: Rollout,
+  before: Shown,
+  after: Shown,
+  now: string,
+): RolloutProgress['heldFor'] {
+  const goesOn = before?.rule === after?.rule && before?.since === after?.since;
+  const seconds = before === undefined || goesOn ? 0 : secondsBetween([before.since, startedAt], now);
+  if (before === undefined || seconds === 0) return heldFor.length === 0 ? undefined : heldFor;
+  const known = heldFor.find(({ rule }) => rule === before.rule)?.seconds ?? 0;
+  const others = heldFor.filter(({ rule }) => rule !== before.rule);
+  return [...others, { rule: before.rule, seconds: known + seconds }]
+    .toSorted((one, other) => other.seconds - one.seconds)
+    .slice(0, mostHeldFor);
+}
+
+/** Whole seconds from the latest of these timestamps to another; 0 if the clock went back. */
+export function secondsBetween(from: readonly (string | undefined)[], until: string): number {
+  const starts = from.map((one) => milliseconds(one ?? null)).filter((one) => one !== null);
+  const end = milliseconds(until);
+  return starts.length === 0 || end === null ? 0 : Math.max(0, Math.round((end - Math.max(...starts)) / 1000));
 }

@@ -31,7 +31,7 @@ export function seriesOf(observation: Observation, status: RolloutStatus): Serie
   const { members, stale, hold } = decision;
   const membersByState: Record<string, number> = {};
   for (const { state } of members) membersByState[state] = (membersByState[state] ?? 0) + 1;
-  const since = status.hold?.rule === hold?.rule ? status.hold?.since : memory.holding?.since;
+  const since = status.hold?.rule === hold?.rule ? status.hold?.since : memory.seen.holding?.since;
   const { currentRevision } = snapshot.statefulSet ?? {};
   const isOwn = policy.mode === 'Partition';
   return {
@@ -54,7 +54,7 @@ export function seriesOf(observation: Observation, status: RolloutStatus): Serie
         }
       : null,
     returned: members.flatMap(({ ordinal, verdict }) => {
-      const takenAt = memory.disruptedAtMilliseconds.get(ordinal);
+      const takenAt = memory.steps.disruptedAtMilliseconds.get(ordinal);
       if (takenAt === undefined || verdict !== 'Updated') return [];
       return [{ ordinal, seconds: (nowMilliseconds - takenAt) / 1000 }];
     }),

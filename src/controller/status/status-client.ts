@@ -15,7 +15,7 @@ const mostTries = 3;
 
 /** Creates MySQLRollouts and replaces statuses: writes that report and never disrupt a member. */
 export class StatusClient extends ClusterReader {
-  createRollout(cluster: ClusterObjects['cluster'], signal: AbortSignal): Promise<MySQLRollout> {
+  createRollout(cluster: ClusterObjects['cluster']): Promise<MySQLRollout> {
     const { namespace, name, uid } = cluster;
     return this.call({
       method: 'POST',
@@ -38,47 +38,6 @@ export class StatusClient extends ClusterReader {
         },
       },
       priority: 'status',
-      signal,
-    });
-  }
-
-  /**
-   * Replaces the status. Its resourceVersion is the precondition that rejects a second leader and detects a user's
-   * edit. Validation is strict: the API server refuses fields that its CRD does not know (400) instead of dropping
-   * them.
-   */
-  async replaceRolloutStatus(
-    rollout: MySQLRollout,
-    status: RolloutStatus,
-    priority: 'disrupt' | 'status',
-    signal: AbortSignal,
-  ): Promise<MySQLRollout> {
-    const { namespace, name } = rollout.metadata;
-    const kept = await this.call<MySQLRollout>({
-      method: 'PUT',
-      path: path(rolloutKind, { namespace, name, subresource: 'status' }),
-      query: { fieldValidation: 'Strict' },
-      body: { ...rollout, status },
-      priority,
-      signal,
-    });
-    return usedOf(kept);
-  }
-
-  /** Rejects with 409 if the MySQLRolloutSequence has changed since it was read. */
-  async replaceSequenceStatus(
-    { name, uid, resourceVersion, spec }: SequenceRecord,
-    status: SequenceStatus,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { group, version, kind } = sequenceKind;
-    await this.call({
-      method: 'PUT',
-      path: path(sequenceKind, { name, subresource: 'status' }),
-      query: { fieldValidation: 'Strict' },
-      body: { apiVersion: `${group}/${version}`, kind, metadata: { name, uid, resourceVersion }, spec, status },
-      priority: 'status',
-      signal,
     });
   }
 
@@ -90,7 +49,6 @@ export class StatusClient extends ClusterReader {
     { metadata: { namespace, name, uid, resourceVersion } }: Pick<MySQLRollout, 'metadata'>,
     spec: RolloutSpec,
     fieldManager: string,
-    signal: AbortSignal,
   ): Promise<MySQLRollout> {
     return this.call({
       method: 'PATCH',
@@ -104,16 +62,11 @@ export class StatusClient extends ClusterReader {
         ...(Object.keys(spec).length > 0 && { spec }),
       },
       priority: 'status',
-      signal,
     });
   }
 
   /** Rejects with 409 if the MySQLRolloutPolicy has changed since it was read. */
-  async replacePolicyStatus(
-    { name, uid, resourceVersion }: PolicyRecord,
-    status: PolicyStatus,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async replacePolicyStatus({ name, uid, resourceVersion }: PolicyRecord, status: PolicyStatus): Promise<void> {
     await this.call({
       method: 'PUT',
       path: path(policyKind, { name, subresource: 'status' }),
@@ -125,17 +78,51 @@ export class StatusClient extends ClusterReader {
         status,
       },
       priority: 'status',
-      signal,
     });
   }
 
-  replaceClusterStatus(cluster: Json, namespace: string, name: string, signal: AbortSignal): Promise<Json> {
+  /**
+   * Replaces the status. Its resourceVersion is the precondition that rejects a second leader and detects a user's
+   * edit. Validation is strict: the API server refuses fields that its CRD does not know (400) instead of dropping
+   * them.
+   */
+  async replaceRolloutStatus(
+    rollout: MySQLRollout,
+    status: RolloutStatus,
+    priority: 'disrupt' | 'status',
+  ): Promise<MySQLRollout> {
+    const { namespace, name } = rollout.metadata;
+    const kept = await this.call<MySQLRollout>({
+      method: 'PUT',
+      path: path(rolloutKind, { namespace, name, subresource: 'status' }),
+      query: { fieldValidation: 'Strict' },
+      body: { ...rollout, status },
+      priority,
+    });
+    return usedOf(kept);
+  }
+
+  /** Rejects with 409 if the MySQLRolloutSequence has changed since it was read. */
+  async replaceSequenceStatus(
+    { name, uid, resourceVersion, spec }: SequenceRecord,
+    status: SequenceStatus,
+  ): Promise<void> {
+    const { group, version, kind } = sequenceKind;
+    await this.call({
+      method: 'PUT',
+      path: path(sequenceKind, { name, subresource: 'status' }),
+      query: { fieldValidation: 'Strict' },
+      body: { apiVersion: `${group}/${version}`, kind, metadata: { name, uid, resourceVersion }, spec, status },
+      priority: 'status',
+    });
+  }
+
+  replaceClusterStatus(cluster: Json, namespace: string, name: string): Promise<Json> {
     return this.call({
       method: 'PUT',
       path: path(clusterKind, { namespace, name, subresource: 'status' }),
       body: cluster,
       priority: 'status',
-      signal,
     });
   }
 
@@ -143,20 +130,17 @@ export class StatusClient extends ClusterReader {
    * Takes our condition away from the MySQLCluster, if it is there. Resolves to whether it is gone: MOCO may keep writing in
    * between.
    */
-  async removeCompletion(
-    { namespace, name, uid, rolloutComplete }: ClusterObjects['cluster'],
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  async removeCompletion({ namespace, name, uid, rolloutComplete }: ClusterObjects['cluster']): Promise<boolean> {
     if (rolloutComplete === null) return true;
     for (let tries = 1; tries <= mostTries; tries++) {
-      const raw = await this.readCluster(namespace, name, signal);
+      const raw = await this.readCluster(namespace, name);
       if (raw === null || object(raw['metadata'])['uid'] !== uid) return true;
       const conditions = objects(object(raw['status'])['conditions']);
       const others = conditions.filter(({ type }) => type !== rolloutCompleteCondition);
       if (others.length === conditions.length) return true;
       try {
         const status = { ...object(raw['status']), conditions: others };
-        await this.replaceClusterStatus({ ...raw, status }, namespace, name, signal);
+        await this.replaceClusterStatus({ ...raw, status }, namespace, name);
         return true;
       } catch (error) {
         if (!isConflict(error)) throw error;

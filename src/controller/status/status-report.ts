@@ -10,14 +10,13 @@ import { memberName } from '../facts/collect-facts.ts';
 import { unreported } from '../facts/ended-step.ts';
 import { policyInForce } from '../facts/policy-in-force.ts';
 import { promotionLeft } from '../facts/promotion.ts';
-import { type Memory } from '../memory/cluster-memory.ts';
+import { type Memory } from '../memory/memory.ts';
 import type { Observation } from '../pass/observe.ts';
 import { conditions } from './conditions.ts';
-import { heldForOf } from './held-for.ts';
+import { isShown } from './due.ts';
 import { type News, newsOf } from './news.ts';
 import { disruptedFor, progressOf } from './progress.ts';
-import { finishedRollout } from './rollout-history.ts';
-import { isShown } from './shown.ts';
+import { finishedRollout, heldForOf } from './rollout-history.ts';
 import { withinLimits } from './status-limits.ts';
 
 /** A status, and what ended between the stored status and this one. */
@@ -38,18 +37,19 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
   const revision = statefulSet?.updateRevision ?? '';
   const hold = shownHold(observation);
   const message = hold === null ? '' : explainHold(hold, memberName(observation));
-  const members = memberStatuses(observation, hold, before.members ?? [], revision, memory.back.at);
+  const members = memberStatuses(observation, hold, before.members ?? [], revision, memory.seen.back.at);
   const ended = unreported(before, memory);
   const shown = hold === null ? undefined : holdStatus(hold, message, before, memory, now);
-  const unresolved = before.intent && before.intent.id !== memory.settledIntent ? before.intent : undefined;
+  const unresolved = before.intent && before.intent.id !== memory.steps.settledIntent ? before.intent : undefined;
   const progress = progressOf(before, observation, members, now, intent, unresolved ?? null);
   const disrupted = disruptedFor(before.rollout?.revision ?? '', ended);
-  const entry = finishedRollout(before, progress, decision, memory, disrupted, now);
+  const entry = finishedRollout(before, progress, decision, memory.seen, disrupted, now);
   const status = omitUndefined<RolloutStatus>({
     observedGeneration: rollout?.metadata.generation,
     observedClusterGeneration: cluster.generation,
     phase: phase({ ...decision, hold }),
     strategy: observation.strategyShown,
+    mysqlProblem: snapshot.mysql?.problem ?? undefined,
     updatesInPlace: policy.inPlaceUpdates.mode === 'Never' ? undefined : true,
     updateRevision: revision === '' ? undefined : revision,
     currentRevision: statefulSet?.currentRevision || undefined,
@@ -81,7 +81,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
   const takenBack = (before.intent?.step ?? status.lastStep?.step) === 'undemote';
   return {
     status: withinLimits(status),
-    news: newsOf(before.rollout, progress, entry, takenBack, memory.switchedOverAt ?? now),
+    news: newsOf(before.rollout, progress, entry, takenBack, memory.seen.switchedOverAt ?? now),
   };
 }
 
@@ -142,7 +142,7 @@ function holdStatus(
   nowTimestamp: string,
 ): NonNullable<RolloutStatus['hold']> {
   const { rule } = hold;
-  const since = before.hold?.rule === rule ? before.hold.since : (memory.holding?.since ?? nowTimestamp);
+  const since = before.hold?.rule === rule ? before.hold.since : (memory.seen.holding?.since ?? nowTimestamp);
   const opensAt = 'opensAt' in hold && hold.opensAt !== null ? hold.opensAt : null;
   return { rule, message, since, ...(opensAt !== null && { opensAt }) };
 }
@@ -150,6 +150,18 @@ function holdStatus(
 function updateOf({ members }: ClusterSnapshot, ordinal: number): string | undefined {
   const inPlace = members.find((member) => member.ordinal === ordinal)?.inPlace ?? null;
   return inPlace === null ? undefined : explainInPlace(inPlace);
+}
+
+/** An answer that is older belongs to an earlier step. */
+const recentSeconds = 60;
+
+function replicationOf({ members, mysql }: ClusterSnapshot, ordinal: number): MemberStatus['replication'] {
+  if (mysql === null || mysql.ageSeconds === null || mysql.ageSeconds >= recentSeconds) return undefined;
+  const uid = members.find((member) => member.ordinal === ordinal)?.uid;
+  const said = mysql.members.find((one) => one.uid === uid)?.said;
+  if (said?.kind !== 'replica') return undefined;
+  const { missing, unapplied: notApplied } = said;
+  return { notApplied, ...(missing !== null && { notReceived: missing }) };
 }
 
 function messageOf({ comesBack, evidence }: MemberReport): string | undefined {
@@ -182,6 +194,7 @@ function memberStatuses(
       message: messageOf(member),
       update: updateOf(snapshot, ordinal),
       // While MOCO re-creates the StatefulSet it is unknown which members are up to date, so nothing changes.
+      replication: replicationOf(snapshot, ordinal),
       updatedAt: updated ? (since ?? seen) : updateRevision === '' ? since : undefined,
     });
   });

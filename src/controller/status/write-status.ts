@@ -1,10 +1,12 @@
 import { isOwnOf, type MySQLRollout } from '../../api/rollout.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { ApiError, isBadRequest, isConflict, isInvalid, isNotFound } from '../../kube/api-error.ts';
-import { keyOf } from '../../kube/store.ts';
-import type { ClusterState } from '../memory/cluster-memory.ts';
+import { nameOf } from '../../kube/store.ts';
+import type { Pass } from '../pass/pass.ts';
 import { rememberStatusRefused, rememberWritten } from '../pass/remember.ts';
-import type { ReportContext } from './report-context.ts';
+import { emitNews } from './emit.ts';
+import type { StatusClient } from './status-client.ts';
+import type { StatusReport } from './status-report.ts';
 
 /** `overtaken`: the object was changed or deleted in the meantime. Its watch event triggers another reconciliation. */
 export type StatusWrite = 'written' | 'overtaken' | 'refused';
@@ -14,26 +16,38 @@ export type StatusWrite = 'written' | 'overtaken' | 'refused';
  * fields, and nothing was written; the refusal is remembered.
  */
 export async function writeStatus(
-  { api, world, fleet, cache }: ReportContext,
+  { memory, api, context: { world, fleet, cache } }: Pass<StatusClient>,
   rollout: MySQLRollout,
   status: RolloutStatus,
-  state: ClusterState,
   priority: 'disrupt' | 'status',
-  signal: AbortSignal,
 ): Promise<StatusWrite> {
   let kept: MySQLRollout;
   try {
-    kept = await api.replaceRolloutStatus(rollout, status, priority, signal);
+    kept = await api.replaceRolloutStatus(rollout, status, priority);
   } catch (error) {
     if (isConflict(error) || isNotFound(error)) return 'overtaken';
     if (!(error instanceof ApiError && (isBadRequest(error) || isInvalid(error)))) throw error;
-    rememberStatusRefused(state, error.message, status.intent !== undefined, world.monotonic());
+    rememberStatusRefused(memory, error.message, status.intent !== undefined, world.monotonic());
     return 'refused';
   }
-  rememberWritten(state, kept);
-  const key = keyOf(rollout.metadata.namespace, rollout.metadata.name);
+  rememberWritten(memory, kept);
+  const key = nameOf(rollout.metadata);
   const objects = cache.objects(key);
   // A MySQLRollout that another cluster owns has no slot.
   if (objects === null || isOwnOf(objects.cluster, rollout)) fleet.note(key, kept);
   return 'written';
+}
+
+/** Writes an intent to the status, or removes a settled one. */
+export async function writeIntent(
+  pass: Pass<StatusClient>,
+  rollout: MySQLRollout,
+  { status, news }: StatusReport,
+): Promise<StatusWrite> {
+  const result = await writeStatus(pass, rollout, status, 'disrupt');
+  if (result === 'written') {
+    const objects = pass.context.cache.objects(pass.key);
+    emitNews(news, objects && { objects, rollout }, pass.context);
+  }
+  return result;
 }

@@ -5,6 +5,7 @@ import { withoutFullStop } from '../sentences.ts';
 import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
 import { unread } from './comeback.ts';
+import { longWrite } from './long-write.ts';
 import { type Asked, after, type MemberName, rule } from './rule.ts';
 
 /** The step that was chosen is not done. */
@@ -101,19 +102,22 @@ export const step = {
   }),
   ...checks,
   ReplicasBehind: rule<ReplicasBehind>({
-    holds: ({ situation, members }) => replicasBehind(situation, members),
+    holds: replicasBehind,
     sentence: ({ member, limitSeconds, graceSeconds, replicas }, name) =>
-      `the switchover away from ${name(member)} waits until replicas are less than ${limitSeconds} s behind: ` +
+      (limitSeconds === null
+        ? `${name(member)} waits until the other replicas have received what the primary has committed: `
+        : `the switchover away from ${name(member)} waits until replicas are less than ${limitSeconds} s behind: `) +
       replicas.map((replica) => explainReplica(replica, graceSeconds, name)).join('; '),
     meaning: 'A replica is too far behind for a switchover, or its replication delay is unknown.',
     details:
-      'MOCO blocks writes until the replica that it chooses has caught up, for up to 50 seconds a try, and until every other replica has finished the transaction that it is applying, without a limit. The controller asks the agent of every replica right before it requests a switchover. It waits for a delay that can not be read for at most replicaDelayGraceSeconds.',
+      'MOCO blocks writes until the replica that it chooses has caught up, for up to 50 seconds a try, and until every other replica has finished the transaction that it is applying, without a limit. The controller asks the agent of every replica right before it requests a switchover. It waits for a delay that can not be read for at most replicaDelayGraceSeconds. With the feature gate ReplicationFacts it asks MySQL itself as well: a replica has to have received and applied what the primary had committed when it was asked, and before another replica is taken, it has to have received it.',
     endedBy: ['the members', 'time', 'a person'],
     ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. Look for a long transaction or a lock in the replica. If a delay can not be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods.',
     overridable: true,
     brief: true,
     assumed: after('moment', (snapshot) => snapshot),
   }),
+  ...longWrite,
   RevisionsKept: rule<{ readonly revision: string }>({
     holds: ({ situation: { snapshot, policy } }) => {
       const { statefulSet } = snapshot;
@@ -173,6 +177,10 @@ function explainReplica({ ordinal, reading }: ReplicaBehind, graceSeconds: numbe
       return `the delay of ${replica} is not read yet`;
     case 'delay':
       return `${replica} is ${Math.floor(reading.seconds)} s behind`;
+    case 'notReceived':
+      return `${replica} has not received ${transactions(reading.transactions)} of the primary`;
+    case 'notApplied':
+      return `${replica} has not applied ${transactions(reading.transactions)} that it has received`;
     case 'notReplicating':
       return `${replica} does not replicate (${withoutFullStop(reading.message)})`;
     case 'unknown':
@@ -180,6 +188,7 @@ function explainReplica({ ordinal, reading }: ReplicaBehind, graceSeconds: numbe
   }
 }
 
+const transactions = (number: number): string => `${number} transaction${number === 1 ? '' : 's'}`;
 /**
  * So many evictions of the whole fleet may wait for the disruption controller. It has one worker: the next eviction
  * goes when one of them has been observed, so that evictions begin at the rate at which it works. It observes an eviction

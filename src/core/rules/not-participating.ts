@@ -1,6 +1,8 @@
 import { somebodyLeads } from '../acknowledging.ts';
 import { moved, recovered, replaced } from '../expected.ts';
+import type { ReplicaSaid } from '../mysql-reading.ts';
 import { recoverySeconds } from '../recovering.ts';
+import { lastingSeconds } from '../replicas-behind.ts';
 import { everyOtherParticipates, type Member, type Situation } from '../situation.ts';
 import { doesNotWork } from '../statefulset-controller.ts';
 import { after, rule } from './rule.ts';
@@ -78,16 +80,21 @@ export const notParticipating = {
     ends: 'When the member has recovered. Otherwise the controller restarts it after what its startup probe allows (startupWaitSeconds of the MySQLCluster) if it is recovering from a crash, after 90 s if its startup probe has passed since it was last observed to start, else after failoverGraceSeconds.',
     assumed: after('member', recovered),
   }),
-  FailoverUnfinished: rule<{ readonly primary: number; readonly member: number; readonly graceSeconds: number }>({
+  FailoverUnfinished: rule<UnfinishedFailover>({
     holds: ({ situation, members }) => {
       const { snapshot, policy } = situation;
       const [member] = members;
       if (member === undefined || somebodyLeads(situation, members)) return null;
       const { primaryIndex: primary } = snapshot.cluster;
-      return { primary, member: member.ordinal, graceSeconds: policy.failoverGraceSeconds };
+      return {
+        primary,
+        member: member.ordinal,
+        graceSeconds: policy.failoverGraceSeconds,
+        said: saidOf(situation, member),
+      };
     },
-    sentence: ({ primary, member, graceSeconds }, name) =>
-      `the primary ${name(primary)} has not participated for more than ${graceSeconds} s, and MOCO has not moved it; ${name(member)} runs and may have received transactions that nobody has applied yet, so it is not restarted`,
+    sentence: ({ primary, member, graceSeconds, said }, name) =>
+      `the primary ${name(primary)} has not participated for more than ${graceSeconds} s, and MOCO has not moved it; ${name(member)} runs and ${explainApplier(said)}, so it is not restarted`,
     meaning: 'The primary does not participate, no failover has ended, and a running replica would be restarted.',
     details:
       "MOCO's failover stops the I/O threads of the replicas, which makes them not ready, and waits until the most advanced one has applied everything: a long transaction or an ALTER TABLE takes as long as it takes. A replica that is restarted in that time does not start its threads again, since MOCO sets skip_replica_start: what it has received is then never applied, and the failover never ends.",
@@ -140,4 +147,26 @@ export const notParticipating = {
 function mayGoWithoutPrimary({ participating, majority }: Situation, member: Member): boolean {
   if (member.participates) return false;
   return !member.primary || participating >= majority || participating === 0;
+}
+
+interface UnfinishedFailover {
+  readonly primary: number;
+  readonly member: number;
+  readonly graceSeconds: number;
+  /** What MySQL itself says. `null` if it was not asked recently. */
+  readonly said: ReplicaSaid | null;
+}
+
+function saidOf({ snapshot: { mysql }, deadlines }: Situation, { facts }: Member): ReplicaSaid | null {
+  if (mysql === null || mysql.ageSeconds === null || deadlines.reached(mysql.ageSeconds, lastingSeconds)) return null;
+  const said = mysql.members.find(({ uid }) => uid === facts.uid)?.said;
+  return said?.kind === 'replica' ? said : null;
+}
+
+function explainApplier(said: ReplicaSaid | null): string {
+  if (said === null) return 'may have received transactions that nobody has applied yet';
+  const { unapplied, applier } = said;
+  if (unapplied === 0) return 'has applied all that it has received, which a failover may still need';
+  const error = applier.error === 0 ? '' : `, with MySQL's error ${applier.error}`;
+  return `has received ${unapplied} transactions that it has not applied; its applier ${applier.runs ? 'works' : 'has stopped'}${error}`;
 }

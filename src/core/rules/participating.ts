@@ -156,10 +156,10 @@ export const participating = {
         : { member: member.ordinal, others: othersThatAcknowledge(situation, member), needed: situation.majority };
     },
     sentence: ({ member, others, needed }, name) =>
-      `without ${name(member)} ${others} ${others === 1 ? 'member is' : 'members are'} known to acknowledge commits, and ${needed} are needed, the primary among them`,
-    meaning: 'Without this member too few others are known to acknowledge commits, and writes could stop.',
+      `without ${name(member)} ${others} ${others === 1 ? 'member' : 'members'} can acknowledge commits, as far as is known, and ${needed} are needed, the primary among them`,
+    meaning: 'Without this member too few others can acknowledge commits, as far as is known, and writes could stop.',
     details:
-      "Of the others only those that participate count: a member that is behind looks like one with broken replication. Once this member has not participated for failoverGraceSeconds, running members with MOCO's role label count as well.",
+      "Of the others only those that participate count: a member that is behind looks like one with broken replication. Once this member has not participated for failoverGraceSeconds, running members with MOCO's role label count as well. With the feature gate ReplicationFacts a replica does not count while MySQL itself says that it has not received what the primary had committed.",
     endedBy: ['the members', 'time'],
     ends: 'By itself, when another member recovers or the primary participates again.',
     assumed: after('member', recovered),

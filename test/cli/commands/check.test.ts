@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { V1MicroTime } from '@kubernetes/client-node';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { neededByController, neededInWholeCluster } from '../../../src/cli/check/rights.ts';
@@ -110,6 +111,7 @@ describe('check', () => {
       ['ok', 'manifests'],
       ['ok', 'PersistentVolumeClaims'],
       ['ok', 'semi-sync plugins'],
+      ['ok', 'MySQL'],
     ]);
     expect(status).to.equal(0);
     expect(lines[1]).to.contain('moco-controller runs moco:0.36.0');
@@ -120,6 +122,30 @@ describe('check', () => {
     const { status, lines } = await installed.lines();
     expect(status).to.equal(0);
     expect(lines[1]).to.contain('with --partition-update-interval=5s').and.contain('leave the flag off');
+  });
+
+  it('says what is not known while MySQL itself is not asked, and where it is asked', async () => {
+    const lease = '/apis/coordination.k8s.io/v1/namespaces/moco-rollout-system/leases/moco-rollout';
+    const last = async (): Promise<string> => (await installed.lines('-n', 'default')).lines.at(-1) ?? '';
+    expect(await last()).to.contain(
+      'whether a replica that is ready has received what the primary has committed is not known',
+    );
+    const flags = JSON.stringify({ featureGates: { ReplicationFacts: true } });
+    installed.cluster.clusterScoped[lease] = {
+      metadata: {
+        namespace: 'moco-rollout-system',
+        name: 'moco-rollout',
+        uid: 'lease',
+        resourceVersion: '1',
+        annotations: { 'moco-rollout.io/flags': flags },
+      },
+      spec: { holderIdentity: 'a', renewTime: new V1MicroTime(installed.cluster.bench.world.wall()).toISOString() },
+    };
+    expect(await last()).to.match(
+      /^ok +MySQL +it is asked: system:serviceaccount:\S+ may read MOCO's Secrets in namespace default$/,
+    );
+    installed.denied.push('get secrets');
+    expect(await last()).to.contain('which it may not in namespace default: config/replication-facts grants it');
   });
 
   it('asks for the rights of config/rbac', () => {

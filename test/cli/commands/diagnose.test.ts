@@ -2,11 +2,11 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { jobs, pods, statefulSets } from '../../../src/kube/resource.ts';
+import { jobs, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import { member } from '../../controller/bench.ts';
 import { emergencyBackup } from '../../controller/moco-objects.ts';
-import type { Raw } from '../../controller/object-server.ts';
+import type { ObjectServer, Patch } from '../../controller/object-server.ts';
 import { answer } from '../../kube/fake-world.ts';
 import { FakeCluster, forbidden } from '../fake-cluster.ts';
 
@@ -29,14 +29,12 @@ const podSpec = {
   volumes: [{ name: 'data', csi: { driver: 'x', volumeAttributes: { token: secret } } }],
 };
 
-function plant(object: Raw, more: Record<string, unknown>): void {
-  object.metadata.annotations = {
-    ...object.metadata.annotations,
+function plant(server: ObjectServer, kind: ResourceKind, name: string, more: Patch): void {
+  const annotations = {
     'kubectl.kubernetes.io/last-applied-configuration': secret,
     'moco-rollout.io/shown': 'yes',
   };
-  object.metadata['managedFields'] = [{ manager: secret }];
-  Object.assign(object, more);
+  server.change(kind, name, { metadata: { annotations, managedFields: [{ manager: secret }] }, ...more });
 }
 
 describe('diagnose', () => {
@@ -63,13 +61,13 @@ describe('diagnose', () => {
 
   function plantEverywhere(): void {
     const { server } = cluster;
-    plant(server.get(clusterKind, 'test'), {
+    plant(server, clusterKind, 'test', {
       spec: { replicas: 3, podTemplate: { spec: podSpec }, hidden: secret },
     });
-    plant(server.get(statefulSets, 'moco-test'), {
+    plant(server, statefulSets, 'moco-test', {
       spec: { replicas: 3, template: { metadata: { annotations: { other: secret } }, spec: podSpec } },
     });
-    plant(server.get(pods, member(0)), {
+    plant(server, pods, member(0), {
       spec: podSpec,
       status: {
         phase: 'Running',
@@ -78,7 +76,8 @@ describe('diagnose', () => {
         ],
       },
     });
-    plant(cluster.server.create(jobs, emergencyBackup), { spec: { suspend: false, template: { spec: podSpec } } });
+    const { name } = server.create(jobs, emergencyBackup).metadata;
+    plant(server, jobs, name, { spec: { suspend: false, template: { spec: podSpec } } });
     const answers: Readonly<Record<string, readonly object[]>> = {
       '/apis/events.k8s.io/v1/namespaces/default/events': [
         event('moco-rollout', member(0)),

@@ -6,6 +6,7 @@ import { clusterKind } from '../../../src/moco/names.ts';
 import { revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
 import { FakeCluster } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
+import { addWholeCluster } from '../whole-clusters.ts';
 
 const labels = { 'app.kubernetes.io/instance': 'test' };
 
@@ -123,6 +124,27 @@ describe('history and undo', () => {
     expect(out).to.contain(
       '# Not restored, because it does not come from the podTemplate: spec.containers[agent].image',
     );
+  });
+
+  it('undo prints a command for each selected cluster of which a rollout is not complete', async () => {
+    const none = await cluster.run('undo', '--all');
+    expect(none).to.deep.equal({ status: 0, out: '', err: '' });
+    await cluster.bench.start().work();
+    const { status, out, err } = await cluster.run('undo', '--all', '-A');
+    expect([status, err]).to.deep.equal([0, '']);
+    const [command = '', ...comments] = out.trimEnd().split('\n').toReversed();
+    expect(comments.every((line) => line.startsWith('# '))).to.equal(true);
+    const [, patch = ''] =
+      /^kubectl patch mysqlcluster test -n default --type=merge --patch='(.*)'$/.exec(command) ?? [];
+    expect(JSON.parse(patch)).to.deep.equal(load((await cluster.run('undo', 'test')).out));
+  });
+
+  it('undo goes on with other clusters, and asks for a selection', async () => {
+    addWholeCluster(cluster.server, { name: 'other' });
+    const { status, out, err } = await cluster.run('undo', 'other', 'test');
+    expect([status, out.match(/^kubectl/gm)]).to.deep.equal([1, ['kubectl']]);
+    expect(err).to.match(/^error: /);
+    expect((await cluster.run('undo')).err).to.contain('expected a NAME, --selector or --all, got none of them');
   });
 
   it('undo reports that there is nothing to restore', async () => {

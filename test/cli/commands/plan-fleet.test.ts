@@ -45,6 +45,22 @@ describe('plan --fleet', () => {
     expect(cluster.server.writes).to.deep.equal([]);
   });
 
+  it('plays with the limits that the controller publishes, unless others are given', async () => {
+    addFleet(true);
+    const annotations = {
+      'moco-rollout.io/flags': '{"maxConcurrentRollouts":1,"disruptionIntervalMilliseconds":60000}',
+    };
+    const metadata = { namespace: 'moco-rollout-system', name: 'moco-rollout', annotations };
+    cluster.clusterScoped['/apis/coordination.k8s.io/v1/namespaces/moco-rollout-system/leases/moco-rollout'] = {
+      metadata,
+    };
+    const limits = async (...argv: readonly string[]): Promise<string | undefined> =>
+      /controller runs with (.*)/.exec((await cluster.run('plan', '--fleet', ...argv)).out)?.[1];
+    const rest = '--verify-first-cluster=true, --max-failing-rollouts=3 and';
+    expect(await limits()).to.equal(`--max-concurrent-rollouts=1, ${rest}`);
+    expect(await limits('--max-concurrent-rollouts=7')).to.equal(`--max-concurrent-rollouts=7, ${rest}`);
+  });
+
   it('takes no time for members whose update in place restarts nothing', async () => {
     const spec = { strategy: 'OnDelete', inPlace: { mode: 'IfPossible' } } as const;
     const status = { ...measured(100), strategy: 'OnDelete', updatesInPlace: true };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { statefulSets } from '../../../src/kube/resource.ts';
-import { clusterKind } from '../../../src/moco/names.ts';
+import { clusterKind, rolloutCompleteCondition } from '../../../src/moco/names.ts';
 import { revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
 import type { Patch, Raw } from '../../controller/object-server.ts';
 import { answer, status } from '../../kube/fake-world.ts';
@@ -54,6 +54,23 @@ describe('release', () => {
       'PATCH statefulsets/moco-test?dryRun',
       'PATCH statefulsets/moco-test',
     ]);
+  });
+
+  it('removes the condition RolloutComplete, which nobody would correct any more', async () => {
+    const conditions = (): readonly Patch[] =>
+      (cluster.server.get(clusterKind, 'test')['status'] as { readonly conditions: readonly Patch[] }).conditions;
+    const before = conditions();
+    const ours = { type: rolloutCompleteCondition, status: 'False', reason: 'RollingOut', observedGeneration: 1 };
+    const setOurs = (): Raw =>
+      cluster.server.change(clusterKind, 'test', { status: { conditions: [...before, ours] } });
+    setOurs();
+    expect(await cluster.run('release', 'test')).to.include({ status: 0, err: '' });
+    expect(conditions()).to.deep.equal(before);
+    setOurs();
+    const statusPath = /\/mysqlclusters\/test\/status$/;
+    cluster.fault = (request) => (statusPath.test(request.path) ? forbidden(request) : null);
+    expect(await cluster.run('release', 'test')).to.include({ status: 0, err: '' });
+    expectBack();
   });
 
   it('needs no MySQLRollout', async () => {

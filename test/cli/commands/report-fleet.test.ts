@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
-import { fleetClusters, holdCosts } from '../../../src/cli/html/fleet-figures.ts';
+import { fleetClusters, holdCosts, imageCounts } from '../../../src/cli/html/fleet-figures.ts';
 import { fleetPage } from '../../../src/cli/html/fleet-page.ts';
 import { FakeCluster, forbidden, sequencesPath } from '../fake-cluster.ts';
 import { fleetNow, recordedFleet } from '../recorded-fleet.ts';
@@ -64,10 +64,48 @@ describe('the page of a fleet', () => {
     expect(pageOf(0)).to.contain('There is no MySQLCluster.');
   });
 
-  it('loads nothing, has no script, and escapes all text', () => {
+  it('loads nothing, has no script but the one for the search, and escapes all text', () => {
     const html = pageOf(7, (index) => `"><script>alert(${index})</script>`);
-    expect(html).not.to.match(/<script|https?:|url\(|@import|src=|href=/);
+    expect(html).not.to.match(/https?:|url\(|@import|src=|href=/);
+    expect(html.match(/<script/g)).to.have.length(1);
+    expect(html).to.match(/script-src 'sha256-[^']+'">/);
     expect(html).to.contain('default/&quot;&gt;&lt;script&gt;alert(0)');
+  });
+
+  it('says what was rolled out, how many have it, and how many are being updated to it', () => {
+    const change = (from: string, to: string) => [{ path: 'spec.containers[mysqld].image', from, to }];
+    const [first, second, third] = recordedFleet(3);
+    if (
+      !first?.rollout?.status?.history?.[1] ||
+      !second?.rollout?.status?.history?.[0] ||
+      !third?.rollout?.status?.rollout
+    ) {
+      throw new Error('expected two rollouts that ended, and one under way');
+    }
+    Object.assign(first.rollout.status.history[1], { changes: change('mysql:1', 'mysql:2') });
+    Object.assign(second.rollout.status.history[0], { changes: change('mysql:1', 'mysql:3') });
+    Object.assign(third.rollout.status.rollout, { changes: change('mysql:1', 'mysql:2') });
+    const fleet = fleetClusters([first, second, third], monthAgo, fleetNow);
+    const counted = { container: 'mysqld', next: 0 };
+    expect(imageCounts(fleet)).to.deep.equal([
+      { ...counted, image: 'mysql:1', clusters: 2 },
+      { ...counted, image: 'mysql:2', clusters: 1, next: 1 },
+    ]);
+    expect(pageOf(1)).not.to.contain('What was rolled out');
+  });
+
+  it('calls rollouts that never began so, and not superseded', () => {
+    const [, second] = recordedFleet(2);
+    const entry = second?.rollout?.status?.history?.[0];
+    if (second === undefined || entry === undefined) throw new Error('expected a rollout that was superseded');
+    Object.assign(entry, { disruptions: 0, memberDurations: undefined });
+    const clusters = fleetClusters([second], monthAgo, fleetNow);
+    const times = { sinceMilliseconds: monthAgo, nowMilliseconds: fleetNow };
+    const html = fleetPage({ scope: 'x', clusters, sequences: [], ...times });
+    expect(html)
+      .to.contain('<li><b>0</b>superseded</li>')
+      .and.to.contain('<li><b>1</b>replaced before they began</li>')
+      .and.to.contain('class="rollout NotBegun"');
   });
 
   it('stays below half a kilobyte for each of 1,000 clusters', () => {

@@ -1,6 +1,7 @@
 import { V1MicroTime } from '@kubernetes/client-node';
 import { expect } from 'chai';
 import type { Lease } from '../../../src/kube/lease.ts';
+import { caughtUp } from '../../core/mysql-readings.ts';
 import { FakeCluster } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
 import { phases } from '../phases.ts';
@@ -24,6 +25,33 @@ describe('status and plan', () => {
       }
     });
   }
+
+  it('show what replicas have not received, and that MySQL can not be asked', async () => {
+    const cluster = await FakeCluster.start();
+    try {
+      const { bench } = cluster;
+      bench.replace(2);
+      bench.mysql.says('moco-test-2', { ...caughtUp, missing: 145, unapplied: 2 });
+      const program = bench.startAsking();
+      await program.work();
+      bench.world.freeze(10_000);
+      await program.work();
+      const { out } = await cluster.run('status', 'test');
+      expect(out).to.match(/MEMBER +ROLE +REVISION +STATE +BEHIND +VERDICT/);
+      expect(out).to.match(/moco-test-0 .*participating +- +/);
+      expect(out).to.match(/moco-test-1 .*participating +0 to receive, 0 to apply +/);
+      expect(out).to.match(/moco-test-2 .*participating +145 to receive, 2 to apply +/);
+      bench.mysql.problem = 'there is no Secret default/moco-test';
+      await program.work();
+      bench.world.freeze(10_000);
+      await program.work();
+      expect((await cluster.run('status', 'test')).out).to.contain(
+        'note     MySQL can not be asked, and the rollout goes on without: there is no Secret default/moco-test',
+      );
+    } finally {
+      await cluster.close();
+    }
+  });
 
   it('say which rules are overridden, until when, by whom and why', async () => {
     const cluster = await FakeCluster.start();

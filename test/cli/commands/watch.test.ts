@@ -1,6 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
+import { rolloutKind } from '../../../src/api/rollout.ts';
 import type { Terminal } from '../../../src/cli/host.ts';
+import { clusterKind } from '../../../src/moco/names.ts';
+import { mysqlCluster } from '../../controller/moco-objects.ts';
 import { FakeCluster } from '../fake-cluster.ts';
 import { phases } from '../phases.ts';
 
@@ -24,10 +27,28 @@ describe('status --watch', () => {
     expect(stripVTControlCharacters(out).replaceAll('\r', '')).to.equal((await cluster.run('status', 'test')).out);
   });
 
+  it('has those clusters first that need a person, then those that move, those that wait, and those that are done', async () => {
+    const add = (name: string, status: object): void => {
+      const metadata = { name, namespace: 'default' };
+      cluster.server.create(clusterKind, { ...mysqlCluster(), metadata: { ...metadata, uid: name, generation: 1 } });
+      cluster.server.create(rolloutKind, { metadata, status: { replicas: 3, ...status } });
+    };
+    const hold = (rule: string) => ({ hold: { rule, message: '', since: '2026-07-01T12:00:00Z' } });
+    add('a-done', { conditions: [{ type: 'Ready', status: 'True' }] });
+    add('b-waits', hold('AwaitingFleetSlot'));
+    add('c-moves', hold('UpdatedMemberNotParticipating'));
+    add('d-fails', hold('UpdateRevisionFailing'));
+    const { out } = await watched({ columns: 200, rows: 30, colour: false });
+    const names = [...stripVTControlCharacters(out).matchAll(/^([a-z-]+) /gm)].map(([, name]) => name);
+    expect(names).to.deep.equal(['d-fails', 'c-moves', 'test', 'b-waits', 'a-done']);
+  });
+
   it('writes a line for each cluster elsewhere', async () => {
     const { status, out } = await watched(null);
     expect(status).to.equal(130);
-    expect(out).to.match(/^default\/test {2}Progressing {2}2\/3 {2}AwaitingSwitchover: [^\n]+\n$/);
+    expect(out).to.match(
+      /^2026-07-01T12:\d\d:\d\dZ {2}default\/test {2}Progressing {2}2\/3 {2}AwaitingSwitchover: [^\n]+\n$/,
+    );
   });
 
   it('counts what is held above the list', async () => {

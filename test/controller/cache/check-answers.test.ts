@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { Checks } from '../../../src/controller/cache/check-answers.ts';
-import { prometheusChecks } from '../../../src/controller/cache/check-reader.ts';
+import { Checks, prometheusChecks } from '../../../src/controller/cache/check-answers.ts';
 import type { CheckReading } from '../../../src/core/readings.ts';
 import { CheckMetrics } from '../../../src/telemetry/request-metrics.ts';
 import { FakeWorld } from '../../kube/fake-world.ts';

@@ -6,7 +6,7 @@ import type { Step, Target } from '../../../src/core/decision.ts';
 import { isDisruptive, ruleOf } from '../../../src/core/step.ts';
 import { ApiClient } from '../../../src/kube/api-client.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
-import type { ExchangeResponse } from '../../../src/kube/world.ts';
+import type { ApiAnswer } from '../../support/api-server/api-answer.ts';
 import { Bench, member } from '../bench.ts';
 
 const target = (ordinal: number, uid = `uid-${ordinal}`, resourceVersion = '1'): Target => ({
@@ -99,7 +99,7 @@ describe('invalidating an intent', () => {
     happens: (bench: Bench) => void,
   ): Promise<[Bench, Intent, boolean, readonly number[]]> {
     const bench = new Bench();
-    const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }));
+    const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }), signal);
     const targets = ordinals.map((ordinal) => {
       const { uid, resourceVersion } = bench.server.get(pods, member(ordinal)).metadata;
       return target(ordinal, uid, resourceVersion);
@@ -108,7 +108,7 @@ describe('invalidating an intent', () => {
     if (!isDisruptive(step)) throw new Error('expected a delete to be disruptive');
     const intent = intentOf(step, [], statefulSet, 'an-id', 'somebody', 'then');
     happens(bench);
-    const { staysDemoted, spared } = await invalidate(intent, 'default', api, signal);
+    const { staysDemoted, spared } = await invalidate(intent, 'default', api);
     return [bench, intent, staysDemoted, spared];
   }
 
@@ -162,9 +162,9 @@ describe('invalidating an intent', () => {
     /** An eviction of member 2 and its intent; `happens` may do the first of its writes. Resolves to the late answer. */
     async function lateEviction(
       happens: (bench: Bench, firstWrite: () => void) => void,
-    ): Promise<[Bench, ExchangeResponse]> {
+    ): Promise<readonly [Bench, ApiAnswer]> {
       const bench = new Bench();
-      const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }));
+      const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }), signal);
       const { uid, resourceVersion } = bench.server.get(pods, member(2)).metadata;
       const step = evict(target(2, uid, resourceVersion));
       if (!isDisruptive(step)) throw new Error('expected an eviction to be disruptive');
@@ -175,7 +175,7 @@ describe('invalidating an intent', () => {
       happens(bench, () => {
         rest = begin();
       });
-      await invalidate(intent, 'default', api, signal);
+      await invalidate(intent, 'default', api);
       const late = rest ?? begin();
       return [bench, typeof late === 'function' ? late() : late];
     }
@@ -193,21 +193,21 @@ describe('invalidating an intent', () => {
     };
     for (const [moment, happens] of Object.entries(moments)) {
       it(`refuses what is left of it: ${moment}`, async () => {
-        const [bench, { status }] = await lateEviction(happens);
-        expect(status).to.equal(409);
+        const [bench, { code }] = await lateEviction(happens);
+        expect(code).to.equal(409);
         expect(bench.server.get(pods, member(2)).metadata).not.to.have.property('deletionTimestamp');
       });
     }
 
     it('leaves a pod alone that both have reached', async () => {
       const bench = new Bench();
-      const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }));
+      const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }), signal);
       const { uid, resourceVersion } = bench.server.get(pods, member(2)).metadata;
       const step = evict(target(2, uid, resourceVersion));
       if (!isDisruptive(step)) throw new Error('expected an eviction to be disruptive');
-      await api.evictPod('default', target(2, uid, resourceVersion), signal);
+      await api.evictPod('default', target(2, uid, resourceVersion));
       const writes = bench.server.writes.length;
-      await invalidate(intentOf(step, [], statefulSet, 'an-id', 'somebody', 'then'), 'default', api, signal);
+      await invalidate(intentOf(step, [], statefulSet, 'an-id', 'somebody', 'then'), 'default', api);
       expect(bench.server.writes).to.have.lengthOf(writes);
     });
 
@@ -233,13 +233,13 @@ describe('invalidating an intent', () => {
 
   it('about a lower partition changes the StatefulSet and no pod, so that a late write fails', async () => {
     const bench = new Bench();
-    const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }));
+    const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }), signal);
     const { uid, resourceVersion } = bench.server.get(statefulSets, 'moco-test').metadata;
     const { uid: podUid, resourceVersion: podVersion } = bench.server.get(pods, member(2)).metadata;
     const step = lower(2, target(2, podUid, podVersion));
     if (!isDisruptive(step)) throw new Error('expected a setPartition to be disruptive');
     const intent = intentOf(step, [], { ...statefulSet, uid, resourceVersion }, 'an-id', 'somebody', 'then');
-    await invalidate(intent, 'default', api, signal);
+    await invalidate(intent, 'default', api);
     expect(bench.server.get(pods, member(2)).metadata.resourceVersion).to.equal(podVersion);
     const after = bench.server.get(statefulSets, 'moco-test').metadata;
     expect(after.resourceVersion).not.to.equal(resourceVersion);

@@ -46,6 +46,7 @@ const without = (mode: Mode, onDeleteEnabled: boolean, spec: object, isAdopted =
     { onDeleteEnabled, partitionDriver: 'moco', inPlaceEnabled: true },
     configured(spec).sources,
     isAdopted,
+    true,
   );
 
 const everything = {
@@ -127,10 +128,20 @@ describe('settings without effect', () => {
     const spec = { inPlace: { mode: 'Only' } };
     const { policy, sources } = configured(spec);
     const off = { onDeleteEnabled: true, partitionDriver: 'moco', inPlaceEnabled: false } as const;
-    expect(settingsWithoutEffect('OnDelete', off, sources, true)).to.deep.equal(['inPlace']);
+    expect(settingsWithoutEffect('OnDelete', off, sources, true, true)).to.deep.equal(['inPlace']);
     expect(inForce(policy, 'OnDelete', defaultPolicy, true, false).inPlaceUpdates.mode).to.equal('Never');
     expect(inForce(policy, 'OnDelete', defaultPolicy, true, true).inPlaceUpdates.mode).to.equal('Only');
     expect(inForce(policy, 'Partition', defaultPolicy, true, true).inPlaceUpdates.mode).to.equal('Never');
+  });
+
+  it('has waits for long writes while MySQL is not asked', () => {
+    const { sources } = configured({ longWriteGraceSeconds: 5, longWritePolicy: 'Hold' });
+    const all = { onDeleteEnabled: true, partitionDriver: 'moco', inPlaceEnabled: true } as const;
+    expect(settingsWithoutEffect('OnDelete', all, sources, true, false)).to.deep.equal([
+      'longWriteGraceSeconds',
+      'longWritePolicy',
+    ]);
+    expect(settingsWithoutEffect('OnDelete', all, sources, true, true)).to.deep.equal([]);
   });
 
   it('do not reach the decision if MOCO drives', () => {
@@ -156,7 +167,7 @@ describe('condition PolicyInForce', () => {
       settings: configured(spec),
       withoutEffect: without(mode, onDeleteEnabled, spec).map((field) => ({
         field,
-        gate: gateWithout(field, { onDeleteEnabled, inPlaceEnabled: true, partitionDriver: 'moco' }),
+        gate: gateWithout(field, { onDeleteEnabled, inPlaceEnabled: true, partitionDriver: 'moco' }, true),
       })),
       policy: { ...defaultPolicy, mode },
     });
@@ -188,9 +199,9 @@ describe('condition PolicyInForce', () => {
         'strategy has no effect while the feature gate UpdateStrategyOnDelete is off; ' +
         "paused has no effect while MOCO's own partition controller lowers the partition",
     });
-    expect(gateWithout('inPlace', { onDeleteEnabled: true, inPlaceEnabled: false, partitionDriver: 'moco' })).to.equal(
-      'InPlaceUpdate',
-    );
+    expect(
+      gateWithout('inPlace', { onDeleteEnabled: true, inPlaceEnabled: false, partitionDriver: 'moco' }, true),
+    ).to.equal('InPlaceUpdate');
   });
   it('names what cannot be read', () => {
     const { status, reason, message } = said('OnDelete', { partition: -1 });

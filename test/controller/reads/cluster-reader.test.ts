@@ -20,7 +20,7 @@ class Scene {
     return this.server.exchange(request);
   });
   readonly server: ObjectServer = new ObjectServer(() => this.world.wall());
-  readonly reader = new ClusterReader(new ApiClient({ world: this.world, qps: 1000, burst: 1000 }));
+  readonly reader = new ClusterReader(new ApiClient({ world: this.world, qps: 1000, burst: 1000 }), forever);
 
   constructor() {
     this.server.create(clusterKind, mysqlCluster());
@@ -37,7 +37,7 @@ class Scene {
     const cluster = projectCluster(this.server.get(clusterKind, 'test'));
     if (cluster === null) throw new Error('expected a MySQLCluster, got none');
     const nothing = { cluster, statefulSet: null, pods: [], budgets: [], jobs: [], jobsUnreadable: null };
-    const view = await this.reader.readAll(nothing, forever);
+    const view = await this.reader.readAll(nothing);
     if (view === null) throw new Error('expected a view of the cluster, got none');
     this.requests.length = 0;
     return view;
@@ -74,7 +74,7 @@ describe('reads of a confirmation', () => {
   it('are in parallel and done once if nothing has changed', async () => {
     const scene = new Scene();
     const known = await scene.firstView();
-    expect(await scene.reader.readNewest(known, forever)).to.deep.equal(known);
+    expect(await scene.reader.readNewest(known)).to.deep.equal(known);
     expect(scene.requests).to.have.lengthOf(7);
   });
 
@@ -84,7 +84,7 @@ describe('reads of a confirmation', () => {
     scene.server.create(jobs, emergencyBackup);
     const listed = async (view: LiveObjects): Promise<readonly string[] | null> => {
       scene.requests.length = 0;
-      const newest = await scene.reader.readNewest(view, forever);
+      const newest = await scene.reader.readNewest(view);
       return scene.requests.includes('jobs') ? (newest?.objects.jobs.map(({ name }) => name) ?? []) : null;
     };
     expect(await listed(known)).to.equal(null);
@@ -104,7 +104,7 @@ describe('reads of a confirmation', () => {
     scene.server.change(clusterKind, 'test', backupPolicy);
     const known = await scene.firstView();
     scene.server.always('GET', /\/jobs$/, () => answer(403, status(403, 'Forbidden')));
-    const newest = await scene.reader.readNewest(known, forever);
+    const newest = await scene.reader.readNewest(known);
     expect(newest?.objects).to.deep.include({ jobs: [], jobsUnreadable: '403 Forbidden: Forbidden it is' });
   });
 
@@ -113,12 +113,12 @@ describe('reads of a confirmation', () => {
       const scene = new Scene();
       const known = await scene.firstView();
       happens(scene.server);
-      const newest = await scene.reader.readNewest(known, forever);
+      const newest = await scene.reader.readNewest(known);
       const inOrder = scene.requests.slice(7);
       expect(inOrder.slice(0, 3)).to.have.members(['statefulsets', 'mysqlrollouts', 'poddisruptionbudgets']);
       expect(inOrder.slice(3, -1)).to.have.members(['pods', 'pods', 'pods']);
       expect(inOrder.at(-1)).to.equal('mysqlclusters');
-      expect(newest).to.deep.equal(await scene.reader.readAll(known.objects, forever));
+      expect(newest).to.deep.equal(await scene.reader.readAll(known.objects));
       expect(scene.requests.length, 'the requests that the rate limit reserves').to.be.at.most(
         7 + mostReads(known.objects),
       );
@@ -130,7 +130,7 @@ describe('reads of a confirmation', () => {
     scene.server.change(clusterKind, 'test', backupPolicy);
     const known = await scene.firstView();
     scene.server.create(jobs, emergencyBackup);
-    const newest = await scene.reader.readNewest(known, forever);
+    const newest = await scene.reader.readNewest(known);
     expect(scene.requests.slice(8 + 3, -1)).to.have.members(['jobs', 'pods', 'pods', 'pods']);
     expect(newest?.objects.jobs.map(({ name }) => name)).to.deep.equal(['emergency-backup']);
   });
@@ -147,7 +147,7 @@ describe('reads of a confirmation', () => {
         versions.push((changed['metadata'] as { resourceVersion: string }).resourceVersion);
       }
     });
-    const newest = await scene.reader.readNewest(known, forever);
+    const newest = await scene.reader.readNewest(known);
     const { statefulSet: read, pods: members } = newest?.objects ?? known.objects;
     expect([read?.resourceVersion, members[1]?.resourceVersion]).to.deep.equal(versions);
   });
@@ -157,7 +157,7 @@ describe('reads of a confirmation', () => {
     const known = await scene.firstView();
     const before = known.rollout as MySQLRollout;
     const older = { ...before, metadata: { ...before.metadata, resourceVersion: '1' } };
-    const newest = await scene.reader.readNewest({ ...known, rollout: older }, forever);
+    const newest = await scene.reader.readNewest({ ...known, rollout: older });
     expect(newest?.rollout).to.deep.equal(before);
     expect(scene.requests).to.have.lengthOf(14);
   });
@@ -166,6 +166,6 @@ describe('reads of a confirmation', () => {
     const scene = new Scene();
     const known = await scene.firstView();
     scene.server.remove(clusterKind, 'test');
-    expect(await scene.reader.readNewest(known, forever)).to.equal(null);
+    expect(await scene.reader.readNewest(known)).to.equal(null);
   });
 });

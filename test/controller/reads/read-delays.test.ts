@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AgentDelayReader } from '../../../src/controller/reads/delay-reader.ts';
+import { AgentDelayReader } from '../../../src/controller/reads/read-delays.ts';
 import type { PodGet } from '../../../src/kube/pod-http.ts';
 import { projectPod } from '../../../src/moco/projections.ts';
 import type { PodRecord } from '../../../src/moco/records.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { clusterKind } from '../../../src/moco/names.ts';
+import { clusterKind, releasedAnnotation } from '../../../src/moco/names.ts';
 import { Bench, type Process } from '../bench.ts';
 import { appliedBy, revisionAfter, revisionBefore } from '../moco-objects.ts';
 import { completion, rollOut } from '../whole-rollout.ts';
@@ -49,6 +49,22 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
       bench.world.freeze(60_000);
     }
     expect([writes.length, reads.length]).to.deep.equal(before);
+  });
+
+  it('is removed from a cluster that is released, and comes back with its adoption', async () => {
+    const [bench, program] = await complete();
+    const release = (value: string | null): void =>
+      bench.changeCluster({ metadata: { annotations: { [releasedAnnotation]: value } } });
+    release('true');
+    await program.work();
+    expect(completion(bench)).to.equal(undefined);
+    expect(written(bench)).to.have.length(2);
+    bench.changePod(1, { metadata: { labels: { x: '1' } } });
+    await program.work();
+    expect(written(bench)).to.have.length(2);
+    release(null);
+    await program.work();
+    expect(completion(bench)).to.include({ status: 'True' });
   });
 
   it('leaves every other condition and field unchanged, in its place', async () => {

@@ -101,7 +101,7 @@ describe('the events of a rollout', () => {
     program.sync();
     await program.pass().catch(() => {});
     expect(program.events).to.deep.equal([]);
-    expect(program.log.of('info')).to.include('did not happen: evicting moco-test-2');
+    expect(program.log.of('warn')).to.include('did not happen: evicting moco-test-2');
   });
 });
 
@@ -110,7 +110,9 @@ describe('the log of a rollout', () => {
     const bench = new Bench();
     const program = bench.start();
     await program.work();
-    const [step, ...waits] = program.log.lines.filter(({ level }) => level === 'info').map(({ fields }) => fields);
+    const of = (level: string) => program.log.lines.filter((line) => line.level === level).map(({ fields }) => fields);
+    const [step, ...others] = of('info');
+    const waits = of('debug').filter((fields) => 'rule' in fields && 'stale' in fields);
     expect(step).to.deep.equal({
       cluster: 'default/test',
       step: 'evict',
@@ -118,7 +120,30 @@ describe('the log of a rollout', () => {
       result: 'done',
       member: member(2),
     });
+    expect(others).to.deep.equal([]);
     expect(waits).to.deep.equal([{ cluster: 'default/test', rule: 'MemberTerminating', stale: 3, member: member(2) }]);
+  });
+
+  it('warns of what needs somebody, once it has lasted if it is brief', async () => {
+    const bench = new Bench();
+    const program = bench.start();
+    bench.setting({ maxUnavailable: 'many' } as never);
+    await program.work();
+    bench.world.freeze(60_000);
+    await program.work();
+    const warned = () =>
+      program.log.lines.flatMap(({ level, fields }) => (level === 'warn' && 'stale' in fields ? [fields] : []));
+    expect(warned()).to.deep.equal([{ cluster: 'default/test', rule: 'SettingsInvalid', stale: 3 }]);
+    bench.setting({});
+    bench.changeRollout({ spec: { maxUnavailable: 1 } });
+    await program.work();
+    bench.replace(2);
+    bench.mysqld(2, 'CrashLoopBackOff');
+    await program.work();
+    expect(warned().map((fields) => (fields as { rule?: string }).rule)).to.deep.equal([
+      'SettingsInvalid',
+      'UpdateRevisionFailing',
+    ]);
   });
 
   it('has a line if the same rule holds because of another member', async () => {

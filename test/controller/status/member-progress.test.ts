@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Intent, RolloutProgress } from '../../../src/api/rollout-status.ts';
 import type { Finished } from '../../../src/controller/facts/ended-step.ts';
-import type { ClusterState } from '../../../src/controller/memory/cluster-memory.ts';
+import type { OwnWrite } from '../../../src/controller/facts/own-writes.ts';
 import { memberProgressOf, type Seen } from '../../../src/controller/status/member-progress.ts';
 import { newsOf } from '../../../src/controller/status/news.ts';
 import type { MemberFacts, StatefulSetFacts } from '../../../src/core/snapshot.ts';
@@ -222,9 +222,9 @@ describe('the progress of members', () => {
     sparesSwitchover: false,
     demotion: null,
   });
-  const noWrites = { ownWrites: [] };
+  const noWrites: readonly OwnWrite[] = [];
   const known = { waiting: [0, 1], unavailableMembers: [{ ordinal: 2, since: '2026-01-01T00:00:00Z' }] };
-  const turns = (two: Partial<Seen>, end: Finished | null, pending: Pick<ClusterState, 'ownWrites'> = noWrites) =>
+  const turns = (two: Partial<Seen>, end: Finished | null, pending: readonly OwnWrite[] = noWrites) =>
     memberProgressOf(
       known,
       null,
@@ -339,7 +339,7 @@ describe('the progress of members', () => {
       'while an own write is not seen yet',
       {},
       ended('conflict'),
-      { ownWrites: [{ what: 'eviction', uid: 'u', expected: 'gone', sinceMilliseconds: 0 }] },
+      [{ what: 'eviction', uid: 'u', expected: 'gone', sinceMilliseconds: 0 }],
     ],
   ] as const) {
     it(`is not reset ${what}`, () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
-import { isShown } from '../../../src/controller/status/shown.ts';
+import { isShown } from '../../../src/controller/status/due.ts';
 import type { Hold } from '../../../src/core/decision.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { Bench, type Process } from '../bench.ts';

@@ -140,7 +140,8 @@ async function mysqlLibraries(root: string, unpacked: string, programs: ClusterP
 async function fingerprint({ programs, agent, controller, unpacked }: Sources): Promise<string> {
   const hash = createHash('sha256');
   const directory = fileURLToPath(new URL('.', import.meta.url));
-  for (const file of (await readdir(directory)).toSorted()) hash.update(await readFile(join(directory, file)));
+  const sources = (await readdir(directory)).filter((file) => file !== 'main.ts' && !file.endsWith('.test.ts'));
+  for (const file of sources.toSorted()) hash.update(await readFile(join(directory, file)));
   hash.update(JSON.stringify([programs.directory, agent, controller, await versionOf(unpacked)]));
   return hash.digest('hex').slice(0, fingerprintCharacters);
 }

@@ -20,9 +20,14 @@ const connectMilliseconds = 2000;
 export async function readPasswords(client: ObjectClient, namespace: string, clusterName: string): Promise<Passwords> {
   const place = { namespace, name: statefulSetName(clusterName) };
   const { data } = await client.get<{ data: Readonly<Record<string, string>> }>(secrets, place, { priority: 'read' });
+  return passwordsOf(data, `${namespace}/${place.name}`);
+}
+
+/** @param data of the Secret `name` */
+export function passwordsOf(data: Readonly<Record<string, string>>, name: string): Passwords {
   const entries = Object.entries(passwordKeys).map(([user, key]) => {
     const value = data[key];
-    if (value === undefined) throw new Error(`Expected ${key} in Secret ${namespace}/${place.name}, it is not there`);
+    if (value === undefined) throw new Error(`Expected ${key} in Secret ${name}, it is not there`);
     return [user, Buffer.from(value, 'base64').toString()] as const;
   });
   return Object.fromEntries(entries) as Passwords;

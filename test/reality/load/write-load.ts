@@ -10,7 +10,12 @@ export interface WriteLoadOptions {
   readonly passwords: Passwords;
   /** How many connections write at a time; 0: nothing is written but one row at the start. */
   readonly writers: number;
+  /** How many of them connect anew for each row, as programs without a pool do; none by default. */
+  readonly freshWriters?: number;
 }
+
+/** Who keeps a connection until it breaks, and who connects anew for every row. */
+export type WriterKind = 'kept' | 'fresh';
 
 /** Between two writes of a writer. */
 const paceMilliseconds = 15;
@@ -23,14 +28,15 @@ export function now(): number {
 
 /**
  * Writers that insert one row after the other through the primary's Service of a cluster that nobody has written to.
- * Each keeps its connection until it breaks, as an application's pool does. Every acknowledged row is remembered.
+ * Most keep their connection until it breaks, as an application's pool does. Every acknowledged row is remembered.
  */
 export class WriteLoad {
   readonly #options: WriteLoadOptions;
   readonly #acknowledged = new Rows();
   readonly #errors = new Map<string, number>();
   readonly #began: number;
-  #gaps: WriteGaps;
+  /** Of all writers together, and of those of each kind. */
+  #gaps: Readonly<Record<'all' | WriterKind, WriteGaps>>;
   #isStopping = false;
   #ended: number | null = null;
   #writing: Promise<unknown> = Promise.resolve();
@@ -41,15 +47,18 @@ export class WriteLoad {
   private constructor(options: WriteLoadOptions, began: number) {
     this.#options = options;
     this.#began = began;
-    this.#gaps = new WriteGaps(began);
+    this.#gaps = gapsFrom(began);
   }
 
   /** Resolves once the first row is acknowledged. */
   static async start(options: WriteLoadOptions): Promise<WriteLoad> {
     const load = new WriteLoad(options, now());
     await load.#prepare();
-    load.#gaps = new WriteGaps(now());
-    load.#writing = Promise.all(Array.from({ length: options.writers }, (_, index) => load.#write(index + 1)));
+    load.#gaps = gapsFrom(now());
+    const { writers, freshWriters = 0 } = options;
+    load.#writing = Promise.all(
+      Array.from({ length: writers }, (_, index) => load.#write(index + 1, index < freshWriters ? 'fresh' : 'kept')),
+    );
     return load;
   }
 
@@ -68,8 +77,8 @@ export class WriteLoad {
   }
 
   /** From the start to the stop; none of a load without writers. */
-  gaps(): readonly WriteGap[] {
-    return this.#options.writers === 0 ? [] : this.#gaps.until(this.#ended ?? now());
+  gaps(kind: 'all' | WriterKind = 'all'): readonly WriteGap[] {
+    return this.#options.writers === 0 ? [] : this.#gaps[kind].until(this.#ended ?? now());
   }
 
   /** Resolves once no statement is on its way; the next one comes after {@link resume}. */
@@ -100,17 +109,21 @@ export class WriteLoad {
     });
   }
 
-  async #write(writer: number): Promise<void> {
+  async #write(writer: number, kind: WriterKind): Promise<void> {
     // One whose outcome is unknown is not used again.
     let number = 0;
-    await this.#persist(async (session) => {
-      while (!this.#isStopping) {
-        await this.#gate?.promise;
-        number += 1;
-        await this.#insert(session, [writer, number]);
-        await delay(paceMilliseconds);
-      }
-    });
+    while (!this.#isStopping) {
+      await this.#persist(async (session) => {
+        do {
+          await this.#gate?.promise;
+          number += 1;
+          await this.#insert(session, [writer, number]);
+          this.#gaps[kind].acknowledged(now());
+          await delay(paceMilliseconds);
+          if (kind === 'fresh') return;
+        } while (!this.#isStopping);
+      });
+    }
   }
 
   /** Does it on one connection after the other until it has succeeded or the load stops. */
@@ -141,6 +154,10 @@ export class WriteLoad {
     this.#inserts.add(insert);
     await insert.finally(() => this.#inserts.delete(insert));
     this.#acknowledged.add(row);
-    this.#gaps.acknowledged(now());
+    this.#gaps.all.acknowledged(now());
   }
+}
+
+function gapsFrom(began: number): Readonly<Record<'all' | WriterKind, WriteGaps>> {
+  return { all: new WriteGaps(began), kept: new WriteGaps(began), fresh: new WriteGaps(began) };
 }

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { type Parsed, parsed, wholeNumber } from '../../../hack/bench/program/run-program.ts';
 import { disturbed } from './disturbed.ts';
 import { inPlace } from './in-place.ts';
+import { mysqlFacts } from './mysql-facts.ts';
 import type { Scenario } from './scenario.ts';
 import { unchanged } from './unchanged.ts';
 import { others, undisturbed } from './undisturbed.ts';
@@ -25,6 +26,7 @@ export const scenarios: readonly Scenario[] = [
   ...unserved,
   ...unchanged,
   ...inPlace,
+  ...mysqlFacts,
   ...others,
 ];
 const mostRuns = 100;

@@ -18,7 +18,7 @@ import { beginBackup } from '../../support/moco/backup-job.ts';
 import { dataVolume } from '../../support/moco/names.ts';
 import { sampleCluster } from '../../support/moco/sample.ts';
 import { createBackupPolicy } from '../../support/real-moco/backup-policy.ts';
-import type { StoreRecord } from '../../verification/chaos/record.ts';
+import type { StoreRecord } from '../../verification/chaos/store-record.ts';
 import type { Change } from '../../verification/witness/moment.ts';
 import type { WitnessedCluster, WitnessedPod } from '../../verification/witness/objects.ts';
 import type { Bed } from '../bed.ts';

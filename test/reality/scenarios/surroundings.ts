@@ -1,7 +1,7 @@
 import type { Interruption } from '../../../hack/bench/program/interruption.ts';
 import { progressing, type Say } from '../../../hack/bench/program/progress.ts';
 import { LiveClusters } from '../../../hack/bench/rollouts/live-cluster.ts';
-import { StoreRecord } from '../../verification/chaos/record.ts';
+import { StoreRecord } from '../../verification/chaos/store-record.ts';
 import { openBed } from '../bed.ts';
 import { Program } from './program.ts';
 import type { Surroundings } from './reality-cluster.ts';

@@ -73,14 +73,14 @@ export async function startCertificates(
   const issued = new Set<string>();
   const caBundle = Buffer.from(cluster.caBundle).toString('base64');
   const loop = new ObjectLoop({ kubeconfig: cluster.kubeconfig, name: 'certificates', kinds }, async (loop) => {
-    for (const certificate of loop.objects<Certificate>('certificates')) {
+    for (const certificate of loop.objects('certificates') as readonly Certificate[]) {
       const { uid } = certificate.metadata;
       if (issued.has(uid)) continue;
       await createSecret(loop.client, cluster, certificate);
       issued.add(uid);
     }
     for (const which of ['mutating', 'validating'] as const) {
-      for (const { metadata, webhooks = [] } of loop.objects<WebhookConfiguration>(which)) {
+      for (const { metadata, webhooks = [] } of loop.objects(which) as readonly WebhookConfiguration[]) {
         const wants = metadata.annotations?.[injected] !== undefined;
         const patch = webhooks.flatMap(({ clientConfig }, index) => {
           const place = `/webhooks/${index}/clientConfig/caBundle`;

@@ -87,6 +87,7 @@ export class Cluster {
   readonly #nodes: ClusterNode[] = [];
   #servers: ClusterServers | null = null;
   #forwards: Forwards | null = null;
+  #stopped: Promise<void> | null = null;
   #volumes: ReturnType<typeof localVolumes> | null = null;
 
   constructor(id: string, directory: string, programs: ClusterPrograms, guard: Guard) {
@@ -182,9 +183,13 @@ export class Cluster {
   }
 
   /** Ends every process, removes everything. Calling it again is harmless. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
     await this.#volumes?.stop();
-    this.#volumes = null;
     await Promise.all(this.#nodes.filter(({ isOn }) => isOn).map((node) => node.powerOff()));
     await this.#servers?.close();
     await this.#forwards?.close();

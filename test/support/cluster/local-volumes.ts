@@ -23,7 +23,11 @@ export function localVolumes(
   const kinds = { claims: persistentVolumeClaims, volumes: persistentVolumes };
   const volumesOf = (node: string): string => join(directoryOf(node), 'volumes');
   return new ObjectLoop({ kubeconfig, name: 'local-volumes', kinds }, async (loop) => {
-    const steps = volumeSteps(loop.objects<Claim>('claims'), loop.objects<Volume>('volumes'), volumesOf);
+    const steps = volumeSteps(
+      loop.objects('claims') as readonly Claim[],
+      loop.objects('volumes') as readonly Volume[],
+      volumesOf,
+    );
     for (const step of steps) {
       await perform(loop.client, step).catch((error: unknown) => {
         // Done before, and not yet seen.

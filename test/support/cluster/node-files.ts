@@ -11,6 +11,8 @@ export const registries = 'registries';
 export function containerdConfiguration(directory: string, plugins: string): string {
   return `version = 3
 root = "${directory}/containerd"
+[plugins."io.containerd.internal.v1.opt"]
+  path = "${directory}/opt"
 [plugins."io.containerd.cri.v1.images"]
   [plugins."io.containerd.cri.v1.images".pinned_images]
     sandbox = "${pauseImage}"
@@ -58,6 +60,7 @@ export function kubeletConfiguration({ directory, ca, cgroup }: KubeletSettings)
     clusterDNS: [addresses.controlPlane],
     clusterDomain: 'cluster.local',
     resolvConf: `${directory}/resolv.conf`,
+    volumePluginDir: `${directory}/volume-plugins`,
     makeIPTablesUtilChains: false,
     serializeImagePulls: false,
     // The machine's disk is shared by all nodes: one that fills up evicts nobody here, and no image is removed.

@@ -62,8 +62,8 @@ export class ObjectLoop<Name extends string> {
   }
 
   /** As received. */
-  objects<T>(kind: Name): readonly T[] {
-    return this.#stores[kind].values().map(({ object }) => object as T);
+  objects(kind: Name): readonly unknown[] {
+    return this.#stores[kind].values().map(({ object }) => object);
   }
 
   /** Resolves once it has seen every object. */

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeCgroups } from './cgroups.ts';
 
@@ -22,7 +22,9 @@ export interface ClusterRecord {
 export async function record(id: string, of: Pick<ClusterRecord, 'directory' | 'openedIn'>): Promise<void> {
   await mkdir(directory, { recursive: true });
   const written: ClusterRecord = { id, ...of, pid: process.pid, began: (await beginOf(process.pid)) ?? '' };
-  await writeFile(join(directory, id), JSON.stringify(written));
+  const unfinished = `${directory}.${id}`;
+  await writeFile(unfinished, JSON.stringify(written));
+  await rename(unfinished, join(directory, id));
 }
 
 /** All that has been started here and not been forgotten. */

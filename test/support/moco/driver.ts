@@ -1,14 +1,16 @@
 import PQueue from 'p-queue';
 import { isConflict, isNotFound } from '../../../src/kube/api-error.ts';
 import type { Log, World } from '../../../src/kube/world.ts';
+import { carryOut, type Look } from '../carry-out.ts';
 import type { ObjectClient } from '../object-client.ts';
 import type { Faults } from './faults.ts';
 import { Looks } from './looks.ts';
 import { Loop, type LoopOptions } from './loop.ts';
 import type { Pod } from './objects.ts';
 import { ObjectsOfClusters } from './objects-of-clusters.ts';
+import { perform } from './perform.ts';
 import { type ClusteringDurations, defaultSettings, type PartitionIntervals, type Settings } from './settings.ts';
-import type { WrittenKind } from './write.ts';
+import type { Write, WrittenKind } from './write.ts';
 
 export interface MocoOptions {
   readonly client: ObjectClient;
@@ -70,6 +72,7 @@ const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore }
 function ignore(): void {}
 
 class Moco implements MocoStandIn {
+  readonly #client: ObjectClient;
   readonly #world: World;
   readonly #log: Log;
   readonly #withPartitionController: boolean;
@@ -96,11 +99,11 @@ class Moco implements MocoStandIn {
       clustering: { ...defaultSettings.clustering, ...clustering },
       partition: { ...defaultSettings.partition, ...partition },
     };
+    this.#client = client;
     this.#looks = new Looks({
-      client,
-      world,
-      objects: this.#objects,
-      settings: this.#settings,
+      view: (...cluster) => this.#objects.view(...cluster),
+      now: () => ({ monotonicMilliseconds: world.monotonic(), wallMilliseconds: world.wall() }),
+      settings: () => this.#settings,
       onDatabasesChange: (namespace, clusterName) => this.#tell(namespace, clusterName),
       onClusteringUpdate: (namespace, clusterName) =>
         this.#loops.get(key(namespace, clusterName))?.clustering.trigger(),
@@ -194,8 +197,13 @@ class Moco implements MocoStandIn {
       return existing;
     }
     const looks = this.#looks;
-    const loop = (part: string, look: () => Promise<number | null>, options?: LoopOptions): Loop =>
-      new Loop(this.#world, look, (error) => this.#failed(part, cluster, error), options);
+    const loop = (part: string, look: () => Look<Write>, options?: LoopOptions): Loop =>
+      new Loop(
+        this.#world,
+        () => carryOut(look(), (write) => this.#perform(write)),
+        (error) => this.#failed(part, cluster, error),
+        options,
+      );
     const loops: ClusterLoops = {
       reconcile: loop('reconcile', () => looks.reconcile(namespace, clusterName), {
         delayMilliseconds: this.#reconcileDelayMilliseconds,
@@ -208,6 +216,11 @@ class Moco implements MocoStandIn {
     };
     this.#loops.set(cluster, loops);
     return loops;
+  }
+
+  async #perform(write: Write): Promise<void> {
+    const left = await perform(this.#client, write);
+    if (left !== null) this.#objects.wrote(left);
   }
 
   /** On a conflict or a deleted object the next run sees the new state, and nothing is reported. */

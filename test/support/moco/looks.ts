@@ -1,16 +1,14 @@
-import type { World } from '../../../src/kube/world.ts';
 import { clusterNameLabel } from '../../../src/moco/names.ts';
-import type { ObjectClient } from '../object-client.ts';
+import { all, type Look } from '../carry-out.ts';
 import { ClusterManager } from './cluster-manager.ts';
 import { reconciledStatus } from './cluster-status.ts';
+import type { ClusterView, Moment } from './cluster-view.ts';
 import { clusteringStep } from './clustering.ts';
 import { type ClusteringMind, freshMind } from './clustering-mind.ts';
 import { acceptsCommits, observeDatabases } from './databases.ts';
 import { type Faults, noFaults } from './faults.ts';
 import type { MySQLCluster, Pod } from './objects.ts';
-import type { ObjectsOfClusters } from './objects-of-clusters.ts';
 import { lowerPartition } from './partition.ts';
-import { perform } from './perform.ts';
 import { mysqldReady } from './readiness.ts';
 import { reconcile } from './reconcile.ts';
 import { same } from './same.ts';
@@ -18,10 +16,9 @@ import type { Settings } from './settings.ts';
 import type { Write } from './write.ts';
 
 interface LooksOptions {
-  readonly client: ObjectClient;
-  readonly world: World;
-  readonly objects: ObjectsOfClusters;
-  readonly settings: Settings;
+  readonly view: (namespace: string, clusterName: string) => ClusterView | null;
+  readonly now: () => Moment;
+  readonly settings: () => Settings;
   /** Told when the databases of a cluster are no longer what they were. */
   readonly onDatabasesChange: (namespace: string, clusterName: string) => void;
   /** Called after a successful reconciliation: the clustering of the cluster runs and has to check. */
@@ -29,8 +26,8 @@ interface LooksOptions {
 }
 
 /**
- * One run of each of MOCO's loops for one cluster: objects from the caches, a pure function over them, its writes
- * performed. Each resolves to the milliseconds after which to run again, or `null`, and rejects if a write fails.
+ * MOCO itself, whoever plays it: one run of each of its loops for one cluster, and what its process and MySQL remember
+ * in between.
  */
 export class Looks {
   readonly #options: LooksOptions;
@@ -44,8 +41,17 @@ export class Looks {
   }
 
   changeFaults(namespace: string, clusterName: string, faults: Partial<Faults>): void {
-    const cluster = key(namespace, clusterName);
-    this.#faults.set(cluster, { ...(this.#faults.get(cluster) ?? noFaults), ...faults });
+    this.#faults.set(key(namespace, clusterName), { ...this.faultsOf(namespace, clusterName), ...faults });
+  }
+
+  faultsOf(namespace: string, clusterName: string): Faults {
+    return this.#faults.get(key(namespace, clusterName)) ?? noFaults;
+  }
+
+  /** What MySQL and the clustering of a cluster have come to; nothing yet of one that is not there. */
+  mindOf(namespace: string, clusterName: string): ClusteringMind {
+    const view = this.#options.view(namespace, clusterName);
+    return view === null ? freshMind : this.#mind(view.cluster);
   }
 
   /**
@@ -59,13 +65,13 @@ export class Looks {
 
   mysqldReady(pod: Pod): boolean {
     const { namespace, labels } = pod.metadata;
-    const view = this.#options.objects.view(namespace, labels?.[clusterNameLabel] ?? '');
+    const view = this.#options.view(namespace, labels?.[clusterNameLabel] ?? '');
     return view !== null && mysqldReady(view, this.#mind(view.cluster), this.#faultsOf(view.cluster), pod);
   }
 
   /** Whether a commit would be answered at the moment. */
   acceptsCommits(namespace: string, clusterName: string): boolean {
-    const view = this.#options.objects.view(namespace, clusterName);
+    const view = this.#options.view(namespace, clusterName);
     if (view === null) {
       return false;
     }
@@ -75,69 +81,45 @@ export class Looks {
     return acceptsCommits(databases, faults);
   }
 
-  async reconcile(namespace: string, clusterName: string): Promise<null> {
-    const { objects, settings, world, onClusteringUpdate } = this.#options;
-    const view = objects.view(namespace, clusterName);
-    if (view === null) {
-      return null;
-    }
-    const { writes, endsWithStatus, clustering } = reconcile(view, settings, world.wall());
-    const failure = await this.#performAll(writes).then(
-      () => null,
-      (error: unknown) => ({ error }),
-    );
-    if (failure === null && this.#manager.change(view.cluster.metadata.uid, clustering)) {
+  *reconcile(namespace: string, clusterName: string): Look<Write> {
+    const { view: viewOf, settings, now, onClusteringUpdate } = this.#options;
+    const view = viewOf(namespace, clusterName);
+    if (view === null) return null;
+    const { writes, endsWithStatus, clustering } = reconcile(view, settings(), now().wallMilliseconds);
+    const isDone = yield* all(writes);
+    if (isDone && this.#manager.change(view.cluster.metadata.uid, clustering)) {
       onClusteringUpdate(namespace, clusterName);
     }
     if (endsWithStatus) {
       // The StatefulSet as it was before: the real one reads a cache that doesn't show its own writes yet.
-      const latest = objects.view(namespace, clusterName)?.cluster ?? view.cluster;
+      const latest = viewOf(namespace, clusterName)?.cluster ?? view.cluster;
       // Of the reconciled generation: if the object has changed meanwhile, the write conflicts.
       const cluster = latest.metadata.generation === view.cluster.metadata.generation ? latest : view.cluster;
-      const status = reconciledStatus({ ...view, cluster }, failure === null, world.wall());
-      await this.#performAll(status === null ? [] : [status]);
+      const status = reconciledStatus({ ...view, cluster }, isDone, now().wallMilliseconds);
+      if (status !== null && !(yield status)) return 'failed';
     }
-    if (failure !== null) {
-      throw failure.error;
-    }
-    return null;
+    return isDone ? null : 'failed';
   }
 
-  async cluster(namespace: string, clusterName: string): Promise<number | null> {
-    const { objects, settings, world, onDatabasesChange } = this.#options;
-    const view = objects.view(namespace, clusterName);
-    if (view === null || !this.#manager.isClustering(view.cluster.metadata.uid)) {
-      return null;
-    }
+  *cluster(namespace: string, clusterName: string): Look<Write> {
+    const { view: viewOf, settings, now, onDatabasesChange } = this.#options;
+    const view = viewOf(namespace, clusterName);
+    if (view === null || !this.#manager.isClustering(view.cluster.metadata.uid)) return null;
     const before = this.#mind(view.cluster);
-    const now = { monotonicMilliseconds: world.monotonic(), wallMilliseconds: world.wall() };
-    const step = clusteringStep(view, before, now, settings.clustering, this.#faultsOf(view.cluster));
-    await this.#performAll(step.writes);
+    const step = clusteringStep(view, before, now(), settings().clustering, this.#faultsOf(view.cluster));
+    if (!(yield* all(step.writes))) return 'failed';
     this.#minds.set(view.cluster.metadata.uid, step.mind);
-    if (!same(step.mind.databases, before.databases)) {
-      onDatabasesChange(namespace, clusterName);
-    }
+    if (!same(step.mind.databases, before.databases)) onDatabasesChange(namespace, clusterName);
     return step.requeueAfterMilliseconds;
   }
 
-  async lowerPartition(namespace: string, clusterName: string): Promise<number | null> {
-    const { objects, settings, world } = this.#options;
-    const view = objects.view(namespace, clusterName);
-    if (view === null) {
-      return null;
-    }
-    const look = lowerPartition(view, settings.partition, world.wall());
-    await this.#performAll(look.write === null ? [] : [look.write]);
+  *lowerPartition(namespace: string, clusterName: string): Look<Write> {
+    const { view: viewOf, settings, now } = this.#options;
+    const view = viewOf(namespace, clusterName);
+    if (view === null) return null;
+    const look = lowerPartition(view, settings().partition, now().wallMilliseconds);
+    if (look.write !== null && !(yield look.write)) return 'failed';
     return look.requeueAfterMilliseconds;
-  }
-
-  async #performAll(writes: readonly Write[]): Promise<void> {
-    for (const write of writes) {
-      const left = await perform(this.#options.client, write);
-      if (left !== null) {
-        this.#options.objects.wrote(left);
-      }
-    }
   }
 
   #mind(cluster: MySQLCluster): ClusteringMind {
@@ -145,7 +127,7 @@ export class Looks {
   }
 
   #faultsOf({ metadata }: MySQLCluster): Faults {
-    return this.#faults.get(key(metadata.namespace, metadata.name)) ?? noFaults;
+    return this.faultsOf(metadata.namespace, metadata.name);
   }
 }
 

@@ -4,23 +4,10 @@ import { Store, type Stored } from '../../../src/kube/store.ts';
 import type { Log, World } from '../../../src/kube/world.ts';
 import { clusterNameLabel, createdByLabel, createdByMoco } from '../../../src/moco/names.ts';
 import type { ObjectClient } from '../object-client.ts';
-import type { ClusterView } from './cluster-view.ts';
+import { type ClusterView, type ObjectOf, viewOf } from './cluster-view.ts';
 import { storageClasses, writtenKinds } from './kinds.ts';
-import { prefixedName } from './names.ts';
-import type { CronJob, KubernetesObject, MySQLCluster, PersistentVolumeClaim, Pod, StatefulSet } from './objects.ts';
+import type { KubernetesObject } from './objects.ts';
 import type { WrittenKind } from './write.ts';
-
-/** What each kind is as an object. */
-interface ObjectOf {
-  readonly MySQLCluster: MySQLCluster;
-  readonly StatefulSet: StatefulSet;
-  readonly Pod: Pod;
-  readonly Service: KubernetesObject;
-  readonly ServiceAccount: KubernetesObject;
-  readonly PodDisruptionBudget: KubernetesObject;
-  readonly CronJob: CronJob;
-  readonly PersistentVolumeClaim: PersistentVolumeClaim;
-}
 
 /** A whole object, unchanged. */
 interface Cached extends Stored {
@@ -93,24 +80,11 @@ export class ObjectsOfClusters {
 
   /** `null` if there is no such MySQLCluster. */
   view(namespace: string, clusterName: string): ClusterView | null {
-    const [cluster] = this.#of('MySQLCluster', namespace, clusterName);
-    if (cluster === undefined) {
-      return null;
-    }
-    const name = prefixedName(clusterName);
-    const named = <K extends WrittenKind>(kind: K): ObjectOf[K] | null =>
-      this.#of(kind, namespace, clusterName).find(({ metadata }) => metadata.name === name) ?? null;
-    return {
-      cluster,
-      statefulSet: named('StatefulSet'),
-      pods: this.#of('Pod', namespace, clusterName),
-      services: this.#of('Service', namespace, clusterName),
-      serviceAccount: named('ServiceAccount'),
-      budget: named('PodDisruptionBudget'),
-      backupCronJob: this.#of('CronJob', namespace, clusterName)[0] ?? null,
-      claims: this.#of('PersistentVolumeClaim', namespace, clusterName),
-      storageClasses: [...this.#storageClasses.values()].map(({ object }) => object),
-    };
+    return viewOf(
+      clusterName,
+      (kind) => this.#of(kind, namespace, clusterName),
+      [...this.#storageClasses.values()].map(({ object }) => object),
+    );
   }
 
   #of<K extends WrittenKind>(kind: K, namespace: string, clusterName: string): readonly ObjectOf[K][] {

@@ -1,3 +1,4 @@
+import type { ContentType } from '../../../src/kube/api-client.ts';
 import { isNotFound } from '../../../src/kube/api-error.ts';
 import { path } from '../../../src/kube/resource.ts';
 import type { ObjectClient } from '../object-client.ts';
@@ -7,58 +8,48 @@ import type { KubernetesObject } from './objects.ts';
 import { isRecord } from './same.ts';
 import type { Patch, Write } from './write.ts';
 
-const manager = { fieldManager: mocoManager };
+interface Request {
+  readonly method: 'PATCH' | 'PUT' | 'DELETE';
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly contentType?: ContentType;
+  readonly body: Readonly<Record<string, unknown>>;
+}
 
-/** Performs one write. Resolves to the resulting object, or `null` if there is none; rejects with ApiError. */
-export async function perform(client: ObjectClient, write: Write): Promise<KubernetesObject | null> {
+/** What a write sends to the API server. */
+export function requestOf(write: Write): Request {
   const kind = writtenKinds[write.kind];
   const target = path(kind, write);
+  const query = { fieldManager: mocoManager };
   switch (write.verb) {
-    case 'apply':
-      return client.call<KubernetesObject>({
-        method: 'PATCH',
-        path: target,
-        query: { ...manager, force: true },
-        contentType: 'application/apply-patch+yaml',
-        body: write.body,
-        priority: 'disrupt',
-      });
-    case 'patch':
-      return client.call<KubernetesObject>({
-        method: 'PATCH',
-        path: target,
-        query: manager,
-        contentType: 'application/merge-patch+json',
-        body: patchBody(write),
-        priority: 'disrupt',
-      });
+    case 'apply': {
+      const contentType = 'application/apply-patch+yaml';
+      return { method: 'PATCH', path: target, query: { ...query, force: 'true' }, contentType, body: write.body };
+    }
+    case 'patch': {
+      const contentType = 'application/merge-patch+json';
+      return { method: 'PATCH', path: target, query, contentType, body: patchBody(write) };
+    }
     case 'replaceStatus':
-      return client.call<KubernetesObject>({
-        method: 'PUT',
-        path: path(kind, { ...write, subresource: 'status' }),
-        query: manager,
-        body: write.body,
-        priority: 'status',
-      });
-    case 'delete':
-      return deleteObject(client, target, write.orphan);
+      return { method: 'PUT', path: `${target}/status`, query, body: write.body };
+    case 'delete': {
+      const propagationPolicy = write.orphan ? 'Orphan' : 'Background';
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy };
+      return { method: 'DELETE', path: target, query: {}, body };
+    }
   }
 }
 
-async function deleteObject(client: ObjectClient, target: string, orphan: boolean): Promise<null> {
+/** Performs one write. Resolves to the resulting object, or `null` if there is none; rejects with ApiError. */
+export async function perform(client: ObjectClient, write: Write): Promise<KubernetesObject | null> {
+  const priority = write.verb === 'replaceStatus' ? 'status' : 'disrupt';
   try {
-    await client.call<unknown>({
-      method: 'DELETE',
-      path: target,
-      body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: orphan ? 'Orphan' : 'Background' },
-      priority: 'disrupt',
-    });
+    const left = await client.call<KubernetesObject>({ ...requestOf(write), priority });
+    return write.verb === 'delete' ? null : left;
   } catch (error) {
-    if (!isNotFound(error)) {
-      throw error;
-    }
+    if (write.verb === 'delete' && isNotFound(error)) return null;
+    throw error;
   }
-  return null;
 }
 
 /** The API server answers 409 to a patch that names another uid than the object's. */

@@ -1,238 +1,200 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { annotationOn, demoteAnnotation, demotedForAnnotation, strategyLabel } from '../../../src/moco/names.ts';
+import { RolloutCluster } from '../../cluster/rollout-cluster.ts';
+import { History } from '../../cluster/rollout-history.ts';
+import { controllerUser, storyOf } from '../../cluster/rollout-story.ts';
+import type { AuditEvent } from '../../support/control-plane/audit-log.ts';
 import { startControlPlane } from '../../support/control-plane/control-plane.ts';
 import { Stage } from '../../support/stage/stage.ts';
 import { Chance } from '../simulation/chance.ts';
-import { Ability } from '../witness/ability.ts';
-import { ClusterUnderChaos, clusterName, describe, LostRollout } from './cluster-under-chaos.ts';
+import { hear } from '../witness/hear.ts';
+import { actorOf, isAgreed, partitionOf } from '../witness/heard-disruptions.ts';
+import { type Act, type ClusterPlan, changesOf, type Driver, mostSwitchovers, type Task } from './acts.ts';
 import { drawDisturbances } from './disturbance.ts';
-import { Fates } from './fates.ts';
-import { judge, type Verdict } from './judge.ts';
-import { type Act, type ClusterPlan, changesOf, type Driver, mostSwitchovers } from './plan.ts';
-import { StoreRecord } from './record.ts';
 import { Replicas } from './replicas.ts';
-import { type Asked, StoreClock } from './store-clock.ts';
-import { Tally } from './tally.ts';
+import { StoreRecord } from './store-record.ts';
 
 export interface ChaosOptions {
   readonly seed: string;
   readonly acts: readonly Act[];
-  /** Whether processes are disturbed in between as well, and not at the points of the plans alone. */
-  readonly disturbs: boolean;
-  /** Whether moco-controller is killed and restarted in between, alone and together with every process of ours. */
-  readonly restartsMoco: boolean;
   /** Clusters at a time. */
   readonly sideBySide: number;
   /** No cluster is begun after that. */
   readonly milliseconds: number;
-  /** For one rollout. Beyond it, it is lost. */
-  readonly patienceMilliseconds?: number;
-  /** Nobody waits for anything once something has been found. */
-  readonly endsAtFailure?: boolean;
   readonly onLine: (line: string) => void;
 }
+
+/** The results of a run. */
+export interface Tally {
+  rollouts: number;
+  steps: number;
+  disruptions: number;
+  needless: number;
+  switchovers: number;
+  violations: number;
+  races: number;
+  /** Rollouts that never ended. */
+  lost: number;
+  disturbances: number;
+  /** Of the gate, and of a cluster's strategy in the middle of a rollout. */
+  flips: number;
+  kills: number;
+  processes: number;
+  mocoRestarts: number;
+  /** Those of them with which every process of ours was killed as well. */
+  restartsTogether: number;
+  /** Processes that ended by a defect. */
+  readonly defects: string[];
+}
+
+export const isFailure = ({ violations, lost, needless, defects }: Tally): boolean =>
+  violations + lost + needless + defects.length > 0;
 
 /**
  * An eviction that a budget has counted and that then found another version of the pod keeps the budget closed for two
  * minutes, which may happen more than once.
  */
-const defaultPatienceMilliseconds = 420_000;
+const patienceMilliseconds = 420_000;
+/** How long processes and moco-controller are left alone, and how long the latter is down. */
 const calm = { fromMilliseconds: 3000, toMilliseconds: 9000 } as const;
-/** The time between two restarts of moco-controller, and how long it is down. */
 const mocoStays = { fromMilliseconds: 500, toMilliseconds: 4000 } as const;
 const mocoIsAway = { fromMilliseconds: 200, toMilliseconds: 6000 } as const;
-/** Between two flips of the gate. */
 const gateStays = { fromMilliseconds: 6000, toMilliseconds: 15_000 } as const;
 /** MOCO's own order of things, sooner. */
-const partitionIntervals = { notReconciled: 100, notReady: 200, afterStep: 100, available: 1000 };
+const partition = { notReconciled: 100, notReady: 200, afterStep: 100, available: 1000 };
 const replicaCount = 2;
-/** Before a member is taken: processes start again, and one of them gets the lease. */
-const settlesMilliseconds = 6000;
-/** After that the witness takes them for able to act. */
-const ableMilliseconds = 10_500;
-/** How long a fate may keep a process from acting. */
-const fateMilliseconds = 25_000;
 const stackLine = /^\s+at /;
 
 /**
- * Plays rollouts on real control planes while the controller's processes are killed, frozen, cut off and lied to. Those of
- * one driver have one control plane after those of the other.
+ * Plays rollouts on real control planes while the controller's processes are killed, frozen and cut off, and
+ * moco-controller restarts. Those of one driver have one control plane after those of the other.
  */
 export async function playChaos(options: ChaosOptions): Promise<Tally> {
-  const tally = new Tally();
-  const progress = { beganAt: performance.now(), judged: 0 };
+  const tally: Tally = {
+    rollouts: 0,
+    steps: 0,
+    disruptions: 0,
+    needless: 0,
+    switchovers: 0,
+    violations: 0,
+    races: 0,
+    lost: 0,
+    disturbances: 0,
+    flips: 0,
+    kills: 0,
+    processes: 0,
+    mocoRestarts: 0,
+    restartsTogether: 0,
+    defects: [],
+  };
+  const endsAt = performance.now() + options.milliseconds;
   for (const driver of ['moco', 'own'] as const) {
     const acts = options.acts.filter((act) => act.driver === driver && act.plans.length > 0);
     if (acts.length === 0) continue;
-    const run = await Run.start(driver, tally, progress, options);
+    const controlPlane = await startControlPlane();
     try {
-      for (const act of acts) await run.playAct(act, options.acts.indexOf(act));
+      const stage = await Stage.open(controlPlane, { partitionDriver: driver, partition });
+      const history = await History.start(stage.client, stage.world);
+      const record = await StoreRecord.start(stage.client, (error) => {
+        tally.defects.push(`what the store holds is no longer known: ${String(error)}`);
+      });
+      for (const act of acts) await new Play({ stage, history, record }, act, options, tally, endsAt).run();
+      await record.stop();
+      await history.stop();
+      await stage.close();
     } finally {
-      await run.close();
+      await controlPlane.stop();
     }
   }
   return tally;
 }
 
-interface Progress {
-  readonly beganAt: number;
-  judged: number;
+interface Ground {
+  readonly stage: Stage;
+  readonly history: History;
+  readonly record: StoreRecord;
 }
 
-/** What is played on one control plane. */
-class Run {
-  readonly #tally: Tally;
-  readonly #progress: Progress;
-  readonly #options: ChaosOptions;
+/** One act. */
+class Play {
   readonly #stage: Stage;
+  readonly #history: History;
   readonly #record: StoreRecord;
-  readonly #clock: StoreClock;
-  readonly #fates: Fates;
-  readonly #asked: Asked[] = [];
-  readonly #met = new Map<string, string[]>();
+  readonly #act: Act;
+  readonly #options: ChaosOptions;
+  readonly #tally: Tally;
+  readonly #endsAt: number;
+  readonly #seed: string;
+  /** Processes with the gate off. */
   readonly #withoutGate = new Set<string>();
-  readonly #over = Promise.withResolvers<void>();
-  readonly #ability = new Ability();
-  /** Clusters that need calm at the moment. */
-  #calm = 0;
 
-  private constructor(
-    tally: Tally,
-    progress: Progress,
-    stage: Stage,
-    record: StoreRecord,
-    clock: StoreClock,
-    options: ChaosOptions,
-  ) {
-    this.#tally = tally;
-    this.#progress = progress;
+  constructor({ stage, history, record }: Ground, act: Act, options: ChaosOptions, tally: Tally, endsAt: number) {
     this.#stage = stage;
+    this.#history = history;
     this.#record = record;
-    this.#clock = clock;
+    this.#act = act;
     this.#options = options;
-    this.#fates = new Fates(new Chance(`${options.seed}/errors`), (namespace, actor, words) => {
-      this.#ability.impede(Date.now() - 1, Date.now() + fateMilliseconds);
-      const met = this.#met.get(namespace) ?? [];
-      met.push(`${new Date().toISOString().slice(11, 23)} ${actor.padEnd(10)} ${words}`);
-      this.#met.set(namespace, met);
-    });
+    this.#tally = tally;
+    this.#endsAt = endsAt;
+    this.#seed = `${options.seed}/${options.acts.indexOf(act)}`;
   }
 
-  static async start(driver: Driver, tally: Tally, progress: Progress, options: ChaosOptions): Promise<Run> {
-    const controlPlane = await startControlPlane();
-    try {
-      const stage = await Stage.open(controlPlane, { partitionDriver: driver, partition: partitionIntervals });
-      const record = await StoreRecord.start(stage.client, (error) => {
-        tally.defects.push(`what the store holds is no longer known: ${String(error)}`);
-      });
-      return new Run(tally, progress, stage, record, await StoreClock.start(stage.client), options);
-    } catch (error) {
-      await controlPlane.stop();
-      throw error;
-    }
-  }
-
-  async close(): Promise<void> {
-    this.#tally.points += this.#fates.met;
-    await this.#record.stop();
-    await this.#stage.close();
-    await this.#stage.controlPlane.stop();
-  }
-
-  async playAct(act: Act, generation: number): Promise<void> {
-    const { controlPlane } = this.#stage;
+  async run(): Promise<void> {
     const replicas = new Replicas({
       stage: this.#stage,
-      keyPair: await controlPlane.certificates.issue('chaos-proxy', ['127.0.0.1']),
-      fates: this.#fates,
-      elects: act.elects,
+      elects: this.#act.elects,
       count: replicaCount,
-      generation,
-      onConfirming: (actor, namespace) => this.#noteAsked(actor, namespace),
       onStart: (actor, hasGate) => {
         if (!hasGate) this.#withoutGate.add(actor);
       },
-      onEnd: (actor, log) => this.#noteEnd(actor, log),
+      onEnd: (log) => this.#noteEnd(log),
     });
     await replicas.start();
     const ending = new AbortController();
-    const disturbing = [
-      this.#disturb(replicas, generation, ending.signal),
-      this.#flipGate(replicas, act, generation, ending.signal),
-      this.#restartMoco(replicas, generation, ending.signal),
+    const troubles = [
+      this.#disturb(replicas, ending.signal),
+      this.#flipGate(replicas, ending.signal),
+      this.#restartMoco(replicas, ending.signal),
     ];
-    const queue = [...act.plans];
-    const workers = Array.from({ length: this.#options.sideBySide }, async () => {
+    const queue = [...this.#act.plans];
+    const worker = async (): Promise<void> => {
       for (let plan = queue.shift(); plan !== undefined; plan = queue.shift()) {
-        if (this.#isOver()) return;
-        await this.#playCluster(plan, act);
+        if (performance.now() > this.#endsAt) return;
+        await this.#playCluster(plan);
       }
-    });
+    };
     try {
-      await Promise.all(workers);
+      await Promise.all(Array.from({ length: this.#options.sideBySide }, worker));
     } finally {
       ending.abort();
-      await Promise.all(disturbing);
+      await Promise.all(troubles);
       await replicas.stop();
     }
     this.#tally.kills += replicas.kills;
     this.#tally.processes += replicas.started;
   }
 
-  #isOver(): boolean {
-    return performance.now() - this.#progress.beganAt > this.#options.milliseconds || this.#isEnded();
-  }
-
-  #isEnded(): boolean {
-    return this.#options.endsAtFailure === true && this.#tally.isFailure;
-  }
-
-  async #noteAsked(actor: string, namespace: string): Promise<void> {
-    const revision = await this.#clock.revision();
-    this.#asked.push({ actor, namespace, revision, atMilliseconds: Date.now() });
-  }
-
   /** One that loses its lease ends by itself, and one that finds no API server when it starts, each with a sentence. */
-  #noteEnd(actor: string, log: string): void {
+  #noteEnd(log: string): void {
     const said = log.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
     if (said.some((line) => line.includes('a defect:') || stackLine.test(line))) {
-      this.#tally.defects.push(`${actor} fell:\n${said.join('\n')}`);
+      this.#tally.defects.push(`a process fell:\n${said.join('\n')}`);
     }
   }
 
-  async #disturb(replicas: Replicas, generation: number, signal: AbortSignal): Promise<void> {
-    if (!this.#options.disturbs) return;
-    const chance = new Chance(`${this.#options.seed}/calm/${generation}`);
-    for (const disturbance of drawDisturbances(`${this.#options.seed}/${generation}`)) {
+  async #disturb(replicas: Replicas, signal: AbortSignal): Promise<void> {
+    const chance = new Chance(`${this.#seed}/calm`);
+    for (const disturbance of drawDisturbances(this.#seed)) {
       await sleep(chance.between(calm.fromMilliseconds, calm.toMilliseconds), signal);
-      await this.#untilDisturbable(signal);
       if (signal.aborted) return;
       this.#tally.disturbances += 1;
       await replicas.disturb(disturbance, chance.whole(0, replicaCount - 1));
     }
   }
 
-  /** Nothing befalls a process meanwhile but what waits at points of a step. */
-  async #calmly(act: () => Promise<void>): Promise<void> {
-    this.#calm += 1;
-    try {
-      await pause(settlesMilliseconds);
-      this.#ability.leads(true, Date.now());
-      await pause(ableMilliseconds);
-      await act();
-    } finally {
-      this.#calm -= 1;
-      if (this.#calm === 0) this.#ability.leads(false, Date.now());
-    }
-  }
-
-  async #untilDisturbable(signal: AbortSignal): Promise<void> {
-    while (this.#calm > 0 && !signal.aborted) await sleep(200, signal);
-  }
-
-  async #flipGate(replicas: Replicas, { flipsGate }: Act, generation: number, signal: AbortSignal): Promise<void> {
-    if (!flipsGate) return;
-    const chance = new Chance(`${this.#options.seed}/gate/${generation}`);
-    for (;;) {
+  async #flipGate(replicas: Replicas, signal: AbortSignal): Promise<void> {
+    const chance = new Chance(`${this.#seed}/gate`);
+    while (this.#act.flipsGate) {
       await sleep(chance.between(gateStays.fromMilliseconds, gateStays.toMilliseconds), signal);
       if (signal.aborted) return;
       this.#tally.flips += 1;
@@ -241,106 +203,131 @@ class Run {
   }
 
   /** Every second time all of our processes are killed as well, before or after it. */
-  async #restartMoco(replicas: Replicas, generation: number, signal: AbortSignal): Promise<void> {
-    if (!this.#options.restartsMoco) return;
-    const chance = new Chance(`${this.#options.seed}/moco/${generation}`);
+  async #restartMoco(replicas: Replicas, signal: AbortSignal): Promise<void> {
+    const chance = new Chance(`${this.#seed}/moco`);
     const { moco } = this.#stage;
-    while (!signal.aborted) {
+    for (;;) {
       await sleep(chance.between(mocoStays.fromMilliseconds, mocoStays.toMilliseconds), signal);
-      await this.#untilDisturbable(signal);
       if (signal.aborted) return;
-      const allOrAbort = this.#tally.mocoRestarts % 2 === 0;
+      const isTogether = this.#tally.mocoRestarts % 2 === 0;
       const oursFirst = chance.happens(0.5);
-      if (allOrAbort && oursFirst) replicas.killAll();
+      if (isTogether && oursFirst) replicas.killAll();
       await moco.pause();
-      if (allOrAbort && !oursFirst) replicas.killAll();
+      if (isTogether && !oursFirst) replicas.killAll();
       this.#tally.mocoRestarts += 1;
-      this.#tally.restartsTogether += allOrAbort ? 1 : 0;
+      this.#tally.restartsTogether += isTogether ? 1 : 0;
       await sleep(chance.between(mocoIsAway.fromMilliseconds, mocoIsAway.toMilliseconds), signal);
       await moco.resume();
     }
   }
 
-  async #playCluster(plan: ClusterPlan, act: Act): Promise<void> {
-    const { driver, flipsGate } = act;
-    const { patienceMilliseconds = defaultPatienceMilliseconds } = this.#options;
-    const circumstances = {
-      stage: this.#stage,
-      record: this.#record,
-      patienceMilliseconds,
-      flipsGate,
-      calmly: (act: () => Promise<void>) => this.#calmly(act),
-      over: this.#over.promise,
-    };
-    const cluster = new ClusterUnderChaos(plan, circumstances);
+  async #playCluster(plan: ClusterPlan): Promise<void> {
     const beganAt = performance.now();
+    const { name: namespace, replicas } = plan;
+    const cluster = new RolloutCluster(this.#stage, this.#history, namespace);
+    cluster.patientFor(patienceMilliseconds);
+    let { strategy } = plan;
     let lost: string | null = null;
-    const [first, ...others] = plan.rollouts;
     try {
-      this.#fates.await(plan.name, first?.points ?? []);
-      await cluster.create();
-      for (const rollout of plan.rollouts) {
-        if (others.includes(rollout)) this.#fates.await(plan.name, rollout.points);
-        this.#tally.rollouts += changesOf(rollout.task);
-        if (rollout.task.kind === 'flip') this.#tally.flips += 1;
-        await cluster.carryOut(rollout.task);
+      await cluster.create({ replicas });
+      await cluster.until('the controller has seen the cluster', ({ rollout }) => rollout !== null);
+      await cluster.setting({ strategy });
+      await this.#rests(cluster, strategy);
+      for (const task of plan.tasks) {
+        this.#tally.rollouts += changesOf(task);
+        if (task.kind === 'flip') strategy = task.to;
+        await this.#carryOut(cluster, task);
+        await this.#rests(cluster, strategy);
       }
     } catch (error) {
-      lost = error instanceof LostRollout ? error.message : `its user could not go on: ${String(error)}`;
+      lost = String(error);
     }
-    this.#fates.await(plan.name, []);
-    if (this.#isEnded()) return;
-    const verdict = judge({
-      namespace: plan.name,
-      cluster: clusterName,
-      changes: this.#record.changes(plan.name),
-      audit: await this.#stage.controlPlane.audit(),
-      asked: this.#asked,
-      mostSwitchovers: mostSwitchovers(plan, act),
-      ended: lost === null,
-      driver,
-      ability: this.#ability,
-      withoutGate: this.#withoutGate,
-    });
-    this.#tally.add(verdict, lost);
-    if (this.#isEnded()) this.#over.resolve();
-    this.#tell(plan, verdict, lost, act, (performance.now() - beganAt) / 1000);
-    if (lost === null) {
-      await cluster.remove();
-      this.#record.forget(plan.name);
-    }
+    await this.#judge(plan, cluster, lost, (performance.now() - beganAt) / 1000);
+    if (lost === null) await this.#stage.controlPlane.kubectl('delete', 'namespace', namespace, '--wait=false');
+    this.#record.forget(namespace);
   }
 
-  #tell(plan: ClusterPlan, verdict: Verdict, lost: string | null, act: Act, seconds: number): void {
-    const { name, replicas, rollouts, strategy } = plan;
-    const { witness, steps, disruptions, needless } = verdict;
-    const { onLine, seed, acts } = this.#options;
-    const met = this.#met.get(name) ?? [];
-    this.#progress.judged += 1;
-    const all = acts.reduce((sum, { plans }) => sum + plans.length, 0);
-    const tasks = rollouts
-      .map(({ task }) =>
-        task.kind === 'flip' ? `flip to ${task.to}` : task.kind === 'lost' ? `lost by ${task.how}` : task.kind,
-      )
-      .join(', ');
-    const how = `${act.elects ? 'one leads' : 'both act'}${act.flipsGate ? ', the gate flips' : ''}`;
-    onLine(
-      `${this.#progress.judged}/${all} ${name}: ${replicas} members, ${strategy} beside ${act.driver}, ${how}, ${tasks}: ${steps} steps, ${disruptions} disruptions, ${met.length} points, ${seconds.toFixed(1)} s`,
+  async #carryOut(cluster: RolloutCluster, task: Task): Promise<void> {
+    const first = task.kind === 'changeOfMind' ? task.first : task.image;
+    await cluster.setImage(first);
+    if (task.kind === 'image') return;
+    await cluster.until(`a member is given ${first}`, ({ pods }) =>
+      pods.some((pod) => JSON.stringify(pod).includes(`"image":"${first}"`)),
     );
-    for (const { kind, law, text, atMilliseconds, windowMilliseconds } of witness.findings) {
-      const at = new Date(atMilliseconds).toISOString().slice(11, 23);
-      onLine(`  → ${kind} at ${at}: ${law}: ${text} (window ${windowMilliseconds} ms)`);
-    }
-    if (lost !== null) onLine(`  → lost: ${lost}`);
-    if (needless > 0) onLine(`  → ${needless} disruptions more than needed`);
-    const isFailure = lost !== null || needless > 0 || witness.findings.some(({ kind }) => kind === 'violation');
-    if (!isFailure) return;
-    const log = this.#stage.controllers.flatMap((controller) => controller.log.split('\n'));
-    const about = log.filter((line) => line.includes(`"${name}/${clusterName}"`)).slice(-40);
-    for (const line of [...met, ...verdict.story].toSorted()) onLine(`    ${line}`);
-    for (const line of [...describe(this.#record.present(name)), ...about]) onLine(`    ${line}`);
-    onLine(`  SEED=${seed} REPLAY=${name} make chaos`);
+    if (task.kind === 'changeOfMind') return cluster.setImage(task.image);
+    this.#tally.flips += 1;
+    return cluster.setting({ strategy: task.to });
   }
+
+  /** Where the gate alternates, nobody knows which strategy is in force. */
+  async #rests(cluster: RolloutCluster, strategy: ClusterPlan['strategy']): Promise<void> {
+    await cluster.completes();
+    if (!this.#act.flipsGate) await (strategy === 'OnDelete' ? cluster.isTaken() : cluster.isByPartitions());
+    await cluster.until('no demotion of ours is left', ({ pods }) =>
+      pods.every(({ metadata }) => metadata.annotations?.[demotedForAnnotation] === undefined),
+    );
+  }
+
+  async #judge(
+    plan: ClusterPlan,
+    { namespace, name }: RolloutCluster,
+    lost: string | null,
+    seconds: number,
+  ): Promise<void> {
+    const { onLine, seed } = this.#options;
+    const { driver, elects, flipsGate } = this.#act;
+    const audit = (await this.#stage.controlPlane.audit()).filter(
+      ({ objectRef }) => objectRef?.namespace === namespace,
+    );
+    const witness = hear(this.#record.changes(namespace), audit, controllerUser, { minReadySeconds: 0 });
+    for (const event of audit.filter((one) => this.#withoutGate.has(actorOf(one)) && needsGate(one, driver))) {
+      const what = `${event.verb} ${event.objectRef?.resource} ${event.objectRef?.name}, with the gate off`;
+      witness.object('I10', what, Date.parse(event.requestReceivedTimestamp));
+    }
+    const { disruptions, needless, switchovers } = witness.measures(`${namespace}/${name}`, 0);
+    const most = mostSwitchovers(plan, this.#act);
+    if (most !== null && switchovers > most) {
+      witness.object('I8', `${switchovers} switchovers where ${most} would do`, Date.now());
+    }
+    const story = storyOf(audit, namespace);
+    const steps = story.filter(({ by, code }) => by === 'controller' && code < 300).length;
+    const violations = witness.findings.filter(({ kind }) => kind === 'violation');
+    const tally = this.#tally;
+    tally.steps += steps;
+    tally.disruptions += disruptions;
+    tally.needless += needless;
+    tally.switchovers += switchovers;
+    tally.violations += violations.length;
+    tally.races += witness.findings.length - violations.length;
+    tally.lost += lost === null ? 0 : 1;
+    const how = `${elects ? 'one leads' : 'both act'}${flipsGate ? ', the gate flips' : ''}`;
+    const tasks = plan.tasks.map(({ kind }) => kind).join(', ');
+    onLine(
+      `${namespace}: ${plan.replicas} members, ${plan.strategy} beside ${driver}, ${how}, ${tasks}: ${steps} steps, ${disruptions} disruptions, ${seconds.toFixed(1)} s`,
+    );
+    for (const { kind, law, text } of witness.findings) onLine(`  → ${kind}: ${law}: ${text}`);
+    if (lost !== null) onLine(`  → lost: ${lost}: ${JSON.stringify(this.#history.now(namespace).rollout?.status)}`);
+    if (needless > 0) onLine(`  → ${needless} disruptions more than needed`);
+    if (lost === null && needless === 0 && violations.length === 0) return;
+    for (const { at, by, text } of story) onLine(`    ${at.slice(11, 23)} ${by.padEnd(10)} ${text}`);
+    onLine(`  SEED=${seed} make chaos`);
+  }
+}
+
+interface Marked {
+  readonly metadata?: Readonly<Record<'labels' | 'annotations', Readonly<Record<string, string | null>> | undefined>>;
+}
+
+/** Only with the gate a process takes members itself; beside its own partitions it deletes those that are down. */
+function needsGate(event: AuditEvent, driver: Driver): boolean {
+  const { verb, objectRef, requestObject, requestURI } = event;
+  if (!isAgreed(event) || requestURI.includes('dryRun=')) return false;
+  if (objectRef?.resource === 'pods' && objectRef.subresource === 'eviction') return true;
+  if (objectRef?.resource === 'pods' && verb === 'delete') return driver === 'moco';
+  if (verb !== 'patch') return false;
+  const { labels, annotations } = ((requestObject ?? {}) as Marked).metadata ?? {};
+  if (typeof labels?.[strategyLabel] === 'string' || annotations?.[demoteAnnotation] === annotationOn) return true;
+  return driver === 'moco' && partitionOf(event) !== null;
 }
 
 /** Resolves after the delay, or when cancelled. */

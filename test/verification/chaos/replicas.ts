@@ -1,11 +1,11 @@
+import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { KeyPair } from '../../support/control-plane/certificates.ts';
+import { CuttingProxy } from '../../support/control-plane/cutting-proxy.ts';
 import { until } from '../../support/control-plane/until.ts';
 import type { ControllerProcess } from '../../support/stage/controller-process.ts';
 import type { Stage } from '../../support/stage/stage.ts';
+import { actorWith } from '../witness/heard-disruptions.ts';
 import type { Disturbance } from './disturbance.ts';
-import type { Fates, Trouble } from './fates.ts';
-import { ChaosProxy } from './proxy.ts';
 
 /** The namespace and the ServiceAccount of `config/`. */
 const serviceAccount = { namespace: 'moco-rollout-system', name: 'moco-rollout' };
@@ -19,25 +19,19 @@ const overlapMilliseconds = 2000;
 
 export interface ReplicasOptions {
   readonly stage: Stage;
-  readonly keyPair: KeyPair;
-  readonly fates: Fates;
   /** `false`: all of them act at once, all the time. */
   readonly elects: boolean;
   readonly count: number;
-  /** A number that no processes of the run have had. */
-  readonly generation: number;
-  readonly onConfirming: (actor: string, namespace: string) => Promise<void>;
+  /** A process is to start. The API server knows it as the actor. */
   readonly onStart: (actor: string, hasGate: boolean) => void;
   /** A process has ended by itself. */
-  readonly onEnd: (actor: string, log: string) => void;
+  readonly onEnd: (log: string) => void;
 }
 
 /** One process and its way to the API server. */
 interface Replica {
-  readonly actor: string;
   readonly process: ControllerProcess;
-  readonly proxy: ChaosProxy;
-  readonly trouble: Trouble;
+  readonly proxy: CuttingProxy;
 }
 
 /** Controller processes, each behind a proxy of its own; whichever ends is started again, as a Deployment does it. */
@@ -97,36 +91,23 @@ export class Replicas {
   async disturb(disturbance: Disturbance, slot: number): Promise<void> {
     const replica = this.#running.get(slot % this.#options.count);
     if (replica === undefined) return;
-    const { proxy, trouble } = replica;
+    const { connections } = replica.proxy;
     switch (disturbance.kind) {
       case 'kill':
         this.#kill(replica.process);
         return;
       case 'freeze':
-        await freeze(replica.process, disturbance.forMilliseconds);
+        replica.process.signal('SIGSTOP');
+        await pause(disturbance.forMilliseconds);
+        replica.process.signal('SIGCONT');
         return;
       case 'cut':
-        proxy.connections.cut();
+        connections.cut();
         return;
       case 'sever':
-        proxy.connections.sever();
+        connections.sever();
         await pause(disturbance.forMilliseconds);
-        proxy.connections.mend();
-        return;
-      case 'watchLag':
-        trouble.lagMilliseconds.set(disturbance.plural, disturbance.byMilliseconds);
-        await pause(disturbance.forMilliseconds);
-        trouble.lagMilliseconds.delete(disturbance.plural);
-        return;
-      case 'errors':
-        trouble.errorShare = disturbance.share;
-        await pause(disturbance.forMilliseconds);
-        trouble.errorShare = 0;
-        return;
-      case 'slow':
-        trouble.slowMilliseconds = disturbance.byMilliseconds;
-        await pause(disturbance.forMilliseconds);
-        trouble.slowMilliseconds = 0;
+        connections.mend();
     }
   }
 
@@ -134,9 +115,8 @@ export class Replicas {
   async #keep(slot: number, onFirst: () => void): Promise<void> {
     const { signal } = this.#stopping;
     let failures = 0;
-    for (let incarnation = 0; !signal.aborted; incarnation++) {
-      const actor = `replica-${this.#options.generation}-${slot}-${incarnation}`;
-      const start = this.#starting.then(() => (signal.aborted ? null : this.#begin(actor)));
+    while (!signal.aborted) {
+      const start = this.#starting.then(() => (signal.aborted ? null : this.#begin()));
       this.#starting = start.catch(() => undefined);
       const replica = await start.catch((error: unknown) => {
         failures += 1;
@@ -150,55 +130,31 @@ export class Replicas {
       if (signal.aborted) replica.process.signal('SIGKILL');
       await until(() => (replica.process.running ? undefined : true), Number.POSITIVE_INFINITY, String);
       this.#running.delete(slot);
-      if ((await replica.process.stop()) !== null) this.#options.onEnd(actor, replica.process.log);
+      if ((await replica.process.stop()) !== null) this.#options.onEnd(replica.process.log);
       await replica.proxy.close();
     }
   }
 
-  async #begin(actor: string): Promise<Replica> {
-    const { stage, keyPair, fates, elects, onConfirming, onStart } = this.#options;
+  async #begin(): Promise<Replica> {
+    const { stage, elects, onStart } = this.#options;
     const hasGate = this.#hasGate;
-    onStart(actor, hasGate);
-    const trouble: Trouble = { errorShare: 0, slowMilliseconds: 0, lagMilliseconds: new Map() };
-    let process: ControllerProcess | null = null;
-    const proxy = await ChaosProxy.start({
-      controlPlane: stage.controlPlane,
-      keyPair,
-      actor,
-      fate: fates.of(actor, trouble),
-      onConfirming: (namespace) => onConfirming(actor, namespace),
-      victim: {
-        kill: () => this.#kill(process ?? this.#beingStarted()),
-        freeze: (milliseconds) => void freeze(process, milliseconds),
-      },
-    });
+    const direct = await stage.controlPlane.kubeconfigFor(serviceAccount);
+    const proxy = await CuttingProxy.start(stage.controlPlane.server);
     try {
-      const kubeconfig = await proxy.kubeconfig(await stage.controlPlane.kubeconfigFor(serviceAccount));
+      const kubeconfig = await proxy.kubeconfig(direct);
+      const { users } = JSON.parse(await readFile(direct, 'utf8')) as { users: readonly { user: { token: string } }[] };
+      onStart(actorWith(users[0]?.user.token ?? ''), hasGate);
       this.#started += 1;
       const flags = [...common, gate(hasGate), ...(elects ? electing : []), `--kubeconfig=${kubeconfig}`];
-      process = await stage.startController(flags);
-      return { actor, process, proxy, trouble };
+      return { process: await stage.startController(flags), proxy };
     } catch (error) {
       await proxy.close();
       throw error;
     }
   }
 
-  /** Known to the stage before it is returned; its requests may reach a point before that. */
-  #beingStarted(): ControllerProcess | undefined {
-    return this.#options.stage.controllers.at(-1);
-  }
-
-  #kill(process: ControllerProcess | undefined): void {
-    if (process === undefined) return;
+  #kill(process: ControllerProcess): void {
     this.#kills += 1;
     process.signal('SIGKILL');
   }
-}
-
-/** A process that is still starting is left alone, since its starter waits for it. */
-async function freeze(process: ControllerProcess | null, milliseconds: number): Promise<void> {
-  process?.signal('SIGSTOP');
-  await pause(milliseconds);
-  process?.signal('SIGCONT');
 }

@@ -28,6 +28,7 @@ export type Invariant =
   | 'I26'
   | 'sequence'
   | 'behind'
+  | 'I27'
   | 'effects'
   | 'setting'
   | 'protected'
@@ -117,6 +118,15 @@ const nobodyOlder: Condition = (moment) => {
 
 /** MOCO blocks writes until the replica that it chooses has applied everything. */
 const caughtUp: Condition = (moment) => moment.n === 1 || !serves(moment) || moment.cells[c.DELAYED] === 0;
+
+/** Nobody who stays has still to receive what the primary has committed. */
+const othersReceived: Condition = ({ cells, n, target }) => {
+  if (cells[c.DELAYED] === 0) return true;
+  for (let ordinal = 0; ordinal < n; ordinal++) {
+    if (ordinal !== target && ordinal !== cells[c.INDEX] && facts.participates(cells, ordinal)) return false;
+  }
+  return true;
+};
 
 /** Members get the revision one after the other, each once the one before has been well with it for minReadySeconds. */
 const othersDone: Condition = ({ cells, n, target, world }) => {
@@ -262,6 +272,7 @@ function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly
         ['I18', fits],
         ['I20', relayLogStays],
         ['sequence', othersDone],
+        ['I27', othersReceived],
         ['I25', keepsData],
         ['I26', comesBack],
         ...primaryMoves,

@@ -1,4 +1,5 @@
 import type { InPlaceUpdate, RestartInPlace } from '../../../src/core/in-place-changes.ts';
+import type { MysqlReading } from '../../../src/core/mysql-reading.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
 import type { ReplicationDelay } from '../../../src/core/readings.ts';
 import { justCreated } from '../../../src/core/readings.ts';
@@ -12,6 +13,7 @@ import type {
   RolloutMemory,
   StatefulSetFacts,
 } from '../../../src/core/snapshot.ts';
+import { caughtUp, mysqlReading } from '../../core/mysql-readings.ts';
 import { delayRead, noDelays } from '../../core/replication-delays.ts';
 import { undisturbed } from '../../core/undisturbed.ts';
 import * as c from './cells.ts';
@@ -293,6 +295,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
     ...undisturbed,
     ...(world.families.has('new-pods') ? { strategyKeeper: world.keeper } : {}),
     maintenance: world.families.has('maintenance') ? maintenanceFacts(around) : null,
+    mysql: world.families.has('delay') ? whatMysqlSays(members, index, around[c.DELAYED] === 1) : null,
     replicationDelays: around[c.DELAYED] === 1 ? longDelays(members) : noDelays(members),
   };
 }
@@ -328,6 +331,13 @@ function remembered(
       started: facts.has(around[c.STARTED], ordinal),
     })),
   };
+}
+
+/** While replicas are behind, they have not received what the primary has committed. */
+function whatMysqlSays(members: readonly MemberFacts[], primary: number, behind: boolean): MysqlReading {
+  const replicas = members.filter(({ ordinal }) => behind && ordinal !== primary);
+  const says = Object.fromEntries(replicas.map(({ ordinal }) => [ordinal, { ...caughtUp, missing: 1 }]));
+  return mysqlReading(members, primary, { says });
 }
 
 const longDelays = (members: readonly MemberFacts[]): readonly ReplicationDelay[] =>

@@ -61,7 +61,6 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       snapshot.cluster.healthy ? evictsInstead(waits, staleReplica)(snapshot, policy) : decide(snapshot, policy),
     explorer: { finds: 'I2', world: small(3) },
     simulation: ['members', 'moco'],
-    chaos: true,
   },
   'frees a claim': {
     wrong: 'takes a member although its claim is being deleted',
@@ -102,14 +101,12 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     decide: (snapshot, policy) => decide(withRolesSettled(snapshot), policy),
     explorer: { finds: 'I3', world: small(3) },
     simulation: [],
-    chaos: true,
   },
   'deletes instead of evicting': {
     wrong: 'deletes a healthy member, which no PodDisruptionBudget can refuse',
     decide: instead((step) => (step.kind === 'evict' ? { ...step, kind: 'delete' } : null)),
     explorer: { finds: 'I4', world: small(3) },
     simulation: [],
-    chaos: true,
   },
   'does not see that a member is updated': {
     wrong: 'evicts replicas whatever their revision is',
@@ -228,7 +225,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'acts on what its cache has, without reading again right before the step',
     explorer: { finds: 'I2', world: small(3), breaks: { unconfirmed: true } },
     module: {
-      importer: 'src/controller/controller.ts',
+      importer: 'src/controller/reconciler.ts',
       imported: 'src/controller/disrupt/cluster-client.ts',
       substitute: import.meta.resolve('./modules/without-confirmation.ts'),
     },
@@ -256,19 +253,18 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       breaks: { unconditional: true },
     },
     module: {
-      importer: 'src/controller/controller.ts',
+      importer: 'src/controller/reconciler.ts',
       imported: 'src/controller/disrupt/cluster-client.ts',
       substitute: import.meta.resolve('./modules/without-preconditions.ts'),
     },
     simulation: ['orphans'],
-    chaos: true,
   },
   'skips the intent': {
     wrong: 'takes a step that it has not written down, so that the next process takes another one beside it',
     explorer: { finds: 'I1', world: small(3, 'late-write'), breaks: { unfenced: true } },
     module: {
       importer: 'src/controller/disrupt/',
-      imported: 'src/controller/status/write-intent.ts',
+      imported: 'src/controller/status/write-status.ts',
       substitute: import.meta.resolve('./modules/without-intent.ts'),
     },
     simulation: ['orphans'],
@@ -308,6 +304,11 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'demotes the primary although the replica that MOCO chooses has not caught up, so that writes are blocked',
     decide: (snapshot, policy) => decide({ ...snapshot, replicationDelays: noDelays(snapshot.members) }, policy),
     simulation: ['lag'],
+  },
+  'counts a replica as soon as it is ready': {
+    wrong: 'takes the next replica although the one that came back has received nothing, so that commits wait for it',
+    decide: (snapshot, policy) => decide({ ...snapshot, mysql: null }, policy),
+    explorer: { finds: 'I27', world: small(3, 'delay') },
   },
   'ignores a failing check': {
     wrong: 'takes members that work although a check of the user fails',
@@ -417,7 +418,6 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     explorer: { finds: 'lost', world: losses(1) },
     simulation: ['losses'],
-    chaos: true,
   },
   'keeps although a working updated member is going': {
     wrong: 'lets new pods come up at the old revision while a member goes that works at the new one',

@@ -31,13 +31,11 @@ export interface Mistake {
   readonly wrong: string;
   /** Takes the place of the right `decide`, in every layer. */
   readonly decide?: Decide;
-  /** Takes the place of one module of the program, in the simulation, in histories of a fleet and in chaos. */
+  /** Takes the place of one module of the program, in the simulation and in histories of a fleet. */
   readonly module?: Substitution;
   readonly explorer?: Explored;
   /** The themes of the simulation in which it shows; none for any theme. */
   readonly simulation?: readonly string[];
   /** What random histories of a fleet in stages say about it. */
   readonly fleet?: RegExp;
-  /** Whether chaos finds it on a real control plane. */
-  readonly chaos?: boolean;
 }

@@ -1,9 +1,6 @@
 import { mistakes } from './catalogue.ts';
 import type { Substitution } from './mistake.ts';
 
-/** The environment variable that names the mistake for `preload.ts`. */
-export const mistakeVariable = 'MOCO_ROLLOUT_MISTAKE';
-
 const parameter = 'mistake';
 export const projectRoot: URL = new URL('../../../', import.meta.url);
 

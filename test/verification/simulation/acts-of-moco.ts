@@ -1,11 +1,11 @@
 import { mysqldContainer, roleLabel } from '../../../src/moco/names.ts';
+import { record } from '../../support/api-server/stored-object.ts';
 import { withContainerFault } from '../../support/nodes/fault-script.ts';
 import { isReady, participates } from '../witness/member.ts';
 import type { Moment } from '../witness/moment.ts';
 import { podName } from './acts-of-people.ts';
 import type { Happening } from './happening.ts';
 import { clusterName, imageOf, namespace, type Simulation } from './simulation.ts';
-import { record } from './stored-object.ts';
 
 // What is wrong with MySQL: appliers, receivers, replicas that can't be configured, and agents.
 

@@ -1,11 +1,11 @@
 import { nodes, pods } from '../../../src/kube/resource.ts';
+import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import { nodeNames } from '../../support/nodes/cluster-objects.ts';
 import { withContainerFault } from '../../support/nodes/fault-script.ts';
 import type { ContainerFault, PodFaults } from '../../support/nodes/faults.ts';
 import { asked, evict, forceDelete, podName, podPath } from './acts-of-people.ts';
 import type { Happening } from './happening.ts';
 import { namespace, type Simulation } from './simulation.ts';
-import { type Json, record, type StoredObject } from './stored-object.ts';
 
 // Faults of nodes and members.
 

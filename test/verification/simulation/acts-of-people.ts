@@ -1,13 +1,13 @@
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { cronJobs, jobs, path, persistentVolumeClaims, pods, statefulSets } from '../../../src/kube/resource.ts';
 import { annotationOn, clusterKind, demotedForAnnotation } from '../../../src/moco/names.ts';
+import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import { dailyWindow } from '../../support/daily-window.ts';
 import { dataVolume, jobLabels } from '../../support/moco/names.ts';
 import { isOpen } from '../witness/maintenance.ts';
 import type { WitnessedWindow } from '../witness/objects.ts';
 import { podTemplateOf } from './pod-template.ts';
 import { clusterName, namespace, type Simulation } from './simulation.ts';
-import { type Json, record, type StoredObject } from './stored-object.ts';
 
 // Requests of the user and others to the API server. Each returns whether it succeeded.
 

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { persistentVolumeClaims, pods } from '../../../src/kube/resource.ts';
+import { record } from '../../support/api-server/stored-object.ts';
 import { dataVolume, prefixedName } from '../../support/moco/names.ts';
 import { deleteClaim, forceDelete, setImage } from './acts-of-people.ts';
 import { draw } from './draw.ts';
 import { clusterName, namespace, Simulation } from './simulation.ts';
-import { record } from './stored-object.ts';
 
 const minuteMilliseconds = 60_000;
 

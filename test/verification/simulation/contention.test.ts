@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
+import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import { prefixedName } from '../../support/moco/names.ts';
 import { setImage } from './acts-of-people.ts';
 import { draw } from './draw.ts';
 import { type Circumstances, clusterName, namespace, Simulation } from './simulation.ts';
-import { record, type StoredObject } from './stored-object.ts';
 
 /** Twice that is a window in which the program counts writes. */
 const whileMilliseconds = 12_000;

@@ -1,10 +1,10 @@
 import { Registry } from 'prom-client';
 import { builtInStrategy } from '../../../src/api/settings.ts';
-import type { CheckReader } from '../../../src/controller/cache/check-reader.ts';
+import type { CheckReader } from '../../../src/controller/cache/check-answers.ts';
 import { Controller } from '../../../src/controller/controller.ts';
 import type { StrategySettings } from '../../../src/controller/facts/mode.ts';
 import { noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
-import type { DelayReader } from '../../../src/controller/reads/delay-reader.ts';
+import type { DelayReader } from '../../../src/controller/reads/read-delays.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
 import { LeaseElector } from '../../../src/kube/lease-elector.ts';
 import type { Log, World } from '../../../src/kube/world.ts';
@@ -28,6 +28,8 @@ export interface ProcessOptions {
   readonly network: Network;
   readonly delays: DelayReader;
   readonly readCheck: CheckReader;
+  /** Without it nothing is kept. */
+  readonly log?: Log | undefined;
   /** Milliseconds since 1970 at the beginning of the simulation. */
   readonly epochMilliseconds: number;
   readonly number: number;
@@ -229,7 +231,7 @@ class Life {
       world,
       delays: options.delays,
       readCheck: options.readCheck,
-      log: silent,
+      log: options.log ?? silent,
       metrics: {
         rollouts: new RolloutMetrics(registry, true),
         workQueues: new WorkQueueMetrics(registry),

@@ -1,14 +1,14 @@
 import { nodes, pods, statefulSets } from '../../../src/kube/resource.ts';
 import { annotationOn, clusterNameLabel, demoteAnnotation, revisionHashLabel } from '../../../src/moco/names.ts';
+import { type ApiAnswer, type ApiRequest, isDryRun } from '../../support/api-server/api-answer.ts';
+import type { ApiServer } from '../../support/api-server/api-server.ts';
+import { type ResourcePath, resourceAt } from '../../support/api-server/resource-path.ts';
+import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import type { Disruption } from '../witness/disruption.ts';
 import type { Witness } from '../witness/witness.ts';
-import { type ApiAnswer, type ApiRequest, isDryRun } from './api-answer.ts';
-import type { ApiServer } from './api-server.ts';
 import type { VirtualClock } from './clock.ts';
 import type { Sent } from './network.ts';
-import { type ResourcePath, resourceAt } from './resource-path.ts';
 import type { Circumstances } from './simulation.ts';
-import { type Json, record, type StoredObject } from './stored-object.ts';
 
 const controllers = /^controller-/;
 

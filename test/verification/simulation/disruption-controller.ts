@@ -1,7 +1,7 @@
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
-import type { ApiServer } from './api-server.ts';
-import { isReady, selects } from './eviction.ts';
-import { record, type StoredObject } from './stored-object.ts';
+import type { ApiServer } from '../../support/api-server/api-server.ts';
+import { isReady, selects } from '../../support/api-server/eviction.ts';
+import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
 
 const actor = 'disruption-controller';
 /** An eviction that has not been followed by a deletion within this time counts no more. */

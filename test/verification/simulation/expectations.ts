@@ -1,11 +1,11 @@
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import type { ExchangeRequest } from '../../../src/kube/world.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
+import { resourceAt } from '../../support/api-server/resource-path.ts';
+import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import type { Witness } from '../witness/witness.ts';
 import type { VirtualClock } from './clock.ts';
 import type { Sent } from './network.ts';
-import { resourceAt } from './resource-path.ts';
-import { record, type StoredObject } from './stored-object.ts';
 
 /** So long after it has sent a write a process may go by what it reads. */
 const patienceMilliseconds = 30_000;

@@ -1,11 +1,11 @@
-import type { CheckReader } from '../../../src/controller/cache/check-reader.ts';
+import type { CheckReader } from '../../../src/controller/cache/check-answers.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { annotationOn, demoteAnnotation } from '../../../src/moco/names.ts';
-import type { ApiAnswer, ApiRequest } from './api-answer.ts';
+import type { ApiAnswer, ApiRequest } from '../../support/api-server/api-answer.ts';
+import { resourceAt } from '../../support/api-server/resource-path.ts';
+import { record } from '../../support/api-server/stored-object.ts';
 import type { Sent } from './network.ts';
-import { resourceAt } from './resource-path.ts';
 import type { Simulation } from './simulation.ts';
-import { record } from './stored-object.ts';
 
 const controllers = /^controller-/;
 /** For so long a step may rely on an answer. */

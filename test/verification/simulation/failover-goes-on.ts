@@ -1,9 +1,9 @@
 import { clusteringStoppedAnnotation, reconciliationStoppedAnnotation, roleLabel } from '../../../src/moco/names.ts';
+import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import { noFaults } from '../../support/moco/faults.ts';
 import { same } from '../../support/moco/same.ts';
 import { isAwayForGood, runs } from './moco-goes-on.ts';
 import type { Simulation } from './simulation.ts';
-import { record, type StoredObject } from './stored-object.ts';
 
 /** Two tries of MOCO, since one may just have failed, and its loops' time to start. */
 const tries = 2;

@@ -1,8 +1,8 @@
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { pods } from '../../../src/kube/resource.ts';
+import type { StoreChange } from '../../support/api-server/object-store.ts';
+import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import type { Witness } from '../witness/witness.ts';
-import type { StoreChange } from './object-store.ts';
-import { record, type StoredObject } from './stored-object.ts';
 
 /** Objects have whole seconds, and the program sees a change a moment later. */
 const inexactMilliseconds = 2_000;

@@ -1,6 +1,6 @@
 import type { ExchangeRequest } from '../../../src/kube/world.ts';
+import { resourceAt } from '../../support/api-server/resource-path.ts';
 import type { Happening } from './happening.ts';
-import { resourceAt } from './resource-path.ts';
 import type { Mishap } from './trouble.ts';
 
 /** What strikes while a rollout is under way: what happens, and what follows from how things are put together. */

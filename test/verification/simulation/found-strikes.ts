@@ -1,9 +1,9 @@
 import { leases, pods } from '../../../src/kube/resource.ts';
 import { clusterKind, demoteAnnotation } from '../../../src/moco/names.ts';
+import type { StoreChange } from '../../support/api-server/object-store.ts';
+import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import type { Sent } from './network.ts';
-import type { StoreChange } from './object-store.ts';
 import type { Simulation } from './simulation.ts';
-import { record, type StoredObject } from './stored-object.ts';
 
 /** Within such a time two processes write beside each other. */
 const besideMilliseconds = 5_000;

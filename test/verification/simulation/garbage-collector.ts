@@ -12,8 +12,8 @@ import {
   statefulSets,
 } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
-import type { ApiServer } from './api-server.ts';
-import type { StoredObject } from './stored-object.ts';
+import type { ApiServer } from '../../support/api-server/api-server.ts';
+import type { StoredObject } from '../../support/api-server/stored-object.ts';
 
 const actor = 'garbage-collector';
 const orphanFinalizer = 'orphan';

@@ -8,6 +8,7 @@ import {
   mysqldContainer,
   reconciliationStoppedAnnotation,
 } from '../../../src/moco/names.ts';
+import { type Json, record } from '../../support/api-server/stored-object.ts';
 import { withContainerFault, withRestart } from '../../support/nodes/fault-script.ts';
 import { agentsDie, backlog, breakReplica, receiverBehind } from './acts-of-moco.ts';
 import { drain, failPod, fault, loseNode, memberAt, neverScheduled, nodeGone, pullImage } from './acts-of-nodes.ts';
@@ -34,7 +35,6 @@ import type { ControllerProcess, WritePoint } from './controller-process.ts';
 import type { Fault } from './faults.ts';
 import type { Happening } from './happening.ts';
 import { clusterName, firstImage, namespace, type Simulation } from './simulation.ts';
-import { type Json, record } from './stored-object.ts';
 import type { WatchStream } from './watch-stream.ts';
 
 const rolloutPath = path(rolloutKind, { namespace, name: clusterName });

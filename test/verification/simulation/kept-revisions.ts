@@ -1,11 +1,11 @@
 import { statefulSets } from '../../../src/kube/resource.ts';
 import { newPodsAtCurrentRevision, newPodsLabel } from '../../../src/moco/names.ts';
+import { type ApiRequest, isDryRun } from '../../support/api-server/api-answer.ts';
+import type { StoreChange } from '../../support/api-server/object-store.ts';
+import { resourceAt } from '../../support/api-server/resource-path.ts';
+import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import type { LostMember } from '../witness/lost-members.ts';
-import { type ApiRequest, isDryRun } from './api-answer.ts';
-import type { StoreChange } from './object-store.ts';
-import { resourceAt } from './resource-path.ts';
 import type { Situation } from './situations.ts';
-import { record, type StoredObject } from './stored-object.ts';
 
 /** A pod that is deleted by force has its successor sooner. */
 const atOnceMilliseconds = 1_000;

@@ -6,14 +6,14 @@ import {
   statefulSets,
 } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
-import type { ApiServer } from './api-server.ts';
+import type { ApiServer } from '../../support/api-server/api-server.ts';
+import type { StoreChange } from '../../support/api-server/object-store.ts';
+import type { StoredObject } from '../../support/api-server/stored-object.ts';
 import type { Chance } from './chance.ts';
 import type { VirtualClock } from './clock.ts';
 import { syncBudget } from './disruption-controller.ts';
 import { collect, collectLateComer } from './garbage-collector.ts';
-import type { StoreChange } from './object-store.ts';
 import { syncStatefulSet } from './stateful-set-controller.ts';
-import type { StoredObject } from './stored-object.ts';
 
 export interface KubeControllersOptions {
   readonly clock: VirtualClock;

@@ -1,5 +1,7 @@
 import { path, pods } from '../../../src/kube/resource.ts';
 import { mysqldContainer } from '../../../src/moco/names.ts';
+import type { ApiServer } from '../../support/api-server/api-server.ts';
+import type { StoredObject } from '../../support/api-server/stored-object.ts';
 import { nodeNames } from '../../support/nodes/cluster-objects.ts';
 import { FaultScript } from '../../support/nodes/fault-script.ts';
 import type { PodFaults } from '../../support/nodes/faults.ts';
@@ -8,9 +10,7 @@ import type { Pod } from '../../support/nodes/objects.ts';
 import type { PodMemory } from '../../support/nodes/pod-memory.ts';
 import type { NodesSettings } from '../../support/nodes/settings.ts';
 import type { PodWrite } from '../../support/nodes/write.ts';
-import type { ApiServer } from './api-server.ts';
 import type { VirtualClock } from './clock.ts';
-import type { StoredObject } from './stored-object.ts';
 
 const actor = 'kubelet';
 const lookMilliseconds = 5;

@@ -1,13 +1,13 @@
-import type { DelayReader } from '../../../src/controller/reads/delay-reader.ts';
+import type { DelayReader } from '../../../src/controller/reads/read-delays.ts';
 import type { DelayReading } from '../../../src/core/readings.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { annotationOn, demoteAnnotation } from '../../../src/moco/names.ts';
+import type { ApiAnswer, ApiRequest } from '../../support/api-server/api-answer.ts';
+import { resourceAt } from '../../support/api-server/resource-path.ts';
+import { record } from '../../support/api-server/stored-object.ts';
 import { participates } from '../witness/member.ts';
-import type { ApiAnswer, ApiRequest } from './api-answer.ts';
 import type { Sent } from './network.ts';
-import { resourceAt } from './resource-path.ts';
 import { clusterName, namespace, type Simulation } from './simulation.ts';
-import { record } from './stored-object.ts';
 
 const controllers = /^controller-/;
 /** From this on the agent calls a replica not ready: MOCO's `maxDelaySeconds`. */

@@ -9,8 +9,8 @@ import {
   reconciliationStoppedAnnotation,
   roleLabel,
 } from '../../../src/moco/names.ts';
+import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import type { Simulation } from './simulation.ts';
-import { type Json, record, type StoredObject } from './stored-object.ts';
 
 /** The time for MOCO's loops to start: two reconciliations, of which the first may meet a conflict. */
 const marginMilliseconds = 10_000;

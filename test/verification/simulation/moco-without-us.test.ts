@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import { cronJobs, path, podDisruptionBudgets, statefulSets } from '../../../src/kube/resource.ts';
 import { clusterKind, demoteAnnotation, mysqldContainer } from '../../../src/moco/names.ts';
+import type { OnDeleteKeeper } from '../../support/api-server/admission.ts';
+import { record } from '../../support/api-server/stored-object.ts';
 import { prefixedName } from '../../support/moco/names.ts';
 import { fault } from './acts-of-nodes.ts';
 import { asked, beginBackup, podPath, setImage } from './acts-of-people.ts';
-import type { OnDeleteKeeper } from './admission.ts';
 import { draw, type Scenario } from './draw.ts';
 import type { AllOrAbort, Happening } from './happening.ts';
 import { run } from './run.ts';
 import { clusterName, namespace, Simulation } from './simulation.ts';
-import { record } from './stored-object.ts';
 
 const forEver = 10 * 3600_000;
 /** A failover of the slowest possible MOCO takes less. */

@@ -1,33 +1,27 @@
-import { path } from '../../../src/kube/resource.ts';
 import { clusterNameLabel } from '../../../src/moco/names.ts';
-import { ClusterManager } from '../../support/moco/cluster-manager.ts';
-import { reconciledStatus } from '../../support/moco/cluster-status.ts';
-import type { ClusterView } from '../../support/moco/cluster-view.ts';
-import { clusteringStep } from '../../support/moco/clustering.ts';
-import { type ClusteringMind, freshMind } from '../../support/moco/clustering-mind.ts';
-import { acceptsCommits } from '../../support/moco/databases.ts';
+import type { ApiServer } from '../../support/api-server/api-server.ts';
+import { carryOutAtOnce } from '../../support/carry-out.ts';
+import { type ClusterView, type ObjectOf, viewOf } from '../../support/moco/cluster-view.ts';
+import { acceptsCommits, type Database } from '../../support/moco/databases.ts';
 import { type Faults, noFaults } from '../../support/moco/faults.ts';
 import { storageClasses, writtenKinds } from '../../support/moco/kinds.ts';
-import { mocoManager, prefixedName } from '../../support/moco/names.ts';
-import type { Pod } from '../../support/moco/objects.ts';
-import { lowerPartition } from '../../support/moco/partition.ts';
-import { mysqldReady } from '../../support/moco/readiness.ts';
-import { reconcile } from '../../support/moco/reconcile.ts';
+import { Looks } from '../../support/moco/looks.ts';
+import { mocoManager } from '../../support/moco/names.ts';
+import type { Pod, StorageClass } from '../../support/moco/objects.ts';
+import { requestOf } from '../../support/moco/perform.ts';
 import { same } from '../../support/moco/same.ts';
 import type { Settings } from '../../support/moco/settings.ts';
-import type { Patch, Write, WrittenKind } from '../../support/moco/write.ts';
-import type { ApiAnswer } from './api-answer.ts';
-import type { ApiServer } from './api-server.ts';
+import type { Write, WrittenKind } from '../../support/moco/write.ts';
 import type { Chance } from './chance.ts';
 import type { VirtualClock } from './clock.ts';
-import { record } from './stored-object.ts';
 
 const actor = mocoManager;
 const quickestMilliseconds = 3;
 const slowestMilliseconds = 60;
 const retryMilliseconds = 200;
 
-type LoopName = 'reconcile' | 'clustering' | 'partition';
+const loops = { reconcile: 'reconcile', clustering: 'cluster', partition: 'lowerPartition' } as const;
+type LoopName = keyof typeof loops;
 
 export interface MocoOptions {
   readonly clock: VirtualClock;
@@ -43,16 +37,13 @@ export interface MocoOptions {
   readonly onDatabasesChange: () => void;
 }
 
-/** MOCO for one cluster: the pure functions of `test/support/moco` over what the store has, their writes performed at once. */
+/** MOCO for one cluster: the loops of `test/support/moco` over what the store has, their writes performed at once. */
 export class Moco {
   readonly #options: MocoOptions;
   readonly #pending = new Map<LoopName, { readonly atMilliseconds: number; readonly cancel: () => void }>();
-  #mind: ClusteringMind = freshMind;
-  #mindOf = '';
   #seen: { readonly revision: number; readonly view: ClusterView | null } = { revision: 0, view: null };
-  #faults: Faults = noFaults;
   #lagsSinceMilliseconds = 0;
-  readonly #manager = new ClusterManager();
+  readonly #looks: Looks;
   #settings: Settings;
   #running = true;
   #otherReplica = true;
@@ -62,6 +53,13 @@ export class Moco {
   constructor(options: MocoOptions) {
     this.#options = options;
     this.#settings = options.settings;
+    this.#looks = new Looks({
+      view: () => this.#view(),
+      now: () => ({ monotonicMilliseconds: options.clock.nowMilliseconds, wallMilliseconds: options.wall() }),
+      settings: () => this.#settings,
+      onDatabasesChange: options.onDatabasesChange,
+      onClusteringUpdate: () => this.#soon('clustering'),
+    });
     options.server.store.subscribe(({ kind, object }) => {
       const name = kindNames.get(kind.plural);
       const { namespace = '', labels } = object.metadata;
@@ -73,28 +71,31 @@ export class Moco {
   }
 
   mysqldReady(pod: Pod): boolean {
-    const view = this.#view();
-    return view !== null && mysqldReady(view, this.#mind, this.#faults, pod);
+    return this.#looks.mysqldReady(pod);
+  }
+
+  get #databases(): readonly Database[] {
+    return this.#looks.mindOf(this.#options.namespace, this.#options.clusterName).databases;
   }
 
   /** A commit on the primary is answered. */
   get acceptsCommits(): boolean {
-    return acceptsCommits(this.#mind.databases, this.#faults);
+    return acceptsCommits(this.#databases, this.faults);
   }
 
   /** A replica has restarted with a backlog, and its threads stay stopped until MOCO starts them again. */
   get hasStoppedThreads(): boolean {
-    return this.#mind.databases.some(({ backlog }) => backlog === 'stopped');
+    return this.#databases.some(({ backlog }) => backlog === 'stopped');
   }
 
   /** By which the member lags, and since when. */
   lagOf(ordinal: number): { readonly seconds: number; readonly sinceMilliseconds: number } {
-    return { seconds: this.#faults.lagSeconds[ordinal] ?? 0, sinceMilliseconds: this.#lagsSinceMilliseconds };
+    return { seconds: this.faults.lagSeconds[ordinal] ?? 0, sinceMilliseconds: this.#lagsSinceMilliseconds };
   }
 
   setFaults(faults: Partial<Faults>): void {
     if (faults.lagSeconds !== undefined) this.#lagsSinceMilliseconds = this.#options.clock.nowMilliseconds;
-    this.#faults = { ...this.#faults, ...faults };
+    this.#looks.changeFaults(this.#options.namespace, this.#options.clusterName, faults);
     this.#options.onDatabasesChange();
     this.#soon('clustering');
   }
@@ -106,7 +107,7 @@ export class Moco {
   }
 
   get faults(): Faults {
-    return this.#faults;
+    return this.#looks.faultsOf(this.#options.namespace, this.#options.clusterName);
   }
 
   get isRunning(): boolean {
@@ -115,7 +116,7 @@ export class Moco {
 
   /** Nothing is wrong but with the members. */
   get isUntroubled(): boolean {
-    return same(this.#faults, noFaults);
+    return same(this.faults, noFaults);
   }
 
   /** Another replica of moco-controller may do so while the leader is down. */
@@ -132,8 +133,7 @@ export class Moco {
     this.#otherReplica = otherReplica;
     for (const { cancel } of this.#pending.values()) cancel();
     this.#pending.clear();
-    this.#manager.stopAll();
-    this.#mind = { ...this.#mind, activity: freshMind.activity };
+    this.#looks.forget();
   }
 
   /** Clustering follows the first reconciliation that succeeds. */
@@ -172,72 +172,15 @@ export class Moco {
 
   /** Milliseconds after which to run again; `null`: only after a change. */
   #look(loop: LoopName): number | null {
-    const view = this.#view();
-    if (view === null) return null;
-    switch (loop) {
-      case 'reconcile':
-        return this.#reconcile(view) ? null : retryMilliseconds;
-      case 'clustering':
-        return this.#manager.isClustering(view.cluster.metadata.uid) ? this.#cluster(view) : null;
-      case 'partition': {
-        const look = lowerPartition(view, this.#options.settings.partition, this.#options.wall());
-        if (look.write !== null && !this.#perform([look.write])) return retryMilliseconds;
-        return look.requeueAfterMilliseconds;
-      }
-    }
+    const { namespace, clusterName } = this.#options;
+    const look = this.#looks[loops[loop]](namespace, clusterName);
+    return carryOutAtOnce(look, (write) => this.#write(write), retryMilliseconds);
   }
 
-  #reconcile(view: ClusterView): boolean {
-    const { wall } = this.#options;
-    const { writes, endsWithStatus, clustering } = reconcile(view, this.#settings, wall());
-    const done = this.#perform(writes);
-    if (done && this.#manager.change(view.cluster.metadata.uid, clustering)) this.#soon('clustering');
-    if (!endsWithStatus) return done;
-    const latest = this.#view()?.cluster ?? view.cluster;
-    const cluster = latest.metadata.generation === view.cluster.metadata.generation ? latest : view.cluster;
-    const status = reconciledStatus({ ...view, cluster }, done, wall());
-    return (status === null || this.#perform([status])) && done;
-  }
-
-  #cluster(view: ClusterView): number | null {
-    const { clock, settings, wall, onDatabasesChange } = this.#options;
-    const { uid } = view.cluster.metadata;
-    if (this.#mindOf !== uid) this.#mind = freshMind;
-    this.#mindOf = uid;
-    const now = { monotonicMilliseconds: clock.nowMilliseconds, wallMilliseconds: wall() };
-    const before = this.#mind;
-    const step = clusteringStep(view, before, now, settings.clustering, this.#faults);
-    if (!this.#perform(step.writes)) return retryMilliseconds;
-    this.#mind = step.mind;
-    if (!same(step.mind.databases, before.databases)) onDatabasesChange();
-    return step.requeueAfterMilliseconds;
-  }
-
-  /** In order, up to the first that is refused. */
-  #perform(writes: readonly Write[]): boolean {
-    return writes.every((write) => this.#write(write).code < 300);
-  }
-
-  #write(write: Write): ApiAnswer {
-    const { server } = this.#options;
-    const kind = writtenKinds[write.kind];
-    const target = path(kind, write);
-    const query = new URLSearchParams({ fieldManager: mocoManager });
-    switch (write.verb) {
-      case 'apply': {
-        const contentType = 'application/apply-patch+yaml';
-        return server.handle({ method: 'PATCH', path: target, query, contentType, body: write.body, actor });
-      }
-      case 'patch':
-        return server.handle({ method: 'PATCH', path: target, query, body: bodyOf(write), actor });
-      case 'replaceStatus':
-        return server.handle({ method: 'PUT', path: `${target}/status`, query, body: write.body, actor });
-      case 'delete': {
-        const body = { propagationPolicy: write.orphan ? 'Orphan' : 'Background' };
-        const gone = server.handle({ method: 'DELETE', path: target, body, actor });
-        return gone.code === 404 ? { ...gone, code: 200 } : gone;
-      }
-    }
+  #write(write: Write): boolean {
+    const { query, ...request } = requestOf(write);
+    const { code } = this.#options.server.handle({ ...request, query: new URLSearchParams(query), actor });
+    return code < 300 || (write.verb === 'delete' && code === 404);
   }
 
   /** The same until something is written. */
@@ -250,34 +193,19 @@ export class Moco {
   #freshView(): ClusterView | null {
     const { server, namespace, clusterName } = this.#options;
     const { store } = server;
-    const name = prefixedName(clusterName);
-    const cluster = store.get(writtenKinds.MySQLCluster, namespace, clusterName);
-    if (cluster === null) return null;
     const own = (kind: WrittenKind): readonly unknown[] =>
-      store
-        .all(writtenKinds[kind])
-        .filter(
-          ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[clusterNameLabel] === clusterName,
-        );
-    const named = (kind: WrittenKind): unknown => store.get(writtenKinds[kind], namespace, name);
-    return {
-      cluster,
-      statefulSet: named('StatefulSet'),
-      pods: own('Pod'),
-      services: own('Service'),
-      serviceAccount: named('ServiceAccount'),
-      budget: named('PodDisruptionBudget'),
-      backupCronJob: own('CronJob')[0] ?? null,
-      claims: own('PersistentVolumeClaim'),
-      storageClasses: store.all(storageClasses),
-    } as unknown as ClusterView;
+      kind === 'MySQLCluster'
+        ? [store.get(writtenKinds[kind], namespace, clusterName)].filter((cluster) => cluster !== null)
+        : store
+            .all(writtenKinds[kind])
+            .filter(
+              ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[clusterNameLabel] === clusterName,
+            );
+    const of = own as <K extends WrittenKind>(kind: K) => readonly ObjectOf[K][];
+    return viewOf(clusterName, of, store.all(storageClasses) as unknown as readonly StorageClass[]);
   }
 }
 
 const kindNames: ReadonlyMap<string, WrittenKind> = new Map(
   Object.entries(writtenKinds).map(([name, kind]) => [kind.plural, name as WrittenKind]),
 );
-
-function bodyOf({ body, uid }: Patch): Readonly<Record<string, unknown>> {
-  return uid === null ? body : { ...body, metadata: { ...record(body['metadata']), uid } };
-}

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ExchangeRequest } from '../../../src/kube/world.ts';
-import { ApiServer } from './api-server.ts';
+import { ApiServer } from '../../support/api-server/api-server.ts';
 import { Chance } from './chance.ts';
 import { VirtualClock } from './clock.ts';
 import { type Client, Network } from './network.ts';

@@ -1,14 +1,15 @@
 import type { ExchangeRequest, ExchangeResponse } from '../../../src/kube/world.ts';
-import { type ApiAnswer, type ApiRequest, refusal } from './api-answer.ts';
-import type { ApiServer } from './api-server.ts';
+import { type ApiAnswer, type ApiRequest, refusal } from '../../support/api-server/api-answer.ts';
+import type { ApiServer } from '../../support/api-server/api-server.ts';
+import { once, parse, responseOf } from '../../support/api-server/exchange.ts';
+import type { StoreChange } from '../../support/api-server/object-store.ts';
+import { resourceAt } from '../../support/api-server/resource-path.ts';
+import type { StoredObject } from '../../support/api-server/stored-object.ts';
 import type { Chance } from './chance.ts';
 import type { VirtualClock } from './clock.ts';
 import { type Strike, verbOf } from './faults.ts';
-import type { StoreChange } from './object-store.ts';
-import { resourceAt } from './resource-path.ts';
-import type { Json, StoredObject } from './stored-object.ts';
 import { kindOf, type Mishap, type Trouble } from './trouble.ts';
-import { textOf, WatchStream } from './watch-stream.ts';
+import { WatchStream } from './watch-stream.ts';
 
 /** A process as the network knows it. */
 export interface Client {
@@ -247,35 +248,7 @@ const listsNotStreamed = refusal(
   'sendInitialEvents: Forbidden: sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled',
 );
 
-export function parse({ method, path, headers, body }: ExchangeRequest, actor: string): ApiRequest {
-  const [target = '', query] = path.split('?');
-  const contentType = headers['content-type'];
-  return {
-    method,
-    path: target,
-    actor,
-    ...(query !== undefined && { query: new URLSearchParams(query) }),
-    ...(contentType !== undefined && { contentType }),
-    ...(body !== undefined && { body: JSON.parse(body) as Json }),
-  };
-}
-
-export function responseOf({ code, body, retryAfterSeconds }: ApiAnswer): ExchangeResponse {
-  const headers = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
-  const items = body['items'] as readonly object[] | undefined;
-  const { items: _, ...rest } = body;
-  const text =
-    items === undefined
-      ? textOf(body)
-      : `${JSON.stringify(rest).slice(0, -1)},"items":[${items.map(textOf).join(',')}]}`;
-  return { status: code, headers, body: once(encoder.encode(text)) };
-}
-
 function inTrouble({ code, retryAfterSeconds }: Extract<Mishap, { kind: 'error' }>): ExchangeResponse {
   const headers = retryAfterSeconds === null ? {} : { 'retry-after': String(retryAfterSeconds) };
   return { status: code, headers, body: once(encoder.encode('trouble on the way')) };
-}
-
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

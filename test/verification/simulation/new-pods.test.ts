@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { statefulSets } from '../../../src/kube/resource.ts';
 import { newPodsLabel, revisionHashLabel } from '../../../src/moco/names.ts';
+import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import { mocoManager, prefixedName } from '../../support/moco/names.ts';
 import { forceDelete, podPath, setImage } from './acts-of-people.ts';
 import { draw } from './draw.ts';
 import { clusterName, namespace, Simulation } from './simulation.ts';
-import { record, type StoredObject } from './stored-object.ts';
 
 const minuteMilliseconds = 60_000;
 

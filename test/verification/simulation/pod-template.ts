@@ -1,6 +1,6 @@
 import { mysqldContainer } from '../../../src/moco/names.ts';
+import type { Json } from '../../support/api-server/stored-object.ts';
 import { defaultSettings } from '../../support/moco/settings.ts';
-import type { Json } from './stored-object.ts';
 
 /** What the user wants of the cluster, and the agent of MOCO. */
 export interface Wanted {

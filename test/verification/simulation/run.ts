@@ -1,5 +1,6 @@
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { demotedForAnnotation } from '../../../src/moco/names.ts';
+import { type Json, record } from '../../support/api-server/stored-object.ts';
 import type { LostMember } from '../witness/lost-members.ts';
 import type { Measures } from '../witness/measures.ts';
 import { isUpdated, participates } from '../witness/member.ts';
@@ -12,7 +13,6 @@ import { happen } from './happen.ts';
 import type { Happening } from './happening.ts';
 import { type Circumstances, clusterName, namespace, Simulation } from './simulation.ts';
 import type { Situation } from './situations.ts';
-import { type Json, record } from './stored-object.ts';
 
 export interface Outcome {
   /** Template changes that were asked for. */

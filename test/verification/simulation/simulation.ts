@@ -10,6 +10,7 @@ import {
   type ResourceKind,
   statefulSets,
 } from '../../../src/kube/resource.ts';
+import type { Log } from '../../../src/kube/world.ts';
 import {
   agentContainer,
   clusterKind,
@@ -17,6 +18,10 @@ import {
   roleLabel,
   rolloutCompleteCondition,
 } from '../../../src/moco/names.ts';
+import { type Admission, admitStatefulSet, type OnDeleteKeeper } from '../../support/api-server/admission.ts';
+import type { ApiAnswer, ApiRequest } from '../../support/api-server/api-answer.ts';
+import { ApiServer } from '../../support/api-server/api-server.ts';
+import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import { defaultCluster } from '../../support/moco/mysql-cluster-webhook.ts';
 import type { MySQLCluster } from '../../support/moco/objects.ts';
 import { sampleCluster } from '../../support/moco/sample.ts';
@@ -26,9 +31,6 @@ import { Ability } from '../witness/ability.ts';
 import { Demotions } from '../witness/demotions.ts';
 import type { WitnessedKind } from '../witness/objects.ts';
 import { Witness } from '../witness/witness.ts';
-import type { Admission, OnDeleteKeeper } from './admission.ts';
-import type { ApiAnswer, ApiRequest } from './api-answer.ts';
-import { ApiServer } from './api-server.ts';
 import { Chance } from './chance.ts';
 import { VirtualClock } from './clock.ts';
 import { ControllerProcess } from './controller-process.ts';
@@ -49,7 +51,6 @@ import { MocoGoesOn, watchedByI13 } from './moco-goes-on.ts';
 import { Network } from './network.ts';
 import { firstAgent, firstInPlace, podTemplateOf, sidecarContainer, userLabel, type Wanted } from './pod-template.ts';
 import { Situations } from './situations.ts';
-import { type Json, record, type StoredObject } from './stored-object.ts';
 
 /** What a simulated world is like, whatever happens in it. */
 export interface Circumstances {
@@ -79,6 +80,8 @@ export interface Circumstances {
   readonly spec: Json;
   /** The setting `inPlace`, with the feature gate; absent without it. */
   readonly inPlace?: Json;
+  /** What the controller logs. */
+  readonly log?: Log;
 }
 
 export const namespace = 'default';
@@ -146,10 +149,14 @@ export class Simulation {
       isProgramServing: () => this.processes.some(({ isServing }) => isServing),
     };
     const etcd = chance.fork('etcd');
-    this.server = new ApiServer(wall, admission, (act) => {
-      const slow = etcd.happens(slowDeletions);
-      clock.after(slow ? etcd.between(1_000, 9_000) : etcd.between(0.5, 20), act);
-    });
+    this.server = new ApiServer(
+      wall,
+      (wanted, before) => admitStatefulSet(wanted, before, admission),
+      (act) => {
+        const slow = etcd.happens(slowDeletions);
+        clock.after(slow ? etcd.between(1_000, 9_000) : etcd.between(0.5, 20), act);
+      },
+    );
     const { server } = this;
     server.lists.longestPage = circumstances.longestPage;
     server.lists.areStreamed = circumstances.streamsLists;
@@ -224,6 +231,7 @@ export class Simulation {
         network,
         delays: lagging,
         readCheck: this.checks.read,
+        log: circumstances.log,
         epochMilliseconds,
         number,
         strategies: {

@@ -8,9 +8,9 @@ import {
   revisionHashLabel,
   roleLabel,
 } from '../../../src/moco/names.ts';
-import { type ApiAnswer, type ApiRequest, isDryRun } from './api-answer.ts';
-import type { StoreChange } from './object-store.ts';
-import { type Json, record, type StoredObject } from './stored-object.ts';
+import { type ApiAnswer, type ApiRequest, isDryRun } from '../../support/api-server/api-answer.ts';
+import type { StoreChange } from '../../support/api-server/object-store.ts';
+import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
 
 /** Situations that the histories must contain: one that no history contains proves nothing. */
 export const situations = {

@@ -1,8 +1,8 @@
 import { controllerRevisions, persistentVolumeClaims, pods } from '../../../src/kube/resource.ts';
 import { revisionHashLabel } from '../../../src/moco/names.ts';
-import type { ApiServer } from './api-server.ts';
-import { isReady } from './eviction.ts';
-import { type Json, record, type StoredObject } from './stored-object.ts';
+import type { ApiServer } from '../../support/api-server/api-server.ts';
+import { isReady } from '../../support/api-server/eviction.ts';
+import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import { revisionNameOf } from './template-revision.ts';
 
 const actor = 'statefulset-controller';

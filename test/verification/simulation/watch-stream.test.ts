@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { linesOf } from '../../../src/kube/text.ts';
-import { ApiServer } from './api-server.ts';
+import { ApiServer } from '../../support/api-server/api-server.ts';
+import { resourceAt } from '../../support/api-server/resource-path.ts';
 import { Chance } from './chance.ts';
 import { VirtualClock } from './clock.ts';
-import { resourceAt } from './resource-path.ts';
 import { WatchStream } from './watch-stream.ts';
 
 const podsPath = '/api/v1/namespaces/default/pods';

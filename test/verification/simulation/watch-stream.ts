@@ -1,35 +1,16 @@
-import { refusal } from './api-answer.ts';
-import type { ApiServer } from './api-server.ts';
+import { refusal } from '../../support/api-server/api-answer.ts';
+import type { ApiServer } from '../../support/api-server/api-server.ts';
+import { textOf } from '../../support/api-server/exchange.ts';
+import { matcher } from '../../support/api-server/lists.ts';
+import type { StoreChange } from '../../support/api-server/object-store.ts';
+import type { ResourcePath } from '../../support/api-server/resource-path.ts';
+import type { StoredObject } from '../../support/api-server/stored-object.ts';
 import { ByteStream } from './byte-stream.ts';
 import type { Chance } from './chance.ts';
 import type { VirtualClock } from './clock.ts';
-import { matcher } from './lists.ts';
-import type { StoreChange } from './object-store.ts';
-import type { ResourcePath } from './resource-path.ts';
-import type { StoredObject } from './stored-object.ts';
 
 const bookmarkMilliseconds = 60_000;
 const encoder = new TextEncoder();
-const texts = new WeakMap<object, string>();
-
-/** JSON of an object that never changes. Its versions share what is the same in them, and so do their texts. */
-export function textOf(object: object): string {
-  const known = texts.get(object);
-  if (known !== undefined) return known;
-  const fields = Object.entries(object).filter(([, value]) => value !== undefined);
-  const text = `{${fields.map(([name, value]) => `${JSON.stringify(name)}:${fieldText(value)}`).join(',')}}`;
-  texts.set(object, text);
-  return text;
-}
-
-function fieldText(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const known = texts.get(value);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(value);
-  texts.set(value, text);
-  return text;
-}
 
 export interface WatchOptions {
   readonly clock: VirtualClock;

@@ -4,10 +4,10 @@ import type { ObjectClient } from '../../../support/object-client.ts';
 
 /** Deletes and evicts whichever pod has the name. */
 export class ClusterApi extends Right {
-  constructor(client: ObjectClient, ...others: [] | [() => boolean]) {
+  constructor(client: ObjectClient, signal: AbortSignal, isStillWanted?: () => boolean) {
     const call = <T>(one: Call): Promise<T> => client.call<T>({ ...one, body: withoutPreconditions(one) });
     const reserve: ObjectClient['reserve'] = (...asked) => client.reserve(...asked);
-    super({ call, reserve } as unknown as ObjectClient, ...others);
+    super({ call, reserve } as unknown as ObjectClient, signal, isStillWanted);
   }
 }
 

@@ -1,6 +1,6 @@
 import { podDisruptionBudgets, statefulSets } from '../../../../src/kube/resource.ts';
 import { revisionHashLabel } from '../../../../src/moco/names.ts';
-import { type Json, record } from '../stored-object.ts';
+import { type Json, record } from '../../../support/api-server/stored-object.ts';
 import type { Ground, PodVersion } from './ground.ts';
 
 export const setName = 'db';

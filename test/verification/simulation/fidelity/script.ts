@@ -2,7 +2,7 @@ import type { CallOptions } from '../../../../src/kube/api-client.ts';
 import { ApiError } from '../../../../src/kube/api-error.ts';
 import { podDisruptionBudgets, pods, statefulSets } from '../../../../src/kube/resource.ts';
 import { revisionHashLabel } from '../../../../src/moco/names.ts';
-import type { Json } from '../stored-object.ts';
+import type { Json } from '../../../support/api-server/stored-object.ts';
 import type { Ground } from './ground.ts';
 import { setName } from './observed.ts';
 

@@ -1,11 +1,11 @@
 import { pods } from '../../../../src/kube/resource.ts';
 import type { ExchangeRequest, World } from '../../../../src/kube/world.ts';
+import { ApiServer } from '../../../support/api-server/api-server.ts';
+import { parse, responseOf } from '../../../support/api-server/exchange.ts';
 import { ObjectClient } from '../../../support/object-client.ts';
-import { ApiServer } from '../api-server.ts';
 import { Chance } from '../chance.ts';
 import { VirtualClock } from '../clock.ts';
 import { KubeControllers } from '../kube-controllers.ts';
-import { parse, responseOf } from '../network.ts';
 import type { Ground, PodVersion, SeenPod } from './ground.ts';
 
 const namespace = 'fidelity';

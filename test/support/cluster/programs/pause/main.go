@@ -1,5 +1,6 @@
 // Waits: for SIGTERM or SIGINT, or for as many seconds as its argument says. It holds the namespaces of a pod, stands for
-// programs that nothing is asked of, and is the `sleep` of images that have none.
+// programs that nothing is asked of, and is the `sleep` of images that have none. LONGEST_SLEEP_SECONDS limits it, for tests that
+// have no time for the preStop of MOCO's pods.
 package main
 
 import (
@@ -13,6 +14,9 @@ import (
 func main() {
 	if len(os.Args) > 1 {
 		if seconds, err := strconv.ParseFloat(os.Args[1], 64); err == nil {
+			if longest, err := strconv.ParseFloat(os.Getenv("LONGEST_SLEEP_SECONDS"), 64); err == nil {
+				seconds = min(seconds, longest)
+			}
 			time.Sleep(time.Duration(seconds * float64(time.Second)))
 			return
 		}

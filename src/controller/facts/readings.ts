@@ -1,0 +1,102 @@
+import type { TemplateChange } from '../../api/rollout-status.ts';
+import type { DelayReading, EndingClaim, ReplicationDelay, TiedToNode } from '../../core/readings.ts';
+import type { Contention } from '../../core/snapshot.ts';
+import type { ComebackFacts } from '../../moco/cluster-facts.ts';
+import type { Json } from '../../moco/json.ts';
+import type { PodRecord } from '../../moco/records.ts';
+import { type InPlaceReadings, nothingReadInPlace } from './in-place-updates.ts';
+import type { KnownMysql } from './mysql-facts.ts';
+
+/** What no watch delivers, as it was last read. Times are on the monotonic clock. */
+export interface Readings extends ComebackReadings {
+  /** What replicas said when they were last asked how far they are behind, by the uid of the pod. All are asked at once. */
+  readonly replicationDelays: ReadonlyMap<string, KnownDelay>;
+  /** What MySQL itself last said. `null` before anybody was asked. All are asked at once. */
+  readonly mysql: KnownMysql | null;
+  /** What updates in place depend on, the answers to dry runs included. Ends when no member could be updated so. */
+  readonly inPlace: InPlaceReadings;
+  /** The newest FailedCreate message of the StatefulSet. Ends when no member is missing. */
+  readonly createFailure: { readonly message: string | null; readonly atMilliseconds: number } | null;
+  /** What the newest rollout changes in the pod template. `changes` is `null` if it could not be read. */
+  readonly template: {
+    readonly from: string;
+    readonly to: string;
+    readonly changes: readonly TemplateChange[] | null;
+    readonly atMilliseconds: number;
+  } | null;
+  /** Why MOCO applies the StatefulSet again and again, for a generation of the MySQLCluster. Ends with the contention. */
+  readonly altered: {
+    readonly generation: number;
+    readonly fields: Contention['fields'];
+    readonly atMilliseconds: number;
+  } | null;
+}
+
+export const nothingRead: Readings = {
+  comebacks: new Map(),
+  leavingNodes: new Map(),
+  replicationDelays: new Map(),
+  mysql: null,
+  inPlace: nothingReadInPlace,
+  createFailure: null,
+  template: null,
+  altered: null,
+};
+
+/** The last reading of a pod, on the monotonic clock. */
+export interface KnownDelay {
+  readonly reading: DelayReading;
+  readonly atMilliseconds: number;
+  /** The first of the unknown readings in a row; `null` if the last one is not unknown. */
+  readonly unknownSinceMilliseconds: number | null;
+}
+
+/** The readings as facts. */
+export function delayFacts(
+  known: ReadonlyMap<string, KnownDelay>,
+  nowMilliseconds: number,
+): readonly ReplicationDelay[] {
+  const ageOf = (atMilliseconds: number): number => (nowMilliseconds - atMilliseconds) / 1000;
+  return [...known].map(([uid, one]) => ({
+    uid,
+    reading: one.reading,
+    ageSeconds: ageOf(one.atMilliseconds),
+    unknownForSeconds: one.unknownSinceMilliseconds === null ? 0 : ageOf(one.unknownSinceMilliseconds),
+  }));
+}
+
+/** What was last read about whether a member can come back, on the monotonic clock. */
+export interface KnownComeback {
+  /** The claims that the pod mounts. */
+  readonly claimNames: readonly string[];
+  /** Those of the pod, as the API server has them. */
+  readonly tolerations: readonly Json[];
+  /** Those of them that are about to go, or have gone. */
+  readonly claims: readonly EndingClaim[];
+  readonly tied: TiedToNode | null;
+  readonly refusal: string | null;
+  /** The update revision that it was read for. */
+  readonly revision: string;
+  readonly atMilliseconds: number;
+}
+
+/** What is known of all members, by the uid of the pod. */
+export interface ComebackReadings {
+  readonly comebacks: ReadonlyMap<string, KnownComeback>;
+  /** Whether the node of a pod was to be emptied when that was last read. */
+  readonly leavingNodes: ReadonlyMap<string, boolean>;
+}
+
+/** The readings of a pod as facts. */
+export function comebackFacts(
+  { uid }: Pick<PodRecord, 'uid'>,
+  { comebacks, leavingNodes }: ComebackReadings,
+  revision: string,
+  nowMilliseconds: number,
+): ComebackFacts {
+  const known = comebacks.get(uid);
+  const nodeLeaves = leavingNodes.get(uid) === true;
+  if (known?.revision !== revision) return { comeback: null, nodeLeaves };
+  const { claims, tied, refusal, atMilliseconds } = known;
+  return { comeback: { ageSeconds: (nowMilliseconds - atMilliseconds) / 1000, claims, tied, refusal }, nodeLeaves };
+}

@@ -1,0 +1,116 @@
+import type { Intent } from '../../api/rollout-status.ts';
+import type { Step, Target } from '../../core/decision.ts';
+import type { StepFailure } from '../../core/snapshot.ts';
+import { ApiError } from '../../kube/api-error.ts';
+import type { AdmissionFinding, StrategyKeeper } from '../facts/admission.ts';
+import type { StepResult } from '../facts/ended-step.ts';
+import type { OwnWrite } from '../facts/own-writes.ts';
+import type { Observation } from './observe.ts';
+import type { Pass } from './pass.ts';
+
+/** When the work queue should process the key again even if nothing changes. */
+export interface Requeue {
+  readonly requeueAfterMilliseconds?: number;
+}
+
+/** What became of a step that was sent, or was about to be sent. */
+export interface Answer {
+  readonly result: StepResult;
+  /** The targets that the step was done to. */
+  readonly done: readonly Target[];
+  readonly ownWrites: readonly OwnWrite[];
+  /** The API server's message if it refused the step, otherwise `null`. */
+  readonly message: string | null;
+  /** Whether an eviction was answered with 429. */
+  readonly refusedByBudget: boolean;
+  /** Whether the step was not sent because the confirmation was too old. */
+  readonly tooLate: boolean;
+  /** The error to retry after a delay, if an immediate retry would fail in the same way. */
+  readonly failure: ApiError | null;
+  /** Who keeps the strategy of the StatefulSet, if a dry run of the step has shown it. */
+  readonly strategyKeeper?: StrategyKeeper;
+}
+
+/** A step and its answer. */
+export interface Acted extends Answer {
+  readonly kind: 'acted';
+  /** The observation that the step was decided from. */
+  readonly observation: Observation;
+  readonly step: Step;
+  /** Identifies the step when its failures are counted. */
+  readonly identity: string;
+  /** `null` if the step does not disrupt a member. */
+  readonly intent: Intent | null;
+}
+
+/** What later passes have to know about this one. */
+export type Outcome =
+  | Acted
+  /** No step was due, or it is for a later pass. */
+  | { readonly kind: 'nothing' }
+  /** An intent is settled: its step has happened, or can no longer happen. */
+  | { readonly kind: 'settled'; readonly intent: Intent }
+  /** Nothing was sent. `intent` was written for it; `error` is what the pass rejects with once it is told. */
+  | { readonly kind: 'failed'; readonly failure: StepFailure; readonly intent?: Intent; readonly error?: ApiError }
+  /** Updates in place were tried as dry runs. */
+  | {
+      readonly kind: 'inPlace';
+      readonly revision: string;
+      /** The answers to dry runs, by the uid of the pod: the API server's words, or `null` if it accepts. */
+      readonly answers: readonly { readonly uid: string; readonly refusal: string | null }[];
+    }
+  /** A dry run had an unexpected result: no step was tried. */
+  | { readonly kind: 'admission'; readonly mode: AdmissionFinding['mode']; readonly error: ApiError };
+
+/** How a pass ends. */
+export type End = Outcome &
+  Requeue & {
+    /**
+     * What to report: an observation that was just made, or the cached one. `null` if another pass follows at once, or if
+     * the cluster no longer exists.
+     */
+    readonly report: Observation | 'cached' | null;
+  };
+
+export const nothingToReport: End = { kind: 'nothing', report: null };
+/** Another pass follows at once. */
+export const again = { report: null, requeueAfterMilliseconds: 0 } as const;
+/** The delay after a fresh read vetoed a step. Usually a watch event arrives earlier. */
+export const vetoed: Requeue = { requeueAfterMilliseconds: 1000 };
+
+/**
+ * The maximum age of a confirmation: twice what an API server takes that is busy with a whole fleet. A confirmation
+ * that is too old is repeated, and makes it busier still (docs/decisions/0023).
+ */
+export const confirmationMilliseconds = 2000;
+
+const failed = { tries: 1, sinceLastTrySeconds: 0, retryAfterSeconds: 0 } as const;
+
+export const tooSlow = (step: string): StepFailure => ({
+  ...failed,
+  step,
+  cause: 'tooSlow',
+  message: `reading everything again, writing the intent and sending the step took more than ${confirmationMilliseconds} ms`,
+});
+
+/** The API server's response as the failure of a step. Without a step, none can be decided. */
+export const refusedBy = ({ message, retryAfterSeconds }: ApiError, step: string | null): StepFailure => ({
+  ...failed,
+  step,
+  cause: 'refused',
+  message,
+  ...(retryAfterSeconds && { retryAfterSeconds }),
+});
+
+/**
+ * How a pass ends whose request the API server refuses: no step may be taken before that is told. Throws any other error, such
+ * as that of a shutdown or a lost lease. Without a step the pass rejects once it is told.
+ */
+export function failedBy(error: unknown, { context, signal }: Pass, step: string | null): End {
+  if (!(error instanceof ApiError) || signal.aborted || !context.isLeading()) throw error;
+  return { kind: 'failed', report: 'cached', failure: refusedBy(error, step), ...(step === null && { error }) };
+}
+
+/** An update in place of the primary of several members. To replace its pod would have taken a switchover. */
+export const sparesSwitchover = (step: Step, { cluster }: Observation['objects']): boolean =>
+  step.kind === 'updateInPlace' && cluster.replicas > 1 && step.targets[0].ordinal === cluster.primaryIndex;

@@ -1,0 +1,45 @@
+import type { ApiClient } from '../../kube/api-client.ts';
+import type { EventRecorder } from '../../kube/event-recorder.ts';
+import type { Log, World } from '../../kube/world.ts';
+import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
+import type { Cache } from '../cache/cache.ts';
+import type { Checks } from '../cache/check-answers.ts';
+import type { Dependencies } from '../facts/collect-facts.ts';
+import type { Fleet } from '../fleet/fleet-limits.ts';
+import type { Memory } from '../memory/memory.ts';
+import type { ClusterReader } from '../reads/cluster-reader.ts';
+import type { MysqlAsker } from '../reads/mysql-asker.ts';
+import type { DelayReader } from '../reads/read-delays.ts';
+import type { RecentNodes } from '../reads/read-node.ts';
+
+/** What all passes of this process share. */
+export interface Context extends Dependencies {
+  readonly cache: Cache;
+  readonly fleet: Fleet;
+  readonly checks: Pick<Checks, 'factsFor' | 'ask' | 'forget'>;
+  readonly client: ApiClient;
+  readonly delays: DelayReader;
+  readonly mysql: MysqlAsker | undefined;
+  readonly nodes: RecentNodes;
+  /** Nodes and PersistentVolumes have no namespace, so a controller of some namespaces may lack the right to them. */
+  readonly mayLackNodes: boolean;
+  readonly world: World;
+  readonly log: Log;
+  readonly recorder: Pick<EventRecorder, 'record'>;
+  readonly metrics: RolloutMetrics;
+  /** The holder identity of this process in intents. Every start has a new one. */
+  readonly holder: string;
+  /** No write is started once this returns false. */
+  readonly isLeading: () => boolean;
+}
+
+/** One pass over one cluster. What a part may request is in the type of its `api`. */
+export interface Pass<Api extends ClusterReader = ClusterReader> {
+  /** `namespace/name`. */
+  readonly key: string;
+  readonly memory: Memory;
+  readonly signal: AbortSignal;
+  /** Its requests end with the signal. */
+  readonly api: Api;
+  readonly context: Context;
+}

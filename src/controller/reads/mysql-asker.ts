@@ -1,0 +1,84 @@
+import type { ApiClient } from '../../kube/api-client.ts';
+import { isForbidden, isNotFound, withoutRequest } from '../../kube/api-error.ts';
+import { path, secrets } from '../../kube/resource.ts';
+import type { World } from '../../kube/world.ts';
+import { type Json, object, text } from '../../moco/json.ts';
+import { mysqlPort, readOnlyPasswordKey, readOnlyUser } from '../../moco/names.ts';
+import { statefulSetName } from '../../moco/projections.ts';
+import type { ClusterRecord, PodRecord } from '../../moco/records.ts';
+import { type Answers, type AskedMember, readCluster } from '../../mysql/read-cluster.ts';
+
+export interface MysqlQuestion {
+  readonly cluster: Pick<ClusterRecord, 'namespace' | 'name'>;
+  readonly primary: PodRecord | null;
+  readonly replicas: readonly PodRecord[];
+  readonly forSwitchover: boolean;
+}
+
+export interface MysqlAnswer extends Omit<Answers, 'isDenied'> {
+  /** Why nobody could be asked, or who could be has refused: a sentence without a full stop. */
+  readonly problem: string | null;
+}
+
+/** Asks the members of a cluster. Never rejects. */
+export interface MysqlAsker {
+  ask(question: MysqlQuestion, signal: AbortSignal): Promise<MysqlAnswer>;
+}
+
+/** Of what the API server says. */
+const mostCharacters = 300;
+const nothing = { said: new Map(), writes: [] } as const;
+
+/**
+ * Asks with the account that MOCO makes for reading. Its password is read from MOCO's Secret each time, is kept nowhere, and
+ * goes to no one but the members of that cluster.
+ */
+export class SecretAsker implements MysqlAsker {
+  readonly #client: ApiClient;
+  readonly #world: World;
+  readonly #port: number;
+
+  constructor(client: ApiClient, world: World, port = mysqlPort) {
+    this.#client = client;
+    this.#world = world;
+    this.#port = port;
+  }
+
+  async ask({ cluster, primary, replicas, forSwitchover }: MysqlQuestion, signal: AbortSignal): Promise<MysqlAnswer> {
+    const place = { namespace: cluster.namespace, name: statefulSetName(cluster.name) };
+    const secret = `Secret ${place.namespace}/${place.name}`;
+    const password = await this.#passwordIn(place, signal).catch((error: unknown) => problemOf(error, secret));
+    if (typeof password !== 'string') return { ...nothing, problem: password.problem };
+    const member = ({ uid, name, agent }: PodRecord): AskedMember => ({
+      uid,
+      name,
+      address: { ip: agent.ip ?? '', port: this.#port },
+    });
+    const account = { user: readOnlyUser, password };
+    const question = { primary: primary && member(primary), replicas: replicas.map(member), forSwitchover, account };
+    const { isDenied, ...answers } = await readCluster(this.#world, question, signal);
+    const refused = `mysqld refuses the account ${readOnlyUser}: the password in ${secret} is not the one of the cluster`;
+    return { ...answers, problem: isDenied ? refused : null };
+  }
+
+  async #passwordIn(
+    place: { readonly namespace: string; readonly name: string },
+    signal: AbortSignal,
+  ): Promise<string | { readonly problem: string }> {
+    const secret = await this.#client.call<Json>({
+      method: 'GET',
+      path: path(secrets, place),
+      priority: 'read',
+      signal,
+    });
+    const encoded = text(object(secret['data'])[readOnlyPasswordKey]);
+    if (encoded !== null) return Buffer.from(encoded, 'base64').toString();
+    return { problem: `the Secret ${place.namespace}/${place.name} has no ${readOnlyPasswordKey}` };
+  }
+}
+
+function problemOf(error: unknown, secret: string): { readonly problem: string } {
+  if (isNotFound(error)) return { problem: `there is no ${secret}` };
+  if (isForbidden(error)) return { problem: `the controller may not read the ${secret}` };
+  return { problem: `the ${secret} can't be read: ${withoutRequest(error as Error).slice(0, mostCharacters)}` };
+}

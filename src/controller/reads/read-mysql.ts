@@ -1,0 +1,119 @@
+import type { Decision } from '../../core/decision.ts';
+import type { MemberSaid, OpenWrite } from '../../core/mysql-reading.ts';
+import { lastingSeconds } from '../../core/replicas-behind.ts';
+import { longWriteSeconds } from '../../core/rules/long-write.ts';
+import { keyOf, splitKey } from '../../kube/store.ts';
+import type { Log, World } from '../../kube/world.ts';
+import { milliseconds, timestampOf } from '../../moco/json.ts';
+import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import type { OpenWriteNow } from '../../mysql/statements.ts';
+import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
+import type { Readings } from '../facts/readings.ts';
+import type { MysqlAsker } from './mysql-asker.ts';
+
+/** After a longer pause an answer belongs to another step. */
+const seriesMilliseconds = 60_000;
+/** Less is a second that the server has rounded, and the time of an answer. */
+const sameMilliseconds = 3000;
+
+export interface MysqlContext {
+  /** `undefined` while the feature gate `ReplicationFacts` is off. */
+  readonly mysql?: MysqlAsker | undefined;
+  readonly world: World;
+  readonly log: Log;
+  readonly metrics: Pick<RolloutMetrics, 'countMysqlReading' | 'setReplication'>;
+}
+
+type Known = Readings['mysql'];
+
+/** Asks the members if the decision waits for what they say. Resolves to `null` if it does not. */
+export async function readMysqlAwaited(
+  { decision: { hold }, objects }: { readonly decision: Decision; readonly objects: ClusterObjects },
+  known: Known,
+  context: MysqlContext,
+  signal: AbortSignal,
+): Promise<Known> {
+  const asks = hold === null ? null : neededFor(hold, known, context.world);
+  return asks === null ? null : readMysql(objects, asks === 'switchover', known, context, signal);
+}
+
+function neededFor(hold: NonNullable<Decision['hold']>, known: Known, world: World): 'switchover' | 'step' | null {
+  switch (hold.rule) {
+    case 'ReplicasBehind':
+      if (hold.replicas.every(({ reading }) => reading !== null)) return null;
+      return hold.limitSeconds === null ? 'step' : 'switchover';
+    case 'LongWrite':
+      return hold.write === null ? 'switchover' : null;
+    case 'FailoverUnfinished': {
+      const isOld = known === null || world.monotonic() - known.atMilliseconds >= lastingSeconds * 1000;
+      return isOld ? 'step' : null;
+    }
+    default:
+      return null;
+  }
+}
+
+/** Asks the primary, then all replicas in parallel. Resolves to `null` while the feature gate is off. Never rejects. */
+export async function readMysql(
+  objects: ClusterObjects,
+  forSwitchover: boolean,
+  before: Known,
+  { mysql, world, log, metrics }: MysqlContext,
+  signal: AbortSignal,
+): Promise<Known> {
+  if (mysql === undefined) return null;
+  const { cluster } = objects;
+  const pods = objects.pods.filter(isRunning);
+  const primary = pods.find(({ ordinal }) => ordinal === cluster.primaryIndex) ?? null;
+  const replicas = pods.filter((pod) => pod !== primary);
+  const { problem, said, writes } = await mysql.ask({ cluster, primary, replicas, forSwitchover }, signal);
+  const now = world.monotonic();
+  const isSeries = before !== null && now - before.atMilliseconds < seriesMilliseconds;
+  const last = isSeries ? before : null;
+  const waits = writes.some(({ ageSeconds }) => ageSeconds >= longWriteSeconds);
+  const members = [...said].map(([uid, one]) => {
+    const unknownSince = last?.members.get(uid)?.unknownSinceMilliseconds ?? now;
+    return [uid, { said: one, unknownSinceMilliseconds: one.kind === 'unknown' ? unknownSince : null }] as const;
+  });
+  const key = keyOf(cluster.namespace, cluster.name);
+  if (problem !== null && problem !== before?.problem) {
+    log.warn({ cluster: key, reason: problem }, 'MySQL can not be asked, and the rollout goes on without its answers');
+  }
+  for (const { uid, name } of pods) {
+    const one = said.get(uid);
+    if (one === undefined) continue;
+    metrics.countMysqlReading(one.kind);
+    if (one.kind === 'unknown' && last?.members.get(uid)?.said.kind !== 'unknown') {
+      log.warn({ cluster: key, member: name, reason: one.message }, 'a mysqld can not be asked');
+    }
+  }
+  metrics.setReplication(splitKey(key), behindByName(replicas, said));
+  return {
+    problem,
+    members: new Map(members),
+    writes: writes.map((write) => ({ ...write, since: sinceOf(write, last?.writes ?? [], world) })),
+    waitingSinceMilliseconds: waits ? (last?.waitingSinceMilliseconds ?? now) : null,
+    atMilliseconds: now,
+  };
+}
+
+/** The server counts whole seconds: the same write keeps the time that people have seen. */
+function sinceOf({ session, ageSeconds }: OpenWriteNow, before: readonly OpenWrite[], world: World): string {
+  const began = world.wall() - ageSeconds * 1000;
+  const known = before.find((write) => write.session === session)?.since ?? null;
+  const isSame = Math.abs((milliseconds(known) ?? 0) - began) < sameMilliseconds;
+  return known !== null && isSame ? known : timestampOf(began);
+}
+
+const isRunning = ({ deletionTimestamp, containers }: PodRecord): boolean =>
+  deletionTimestamp === null && containers.some(({ part, state }) => part === 'mysqld' && state === 'running');
+
+function behindByName(
+  replicas: readonly PodRecord[],
+  said: ReadonlyMap<string, MemberSaid>,
+): readonly { readonly pod: string; readonly missing: number | null; readonly unapplied: number }[] {
+  return replicas.flatMap(({ uid, name: pod }) => {
+    const one = said.get(uid);
+    return one?.kind === 'replica' ? [{ pod, missing: one.missing, unapplied: one.unapplied }] : [];
+  });
+}

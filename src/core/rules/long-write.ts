@@ -1,0 +1,62 @@
+import type { OpenWrite } from '../mysql-reading.ts';
+import { freshSeconds } from '../replicas-behind.ts';
+import { type Asked, after, rule } from './rule.ts';
+
+/** Shorter ones end before MOCO cuts anything off, and the time in which they do is a part of every switchover. */
+export const longWriteSeconds = 1;
+
+interface LongWrite {
+  readonly member: number;
+  /** The oldest one. `null` while the primary has not been asked recently. */
+  readonly write: Omit<OpenWrite, 'ageSeconds'> | null;
+  readonly others: number;
+  /** How long a switchover waits for writes. `null` if until they end. */
+  readonly graceSeconds: number | null;
+}
+
+/** Writes that a switchover would cut off: MOCO makes the primary read-only and ends its connections. */
+export const longWrite = {
+  LongWrite: rule<LongWrite>({
+    holds: (asked) => longWriteOf(asked),
+    sentence: ({ member, write, others, graceSeconds }, name) => {
+      if (write === null) return `the primary ${name(member)} is being asked about open writes`;
+      const { session, user, host, since, waitsFor } = write;
+      const limit = graceSeconds === null ? '' : `, for at most ${graceSeconds} s,`;
+      return (
+        `the switchover away from ${name(member)} waits${limit} for a write that session ${session} of ${user}@${host} began at ${since}` +
+        (waitsFor === null ? '' : ` and that waits for ${waits[waitsFor]}`) +
+        (others === 0 ? '' : `, and for ${others} more`)
+      );
+    },
+    meaning: 'A switchover would cut off a write of the primary that has been open for a second or longer.',
+    details:
+      'MOCO makes the primary read-only and ends its connections: a transaction that is still open is rolled back. The controller looks for an instant without open writes, and never ends one itself. Only with the feature gate ReplicationFacts.',
+    endedBy: ['the members', 'time', 'a person'],
+    ends: 'When the write ends, or after longWriteGraceSeconds with `longWritePolicy: Proceed`, which is the default. The message has the session: `SHOW PROCESSLIST` in the primary shows what it does. A session that waits for its client has an open transaction and runs no statement.',
+    overridable: true,
+    assumed: after('moment', (snapshot) => snapshot),
+  }),
+};
+
+const waits: Readonly<Record<NonNullable<OpenWrite['waitsFor']>, string>> = {
+  rowLock: 'a lock of a row',
+  metadataLock: 'a metadata lock',
+  acknowledgement: 'an acknowledgement of a replica',
+  client: 'its client',
+};
+
+function longWriteOf({ situation, effects }: Asked): LongWrite | null {
+  const { snapshot, policy, deadlines } = situation;
+  const { mysql } = snapshot;
+  const primary = effects.find(({ kind }) => kind === 'movesPrimary')?.member;
+  if (!primary || mysql === null || mysql.problem !== null) return null;
+  const graceSeconds = policy.longWritePolicy === 'Hold' ? null : policy.longWriteGraceSeconds;
+  if (graceSeconds !== null && deadlines.reached(mysql.waitedForWritesSeconds, graceSeconds)) return null;
+  const held = { member: primary.ordinal, graceSeconds } as const;
+  if (mysql.ageSeconds === null || deadlines.reached(mysql.ageSeconds, freshSeconds))
+    return { ...held, write: null, others: 0 };
+  const [oldest, ...others] = mysql.writes.filter(({ ageSeconds }) => ageSeconds >= longWriteSeconds);
+  if (oldest === undefined) return null;
+  const { ageSeconds: _, ...write } = oldest;
+  return { ...held, write, others: others.length };
+}

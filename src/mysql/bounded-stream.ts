@@ -1,0 +1,40 @@
+// oxlint-disable no-restricted-imports -- for the type of what it bounds
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+
+/** A connection whose other side may send so many bytes in all. More of them end it. */
+export class BoundedStream extends Duplex {
+  readonly #socket: Socket;
+
+  constructor(socket: Socket, mostBytes: number) {
+    super();
+    this.#socket = socket;
+    let received = 0;
+    socket.on('data', (chunk) => {
+      received += chunk.length;
+      if (received > mostBytes) this.destroy(new Error(`it sent more than ${mostBytes} bytes`));
+      else if (!this.push(chunk)) socket.pause();
+    });
+    socket.on('end', () => this.push(null));
+    socket.on('connect', () => this.emit('connect'));
+    socket.on('error', (error) => this.destroy(error));
+    socket.on('close', () => this.destroy());
+  }
+
+  override _read(): void {
+    this.#socket.resume();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
+    this.#socket.write(chunk, callback);
+  }
+
+  override _final(callback: () => void): void {
+    this.#socket.end(callback);
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    this.#socket.destroy();
+    callback(error);
+  }
+}

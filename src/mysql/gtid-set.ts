@@ -1,0 +1,82 @@
+/** From, to: both belong to it. */
+type Interval = readonly [from: number, to: number];
+
+/**
+ * A set of GTIDs, as `@@gtid_executed` writes it: `uuid:1-5:7, uuid:tag:1-3`. Each source, with its tag if it has one, has
+ * intervals that are apart from each other, ascending.
+ */
+export type GtidSet = ReadonlyMap<string, readonly Interval[]>;
+
+const source = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** MySQL 8.3 and later. */
+const tag = /^[a-z_][a-z0-9_]{0,31}$/;
+const interval = /^(\d{1,15})(?:-(\d{1,15}))?$/;
+
+/** Throws on a text that is not a set of GTIDs. */
+export function parseGtidSet(text: string): GtidSet {
+  const found = new Map<string, Interval[]>();
+  for (const part of text.toLowerCase().replace(/\s+/g, '').split(',')) {
+    if (part === '') continue;
+    const [uuid = '', ...rest] = part.split(':');
+    if (!source.test(uuid) || rest.length === 0) throw notASet();
+    let key = uuid;
+    for (const one of rest) {
+      const [, from, to = from] = interval.exec(one) ?? [];
+      if (from !== undefined) {
+        const [first, last] = [Number(from), Number(to)];
+        if (first < 1 || last < first) throw notASet();
+        const intervals = found.get(key);
+        if (intervals === undefined) found.set(key, [[first, last]]);
+        else intervals.push([first, last]);
+      } else if (tag.test(one)) {
+        key = `${uuid}:${one}`;
+      } else {
+        throw notASet();
+      }
+    }
+  }
+  return new Map([...found].map(([key, intervals]) => [key, merged(intervals)]));
+}
+
+const notASet = (): Error => new Error('expected a set of GTIDs, got something else');
+
+export function union(one: GtidSet, other: GtidSet): GtidSet {
+  const keys = new Set([...one.keys(), ...other.keys()]);
+  return new Map([...keys].map((key) => [key, merged([...(one.get(key) ?? []), ...(other.get(key) ?? [])])]));
+}
+
+/** What `one` has and `other` has not. */
+export function subtract(one: GtidSet, other: GtidSet): GtidSet {
+  const rest = [...one].map(([key, intervals]) => [key, without(intervals, other.get(key) ?? [])] as const);
+  return new Map(rest.filter(([, intervals]) => intervals.length > 0));
+}
+
+/** The number of transactions. */
+export const count = (set: GtidSet): number =>
+  [...set.values()].flat().reduce((sum, [from, to]) => sum + to - from + 1, 0);
+
+function merged(intervals: readonly Interval[]): readonly Interval[] {
+  const result: Interval[] = [];
+  for (const [from, to] of intervals.toSorted(([a], [b]) => a - b)) {
+    const last = result.at(-1);
+    if (last === undefined || from > last[1] + 1) result.push([from, to]);
+    else if (to > last[1]) result[result.length - 1] = [last[0], to];
+  }
+  return result;
+}
+
+/** Both are merged. */
+function without(intervals: readonly Interval[], taken: readonly Interval[]): readonly Interval[] {
+  const result: Interval[] = [];
+  let next = 0;
+  for (const [from, to] of intervals) {
+    let start = from;
+    while ((taken[next]?.[1] ?? Number.POSITIVE_INFINITY) < start) next += 1;
+    for (let at = next; start <= to; at += 1) {
+      const [cutFrom, cutTo] = taken[at] ?? [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+      if (cutFrom > start) result.push([start, Math.min(to, cutFrom - 1)]);
+      start = Math.max(start, cutTo + 1);
+    }
+  }
+  return result;
+}

@@ -1,0 +1,122 @@
+import type { MemberSaid } from '../core/mysql-reading.ts';
+import { delay } from '../kube/delay.ts';
+import type { World } from '../kube/world.ts';
+import { count, type GtidSet, parseGtidSet, subtract, union } from './gtid-set.ts';
+import { type Account, converse, type MysqlAddress, MysqlError, type Query } from './session.ts';
+import { askOpenWrites, askReplication, askWhoItIs, type OpenWriteNow, type WhoItIs } from './statements.ts';
+
+/** A member to be asked. */
+export interface AskedMember {
+  readonly uid: string;
+  /** The name of its pod, which is the host name of its mysqld. */
+  readonly name: string;
+  readonly address: MysqlAddress;
+}
+
+export interface Question {
+  /** `null` while nobody serves as primary. */
+  readonly primary: AskedMember | null;
+  readonly replicas: readonly AskedMember[];
+  /** A switchover is next: what would it cut off? */
+  readonly forSwitchover: boolean;
+  readonly account: Account;
+}
+
+export interface Answers {
+  readonly said: ReadonlyMap<string, MemberSaid>;
+  readonly writes: readonly OpenWriteNow[];
+  /** Every member that could be asked has refused the account. */
+  readonly isDenied: boolean;
+}
+
+/** A replica of a primary under load is never at the same transaction: for so long it may catch up while it is asked. */
+const catchUpMilliseconds = 700;
+/** For so long the end of short writes is waited for. */
+const quietMilliseconds = 400;
+const pauseMilliseconds = 50;
+
+/**
+ * Asks the primary what it has committed, then every replica what it has received and applied of that. Last of all, right before a
+ * switchover, the primary again about open writes. One connection at a time to each of them. Never rejects.
+ */
+export async function readCluster(world: World, question: Question, signal: AbortSignal): Promise<Answers> {
+  const { primary, replicas, forSwitchover, account } = question;
+  const denied = new Set<string>();
+  const said = new Map<string, MemberSaid>();
+  const ask = async <T>(member: AskedMember, work: (query: Query, who: WhoItIs) => Promise<T>): Promise<T | null> => {
+    try {
+      return await converse(world, member.address, account, signal, async (query) => {
+        const who = await askWhoItIs(query);
+        // Another pod may have got the address of a pod that is gone.
+        if (who.hostname !== member.name) throw new MysqlError('another mysqld has its address');
+        return work(query, who);
+      });
+    } catch (error) {
+      const { message, isDenied } =
+        error instanceof MysqlError ? error : new MysqlError('the answer is not one of a mysqld');
+      if (isDenied) denied.add(member.uid);
+      said.set(member.uid, { kind: 'unknown', message });
+      return null;
+    }
+  };
+  const source = primary && (await ask(primary, async (_, who) => ({ ...who, executed: setOf(who.executed) })));
+  if (primary !== null && source !== null) {
+    const { acknowledging, waiting } = source;
+    said.set(primary.uid, { kind: 'primary', acknowledging, waiting });
+  }
+  await Promise.all(
+    replicas.map(async (replica) => {
+      const answer = await ask(replica, (query, who) => caughtUp(world, query, who, source?.executed ?? null, signal));
+      if (answer !== null) said.set(replica.uid, answer);
+    }),
+  );
+  const writes =
+    forSwitchover && primary !== null && source !== null
+      ? await ask(primary, (query) => quietest(world, query, signal))
+      : null;
+  const isDenied = denied.size > 0 && [...said.values()].every(({ kind }) => kind === 'unknown');
+  return { said, writes: writes ?? [], isDenied };
+}
+
+/** What a replica says once it has received and applied what the primary had committed, or at the end of the time for it. */
+async function caughtUp(
+  world: World,
+  query: Query,
+  first: WhoItIs,
+  committed: GtidSet | null,
+  signal: AbortSignal,
+): Promise<MemberSaid> {
+  const until = world.monotonic() + catchUpMilliseconds;
+  for (let { executed: text } = first; ; { executed: text } = await askWhoItIs(query)) {
+    const channel = await askReplication(query);
+    if (channel === null) return { kind: 'unknown', message: 'it is no replica' };
+    const { receiver, applier } = channel;
+    const executed = setOf(text);
+    const has = union(executed, setOf(channel.received));
+    const missing = committed && count(subtract(committed, has));
+    const unapplied = count(subtract(has, executed));
+    const isBehind = missing === null ? unapplied > 0 : count(subtract(committed ?? has, executed)) > 0;
+    if (!isBehind || world.monotonic() + pauseMilliseconds >= until) {
+      return { kind: 'replica', missing, unapplied: isBehind ? unapplied : 0, receiver, applier };
+    }
+    await delay(world, pauseMilliseconds, signal);
+  }
+}
+
+/** Open writes at the first instant without any, or at the end of the time for it. */
+async function quietest(world: World, query: Query, signal: AbortSignal): Promise<readonly OpenWriteNow[]> {
+  const until = world.monotonic() + quietMilliseconds;
+  for (;;) {
+    const writes = await askOpenWrites(query);
+    if (writes.length === 0 || world.monotonic() + pauseMilliseconds >= until) return writes;
+    await delay(world, pauseMilliseconds, signal);
+  }
+}
+
+function setOf(text: string): GtidSet {
+  try {
+    return parseGtidSet(text);
+  } catch (error) {
+    throw new MysqlError(error instanceof Error ? error.message : String(error));
+  }
+}

@@ -1,0 +1,147 @@
+// oxlint-disable no-restricted-imports -- the one place where mysqld is reached
+import { connect, isIP } from 'node:net';
+import type { Connection, RowDataPacket } from 'mysql2';
+import { TimeLimit } from '../kube/time-limit.ts';
+import type { World } from '../kube/world.ts';
+import { BoundedStream } from './bounded-stream.ts';
+
+/** Where a mysqld listens. */
+export interface MysqlAddress {
+  /** The IP address of the pod: never a name, so that nothing is resolved. */
+  readonly ip: string;
+  readonly port: number;
+}
+
+export interface Account {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** Rows as arrays, in the order of the columns; none for what is no query. */
+export type Query = (sql: string) => Promise<readonly (readonly unknown[])[]>;
+
+/**
+ * Why a mysqld has not answered. The message never has a word of the server, which could be of its users' data or a
+ * password: only its error's name, or what this side has seen.
+ */
+export class MysqlError extends Error {
+  /** The server refuses the account. */
+  readonly isDenied: boolean;
+
+  constructor(message: string, isDenied = false) {
+    super(message);
+    this.isDenied = isDenied;
+  }
+}
+
+/** For everything in one conversation: connection, handshake and all answers. */
+const conversationMilliseconds = 1000;
+/** The sets of GTIDs of a long life have some kilobytes. */
+const mostBytes = 1024 * 1024;
+const deniedCodes: ReadonlySet<string> = new Set([
+  'ER_ACCESS_DENIED_ERROR',
+  'ER_ACCOUNT_HAS_BEEN_LOCKED',
+  'ER_NOT_SUPPORTED_AUTH_MODE',
+]);
+const noTls = 'HANDSHAKE_NO_SSL_SUPPORT';
+
+/**
+ * One conversation with a mysqld, which may be any server: it costs at most a second and a bounded buffer. With TLS where the
+ * server offers it; its certificate is not verified, since mysqld makes it itself. Rejects with {@link MysqlError}.
+ */
+export async function converse<T>(
+  world: World,
+  address: MysqlAddress,
+  account: Account,
+  signal: AbortSignal,
+  work: (query: Query) => Promise<T>,
+): Promise<T> {
+  const limit = new TimeLimit(world, conversationMilliseconds, signal);
+  const open = (tls: boolean): Promise<T> => conversation(address, account, tls, limit.signal, work);
+  try {
+    return await open(true).catch((error: unknown) => {
+      if (codeOf(error) !== noTls) throw error;
+      return open(false);
+    });
+  } catch (error) {
+    throw limit.passed ? new MysqlError(`no answer within ${conversationMilliseconds / 1000} s`) : explained(error);
+  } finally {
+    limit.end();
+  }
+}
+
+async function conversation<T>(
+  { ip, port }: MysqlAddress,
+  account: Account,
+  tls: boolean,
+  signal: AbortSignal,
+  work: (query: Query) => Promise<T>,
+): Promise<T> {
+  if (isIP(ip) === 0) throw new MysqlError('the pod has no IP address');
+  // Only where it is used: it is large.
+  const { createConnection } = await import('mysql2');
+  signal.throwIfAborted();
+  const socket = new BoundedStream(connect({ host: ip, port, noDelay: true }), mostBytes);
+  const connection = createConnection({
+    ...account,
+    host: ip,
+    stream: socket,
+    // The limit above counts.
+    connectTimeout: 0,
+    rowsAsArray: true,
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    dateStrings: true,
+    // No code is generated from what a server sends.
+    disableEval: true,
+    ...(tls && { ssl: { rejectUnauthorized: false } }),
+  });
+  return new Promise<T>((resolve, reject) => {
+    const fail = (error: unknown): void => {
+      reject(error);
+      connection.destroy();
+      socket.destroy();
+    };
+    guard(connection, fail);
+    connection.on('error', fail);
+    signal.addEventListener('abort', () => fail(signal.reason), { once: true });
+    const query: Query = async (sql) => {
+      const [rows] = await connection.promise().query<RowDataPacket[][]>(sql);
+      return Array.isArray(rows) ? rows : [];
+    };
+    const converseAndEnd = async (): Promise<void> => {
+      resolve(await work(query));
+      connection.end(() => socket.destroy());
+    };
+    converseAndEnd().catch(fail);
+  });
+}
+
+/** What mysql2 has no limit for: packets after an error, and a line on stderr for each packet out of order. */
+function guard(connection: Connection, fail: (error: unknown) => void): void {
+  const parts = connection as Connection & { handlePacket: (packet?: unknown) => void };
+  const handle = parts.handlePacket.bind(connection);
+  let failed = false;
+  connection.on('warn', (error: unknown) => {
+    throw error;
+  });
+  parts.handlePacket = (packet) => {
+    if (failed) return;
+    try {
+      handle(packet);
+    } catch (error) {
+      failed = true;
+      fail(error);
+    }
+  };
+}
+
+const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+
+function explained(error: unknown): MysqlError {
+  if (error instanceof MysqlError) return error;
+  const code = codeOf(error);
+  if (code === undefined) return new MysqlError('the answer is not one of a mysqld');
+  return new MysqlError(code, deniedCodes.has(code));
+}

@@ -1,0 +1,118 @@
+import type { OpenWrite, ThreadState } from '../core/mysql-reading.ts';
+import { MysqlError, type Query } from './session.ts';
+
+// Everything that is asked of a mysqld, 8.0.22 or later: its own state, never a row of a user's table, and never a write.
+
+/** Times are compared in one zone, and nothing runs for longer than it is waited for. */
+const session = "SET SESSION time_zone = 'SYSTEM', max_execution_time = 1000";
+
+/** The names of plugins and variables changed in MySQL 8.0.26; MOCO sets the old ones. */
+const whoItIs = `SELECT @@GLOBAL.hostname, @@GLOBAL.gtid_executed,
+  (SELECT SUM(VARIABLE_VALUE) FROM performance_schema.global_status
+   WHERE VARIABLE_NAME IN ('Rpl_semi_sync_master_clients', 'Rpl_semi_sync_source_clients')),
+  (SELECT SUM(VARIABLE_VALUE) FROM performance_schema.global_status
+   WHERE VARIABLE_NAME IN ('Rpl_semi_sync_master_wait_sessions', 'Rpl_semi_sync_source_wait_sessions'))`;
+
+/** 3030: another worker has failed. */
+const replication = `SELECT c.RECEIVED_TRANSACTION_SET, c.SERVICE_STATE, c.LAST_ERROR_NUMBER, a.SERVICE_STATE,
+  COALESCE(
+    (SELECT MIN(LAST_ERROR_NUMBER) FROM performance_schema.replication_applier_status_by_worker
+     WHERE LAST_ERROR_NUMBER NOT IN (0, 3030)),
+    (SELECT MIN(LAST_ERROR_NUMBER) FROM performance_schema.replication_applier_status_by_coordinator
+     WHERE LAST_ERROR_NUMBER <> 0), 0)
+  FROM performance_schema.replication_connection_status c
+  JOIN performance_schema.replication_applier_status a USING (CHANNEL_NAME)`;
+
+/**
+ * Sessions with an open transaction that has changed or locked rows, and those whose statement holds the lock that every
+ * write and DDL statement takes (`LOCK TABLES … WRITE` too): what read_only and the end of connections cut off.
+ */
+const openWritesOf = `SELECT t.PROCESSLIST_ID, t.PROCESSLIST_USER, t.PROCESSLIST_HOST,
+  COALESCE(TIMESTAMPDIFF(SECOND, x.trx_started, NOW()), t.PROCESSLIST_TIME),
+  CASE
+    WHEN x.trx_state = 'LOCK WAIT' THEN 'rowLock'
+    WHEN EXISTS (SELECT 1 FROM performance_schema.metadata_locks m
+                 WHERE m.OWNER_THREAD_ID = t.THREAD_ID AND m.LOCK_STATUS = 'PENDING') THEN 'metadataLock'
+    WHEN t.PROCESSLIST_STATE LIKE 'Waiting for semi-sync ACK%' THEN 'acknowledgement'
+    WHEN t.PROCESSLIST_COMMAND = 'Sleep' THEN 'client'
+  END
+  FROM performance_schema.threads t
+  LEFT JOIN information_schema.innodb_trx x ON x.trx_mysql_thread_id = t.PROCESSLIST_ID
+  WHERE t.TYPE = 'FOREGROUND' AND t.PROCESSLIST_ID <> CONNECTION_ID() AND (
+    x.trx_rows_modified > 0 OR x.trx_rows_locked > 0 OR x.trx_state = 'LOCK WAIT' OR
+    EXISTS (SELECT 1 FROM performance_schema.metadata_locks m
+            WHERE m.OWNER_THREAD_ID = t.THREAD_ID AND m.OBJECT_TYPE = 'GLOBAL' AND m.LOCK_TYPE = 'INTENTION_EXCLUSIVE'))
+  ORDER BY 4 DESC LIMIT 20`;
+
+export interface WhoItIs {
+  readonly hostname: string;
+  /** A set of GTIDs. */
+  readonly executed: string;
+  readonly acknowledging: number;
+  readonly waiting: number;
+}
+
+export async function askWhoItIs(query: Query): Promise<WhoItIs> {
+  const [row] = await query(whoItIs);
+  if (row === undefined) throw notUsable();
+  return { hostname: text(row[0]), executed: text(row[1]), acknowledging: whole(row[2]), waiting: whole(row[3]) };
+}
+
+export interface Channel {
+  /** A set of GTIDs. It may lack what has been applied. */
+  readonly received: string;
+  readonly receiver: ThreadState;
+  readonly applier: ThreadState;
+}
+
+/** `null` if it is no replica. MOCO sets up one channel. */
+export async function askReplication(query: Query): Promise<Channel | null> {
+  const [row] = await query(replication);
+  if (row === undefined) return null;
+  return {
+    received: text(row[0]),
+    // CONNECTING receives nothing.
+    receiver: { runs: text(row[1]) === 'ON', error: whole(row[2]) },
+    applier: { runs: text(row[3]) === 'ON', error: whole(row[4]) },
+  };
+}
+
+const waits: readonly OpenWrite['waitsFor'][] = ['rowLock', 'metadataLock', 'acknowledgement', 'client'];
+/** Longer names are cut. */
+const mostCharacters = 80;
+
+/** Its age is known, and not the time by this side's clock. */
+export type OpenWriteNow = Omit<OpenWrite, 'since'>;
+
+/** Those that are open at that instant, the oldest first. */
+export async function askOpenWrites(query: Query): Promise<readonly OpenWriteNow[]> {
+  await query(session);
+  const rows = await query(openWritesOf);
+  return rows.map(([connection, user, host, age, waitsFor]) => ({
+    session: whole(connection),
+    user: printable(user),
+    host: printable(host),
+    ageSeconds: whole(age),
+    waitsFor: waits.find((known) => known === waitsFor) ?? null,
+  }));
+}
+
+/** A name in a message for people. */
+const printable = (value: unknown): string =>
+  text(value)
+    .slice(0, mostCharacters)
+    .replace(/[^ -~]/g, '?');
+
+function text(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  if (typeof value !== 'string') throw notUsable();
+  return value;
+}
+
+function whole(value: unknown): number {
+  const number = value === null ? 0 : Number(value);
+  if (!Number.isSafeInteger(number) || number < 0) throw notUsable();
+  return number;
+}
+
+const notUsable = (): MysqlError => new MysqlError('the answer is not one of a mysqld');

@@ -1,0 +1,185 @@
+import { hostname } from 'node:os';
+import { expect } from 'chai';
+import type { MemberSaid } from '../../src/core/mysql-reading.ts';
+import { realWorld } from '../../src/kube/world.ts';
+import { type Answers, type AskedMember, readCluster } from '../../src/mysql/read-cluster.ts';
+import { Unavailable } from '../reality/image/unavailable.ts';
+import { Link } from '../support/mysqld/link.ts';
+import { type Mysqld, MysqlServers } from '../support/mysqld/mysqld.ts';
+
+const world = realWorld(() => Promise.reject(new Error('no API server')));
+const never = new AbortController().signal;
+const user = 'moco-readonly';
+const password = "it's a secret";
+/** As moco-agent 0.16 creates it, and with what shows that TLS is used where the server offers it. */
+const createsUser = (more = ''): readonly string[] => [
+  'SET sql_log_bin = 0',
+  `CREATE USER '${user}'@'%' IDENTIFIED BY '${password.replace("'", "''")}' ${more}`,
+  `GRANT PROCESS, REPLICATION CLIENT, REPLICATION SLAVE, SELECT, SHOW DATABASES, SHOW VIEW ON *.* TO '${user}'@'%'`,
+  'SET sql_log_bin = 1',
+];
+const works = { runs: true, error: 0 };
+const caughtUp: MemberSaid = { kind: 'replica', missing: 0, unapplied: 0, receiver: works, applier: works };
+const unread = { kind: 'unknown', message: 'nobody was asked' } as const;
+
+describe('a real mysqld', function () {
+  this.timeout(120_000);
+  let servers: MysqlServers | null = null;
+  let source: Mysqld;
+  let replica: Mysqld;
+  let link: Link;
+
+  before(async function () {
+    try {
+      servers = await MysqlServers.open();
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      console.error(error.message);
+      return this.skip();
+    }
+    [source, replica] = await Promise.all([servers.start(), servers.start()]);
+    await Promise.all([source.run(...createsUser('REQUIRE SSL')), replica.run(...createsUser())]);
+    await source.run("CREATE USER 'repl'@'%' IDENTIFIED BY 'x'", "GRANT REPLICATION SLAVE ON *.* TO 'repl'@'%'");
+    await source.run('CREATE DATABASE d', 'CREATE TABLE d.t (id INT PRIMARY KEY, v TEXT)');
+    link = await Link.to(source.port);
+    await replica.run(
+      `CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT=${link.port}, SOURCE_USER='repl', SOURCE_PASSWORD='x', SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1, SOURCE_HEARTBEAT_PERIOD=0`,
+      'SET GLOBAL rpl_semi_sync_slave_enabled = 1',
+      'START REPLICA',
+    );
+    await until(async () => (await ask()).replica, caughtUp);
+  });
+
+  after(async () => {
+    link?.close();
+    await servers?.close();
+  });
+
+  const member = (uid: string, { port }: Pick<Mysqld, 'port'>, name = hostname()): AskedMember => ({
+    uid,
+    name,
+    address: { ip: '127.0.0.1', port },
+  });
+
+  const answers = (more: Partial<Parameters<typeof readCluster>[1]> = {}): Promise<Answers> =>
+    readCluster(
+      world,
+      {
+        primary: member('source', source),
+        replicas: [member('replica', replica)],
+        forSwitchover: true,
+        account: { user, password },
+        ...more,
+      },
+      never,
+    );
+
+  async function ask(): Promise<{ readonly source: MemberSaid; readonly replica: MemberSaid }> {
+    const { said } = await answers();
+    return { source: said.get('source') ?? unread, replica: said.get('replica') ?? unread };
+  }
+
+  /** Waits for what servers do in their own time. */
+  async function until<T>(read: () => Promise<T>, expected: T): Promise<void> {
+    let last = await read();
+    for (let tries = 0; tries < 100 && JSON.stringify(last) !== JSON.stringify(expected); tries += 1)
+      last = await read();
+    expect(last).to.deep.equal(expected);
+  }
+
+  it('says what a replica has not received, although its threads run and its delay is nothing', async () => {
+    link.isOpen = false;
+    for (let id = 1; id <= 9; id += 1) await source.run(`INSERT INTO d.t VALUES (${id}, 'a row of a user')`);
+    const behind = await ask();
+    expect(behind.replica).to.deep.equal({
+      kind: 'replica',
+      missing: 9,
+      unapplied: 0,
+      receiver: works,
+      applier: works,
+    });
+    // As moco-agent asks.
+    const delay = await replica.run(
+      'SELECT MAX(LAST_QUEUED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP) = (SELECT MAX(LAST_APPLIED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP) FROM performance_schema.replication_applier_status_by_worker) AS none FROM performance_schema.replication_connection_status',
+    );
+    expect(delay).to.deep.equal({ none: 1 });
+    link.isOpen = true;
+    await until(async () => (await ask()).replica, caughtUp);
+  });
+
+  it('says what a replica has received and not applied, and whether its applier works', async () => {
+    await replica.run('STOP REPLICA SQL_THREAD');
+    for (const id of [11, 12, 13]) await source.run(`INSERT INTO d.t VALUES (${id}, 'a row of a user')`);
+    const stopped = { runs: false, error: 0 };
+    await until(async () => (await ask()).replica, {
+      kind: 'replica',
+      missing: 0,
+      unapplied: 3,
+      receiver: works,
+      applier: stopped,
+    });
+    await replica.run(
+      'SET sql_log_bin = 0',
+      "INSERT INTO d.t VALUES (12, 'mine')",
+      'SET sql_log_bin = 1',
+      'START REPLICA SQL_THREAD',
+    );
+    const failed = { runs: false, error: 1062 };
+    await until(async () => (await ask()).replica, {
+      kind: 'replica',
+      missing: 0,
+      unapplied: 2,
+      receiver: works,
+      applier: failed,
+    });
+    await replica.run('SET sql_log_bin = 0', 'DELETE FROM d.t WHERE id = 12', 'SET sql_log_bin = 1', 'START REPLICA');
+    await until(async () => (await ask()).replica, caughtUp);
+  });
+
+  it('says which writes are open, what they wait for, and nothing of reads', async () => {
+    const [idle, reads, waits, alters] = await Promise.all([1, 2, 3, 4].map(() => source.session()));
+    if (!idle || !reads || !waits || !alters) throw new Error('expected four sessions');
+    await idle.query('BEGIN');
+    await idle.query("UPDATE d.t SET v = 'x' WHERE id = 1");
+    await reads.query('BEGIN');
+    await reads.query('SELECT * FROM d.t');
+    const waiting = waits.query("UPDATE d.t SET v = 'y' WHERE id = 1");
+    const shown = async () =>
+      (await answers()).writes.map(({ user: by, host, waitsFor }) => `${by}@${host} ${waitsFor}`).toSorted();
+    await until(shown, ['root@localhost client', 'root@localhost rowLock']);
+    const altering = alters.query('ALTER TABLE d.t ADD COLUMN z INT');
+    await until(shown, ['root@localhost client', 'root@localhost metadataLock', 'root@localhost rowLock']);
+    expect((await answers({ forSwitchover: false })).writes).to.deep.equal([]);
+    await idle.query('ROLLBACK');
+    await reads.query('ROLLBACK');
+    await Promise.all([waiting, altering]);
+    await until(shown, []);
+  });
+
+  it('changes nothing when it is asked', async () => {
+    const before = await source.run('SELECT @@gtid_executed AS executed');
+    await answers();
+    expect(await source.run('SELECT @@gtid_executed AS executed')).to.deep.equal(before);
+  });
+
+  it('answers without TLS where it has none', async () => {
+    const plain = await servers?.start(["tls_version=''"]);
+    if (plain === undefined) throw new Error('expected servers');
+    await plain.run(...createsUser());
+    const { said } = await answers({ primary: member('plain', plain), replicas: [] });
+    expect(said.get('plain')).to.deep.equal({ kind: 'primary', acknowledging: 0, waiting: 0 });
+  });
+
+  it('refuses a wrong password, and its error has nothing of it', async () => {
+    const { said, isDenied } = await answers({ account: { user, password: 'another secret' } });
+    expect(isDenied).to.equal(true);
+    expect([...said.values()]).to.deep.equal(
+      ['source', 'replica'].map(() => ({ kind: 'unknown', message: 'ER_ACCESS_DENIED_ERROR' })),
+    );
+  });
+
+  it('counts for no other member', async () => {
+    const { said } = await answers({ primary: member('source', source, 'moco-test-0'), replicas: [] });
+    expect(said.get('source')).to.deep.equal({ kind: 'unknown', message: 'another mysqld has its address' });
+  });
+});

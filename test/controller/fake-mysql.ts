@@ -1,0 +1,25 @@
+import type { MysqlAnswer, MysqlAsker, MysqlQuestion } from '../../src/controller/reads/mysql-asker.ts';
+import type { MemberSaid } from '../../src/core/mysql-reading.ts';
+import type { OpenWriteNow } from '../../src/mysql/statements.ts';
+import { caughtUp } from '../core/mysql-readings.ts';
+
+/** Servers of which nobody is behind unless told otherwise, and what they were asked. */
+export class FakeMysql implements MysqlAsker {
+  /** `switchover` or `step`, once each time. */
+  readonly asked: ('switchover' | 'step')[] = [];
+  writes: readonly OpenWriteNow[] = [];
+  problem: string | null = null;
+  readonly #said = new Map<string, MemberSaid>();
+
+  says(name: string, said: MemberSaid): void {
+    this.#said.set(name, said);
+  }
+
+  ask({ primary, replicas, forSwitchover }: MysqlQuestion): Promise<MysqlAnswer> {
+    this.asked.push(forSwitchover ? 'switchover' : 'step');
+    if (this.problem !== null) return Promise.resolve({ said: new Map(), writes: [], problem: this.problem });
+    const said = new Map<string, MemberSaid>(replicas.map(({ uid, name }) => [uid, this.#said.get(name) ?? caughtUp]));
+    if (primary !== null) said.set(primary.uid, { kind: 'primary', acknowledging: replicas.length, waiting: 0 });
+    return Promise.resolve({ said, writes: forSwitchover ? this.writes : [], problem: null });
+  }
+}

@@ -1,0 +1,135 @@
+import { expect } from 'chai';
+import { caughtUp, openWrite } from '../../core/mysql-readings.ts';
+import { Bench, member, type Process } from '../bench.ts';
+
+const behind = { ...caughtUp, missing: 145 } as const;
+
+function replaced(...ordinals: readonly number[]): Bench {
+  const bench = new Bench();
+  for (const ordinal of ordinals) bench.replace(ordinal);
+  return bench;
+}
+
+async function passes(bench: Bench, program: Process, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    program.sync();
+    await program.pass();
+    bench.world.freeze(1000);
+  }
+}
+
+describe('the controller that may ask MySQL', () => {
+  it('asks before each step, to decide and to confirm', async () => {
+    const bench = new Bench();
+    const program = bench.startAsking();
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.mysql.asked).to.deep.equal(['step', 'step']);
+    bench.replace(2);
+    bench.replace(1);
+    await program.work();
+    expect(bench.steps.at(-1)).to.equal('demote 0');
+    expect(bench.mysql.asked.slice(2)).to.deep.equal(['switchover', 'switchover']);
+  });
+
+  it('asks nobody while its feature gate is off', async () => {
+    const bench = new Bench();
+    await bench.start().work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.mysql.asked).to.deep.equal([]);
+  });
+
+  it('does not take the next member before the last one has received what the primary has committed', async () => {
+    const bench = replaced(2);
+    bench.mysql.says(member(2), behind);
+    const program = bench.startAsking();
+    await passes(bench, program, 46);
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold).to.include({
+      rule: 'ReplicasBehind',
+      message:
+        'moco-test-1 waits until the other replicas have received what the primary has committed: moco-test-2 has not received 145 transactions of the primary',
+    });
+    expect(bench.mysql.asked.length).to.be.at.most(11);
+    bench.mysql.says(member(2), caughtUp);
+    await passes(bench, program, 6);
+    expect(bench.steps).to.deep.equal(['evict 1']);
+  });
+
+  it('takes nobody if a replica turns out to have received nothing while the step is confirmed', async () => {
+    const bench = replaced(2);
+    const program = bench.startAsking();
+    const ask = bench.mysql.ask.bind(bench.mysql);
+    bench.mysql.ask = (question) => {
+      if (bench.mysql.asked.length === 1) bench.mysql.says(member(2), behind);
+      return ask(question);
+    };
+    await passes(bench, program, 3);
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.mysql.asked).to.have.length(2);
+  });
+
+  it('goes on as without, and says why, while it may not read the password', async () => {
+    const bench = replaced(2);
+    bench.mysql.problem = 'the controller may not read the Secret default/moco-test';
+    const program = bench.startAsking();
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 1']);
+    const warned = program.log.lines.filter(({ message }) => message.startsWith('MySQL can not be asked'));
+    expect(warned.map(({ fields }) => fields)).to.deep.equal([
+      { cluster: 'default/test', reason: 'the controller may not read the Secret default/moco-test' },
+    ]);
+  });
+
+  it('waits for a mysqld that does not answer as long as it may, and goes on', async () => {
+    const bench = replaced(2);
+    bench.mysql.says(member(2), { kind: 'unknown', message: 'no answer within 1 s' });
+    const program = bench.startAsking();
+    await passes(bench, program, 29);
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold?.message).to.contain(
+      "moco-test-2 can't be read (no answer within 1 s), and the wait for it ends after 30 s",
+    );
+    await passes(bench, program, 7);
+    expect(bench.steps).to.deep.equal(['evict 1']);
+  });
+
+  it('waits for a long write before a switchover, for the grace, and never longer', async () => {
+    const bench = replaced(2, 1);
+    bench.mysql.writes = [openWrite];
+    const program = bench.startAsking({ longWriteGraceSeconds: 20 });
+    await passes(bench, program, 19);
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold).to.include({ rule: 'LongWrite' });
+    const { message = '' } = bench.status.hold ?? {};
+    expect(message).to.contain('session 42 of app@10.0.0.7:51234');
+    await passes(bench, program, 7);
+    expect(bench.steps).to.deep.equal(['demote 0']);
+  });
+
+  it('goes on as soon as the write has ended', async () => {
+    const bench = replaced(2, 1);
+    bench.mysql.writes = [openWrite];
+    const program = bench.startAsking({ longWritePolicy: 'Hold' });
+    await passes(bench, program, 300);
+    expect(bench.steps).to.deep.equal([]);
+    bench.mysql.writes = [];
+    await passes(bench, program, 6);
+    expect(bench.steps).to.deep.equal(['demote 0']);
+  });
+
+  it('shows what replicas lack, by pod', async () => {
+    const bench = replaced(2);
+    bench.mysql.says(member(2), { ...behind, unapplied: 3 });
+    const program = bench.startAsking();
+    await program.work();
+    const text = await program.registry.metrics();
+    expect(text).to.contain(
+      'moco_rollout_replica_transactions_not_received{namespace="default",name="test",pod="moco-test-2"} 145',
+    );
+    expect(text).to.contain(
+      'moco_rollout_replica_transactions_not_applied{namespace="default",name="test",pod="moco-test-2"} 3',
+    );
+    expect(text).to.contain('moco_rollout_mysql_readings_total{result="Replica"}');
+  });
+});
