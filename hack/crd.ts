@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 import * as z from 'zod';
 import { rolloutKind, rolloutSpec } from '../src/api/rollout.ts';
-import { policyKind, policySpec } from '../src/api/rollout-policy.ts';
+import { policyKind, policySpec, policyStatus } from '../src/api/rollout-policy.ts';
 import { sequenceKind, sequenceSpec, sequenceStatus } from '../src/api/rollout-sequence.ts';
 import { rolloutStatus } from '../src/api/rollout-status.ts';
 
@@ -78,6 +78,7 @@ const sources: readonly Source[] = [
     description:
       'MySQLRolloutPolicy has settings for the rollouts of many MySQLClusters: defaults, and settings that nobody can override.',
     spec: policySpec,
+    status: policyStatus,
     columns: [
       ['Priority', 'integer', '.spec.priority', 'Which of several policies has precedence.'],
       ['Strategy', 'string', '.spec.settings.strategy', 'The default for who replaces pods.'],
@@ -88,7 +89,14 @@ const sources: readonly Source[] = [
         '.spec.enforced.paused',
         'Whether rollouts are paused, whatever their MySQLRollouts say.',
       ],
+      ['Clusters', 'integer', '.status.clusters', 'The number of MySQLClusters that the policy selects.'],
+      ['Members', 'integer', '.status.members', 'The number of members of these clusters.'],
+      ['Readable', 'string', '.status.conditions[?(@.type=="Readable")].status', 'Whether every field is valid.'],
       age,
+    ],
+    wideColumns: [
+      ['Selects', 'string', '.status.conditions[?(@.type=="Selects")].message', 'Why it selects nothing.'],
+      ['Problem', 'string', '.status.conditions[?(@.type=="Readable")].message', 'The first field that is not valid.'],
     ],
   },
   {

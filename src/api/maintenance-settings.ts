@@ -5,8 +5,26 @@ import { duration, type Infer, listOf, rules, struct, text, time, whole } from '
 
 // The times at which members that work may be taken: windows that repeat, and blackouts.
 
-/** A minute and hours, so that a window begins a few times a day and the next ones are soon found. */
-const schedulePattern = String.raw`^[0-9]{1,2} [0-9]{1,2}(,[0-9]{1,2}){0,5} [^ ]+ [^ ]+ [^ ]+$`;
+const months = 'JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC';
+const weekdays = 'SUN|MON|TUE|WED|THU|FRI|SAT';
+const hour = '([01]?[0-9]|2[0-3])';
+const monthday = '(0?[1-9]|[12][0-9]|3[01])';
+const month = `(0?[1-9]|1[0-2]|${months})`;
+const weekday = `([0-7]|${weekdays})`;
+/** A list of values, ranges and steps of them, or all; and what else croner knows for the field. */
+const field = (value: string, more = '') => {
+  const one = `([*?]|${value}(-${value})?${more})(/[0-9]{1,2})?`;
+  return `${one}(,${one})*`;
+};
+
+/**
+ * A minute and hours, so that a window begins a few times a day and the next ones are soon found. RE2 of the API server and
+ * JavaScript both read it.
+ */
+const schedulePattern = `^(?i:[0-5]?[0-9] ${hour}(,${hour}){0,5} ${field(monthday, '|L|LW|[0-9]{1,2}W')} ${field(month)} ${field(weekday, `|${weekday}(#[1-5L]|L)`)})$`;
+/** The 30th and 31st in months that have none, whatever the weekday. */
+const neverPattern =
+  '^[^ ]+ [^ ]+ (?i:(30|31)(,(30|31))* (0?2|FEB)|31 (0?[2469]|11|FEB|APR|JUN|SEP|NOV)(,(0?[2469]|11|FEB|APR|JUN|SEP|NOV))*) [*?]$';
 const schedule =
   'a schedule of five fields, of which the first is a minute and the second an hour or up to six hours, such as "0 1 * * TUE-THU"';
 const longestZone = 64;
@@ -22,7 +40,10 @@ export const maintenanceWindow = struct(
       .max(128, schedule)
       .refine((value) => new RegExp(schedulePattern).test(value) && isSchedule(value), schedule)
       .meta({
-        ...rules({ rule: `self.matches('${schedulePattern}')`, message: `must be ${schedule}` }),
+        ...rules(
+          { rule: `self.matches('${schedulePattern}')`, message: `must be ${schedule}` },
+          { rule: `!self.matches('${neverPattern}')`, message: 'must be a schedule with a day that its months have' },
+        ),
         description:
           'When the window opens, as minute, hour, day of the month, month and day of the week. The day is the one on ' +
           'which the window opens, even if it closes on the next. A time that daylight saving skips is the first ' +
@@ -33,7 +54,14 @@ export const maintenanceWindow = struct(
       .string(zone)
       .max(longestZone, zone)
       .refine(isTimeZone, zone)
-      .meta({ description: `The name of the time zone in the IANA database. Defaults to ${defaultZone}.` })
+      .meta({
+        // A name that the API server doesn't know is an error of the rule, with the name in its message.
+        ...rules({
+          rule: "self != 'Local' && timestamp('2026-01-01T00:00:00Z').getFullYear(self) > 0",
+          message: `must be ${zone}`,
+        }),
+        description: `The name of the time zone in the IANA database. Defaults to ${defaultZone}.`,
+      })
       .exactOptional(),
   },
   'A time that repeats, at which members that work may be updated.',
@@ -119,8 +147,8 @@ const read = (pattern: string, timezone: string): Cron =>
 
 function isSchedule(pattern: string): boolean {
   try {
-    read(pattern, defaultZone);
-    return true;
+    // A day that never comes, such as the 31st of February, is none.
+    return read(pattern, defaultZone).nextRun() !== null;
   } catch {
     return false;
   }

@@ -2,7 +2,8 @@ import type { Stored } from '../kube/store.ts';
 import { isObject, type Json, object, text as textOf, whole as wholeOf } from '../moco/json.ts';
 import type { LabelSelector } from '../moco/records.ts';
 import { labelSelector } from './label-selector.ts';
-import { type Infer, ownKind, problemOf, struct, whole } from './schema.ts';
+import { condition } from './rollout-status.ts';
+import { count, generation, type Infer, listBy, ownKind, problemOf, struct, text, whole, written } from './schema.ts';
 import { commonSettings, optional } from './settings.ts';
 
 // MySQLRolloutPolicy (moco-rollout.io/v1alpha1), cluster-scoped: the settings for many clusters, which live in git.
@@ -45,6 +46,37 @@ export const policySpec = struct(
 
 export type RolloutPolicySpec = Infer<typeof policySpec>;
 
+const settingStatus = struct(
+  {
+    name: text(128, 'The field of the spec, such as enforced.paused.'),
+    clusters: count('The number of clusters for which the policy decides it: no source with precedence sets it.'),
+  },
+  'A setting of the policy.',
+);
+
+export const policyStatus = written(
+  optional({
+    observedGeneration: generation('The generation of the spec that the status is about.'),
+    clusters: count('The number of MySQLClusters that the policy selects.'),
+    members: count('The number of members of these clusters.'),
+    settings: listBy(
+      'name',
+      settingStatus,
+      128,
+      'The settings of the policy, and for how many clusters each is in force.',
+    ),
+    conditions: listBy(
+      'type',
+      condition,
+      32,
+      'Readable: every field is valid. Selects: there is a MySQLCluster that the policy applies to.',
+    ),
+  }),
+  'What the controller observed. Only the controller writes it.',
+);
+
+export type PolicyStatus = Infer<typeof policyStatus>;
+
 /** The part of the spec that says which clusters the policy applies to: it is validated apart from the settings. */
 const policySelection = struct(selection, 'Which clusters a policy applies to.');
 
@@ -64,6 +96,9 @@ export interface PolicyRecord extends Stored {
   readonly settings: unknown;
   /** The same. */
   readonly enforced: unknown;
+  /** The first field that is not valid, and why, or `null`. */
+  readonly problem: string | null;
+  readonly status: PolicyStatus;
 }
 
 /** The policy's name as the source of a setting. */
@@ -71,7 +106,7 @@ export const policySource = (name: string): string => `${policyKind.kind}/${name
 
 export const isPolicySource = (source: string): boolean => source.startsWith(policySource(''));
 
-export function projectPolicy({ metadata, spec = {} }: Json): PolicyRecord {
+export function projectPolicy({ metadata, spec = {}, status = {} }: Json): PolicyRecord {
   const { name, uid, resourceVersion, generation } = object(metadata);
   return {
     namespace: '',
@@ -79,6 +114,8 @@ export function projectPolicy({ metadata, spec = {} }: Json): PolicyRecord {
     uid: textOf(uid) ?? '',
     resourceVersion: textOf(resourceVersion) ?? '',
     generation: wholeOf(generation, 0),
+    problem: problemOf(policySpec, spec, 'spec'),
+    status: problemOf(policyStatus, status, 'status') === null ? (status as PolicyStatus) : {},
     ...(isObject(spec) ? readFields(spec) : unreadableFields(spec)),
   };
 }

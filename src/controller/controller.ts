@@ -1,5 +1,6 @@
 import { replacesNobody } from '../core/adoption.ts';
 import type { ApiClient } from '../kube/api-client.ts';
+import { isNamespaceTerminating } from '../kube/api-error.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import { keyOf } from '../kube/store.ts';
 import { WorkQueue } from '../kube/work-queue.ts';
@@ -17,6 +18,7 @@ import type { DefaultSettings } from './facts/settings-in-force.ts';
 import { followEvictions } from './fleet/evictions.ts';
 import { Fleet, type FleetLimits } from './fleet/fleet-limits.ts';
 import { followFleet } from './fleet/follow-fleet.ts';
+import { PolicyReconciler } from './policy-reconciler.ts';
 import type { MysqlAsker } from './reads/mysql-asker.ts';
 import type { DelayReader } from './reads/read-delays.ts';
 import { RecentNodes } from './reads/read-node.ts';
@@ -51,6 +53,8 @@ export interface ControllerOptions {
 }
 
 const component = 'moco-rollout';
+/** The only key of their queue: they are compared with one another. */
+const allPolicies = 'all';
 /** Waits for pending Events to be sent at shutdown. */
 const eventsGraceMilliseconds = 1000;
 
@@ -62,6 +66,7 @@ export class Controller {
   readonly #cache = new Cache();
   readonly #queue: WorkQueue;
   readonly #sequenceQueue: WorkQueue;
+  readonly #policyQueue: WorkQueue;
   readonly #recorder: EventRecorder;
   readonly #options: ControllerOptions;
   #synced = false;
@@ -105,7 +110,10 @@ export class Controller {
       concurrency,
       process: (key, signal) => reconciler.reconcile(key, signal),
       onError: (key, error, retries) =>
-        log.warn({ cluster: key, error, retries }, 'reconciliation failed and will be retried'),
+        log[isNamespaceTerminating(error) ? 'debug' : 'warn'](
+          { cluster: key, error, retries },
+          'reconciliation failed and will be retried',
+        ),
       metrics: metrics.workQueues,
     });
     const sequences = new SequenceReconciler({
@@ -128,6 +136,22 @@ export class Controller {
         ),
       metrics: metrics.workQueues,
     });
+    const policies = new PolicyReconciler({
+      cache: this.#cache,
+      apiFor: (signal) => new StatusClient(client, signal),
+      world,
+      isLeading,
+    });
+    this.#policyQueue = new WorkQueue({
+      name: 'policies',
+      world,
+      concurrency: 1,
+      process: (_, signal) => policies.reconcile(signal),
+      onError: (_, error, retries) =>
+        log.warn({ error, retries }, 'the status of a MySQLRolloutPolicy was not written, which will be retried'),
+      metrics: metrics.workQueues,
+    });
+    this.#cache.onPolicyChange(() => this.#policyQueue.add(allPolicies));
     this.#cache.onChange((key) => this.#queue.add(key));
     this.#cache.statefulSets.subscribe(({ before, after }) => {
       metrics.rollouts.onDeleteStatefulSets.inc(countOf(after) - countOf(before));
@@ -162,13 +186,17 @@ export class Controller {
     if (!this.#watches.hasSynced) return;
     for (const cluster of this.#cache.clusters.values()) this.#queue.add(keyOf(cluster.namespace, cluster.name));
     for (const { name } of this.#cache.sequences.values()) this.#sequenceQueue.add(name);
+    this.#policyQueue.add(allPolicies);
     this.#queue.start();
     this.#sequenceQueue.start();
+    this.#policyQueue.start();
   }
 
   /** Starts no new reconciliation. Waits for those in progress, then for their Events to be sent. */
   async drain(graceMilliseconds: number): Promise<void> {
-    await Promise.all([this.#queue.drain(graceMilliseconds), this.#sequenceQueue.drain(graceMilliseconds)]);
+    await Promise.all(
+      [this.#queue, this.#sequenceQueue, this.#policyQueue].map((queue) => queue.drain(graceMilliseconds)),
+    );
     await this.#recorder.close(eventsGraceMilliseconds);
   }
 }

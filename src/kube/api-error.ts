@@ -82,6 +82,10 @@ export const isTooManyRequests = (error: unknown): boolean => hasStatus(error, 4
 
 export const isForbidden = (error: unknown): boolean => hasStatus(error, 403);
 
+/** The namespace is being deleted: nothing can be created there any more. */
+export const isNamespaceTerminating = (error: unknown): boolean =>
+  isForbidden(error) && (error as ApiError).causes.some(({ reason }) => reason === 'NamespaceTerminating');
+
 /** The request is malformed, for example an unknown field under strict validation. */
 export const isBadRequest = (error: unknown): boolean => hasStatus(error, 400);
 

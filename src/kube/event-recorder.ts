@@ -1,5 +1,5 @@
 import type { ApiClient } from './api-client.ts';
-import { ApiError, isAlreadyExists, isNotFound, isTooManyRequests } from './api-error.ts';
+import { ApiError, isAlreadyExists, isNamespaceTerminating, isNotFound, isTooManyRequests } from './api-error.ts';
 import { backoffMilliseconds, delay } from './delay.ts';
 import { eventName, eventOf, namespaceOf, type Occurrence, type Series, seriesKey, seriesPatch } from './event.ts';
 import { events, path } from './resource.ts';
@@ -143,7 +143,8 @@ export class EventRecorder {
           namespace: namespaceOf(reported.occurrence),
         };
         if (tries >= mostTries || !mayPass(error) || this.#stop.signal.aborted) {
-          log.warn({ error, reason, namespace }, 'could not write an event: dropped it');
+          const level = isNamespaceTerminating(error) ? 'debug' : 'warn';
+          log[level]({ error, reason, namespace }, 'could not write an event: dropped it');
           return;
         }
         await delay(world, backoffMilliseconds(tries, retryBackoff, world.random()), this.#stop.signal);

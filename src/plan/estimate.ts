@@ -1,4 +1,4 @@
-import type { RolloutStatus } from '../api/rollout-status.ts';
+import type { HistoryEntry, RolloutStatus } from '../api/rollout-status.ts';
 import { milliseconds } from '../moco/json.ts';
 import type { Plan } from './rollout-plan.ts';
 
@@ -42,21 +42,24 @@ function ofThisRollout({ rollout }: RolloutStatus): Known | null {
 /** By its members. A rollout without their times counts from its first stale member to its end. */
 function ofTheLast({ history = [] }: RolloutStatus): Known | null {
   const from = 'the last rollout';
-  const last = history.findLast(({ outcome }) => outcome === 'Complete');
-  const seconds = (last?.memberDurations ?? []).map((one) => one.seconds);
+  const seconds = (lastMeasured(history)?.memberDurations ?? []).map((one) => one.seconds);
   if (seconds.length > 0) return { secondsEach: mean(seconds), from };
+  const last = history.findLast(({ outcome, disruptions }) => outcome === 'Complete' && disruptions > 0);
   const [start, end] = [milliseconds(last?.startedAt ?? null), milliseconds(last?.finishedAt ?? null)];
-  if (!last || last.disruptions === 0 || start === null || end === null) return null;
+  if (!last || start === null || end === null) return null;
   return { secondsEach: (end - start) / 1000 / last.disruptions, from };
 }
 
+/** The last complete rollout that replaced members: one that updated all of them in place has measured nothing. */
+export const lastMeasured = (history: readonly HistoryEntry[]): HistoryEntry | undefined =>
+  history.findLast(({ outcome, memberDurations = [] }) => outcome === 'Complete' && memberDurations.length > 0);
+
 /**
- * How long members of this rollout and of the last one were unavailable: the median, since one that a failing revision
- * kept down says little about the next. `null` if none was measured.
+ * How long members of this rollout and of the last one that measured any were unavailable: the median, since one that a failing
+ * revision kept down says little about the next. `null` if none was measured.
  */
 export function measuredMemberSeconds({ rollout, history = [] }: RolloutStatus): number | null {
-  const last = history.findLast(({ outcome }) => outcome === 'Complete');
-  const known = [...(rollout?.memberDurations ?? []), ...(last?.memberDurations ?? [])];
+  const known = [...(rollout?.memberDurations ?? []), ...(lastMeasured(history)?.memberDurations ?? [])];
   return median(known.map(({ seconds }) => seconds));
 }
 

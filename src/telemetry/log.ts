@@ -1,4 +1,4 @@
-import { destination, type Logger, pino, stdSerializers } from 'pino';
+import { destination, type Logger, levels, pino, stdSerializers } from 'pino';
 
 /**
  * Every field of a log line, and its meaning. All lines about one thing use the same name for it. Lines for people show
@@ -31,7 +31,7 @@ export const logFields = {
   UpdateStrategyOnDelete: 'whether the feature gate is on',
   InPlaceUpdate: 'whether the feature gate is on',
   ReplicationFacts: 'whether the feature gate is on',
-  error: 'the error; in JSON with its type and stack',
+  error: 'the error; in JSON with its type, and at level error with its stack',
 } as const;
 
 type LogField = keyof typeof logFields;
@@ -71,13 +71,36 @@ export function createLog({ level, format, destination: given }: LogOptions): Lo
       messageKey: 'msg',
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
+      hooks: {
+        // What the API server refuses, or a network, has no place in this program that a stack would show.
+        logMethod(line, method, lineLevel) {
+          const [fields] = line;
+          if (lineLevel < (levels.values['error'] ?? 0) && hasError(fields))
+            line[0] = { ...fields, error: withoutStack(fields.error) };
+          method.apply(this, line);
+        },
+      },
       serializers: { error: serializeError } satisfies Partial<Record<LogField, (value: unknown) => unknown>>,
     },
     format === 'json' ? sink : { write: (line: string) => sink.write(formatLogLine(line)) },
   );
 }
 
+const hasError = (fields: unknown): fields is { readonly error: Error } =>
+  typeof fields === 'object' && fields !== null && 'error' in fields && fields.error instanceof Error;
+
+/** As the serializer would have it, but for the stack. */
+class WithoutStack {
+  constructor(error: Error) {
+    const { stack: _, ...shown } = stdSerializers.err(error);
+    Object.assign(this, shown);
+  }
+}
+
+const withoutStack = (error: Error): WithoutStack => new WithoutStack(error);
+
 function serializeError(thrown: unknown): unknown {
+  if (thrown instanceof WithoutStack) return thrown;
   return thrown instanceof Error ? stdSerializers.err(thrown) : { message: String(thrown) };
 }
 

@@ -20,7 +20,11 @@ describe('check and diagnose of an installation', function () {
   let controlPlane: ControlPlane;
 
   before(async () => {
-    controlPlane = await startControlPlane({ audit: false, manifests: [join(root, 'test/support/moco/crd')] });
+    controlPlane = await startControlPlane({
+      audit: false,
+      manifests: [join(root, 'test/support/moco/crd')],
+      moreControllers: ['validatingadmissionpolicy-status-controller'],
+    });
     await controlPlane.kubectl('apply', '--server-side', '-k', join(configDirectory, 'default'));
     const env = [{ name: 'PASSWORD', value: secret }];
     const podTemplate = { spec: { containers: [{ name: 'mysqld', image: 'mysql:8.4.8', env }] } };
@@ -38,6 +42,18 @@ describe('check and diagnose of an installation', function () {
     const findings = JSON.parse(out) as readonly { about: string; result: string; sentence: string }[];
     return Object.fromEntries(findings.map(({ about, result, sentence }) => [about, `${result}: ${sentence}`]));
   }
+
+  it('has no ValidatingAdmissionPolicy that the API server warns of', async () => {
+    const checked = async (): Promise<readonly string[] | undefined> => {
+      const found = await controlPlane.kubectl('get', 'validatingadmissionpolicies', '-o', 'json');
+      const { items } = JSON.parse(found) as { items: readonly { status?: { typeChecking?: object } }[] };
+      const all = items.map(({ status }) => status?.typeChecking);
+      return all.some((one) => one === undefined) ? undefined : all.map((one) => JSON.stringify(one));
+    };
+    const found = await until(checked, inForceDeadlineMilliseconds, () => 'Expected the policies to be type-checked');
+    expect(found).to.have.length(3);
+    for (const one of found) expect(one).to.equal('{}');
+  });
 
   it('finds what is there, and that nothing runs', async () => {
     const { status } = await cli(controlPlane.adminKubeconfig, ['check', '--all-namespaces']);

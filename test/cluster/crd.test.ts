@@ -186,8 +186,18 @@ describe('the API server and MySQLRollout', function () {
     const shown = await controlPlane().kubectl('get', 'mrop', 'some');
     await kubectl('delete', 'mrop', 'some');
     const [head, row] = shown.split('\n').map((line) => line.trim().split(/\s+/));
-    expect(head).to.deep.equal(['NAME', 'PRIORITY', 'STRATEGY', 'PAUSED', 'ENFORCED-PAUSED', 'AGE']);
-    expect(row?.slice(0, -1)).to.deep.equal(['some', '7', 'Partition', 'true', 'true']);
+    expect(head).to.deep.equal([
+      'NAME',
+      'PRIORITY',
+      'STRATEGY',
+      'PAUSED',
+      'ENFORCED-PAUSED',
+      'CLUSTERS',
+      'MEMBERS',
+      'READABLE',
+      'AGE',
+    ]);
+    expect(row?.slice(0, 5)).to.deep.equal(['some', '7', 'Partition', 'true', 'true']);
   });
 
   it('know a MySQLRollout by its short name and show its columns', async () => {
@@ -227,6 +237,9 @@ describe('the API server and MySQLRollout', function () {
     maintenanceWindows: [
       [],
       [maintenanceWindow({ timeZone: 'Asia/Tokyo' }), maintenanceWindow({ schedule: '30 1,13 1-7 */2 5#2' })],
+      ['0 1 31 JAN,feb *', '0 1 31 2 MON', '0 23 L * *', '5 0 15W 1-12/3 ?'].map((schedule) =>
+        maintenanceWindow({ schedule }),
+      ),
       ['1m', '9999m', '1h30m', 5400].map((duration) => maintenanceWindow({ duration })),
     ],
     checks: [
@@ -290,6 +303,22 @@ describe('the API server and MySQLRollout', function () {
     'a schedule of every minute': [
       { maintenanceWindows: [maintenanceWindow({ schedule: '* * * * *' })] },
       /maintenanceWindows\[0\]\.schedule.*must be a schedule of five fields/,
+    ],
+    'a schedule of hours and weekdays that do not exist': [
+      { maintenanceWindows: [maintenanceWindow({ schedule: '61 25 * * FOO' })] },
+      /maintenanceWindows\[0\]\.schedule.*must be a schedule of five fields/,
+    ],
+    'a schedule of a day that never comes': [
+      { inPlace: { restartWindows: [maintenanceWindow({ schedule: '0 1 31 FEB,apr *' })] } },
+      /restartWindows\[0\]\.schedule.*must be a schedule with a day that its months have/,
+    ],
+    'a time zone that does not exist': [
+      { maintenanceWindows: [maintenanceWindow({ timeZone: 'Asia/Tokio' })] },
+      /maintenanceWindows\[0\]\.timeZone.*Asia\/Tokio/,
+    ],
+    'the time zone of whoever reads it': [
+      { maintenanceWindows: [maintenanceWindow({ timeZone: 'Local' })] },
+      /maintenanceWindows\[0\]\.timeZone.*must be the name of a time zone/,
     ],
     'a duration without a unit': [
       { maintenanceWindows: [maintenanceWindow({ duration: '240' })] },

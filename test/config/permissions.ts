@@ -40,6 +40,7 @@ export const clusterPermissions: readonly Permission[] = [
   { group: 'moco-rollout.io', resource: 'mysqlrollouts', verbs: ['patch'], why: 'overrides that have ended' },
   { group: 'moco-rollout.io', resource: 'mysqlrollouts/status', verbs: ['update'], why: 'intents and what people see' },
   { group: 'moco-rollout.io', resource: 'mysqlrolloutpolicies', verbs: watched, why: 'what people want of many' },
+  { group: 'moco-rollout.io', resource: 'mysqlrolloutpolicies/status', verbs: ['update'], why: 'what they select' },
   { group: 'moco-rollout.io', resource: 'mysqlrolloutsequences', verbs: ['list', 'watch'], why: 'who goes first' },
   { group: 'moco-rollout.io', resource: 'mysqlrolloutsequences/status', verbs: ['update'], why: 'how far it is' },
   { group: '', resource: 'namespaces', verbs: ['list', 'watch'], why: 'the labels by which policies select' },

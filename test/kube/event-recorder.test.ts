@@ -226,6 +226,18 @@ describe('an event recorder', function suite() {
     });
   }
 
+  it('does not warn of a namespace that is being deleted', async () => {
+    const causes = [{ reason: 'NamespaceTerminating', message: 'namespace shop is being terminated' }];
+    network = () =>
+      Promise.resolve(
+        answer(403, { kind: 'Status', code: 403, reason: 'Forbidden', message: 'no', details: { causes } }),
+      );
+    recorder.record(evicted);
+    await world.advance(0);
+    expect(log.of('warn')).to.deep.equal([]);
+    expect(log.of('debug')).to.deep.equal(['could not write an event: dropped it']);
+  });
+
   it('drops an Event after its last retry', async () => {
     network = reset;
     recorder.record(evicted);

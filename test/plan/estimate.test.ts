@@ -97,4 +97,12 @@ describe('the measured time of a member', () => {
     expect(measuredMemberSeconds({ history, rollout: { ...inProgress, memberDurations: each(900, 10) } })).to.equal(30);
     expect(measuredMemberSeconds({ history: history.slice(1) })).to.equal(null);
   });
+
+  it('is not lost by rollouts that update every member in place', () => {
+    const inPlace = { ...past, disruptions: 0, updatedInPlace: [0, 1, 2] };
+    const history = [{ ...past, memberDurations: each(20, 30, 40) }, inPlace, inPlace];
+    expect(measuredMemberSeconds({ history })).to.equal(30);
+    expect(estimated([evict(2)], { history })).to.deep.equal({ seconds: 30, from: 'the last rollout' });
+    expect(estimated([evict(2)], { history: [past, inPlace] })?.from).to.equal('the last rollout');
+  });
 });

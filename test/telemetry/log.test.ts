@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { ApiError } from '../../src/kube/api-error.ts';
 import { createLog, type LogFormat } from '../../src/telemetry/log.ts';
 
 describe('the log', () => {
@@ -53,6 +54,20 @@ describe('the log', () => {
     log.error({ error: 'a string' }, 'failed');
     expect(JSON.parse(lines[0] ?? '').error).to.include({ type: 'TypeError', message: 'not a function' });
     expect(JSON.parse(lines[1] ?? '').error).to.deep.equal({ message: 'a string' });
+    expect(JSON.parse(lines[0] ?? '').error.stack).to.contain('not a function\n    at ');
+  });
+
+  it('has no stack of what is only a warning, in JSON either, nor of its cause', () => {
+    const { lines, log } = logTo('json');
+    const cause = new Error('nothing came');
+    log.warn(
+      { cluster: 'ns/test', error: new ApiError({ status: 403, reason: 'Forbidden', message: 'no', cause }) },
+      'tried',
+    );
+    const { error, ...line } = JSON.parse(lines[0] ?? '');
+    expect(error).to.include({ type: 'ApiError', reason: 'Forbidden', status: 403 });
+    expect(lines[0]).not.to.match(/\bat .*\.ts/);
+    expect(line).to.include({ cluster: 'ns/test', msg: 'tried' });
   });
 
   it('keeps a line a line whatever a field contains', () => {

@@ -1,5 +1,5 @@
 import { rolloutKind, rolloutSpec } from '../../api/rollout.ts';
-import { policyKind, policySpec } from '../../api/rollout-policy.ts';
+import { policyKind, policySpec, policyStatus } from '../../api/rollout-policy.ts';
 import { sequenceKind, sequenceSpec, sequenceStatus } from '../../api/rollout-sequence.ts';
 import { rolloutStatus } from '../../api/rollout-status.ts';
 import { judgeKubernetes, kubernetesVersion } from '../../controller/facts/kubernetes-version.ts';
@@ -43,7 +43,7 @@ export const moco: Check = {
 /** The fields that this version of the program knows, by kind. */
 const known: readonly (readonly [ResourceKind, spec: readonly string[], status: readonly string[]])[] = [
   [rolloutKind, Object.keys(rolloutSpec.shape), Object.keys(rolloutStatus.shape)],
-  [policyKind, Object.keys(policySpec.shape), []],
+  [policyKind, Object.keys(policySpec.shape), Object.keys(policyStatus.shape)],
   [sequenceKind, Object.keys(sequenceSpec.shape), Object.keys(sequenceStatus.shape)],
 ];
 

@@ -30,6 +30,7 @@ export const neededByController: readonly Right[] = [
 /** What it needs of objects without a namespace. An installation for some namespaces needs less of them. */
 export const neededInWholeCluster: readonly Right[] = [
   [policyKind.group, policyKind.plural, reading],
+  [policyKind.group, `${policyKind.plural}/status`, ['update']],
   [sequenceKind.group, sequenceKind.plural, ['list', 'watch']],
   [sequenceKind.group, `${sequenceKind.plural}/status`, ['update']],
   ['', 'namespaces', ['list', 'watch']],

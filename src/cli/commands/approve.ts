@@ -31,7 +31,7 @@ export const approveCommand: ClusterCommand = {
     const cluster = await clusterNamed(session, name);
     const live = await api.readAll(nothingKnown(cluster));
     const statefulSet = live?.objects.statefulSet;
-    refuseWithoutEffect('approve', name, live?.rollout ?? null, host.program);
+    refuseWithoutEffect('approve', cluster, live?.rollout ?? null, host.program);
     if (!live || !statefulSet || !statefulSet.observed || statefulSet.updateRevision === '') {
       throw new CommandError(
         `the update revision of ${name} is not known yet: Kubernetes has not observed its newest StatefulSet`,
@@ -42,7 +42,7 @@ export const approveCommand: ClusterCommand = {
     const wanted = textOf(given['revision']);
     if (wanted !== undefined && wanted !== hash && wanted !== revision) {
       throw new CommandError(
-        `the update revision of ${name} is ${hash} now, not ${wanted}; see \`${host.program} plan ${name}\``,
+        `the update revision of ${name} is ${hash} now, not ${wanted}; see \`${host.program} plan ${name} -n ${cluster.namespace}\``,
       );
     }
     if (live.objects.pods.every((pod) => pod.revision === revision)) {

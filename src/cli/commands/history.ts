@@ -1,6 +1,7 @@
 import type { HistoryEntry } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { revisionHash } from '../../moco/projections.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
 import { type TemplateDifference, templateDifferences } from '../../moco/template-changes.ts';
 import { clusterNamed, rolloutOf } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';
@@ -47,7 +48,7 @@ export const historyCommand: ClusterCommand = {
     const rows = rowsOf(revisions, rollout?.status?.history ?? [], name);
     if (format !== 'table') writeData(session.host, format, rows);
     else if (rows.length === 0) session.host.err(`Kubernetes keeps no revision of ${name}\n`);
-    else writeLines(session.host, historyTable(rows, session));
+    else writeLines(session.host, historyTable(rows, session, cluster));
     return 0;
   },
 };
@@ -98,7 +99,7 @@ const inWords = ({ path, before, after }: TemplateDifference): string =>
 
 const mostChanges = 2;
 
-function historyTable(rows: readonly Row[], { host }: Session): readonly Line[] {
+function historyTable(rows: readonly Row[], { host }: Session, { namespace, name }: ClusterRecord): readonly Line[] {
   const cells = rows.map(({ number, hash, rollout, changes, createdAt }): readonly Line[] => [
     line(number === null ? '-' : String(number), 'bold'),
     line(hash),
@@ -115,7 +116,10 @@ function historyTable(rows: readonly Row[], { host }: Session): readonly Line[] 
     ...table(['REVISION', 'HASH', 'STARTED', 'TOOK', 'OUTCOME', 'SWITCHOVERS', 'CHANGES'], cells),
     ...(host.terminal() === null
       ? []
-      : [[], line(`  show what a revision changed: ${host.program} history NAME --revision=N`, 'dim')]),
+      : [
+          [],
+          line(`  show what a revision changed: ${host.program} history ${name} -n ${namespace} --revision=N`, 'dim'),
+        ]),
   ];
 }
 

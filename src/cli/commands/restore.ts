@@ -39,7 +39,7 @@ export const restoreCommand: ClusterCommand = {
     const named = await memberNamed(session, pod);
     const { cluster, ordinal, name } = named;
     const observation = await observeCluster(session, cluster);
-    refuseWithoutEffect(verb, cluster.name, observation.rollout, host.program);
+    refuseWithoutEffect(verb, cluster, observation.rollout, host.program);
     const found = restorable(session, observation, named);
     host.out(preview(session, named, found));
     if (given['yes'] !== true) {
@@ -118,7 +118,9 @@ function restorable({ host }: Session, observation: ClusterObservation, named: N
       stopsAt === null
         ? 'no revision is known that it had'
         : `${stopsAt.rule}: ${explainHold(stopsAt, memberName(assumed))}`;
-    throw new CommandError(`${name} cannot be restored now: ${reason}; see \`${host.program} status ${cluster.name}\``);
+    throw new CommandError(
+      `${name} cannot be restored now: ${reason}; see \`${host.program} status ${cluster.name} -n ${cluster.namespace}\``,
+    );
   }
   const neverStarted = hasNeverStarted(member.facts);
   const back = wayBack(rollout?.status?.rollout, { before, after }, neverStarted);
@@ -145,17 +147,17 @@ function refusalOf(
   if (member.participates) {
     return (
       `${name} participates at revision ${after}: its server may have upgraded its data, and a server does not go back; ` +
-      `restore the template instead: \`${program} undo ${cluster.name}\``
+      `restore the template instead: \`${program} undo ${cluster.name} -n ${cluster.namespace}\``
     );
   }
   const stays = member.pinned || ordinal < situation.policy.partition;
   if (stays) return null;
   const again = `the rollout would update ${name} again at once`;
   if (isVerified(situation)) {
-    return `another member has worked at revision ${after}, so ${again}; pin it first: \`${program} pin ${name} --reason=…\``;
+    return `another member has worked at revision ${after}, so ${again}; pin it first: \`${program} pin ${name} -n ${cluster.namespace} --reason=…\``;
   }
   if (isOverridden(situation, 'UpdateRevisionFailing')) {
-    const clear = `${program} override ${cluster.name} UpdateRevisionFailing --clear`;
+    const clear = `${program} override ${cluster.name} UpdateRevisionFailing --clear -n ${cluster.namespace}`;
     return `UpdateRevisionFailing is overridden, so ${again}; end that first: \`${clear}\``;
   }
   return null;
@@ -165,8 +167,8 @@ function preview({ host }: Session, { cluster, name }: NamedMember, found: Resto
   const { before, after, wayBack: back } = found;
   const hash = (revision: string): string => revisionHash(revision, cluster.name);
   const held =
-    `no member gets revision ${hash(after)} until the MySQLCluster is corrected (\`${host.program} undo ${cluster.name}\`), ` +
-    `or until \`${host.program} unrestore ${name}\``;
+    `no member gets revision ${hash(after)} until the MySQLCluster is corrected (\`${host.program} undo ${cluster.name} -n ${cluster.namespace}\`), ` +
+    `or until \`${host.program} unrestore ${name} -n ${cluster.namespace}\``;
   const rows: readonly (readonly [label: string, text: string])[] = [
     ['revision', `${hash(after)} -> ${hash(before)}`],
     ...(back.images === null ? [] : [['mysqld', `${back.images.after} -> ${back.images.before}`] as const]),

@@ -95,6 +95,21 @@ export class Cache {
     };
   }
 
+  /** Calls back after each change of what the statuses of MySQLRolloutPolicies follow from. */
+  onPolicyChange(changed: () => void): void {
+    const ofCluster = (cluster: ClusterRecord | null): unknown =>
+      cluster && [cluster.labels, cluster.replicas, cluster.deleting];
+    const on = <R extends Stored>(store: Store<R>, of: (record: R | null) => unknown): void => {
+      store.subscribe(({ before, after }) => {
+        if (!isSame(of(before), of(after))) changed();
+      });
+    };
+    on(this.policies, (policy) => policy && [policy.uid, policy.generation]);
+    on(this.clusters, ofCluster);
+    on(this.rollouts, (rollout) => rollout && [rollout.uid, rollout.object.metadata.generation]);
+    on(this.namespaces, (namespace) => namespace?.labels ?? null);
+  }
+
   /** The cached objects of a cluster, or `null` if there is no such MySQLCluster. */
   objects(key: string): ClusterObjects | null {
     const [namespace, name] = splitKey(key);

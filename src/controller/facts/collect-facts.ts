@@ -21,7 +21,7 @@ import { unreported } from './ended-step.ts';
 import { inPlaceUpdate } from './in-place-updates.ts';
 import { type Known, type Refusal, refusalStands } from './known.ts';
 import { maintenanceFacts } from './maintenance-facts.ts';
-import { inForce, modeOf, type StrategySettings, settingsWithoutEffect, strategyShown } from './mode.ts';
+import { gateWithout, inForce, modeOf, type StrategySettings, settingsWithoutEffect, strategyShown } from './mode.ts';
 import { mysqlFacts } from './mysql-facts.ts';
 import { comebackFacts, delayFacts } from './readings.ts';
 import {
@@ -78,7 +78,7 @@ export interface ObservedFacts {
   /** The strategy that currently replaces pods, as the status shows it. */
   readonly strategyShown: string;
   /** The names of the fields of `spec` that are set but have no effect. */
-  readonly withoutEffect: readonly string[];
+  readonly withoutEffect: readonly { readonly field: string; readonly gate: ReturnType<typeof gateWithout> }[];
 }
 
 /**
@@ -157,7 +157,12 @@ export function collectFacts(
     policy,
     settings,
     strategyShown: strategyShown(strategies, isAdopted),
-    withoutEffect: settingsWithoutEffect(mode, strategies, settings.sources, isAdopted, mysql !== undefined),
+    withoutEffect: settingsWithoutEffect(mode, strategies, settings.sources, isAdopted, mysql !== undefined).map(
+      (field) => ({
+        field,
+        gate: gateWithout(field, strategies, mysql !== undefined),
+      }),
+    ),
   };
 }
 

@@ -76,6 +76,17 @@ export function settingsWithoutEffect(
   return fields.flatMap(([field, { value }]) => (isWithout(field, value) ? [field] : [])).toSorted();
 }
 
+/** The feature gate that is off and without which a field has no effect, whatever else; `null` if there is none. */
+export function gateWithout(
+  field: string,
+  { onDeleteEnabled, inPlaceEnabled }: StrategySettings,
+  asksMysql: boolean,
+): 'UpdateStrategyOnDelete' | 'InPlaceUpdate' | 'ReplicationFacts' | null {
+  if (ofMysqlAlone.includes(field) && !asksMysql) return 'ReplicationFacts';
+  if (field === 'strategy' && !onDeleteEnabled) return 'UpdateStrategyOnDelete';
+  return field === 'inPlace' && !inPlaceEnabled ? 'InPlaceUpdate' : null;
+}
+
 /**
  * The policy for `decide`. In mode MOCO it has none of the settings that MOCO does not support, except a pause that
  * delays a release.

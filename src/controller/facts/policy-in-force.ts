@@ -16,26 +16,25 @@ export function policyInForce({
       message: `the override of ${settings.overriddenTooLong.join(', ')} has no effect yet: it ends later than --max-override-duration allows`,
     };
   }
-  const fields = withoutEffect.join(', ');
-  const have = withoutEffect.length === 1 ? 'has' : 'have';
-  switch (policy.mode) {
+  const gated = withoutEffect.flatMap(({ field, gate }) =>
+    gate === null ? [] : [`${field} has no effect while the feature gate ${gate} is off`],
+  );
+  const others = withoutEffect.filter(({ gate }) => gate === null).map(({ field }) => field);
+  const [reason, because] = others.length === 0 ? (['FeatureGateOff', null] as const) : becauseOf(policy.mode);
+  const rest = `${others.join(', ')} ${others.length === 1 ? 'has' : 'have'} no effect ${because}`;
+  return { status: 'False', reason, message: [...gated, ...(because === null ? [] : [rest])].join('; ') };
+}
+
+function becauseOf(mode: ObservedFacts['policy']['mode']): readonly [reason: string, because: string] {
+  switch (mode) {
     case 'OnDelete':
-      return {
-        status: 'False',
-        reason: 'AwaitingAdoption',
-        message: `${fields} ${have} no effect until the pause ends, since the StatefulSet has not been adopted and MOCO replaces its pods`,
-      };
+      return [
+        'AwaitingAdoption',
+        'until the pause ends, since the StatefulSet has not been adopted and MOCO replaces its pods',
+      ];
     case 'Partition':
-      return {
-        status: 'False',
-        reason: 'PartitionMode',
-        message: `${fields} ${have} no effect while the StatefulSet replaces its pods by partitions`,
-      };
+      return ['PartitionMode', 'while the StatefulSet replaces its pods by partitions'];
     case 'MOCO':
-      return {
-        status: 'False',
-        reason: 'MOCODrives',
-        message: `${fields} ${have} no effect while MOCO's own partition controller lowers the partition`,
-      };
+      return ['MOCODrives', "while MOCO's own partition controller lowers the partition"];
   }
 }

@@ -52,14 +52,20 @@ const namespaceNameLabel = 'kubernetes.io/metadata.name';
  * with an unreadable priority comes first. In both cases the cluster is held only for fields that this policy decides.
  */
 export function policyLayers(policies: readonly PolicyRecord[], cluster: Selectable): PolicyLayers {
-  const candidates = policies
-    .map((policy) => candidateOf(policy, cluster))
-    .filter((candidate) => candidate !== null)
-    .toSorted((one, other) => other.priority - one.priority || (one.policy.name < other.policy.name ? -1 : 1));
+  const candidates = candidatesOf(policies, cluster).toSorted(
+    (one, other) => other.priority - one.priority || (one.policy.name < other.policy.name ? -1 : 1),
+  );
   const layers = (part: 'enforced' | 'settings'): readonly Layer[] =>
     candidates.filter(({ policy }) => policy[part] !== undefined).map((candidate) => layerOf(candidate, part));
   return { enforced: layers('enforced'), settings: layers('settings') };
 }
+
+/** The policies that select a cluster, or may do so. */
+export const policiesOf = (policies: readonly PolicyRecord[], cluster: Selectable): readonly PolicyRecord[] =>
+  candidatesOf(policies, cluster).map(({ policy }) => policy);
+
+const candidatesOf = (policies: readonly PolicyRecord[], cluster: Selectable): readonly Candidate[] =>
+  policies.map((policy) => candidateOf(policy, cluster)).filter((candidate) => candidate !== null);
 
 function candidateOf(policy: PolicyRecord, cluster: Selectable): Candidate | null {
   const { priority, selector, namespaceSelector } = policy;

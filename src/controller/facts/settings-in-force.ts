@@ -137,6 +137,14 @@ export function decidingPolicies({ policies, cluster }: Omit<SettingsSources, 'r
   return new Set(deciding.flatMap((layer) => (layer === undefined ? [] : [layer.source])));
 }
 
+/** The layer that decides each setting, for those that any layer has. */
+export function decidingLayers({ rollout, policies, cluster }: SettingsSources): ReadonlyMap<string, Layer> {
+  const { enforced, settings } = policyLayers(policies, cluster);
+  const layers = [...enforced, rolloutLayer(rollout), ...settings];
+  const deciding = settingNames.map((field) => [field, firstWith(field, layers)] as const);
+  return new Map(deciding.filter((one): one is readonly [keyof CommonSettings, Layer] => one[1] !== undefined));
+}
+
 const firstWith = (field: string, layers: readonly Layer[]): Layer | undefined =>
   layers.find(({ fields }) => fields === null || fields[field] !== undefined);
 

@@ -1,4 +1,5 @@
 import { type MySQLRollout, type RolloutSpec, rolloutKind } from '../../api/rollout.ts';
+import { type PolicyRecord, type PolicyStatus, policyKind } from '../../api/rollout-policy.ts';
 import { type SequenceStatus, sequenceKind } from '../../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { isConflict } from '../../kube/api-error.ts';
@@ -59,6 +60,22 @@ export class StatusClient extends ClusterReader {
         kind: rolloutKind.kind,
         metadata: { namespace, name, uid, resourceVersion },
         ...(Object.keys(spec).length > 0 && { spec }),
+      },
+      priority: 'status',
+    });
+  }
+
+  /** Rejects with 409 if the MySQLRolloutPolicy has changed since it was read. */
+  async replacePolicyStatus({ name, uid, resourceVersion }: PolicyRecord, status: PolicyStatus): Promise<void> {
+    await this.call({
+      method: 'PUT',
+      path: path(policyKind, { name, subresource: 'status' }),
+      query: { fieldValidation: 'Strict' },
+      body: {
+        apiVersion: apiVersion(policyKind),
+        kind: policyKind.kind,
+        metadata: { name, uid, resourceVersion },
+        status,
       },
       priority: 'status',
     });

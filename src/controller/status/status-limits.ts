@@ -6,6 +6,7 @@ import type {
   TemplateChange,
 } from '../../api/rollout-status.ts';
 import { shortened } from '../../kube/text.ts';
+import { lastMeasured } from '../../plan/estimate.ts';
 
 /**
  * A status is stored, watched and shown as a whole. These limits keep that of nine members below 16 KiB, whatever
@@ -37,7 +38,14 @@ export function withinLimits(status: RolloutStatus): RolloutStatus {
       })),
     }),
   };
-  return withRoomFor(cut, (history ?? []).slice(-statusLimits.historyEntries).map(shortEntry));
+  return withRoomFor(cut, newestOf(history ?? []).map(shortEntry));
+}
+
+/** The newest entries, and the last one with times of members: windows and plans go by them. */
+function newestOf(history: readonly HistoryEntry[]): readonly HistoryEntry[] {
+  const newest = history.slice(-statusLimits.historyEntries);
+  const measured = lastMeasured(history);
+  return measured === undefined || newest.includes(measured) ? newest : [measured, ...newest.slice(1)];
 }
 
 const shortProgress = ({ changes, failing, ...progress }: RolloutProgress): RolloutProgress => ({
@@ -53,7 +61,10 @@ const shortProgress = ({ changes, failing, ...progress }: RolloutProgress): Roll
 function withRoomFor(status: RolloutStatus, history: readonly HistoryEntry[]): RolloutStatus {
   const bare = withoutOwnChanges(status);
   const unchanged = history.map(withoutChanges);
-  const untimed = unchanged.map(withoutTimes);
+  const measured = lastMeasured(unchanged);
+  const untimed = unchanged.map((entry) =>
+    entry === measured ? { ...withoutTimes(entry), memberDurations: entry.memberDurations ?? [] } : withoutTimes(entry),
+  );
   const candidates = [
     ...history.map((_, kept) => ({ ...status, history: [...unchanged.slice(0, kept), ...history.slice(kept)] })),
     ...history.map((_, kept) => ({ ...status, history: [...untimed.slice(0, kept), ...unchanged.slice(kept)] })),

@@ -44,7 +44,6 @@ export const checks = {
     endedBy: ['a person', 'time'],
     ends: 'By itself, once Prometheus answers. Check --prometheus-url, its certificate and token, and the query: the message has the words of Prometheus.',
     overridable: true,
-    brief: true,
     alert: 'MocoRolloutCheckHolds',
     assumed: after('moment', (snapshot) => snapshot),
   }),

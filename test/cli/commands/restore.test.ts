@@ -133,7 +133,7 @@ describe('restore', () => {
         fails(cluster);
         cluster.bench.replace(2);
       },
-      /^error: moco-test-2 participates at revision 7966559688: its server may have upgraded its data, and a server does not go back; restore the template instead: `kubectl moco-rollout undo test`\n$/,
+      /^error: moco-test-2 participates at revision 7966559688: its server may have upgraded its data, and a server does not go back; restore the template instead: `kubectl moco-rollout undo test -n default`\n$/,
     ],
     'that is stale': [
       () => cluster.bench.changeRollout({ status: { strategy: 'OnDelete' } }),
@@ -148,7 +148,7 @@ describe('restore', () => {
     ],
     'of a revision that works elsewhere': [
       () => fails(cluster, { verified: true }),
-      /^error: another member has worked at revision 7966559688, so the rollout would update moco-test-2 again at once; pin it first: `kubectl moco-rollout pin moco-test-2 --reason=…`\n$/,
+      /^error: another member has worked at revision 7966559688, so the rollout would update moco-test-2 again at once; pin it first: `kubectl moco-rollout pin moco-test-2 -n default --reason=…`\n$/,
     ],
     'while the rule is overridden': [
       () => {
@@ -156,7 +156,7 @@ describe('restore', () => {
         const until = new Date(cluster.bench.world.wall() + 60_000).toISOString();
         cluster.bench.setting({ overrides: [{ rule: 'UpdateRevisionFailing', until, reason: 'x' }] });
       },
-      /^error: UpdateRevisionFailing is overridden, so .*`kubectl moco-rollout override test UpdateRevisionFailing --clear`\n$/,
+      /^error: UpdateRevisionFailing is overridden, so .*`kubectl moco-rollout override test UpdateRevisionFailing --clear -n default`\n$/,
     ],
     'whose revision nobody knows': [
       () => {
@@ -168,7 +168,7 @@ describe('restore', () => {
           cluster.bench.mysqld(ordinal, 'CrashLoopBackOff');
         }
       },
-      /^error: moco-test-2 cannot be restored now: no revision is known that it had; see `kubectl moco-rollout status test`\n$/,
+      /^error: moco-test-2 cannot be restored now: no revision is known that it had; see `kubectl moco-rollout status test -n default`\n$/,
     ],
     'of a released cluster': [
       () => {

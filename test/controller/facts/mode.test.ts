@@ -1,5 +1,11 @@
 import { expect } from 'chai';
-import { inForce, modeOf, type PartitionDriver, settingsWithoutEffect } from '../../../src/controller/facts/mode.ts';
+import {
+  gateWithout,
+  inForce,
+  modeOf,
+  type PartitionDriver,
+  settingsWithoutEffect,
+} from '../../../src/controller/facts/mode.ts';
 import { policyInForce } from '../../../src/controller/facts/policy-in-force.ts';
 import { type Settings, settingsOf } from '../../../src/controller/facts/settings-in-force.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../../src/core/policy.ts';
@@ -156,10 +162,13 @@ describe('settings without effect', () => {
 });
 
 describe('condition PolicyInForce', () => {
-  const said = (mode: Mode, spec: object) =>
+  const said = (mode: Mode, spec: object, onDeleteEnabled = true) =>
     policyInForce({
       settings: configured(spec),
-      withoutEffect: without(mode, true, spec),
+      withoutEffect: without(mode, onDeleteEnabled, spec).map((field) => ({
+        field,
+        gate: gateWithout(field, { onDeleteEnabled, inPlaceEnabled: true, partitionDriver: 'moco' }, true),
+      })),
       policy: { ...defaultPolicy, mode },
     });
   it('is True if all settings have effect', () => {
@@ -176,6 +185,23 @@ describe('condition PolicyInForce', () => {
       reason: 'PartitionMode',
       message: 'maxUnavailable, repairWhilePaused have no effect while the StatefulSet replaces its pods by partitions',
     });
+  });
+  it('names the feature gate that is off', () => {
+    expect(said('MOCO', { strategy: 'OnDelete' }, false)).to.deep.equal({
+      status: 'False',
+      reason: 'FeatureGateOff',
+      message: 'strategy has no effect while the feature gate UpdateStrategyOnDelete is off',
+    });
+    expect(said('MOCO', { strategy: 'OnDelete', paused: true }, false)).to.deep.equal({
+      status: 'False',
+      reason: 'MOCODrives',
+      message:
+        'strategy has no effect while the feature gate UpdateStrategyOnDelete is off; ' +
+        "paused has no effect while MOCO's own partition controller lowers the partition",
+    });
+    expect(
+      gateWithout('inPlace', { onDeleteEnabled: true, inPlaceEnabled: false, partitionDriver: 'moco' }, true),
+    ).to.equal('InPlaceUpdate');
   });
   it('names what cannot be read', () => {
     const { status, reason, message } = said('OnDelete', { partition: -1 });

@@ -197,6 +197,15 @@ describe('the size limits of a status', () => {
     expect(kept(20_000), 'the last one says how it ended').to.deep.equal(['r-11']);
   });
 
+  it('keep the last rollout that has measured members, however many updates in place follow', () => {
+    const measured: HistoryEntry = { ...ended(), outcome: 'Complete', startedAt: '2026-01-01T00:00:00Z' };
+    const { memberDurations: _, ...unmeasured } = { ...ended(), outcome: 'Complete' };
+    const kept = withinLimits({ history: [measured, ...Array.from({ length: 12 }, () => unmeasured)] }).history ?? [];
+    expect(kept).to.have.length(statusLimits.historyEntries);
+    expect(kept[0]).to.deep.equal(measured);
+    expect(withinLimits({ history: kept }).history).to.deep.equal(kept);
+  });
+
   it('drop how long members were unavailable before the changes of the current rollout, and these before a rollout', () => {
     const filled = (bytesOfTexts: number): RolloutStatus =>
       withinLimits({

@@ -1,0 +1,76 @@
+import { type PolicyRecord, type PolicyStatus, policySource } from '../../api/rollout-policy.ts';
+import type { Condition } from '../../api/rollout-status.ts';
+import { isObject } from '../../moco/json.ts';
+import { policiesOf } from './policy-layers.ts';
+import { decidingLayers, type SettingsSources } from './settings-in-force.ts';
+
+/** A cluster as policies see it. */
+export interface Governed extends SettingsSources {
+  readonly replicas: number;
+}
+
+/** What each policy has come to, by its name. */
+export function policyStatuses(
+  policies: readonly PolicyRecord[],
+  clusters: readonly Governed[],
+  nowTimestamp: string,
+): ReadonlyMap<string, PolicyStatus> {
+  const decided = clusters.map((one) => ({
+    ...one,
+    selecting: policiesOf(policies, one.cluster),
+    by: decidingLayers(one),
+  }));
+  const statusOf = (policy: PolicyRecord): PolicyStatus => {
+    const selected = decided.filter(({ selecting }) => selecting.includes(policy));
+    const decides = (part: string, name: string): number =>
+      selected.filter(({ by }) => {
+        const layer = by.get(name);
+        return layer?.source === policySource(policy.name) && layer.enforced === (part === 'enforced');
+      }).length;
+    return {
+      observedGeneration: policy.generation,
+      clusters: selected.length,
+      members: selected.reduce((sum, { replicas }) => sum + replicas, 0),
+      settings: (['enforced', 'settings'] as const).flatMap((part) =>
+        namesIn(policy[part]).map((name) => ({ name: `${part}.${name}`, clusters: decides(part, name) })),
+      ),
+      conditions: conditionsOf(policy, selected.length, clusters, nowTimestamp),
+    };
+  };
+  return new Map(policies.map((policy) => [policy.name, statusOf(policy)]));
+}
+
+const namesIn = (settings: unknown): readonly string[] => (isObject(settings) ? Object.keys(settings).toSorted() : []);
+
+/** `Readable`: every field is valid. `Selects`: there is a MySQLCluster that the policy applies to. */
+function conditionsOf(
+  policy: PolicyRecord,
+  selected: number,
+  clusters: readonly Governed[],
+  nowTimestamp: string,
+): readonly Condition[] {
+  const condition = (type: string, is: boolean, reason: string, message: string): Condition => {
+    const status = is ? 'True' : 'False';
+    const before = policy.status.conditions?.find((one) => one.type === type);
+    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : nowTimestamp;
+    return { type, status, reason, message, lastTransitionTime, observedGeneration: policy.generation };
+  };
+  const { problem } = policy;
+  return [
+    problem === null
+      ? condition('Readable', true, 'Valid', '')
+      : condition('Readable', false, 'Invalid', `${problem}; clusters that it decides for are held`),
+    selected > 0
+      ? condition('Selects', true, 'ClustersSelected', '')
+      : condition('Selects', false, 'NothingSelected', whyNothing(policy, clusters)),
+  ];
+}
+
+function whyNothing(policy: PolicyRecord, clusters: readonly Governed[]): string {
+  if (clusters.length === 0) return 'there is no MySQLCluster';
+  const all = { ...policy, selector: { matchLabels: {}, matchExpressions: [] } };
+  const here = clusters.filter(({ cluster }) => policiesOf([all], cluster).length > 0).length;
+  return here === 0
+    ? `namespaceSelector selects none of the namespaces of the ${clusters.length} MySQLClusters`
+    : `selector selects none of the ${here} MySQLClusters in the selected namespaces: check the names and values of its labels`;
+}

@@ -1,0 +1,57 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isConflict, isNotFound } from '../kube/api-error.ts';
+import type { World } from '../kube/world.ts';
+import { timestampOf } from '../moco/json.ts';
+import type { Cache } from './cache/cache.ts';
+import { policyStatuses } from './facts/policy-standing.ts';
+import type { Requeue } from './pass/end.ts';
+import type { StatusClient } from './status/status-client.ts';
+
+export interface PolicyContext {
+  readonly cache: Cache;
+  /** Its requests end with the signal. */
+  readonly apiFor: (signal: AbortSignal) => Pick<StatusClient, 'replacePolicyStatus'>;
+  readonly world: Pick<World, 'wall' | 'monotonic'>;
+  readonly isLeading: () => boolean;
+}
+
+/** Two passes are at least so far apart: many clusters may change at once. */
+const intervalMilliseconds = 1000;
+
+/** Writes what has become of the MySQLRolloutPolicies, of all in one pass. No cluster depends on it. */
+export class PolicyReconciler {
+  readonly #context: PolicyContext;
+  #lastAt = Number.NEGATIVE_INFINITY;
+
+  constructor(context: PolicyContext) {
+    this.#context = context;
+  }
+
+  /** Rejects if the API server does not respond or refuses a status; the work queue retries. */
+  async reconcile(signal: AbortSignal): Promise<Requeue> {
+    const { cache, apiFor, world, isLeading } = this.#context;
+    if (!isLeading()) return {};
+    const inMilliseconds = this.#lastAt + intervalMilliseconds - world.monotonic();
+    if (inMilliseconds > 0) return { requeueAfterMilliseconds: inMilliseconds };
+    this.#lastAt = world.monotonic();
+    const policies = [...cache.policies.values()];
+    const clusters = [...cache.clusters.values()].filter(({ deleting }) => !deleting);
+    const governed = clusters.map((cluster) => ({
+      ...cache.settingsSources(cluster),
+      rollout: cache.rollouts.get(cluster.namespace, cluster.name)?.object.spec,
+      replicas: cluster.replicas,
+    }));
+    const statuses = policyStatuses(policies, governed, timestampOf(world.wall()));
+    for (const policy of policies) {
+      const status = statuses.get(policy.name);
+      if (status === undefined || isDeepStrictEqual(status, policy.status)) continue;
+      try {
+        await apiFor(signal).replacePolicyStatus(policy, status);
+      } catch (error) {
+        // It has changed, and its watch event follows, or its CRD is older and knows no status.
+        if (!isConflict(error) && !isNotFound(error)) throw error;
+      }
+    }
+    return {};
+  }
+}
