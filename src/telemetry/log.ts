@@ -89,18 +89,18 @@ export function createLog({ level, format, destination: given }: LogOptions): Lo
 const hasError = (fields: unknown): fields is { readonly error: Error } =>
   typeof fields === 'object' && fields !== null && 'error' in fields && fields.error instanceof Error;
 
+/** Errors that are serialized already. */
+const serialized = new WeakSet<object>();
+
 /** As the serializer would have it, but for the stack. */
-class WithoutStack {
-  constructor(error: Error) {
-    const { stack: _, ...shown } = stdSerializers.err(error);
-    Object.assign(this, shown);
-  }
+function withoutStack(error: Error): object {
+  const { stack: _, ...shown } = stdSerializers.err(error);
+  serialized.add(shown);
+  return shown;
 }
 
-const withoutStack = (error: Error): WithoutStack => new WithoutStack(error);
-
 function serializeError(thrown: unknown): unknown {
-  if (thrown instanceof WithoutStack) return thrown;
+  if (typeof thrown === 'object' && thrown !== null && serialized.has(thrown)) return thrown;
   return thrown instanceof Error ? stdSerializers.err(thrown) : { message: String(thrown) };
 }
 
