@@ -18,8 +18,8 @@ const field = (value: string, more = '') => {
 };
 
 /**
- * A minute and hours, so that a window begins a few times a day and the next ones are soon found. RE2 of the API server and
- * JavaScript both read it.
+ * A minute and hours, so that a window begins a few times a day and the next ones are soon found. RE2 of the API server
+ * and JavaScript both read it.
  */
 const schedulePattern = `^(?i:[0-5]?[0-9] ${hour}(,${hour}){0,5} ${field(monthday, '|L|LW|[0-9]{1,2}W')} ${field(month)} ${field(weekday, `|${weekday}(#[1-5L]|L)`)})$`;
 /** The 30th and 31st in months that have none, whatever the weekday. */

@@ -55,8 +55,8 @@ export const lastMeasured = (history: readonly HistoryEntry[]): HistoryEntry | u
   history.findLast(({ outcome, memberDurations = [] }) => outcome === 'Complete' && memberDurations.length > 0);
 
 /**
- * How long members of this rollout and of the last one that measured any were unavailable: the median, since one that a failing
- * revision kept down says little about the next. `null` if none was measured.
+ * How long members of this rollout and of the last one that measured any were unavailable: the median, since one that a
+ * failing revision kept down says little about the next. `null` if none was measured.
  */
 export function measuredMemberSeconds({ rollout, history = [] }: RolloutStatus): number | null {
   const known = [...(rollout?.memberDurations ?? []), ...(lastMeasured(history)?.memberDurations ?? [])];
