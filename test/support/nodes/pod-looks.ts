@@ -7,7 +7,7 @@ import type { Pod } from './objects.ts';
 import type { PodMemory } from './pod-memory.ts';
 import type { PodWrite } from './write.ts';
 
-/** Scheduler, kubelets and node controller themselves, whoever plays them: a look at a pod, and what is remembered of it. */
+/** Scheduler, kubelets and node controller, whoever plays them: a look at a pod, and what is remembered of it. */
 export class PodLooks {
   readonly faults = new FaultScript();
   readonly #memories = new Map<string, PodMemory>();

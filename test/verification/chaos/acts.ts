@@ -42,7 +42,7 @@ const casts: readonly (Omit<Act, 'plans'> & { readonly share: number; readonly o
 ];
 const [first, second, bad] = ['mysql:8.4.9', 'mysql:8.4.10', 'mysql:8.4.9-crash'];
 
-/** The same for the same seed. More than two template changes of a cluster within ten minutes cause RevisionFlapping. */
+/** The same for the same seed. More than two template changes of a cluster in ten minutes cause RevisionFlapping. */
 export function drawActs(seed: string, rollouts: number): readonly Act[] {
   const chance = new Chance(seed);
   const count = Math.ceil(rollouts / 2);

@@ -57,7 +57,7 @@ export const isFailure = ({ violations, lost, needless, defects }: Tally): boole
 const patienceMilliseconds = 420_000;
 /** How long processes and moco-controller are left alone, and how long the latter is down. */
 const calm = { fromMilliseconds: 3000, toMilliseconds: 9000 } as const;
-const mocoStays = { fromMilliseconds: 500, toMilliseconds: 4000 } as const;
+const mocoStays = { fromMilliseconds: 2000, toMilliseconds: 10_000 } as const;
 const mocoIsAway = { fromMilliseconds: 200, toMilliseconds: 6000 } as const;
 const gateStays = { fromMilliseconds: 6000, toMilliseconds: 15_000 } as const;
 /** MOCO's own order of things, sooner. */

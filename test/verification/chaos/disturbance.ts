@@ -1,6 +1,6 @@
 import { Chance } from '../simulation/chance.ts';
 
-/** What befalls a whole process, whatever it is doing. What befalls single requests and watches, the simulation plays. */
+/** What befalls a whole process, whatever it does. What befalls single requests and watches, the simulation plays. */
 export type Disturbance =
   | { readonly kind: 'kill' }
   /** SIGSTOP, then SIGCONT. */

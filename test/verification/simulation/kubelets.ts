@@ -24,7 +24,7 @@ export interface KubeletsOptions {
   readonly mysqldServes: (pod: Pod) => boolean;
 }
 
-/** Scheduler, kubelets and node controller: the looks of `test/support/nodes` at every pod, their writes performed at once. */
+/** Scheduler, kubelets and node controller: the looks of `test/support/nodes`, their writes performed at once. */
 export class Kubelets {
   readonly #options: KubeletsOptions;
   readonly #looks = new PodLooks();

@@ -7,8 +7,8 @@ const dayMilliseconds = 24 * 60 * minuteMilliseconds;
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
 
 /**
- * Whether a window is open that opens at a minute in UTC, every day or on one of the year (`30 1 * * *`, `0 3 1 1 *`), for
- * at most a day: a number of seconds, or such as `1h`.
+ * Whether a window is open that opens at a minute in UTC, every day or on one of the year (`30 1 * * *`, `0 3 1 1 *`),
+ * for at most a day: a number of seconds, or such as `1h`.
  */
 export function isOpen({ schedule, duration }: WitnessedWindow, wallMilliseconds: number): boolean {
   const [, minute, hour, day, month] = /^(\d+) (\d+) (\*|\d+) (\*|\d+) \*$/.exec(schedule) ?? [];
