@@ -90,11 +90,11 @@ const sources: readonly Source[] = [
         'Whether rollouts are paused, whatever their MySQLRollouts say.',
       ],
       ['Clusters', 'integer', '.status.clusters', 'The number of MySQLClusters that the policy selects.'],
-      ['Members', 'integer', '.status.members', 'The number of members of these clusters.'],
       ['Readable', 'string', '.status.conditions[?(@.type=="Readable")].status', 'Whether every field is valid.'],
       age,
     ],
     wideColumns: [
+      ['Members', 'integer', '.status.members', 'The number of members of these clusters.'],
       ['Selects', 'string', '.status.conditions[?(@.type=="Selects")].message', 'Why it selects nothing.'],
       ['Problem', 'string', '.status.conditions[?(@.type=="Readable")].message', 'The first field that is not valid.'],
     ],
