@@ -139,6 +139,8 @@ describe('the watches', () => {
           namespaceSelector: { matchLabels: {}, matchExpressions: [] },
           settings: undefined,
           enforced: undefined,
+          problem: null,
+          status: {},
         },
       ],
       cluster: { namespace: 'default', labels: {}, namespaceLabels: {} },
