@@ -42,7 +42,7 @@ export class ExecCredential {
     if (this.#known === null || isExpired(this.#known)) this.#known = await this.#run();
     const { token, clientCertificateData: cert, clientKeyData: key } = this.#known;
     if (cert && key) Object.assign(options, { cert, key });
-    if (token) options.headers = { ...options.headers, Authorization: `Bearer ${token}` };
+    if (token) options.headers = Object.assign(options.headers ?? {}, { Authorization: `Bearer ${token}` });
   }
 
   async #run(): Promise<Credential> {

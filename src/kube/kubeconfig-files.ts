@@ -74,24 +74,25 @@ const firstOfEach = <Entry extends { readonly name: string }>(entries: readonly 
 
 function readOne(file: string): KubeconfigContent {
   const text = read(file);
-  let found: Partial<Record<'clusters' | 'users' | 'contexts', unknown>> & { readonly 'current-context'?: string };
+  let found: unknown;
   try {
-    found = (parseYaml(text) ?? {}) as typeof found;
+    found = parseYaml(text) ?? {};
   } catch (error) {
     const came = error instanceof Error ? error.message.split('\n')[0] : String(error);
     throw new ConfigurationError(`expected a kubeconfig in ${file}, got: ${came}`, { cause: error });
   }
   if (typeof found !== 'object') throw new ConfigurationError(`expected a kubeconfig in ${file}, got ${typeof found}`);
-  const list = <Entry>(entries: unknown): readonly Entry[] =>
+  const content = found as Partial<Record<'clusters' | 'users' | 'contexts', unknown>>;
+  const list = (entries: unknown): readonly unknown[] =>
     Array.isArray(entries) ? entries.filter((entry) => typeof entry === 'object' && entry !== null) : [];
   const at = (path: string): string => resolve(dirname(resolve(file)), path);
-  const users = list<KubeconfigContent['users'][number]>(found.users);
-  const clusters = list<KubeconfigContent['clusters'][number]>(found.clusters);
+  const users = list(content.users) as KubeconfigContent['users'];
+  const clusters = list(content.clusters) as KubeconfigContent['clusters'];
   return {
-    ...found,
+    ...content,
     clusters: clusters.map((one) => ({ ...one, cluster: one.cluster && withPaths(one.cluster, clusterPaths, at) })),
     users: users.map((one) => ({ ...one, user: one.user && withExecPath(withPaths(one.user, userPaths, at), at) })),
-    contexts: list(found.contexts),
+    contexts: list(content.contexts) as KubeconfigContent['contexts'],
   };
 }
 

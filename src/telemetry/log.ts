@@ -88,19 +88,15 @@ export function createLog({ level, format, destination: given }: LogOptions): Lo
 const hasError = (fields: unknown): fields is { readonly error: Error } =>
   typeof fields === 'object' && fields !== null && 'error' in fields && fields.error instanceof Error;
 
-/** As the serializer would have it, but for the stack. */
-class WithoutStack {
-  constructor(error: Error) {
-    const { stack: _, ...shown } = stdSerializers.err(error);
-    Object.assign(this, shown);
-  }
+/** As the serializer would have it, but for the stack. It takes such an object as it is. */
+function withoutStack(error: Error): object {
+  const { stack: _, ...shown } = stdSerializers.err(error);
+  return shown;
 }
 
-const withoutStack = (error: Error): WithoutStack => new WithoutStack(error);
-
 function serializeError(thrown: unknown): unknown {
-  if (thrown instanceof WithoutStack) return thrown;
-  return thrown instanceof Error ? stdSerializers.err(thrown) : { message: String(thrown) };
+  if (thrown instanceof Error) return stdSerializers.err(thrown);
+  return typeof thrown === 'object' && thrown !== null ? thrown : { message: String(thrown) };
 }
 
 const levelWidth = 5;
