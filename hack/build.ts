@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
 
-// What runs, in dist/ or in another directory: the controller in main.js and what it has in common with the commands, whose own part is loaded only
-// by a command; and in cli.cjs all of kubectl's plugin, to be copied to wherever kubectl looks. Parts of libraries that
-// nothing uses are left out, which is most of client-node.
+// What runs, in dist/ or in another directory: the controller in main.js and what it has in common with the commands,
+// whose own part is loaded only by a command; and in cli.cjs all of kubectl's plugin, to be copied to wherever kubectl
+// looks. Parts of libraries that nothing uses are left out, which is most of client-node.
 
 const [outdir = 'dist'] = process.argv.slice(2);
 const executable = 0o755;

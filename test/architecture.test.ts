@@ -79,6 +79,9 @@ function circleIn(graph: ReadonlyMap<string, readonly string[]>): readonly strin
   return [];
 }
 
+/** What is meant follows from the folder. */
+const indexLike: readonly string[] = ['main.ts'];
+
 const partOf = (path: string): string => path.split('/')[1] ?? '';
 const source = sources('src');
 const inFolder = (folder: string): readonly Source[] => source.filter(({ path }) => path.startsWith(`src/${folder}/`));
@@ -182,6 +185,21 @@ describe('the architecture', () => {
       ['d', []],
     ]);
     expect(circleIn(graph)).to.deep.equal(['b', 'c', 'b']);
+  });
+
+  it('has no comment wider than 120 columns', () => {
+    const wide = [...source, ...sources('hack')].flatMap(({ path, text }) =>
+      text
+        .split('\n')
+        .flatMap((line) => (line.length > 120 && /^ *(\/\/|\/?\*)/.test(line) ? [`${path}: ${line}`] : [])),
+    );
+    expect(wide).to.deep.equal([]);
+  });
+
+  it('has no two files of one name', () => {
+    const names = source.map(({ path }) => path.slice(path.lastIndexOf('/') + 1));
+    const twice = names.filter((name, index) => names.indexOf(name) !== index);
+    expect(twice.filter((name) => !indexLike.includes(name))).to.deep.equal([]);
   });
 
   it('has no folder and file of the same name side by side', () => {

@@ -6,7 +6,9 @@ import { type Mutant, mutated } from './mutant.ts';
 /** In the URL of a module it says for which mutant it was loaded. */
 const parameter = 'mutant';
 
-/** Loads the modules of these folders anew for each mutant. Everything else, the libraries above all, is loaded once. */
+/**
+ * Loads the modules of these folders anew for each mutant. Everything else, the libraries above all, is loaded once.
+ */
 export class MutatedModules {
   readonly #folders: readonly string[];
   readonly #stripped = new Map<string, string>();

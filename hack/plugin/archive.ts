@@ -8,7 +8,10 @@ export interface ArchivedFile {
 
 const blockBytes = 512;
 
-/** A .tar.gz of nothing but names, modes and contents, so that the same files are the same bytes whoever packs them when. */
+/**
+ * A .tar.gz of nothing but names, modes and contents, so that the same files are the same bytes whoever packs them
+ * when.
+ */
 export function archiveOf(files: readonly ArchivedFile[]): Buffer {
   const parts = files.flatMap(({ name, content, isExecutable }) => [
     header(name, content.length, isExecutable ? 0o755 : 0o644),

@@ -15,8 +15,8 @@ const executableMode = 0o755;
 
 /**
  * Puts a program into a copy of a Node, so that both are one file. `node` may be for another Linux machine than this
- * one: only this process's own Node is run, which has to be of the same version, since the blob is in its format. On a Mac it
- * is one for macOS, and is signed again: "ad hoc", by nobody.
+ * one: only this process's own Node is run, which has to be of the same version, since the blob is in its format. On a
+ * Mac it is one for macOS, and is signed again: "ad hoc", by nobody.
  */
 export async function makeExecutable(program: string, node: string, target: string): Promise<void> {
   const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-plugin-'));

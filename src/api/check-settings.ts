@@ -9,7 +9,9 @@ const name = `a name of up to ${longestName} lower case letters, digits and dash
 const longestQuery = 1024;
 const query = `a PromQL expression of 1 to ${longestQuery} characters`;
 
-/** Any other variable would match no series, and the check would always pass. `$1` and `${1}` belong to label_replace. */
+/**
+ * Any other variable would match no series, and the check would always pass. `$1` and `${1}` belong to label_replace.
+ */
 const variablesPattern = String.raw`^([^$]|[$](namespace|name)\b|[$][0-9]|[$]\B)*$`;
 const bracedVariablePattern = '[$][{][^0-9]';
 const variables = 'a query whose only variables are $namespace and $name';

@@ -6,8 +6,8 @@ import { type Infer, listBy, oneOf, ownKind, setOf, struct, text, time, whole, w
 import { commonFields, deadlineAfterReady, keepsItsRevision, optional } from './settings.ts';
 
 // MySQLRollout (moco-rollout.io/v1alpha1): the user's settings in `spec`, the observed state in `status`. The
-// controller creates a missing one, changes nothing in `spec` but the plugin's overrides that have ended, and replaces `status` as a whole with its resourceVersion as
-// a precondition.
+// controller creates a missing one, changes nothing in `spec` but the plugin's overrides that have ended, and replaces
+// `status` as a whole with its resourceVersion as a precondition.
 
 export const rolloutKind = ownKind('mysqlrollouts', 'MySQLRollout', true);
 

@@ -43,7 +43,10 @@ export const percentage = '^(100|[1-9][0-9]?)%$';
 export const countOrPercentageText = (largest: number): string =>
   `a whole number from 1 to ${largest}, or a percentage from "1%" to "100%"`;
 
-/** Some of several things, such as `2` or `10%`. What the CRD says of it is up to the caller: rules in CEL cost much in a list. */
+/**
+ * Some of several things, such as `2` or `10%`. What the CRD says of it is up to the caller: rules in CEL cost much in
+ * a list.
+ */
 export const countOrPercentage = <Value extends number | string>(largest: number) =>
   z.custom<Value>(
     (value) =>

@@ -6,7 +6,7 @@ import { explainCommandFailure } from './command-error.ts';
 import { type CliCommand, type CommandOption, connectionOptions } from './commands/command.ts';
 import { commandFirst, plainNames } from './commands/command-line.ts';
 import { commandGroups, commands } from './commands/commands.ts';
-import { complete } from './commands/complete.ts';
+import { complete } from './commands/completion.ts';
 import type { Host } from './host.ts';
 
 const helpWidthColumns = 100;

@@ -15,14 +15,14 @@ const mostTries = 3;
  * written only when its status or its reason changes, since every write makes MOCO reconcile. The reason of False names
  * the hold that needs attention, if there is one.
  *
- * True is confirmed like a step, and never written from the cache. The MySQLCluster is read first, so a StatefulSet that is
- * read after it contains what MOCO had applied for that generation. Its resourceVersion is the precondition. False needs no
- * fresh read: the next reconciliation corrects a wrong one. A True of an older generation has no meaning any more, so it is
- * not removed at once: while MOCO and Kubernetes process a change, another write would conflict with theirs and delay
- * the first member.
+ * True is confirmed like a step, and never written from the cache. The MySQLCluster is read first, so a StatefulSet
+ * that is read after it contains what MOCO had applied for that generation. Its resourceVersion is the precondition.
+ * False needs no fresh read: the next reconciliation corrects a wrong one. A True of an older generation has no meaning
+ * any more, so it is not removed at once: while MOCO and Kubernetes process a change, another write would conflict with
+ * theirs and delay the first member.
  *
- * Conditions are an atomic list, hence GET, change, PUT. If MOCO keeps writing in between, the reconciliation after
- * its writes continues.
+ * Conditions are an atomic list, hence GET, change, PUT. If MOCO keeps writing in between, the reconciliation after its
+ * writes continues.
  *
  * A cluster that a person has released has no such condition: nobody would keep it correct once this program is
  * uninstalled.

@@ -38,9 +38,9 @@ const counts = (situation: Situation, member: Member, overdue: boolean): boolean
   !isKnownToLack(situation, member);
 
 /**
- * Its mysqld has not been ready since it started, and MOCO has given it no role. The label of a mysqld that has restarted
- * is the one from before, and MOCO gives none while it can't configure another replica: so after the progress deadline
- * only the readiness counts.
+ * Its mysqld has not been ready since it started, and MOCO has given it no role. The label of a mysqld that has
+ * restarted is the one from before, and MOCO gives none while it can't configure another replica: so after the progress
+ * deadline only the readiness counts.
  */
 export function hasNeverFollowed({ policy, deadlines }: Situation, { facts }: Member): boolean {
   const mysqld = mysqldOf(facts);

@@ -14,8 +14,8 @@ function pauseSeconds(tries: number): number {
 type Strategy = Pick<StatefulSetFacts, 'labelled' | 'newPods' | 'strategy' | 'partition' | 'replicas'>;
 
 /**
- * Admission keeps RollingUpdate with partition = replicas: the StatefulSet controller replaces nobody, and creates whoever
- * is missing at the current revision (Kubernetes 1.36.3, stateful_set_utils.go, newVersionedStatefulSetPod).
+ * Admission keeps RollingUpdate with partition = replicas: the StatefulSet controller replaces nobody, and creates
+ * whoever is missing at the current revision (Kubernetes 1.36.3, stateful_set_utils.go, newVersionedStatefulSetPod).
  */
 export const keepsRevisions = (one: Strategy | null): boolean =>
   one !== null &&

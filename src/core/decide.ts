@@ -7,8 +7,8 @@ import { effects } from './effects.ts';
 import { failingMember, isVerified } from './failing-revision.ts';
 import { closed, firstHold, type Gates, gates, guardsOf, isOverridden } from './gates.ts';
 import { lookAgain } from './maintenance.ts';
+import { hasToBeRead } from './on-demand-facts.ts';
 import type { RolloutPolicy } from './policy.ts';
-import { hasToBeRead } from './readings.ts';
 import { reports } from './reports.ts';
 import { type Hold, isRequestedByUser } from './rules/catalogue.ts';
 import { isOfItsWrite } from './rules/not-done.ts';
@@ -55,8 +55,8 @@ export function decideBy(table: Gates, snapshot: ClusterSnapshot, policy: Rollou
 }
 
 /**
- * Who is next, and what that needs: the first candidate whose effects no gate holds, or the first hold in the way. No other
- * member takes the place of one whose write has failed: it is tried again first.
+ * Who is next, and what that needs: the first candidate whose effects no gate holds, or the first hold in the way. No
+ * other member takes the place of one whose write has failed: it is tried again first.
  */
 function choose(situation: Situation, procedure: Procedure, table: Gates): Outcome {
   const guards = table === gates ? undefined : guardsOf(table);

@@ -43,7 +43,10 @@ export interface Effect {
 }
 
 type OfStep<Kind extends Step['kind']> = Extract<Step, { readonly kind: Kind }>;
-/** Kinds of effects on each target of the step, or on the cluster (`member` is `null`). The compiler demands a line for each kind of step. */
+/**
+ * Kinds of effects on each target of the step, or on the cluster (`member` is `null`). The compiler demands a line for
+ * each kind of step.
+ */
 type Table = {
   readonly [Kind in Step['kind']]: (situation: Situation, member: Member | null, step: OfStep<Kind>) => Kinds;
 };

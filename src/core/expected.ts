@@ -1,6 +1,6 @@
 import type { InPlaceUpdate } from './in-place-changes.ts';
 import { atOpening } from './maintenance.ts';
-import { justCreated } from './readings.ts';
+import { justCreated } from './on-demand-facts.ts';
 import type { ClusterFacts, ClusterSnapshot, ContainerFacts, MemberFacts, StatefulSetFacts } from './snapshot.ts';
 import type { Target } from './step.ts';
 

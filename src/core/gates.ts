@@ -81,7 +81,8 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'MaxUnavailableReached',
     'ClusterNotHealthy',
   ],
-  // A switchover takes seconds, and asking for it again costs another one. So it goes on under holds that end within seconds.
+  // A switchover takes seconds, and asking for it again costs another one. So it goes on under holds that end within
+  // seconds.
   keepsDemotion: [
     ...of('everything').filter((rule) => rule !== 'StatefulSetDeleting' && rule !== 'StatefulSetNotObserved'),
     ...of('failing'),
@@ -163,7 +164,10 @@ export const needsSlot = (kinds: readonly EffectKind[]): boolean =>
 export const isOverridden = ({ overridden }: Situation, rule: HoldRule): boolean =>
   overridden.has(rule) && isOverridable(rule);
 
-/** The first hold that blocks these effects of the step, or `null`. A rule that guards none of them is not asked, and sets no deadline. */
+/**
+ * The first hold that blocks these effects of the step, or `null`. A rule that guards none of them is not asked, and
+ * sets no deadline.
+ */
 export function firstHold(situation: Situation, step: Step, all: readonly Effect[], by: Guards = guards): Hold | null {
   for (const [rule, kinds] of by) {
     const effects = all.filter(({ kind }) => kinds.has(kind));

@@ -1,5 +1,6 @@
 /**
- * What a resize and one patch after it change of a running pod, so that it is what the update revision would have created.
+ * What a resize and one patch after it change of a running pod, so that it is what the update revision would have
+ * created.
  */
 export interface InPlaceChange {
   /** What the resize still has to change. The patch follows when the kubelet has made the change. */
@@ -82,8 +83,8 @@ export interface InPlaceSettings {
 }
 
 /**
- * The keys describe the pod for people, or are read from the running pod whenever they are needed: nobody acts on them when
- * a pod is created.
+ * The keys describe the pod for people, or are read from the running pod whenever they are needed: nobody acts on them
+ * when a pod is created.
  */
 export const neverInPlace: InPlaceSettings = {
   mode: 'Never',

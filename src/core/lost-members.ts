@@ -94,7 +94,9 @@ export function keptBecause(situation: Situation, { ordinal, member }: Lost): Ke
 export const mayHaveWorked = (situation: Situation, member: Member): boolean =>
   member.updated && isVerified(situation) && !hasNeverStarted(member.facts);
 
-/** Of the pods that are about to be created at least one may be that of a member that has worked at the update revision. */
+/**
+ * Of the pods that are about to be created at least one may be that of a member that has worked at the update revision.
+ */
 export function wouldSetBack(situation: Situation): boolean {
   const { members, missing } = situation;
   const isTaken = (ordinal: number): boolean => !isUntaken(situation, ordinal) && !isRestoring(situation, ordinal);
@@ -107,8 +109,8 @@ export function wouldSetBack(situation: Situation): boolean {
 }
 
 /**
- * The revision that lost members had: that of their pods, unless these are to be restored, else that of the stale members.
- * The current one is preferred, then the most common.
+ * The revision that lost members had: that of their pods, unless these are to be restored, else that of the stale
+ * members. The current one is preferred, then the most common.
  */
 export function revisionToKeep(situation: Situation, lost: readonly Lost[]): string | null {
   const { members, snapshot } = situation;

@@ -176,8 +176,8 @@ function outage(member: MemberFacts, deadlines: Deadlines): Evidence | null {
 
 /**
  * Seconds for which the member has participated with all that its revision asks for. What it did before its running pod
- * was given the revision proves nothing. `null` while it does not participate, or while containers that an update in place
- * restarts are awaited.
+ * was given the revision proves nothing. `null` while it does not participate, or while containers that an update in
+ * place restarts are awaited.
  */
 export function provenForSeconds(member: MemberFacts): number | null {
   const { participatingForSeconds, revisionForSeconds, restartInPlace } = member;
@@ -205,8 +205,8 @@ export const mysqldOf = ({ containers }: MemberFacts): ContainerFacts | undefine
   containers.find(({ part }) => part === 'mysqld');
 
 /**
- * mysqld has never run in this pod, and is not about to: its data are as its predecessor left them. An init container has
- * not completed, the image can't be had, no node takes the pod, or nothing is reported of it. A mysqld that is only
+ * mysqld has never run in this pod, and is not about to: its data are as its predecessor left them. An init container
+ * has not completed, the image can't be had, no node takes the pod, or nothing is reported of it. A mysqld that is only
  * waiting may have been started since the kubelet reported it.
  */
 export function hasNeverStarted(member: MemberFacts): boolean {
@@ -225,10 +225,10 @@ function mysqldRuns(member: MemberFacts): boolean {
 }
 
 /**
- * A container that the database can't do without restarts again and again without becoming ready, whatever it does at the
- * moment: between two attempts it looks like one that is starting. One restart is no evidence: a node that boots restarts
- * every container, and MySQL ends mysqld at the end of a clone. Of a container that an update in place restarts, the first
- * restart that was not requested is. A sidecar counts only while such an update waits for it.
+ * A container that the database can't do without restarts again and again without becoming ready, whatever it does at
+ * the moment: between two attempts it looks like one that is starting. One restart is no evidence: a node that boots
+ * restarts every container, and MySQL ends mysqld at the end of a clone. Of a container that an update in place
+ * restarts, the first restart that was not requested is. A sidecar counts only while such an update waits for it.
  */
 export function crashLoop(member: MemberFacts): Evidence | null {
   const { containers, initContainers, restartInPlace } = member;

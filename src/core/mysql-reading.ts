@@ -35,7 +35,10 @@ export interface PrimarySaid {
 
 export interface ReplicaSaid {
   readonly kind: 'replica';
-  /** Transactions that the primary had committed when it was asked and that this one had not received. `null` if the primary did not say. */
+  /**
+   * Transactions that the primary had committed when it was asked and that this one had not received. `null` if the
+   * primary did not say.
+   */
   readonly missing: number | null;
   /** Transactions that it had received and not applied. */
   readonly unapplied: number;

@@ -3,8 +3,9 @@ import { type HoldRule, isAlarming, isRequestedByUser, isRoutine, rules } from '
 import type { RulePhase } from './rules/rule.ts';
 
 /**
- * The state of a cluster in one word, for people. Programs read the conditions. `Waiting` is for what a user asked for, or what may
- * need a person; `Blocked` needs one; while it is `Settling`, every member is updated, and not all of them work yet.
+ * The state of a cluster in one word, for people. Programs read the conditions. `Waiting` is for what a user asked for,
+ * or what may need a person; `Blocked` needs one; while it is `Settling`, every member is updated, and not all of them
+ * work yet.
  */
 export type Phase = 'UpToDate' | 'Progressing' | 'Waiting' | 'Blocked' | 'Settling' | RulePhase;
 

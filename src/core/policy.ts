@@ -38,8 +38,8 @@ export interface RolloutPolicy {
   /** Ordinals that keep their revision until the user unpins them. */
   readonly pinnedOrdinals: readonly number[];
   /**
-   * What a stale member comes back as if somebody else takes its pod once the revision is verified and nothing holds the
-   * rollout. Before that it always keeps its revision.
+   * What a stale member comes back as if somebody else takes its pod once the revision is verified and nothing holds
+   * the rollout. Before that it always keeps its revision.
    */
   readonly lostMembers: 'UpdateOnceVerified' | 'KeepRevision';
   /** Members that a person wants back at the revision that they had, and the update revision that they are to leave. */

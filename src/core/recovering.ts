@@ -10,8 +10,8 @@ const catchUpSeconds = 90;
 /**
  * mysqld has started and its startup probe has not passed since: mysqld is probably recovering from a crash. A restart
  * would make it begin again, so the member is left alone for as long as the probe allows, which MOCO takes from
- * `spec.startupWaitSeconds`: an hour by default. Then a restart may help. Once the startup probe has passed, MOCO makes it
- * follow the primary, and it catches up.
+ * `spec.startupWaitSeconds`: an hour by default. Then a restart may help. Once the startup probe has passed, MOCO makes
+ * it follow the primary, and it catches up.
  *
  * Returns how many seconds it has for that, or `null` if it is not recovering or they are over.
  */

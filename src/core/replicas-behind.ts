@@ -1,5 +1,5 @@
 import type { MemberSaid } from './mysql-reading.ts';
-import type { DelayReading, ReplicationDelay } from './readings.ts';
+import type { DelayReading, ReplicationDelay } from './on-demand-facts.ts';
 import type { Asked } from './rules/rule.ts';
 import { unavailableLimit, unavailableMembers } from './rules/unavailable.ts';
 import type { Member, Situation } from './situation.ts';
@@ -28,10 +28,10 @@ export interface ReplicasBehind {
 
 /**
  * In a switchover MOCO stops writes, waits up to 50 s until the replica with the lowest ordinal has applied every
- * transaction, and tries again if that fails (MOCO 0.36, clustering/status.go, DecideState, and clustering/operations.go,
- * switchover). A failover waits for the applier without a limit. Before MOCO lets writes in again, it runs STOP REPLICA on
- * all the others, which waits without a limit for the transaction that they are applying (configure). So every replica
- * has to have caught up.
+ * transaction, and tries again if that fails (MOCO 0.36, clustering/status.go, DecideState, and
+ * clustering/operations.go, switchover). A failover waits for the applier without a limit. Before MOCO lets writes in
+ * again, it runs STOP REPLICA on all the others, which waits without a limit for the transaction that they are applying
+ * (configure). So every replica has to have caught up.
  *
  * A replica that is Ready may have received nothing yet, and acknowledges no commit before it has: its delay is that of
  * what it has received. Where MySQL itself says so, it counts as unavailable when another replica is taken.
@@ -75,7 +75,9 @@ function isBehind({ policy, deadlines }: Situation, { reading, unknownForSeconds
   }
 }
 
-/** What the primary had committed when it was asked: this one has to have received it, and for a switchover applied it. */
+/**
+ * What the primary had committed when it was asked: this one has to have received it, and for a switchover applied it.
+ */
 function behindByMysql(situation: Situation, { facts, ordinal }: Member, applied: boolean): ReplicaBehind | null {
   const { snapshot, primary, policy, deadlines } = situation;
   const { mysql } = snapshot;

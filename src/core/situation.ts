@@ -13,7 +13,7 @@ import {
 } from './member.ts';
 import type { RolloutPolicy } from './policy.ts';
 import type { Wait } from './sentences.ts';
-import type { ClusterSnapshot, MemberFacts, StatefulSetFacts } from './snapshot.ts';
+import type { ClusterSnapshot, MemberFacts } from './snapshot.ts';
 import type { Target } from './step.ts';
 
 /** One pod as the rules see it. */
@@ -64,18 +64,16 @@ export interface Situation {
 
 export function survey(snapshot: ClusterSnapshot, policy: RolloutPolicy): Situation {
   const deadlines = new Deadlines();
-  const { cluster, statefulSet } = snapshot;
-  const members = snapshot.members.map((facts) => view(facts, snapshot, statefulSet, policy, deadlines));
+  const { cluster } = snapshot;
+  const members = snapshot.members.map((facts) => view(facts, snapshot, policy, deadlines));
   const present = new Set(members.map((member) => member.ordinal));
-  const missing: number[] = [];
   const size = isPossibleSize(cluster.replicas) ? cluster.replicas : 0;
-  for (let ordinal = 0; ordinal < size; ordinal++) if (!present.has(ordinal)) missing.push(ordinal);
   return {
     snapshot,
     policy,
     deadlines,
     members,
-    missing,
+    missing: Array.from({ length: size }, (_, ordinal) => ordinal).filter((ordinal) => !present.has(ordinal)),
     primary: members.find((member) => member.primary) ?? null,
     replicas: cluster.replicas,
     majority: Math.floor(cluster.replicas / 2) + 1,
@@ -95,51 +93,41 @@ function overriddenNow({ overrides }: RolloutPolicy, deadlines: Deadlines): Read
 
 function view(
   facts: MemberFacts,
-  { cluster }: ClusterSnapshot,
-  statefulSet: StatefulSetFacts | null,
+  { cluster, statefulSet }: ClusterSnapshot,
   policy: RolloutPolicy,
   deadlines: Deadlines,
 ): Member {
-  const errant = cluster.errantOrdinals.includes(facts.ordinal);
+  const { ordinal } = facts;
+  const errant = cluster.errantOrdinals.includes(ordinal);
   const { state, evidence } = classify(facts, errant, deadlines, cluster);
   const updated = facts.revision === statefulSet?.updateRevision;
-  const settled =
-    isSettled(facts, cluster.primaryIndex) || isPassedOver(facts, cluster, policy.failoverGraceSeconds, deadlines);
-  const participates = state === 'participating' || state === 'impaired';
   const crashLooping = crashLoop(facts);
-  const pinned = policy.pinnedOrdinals.includes(facts.ordinal);
-  return {
+  const pinned = policy.pinnedOrdinals.includes(ordinal);
+  const seen: Seen = {
     facts,
-    ordinal: facts.ordinal,
+    ordinal,
     state,
     evidence,
-    primary: facts.ordinal === cluster.primaryIndex,
-    settled,
-    participates,
+    primary: ordinal === cluster.primaryIndex,
+    settled:
+      isSettled(facts, cluster.primaryIndex) || isPassedOver(facts, cluster, policy.failoverGraceSeconds, deadlines),
+    participates: state === 'participating' || state === 'impaired',
     canAcknowledge: canAcknowledge(facts, state, updated, errant, crashLooping !== null),
     crashLoop: crashLooping,
     updated,
     pinned,
-    due: !updated && state !== 'terminating' && facts.ordinal >= policy.partition && !pinned,
-    unsettled: updated
-      ? unsettledWait(facts, state, evidence ?? crashLooping, participates, settled, policy.minReadySeconds, deadlines)
-      : null,
+    due: !updated && state !== 'terminating' && ordinal >= policy.partition && !pinned,
   };
+  return { ...seen, unsettled: updated ? unsettledWait(seen, policy.minReadySeconds, deadlines) : null };
 }
 
-function unsettledWait(
-  facts: MemberFacts,
-  state: MemberState,
-  evidence: Evidence | null,
-  participates: boolean,
-  settled: boolean,
-  minReadySeconds: number,
-  deadlines: Deadlines,
-): Wait | null {
-  if (!participates || state === 'impaired') return { for: 'state', state, evidence };
-  const { restartInPlace } = facts;
-  if (restartInPlace && restartInPlace.awaited.length > 0)
-    return { for: 'containers', containers: restartInPlace.awaited };
+type Seen = Omit<Member, 'unsettled'>;
+
+function unsettledWait(seen: Seen, minReadySeconds: number, deadlines: Deadlines): Wait | null {
+  const { facts, state, evidence, crashLoop: looping, settled } = seen;
+  if (state !== 'participating') return { for: 'state', state, evidence: evidence ?? looping };
+  const { awaited = [] } = facts.restartInPlace ?? {};
+  if (awaited.length > 0) return { for: 'containers', containers: awaited };
   if (!settled) return { for: 'role' };
   const unready = facts.containers.filter(({ part, ready }) => part !== 'mysqld' && !ready).map(({ name }) => name);
   // One that is not ready for longer makes the member impaired; of one that has long worked it is a hiccup.

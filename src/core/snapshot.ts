@@ -1,7 +1,7 @@
 import type { FleetPlace, FleetWait } from './fleet/waits.ts';
 import type { InPlaceUpdate, RestartInPlace } from './in-place-changes.ts';
 import type { MysqlReading } from './mysql-reading.ts';
-import type { CheckFacts, Comeback, ReplicationDelay } from './readings.ts';
+import type { CheckFacts, Comeback, ReplicationDelay } from './on-demand-facts.ts';
 
 /**
  * The facts about one cluster at one moment, as `decide` needs them: ages instead of points in time, words instead of
@@ -19,7 +19,9 @@ export interface ClusterSnapshot {
   readonly replicationDelays: readonly ReplicationDelay[];
   /** What MySQL itself last said. `null` while the feature gate is off. */
   readonly mysql: MysqlReading | null;
-  /** The active Jobs that back this cluster up or restore it, whether or not MOCO has closed the PodDisruptionBudget. */
+  /**
+   * The active Jobs that back this cluster up or restore it, whether or not MOCO has closed the PodDisruptionBudget.
+   */
   readonly backupJobs: readonly BackupJobFacts[];
   /** Why Jobs can't be read although the cluster has a backup policy, or `null`. */
   readonly backupsUnreadable: string | null;
@@ -167,7 +169,9 @@ export interface ClusterFacts {
 
 /** Writes of a StatefulSet that change its spec, and never end. */
 export interface Contention {
-  /** At least so many: 1, 10 or 100. `null` if there are fewer, and they reset each partition that this program sets. */
+  /**
+   * At least so many: 1, 10 or 100. `null` if there are fewer, and they reset each partition that this program sets.
+   */
   readonly writesPerSecond: number | null;
   /** The field managers of the newest writes, in alphabetical order. */
   readonly managers: readonly string[];

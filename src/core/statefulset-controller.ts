@@ -22,8 +22,8 @@ export function comesUpUpdated({ snapshot }: Situation): boolean {
 }
 
 /**
- * Down, or has run without participating for longer than a failover takes, while somebody serves as primary. Otherwise a
- * failover may be waiting for it.
+ * Down, or has run without participating for longer than a failover takes, while somebody serves as primary. Otherwise
+ * a failover may be waiting for it.
  */
 export function doesNotWork(situation: Situation, member: Member): boolean {
   const { policy, deadlines } = situation;

@@ -68,9 +68,9 @@ export type Step =
       readonly revision: string;
       readonly replicas: number;
       /**
-       * `start`: members that are about to be deleted come up at it. `end`: every member has it. `release`: the next owner
-       * of the StatefulSet is to find it. `correction`: a sync has overwritten that of a release.
-       * `keep`: a member that somebody else takes comes back at it.
+       * `start`: members that are about to be deleted come up at it. `end`: every member has it. `release`: the next
+       * owner of the StatefulSet is to find it. `correction`: a sync has overwritten that of a release. `keep`: a
+       * member that somebody else takes comes back at it.
        */
       readonly for: 'start' | 'end' | 'release' | 'correction' | 'keep';
       /** The members that are deleted next, so that they come up at it. */
@@ -98,7 +98,10 @@ export function stepIdentity(step: Step, updateRevision: string): string {
   return [step.kind, ...uids, ...partition, updateRevision].join(' ');
 }
 
-/** Why a member is taken, or a partition lowered: the label of a step in Events and metrics, and why, in the sentence for a deletion. */
+/**
+ * Why a member is taken, or a partition lowered: the label of a step in Events and metrics, and why, in the sentence
+ * for a deletion.
+ */
 export const stepRules = {
   MemberDown: 'stale and down',
   MemberUnreachable: 'stale, and its node does not answer',
@@ -115,7 +118,9 @@ export const stepRules = {
   AlreadyUpdated: null,
 } as const;
 
-/** Why a member gets back the revision that it had: the label of the step `restore`, and why, in the sentence for it. */
+/**
+ * Why a member gets back the revision that it had: the label of the step `restore`, and why, in the sentence for it.
+ */
 export const restoreRules = {
   UpdatedByOthers: 'somebody else has taken its pod, and its mysqld has not started at the update revision',
   RestoreRequested: 'a person has asked for that',

@@ -12,7 +12,9 @@ import type { Step } from './step.ts';
 
 export type StepInPlace = Extract<Step, { kind: 'updateInPlace' | 'resizeInPlace' }>;
 
-/** After how long a member is replaced whose resize the kubelet has not made. It tries a deferred one every 3 minutes. */
+/**
+ * After how long a member is replaced whose resize the kubelet has not made. It tries a deferred one every 3 minutes.
+ */
 const resizeLimitSeconds = 300;
 
 /** The next change on the way to an update without another pod, or `null`. Only a member that works is changed. */
@@ -77,9 +79,9 @@ export function awaitingResize(situation: Situation, asked: readonly Member[] = 
 }
 
 /**
- * The primary is changed as it is, without a switchover, if no container restarts. While one does, the pod is not ready,
- * and the Service of the primary has no endpoint: so the primary moves first, unless the user wants it otherwise. A single
- * member has nobody to switch over to.
+ * The primary is changed as it is, without a switchover, if no container restarts. While one does, the pod is not
+ * ready, and the Service of the primary has no endpoint: so the primary moves first, unless the user wants it
+ * otherwise. A single member has nobody to switch over to.
  */
 export function isUpdatedAsPrimary({ policy, replicas }: Situation, step: StepInPlace): boolean {
   const restarts = step.rule === 'ContainersRestart' || step.rule === 'ResizeRestartsContainers';

@@ -13,9 +13,9 @@ export interface Watched {
 }
 
 /**
- * Whether Prometheus has to be asked. Before a step the gates have judged its answers. A cluster is also watched while its
- * updated member participates for minReadySeconds, and while a later stage waits for it: a check that fails then holds as
- * well, and no step is waiting for an answer.
+ * Whether Prometheus has to be asked. Before a step the gates have judged its answers. A cluster is also watched while
+ * its updated member participates for minReadySeconds, and while a later stage waits for it: a check that fails then
+ * holds as well, and no step is waiting for an answer.
  */
 export function watched(situation: Situation, outcome: Outcome, complete: boolean): Watched {
   const { snapshot, overridden } = situation;

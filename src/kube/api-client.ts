@@ -68,11 +68,11 @@ export interface ApiClientOptions {
 }
 
 /**
- * Calls the API server: with a rate limit, time limits and one type of error. Objects go in and come out as plain JSON, so
- * that no field is lost that somebody else has put there.
+ * Calls the API server: with a rate limit, time limits and one type of error. Objects go in and come out as plain JSON,
+ * so that no field is lost that somebody else has put there.
  *
- * A GET is retried after no answer, 429 and 5xx. A write is retried only if it can't have been carried out:
- * the connection was refused, or the server said 429 or 503 together with when to come back.
+ * A GET is retried after no answer, 429 and 5xx. A write is retried only if it can't have been carried out: the
+ * connection was refused, or the server said 429 or 503 together with when to come back.
  */
 export class ApiClient {
   readonly #world: World;
@@ -120,8 +120,8 @@ export class ApiClient {
   }
 
   /**
-   * The lines of an endless answer, such as a watch. Only the answer's head has a time limit; the
-   * reader decides how long silence may last. Ends when the server ends it, else throws `ApiError`. Leaving the loop closes it.
+   * The lines of an endless answer, such as a watch. Only the answer's head has a time limit; the reader decides how
+   * long silence may last. Ends when the server ends it, else throws `ApiError`. Leaving the loop closes it.
    */
   async *stream(requestPath: string, query: Query, signal: AbortSignal): AsyncGenerator<string, void, undefined> {
     const call: Call = { method: 'GET', path: requestPath, query, priority: 'read', signal };

@@ -1,4 +1,4 @@
-import { isRawObject } from './raw-object.ts';
+import { isObject } from './raw-object.ts';
 import { shortened } from './text.ts';
 
 /** One entry of `details.causes` in a Kubernetes Status, such as `DisruptionBudget` of a refused eviction. */
@@ -121,7 +121,7 @@ export function errorOfAnswer(
 
 /** The error of a Status that came inside of a watch; its own `code` is all there is of an HTTP status. */
 export function errorOfWatch(what: string, status: unknown): ApiError {
-  const code = isRawObject(status) && typeof status['code'] === 'number' ? status['code'] : 500;
+  const code = isObject(status) && typeof status['code'] === 'number' ? status['code'] : 500;
   return errorOfStatus(what, code, status, {}, JSON.stringify(status) ?? 'nothing');
 }
 
@@ -132,8 +132,8 @@ function errorOfStatus(
   headers: Readonly<Record<string, string>>,
   body: string,
 ): ApiError {
-  const fields = isRawObject(given) && given['kind'] === 'Status' ? given : {};
-  const details = isRawObject(fields['details']) ? fields['details'] : undefined;
+  const fields = isObject(given) && given['kind'] === 'Status' ? given : {};
+  const details = isObject(fields['details']) ? fields['details'] : undefined;
   const reason = typeof fields['reason'] === 'string' && fields['reason'] !== '' ? fields['reason'] : reasonOf(status);
   const message = typeof fields['message'] === 'string' ? fields['message'] : cut(body);
   return new ApiError({
@@ -167,7 +167,7 @@ function reasonOf(status: number): string {
 
 function causesOf(causes: unknown): readonly ApiErrorCause[] {
   if (!Array.isArray(causes)) return [];
-  return causes.filter(isRawObject).map(({ reason, message, field }) => ({
+  return causes.filter(isObject).map(({ reason, message, field }) => ({
     reason: typeof reason === 'string' ? reason : '',
     message: typeof message === 'string' ? message : '',
     ...(typeof field === 'string' && { field }),

@@ -10,7 +10,9 @@ export { ConfigurationError } from './kubeconfig-files.ts';
 /** Shorter than the 90 s after which an API server closes an idle connection, and than most load balancers' limits. */
 const keepAliveMilliseconds = 30_000;
 const mostCallConnections = 16;
-/** TCP keep-alive: the kernel probes a peer that is silent this long, and closes the connection when no answer comes. */
+/**
+ * TCP keep-alive: the kernel probes a peer that is silent this long, and closes the connection when no answer comes.
+ */
 const probing = { allowH2: false, keepAlive: true, keepAliveInitialDelay: 30_000 };
 const unauthorized = 401;
 /** Defined by the World. */
@@ -27,7 +29,9 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** Opens no connection yet. Throws `ConfigurationError` if the configuration does not say where to connect, or as whom. */
+/**
+ * Opens no connection yet. Throws `ConfigurationError` if the configuration does not say where to connect, or as whom.
+ */
 export function connect(choice: KubeconfigChoice): Connection {
   return new PooledConnection(() => Kubeconfig.load(choice));
 }

@@ -20,8 +20,9 @@ const pluginExtension = 'client.authentication.k8s.io/exec';
 export const execProvider = 'moco-rollout-exec';
 
 /**
- * Credentials from a command (client.authentication.k8s.io/v1 and v1beta1), as client-go runs it: with KUBERNETES_EXEC_INFO, which
- * client-node 2.0.1 leaves out, and on the terminal if it may ask. They are kept until they expire.
+ * Credentials from a command (client.authentication.k8s.io/v1 and v1beta1), as client-go runs it: with
+ * KUBERNETES_EXEC_INFO, which client-node 2.0.1 leaves out, and on the terminal if it may ask. They are kept until they
+ * expire.
  */
 export class ExecCredential {
   readonly #exec: ExecConfig;
@@ -42,7 +43,7 @@ export class ExecCredential {
     if (this.#known === null || isExpired(this.#known)) this.#known = await this.#run();
     const { token, clientCertificateData: cert, clientKeyData: key } = this.#known;
     if (cert && key) Object.assign(options, { cert, key });
-    if (token) options.headers = Object.assign(options.headers ?? {}, { Authorization: `Bearer ${token}` });
+    if (token) options.headers = Object.assign({}, options.headers, { Authorization: `Bearer ${token}` });
   }
 
   async #run(): Promise<Credential> {
@@ -98,7 +99,7 @@ function parsed(text: string): { kind?: string; apiVersion?: string; status?: Cr
 }
 
 function isExpired({ expirationTimestamp }: Credential): boolean {
-  // oxlint-disable-next-line no-restricted-globals -- the plugin gives a time of day, which client-go compares like that
+  // oxlint-disable-next-line no-restricted-globals -- client-go compares this time of day so
   return expirationTimestamp !== undefined && Date.parse(expirationTimestamp) <= Date.now();
 }
 

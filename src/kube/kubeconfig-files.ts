@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { load as parseYaml } from 'js-yaml';
 
-/** The configuration does not say where to connect, or as whom. The message is a sentence for the person who wrote it. */
+/**
+ * The configuration does not say where to connect, or as whom. The message is a sentence for the person who wrote it.
+ */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
@@ -55,8 +57,8 @@ export interface KubeconfigContent {
 }
 
 /**
- * Reads kubeconfigs and merges them as kubectl does: the first entry of a name counts, and the first current context. Paths
- * in a file are relative to it. Throws `ConfigurationError`.
+ * Reads kubeconfigs and merges them as kubectl does: the first entry of a name counts, and the first current context.
+ * Paths in a file are relative to it. Throws `ConfigurationError`.
  */
 export function readKubeconfigs(files: readonly string[]): KubeconfigContent {
   const contents = files.map(readOne);
@@ -74,7 +76,7 @@ const firstOfEach = <Entry extends { readonly name: string }>(entries: readonly 
 
 function readOne(file: string): KubeconfigContent {
   const text = read(file);
-  let found: unknown;
+  let found: Partial<Record<'clusters' | 'users' | 'contexts', unknown>> & { readonly 'current-context'?: string };
   try {
     found = parseYaml(text) ?? {};
   } catch (error) {
@@ -82,17 +84,16 @@ function readOne(file: string): KubeconfigContent {
     throw new ConfigurationError(`expected a kubeconfig in ${file}, got: ${came}`, { cause: error });
   }
   if (typeof found !== 'object') throw new ConfigurationError(`expected a kubeconfig in ${file}, got ${typeof found}`);
-  const content = found as Partial<Record<'clusters' | 'users' | 'contexts', unknown>>;
-  const list = (entries: unknown): readonly unknown[] =>
+  const list = (entries: unknown) =>
     Array.isArray(entries) ? entries.filter((entry) => typeof entry === 'object' && entry !== null) : [];
   const at = (path: string): string => resolve(dirname(resolve(file)), path);
-  const users = list(content.users) as KubeconfigContent['users'];
-  const clusters = list(content.clusters) as KubeconfigContent['clusters'];
+  const users: KubeconfigContent['users'] = list(found.users);
+  const clusters: KubeconfigContent['clusters'] = list(found.clusters);
   return {
-    ...content,
+    ...found,
     clusters: clusters.map((one) => ({ ...one, cluster: one.cluster && withPaths(one.cluster, clusterPaths, at) })),
     users: users.map((one) => ({ ...one, user: one.user && withExecPath(withPaths(one.user, userPaths, at), at) })),
-    contexts: list(content.contexts) as KubeconfigContent['contexts'],
+    contexts: list(found.contexts),
   };
 }
 

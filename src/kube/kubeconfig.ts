@@ -16,7 +16,10 @@ import { type Environment, proxyOf } from './proxy-environment.ts';
 export interface Credentials {
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly tls: DispatcherOptions;
-  /** Through a SOCKS proxy, by client-node: undici's own way calls itself an experiment (8.12), to everybody who starts it. */
+  /**
+   * Through a SOCKS proxy, by client-node: undici's own way calls itself an experiment (8.12), to everybody who starts
+   * it.
+   */
   readonly socks: Dispatcher | null;
 }
 
@@ -33,9 +36,9 @@ export interface KubeconfigChoice {
 }
 
 /**
- * client-node's kubeconfig for one context. It reads entries and authenticates; files, exec plugins, the rest of impersonation
- * and proxies of the environment are read here. What it would make a new connection pool of for every request comes out as plain
- * options instead.
+ * client-node's kubeconfig for one context. It reads entries and authenticates; files, exec plugins, the rest of
+ * impersonation and proxies of the environment are read here. What it would make a new connection pool of for every
+ * request comes out as plain options instead.
  */
 export class Kubeconfig extends KubeConfig {
   #tls: DispatcherOptions = { type: 'none' };

@@ -1,5 +1,5 @@
 import type { ApiClient, CallOptions } from './api-client.ts';
-import { isRawObject, metadataOf, type RawObject } from './raw-object.ts';
+import { isObject, type Json, metadataOf } from './raw-object.ts';
 import { longestQuotedCharacters, quoted } from './text.ts';
 
 // What the API server sends to whoever lists and watches.
@@ -45,8 +45,8 @@ export async function* pagesOf(
 }
 
 function parseListPage(answer: unknown, what: string, kind: string | undefined): ListPage {
-  const list: RawObject = isRawObject(answer) ? answer : {};
-  const metadata = isRawObject(list['metadata']) ? list['metadata'] : {};
+  const list: Json = isObject(answer) ? answer : {};
+  const metadata = isObject(list['metadata']) ? list['metadata'] : {};
   const { resourceVersion, continue: next } = metadata;
   // Go writes a list without any item as null.
   const items = list['items'] ?? [];
@@ -59,7 +59,7 @@ function parseListPage(answer: unknown, what: string, kind: string | undefined):
 
 /** One line of a watch. */
 export type WatchEvent =
-  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: RawObject; readonly resourceVersion: string }
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: Json; readonly resourceVersion: string }
   /** `endsList`: everything that existed when a streamed list began has been sent. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly endsList: boolean }
   /** The server gives the watch up; `status` is a Status. */
@@ -81,7 +81,7 @@ export function parseWatchEvent(line: string): WatchEvent {
   } catch {
     return unreadable(`expected JSON, got ${line.slice(0, longestQuotedCharacters)}`, true);
   }
-  if (!isRawObject(event)) return unreadable('expected an event, got another value', true);
+  if (!isObject(event)) return unreadable('expected an event, got another value', true);
   const { type, object } = event;
   switch (type) {
     case 'ERROR':
@@ -95,7 +95,7 @@ export function parseWatchEvent(line: string): WatchEvent {
     case 'MODIFIED':
     case 'DELETED': {
       const metadata = metadataOf(object);
-      if (isRawObject(object) && metadata) return { type, object, resourceVersion: metadata.resourceVersion };
+      if (isObject(object) && metadata) return { type, object, resourceVersion: metadata.resourceVersion };
       return unreadable(`expected ${type} with an object, got one without metadata`, false);
     }
     default:
@@ -114,10 +114,10 @@ function unreadable(why: string, broken: boolean): WatchEvent {
 
 /** The object of a bookmark has nothing but its resourceVersion, and an annotation if it ends a streamed list. */
 function bookmarkOf(object: unknown): { readonly resourceVersion: string; readonly endsList: boolean } | null {
-  const metadata = isRawObject(object) ? object['metadata'] : null;
-  if (!isRawObject(metadata)) return null;
+  const metadata = isObject(object) ? object['metadata'] : null;
+  if (!isObject(metadata)) return null;
   const { resourceVersion, annotations } = metadata;
   if (typeof resourceVersion !== 'string' || resourceVersion === '') return null;
-  const endsList = isRawObject(annotations) && annotations[endOfListAnnotation] === 'true';
+  const endsList = isObject(annotations) && annotations[endOfListAnnotation] === 'true';
   return { resourceVersion, endsList };
 }

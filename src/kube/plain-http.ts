@@ -11,7 +11,9 @@ export interface PlainAnswer {
   readonly body: string;
 }
 
-/** For servers other than the API server, whose clients are pools of their own with a time limit for a whole request. */
+/**
+ * For servers other than the API server, whose clients are pools of their own with a time limit for a whole request.
+ */
 export async function answerTo(
   agent: Dispatcher,
   request: Omit<Dispatcher.RequestOptions, 'signal'>,

@@ -1,5 +1,5 @@
-/** An object as the API server sent it, before projection. */
-export type RawObject = Readonly<Record<string, unknown>>;
+/** An object as the API server sent it, before projection, or a part of it. */
+export type Json = Readonly<Record<string, unknown>>;
 
 /** The part of an object that this layer reads. */
 export interface RawMetadata {
@@ -10,14 +10,14 @@ export interface RawMetadata {
   readonly resourceVersion: string;
 }
 
-export function isRawObject(value: unknown): value is RawObject {
+export function isObject(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** `null` if it is not an object that an API server could have sent. */
 export function metadataOf(raw: unknown): RawMetadata | null {
-  const metadata = isRawObject(raw) ? raw['metadata'] : null;
-  if (!isRawObject(metadata)) return null;
+  const metadata = isObject(raw) ? raw['metadata'] : null;
+  if (!isObject(metadata)) return null;
   const { namespace = '', name, uid, resourceVersion } = metadata;
   const isWhole =
     typeof namespace === 'string' &&

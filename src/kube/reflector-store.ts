@@ -1,5 +1,5 @@
 import type { DecodeFailureReason } from './list-watch.ts';
-import { metadataOf, type RawObject } from './raw-object.ts';
+import { type Json, metadataOf } from './raw-object.ts';
 import { keyOf, type Store, type Stored } from './store.ts';
 import { quoted } from './text.ts';
 
@@ -7,14 +7,14 @@ export interface OwnedRecordsOptions<R extends Stored> {
   readonly store: Store<R>;
   /** Objects of another kind are skipped; without it any kind is accepted. */
   readonly kind?: string;
-  readonly project: (raw: RawObject) => R | null;
+  readonly project: (raw: Json) => R | null;
   /** Called for an object that could not be decoded, or, with `null`, when a subscriber threw. */
   readonly onFailure: (error: unknown, what: string, reason: DecodeFailureReason | null) => void;
 }
 
 /**
- * The objects that one reflector has put into a store, which others may share. An object that can't be projected, or isn't
- * selected any more, leaves the store.
+ * The objects that one reflector has put into a store, which others may share. An object that can't be projected, or
+ * isn't selected any more, leaves the store.
  */
 export class ReflectorStore<R extends Stored> {
   readonly #options: OwnedRecordsOptions<R>;
@@ -35,14 +35,14 @@ export class ReflectorStore<R extends Stored> {
       );
       return;
     }
-    if (!this.#isOfKind(raw as RawObject, key)) return;
-    const record = this.#project(raw as RawObject, key);
+    if (!this.#isOfKind(raw as Json, key)) return;
+    const record = this.#project(raw as Json, key);
     if (record) listing.set(key, record);
     else listing.delete(key);
   }
 
   /** The object was deleted while `listing` was being read. */
-  leaveOut(raw: RawObject, listing: Map<string, R>): void {
+  leaveOut(raw: Json, listing: Map<string, R>): void {
     const key = keyOfRaw(raw);
     if (key !== null && listing.get(key)?.uid === metadataOf(raw)?.uid) listing.delete(key);
   }
@@ -59,7 +59,7 @@ export class ReflectorStore<R extends Stored> {
   }
 
   /** Returns whether it is an object of this kind, wanted or not. */
-  put(raw: RawObject): boolean {
+  put(raw: Json): boolean {
     const key = keyOfRaw(raw);
     if (key === null || !this.#isOfKind(raw, key)) return false;
     const record = this.#project(raw, key);
@@ -73,7 +73,7 @@ export class ReflectorStore<R extends Stored> {
   }
 
   /** Like `put`. A late deletion event of an earlier object of the same name changes nothing. */
-  remove(raw: RawObject): boolean {
+  remove(raw: Json): boolean {
     const key = keyOfRaw(raw);
     if (key === null || !this.#isOfKind(raw, key)) return false;
     if (this.#records.get(key)?.uid === metadataOf(raw)?.uid) this.#forget(key);
@@ -81,7 +81,7 @@ export class ReflectorStore<R extends Stored> {
   }
 
   /** Items of a list need not have a kind, and those of Kubernetes' own kinds don't. */
-  #isOfKind({ kind: came }: RawObject, key: string): boolean {
+  #isOfKind({ kind: came }: Json, key: string): boolean {
     const { kind: expected, onFailure } = this.#options;
     if (expected === undefined || came === undefined || came === expected) return true;
     onFailure(new TypeError(`expected a ${expected}, got ${quoted(came)}`), key, 'AnotherKind');
@@ -95,7 +95,7 @@ export class ReflectorStore<R extends Stored> {
     this.#remove(record, key);
   }
 
-  #project(raw: RawObject, key: string): R | null {
+  #project(raw: Json, key: string): R | null {
     try {
       return this.#options.project(raw);
     } catch (error) {

@@ -2,7 +2,7 @@ import type { ApiClient, Query } from './api-client.ts';
 import { ApiError, errorOfWatch, isForbidden, isGone, isInvalid, isNotFound, withoutRequest } from './api-error.ts';
 import { type BackoffOptions, backoffMilliseconds, delay } from './delay.ts';
 import { type DecodeFailureReason, pagesOf, parseWatchEvent, type WatchEvent } from './list-watch.ts';
-import type { RawObject } from './raw-object.ts';
+import type { Json } from './raw-object.ts';
 import { ReflectorStore } from './reflector-store.ts';
 import type { Store, Stored } from './store.ts';
 import { TimeLimit } from './time-limit.ts';
@@ -50,20 +50,21 @@ export interface ReflectorOptions<R extends Stored> {
   /** Selectors, for list and watch alike. */
   readonly query?: Query;
   /** What to keep of an object; `null` for nothing. An error skips that object alone. */
-  readonly project: (raw: RawObject) => R | null;
+  readonly project: (raw: Json) => R | null;
   readonly store: Store<R>;
   readonly log: Log;
   readonly pageSize?: number;
   /**
    * Lists by the watch itself: the server sends every object, then a bookmark, then changes (`sendInitialEvents`, on by
-   * default since Kubernetes 1.34). No page has to be kept while it is parsed. From a server without it pages are listed.
+   * default since Kubernetes 1.34). No page has to be kept while it is parsed. From a server without it pages are
+   * listed.
    */
   readonly streamsLists?: boolean;
   readonly observer?: ReflectorObserver;
   /**
-   * Set for an optional kind: while it is forbidden or missing it counts as synced, and this is called with
-   * the reason, the API server's message, and whether it could be read before, then with `null` once it can be read. Known
-   * objects stay while it is forbidden or unanswered, and go when the kind is gone.
+   * Set for an optional kind: while it is forbidden or missing it counts as synced, and this is called with the reason,
+   * the API server's message, and whether it could be read before, then with `null` once it can be read. Known objects
+   * stay while it is forbidden or unanswered, and go when the kind is gone.
    */
   readonly onUnavailable?: (why: Unavailable | null, message: string, wasRead: boolean) => void;
   /** Set for a kind that is optional for this reason alone. The callback logs it. */
@@ -290,7 +291,9 @@ export class Reflector<R extends Stored> {
     }
   }
 
-  /** Takes an event of a streamed list, and returns whether it ends the list. Throws if something may have been missed. */
+  /**
+   * Takes an event of a streamed list, and returns whether it ends the list. Throws if something may have been missed.
+   */
   #takeListed(event: WatchEvent, listing: Map<string, R>): boolean {
     switch (event.type) {
       case 'ADDED':

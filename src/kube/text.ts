@@ -39,8 +39,8 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
 }
 
 /**
- * A whole body as text. Decoded chunk by chunk, so that a long body is not in memory twice. Rejects if it has more bytes
- * than `most`.
+ * A whole body as text. Decoded chunk by chunk, so that a long body is not in memory twice. Rejects if it has more
+ * bytes than `most`.
  */
 export async function textOf(chunks: AsyncIterable<Uint8Array>, most = Number.POSITIVE_INFINITY): Promise<string> {
   const decoder = new StringDecoder('utf8');

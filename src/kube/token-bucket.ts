@@ -39,9 +39,9 @@ export interface TokenBucketOptions {
 }
 
 /**
- * Limits the rate of calls. Higher priorities go first, in order within a rank. Keeping the lease always goes
- * first; of the rest a call that has waited for a second does. Uses the monotonic clock: a step of the wall clock neither
- * opens nor closes it.
+ * Limits the rate of calls. Higher priorities go first, in order within a rank. Keeping the lease always goes first; of
+ * the rest a call that has waited for a second does. Uses the monotonic clock: a step of the wall clock neither opens
+ * nor closes it.
  */
 export class TokenBucket {
   readonly #world: World;
@@ -68,8 +68,8 @@ export class TokenBucket {
   }
 
   /**
-   * Resolves to `true` once the call may go, or to `false` when the signal is aborted before. With `tokens`, that many calls may
-   * go at once. More of them than the burst go when the bucket is full, and those after them wait for it.
+   * Resolves to `true` once the call may go, or to `false` when the signal is aborted before. With `tokens`, that many
+   * calls may go at once. More of them than the burst go when the bucket is full, and those after them wait for it.
    */
   take(priority: Priority, signal?: AbortSignal, tokens = 1): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false);

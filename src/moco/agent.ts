@@ -1,4 +1,4 @@
-import type { DelayReading } from '../core/readings.ts';
+import type { DelayReading } from '../core/on-demand-facts.ts';
 
 // What moco-agent says about the replication of its mysqld. Its readiness probe asks mysqld and sets the metric; the
 // metric alone is as old as the last probe of the kubelet (moco-agent 0.16, server/mysqld_health.go, MySQLDReady).

@@ -5,11 +5,11 @@ const manager = 'moco-controller';
 const template = 'spec.podTemplate.spec';
 
 /**
- * The fields of `spec.podTemplate.spec` that make MOCO apply the StatefulSet at each of its reconciliations, whatever they
- * are already (cybozu-go/moco#782, seen with MOCO 0.36). MOCO compares what it applies with what it owns in the StatefulSet,
- * and the API server has changed that: `fieldRef` is owned as a whole and gets its `apiVersion`, and `readOnly: false` is
- * not stored. A value that merely differs is not among them: MOCO has not applied it yet, or it is the same quantity in
- * other words.
+ * The fields of `spec.podTemplate.spec` that make MOCO apply the StatefulSet at each of its reconciliations, whatever
+ * they are already (cybozu-go/moco#782, seen with MOCO 0.36). MOCO compares what it applies with what it owns in the
+ * StatefulSet, and the API server has changed that: `fieldRef` is owned as a whole and gets its `apiVersion`, and
+ * `readOnly: false` is not stored. A value that merely differs is not among them: MOCO has not applied it yet, or it is
+ * the same quantity in other words.
  *
  * @param cluster the MySQLCluster with all its fields
  * @param statefulSet with its managedFields

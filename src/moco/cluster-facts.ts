@@ -186,8 +186,8 @@ function participating(pod: PodRecord, facts: MemberFacts, cluster: ClusterRecor
 }
 
 /**
- * A change of the running pod begins anew: its label, or a resize by this program. The label goes last, so it shows the time
- * of both. A resize after it shows when the spec changed, and not when the kubelet followed.
+ * A change of the running pod begins anew: its label, or a resize by this program. The label goes last, so it shows the
+ * time of both. A resize after it shows when the spec changed, and not when the kubelet followed.
  */
 function revised({ live, revision, revisionSetAt, ...pod }: PodRecord, ages: Ages): number {
   const resized =

@@ -1,13 +1,11 @@
+import { isObject, type Json } from '../kube/raw-object.ts';
+
+export { isObject, type Json };
+
 // Reads objects of unknown shape. A value without the expected type counts as absent. So an object without labels or
 // status, or with unknown fields, is never an exception.
 
-export type Json = Readonly<Record<string, unknown>>;
-
 const nothing: Json = {};
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 export function object(value: unknown): Json {
   return isObject(value) ? value : nothing;

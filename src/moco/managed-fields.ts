@@ -4,8 +4,8 @@ import { type Json, milliseconds, object, objects, text } from './json.ts';
 const timestampsMilliseconds = 1000;
 
 /**
- * When a label got its value, or later. `null` if nothing shows that. The API server records who has set a field last, and
- * when that writer last changed one of its fields: no earlier than this one.
+ * When a label got its value, or later. `null` if nothing shows that. The API server records who has set a field last,
+ * and when that writer last changed one of its fields: no earlier than this one.
  */
 export function labelSetAt(managedFields: unknown, label: string): string | null {
   const times = objects(managedFields)
@@ -26,7 +26,9 @@ export function newestManagers(managedFields: unknown): readonly string[] {
   return [...new Set(managers)].toSorted();
 }
 
-/** The field managers of a field of an object's spec, or of one entry of a list by its key, in the API server's order. */
+/**
+ * The field managers of a field of an object's spec, or of one entry of a list by its key, in the API server's order.
+ */
 export function ownersOf(raw: unknown, field: string, key?: object): readonly string[] {
   return objects(object(object(raw)['metadata'])['managedFields'])
     .filter(({ subresource = '', fieldsV1 }) => {

@@ -56,8 +56,8 @@ export const strategyOnDelete = 'OnDelete';
 export const newPodsLabel = 'moco-rollout.io/new-pods';
 export const newPodsAtCurrentRevision = 'CurrentRevision';
 /**
- * On a StatefulSet in dry runs only, ours: our webhook changes its value, so that the result shows whether the webhook or the
- * API server by itself keeps the strategy.
+ * On a StatefulSet in dry runs only, ours: our webhook changes its value, so that the result shows whether the webhook
+ * or the API server by itself keeps the strategy.
  */
 export const admissionProbeAnnotation = 'moco-rollout.io/admission-probe';
 export const probeSent = 'true';

@@ -1,8 +1,9 @@
 import { type Json, object, objects, strings, text, texts } from './json.ts';
 import { meets } from './selects.ts';
 
-// Whether a node takes a pod, as far as that follows from the node's own object and from what ties the pod: the rules of
-// the scheduler's plugins NodeUnschedulable, TaintToleration, NodeAffinity and VolumeBinding (Kubernetes 1.36), without room.
+// Whether a node takes a pod, as far as that follows from the node's own object and from what ties the pod: the rules
+// of the scheduler's plugins NodeUnschedulable, TaintToleration, NodeAffinity and VolumeBinding (Kubernetes 1.36),
+// without room.
 
 /** Taints that the node controller makes of conditions and of `unschedulable`. */
 export const conditionTaintPrefix = 'node.kubernetes.io/';
@@ -33,7 +34,10 @@ const isPlanned = (node: Json): boolean => conditionOf(node, 'MaintenancePlanned
 export const isToBeEmptied = (node: Json | null): boolean =>
   node !== null && (object(node['spec'])['unschedulable'] === true || isDraining(node) || isPlanned(node));
 
-/** Why the node takes no pod with these tolerations, as ends of a sentence; empty if it does. `null` is a node that is gone. */
+/**
+ * Why the node takes no pod with these tolerations, as ends of a sentence; empty if it does. `null` is a node that is
+ * gone.
+ */
 export function refusalsOf(node: Json | null, tolerations: readonly Json[]): readonly string[] {
   if (node === null) return ['is gone'];
   const spec = object(node['spec']);

@@ -64,8 +64,8 @@ const restoreName = (clusterName: string): string => `${prefix}restore-${cluster
 export const memberSelector = `${createdByLabel}=${createdByMoco},${appNameLabel}=${appNameOfMoco}`;
 export const createdBySelector = `${createdByLabel}=${createdByMoco}`;
 /**
- * The label selector of the Jobs of backups and restores. A Job that a person creates from MOCO's CronJob has the labels of
- * its template (MOCO 0.36, `labelSetForJob`).
+ * The label selector of the Jobs of backups and restores. A Job that a person creates from MOCO's CronJob has the
+ * labels of its template (MOCO 0.36, `labelSetForJob`).
  */
 export const jobSelector = `${createdBySelector},${appNameLabel}=${appNameOfBackup}`;
 /** The same, of one cluster. */
@@ -211,7 +211,9 @@ export function projectPod(raw: Json): PodRecord | null {
   return pod && { ...pod, live: livePod(raw, pod.labels) };
 }
 
-/** The fields of a pod that decisions read while updates in place are off: `live` only of one that was changed before. */
+/**
+ * The fields of a pod that decisions read while updates in place are off: `live` only of one that was changed before.
+ */
 export function projectSlimPod(raw: Json): PodRecord | null {
   const { annotations, metadata } = meta(raw);
   const isChanged =
@@ -332,8 +334,8 @@ function selectorOf(raw: unknown): LabelSelector | null {
 }
 
 /**
- * `null` unless it is active. A Job is over once it is Complete or Failed, until then its controller creates pods. It creates
- * none while the Job is suspended or being deleted; those that are there run on.
+ * `null` unless it is active. A Job is over once it is Complete or Failed, until then its controller creates pods. It
+ * creates none while the Job is suspended or being deleted; those that are there run on.
  */
 export function projectJob(raw: Json): JobRecord | null {
   const { labels, metadata, deletionTimestamp, namespace, name, uid, resourceVersion } = meta(raw);

@@ -12,7 +12,10 @@ export function selects(selector: LabelSelector | null, labels: Readonly<Record<
   );
 }
 
-/** Whether a value meets the requirement of a selector of labels. `null` for an operator that such a selector does not have. */
+/**
+ * Whether a value meets the requirement of a selector of labels. `null` for an operator that such a selector does not
+ * have.
+ */
 export function meets(operator: string, values: readonly string[], value: string | undefined): boolean | null {
   switch (operator) {
     case 'In':

@@ -1,3 +1,4 @@
+import { numberOf } from './in-place/quantity.ts';
 import { type Json, object, objects, text, texts } from './json.ts';
 import { revisionHashLabel } from './names.ts';
 
@@ -53,3 +54,42 @@ export function claimsOf(pod: Json): readonly string[] {
 
 /** Its deletion has been requested. */
 export const isTerminating = (raw: Json): boolean => text(object(raw['metadata'])['deletionTimestamp']) !== null;
+
+type Amounts = ReadonlyMap<string, number>;
+
+/**
+ * Whether a quota that has refused a dry run would admit the pod once the one that it replaces is gone: it counts that
+ * one as well. `message` has the API server's words (Kubernetes 1.36, plugin/pkg/admission/resourcequota): `exceeded
+ * quota: NAME, requested: …, used: …, limited: …`, each with the resources of which there is too little.
+ */
+export function fitsWithout(message: string, pod: Json): boolean {
+  const found = /exceeded quota: [^,]+, requested: (.+), used: (.+), limited: (.+)$/.exec(message.trim());
+  if (found === null) return false;
+  const [requested, used, limited] = found.slice(1).map(amounts);
+  return [...(requested ?? [])].every(([resource, more]) => {
+    const left = (used?.get(resource) ?? Number.NaN) - usedBy(pod, resource);
+    return left + more <= (limited?.get(resource) ?? Number.NaN);
+  });
+}
+
+function amounts(list: string): Amounts {
+  const pairs = list.split(',').map((pair) => pair.split('='));
+  return new Map(pairs.map(([resource = '', quantity = '']) => [resource.trim(), numberOf(quantity) ?? Number.NaN]));
+}
+
+/** How much of what a quota counts goes with the pod. 0 of what is not known. */
+function usedBy(pod: Json, counted: string): number {
+  if (counted === 'pods' || counted === 'count/pods') return 1;
+  const limits = counted.startsWith('limits.');
+  const resource = counted.replace(/^(requests|limits)\./, '');
+  const spec = object(pod['spec']);
+  const of = (container: Json): number => {
+    const { [limits ? 'limits' : 'requests']: list } = object(container['resources']);
+    return numberOf(text(object(list)[resource]) ?? '0') ?? 0;
+  };
+  const all = (containers: readonly Json[]): number => containers.reduce((sum, one) => sum + of(one), 0);
+  const first = objects(spec['initContainers']);
+  const sidecars = first.filter((one) => one['restartPolicy'] === 'Always');
+  const largestFirst = Math.max(0, ...first.filter((one) => !sidecars.includes(one)).map(of));
+  return Math.max(all([...objects(spec['containers']), ...sidecars]), largestFirst);
+}

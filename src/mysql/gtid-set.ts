@@ -2,8 +2,8 @@
 type Interval = readonly [from: number, to: number];
 
 /**
- * A set of GTIDs, as `@@gtid_executed` writes it: `uuid:1-5:7, uuid:tag:1-3`. Each source, with its tag if it has one, has
- * intervals that are apart from each other, ascending.
+ * A set of GTIDs, as `@@gtid_executed` writes it: `uuid:1-5:7, uuid:tag:1-3`. Each source, with its tag if it has one,
+ * has intervals that are apart from each other, ascending.
  */
 export type GtidSet = ReadonlyMap<string, readonly Interval[]>;
 

@@ -2,7 +2,7 @@ import type { MemberSaid } from '../core/mysql-reading.ts';
 import { delay } from '../kube/delay.ts';
 import type { World } from '../kube/world.ts';
 import { count, type GtidSet, parseGtidSet, subtract, union } from './gtid-set.ts';
-import { type Account, converse, type MysqlAddress, MysqlError, type Query } from './session.ts';
+import { type Account, converse, type MysqlAddress, MysqlError, type Query } from './mysql-session.ts';
 import { askOpenWrites, askReplication, askWhoItIs, type OpenWriteNow, type WhoItIs } from './statements.ts';
 
 /** A member to be asked. */
@@ -29,15 +29,18 @@ export interface Answers {
   readonly isDenied: boolean;
 }
 
-/** A replica of a primary under load is never at the same transaction: for so long it may catch up while it is asked. */
+/**
+ * A replica of a primary under load is never at the same transaction: for so long it may catch up while it is asked.
+ */
 const catchUpMilliseconds = 700;
 /** For so long the end of short writes is waited for. */
 const quietMilliseconds = 400;
 const pauseMilliseconds = 50;
 
 /**
- * Asks the primary what it has committed, then every replica what it has received and applied of that. Last of all, right before a
- * switchover, the primary again about open writes. One connection at a time to each of them. Never rejects.
+ * Asks the primary what it has committed, then every replica what it has received and applied of that. Last of all,
+ * right before a switchover, the primary again about open writes. One connection at a time to each of them. Never
+ * rejects.
  */
 export async function readCluster(world: World, question: Question, signal: AbortSignal): Promise<Answers> {
   const { primary, replicas, forSwitchover, account } = question;
@@ -78,7 +81,10 @@ export async function readCluster(world: World, question: Question, signal: Abor
   return { said, writes: writes ?? [], isDenied };
 }
 
-/** What a replica says once it has received and applied what the primary had committed, or at the end of the time for it. */
+/**
+ * What a replica says once it has received and applied what the primary had committed, or at the end of the time for
+ * it.
+ */
 async function caughtUp(
   world: World,
   query: Query,

@@ -1,7 +1,8 @@
 import type { OpenWrite, ThreadState } from '../core/mysql-reading.ts';
-import { MysqlError, type Query } from './session.ts';
+import { MysqlError, type Query } from './mysql-session.ts';
 
-// Everything that is asked of a mysqld, 8.0.22 or later: its own state, never a row of a user's table, and never a write.
+// Everything that is asked of a mysqld, 8.0.22 or later: its own state, never a row of a user's table, and never a
+// write.
 
 /** Times are compared in one zone, and nothing runs for longer than it is waited for. */
 const session = "SET SESSION time_zone = 'SYSTEM', max_execution_time = 1000";
@@ -24,8 +25,8 @@ const replication = `SELECT c.RECEIVED_TRANSACTION_SET, c.SERVICE_STATE, c.LAST_
   JOIN performance_schema.replication_applier_status a USING (CHANNEL_NAME)`;
 
 /**
- * Sessions with an open transaction that has changed or locked rows, and those whose statement holds the lock that every
- * write and DDL statement takes (`LOCK TABLES … WRITE` too): what read_only and the end of connections cut off.
+ * Sessions with an open transaction that has changed or locked rows, and those whose statement holds the lock that
+ * every write and DDL statement takes (`LOCK TABLES … WRITE` too): what read_only and the end of connections cut off.
  */
 const openWritesOf = `SELECT t.PROCESSLIST_ID, t.PROCESSLIST_USER, t.PROCESSLIST_HOST,
   COALESCE(TIMESTAMPDIFF(SECOND, x.trx_started, NOW()), t.PROCESSLIST_TIME),

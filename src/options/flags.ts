@@ -22,8 +22,8 @@ export const strategies = ['OnDelete', 'Partition'] as const;
 export const logFormats = ['json', 'text'] as const;
 
 /**
- * Every flag of the controller by the field of its value, in the order of `--help`. Names and defaults follow Kubernetes' own
- * programs.
+ * Every flag of the controller by the field of its value, in the order of `--help`. Names and defaults follow
+ * Kubernetes' own programs.
  */
 export const flags = {
   kubeconfigPath: optionalText('<path>')('kubeconfig', 'kubeconfig file; defaults to the ServiceAccount of the pod'),
@@ -162,8 +162,8 @@ export const flags = {
 } as const;
 
 /**
- * The values of all flags: durations in milliseconds, intervals in milliseconds with 0 for none, limits with 0 for none, and
- * `null` for what is not given or not wanted.
+ * The values of all flags: durations in milliseconds, intervals in milliseconds with 0 for none, limits with 0 for
+ * none, and `null` for what is not given or not wanted.
  */
 export type Options = {
   readonly [Field in keyof typeof flags]: (typeof flags)[Field] extends Flag<infer Value> ? Value : never;

@@ -8,7 +8,10 @@ export interface Estimate {
   readonly from: string;
 }
 
-/** Each member that goes or whose containers restart takes as long as the members of this rollout took, or of the last one. `null` if there was none. */
+/**
+ * Each member that goes or whose containers restart takes as long as the members of this rollout took, or of the last
+ * one. `null` if there was none.
+ */
 export function estimate({ entries }: Plan, status: RolloutStatus): Estimate | null {
   const members = entries.reduce((sum, entry) => {
     // MOCO replaces a member here.

@@ -87,7 +87,9 @@ export class ClusterSeries {
     return this.#present.has(cluster.join('/'));
   }
 
-  /** Replaces all series of the cluster. Without a label of its own the gauge takes a number, or `null` for no series. */
+  /**
+   * Replaces all series of the cluster. Without a label of its own the gauge takes a number, or `null` for no series.
+   */
   set(cluster: ClusterName, values: Readonly<Record<string, number>> | number | null): void {
     const [namespace, name] = cluster;
     const key = cluster.join('/');

@@ -1,8 +1,8 @@
 import { destination, type Logger, levels, pino, stdSerializers } from 'pino';
 
 /**
- * Every field of a log line, and its meaning. All lines about one thing use the same name for it. Lines for people show the
- * fields in this order. docs/reference.md has the same table; a test compares both with the code.
+ * Every field of a log line, and its meaning. All lines about one thing use the same name for it. Lines for people show
+ * the fields in this order. docs/reference.md has the same table; a test compares both with the code.
  */
 export const logFields = {
   cluster: '`namespace/name` of the MySQLCluster',
@@ -59,7 +59,8 @@ export type Log = Logger;
 
 /**
  * A logger: `log.info({ cluster: 'ns/name', step: 'evict' }, 'evicted')`, with fields of the vocabulary of `logFields`;
- * `log.child(fields)` for one that carries the fields in every line. Writes synchronously: the lines before a crash are the ones that matter.
+ * `log.child(fields)` for one that carries the fields in every line. Writes synchronously: the lines before a crash are
+ * the ones that matter.
  */
 export function createLog({ level, format, destination: given }: LogOptions): Log {
   const sink = given ?? destination({ fd: standardErrorDescriptor, sync: true });

@@ -1,11 +1,9 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { CacheMetrics } from './cache-metrics.ts';
 import { Declared } from './declared.ts';
 import { FleetMetrics } from './fleet-metrics.ts';
 import type { HttpHandler } from './http-server.ts';
-import { ApiClientMetrics, CheckMetrics, WebhookMetrics } from './request-metrics.ts';
 import { RolloutMetrics } from './rollout-metrics.ts';
-import { WorkQueueMetrics } from './work-queue-metrics.ts';
+import { ApiClientMetrics, CacheMetrics, CheckMetrics, WebhookMetrics, WorkQueueMetrics } from './runtime-metrics.ts';
 
 class ProgramMetrics extends Declared {
   readonly build = this.gauge(
@@ -37,7 +35,9 @@ export interface Parts {
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/** Each look at the event loop wakes the process: every 10 ms, prom-client's default, that was most of an idle program. */
+/**
+ * Each look at the event loop wakes the process: every 10 ms, prom-client's default, that was most of an idle program.
+ */
 const eventLoopMilliseconds = 50;
 
 /** Gauges of prom-client that are called totals; the same numbers are there by kind, under names as they should be. */

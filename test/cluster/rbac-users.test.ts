@@ -68,7 +68,6 @@ const stale: readonly Line[] = [
   { argv: ['unrestore', 'moco-x-0'], may: setting },
   { argv: ['approve', 'x'], may: operating },
   { argv: ['override', 'x', 'ForeignDemote', '--for', '30m', ...because], may: operating },
-  // Ending one is less than beginning one.
   { argv: ['override', 'x', 'ForeignDemote', '--clear'], may: setting },
   { argv: ['release', 'x', '--timeout=2m'], may: owning },
   { argv: ['adopt', 'x'], may: owning },

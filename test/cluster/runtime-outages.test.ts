@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { isGone } from '../../src/kube/api-error.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
-import type { RawObject } from '../../src/kube/raw-object.ts';
+import type { Json } from '../../src/kube/raw-object.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
 import { path, type ResourceKind } from '../../src/kube/resource.ts';
 import { Store, type Stored } from '../../src/kube/store.ts';
@@ -263,7 +263,7 @@ describe('an unreliable API server', function () {
 const identity = ({ name, uid, resourceVersion }: ListedObject['metadata']): string =>
   `${name} ${uid}@${resourceVersion}`;
 
-function projected(raw: RawObject): Stored {
+function projected(raw: Json): Stored {
   const { namespace, name, uid, resourceVersion } = raw['metadata'] as Stored;
   return { namespace, name, uid, resourceVersion };
 }

@@ -24,8 +24,8 @@ import {
   projectSlimPod,
   projectStatefulSet,
 } from '../../src/moco/projections.ts';
-import { CheckMetrics } from '../../src/telemetry/request-metrics.ts';
 import { RolloutMetrics } from '../../src/telemetry/rollout-metrics.ts';
+import { CheckMetrics } from '../../src/telemetry/runtime-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
 import { FakeMysql } from './fake-mysql.ts';

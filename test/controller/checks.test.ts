@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { projectSequence } from '../../src/controller/facts/sequence-record.ts';
-import type { CheckReading } from '../../src/core/readings.ts';
+import type { CheckReading } from '../../src/core/on-demand-facts.ts';
 import { Bench, type Process } from './bench.ts';
 
 const checks = [{ name: 'errant', query: 'errant{namespace="$namespace", name="$name"} > 0' }];

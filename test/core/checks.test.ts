@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Hold } from '../../src/core/decision.ts';
-import type { CheckReading } from '../../src/core/readings.ts';
+import type { CheckReading } from '../../src/core/on-demand-facts.ts';
 import { backupRunning, cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { type Case, decideCase, deletes, demotes, evicts, holds, lowers, play, takesBack } from './table.ts';

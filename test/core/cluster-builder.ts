@@ -1,6 +1,6 @@
 import type { Hold } from '../../src/core/decision.ts';
 import type { FleetHold } from '../../src/core/fleet/waits.ts';
-import type { CheckFacts, CheckReading, DelayReading, ReplicationDelay } from '../../src/core/readings.ts';
+import type { CheckFacts, CheckReading, DelayReading, ReplicationDelay } from '../../src/core/on-demand-facts.ts';
 import type {
   AdmissionProblem,
   BackupJobFacts,

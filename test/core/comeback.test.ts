@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { EndingClaim } from '../../src/core/readings.ts';
+import type { EndingClaim } from '../../src/core/on-demand-facts.ts';
 import { cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { check, decideCase, deletes, demotes, evicts, holds, lowers, type Table } from './table.ts';

@@ -1,5 +1,5 @@
 import type { ContainerResources, InPlaceChange, Resize } from '../../src/core/in-place-changes.ts';
-import { type Comeback, type EndingClaim, justCreated } from '../../src/core/readings.ts';
+import { type Comeback, type EndingClaim, justCreated } from '../../src/core/on-demand-facts.ts';
 import type { ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
 
 export const revisionBefore = '5897fd84f8';

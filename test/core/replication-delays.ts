@@ -1,4 +1,4 @@
-import type { DelayReading, ReplicationDelay } from '../../src/core/readings.ts';
+import type { DelayReading, ReplicationDelay } from '../../src/core/on-demand-facts.ts';
 import type { MemberFacts } from '../../src/core/snapshot.ts';
 
 /** A reading of this moment, the first of its kind, unless the ages say otherwise. */

@@ -108,7 +108,7 @@ describe('a kubeconfig that kubectl can use', function suite() {
     'that is not there': ['', /there is no command .*\/plugin$/],
     'that fails': ['echo not logged in >&2; exit 3', /plugin exited with 3: not logged in$/],
     'that returns no credential': [
-      `echo '{"kind":"Secret"}'`,
+      'echo \'{"kind":"Secret"}\'',
       /to write an ExecCredential of .*, got Secret of undefined$/,
     ],
     'that returns an empty one': [

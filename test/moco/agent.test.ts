@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { DelayReading } from '../../src/core/readings.ts';
+import type { DelayReading } from '../../src/core/on-demand-facts.ts';
 import { delayOf, readinessOf } from '../../src/moco/agent.ts';
 
 const labels = '{index="1",name="test"}';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { criticalPath } from '../../src/plan/critical-path.ts';
 import type { PlannedCluster, Span } from '../../src/plan/fleet-plan.ts';
+import { criticalPath } from '../../src/plan/fleet-plan.ts';
 
 /** A cluster that does these things from 0 on, each for so many seconds. */
 function cluster(name: string, ...does: readonly (readonly [Span['what'], number])[]): PlannedCluster {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import { type Restoring, restoring } from '../../src/plan/restoring.ts';
+import { type Restoring, restoring } from '../../src/plan/rollout-plan.ts';
 import { type ClusterBuilder, cluster } from '../core/cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from '../core/member-builder.ts';
 

@@ -1,6 +1,9 @@
 import type { Clusters, FleetCluster } from './clusters.ts';
 
-/** Resolves once that is so of every one of them. Rejects with how many are missing when none of these changes for too long. */
+/**
+ * Resolves once that is so of every one of them. Rejects with how many are missing when none of these changes for too
+ * long.
+ */
 export async function every(
   clusters: Clusters,
   among: readonly FleetCluster[],

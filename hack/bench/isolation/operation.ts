@@ -8,7 +8,9 @@ export const collectGarbage = runInNewContext('gc') as (options?: { readonly typ
 /** An operation to measure. Its setup for each run is not measured. */
 export interface Operation {
   readonly name: string;
-  /** How often it is done in one sample: for a tenth of a second and more, as Linux adds a thread's time up every 4 ms. */
+  /**
+   * How often it is done in one sample: for a tenth of a second and more, as Linux adds a thread's time up every 4 ms.
+   */
   readonly times: number;
   /** Makes what one sample does; its call does it, `times` times. */
   readonly prepare: () => () => void | Promise<void>;

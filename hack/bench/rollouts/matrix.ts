@@ -29,7 +29,9 @@ const usualMembers = 3;
 /** The fewest members of which two may be unavailable. */
 const mostUsualMembers = 5;
 
-/** Whether a row adds information: healthy clusters of every size, and failures of three members, one of them of five. */
+/**
+ * Whether a row adds information: healthy clusters of every size, and failures of three members, one of them of five.
+ */
 function isTelling({ scenario, members, restartSeconds, minReadySeconds }: Row): boolean {
   const { slug } = scenario;
   if (slug === 'healthy' && minReadySeconds === 0) return true;

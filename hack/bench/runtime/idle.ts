@@ -46,7 +46,10 @@ export interface RestingFleet extends FleetSize {
   readonly idleSeconds: number;
 }
 
-/** Each variant, one after the other, on a real API server that has nothing but the fleet; then starts, and the command line. */
+/**
+ * Each variant, one after the other, on a real API server that has nothing but the fleet; then starts, and the command
+ * line.
+ */
 export async function measureIdle(
   options: RestingFleet,
   variants: readonly Variant[],

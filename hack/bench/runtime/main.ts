@@ -8,8 +8,8 @@ import { parseRuntimeBenchArguments, type RuntimeBenchOptions } from './settings
 import { findingsOf } from './table.ts';
 import { bundle, variants } from './variants.ts';
 
-// What a fleet costs with which nothing happens: memory, processor time and starts, of the bundle that `make build` leaves
-// in dist/, as the image runs it and in other ways; or how that grows with the fleet, as the image runs it.
+// What a fleet costs with which nothing happens: memory, processor time and starts, of the bundle that `make build`
+// leaves in dist/, as the image runs it and in other ways; or how that grows with the fleet, as the image runs it.
 
 await runProgram(parseRuntimeBenchArguments(process.argv.slice(2)), run);
 

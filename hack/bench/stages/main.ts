@@ -6,8 +6,8 @@ import { spreadOf } from '../record/spread.ts';
 import { type Table, textOf } from '../record/table.ts';
 import { changes, clusters, keptOfStages } from './changes.ts';
 
-// What a change costs where clusters are in stages: to count them anew, to find out whom it concerns, and to ask for each of
-// these what it waits for. There is no API server to ask.
+// What a change costs where clusters are in stages: to count them anew, to find out whom it concerns, and to ask for
+// each of these what it waits for. There is no API server to ask.
 
 const limitNanoseconds = 1_000_000;
 /** What garbage collection itself leaves differs by some 50 kB from one time to the next. */

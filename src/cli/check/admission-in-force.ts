@@ -42,8 +42,8 @@ export const admission: Check = {
 };
 
 /**
- * Whether admission also keeps the strategy by which lost members come back at the revision that they had: a dry run on one
- * StatefulSet shows it. An admission policy of an older version does not know the label.
+ * Whether admission also keeps the strategy by which lost members come back at the revision that they had: a dry run on
+ * one StatefulSet shows it. An admission policy of an older version does not know the label.
  */
 async function newPods(session: Session, keeper: string): Promise<Omit<Finding, 'about'>> {
   const atOnDelete = `${keeper} keeps StatefulSets at OnDelete`;

@@ -3,11 +3,10 @@ import { policyKind, policySpec, policyStatus } from '../../api/rollout-policy.t
 import { sequenceKind, sequenceSpec, sequenceStatus } from '../../api/rollout-sequence.ts';
 import { rolloutStatus } from '../../api/rollout-status.ts';
 import { judgeKubernetes, kubernetesVersion } from '../../controller/facts/kubernetes-version.ts';
-import { isNotFound } from '../../kube/api-error.ts';
 import { customResourceDefinitions, deployments, type ResourceKind } from '../../kube/resource.ts';
 import { type Json, object, objects, text, whole } from '../../moco/json.ts';
 import { clusterKind, controllerSelector, mocoControllerSelector } from '../../moco/names.ts';
-import { listAll } from '../cluster/clusters.ts';
+import { find, listAll } from '../cluster/clusters.ts';
 import { controllerNote } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Check, failed, ok, unknown } from './finding.ts';
@@ -88,14 +87,8 @@ const argumentsOf = (deployment: Json): readonly string[] =>
 
 const nameOf = ({ plural, group }: ResourceKind): string => `${plural}.${group}`;
 
-async function definitionOf({ client, signal }: Session, kind: ResourceKind): Promise<Json | null> {
-  try {
-    return await client.get<Json>(customResourceDefinitions, { name: nameOf(kind) }, { priority: 'read', signal });
-  } catch (error) {
-    if (isNotFound(error)) return null;
-    throw error;
-  }
-}
+const definitionOf = (session: Session, kind: ResourceKind): Promise<Json | null> =>
+  find(session, customResourceDefinitions, null, nameOf(kind));
 
 /** The schema of a served version, or `null`. */
 function schemaOf(definition: Json, version: string): Json | null {

@@ -14,7 +14,9 @@ interface Altered {
   readonly adopted: boolean;
 }
 
-/** MySQLClusters of which MOCO writes the StatefulSet several times a second, unless it is adopted (cybozu-go/moco#782). */
+/**
+ * MySQLClusters of which MOCO writes the StatefulSet several times a second, unless it is adopted (cybozu-go/moco#782).
+ */
 export const manifests: Check = {
   about: 'manifests',
   find: async (session) => {

@@ -22,8 +22,8 @@ interface Running {
 }
 
 /**
- * Newer agents replace the plugins when they start in a member whose mysqld has both. A member that gets a mysqld without
- * the old ones before that has no semi-synchronous replication.
+ * Newer agents replace the plugins when they start in a member whose mysqld has both. A member that gets a mysqld
+ * without the old ones before that has no semi-synchronous replication.
  */
 export const semiSync: Check = {
   about: 'semi-sync plugins',

@@ -14,8 +14,8 @@ import type { DefaultSettings } from '../../controller/facts/settings-in-force.t
 import { readComebacks } from '../../controller/reads/read-comebacks.ts';
 import { readInPlace as readInPlaceOf } from '../../controller/reads/read-in-place.ts';
 import { RecentNodes } from '../../controller/reads/read-node.ts';
+import type { CheckFacts } from '../../core/on-demand-facts.ts';
 import { defaultPolicy } from '../../core/policy.ts';
-import type { CheckFacts } from '../../core/readings.ts';
 import { obstacles } from '../../core/rules/comeback.ts';
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import {
@@ -62,8 +62,8 @@ export function withNewTemplate({ statefulSet, ...objects }: ClusterObjects): Cl
 }
 
 /**
- * Like `observeIfExists`, but throws `CommandError` if the cluster is gone. `change` makes of the objects what they would be:
- * then every member is assumed to come back.
+ * Like `observeIfExists`, but throws `CommandError` if the cluster is gone. `change` makes of the objects what they
+ * would be: then every member is assumed to come back.
  */
 export async function observeCluster(
   session: Session,

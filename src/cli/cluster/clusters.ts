@@ -13,7 +13,9 @@ import type { Session } from './session.ts';
 
 const pageSize = 500;
 
-/** All objects of a kind, page by page, without managedFields: they are half of a MySQLRollout. Rejects with `ApiError`. */
+/**
+ * All objects of a kind, page by page, without managedFields: they are half of a MySQLRollout. Rejects with `ApiError`.
+ */
 export const listAll = (
   session: Pick<Session, 'client' | 'signal'>,
   kind: ResourceKind,
@@ -46,10 +48,10 @@ function withoutManagedFields(raw: Json): Json {
 export const listIfThere = (...parameters: Parameters<typeof listAll>): Promise<readonly Json[] | null> =>
   ifThere(listAll(...parameters));
 
-/** `null` if the kind does not exist. */
-export async function ifThere<All>(list: Promise<All>): Promise<All | null> {
+/** `null` if the kind or the object does not exist. */
+export async function ifThere<Answer>(answer: Promise<Answer>): Promise<Answer | null> {
   try {
-    return await list;
+    return await answer;
   } catch (error) {
     if (isNotFound(error)) return null;
     throw error;
@@ -60,15 +62,11 @@ export async function ifThere<All>(list: Promise<All>): Promise<All | null> {
 export async function find(
   { client, signal }: Pick<Session, 'client' | 'signal'>,
   kind: ResourceKind,
-  namespace: string,
+  namespace: string | null,
   name: string,
 ): Promise<Json | null> {
-  try {
-    return await client.get<Json>(kind, { namespace, name }, { priority: 'read', signal });
-  } catch (error) {
-    if (isNotFound(error)) return null;
-    throw error;
-  }
+  const place = namespace === null ? { name } : { namespace, name };
+  return ifThere(client.get<Json>(kind, place, { priority: 'read', signal }));
 }
 
 /** The MySQLRollout of a cluster, or `null`. Rejects with `ApiError`. */

@@ -50,8 +50,8 @@ export async function unlessRefused<T>(answer: Promise<T>): Promise<T | null> {
 }
 
 /**
- * The controller's lease in the namespace of `config/`, or else wherever it is installed. `null` if there is none. Rejects
- * with the API server's answer if the session may read neither.
+ * The controller's lease in the namespace of `config/`, or else wherever it is installed. `null` if there is none.
+ * Rejects with the API server's answer if the session may read neither.
  */
 export async function controllerLease(session: Session): Promise<Json | null> {
   try {

@@ -5,8 +5,8 @@ import type { KubeconfigChoice } from '../../kube/kubeconfig.ts';
 import type { Host } from '../host.ts';
 
 /**
- * Uses the same order as kubectl: `--kubeconfig`, the files in KUBECONFIG, ~/.kube/config, the ServiceAccount of the pod. Several
- * files are merged; of those that KUBECONFIG lists, some may be missing.
+ * Uses the same order as kubectl: `--kubeconfig`, the files in KUBECONFIG, ~/.kube/config, the ServiceAccount of the
+ * pod. Several files are merged; of those that KUBECONFIG lists, some may be missing.
  */
 export function chooseKubeconfig(
   { kubeconfig, context }: { readonly kubeconfig: string | undefined; readonly context: string | undefined },

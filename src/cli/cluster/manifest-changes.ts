@@ -36,8 +36,9 @@ const notInTemplate: ReadonlySet<string> = new Set([
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
- * What the API server would make of the MySQLClusters in a file of manifests (`-` for standard input), by dry runs: under the
- * field manager that applies each of them now, or as `kubectl apply` merges where none does. Rejects with `ApiError`.
+ * What the API server would make of the MySQLClusters in a file of manifests (`-` for standard input), by dry runs:
+ * under the field manager that applies each of them now, or as `kubectl apply` merges where none does. Rejects with
+ * `ApiError`.
  */
 export async function manifestChanges(session: Session, file: string): Promise<readonly ManifestChange[]> {
   const changes: ManifestChange[] = [];

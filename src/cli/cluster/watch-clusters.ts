@@ -31,7 +31,10 @@ export interface Watching {
   readonly subscribe: (changed: () => void) => void;
 }
 
-/** What `watched` makes a watch of; `namespace` is `null` for all. Failures are warnings: the user watches, and it may get better. */
+/**
+ * What `watched` makes a watch of; `namespace` is `null` for all. Failures are warnings: the user watches, and it may
+ * get better.
+ */
 export function watching(
   { client, world, host }: Pick<Session, 'client' | 'world' | 'host'>,
   namespace: string | null,
@@ -61,8 +64,8 @@ export function watching(
 }
 
 /**
- * Watches the MySQLClusters with those names, or all that the session's label selector selects, with their MySQLRollouts.
- * `clusters` are those of the moment, sorted.
+ * Watches the MySQLClusters with those names, or all that the session's label selector selects, with their
+ * MySQLRollouts. `clusters` are those of the moment, sorted.
  */
 export function watchClusters(
   session: Session,

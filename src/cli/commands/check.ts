@@ -6,9 +6,8 @@ import { budgets, claims } from '../check/member-objects.ts';
 import { mysql } from '../check/mysql.ts';
 import { controllerRights, ownRights } from '../check/rights.ts';
 import { semiSync } from '../check/semi-sync.ts';
-import { type Line, line } from '../terminal/colour.ts';
+import { type Line, line, table } from '../terminal/lines.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
-import { table } from '../terminal/table.ts';
 import { allNamespacesOption, type ClusterCommand } from './command.ts';
 
 const checks = [

@@ -71,8 +71,8 @@ export const flagNames = (flags: string): readonly string[] =>
 export const longNameOf = ({ flags }: CommandOption): string => (flagNames(flags).at(-1) ?? '').replace(/^--/, '');
 
 /**
- * Whether a command is about the fleet, which `options` are for. Throws `UsageError` unless either a name or `--fleet` is
- * given, and for an option that is given without `--fleet`.
+ * Whether a command is about the fleet, which `options` are for. Throws `UsageError` unless either a name or `--fleet`
+ * is given, and for an option that is given without `--fleet`.
  */
 export function isAboutFleet({ given }: Session, names: readonly string[], options: readonly CommandOption[]): boolean {
   const isFleet = given['fleet'] === true;

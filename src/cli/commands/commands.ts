@@ -1,7 +1,7 @@
 import { approveCommand } from './approve.ts';
 import { checkCommand } from './check.ts';
 import type { CliCommand } from './command.ts';
-import { completionCommand } from './complete.ts';
+import { completionCommand } from './completion.ts';
 import { diagnoseCommand } from './diagnose.ts';
 import { explainCommand } from './explain.ts';
 import { historyCommand } from './history.ts';

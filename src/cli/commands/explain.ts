@@ -1,9 +1,8 @@
 import { type HoldRule, holdRules, rules } from '../../core/rules/catalogue.ts';
 import { UsageError } from '../../failure.ts';
 import { didYouMean } from '../nearest.ts';
-import { line } from '../terminal/colour.ts';
+import { line, table } from '../terminal/lines.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
-import { table } from '../terminal/table.ts';
 import type { LocalCommand } from './command.ts';
 
 /** Finds a rule by its name, in any capitalization. */

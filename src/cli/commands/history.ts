@@ -6,9 +6,8 @@ import { type TemplateDifference, templateDifferences } from '../../moco/templat
 import { clusterNamed, rolloutOf } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { type Revision, revisionBefore, revisionNamed, revisionsOf } from '../cluster/template-revisions.ts';
-import { type Line, line, piece } from '../terminal/colour.ts';
+import { type Line, line, piece, table } from '../terminal/lines.ts';
 import { formatOf, inOneLine, outputOption, writeData, writeLines } from '../terminal/output.ts';
-import { table } from '../terminal/table.ts';
 import { brief, changeInWords } from '../terminal/words.ts';
 import type { ClusterCommand } from './command.ts';
 

@@ -65,7 +65,9 @@ export const resumeCommand: ClusterCommand = {
     }),
 };
 
-/** Who else pauses the cluster; `null` if nobody does. What is left out, because the user may not read it, is a warning. */
+/**
+ * Who else pauses the cluster; `null` if nobody does. What is left out, because the user may not read it, is a warning.
+ */
 async function pausedBy(session: Session, cluster: ClusterRecord): Promise<string | null> {
   const warn = (sentence: string): void =>
     session.host.err(`warning: whether something else still pauses ${cluster.name} is not known: ${sentence}\n`);

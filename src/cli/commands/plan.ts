@@ -8,14 +8,14 @@ import { explainInPlace } from '../../core/update-in-place.ts';
 import { UsageError } from '../../failure.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
-import { type Estimate, estimate } from '../../plan/estimate.ts';
+import { estimate } from '../../plan/estimate.ts';
 import { type PlanEntry, plan } from '../../plan/rollout-plan.ts';
 import { type ClusterObservation, observeCluster, obstaclesOf, withNewTemplate } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { manifestChanges } from '../cluster/manifest-changes.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
-import { type Line, line, piece } from '../terminal/colour.ts';
+import { type Line, line, piece } from '../terminal/lines.ts';
 import { formatOf, inOneLine, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import { overridesInForce } from '../terminal/overrides.ts';
 import { brief } from '../terminal/words.ts';
@@ -137,33 +137,17 @@ async function planned(
   }));
 }
 
+type ShownPlan = ReturnType<typeof shownPlan>;
+
 interface ShownHold {
   readonly rule: string;
   readonly sentence: string;
 }
 
-interface ShownPlan {
-  readonly namespace: string;
-  readonly name: string;
-  readonly mode: string;
-  readonly updateRevision: string | null;
-  readonly stale: number;
-  readonly assumed: object;
-  /** The hold that only a person can end. */
-  readonly stopsAt: ShownHold | null;
-  readonly stopsWanted: boolean;
-  /** Settings with which the rollout would continue. */
-  readonly tryOut: string | null;
-  /** What a person can do, with the command for it. */
-  readonly remedies: readonly { readonly purpose: string; readonly command: string }[];
-  readonly entries: readonly {
-    readonly kind: PlanEntry['kind'];
-    readonly rule: string | null;
-    readonly sentence: string;
-  }[];
-  readonly switchovers: number;
-  readonly estimate: Estimate | null;
-  readonly notes: readonly string[];
+interface ShownEntry {
+  readonly kind: PlanEntry['kind'];
+  readonly rule: string | null;
+  readonly sentence: string;
 }
 
 function shownPlan(
@@ -172,7 +156,7 @@ function shownPlan(
   assumed: object,
   wall: number,
   applied: readonly string[],
-): ShownPlan {
+) {
   const observation = observe(assumed);
   const { snapshot, policy, objects } = observation;
   const planned = plan(snapshot, policy);
@@ -188,9 +172,12 @@ function shownPlan(
     updateRevision: revision === '' ? null : revisionHash(revision, name),
     stale: snapshot.members.filter((member) => member.revision !== revision).length,
     assumed,
+    // The hold that only a person can end.
     stopsAt: planned.stopsAt && shownHold(planned.stopsAt),
     stopsWanted: planned.stopsAt !== null && isRequestedByUser(planned.stopsAt.rule),
+    // Settings with which the rollout would continue.
     tryOut: planned.stopsAt && settingToTryOut(planned.stopsAt),
+    // What a person can do, with the command for it.
     remedies: planned.stopsAt === null ? [] : remediesFor(planned.stopsAt, policy.mode, name, nameOf),
     entries: planned.entries.map((entry) => shownEntry(entry, nameOf, shownHold)),
     switchovers: planned.switchovers,
@@ -236,7 +223,7 @@ function settingToTryOut(hold: Hold): string | null {
 }
 
 /** A revision that fails can be left as a whole, or by the member that failed. */
-function remediesFor(hold: Hold, mode: RolloutPolicy['mode'], name: string, nameOf: MemberName): ShownPlan['remedies'] {
+function remediesFor(hold: Hold, mode: RolloutPolicy['mode'], name: string, nameOf: MemberName) {
   if (hold.rule !== 'UpdateRevisionFailing') return [];
   const member = nameOf(hold.member);
   const ofMember =
@@ -249,11 +236,7 @@ function remediesFor(hold: Hold, mode: RolloutPolicy['mode'], name: string, name
   ];
 }
 
-function shownEntry(
-  entry: PlanEntry,
-  nameOf: MemberName,
-  shownHold: (hold: Hold) => ShownHold,
-): ShownPlan['entries'][number] {
+function shownEntry(entry: PlanEntry, nameOf: MemberName, shownHold: (hold: Hold) => ShownHold): ShownEntry {
   switch (entry.kind) {
     case 'step':
       return {
@@ -308,7 +291,7 @@ function stopLine({ entries, stopsWanted }: ShownPlan, { rule, sentence }: Shown
   return [piece(`  ${where.padEnd(8)} `, stopsWanted ? 'yellow' : 'red'), piece(`${rule}: `, 'bold'), piece(sentence)];
 }
 
-function numbered(entries: ShownPlan['entries']): readonly Line[] {
+function numbered(entries: readonly ShownEntry[]): readonly Line[] {
   let number = 0;
   return entries.map(({ kind, rule, sentence }): Line => {
     if (kind === 'wait') return [piece('      '), piece(`wait: ${rule}: ${sentence}`, 'dim')];

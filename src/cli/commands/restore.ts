@@ -6,7 +6,7 @@ import { hasNeverStarted } from '../../core/member.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
 import { type Member, type Situation, survey } from '../../core/situation.ts';
 import { revisionHash } from '../../moco/projections.ts';
-import { restoring } from '../../plan/restoring.ts';
+import { restoring } from '../../plan/rollout-plan.ts';
 import { applySettings, refuseWithoutEffect, removeSettings, type SettingsOf } from '../cluster/apply.ts';
 import { type ClusterObservation, observeCluster } from '../cluster/cluster-snapshot.ts';
 import { memberNamed, type NamedMember } from '../cluster/clusters.ts';
@@ -93,7 +93,10 @@ interface Restorable {
   /** The update revision, at which it failed. */
   readonly after: string;
   readonly wayBack: WayBack;
-  /** Another member has worked at the update revision, so the rollout goes on, and only a pin or the partition keeps this one. */
+  /**
+   * Another member has worked at the update revision, so the rollout goes on, and only a pin or the partition keeps
+   * this one.
+   */
   readonly isVerified: boolean;
 }
 

@@ -6,7 +6,7 @@ import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts'
 import type { Session } from '../cluster/session.ts';
 import { watchClusters } from '../cluster/watch-clusters.ts';
 import { CommandError } from '../command-error.ts';
-import type { Line } from '../terminal/colour.ts';
+import type { Line } from '../terminal/lines.ts';
 import { showLive } from '../terminal/live.ts';
 import { formatOf, objectOutputOption, writeLines, writeObjects } from '../terminal/output.ts';
 import { byActivity, byUrgency, holdTable, overview, toldOfCluster } from '../terminal/overview.ts';

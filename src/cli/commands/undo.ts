@@ -62,7 +62,10 @@ export const undoCommand: ClusterCommand = {
 const commented = (notes: readonly string[]): string =>
   notes.map((sentence) => `# ${sentence.replaceAll(/[\r\n]+/g, ' ')}\n`).join('');
 
-/** A command for each cluster; without names only for those with a rollout that is not complete. Resolves to the exit status. */
+/**
+ * A command for each cluster; without names only for those with a rollout that is not complete. Resolves to the exit
+ * status.
+ */
 async function undoEach(session: Session, names: readonly string[]): Promise<number> {
   const { host } = session;
   let status = 0;

@@ -3,8 +3,9 @@ import { object } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 
 /**
- * What is kept of a value: all of it, some fields of it, or what a function makes of it. A shape of a list is one of its items.
- * Fields that no shape names are left out, so that a field which nobody has thought of can't bring a secret along.
+ * What is kept of a value: all of it, some fields of it, or what a function makes of it. A shape of a list is one of
+ * its items. Fields that no shape names are left out, so that a field which nobody has thought of can't bring a secret
+ * along.
  */
 export type Shape = 'all' | { readonly [field: string]: Shape } | ((value: unknown) => unknown);
 
@@ -22,8 +23,9 @@ export function keep(value: unknown, shape: Shape): unknown {
 const all = (...fields: readonly string[]): Record<string, Shape> =>
   Object.fromEntries(fields.map((field) => [field, 'all']));
 
-// What is kept of each kind. Environment variables, arguments, commands, probes, sources of volumes, messages of containers and
-// other programs' annotations are not, because they may hold secrets. Secrets and ConfigMaps are not read at all.
+// What is kept of each kind. Environment variables, arguments, commands, probes, sources of volumes, messages of
+// containers and other programs' annotations are not, because they may hold secrets. Secrets and ConfigMaps are not
+// read at all.
 
 const ownPrefixes = [`${clusterKind.group}/`, `${rolloutKind.group}/`];
 

@@ -2,9 +2,9 @@ import type { SequenceRecord } from '../../controller/facts/sequence-record.ts';
 import type { FleetLimits } from '../../controller/fleet/fleet-limits.ts';
 import { timeText } from '../../core/sentences.ts';
 import { nameOf } from '../../kube/store.ts';
-import { criticalPath } from '../../plan/critical-path.ts';
 import { median } from '../../plan/estimate.ts';
 import {
+  criticalPath,
   endOf,
   type FleetPlan,
   type PlannedCluster,

@@ -75,7 +75,9 @@ export class VirtualCluster {
     return this.#status;
   }
 
-  /** Does what can be done now. Returns when to look again, in Unix seconds; `null` if only other clusters change that. */
+  /**
+   * Does what can be done now. Returns when to look again, in Unix seconds; `null` if only other clusters change that.
+   */
   pass(now: number, fleet: FleetFacts): number | null {
     if (this.endedAt !== null || this.stop !== null) return null;
     if (this.#verify(now)) return now;
@@ -236,7 +238,9 @@ export class VirtualCluster {
   }
 }
 
-/** The status once the controller has seen the revision: a rollout that was under way goes on, or another one begins. */
+/**
+ * The status once the controller has seen the revision: a rollout that was under way goes on, or another one begins.
+ */
 function statusAtFirst(
   { completeSince: _, rollout, ...status }: RolloutStatus,
   updateRevision: string,

@@ -52,7 +52,9 @@ export const notBegun = 'NotBegun';
 const hasBegun = ({ disruptions, memberDurations = [], updatedInPlace = [], updatedOutOfBand = [] }: HistoryEntry) =>
   disruptions + memberDurations.length + updatedInPlace.length + updatedOutOfBand.length > 0;
 
-/** What the rollout has avoided by updates in place. A member whose mysqld restarted all the same has avoided nothing. */
+/**
+ * What the rollout has avoided by updates in place. A member whose mysqld restarted all the same has avoided nothing.
+ */
 function avoidedBy({
   updatedInPlace = [],
   resizedInPlace = [],

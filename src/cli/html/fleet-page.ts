@@ -29,7 +29,10 @@ field.oninput = () => {
   for (const row of document.querySelectorAll('.clusters tr')) row.hidden = !row.textContent.toLowerCase().includes(field.value.toLowerCase());
 };`;
 
-/** The rollouts of a fleet: what was rolled out, what it cost, which holds, and a row for each cluster. Filters need no script. */
+/**
+ * The rollouts of a fleet: what was rolled out, what it cost, which holds, and a row for each cluster. Filters need no
+ * script.
+ */
 export function fleetPage({ scope, clusters, sequences, sinceMilliseconds, nowMilliseconds }: FleetPage): string {
   const costs = holdCosts(clusters);
   const body =

@@ -2,7 +2,7 @@ import { timeText } from '../../core/sentences.ts';
 import { delay } from '../../kube/delay.ts';
 import type { World } from '../../kube/world.ts';
 import type { Host } from '../host.ts';
-import { clipped, type Line, line, painted, piece } from './colour.ts';
+import { clipped, type Line, line, painted, piece } from './lines.ts';
 
 /** Ages are shown in seconds. */
 const redrawMilliseconds = 1000;
@@ -39,7 +39,10 @@ export interface Told {
 /** An output that shows views repeatedly. */
 export type Display<View> = (views: readonly View[]) => void;
 
-/** On a terminal a single view that is redrawn in place, otherwise a line with the time for each change, for logs and pipes. */
+/**
+ * On a terminal a single view that is redrawn in place, otherwise a line with the time for each change, for logs and
+ * pipes.
+ */
 export const displayOf = <View>(
   host: Host,
   lines: Render<View>,

@@ -2,7 +2,7 @@ import { dump } from 'js-yaml';
 import { UsageError } from '../../failure.ts';
 import type { ResourceKind } from '../../kube/resource.ts';
 import type { Host } from '../host.ts';
-import { type Line, painted } from './colour.ts';
+import { type Line, painted } from './lines.ts';
 
 /** How a result is printed: as a table where nothing is given. */
 interface OutputOption<Word extends string> {

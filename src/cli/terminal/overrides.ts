@@ -10,7 +10,9 @@ export interface OverrideInForce {
   readonly sentence: string;
 }
 
-/** The overrides in force, as the status has them. Who wrote one follows from the spec, or else from its field manager. */
+/**
+ * The overrides in force, as the status has them. Who wrote one follows from the spec, or else from its field manager.
+ */
 export function overridesInForce(rollout: MySQLRollout | null, nowMilliseconds: number): readonly OverrideInForce[] {
   const { spec, status } = rollout ?? {};
   return (status?.settings?.overrides?.value ?? []).flatMap(({ rule, until, by }) => {

@@ -1,8 +1,7 @@
 import { isAlarming, isRequestedByUser, isRoutine, ruleAttributes } from '../../core/rules/catalogue.ts';
 import { nameOf } from '../../kube/store.ts';
-import { type Line, line, piece } from './colour.ts';
+import { type Line, line, piece, table } from './lines.ts';
 import type { Told } from './live.ts';
-import { table } from './table.ts';
 import type { ClusterView } from './view.ts';
 import { brief } from './words.ts';
 

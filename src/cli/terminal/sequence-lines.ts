@@ -1,7 +1,6 @@
-import { joined, type Line, line, type Piece, piece, type Style, widthOf } from './colour.ts';
+import { joined, type Line, line, type Piece, piece, type Style, table, widthOf, wrapped } from './lines.ts';
 import type { Room, Told } from './live.ts';
 import { type CellState, cellStates, type SequenceView, type StageView } from './sequence-view.ts';
-import { table, wrapped } from './table.ts';
 
 const indent = 4;
 const labelColumns = 'waiting'.length;

@@ -1,7 +1,6 @@
 import type { VerdictKind } from '../../core/decision.ts';
 import { milliseconds } from '../../moco/json.ts';
-import { type Line, line, piece, type Style } from './colour.ts';
-import { table } from './table.ts';
+import { type Line, line, piece, type Style, table } from './lines.ts';
 import type { ClusterView, MemberView } from './view.ts';
 import { brief, counted } from './words.ts';
 

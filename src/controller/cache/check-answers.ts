@@ -1,9 +1,9 @@
 import { type Check, queryFor } from '../../api/check-settings.ts';
-import type { CheckFacts, CheckReading } from '../../core/readings.ts';
+import type { CheckFacts, CheckReading } from '../../core/on-demand-facts.ts';
 import type { PrometheusQuery } from '../../kube/prometheus-http.ts';
 import { splitKey } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
-import type { CheckMetrics } from '../../telemetry/request-metrics.ts';
+import type { CheckMetrics } from '../../telemetry/runtime-metrics.ts';
 
 /** After a longer pause an answer belongs to another step. */
 const seriesMilliseconds = 60_000;
@@ -19,7 +19,8 @@ interface Known {
 
 /**
  * The last answers to the checks of all clusters. No pass waits for Prometheus: it asks, and the answer queues the
- * cluster. So a slow answer delays no other cluster. All of it can be lost: a check is asked again before the next step.
+ * cluster. So a slow answer delays no other cluster. All of it can be lost: a check is asked again before the next
+ * step.
  */
 export class Checks {
   readonly #read: CheckReader;

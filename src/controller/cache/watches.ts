@@ -4,7 +4,7 @@ import { jobs, namespaces, path } from '../../kube/resource.ts';
 import type { Stored } from '../../kube/store.ts';
 import type { Log, World } from '../../kube/world.ts';
 import { clusterKind } from '../../moco/names.ts';
-import type { CacheMetrics } from '../../telemetry/cache-metrics.ts';
+import type { CacheMetrics } from '../../telemetry/runtime-metrics.ts';
 import type { UnavailableKind } from '../facts/collect-facts.ts';
 import type { Cache } from './cache.ts';
 import { type CachedKind, forEachCachedKind } from './cached-kinds.ts';

@@ -21,12 +21,12 @@ const requestRollingUpdate: StatefulSetPatch = {
 };
 
 /**
- * Sets the StatefulSet to OnDelete and adds the label that keeps it there, without the one for new pods. Two dry runs come
- * first: the same patch, and a patch that requests RollingUpdate, as MOCO's next write does. Nothing is written unless both
- * results have OnDelete and the label.
+ * Sets the StatefulSet to OnDelete and adds the label that keeps it there, without the one for new pods. Two dry runs
+ * come first: the same patch, and a patch that requests RollingUpdate, as MOCO's next write does. Nothing is written
+ * unless both results have OnDelete and the label.
  *
- * The uid is the only precondition. What the patch does is the same whatever else has changed: from then on nobody but this
- * program replaces pods. MOCO writes some StatefulSets several times a second until they are adopted.
+ * The uid is the only precondition. What the patch does is the same whatever else has changed: from then on nobody but
+ * this program replaces pods. MOCO writes some StatefulSets several times a second until they are adopted.
  */
 export async function adopt(statefulSet: StatefulSetRecord, api: ClusterApi): Promise<StatefulSetRecord | null> {
   const patch = (change: StatefulSetPatch, isDryRun: boolean) => whicheverVersion(statefulSet, change, api, isDryRun);

@@ -42,9 +42,10 @@ const strategicMergePatch = 'application/strategic-merge-patch+json';
 
 /**
  * All reads and writes of one reconciliation. Writes that may disrupt a member, and a release, carry uid and
- * resourceVersion: each applies to exactly the object that was read, or fails with 409. The strategy and the current revision
- * are written whatever else has changed, since MOCO or a pod that comes back may change the StatefulSet all the time. Writes to
- * pods and to the StatefulSet are sent once, because the confirmation would be too old for a retry. Rejects with `ApiError`.
+ * resourceVersion: each applies to exactly the object that was read, or fails with 409. The strategy and the current
+ * revision are written whatever else has changed, since MOCO or a pod that comes back may change the StatefulSet all
+ * the time. Writes to pods and to the StatefulSet are sent once, because the confirmation would be too old for a retry.
+ * Rejects with `ApiError`.
  */
 export class ClusterApi extends StatusClient {
   readonly #isStillWanted: () => boolean;
@@ -147,8 +148,8 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * Resizes containers of a running pod, and changes nothing else: the API server ignores labels and images here. Resolves to
-   * the new resourceVersion. With `dryRun` nothing is stored.
+   * Resizes containers of a running pod, and changes nothing else: the API server ignores labels and images here.
+   * Resolves to the new resourceVersion. With `dryRun` nothing is stored.
    */
   resizePod(
     namespace: string,
@@ -170,9 +171,9 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * Sets the current revision, and how many members have it, while both revisions are as they were read: what else changes
-   * has nothing to do with it. The API server repeats the patch itself if another write comes in between. Rejects with a 409
-   * if a revision is another one, or the StatefulSet has another uid.
+   * Sets the current revision, and how many members have it, while both revisions are as they were read: what else
+   * changes has nothing to do with it. The API server repeats the patch itself if another write comes in between.
+   * Rejects with a 409 if a revision is another one, or the StatefulSet has another uid.
    */
   async promoteRevision(
     { namespace, name, uid, currentRevision, updateRevision }: StatefulSetRecord,

@@ -174,8 +174,8 @@ async function each(targets: readonly Target[], write: (target: Target) => Promi
 }
 
 /**
- * For people: nobody has to know the request of a step that came too late. The message of the cause of a refused eviction
- * contains the name and the numbers of the budget.
+ * For people: nobody has to know the request of a step that came too late. The message of the cause of a refused
+ * eviction contains the name and the numbers of the budget.
  */
 function sentenceOf(error: ApiError): string {
   if (isConflict(error)) return 'it has changed meanwhile';

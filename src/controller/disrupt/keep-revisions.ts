@@ -35,10 +35,10 @@ export interface Kept {
 }
 
 /**
- * Adds the label by which admission keeps the StatefulSet at RollingUpdate with partition = replicas: who is created then
- * comes up at the current revision, and nobody is replaced. A dry run comes first. It also shows who keeps the strategy: a
- * webhook may be unavailable, and MOCO's partition controller would then update members of a rollout that is held, so a
- * StatefulSet does not rest in that state with one.
+ * Adds the label by which admission keeps the StatefulSet at RollingUpdate with partition = replicas: who is created
+ * then comes up at the current revision, and nobody is replaced. A dry run comes first. It also shows who keeps the
+ * strategy: a webhook may be unavailable, and MOCO's partition controller would then update members of a rollout that
+ * is held, so a StatefulSet does not rest in that state with one.
  *
  * Rejects with the reason `AdmissionNotInForce` if either result is another one. The label is then removed again.
  */
@@ -55,7 +55,9 @@ export async function keepRevisions(
   throw notInForce(`new pods were to come up at the current revision, but the StatefulSet is ${describe(after)}`);
 }
 
-/** Resolves to who keeps the strategy, as a dry run shows. Rejects with the reason `AdmissionNotInForce` if nobody does. */
+/**
+ * Resolves to who keeps the strategy, as a dry run shows. Rejects with the reason `AdmissionNotInForce` if nobody does.
+ */
 export async function proveRevisionsKept(statefulSet: StatefulSetRecord, api: ClusterApi): Promise<StrategyKeeper> {
   const what = 'a dry run that lets new pods come up at the current revision';
   const tried = await dryRun(() => whicheverVersion(statefulSet, probe, api, true), what);

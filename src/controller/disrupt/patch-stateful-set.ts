@@ -32,10 +32,10 @@ export async function dryRun<T>(write: () => Promise<T>, what: string): Promise<
 const mostTries = 4;
 
 /**
- * Patches the StatefulSet with its uid as the only precondition, and at once again after a 409. While a pod is terminating
- * or comes back, the status of its StatefulSet changes all the time, so that a resourceVersion would be out of date just
- * when the write matters. Only for what has the same meaning whatever else has changed. Rejects with a 409 if a StatefulSet
- * with another uid has the name.
+ * Patches the StatefulSet with its uid as the only precondition, and at once again after a 409. While a pod is
+ * terminating or comes back, the status of its StatefulSet changes all the time, so that a resourceVersion would be out
+ * of date just when the write matters. Only for what has the same meaning whatever else has changed. Rejects with a 409
+ * if a StatefulSet with another uid has the name.
  */
 export async function whicheverVersion(
   { resourceVersion: _, ...statefulSet }: StatefulSetRecord,

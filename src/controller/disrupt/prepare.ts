@@ -16,8 +16,8 @@ import type { ClusterApi } from './cluster-client.ts';
 import { invalidate } from './intent.ts';
 
 /**
- * Ensures that a MySQLRollout exists and that no earlier step can still happen. Resolves to how the pass ends if it cannot
- * continue, otherwise to `null`.
+ * Ensures that a MySQLRollout exists and that no earlier step can still happen. Resolves to how the pass ends if it
+ * cannot continue, otherwise to `null`.
  */
 export async function prepare(pass: Pass<ClusterApi>): Promise<End | null> {
   const cluster = pass.context.cache.objects(pass.key)?.cluster;

@@ -3,8 +3,8 @@ import { type MySQLRollout, rolloutProblem } from '../../api/rollout.ts';
 import { isPolicySource, type PolicyRecord, policyKind } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
+import type { CheckFacts } from '../../core/on-demand-facts.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../core/policy.ts';
-import type { CheckFacts } from '../../core/readings.ts';
 import { isRequestedByUser } from '../../core/rules/catalogue.ts';
 import { flappingWindowSeconds } from '../../core/rules/everything.ts';
 import type { MemberName } from '../../core/rules/rule.ts';
@@ -56,7 +56,9 @@ export interface UnavailableKind {
   readonly why: Unavailable;
   /** The API server's words. */
   readonly message: string;
-  /** The controller is not meant to read it: with `--namespaces`, a kind without a namespace that it never could read. */
+  /**
+   * The controller is not meant to read it: with `--namespaces`, a kind without a namespace that it never could read.
+   */
   readonly isIntended: boolean;
 }
 
@@ -80,8 +82,8 @@ export interface ObservedFacts {
 }
 
 /**
- * Collects the facts for a decision from objects that are cached or were just read, and notes in `known.seen.ages` since when
- * they are so. `policies` are the policies that were just read, if any.
+ * Collects the facts for a decision from objects that are cached or were just read, and notes in `known.seen.ages`
+ * since when they are so. `policies` are the policies that were just read, if any.
  */
 export function collectFacts(
   objects: ClusterObjects,
@@ -165,9 +167,9 @@ export function collectFacts(
 }
 
 /**
- * Why the settings of this cluster are not known: any policy may select it, pause it, or give it another strategy. `null`
- * if policies can be read, if there is no such kind, or if the controller is meant to work without them and none was in
- * force.
+ * Why the settings of this cluster are not known: any policy may select it, pause it, or give it another strategy.
+ * `null` if policies can be read, if there is no such kind, or if the controller is meant to work without them and none
+ * was in force.
  */
 function policiesUnreadable({ unavailable }: Dependencies['cache'], rollout: MySQLRollout | null): string | null {
   const policies = unavailable.get(policyKind.kind);
@@ -201,8 +203,8 @@ function budgetFacts(budget: BudgetRecord, refusal: Refusal | null, world: Pick<
 }
 
 /**
- * When the update revision changed, the newest last, and whether the rollout to it is complete. A change begins a rollout
- * unless no member is stale; then it shows as the end of the previous rollout.
+ * When the update revision changed, the newest last, and whether the rollout to it is complete. A change begins a
+ * rollout unless no member is stale; then it shows as the end of the previous rollout.
  */
 function revisionChanges({ history = [], rollout }: RolloutStatus): ReadonlyMap<string, boolean> {
   const ended = history.flatMap(({ startedAt, finishedAt, outcome }): readonly [string, boolean][] =>

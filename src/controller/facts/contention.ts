@@ -76,9 +76,9 @@ const loweredOf = ({ cluster, statefulSet }: WrittenObjects): string =>
   [cluster.generation, statefulSet?.uid, statefulSet?.updateRevision].join(' ');
 
 /**
- * Whether somebody writes the spec again and again, at least once a second for at least ten seconds, or resets the partition
- * each time that this program lowers it: the StatefulSet controller may then have deleted the member, and creates it at its
- * old revision again.
+ * Whether somebody writes the spec again and again, at least once a second for at least ten seconds, or resets the
+ * partition each time that this program lowers it: the StatefulSet controller may then have deleted the member, and
+ * creates it at its old revision again.
  */
 export function contentionFacts(
   { seen, steps, readings }: KnownWrites,

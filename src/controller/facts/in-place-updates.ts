@@ -29,9 +29,9 @@ export const nothingReadInPlace: InPlaceReadings = {
 };
 
 /**
- * How a stale pod can reach the update revision. A pod with its label is stale as well while a resize for another revision,
- * which the template had in between, is not taken back. `null` if the pod is none, or while updates in place are off and
- * none of it was begun.
+ * How a stale pod can reach the update revision. A pod with its label is stale as well while a resize for another
+ * revision, which the template had in between, is not taken back. `null` if the pod is none, or while updates in place
+ * are off and none of it was begun.
  */
 export function inPlaceUpdate(
   pod: PodRecord,

@@ -2,7 +2,10 @@ import type { MemberSaid, MysqlReading } from '../../core/mysql-reading.ts';
 
 /** What MySQL itself last said, on the monotonic clock. */
 export interface KnownMysql extends Pick<MysqlReading, 'problem' | 'writes'> {
-  /** By the uid of the pod, with the time of the first of the unknown answers in a row; `null` if the last one is not unknown. */
+  /**
+   * By the uid of the pod, with the time of the first of the unknown answers in a row; `null` if the last one is not
+   * unknown.
+   */
   readonly members: ReadonlyMap<
     string,
     { readonly said: MemberSaid; readonly unknownSinceMilliseconds: number | null }

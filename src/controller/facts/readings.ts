@@ -1,5 +1,5 @@
 import type { TemplateChange } from '../../api/rollout-status.ts';
-import type { DelayReading, EndingClaim, ReplicationDelay, TiedToNode } from '../../core/readings.ts';
+import type { DelayReading, EndingClaim, ReplicationDelay, TiedToNode } from '../../core/on-demand-facts.ts';
 import type { Contention } from '../../core/snapshot.ts';
 import type { ComebackFacts } from '../../moco/cluster-facts.ts';
 import type { Json } from '../../moco/json.ts';
@@ -9,7 +9,9 @@ import type { KnownMysql } from './mysql-facts.ts';
 
 /** What no watch delivers, as it was last read. Times are on the monotonic clock. */
 export interface Readings extends ComebackReadings {
-  /** What replicas said when they were last asked how far they are behind, by the uid of the pod. All are asked at once. */
+  /**
+   * What replicas said when they were last asked how far they are behind, by the uid of the pod. All are asked at once.
+   */
   readonly replicationDelays: ReadonlyMap<string, KnownDelay>;
   /** What MySQL itself last said. `null` before anybody was asked. All are asked at once. */
   readonly mysql: KnownMysql | null;
@@ -24,7 +26,9 @@ export interface Readings extends ComebackReadings {
     readonly changes: readonly TemplateChange[] | null;
     readonly atMilliseconds: number;
   } | null;
-  /** Why MOCO applies the StatefulSet again and again, for a generation of the MySQLCluster. Ends with the contention. */
+  /**
+   * Why MOCO applies the StatefulSet again and again, for a generation of the MySQLCluster. Ends with the contention.
+   */
   readonly altered: {
     readonly generation: number;
     readonly fields: Contention['fields'];

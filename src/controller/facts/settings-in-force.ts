@@ -187,7 +187,9 @@ class Resolution {
     return value as NonNullable<CommonSettings[Field]>;
   }
 
-  /** A field that only the cluster's own MySQLRollout can set. `undefined` if it has not, or if the value is invalid. */
+  /**
+   * A field that only the cluster's own MySQLRollout can set. `undefined` if it has not, or if the value is invalid.
+   */
   takeOwn<Field extends 'approvedRevision' | 'pinnedMembers' | 'restore' | 'overrides'>(
     layer: Layer,
     field: Field,

@@ -78,8 +78,8 @@ export class Evictions {
 /**
  * An eviction counts from the answer of the API server, which notes the pod in `status.disruptedPods`, until the
  * disruption controller has removed it from there, or until the pod's successor exists. Once there is a successor, the
- * controller keeps the entry for two minutes (Kubernetes 1.36, pkg/controller/disruption, buildDisruptedPodMap: it knows
- * pods by their names).
+ * controller keeps the entry for two minutes (Kubernetes 1.36, pkg/controller/disruption, buildDisruptedPodMap: it
+ * knows pods by their names).
  */
 export function followEvictions({ budgets, pods }: Pick<Cache, 'budgets' | 'pods'>, evictions: Evictions): void {
   const count = (key: string): void => {

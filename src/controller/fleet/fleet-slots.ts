@@ -40,8 +40,8 @@ export class FleetSlots {
   }
 
   /**
-   * Where a cluster that needs a slot since then waits, or `null` if it gets one. A promise to itself keeps none from it.
-   * `first` is the cluster that goes first.
+   * Where a cluster that needs a slot since then waits, or `null` if it gets one. A promise to itself keeps none from
+   * it. `first` is the cluster that goes first.
    */
   placeOf(key: string, since: number, first?: string): FleetPlace | null {
     const own = this.#standings.get(key);

@@ -18,7 +18,9 @@ export interface Known {
   readonly failing: boolean;
   /** No member has verified the revision of its rollout yet, as far as there is one. */
   readonly unverified: boolean;
-  /** When the revision of its rollout, or of the last one that is complete, was known to be verified, on the wall clock. */
+  /**
+   * When the revision of its rollout, or of the last one that is complete, was known to be verified, on the wall clock.
+   */
   readonly verifiedAt: number | null;
   /** The cluster is rolling and cannot continue without a person. */
   readonly stalled: boolean;
@@ -68,7 +70,9 @@ export function known({ metadata: { uid, resourceVersion }, status = {} }: MySQL
   return { uid, resourceVersion, open, ...standing(status) };
 }
 
-/** Whether the rollout to the revision waits for no other cluster any more. A correction of a failing one never does. */
+/**
+ * Whether the rollout to the revision waits for no other cluster any more. A correction of a failing one never does.
+ */
 export const hasBegun = (one: Pick<Known, 'revision' | 'begun' | 'failing'> | undefined, revision: string): boolean =>
   one !== undefined && (one.revision === revision ? one.begun : one.failing);
 

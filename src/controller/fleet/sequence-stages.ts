@@ -53,7 +53,10 @@ export class Stages {
   readonly #counts = new Map<string, readonly StageCount[]>();
   readonly #states = new Map<string, readonly StageState[]>();
 
-  /** `wake` is called with each cluster that may have to decide anew, `changed` with each sequence whose clusters changed. */
+  /**
+   * `wake` is called with each cluster that may have to decide anew, `changed` with each sequence whose clusters
+   * changed.
+   */
   constructor(wake: (key: string) => void, changed: (sequence: string) => void) {
     this.#wake = wake;
     this.#changed = changed;
@@ -149,7 +152,8 @@ export class Stages {
   }
 
   /**
-   * Wakes the clusters for which something has changed since the last time: a stage has opened or closed, or they are next.
+   * Wakes the clusters for which something has changed since the last time: a stage has opened or closed, or they are
+   * next.
    */
   wakeConcerned(name: string): void {
     const sequence = this.#sequences.get(name)?.sequence;

@@ -172,7 +172,10 @@ function sayingEmpty({ reason, message }: Finding, stages: readonly StageStatus[
   return { reason, message: empty.length === 0 ? message : `${message}; without clusters: ${empty.join(', ')}` };
 }
 
-/** What to tell of the change from the stored status to this one: each stage that completes or fails, and what stalls it. */
+/**
+ * What to tell of the change from the stored status to this one: each stage that completes or fails, and what stalls
+ * it.
+ */
 export function sequenceEvents(
   { name, uid, status: before }: SequenceRecord,
   after: SequenceStatus,

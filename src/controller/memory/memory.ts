@@ -36,7 +36,9 @@ export type Unseen = Known['unseen'] & {
 export type Steps = Known['steps'] & {
   /** The intent that is known to be settled, done or not. Replaced by the next one. */
   readonly settledIntent: string | null;
-  /** When this process disrupted a member, by ordinal. Each ends once the member participates again, and that was told. */
+  /**
+   * When this process disrupted a member, by ordinal. Each ends once the member participates again, and that was told.
+   */
   readonly disruptedAtMilliseconds: ReadonlyMap<number, number>;
 };
 
@@ -53,9 +55,10 @@ export type Told = Known['told'] & {
 };
 
 /**
- * What this process remembers of one cluster between two passes, by who sets it. All of it can be lost: a process without it is
- * slower by a read or a few seconds, but never less safe. Groups are replaced and never changed, so an observation keeps the
- * memory that it was made from. Only `pass/remember.ts` replaces them. Times without a name are on the monotonic clock.
+ * What this process remembers of one cluster between two passes, by who sets it. All of it can be lost: a process
+ * without it is slower by a read or a few seconds, but never less safe. Groups are replaced and never changed, so an
+ * observation keeps the memory that it was made from. Only `pass/remember.ts` replaces them. Times without a name are
+ * on the monotonic clock.
  */
 export interface Memory extends Known {
   readonly seen: Seen;

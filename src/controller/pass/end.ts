@@ -66,8 +66,8 @@ export type Outcome =
 export type End = Outcome &
   Requeue & {
     /**
-     * What to report: an observation that was just made, or the cached one. `null` if another pass follows at once, or if
-     * the cluster no longer exists.
+     * What to report: an observation that was just made, or the cached one. `null` if another pass follows at once, or
+     * if the cluster no longer exists.
      */
     readonly report: Observation | 'cached' | null;
   };
@@ -103,8 +103,8 @@ export const refusedBy = ({ message, retryAfterSeconds }: ApiError, step: string
 });
 
 /**
- * How a pass ends whose request the API server refuses: no step may be taken before that is told. Throws any other error, such
- * as that of a shutdown or a lost lease. Without a step the pass rejects once it is told.
+ * How a pass ends whose request the API server refuses: no step may be taken before that is told. Throws any other
+ * error, such as that of a shutdown or a lost lease. Without a step the pass rejects once it is told.
  */
 export function failedBy(error: unknown, { context, signal }: Pass, step: string | null): End {
   if (!(error instanceof ApiError) || signal.aborted || !context.isLeading()) throw error;

@@ -46,7 +46,10 @@ function completedAfter(
   return completed?.revision === rollout?.status?.rollout?.revision ? completed : null;
 }
 
-/** A due step does not end the hold before it, nor does what is read for it: that hold continues if the step is not done. */
+/**
+ * A due step does not end the hold before it, nor does what is read for it: that hold continues if the step is not
+ * done.
+ */
 function holdingAfter(
   { hold, step }: Decision,
   { holding }: Seen,

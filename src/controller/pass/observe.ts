@@ -26,7 +26,10 @@ export interface Observation extends ObservedFacts {
 
 type Observed = Pick<Pass, 'memory' | 'context'>;
 
-/** Observes a cluster from objects that were just read, which show all own writes. `policies` are those that were read too. */
+/**
+ * Observes a cluster from objects that were just read, which show all own writes. `policies` are those that were read
+ * too.
+ */
 export const observeLive = (pass: Observed, live: LiveObjects, policies?: readonly PolicyRecord[]): Observation =>
   observe(pass, live, [], pass.memory.unseen, policies);
 

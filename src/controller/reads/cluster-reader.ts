@@ -72,8 +72,8 @@ export class ClusterReader {
    * failover shows there first. Resolves to `null` if it is gone. Objects are read by name: members have the ordinals
    * of the StatefulSet, and `known` has what else is in the cache. The API server answers a list of a kind without
    * recent writes only once its own cache has caught up with all other kinds, which it checks every 100 ms
-   * (ConsistentListFromCache, Kubernetes 1.31 and later). So Jobs, to which people give names, are listed only where one may
-   * be. A budget that the cache does not know yet is enforced by the eviction itself.
+   * (ConsistentListFromCache, Kubernetes 1.31 and later). So Jobs, to which people give names, are listed only where
+   * one may be. A budget that the cache does not know yet is enforced by the eviction itself.
    */
   async readAll(known: ClusterObjects): Promise<LiveObjects | null> {
     const [statefulSet = null, rollout = null, ...budgets] = await allOrAbort(this.signal, (read) =>
@@ -174,7 +174,10 @@ export class ClusterReader {
     return this.#find(persistentVolumes, undefined, name);
   }
 
-  /** Has the API server admit a pod, as a dry run: nothing is stored. Rejects with its answer, which is never an admitted pod of a name that exists. */
+  /**
+   * Has the API server admit a pod, as a dry run: nothing is stored. Rejects with its answer, which is never an
+   * admitted pod of a name that exists.
+   */
   async tryToCreatePod(body: Json, namespace: string): Promise<void> {
     const query = { dryRun: 'All' };
     await this.call({
@@ -302,7 +305,9 @@ function liveObjects(name: string, raw: Raw): LiveObjects | null {
   };
 }
 
-/** Whether two views of a cluster have the same objects, each in the same version. `read` has the known budgets alone. */
+/**
+ * Whether two views of a cluster have the same objects, each in the same version. `read` has the known budgets alone.
+ */
 function isSameVersion(known: LiveObjects, read: LiveObjects): boolean {
   const names = budgetNames(known.objects);
   const versions = ({ objects, rollout }: LiveObjects): readonly string[] => {

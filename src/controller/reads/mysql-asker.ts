@@ -30,8 +30,8 @@ const mostCharacters = 300;
 const nothing = { said: new Map(), writes: [] } as const;
 
 /**
- * Asks with the account that MOCO makes for reading. Its password is read from MOCO's Secret each time, is kept nowhere, and
- * goes to no one but the members of that cluster.
+ * Asks with the account that MOCO makes for reading. Its password is read from MOCO's Secret each time, is kept
+ * nowhere, and goes to no one but the members of that cluster.
  */
 export class SecretAsker implements MysqlAsker {
   readonly #client: ApiClient;

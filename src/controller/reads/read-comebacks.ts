@@ -1,5 +1,5 @@
 import type { Decision } from '../../core/decision.ts';
-import type { EndingClaim } from '../../core/readings.ts';
+import type { EndingClaim } from '../../core/on-demand-facts.ts';
 import type { Target } from '../../core/step.ts';
 import type { World } from '../../kube/world.ts';
 import { type Json, object, objects } from '../../moco/json.ts';
@@ -80,7 +80,10 @@ export async function readComebacks(
   return { comebacks, leavingNodes: new Map([...leavingNodes, ...ofOthers]) };
 }
 
-/** How the readings before a step differ from those of its confirmation, which are as fresh as can be and ask no webhook. */
+/**
+ * How the readings before a step differ from those of its confirmation, which are as fresh as can be and ask no
+ * webhook.
+ */
 interface Asks {
   readonly nodeOf: (pod: PodRecord) => Promise<NodeRead>;
   readonly refusalOf: (pod: PodRecord, known: KnownComeback | undefined) => Promise<string | null>;

@@ -1,5 +1,5 @@
 import type { Decision } from '../../core/decision.ts';
-import type { DelayReading } from '../../core/readings.ts';
+import type { DelayReading } from '../../core/on-demand-facts.ts';
 import type { PodGet } from '../../kube/pod-http.ts';
 import { keyOf } from '../../kube/store.ts';
 import type { Log, World } from '../../kube/world.ts';
@@ -34,7 +34,10 @@ export async function readDelaysAwaited(
   return isAsked ? readDelays(objects, known, context, signal) : null;
 }
 
-/** Asks all replicas whose mysqld is ready, in parallel. Resolves to what they say, by the uid of the pod. Never rejects. */
+/**
+ * Asks all replicas whose mysqld is ready, in parallel. Resolves to what they say, by the uid of the pod. Never
+ * rejects.
+ */
 export async function readDelays(
   { cluster, pods }: ClusterObjects,
   known: KnownDelays,

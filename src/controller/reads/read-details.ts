@@ -16,8 +16,8 @@ interface Observed extends ObservedFacts {
 
 /**
  * Reads what no watch delivers and only users need: why a member cannot be created, what a rollout changes in the pod
- * template, and why MOCO writes the StatefulSet again and again. No step waits for it. Resolves to `null` while a step is due, and if
- * nothing is new.
+ * template, and why MOCO writes the StatefulSet again and again. No step waits for it. Resolves to `null` while a step
+ * is due, and if nothing is new.
  */
 export async function readDetails(
   observed: Observed,
@@ -68,8 +68,8 @@ const templateAgainMilliseconds = 300_000;
 
 /**
  * Reads once for each rollout what it changes in the pod template. Both revisions are read from the API server and not
- * kept. Only the status needs the changes, so an unreadable or missing revision blocks nothing. Resolves to what was known if
- * it need not be read.
+ * kept. Only the status needs the changes, so an unreadable or missing revision blocks nothing. Resolves to what was
+ * known if it need not be read.
  */
 export async function readTemplate(
   { rollout, objects }: ObservedFacts,

@@ -24,8 +24,8 @@ type UnreadNodes = 'haveImages' | 'lackImages';
 
 /**
  * Reads what updates in place of this cluster depend on and what is not known: the templates of two revisions, once,
- * and whether the images of containers that would restart are on the nodes. While updates in place are off, only whether
- * one that was begun is over depends on it. Rejects with `ApiError`.
+ * and whether the images of containers that would restart are on the nodes. While updates in place are off, only
+ * whether one that was begun is over depends on it. Rejects with `ApiError`.
  */
 export async function readInPlace(
   { objects, policy }: Pick<ObservedFacts, 'objects' | 'policy'>,

@@ -1,4 +1,4 @@
-import type { TiedToNode } from '../../core/readings.ts';
+import type { TiedToNode } from '../../core/on-demand-facts.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import type { World } from '../../kube/world.ts';
 import { type Json, object, objects, text } from '../../moco/json.ts';
@@ -8,7 +8,9 @@ import type { ClusterReader } from './cluster-reader.ts';
 
 export interface NodeContext {
   readonly api: ClusterReader;
-  /** Nodes and PersistentVolumes have no namespace: whoever works in some namespaces alone may lack the right to them. */
+  /**
+   * Nodes and PersistentVolumes have no namespace: whoever works in some namespaces alone may lack the right to them.
+   */
   readonly mayLackNodes: boolean;
 }
 

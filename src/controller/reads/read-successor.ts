@@ -7,9 +7,8 @@ import {
   isInvalid,
 } from '../../kube/api-error.ts';
 import type { Json } from '../../moco/json.ts';
-import { fitsWithout } from '../../moco/quota.ts';
 import type { PodRecord } from '../../moco/records.ts';
-import { successorOf } from '../../moco/successor.ts';
+import { fitsWithout, successorOf } from '../../moco/successor.ts';
 import type { ClusterReader } from './cluster-reader.ts';
 
 export interface SuccessorContext {
@@ -19,9 +18,9 @@ export interface SuccessorContext {
 }
 
 /**
- * Why the API server would not admit the next pod of a member, from a dry run; `null` if it would. Its name exists, and that is
- * found out last (Kubernetes 1.36; test/cluster/pod-dry-run.test.ts), so `AlreadyExists` is the answer to a pod that is
- * admitted. Rejects with `ApiError` if the API server does not say.
+ * Why the API server would not admit the next pod of a member, from a dry run; `null` if it would. Its name exists, and
+ * that is found out last (Kubernetes 1.36; test/cluster/pod-dry-run.test.ts), so `AlreadyExists` is the answer to a pod
+ * that is admitted. Rejects with `ApiError` if the API server does not say.
  */
 export async function readRefusal(
   pod: PodRecord,

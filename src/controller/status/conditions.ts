@@ -17,8 +17,8 @@ export const deadlineExceeded = 'ProgressDeadlineExceeded';
 /**
  * The conditions are the API of a MySQLRollout; the phase is only for people. `Ready` is True if the rollout is
  * complete. `Reconciling` and `Stalled` are those of kstatus, and at most one of them is True: a rollout that makes
- * progress by itself is reconciling. A rollout that cannot, or has not for progressDeadlineSeconds, is stalled. A rollout
- * that a user keeps waiting is neither. `PolicyInForce` is True if every setting has an effect.
+ * progress by itself is reconciling. A rollout that cannot, or has not for progressDeadlineSeconds, is stalled. A
+ * rollout that a user keeps waiting is neither. `PolicyInForce` is True if every setting has an effect.
  */
 export function conditions(
   before: readonly Condition[],

@@ -10,8 +10,8 @@ type InPlaceProgress = Pick<RolloutProgress, 'disruptions'> & {
 type Recorded = 'updatedInPlace' | 'resizedInPlace' | 'primaryInPlace' | 'mysqldRestarted';
 
 /**
- * What a rollout records of updates in place. A restart of mysqld that they were to avoid is a disruption. `disruptions`
- * are those of the steps.
+ * What a rollout records of updates in place. A restart of mysqld that they were to avoid is a disruption.
+ * `disruptions` are those of the steps.
  */
 export function inPlaceProgressOf(
   known: Pick<RolloutProgress, 'revision' | Recorded>,

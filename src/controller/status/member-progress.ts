@@ -32,9 +32,9 @@ export interface Seen extends Pick<MemberStatus, 'updated' | 'state'> {
 }
 
 /**
- * A stale member that no step has disrupted and that is at the update revision now was updated out of band. `intent`
- * is the step that is about to be done, `unresolved` an earlier one that may still happen, `ended` the step that ended since
- * the status was written. `begins` if the rollout is not recorded yet.
+ * A stale member that no step has disrupted and that is at the update revision now was updated out of band. `intent` is
+ * the step that is about to be done, `unresolved` an earlier one that may still happen, `ended` the step that ended
+ * since the status was written. `begins` if the rollout is not recorded yet.
  */
 export function memberProgressOf(
   known: Partial<RolloutProgress>,
@@ -69,7 +69,10 @@ export function memberProgressOf(
   };
 }
 
-/** Whether the member's pod is the one that a step took. `null` if no step is known to have taken one, or there is no pod. */
+/**
+ * Whether the member's pod is the one that a step took. `null` if no step is known to have taken one, or there is no
+ * pod.
+ */
 function isTakenPod(
   ordinal: number,
   { unavailableMembers = [] }: Partial<RolloutProgress>,
@@ -111,7 +114,10 @@ function inTurn(
   const outOfBand = known.updatedOutOfBand?.filter((ordinal) => !stale.includes(ordinal));
   // In other modes the StatefulSet replaces members by itself, so such a member may be updated as planned.
   if (statefulSet === null || !replacesNobody(statefulSet)) return { waiting: undefined, updatedOutOfBand: outOfBand };
-  const lost = begins === null ? [] : members.filter((one) => isLost(one, begins.earlier));
+  // Either the rollout begins, or it was in a mode of which that is not recorded.
+  const isTaken = ({ ordinal }: Seen): boolean =>
+    known.unavailableMembers?.some((one) => one.ordinal === ordinal) === true;
+  const lost = members.filter((one) => !isTaken(one) && isLost(one, begins?.earlier ?? null));
   const waited = known.waiting ?? [...stale, ...lost.map(({ ordinal }) => ordinal)];
   const restarted = waited.filter((ordinal) => updated.has(ordinal));
   const left = sorted([...waited, ...spared]).filter((ordinal) => !updated.has(ordinal) && !taken.includes(ordinal));
@@ -181,7 +187,10 @@ function isLost({ updated, state, ordinal, revision }: Seen, earlier: RolloutPro
   return earlier?.waiting === undefined || earlier.waiting.includes(ordinal) || revision === earlier.revision;
 }
 
-/** Pods go in these steps. A demotion moves the primary and disrupts no member, and a member that is resized stays stale. */
+/**
+ * Pods go in these steps. A demotion moves the primary and disrupts no member, and a member that is resized stays
+ * stale.
+ */
 const replacing: ReadonlySet<Intent['step']> = new Set(['delete', 'evict', 'restore', 'setPartition']);
 
 const replaces = ({ step }: Intent): boolean => replacing.has(step);

@@ -25,8 +25,8 @@ export const disruptedFor = (revision: string, ended: Finished | null): number =
 
 /**
  * The progress of the rollout to the current update revision, including its end. `null` if there is none. Unchanged
- * while the update revision is unknown. `intent` is the step that is about to be done, `unresolved` an earlier one that may
- * still happen.
+ * while the update revision is unknown. `intent` is the step that is about to be done, `unresolved` an earlier one that
+ * may still happen.
  */
 export function progressOf(
   before: RolloutStatus,
@@ -167,8 +167,8 @@ function demotionIntended(intent: Intent | null): Pick<SwitchoverTries, 'askedAt
 /** What an intent has left once it is invalidated. */
 export interface LeftOver {
   /**
-   * A pod of the intent still carries our demotion for its revision. A demotion that was about to be withdrawn then stays,
-   * until a later step withdraws it.
+   * A pod of the intent still carries our demotion for its revision. A demotion that was about to be withdrawn then
+   * stays, until a later step withdraws it.
    */
   readonly staysDemoted: boolean;
   /** The members whose pods it was to end, and that stay. */

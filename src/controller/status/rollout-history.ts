@@ -55,8 +55,8 @@ type Rollout = Pick<RolloutProgress, 'heldFor' | 'startedAt'>;
 type Shown = RolloutStatus['hold'];
 
 /**
- * How long each rule has held a rollout, once the hold that the status showed has ended: `after` is another one, or none.
- * What was before the rollout does not count.
+ * How long each rule has held a rollout, once the hold that the status showed has ended: `after` is another one, or
+ * none. What was before the rollout does not count.
  */
 export function heldForOf(
   { heldFor = [], startedAt }: Rollout,

@@ -42,8 +42,8 @@ export class StatusClient extends ClusterReader {
   }
 
   /**
-   * Applies the fields of a field manager. Lists are read and written as a whole: the resourceVersion is the precondition,
-   * so that concurrent writers lose no entry.
+   * Applies the fields of a field manager. Lists are read and written as a whole: the resourceVersion is the
+   * precondition, so that concurrent writers lose no entry.
    */
   applyRollout(
     { metadata: { namespace, name, uid, resourceVersion } }: Pick<MySQLRollout, 'metadata'>,
@@ -127,8 +127,8 @@ export class StatusClient extends ClusterReader {
   }
 
   /**
-   * Takes our condition away from the MySQLCluster, if it is there. Resolves to whether it is gone: MOCO may keep writing in
-   * between.
+   * Takes our condition away from the MySQLCluster, if it is there. Resolves to whether it is gone: MOCO may keep
+   * writing in between.
    */
   async removeCompletion({ namespace, name, uid, rolloutComplete }: ClusterObjects['cluster']): Promise<boolean> {
     if (rolloutComplete === null) return true;

@@ -10,7 +10,10 @@ import type { Report } from './pass-report.ts';
 import type { StatusClient } from './status-client.ts';
 import { writeStatus } from './write-status.ts';
 
-/** The milliseconds until more must be written, `statusIn` those until the status is due; `null` if only a change requires that. */
+/**
+ * The milliseconds until more must be written, `statusIn` those until the status is due; `null` if only a change
+ * requires that.
+ */
 export function nextIn({ observation, completion }: Report, statusIn: number | null, memory: Memory): number | null {
   const { hold, requeueAfterSeconds } = observation.decision;
   const heldFor = (seconds: number): number => (seconds - observation.heldForSeconds) * 1000;

@@ -8,8 +8,8 @@ export interface Line {
   /** Steps in the order of preference. The first that no gate holds is done. */
   readonly candidates: (situation: Situation) => readonly Step[];
   /**
-   * If none of its candidates may go, and none waits for another try of its write, the next line is asked. Otherwise the
-   * first one's hold ends the procedure.
+   * If none of its candidates may go, and none waits for another try of its write, the next line is asked. Otherwise
+   * the first one's hold ends the procedure.
    */
   readonly yields?: true;
 }

@@ -22,12 +22,12 @@ import type { RestoreRule, Step } from '../step.ts';
 import { awaitingResize } from '../update-in-place.ts';
 
 // Which revision a pod is to get that is created now. Under OnDelete the StatefulSet controller creates each pod at the
-// update revision, whoever has taken the one before. Under RollingUpdate with partition = replicas it creates each at the
-// current revision, members that were updated as well, and replaces nobody.
+// update revision, whoever has taken the one before. Under RollingUpdate with partition = replicas it creates each at
+// the current revision, members that were updated as well, and replaces nobody.
 
 /**
- * The step that changes what new pods come up at, or that gives a member back its revision; `null` if all is as it should
- * be, or nothing can be done about it.
+ * The step that changes what new pods come up at, or that gives a member back its revision; `null` if all is as it
+ * should be, or nothing can be done about it.
  *
  * @param outcome what the rollout does next, or why it does nothing
  */
@@ -122,9 +122,9 @@ interface Restorable {
 }
 
 /**
- * An updated member that gets back the revision that it had: a person asks for it and it fails, or somebody else has updated
- * it while it was held, and its mysqld has not started since. One that works is left, and a restart of it is no failure: it
- * may have upgraded its data.
+ * An updated member that gets back the revision that it had: a person asks for it and it fails, or somebody else has
+ * updated it while it was held, and its mysqld has not started since. One that works is left, and a restart of it is no
+ * failure: it may have upgraded its data.
  */
 function restorable(situation: Situation): Restorable | null {
   const requested = toRestore(situation);

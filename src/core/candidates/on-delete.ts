@@ -88,8 +88,8 @@ export const membersUnreachable = line({
 });
 
 /**
- * A primary with a dead agent, for example. It has no relay log: where nobody participates, it goes first and alone, and
- * the replicas follow once it serves again.
+ * A primary with a dead agent, for example. It has no relay log: where nobody participates, it goes first and alone,
+ * and the replicas follow once it serves again.
  */
 export const primaryRunning = line({
   takes: 'the due primary that runs without participating: delete',
@@ -145,9 +145,9 @@ function ruleOfUnavailable({ state, primary }: Member): StepRule {
 
 /**
  * The update may repair the sidecar, and the PodDisruptionBudget would refuse an eviction, since it already counts the
- * pod as unavailable. An impaired primary has lost its Service already, and MOCO moves no primary whose pod is not ready
- * (MOCO 0.36, clustering/status.go, isDegraded): it is deleted under the gates of a primary that moves, before healthy
- * replicas, which no eviction takes as long as its pod is not ready.
+ * pod as unavailable. An impaired primary has lost its Service already, and MOCO moves no primary whose pod is not
+ * ready (MOCO 0.36, clustering/status.go, isDegraded): it is deleted under the gates of a primary that moves, before
+ * healthy replicas, which no eviction takes as long as its pod is not ready.
  */
 export const membersImpaired = line({
   takes: 'a due member that is impaired, replicas first: delete',

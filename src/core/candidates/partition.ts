@@ -9,13 +9,13 @@ import { membersDown, membersRunning, nothingDue, primaryRunning } from './on-de
 // Who is next where the StatefulSet controller deletes the pods: the member just below the partition.
 
 /**
- * A cluster that serves nobody: it has never been initialized, or none of its members does any work. The partition would
- * keep a corrected template from them for ever, since their turn comes one after the other. So they are made to come up
- * at the update revision, those that are down alone: one that clones keeps at it. It is what MOCO's documents reach for
- * the first start by terminating the partition unset.
+ * A cluster that serves nobody: it has never been initialized, or none of its members does any work. The partition
+ * would keep a corrected template from them for ever, since their turn comes one after the other. So they are made to
+ * come up at the update revision, those that are down alone: one that clones keeps at it. It is what MOCO's documents
+ * reach for the first start by terminating the partition unset.
  *
- * A deletion can fail for some of them while others start to serve. So once the current revision is the update revision,
- * a member that is down is deleted in any case: it comes up updated, whatever the partition.
+ * A deletion can fail for some of them while others start to serve. So once the current revision is the update
+ * revision, a member that is down is deleted in any case: it comes up updated, whatever the partition.
  */
 const startUnserved = line({
   takes:
@@ -29,8 +29,8 @@ const startUnserved = line({
 });
 
 /**
- * The same once no member has participated for longer than a failover takes, though they run: a restart may be the cure.
- * The primary first and alone; replicas once it leads again.
+ * The same once no member has participated for longer than a failover takes, though they run: a restart may be the
+ * cure. The primary first and alone; replicas once it leads again.
  */
 const restartUnserved = line({
   takes:
@@ -56,7 +56,10 @@ function atUpdateRevision(situation: Situation, step: Step): Step {
   return { kind: 'promoteRevision', revision, replicas, for: 'start', before: step.targets };
 }
 
-/** The partition may stay where it is if nobody is stale and nobody would come up stale: every write of MOCO sets it back. */
+/**
+ * The partition may stay where it is if nobody is stale and nobody would come up stale: every write of MOCO sets it
+ * back.
+ */
 const isDone = (situation: Situation): boolean =>
   situation.members.every(({ updated }) => updated) && comesUpUpdated(situation);
 
@@ -107,7 +110,10 @@ const stillAtWork = line({
   candidates: () => [{ kind: 'none' }],
 });
 
-/** Partition mode has the same gates. Its main step lowers the partition, and the StatefulSet controller deletes the pods. */
+/**
+ * Partition mode has the same gates. Its main step lowers the partition, and the StatefulSet controller deletes the
+ * pods.
+ */
 export const partition = {
   takeBackDemotion,
   release, // it was at OnDelete before

@@ -4,7 +4,10 @@ interface NamedStage {
   readonly stage: string;
 }
 
-/** Why every cluster of a stage may not begin. `cluster` is one of those that it is about, as `namespace/name`; times are Unix seconds. */
+/**
+ * Why every cluster of a stage may not begin. `cluster` is one of those that it is about, as `namespace/name`; times
+ * are Unix seconds.
+ */
 export type StageGate =
   /** More than `maxFailures` of its rollouts fail. */
   | (NamedStage & {
@@ -61,7 +64,9 @@ export interface FleetCounts {
   readonly stalled: number;
   /** How many of the others have needed a slot for longer. */
   readonly ahead: number;
-  /** The cluster, as `namespace/name`, that goes first: none else begins until a member of it has verified its revision. */
+  /**
+   * The cluster, as `namespace/name`, that goes first: none else begins until a member of it has verified its revision.
+   */
   readonly first?: string | undefined;
 }
 

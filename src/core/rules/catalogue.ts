@@ -11,8 +11,8 @@ import type { Asked, AssumedEnd, MemberName, Rule, RuleAttributes } from './rule
 import { failing, unfinished } from './unfinished.ts';
 import { untouchable } from './untouchable.ts';
 
-// Every rule that can block a rollout, once, in the order in which they are asked. Types, sentences, `explain`, documents and
-// the CRD's enum come from here. A new rule is an entry here and its place in the table of gates.
+// Every rule that can block a rollout, once, in the order in which they are asked. Types, sentences, `explain`,
+// documents and the CRD's enum come from here. A new rule is an entry here and its place in the table of gates.
 
 /** How far a rule holds, in the order in which they are asked. */
 export const ruleGroups = {
@@ -90,7 +90,10 @@ export function holdOf(rule: HoldRule, asked: Asked): Hold | null {
 /** How a plan assumes that the hold ends; `null` if only a person ends it. */
 export const assumedEnd = ({ rule }: Hold): AssumedEnd<Hold> | null => (catalogue[rule] as Rule<Hold>).assumed;
 
-/** The entry of a rule; `undefined` for a name that this version does not know, such as one in the status of a later version. */
+/**
+ * The entry of a rule; `undefined` for a name that this version does not know, such as one in the status of a later
+ * version.
+ */
 export const ruleAttributes = (name: string): RuleAttributes | undefined =>
   Object.hasOwn(rules, name) ? rules[name as HoldRule] : undefined;
 

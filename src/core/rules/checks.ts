@@ -1,4 +1,4 @@
-import type { CheckFacts, FailingSeries } from '../readings.ts';
+import type { CheckFacts, FailingSeries } from '../on-demand-facts.ts';
 import { plural, withoutFullStop } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
 import { after, rule } from './rule.ts';

@@ -1,5 +1,11 @@
 import { changed } from '../expected.ts';
-import { type EndingClaim, freshComebackSeconds, hasToBeRead, justCreated, type TiedToNode } from '../readings.ts';
+import {
+  type EndingClaim,
+  freshComebackSeconds,
+  hasToBeRead,
+  justCreated,
+  type TiedToNode,
+} from '../on-demand-facts.ts';
 import { plural, withoutFullStop } from '../sentences.ts';
 import type { Member, Situation } from '../situation.ts';
 import type { MemberFacts } from '../snapshot.ts';
@@ -98,8 +104,9 @@ export const unread = {
 };
 
 /**
- * The claims whose data the end of the pod destroys. A pod that no node takes mounts nothing: where its claim is missing, the
- * StatefulSet controller makes another one anyway. Of any other one the kubelet may have mounted the volume, whatever runs.
+ * The claims whose data the end of the pod destroys. A pod that no node takes mounts nothing: where its claim is
+ * missing, the StatefulSet controller makes another one anyway. Of any other one the kubelet may have mounted the
+ * volume, whatever runs.
  */
 export const endingClaims = ({ comeback, unschedulable }: MemberFacts): readonly EndingClaim[] =>
   (comeback?.claims ?? []).filter(({ state }) => state === 'terminating' || unschedulable === null);

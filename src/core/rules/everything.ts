@@ -194,8 +194,9 @@ export const everything = {
 };
 
 /**
- * While this program is to adopt a StatefulSet, or leaves it to partitions, each of these writes may undo what moves the
- * rollout. An adopted one only waits for the status. It is asked again after a while: no event may follow the last write.
+ * While this program is to adopt a StatefulSet, or leaves it to partitions, each of these writes may undo what moves
+ * the rollout. An adopted one only waits for the status. It is asked again after a while: no event may follow the last
+ * write.
  */
 function isContested(asked: Asked): boolean {
   const { situation } = asked;

@@ -7,8 +7,8 @@ import { after, type Rule, rule } from './rule.ts';
 type HoldOf<Name extends FleetHold['rule']> = Extract<FleetHold, { readonly rule: Name }>;
 
 /**
- * A rule that holds while a wait of its name is not over. `plan --fleet` plays the other clusters; a plan of one cluster counts
- * the wait as over. Each can be overridden for one cluster.
+ * A rule that holds while a wait of its name is not over. `plan --fleet` plays the other clusters; a plan of one
+ * cluster counts the wait as over. Each can be overridden for one cluster.
  */
 const byOthers = <Name extends FleetHold['rule']>(
   name: Name,
@@ -31,7 +31,10 @@ const byOthers = <Name extends FleetHold['rule']>(
 
 const requestedBy = 'a MySQLRolloutSequence';
 
-/** Stages of a MySQLRolloutSequence, and the limits of the fleet: members that are down are replaced, and nothing else happens. */
+/**
+ * Stages of a MySQLRolloutSequence, and the limits of the fleet: members that are down are replaced, and nothing else
+ * happens.
+ */
 export const fleet = {
   SequencesUnreadable: byOthers('SequencesUnreadable', {
     sentence: ({ message }) => `the controller cannot read MySQLRolloutSequences: ${withoutFullStop(message)}`,

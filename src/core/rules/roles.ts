@@ -106,9 +106,9 @@ export function unsettledRoles(
 
 /**
  * MOCO configures replicas in the order of their ordinals, gives up at the first one that it can't configure, and sets
- * the roles afterwards (MOCO 0.36, clustering/operations.go, configure). So a replica may lack its role, and may not even
- * follow, for as long as another one is broken, and the repair of the broken one does not wait for it. Nor does it wait for
- * any other member that runs, once nothing has moved for progressDeadlineSeconds.
+ * the roles afterwards (MOCO 0.36, clustering/operations.go, configure). So a replica may lack its role, and may not
+ * even follow, for as long as another one is broken, and the repair of the broken one does not wait for it. Nor does it
+ * wait for any other member that runs, once nothing has moved for progressDeadlineSeconds.
  */
 export function lacksRoleForOthers({ primary, policy, deadlines, snapshot }: Situation, member: Member): boolean {
   const { participatingForSeconds, role } = member.facts;
@@ -119,5 +119,8 @@ export function lacksRoleForOthers({ primary, policy, deadlines, snapshot }: Sit
   return deadlines.reached(participatingForSeconds ?? mysqld?.notReadyForSeconds ?? 0, policy.failoverGraceSeconds);
 }
 
-/** MOCO reaches its mysqld, and it does not participate: MOCO may fail to configure it. It passes over members that are down. */
+/**
+ * MOCO reaches its mysqld, and it does not participate: MOCO may fail to configure it. It passes over members that are
+ * down.
+ */
 export const mayKeepRolesBack = ({ state, crashLoop }: Member): boolean => state === 'running' && crashLoop === null;

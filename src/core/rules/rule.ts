@@ -47,13 +47,16 @@ export interface RuleAttributes {
   /** How the hold ends, and what to do if it does not. */
   readonly ends: string;
   /**
-   * A person may switch the rule off for a while. Never set where the rule guards an invariant of SPEC.md, nor where MOCO or
-   * Kubernetes would refuse what the rule prevents.
+   * A person may switch the rule off for a while. Never set where the rule guards an invariant of SPEC.md, nor where
+   * MOCO or Kubernetes would refuse what the rule prevents.
    */
   readonly overridable?: true;
   /** What happens when the rule is overridden, where that can not be undone: a sentence without a full stop. */
   readonly overriding?: string;
-  /** The setting, flag or annotation by which a person requests this wait. Such a wait is neither a failure nor a lack of progress. */
+  /**
+   * The setting, flag or annotation by which a person requests this wait. Such a wait is neither a failure nor a lack
+   * of progress.
+   */
   readonly requestedBy?: string;
   /** Every step waits for it, even when all goes well. The Event of the step has announced it. */
   readonly routine?: true;

@@ -4,7 +4,10 @@ import { explainEvidence, plural } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
 import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 
-/** The revision fails where it was tried first. Members that are down get it once the progress deadline has passed without a quorum. */
+/**
+ * The revision fails where it was tried first. Members that are down get it once the progress deadline has passed
+ * without a quorum.
+ */
 export const failing = {
   UpdateRevisionFailing: rule<FailingMember>({
     holds: ({ situation, members, effects }) => {

@@ -31,7 +31,9 @@ export function imagesNeeded({ containers, resources }: InPlaceChange, live: Liv
   return [...changed, ...restarted];
 }
 
-/** Whether a Node reports the image. A node reports at most 50 images by default (nodeStatusMaxImages of the kubelet). */
+/**
+ * Whether a Node reports the image. A node reports at most 50 images by default (nodeStatusMaxImages of the kubelet).
+ */
 export function hasImage(node: Json, image: string): boolean {
   const names = objects(object(node['status'])['images']).flatMap((one) => strings(one['names']));
   return names.map(fullName).includes(fullName(image));

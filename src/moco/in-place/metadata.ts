@@ -11,8 +11,8 @@ const actedOn = /^(moco\.cybozu\.com|moco-rollout\.io)\//;
 const requestsRestart = 'kubectl.kubernetes.io/restartedAt';
 
 /**
- * Why the value of a label or an annotation may not change in a running pod, or `null`. Nobody knows all keys that somebody
- * reads when a pod is created, or changes to have it restarted. So only those that the user names may change.
+ * Why the value of a label or an annotation may not change in a running pod, or `null`. Nobody knows all keys that
+ * somebody reads when a pod is created, or changes to have it restarted. So only those that the user names may change.
  *
  * @param allowed keys; one that ends with `*` stands for all keys that begin so
  */

@@ -14,8 +14,8 @@ export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): 
   if (live === null) return { kind: 'possible', change, resize: null };
   const { resize } = live;
   const isRefused = resize?.state === 'Infeasible' || resize?.state === 'Error';
-  // A resize for another revision, in whose place another one comes. Until then, and for a while after it was made, it keeps
-  // other members from theirs.
+  // A resize for another revision, in whose place another one comes. Until then, and for a while after it was made, it
+  // keeps other members from theirs.
   const isOfAnother = change.resources.length > 0;
   const names = [...new Set([...change.resized, ...resizedOf(live, isOfAnother)])];
   if (names.length === 0 || (isOfAnother && isRefused)) return { kind: 'possible', change, resize: null };
@@ -36,7 +36,9 @@ export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): 
   };
 }
 
-/** Containers that this program has resized, for whatever revision: those of which the kubelet has not made it, or all. */
+/**
+ * Containers that this program has resized, for whatever revision: those of which the kubelet has not made it, or all.
+ */
 const resizedOf = ({ containers, resize }: LivePod, all: boolean): readonly string[] =>
   containers
     .filter((one) => one.resized.length > 0 && (all || (resize !== null && !isActual(one))))

@@ -31,7 +31,9 @@ export function restartNote(
   });
 }
 
-/** mysqld restarted between the resize for the update revision and its patch. Two clocks: the API server's, the node's. */
+/**
+ * mysqld restarted between the resize for the update revision and its patch. Two clocks: the API server's, the node's.
+ */
 export function hasRestartedResized(
   { live, containers }: Pick<PodRecord, 'live' | 'containers'>,
   { resized }: Pick<InPlaceChange, 'resized'>,

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { Checks, prometheusChecks } from '../../../src/controller/cache/check-answers.ts';
-import type { CheckReading } from '../../../src/core/readings.ts';
-import { CheckMetrics } from '../../../src/telemetry/request-metrics.ts';
+import type { CheckReading } from '../../../src/core/on-demand-facts.ts';
+import { CheckMetrics } from '../../../src/telemetry/runtime-metrics.ts';
 import { FakeWorld } from '../../kube/fake-world.ts';
 
 const errant = { name: 'errant', query: 'errant{namespace="$namespace"}' };

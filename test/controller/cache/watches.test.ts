@@ -18,7 +18,7 @@ import {
 import { keyOf } from '../../../src/kube/store.ts';
 import type { ExchangeRequest, ExchangeResponse } from '../../../src/kube/world.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
-import { CacheMetrics } from '../../../src/telemetry/cache-metrics.ts';
+import { CacheMetrics } from '../../../src/telemetry/runtime-metrics.ts';
 import { FakeLog } from '../../kube/fake-log.ts';
 import { answer, FakeWorld, status } from '../../kube/fake-world.ts';
 

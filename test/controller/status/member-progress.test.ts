@@ -292,6 +292,23 @@ describe('the progress of members', () => {
     expect(begins([0], { state: 'terminating', revision: 'earlier' })).to.deep.equal([0, 1]);
   });
 
+  it('begins with them as well when a mode ends in which that is not recorded, unless a step has taken them', () => {
+    const after = (recorded: Partial<RolloutProgress>) =>
+      memberProgressOf(
+        recorded,
+        null,
+        [seen(0), seen(1, { state: 'terminating' })],
+        onDelete,
+        null,
+        noWrites,
+        '2026-01-01T00:01:00Z',
+        null,
+      ).waiting;
+    expect(after({})).to.deep.equal([0, 1]);
+    expect(after({ waiting: [0] })).to.deep.equal([0]);
+    expect(after({ unavailableMembers: [{ ordinal: 1, since: 'then' }] })).to.deep.equal([0]);
+  });
+
   it('begins without a member that an earlier step may still take', () => {
     const unresolved: Intent = {
       id: 'i',

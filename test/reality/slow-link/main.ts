@@ -11,6 +11,11 @@ import { Unavailable } from '../image/unavailable.ts';
 // came back still receives 150 MB over 3 MB/s. Once after minReadySeconds, as without the feature gate ReplicationFacts,
 // and once when MySQL itself says that it has received them. Three real mysqld, semi-synchronous as MOCO sets them up.
 
+if (process.argv.includes('--help')) {
+  console.log('usage: test/reality/slow-link/main.ts [--help]');
+  process.exit(0);
+}
+
 const bytesPerSecond = 3_000_000;
 const transactions = 150;
 const bytesEach = 1_000_000;

@@ -4,7 +4,6 @@ import { stringify } from 'yaml';
 import { realMocoFiles } from '../real-moco/build.ts';
 import { startCertificates } from './certificates.ts';
 import type { Cluster } from './cluster.ts';
-import type { ObjectLoop } from './object-loop.ts';
 
 /** As MOCO's manifests name it, with the tag that its releases have. */
 export const mocoImage = { name: 'ghcr.io/cybozu-go/moco', tag: '0.36.0' } as const;
@@ -14,7 +13,7 @@ const namespace = 'moco-system';
  * Installs MOCO in a cluster from its own `config/default`. Its images have to be there. Resolves once its webhooks
  * answer, to what stands in for cert-manager until it is stopped.
  */
-export async function installMoco(cluster: Cluster): Promise<Pick<ObjectLoop<never>, 'stop'>> {
+export async function installMoco(cluster: Cluster): Promise<{ stop(): Promise<void> }> {
   const { configuration } = await realMocoFiles();
   const certificates = await startCertificates(cluster, configuration);
   const directory = join(cluster.directory, 'moco');

@@ -78,6 +78,8 @@ export class ClusterServers {
       `--root-ca-file=${this.ca.bundlePath}`,
       `--service-account-private-key-file=${this.#serviceAccountKey}`,
       '--use-service-account-credentials=true',
+      // It makes its default, outside of the cluster's directory.
+      `--flex-volume-plugin-dir=${join(this.#directory, 'volume-plugins')}`,
       '--bind-address=127.0.0.1',
       ...this.#options.controllerManagerFlags,
     ]);

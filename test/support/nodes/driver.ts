@@ -2,9 +2,10 @@ import type { Log, World } from '../../../src/kube/world.ts';
 import { mysqldContainer, roleLabel } from '../../../src/moco/names.ts';
 import type { ObjectClient } from '../object-client.ts';
 import { createClusterObjects } from './cluster-objects.ts';
-import { FaultScript, withContainerFault, withRestart } from './fault-script.ts';
+import { withContainerFault, withRestart } from './fault-script.ts';
 import type { ContainerFault, PodFaults, ResizeFault } from './faults.ts';
 import { type Databases, Kubelets } from './kubelets.ts';
+import { PodLooks } from './pod-looks.ts';
 import type { ContainerRuntime } from './runtime.ts';
 import { defaultSettings, type NodesSettings } from './settings.ts';
 import { Volumes } from './volumes.ts';
@@ -45,7 +46,7 @@ export async function startNodes(options: NodesOptions): Promise<Nodes> {
 export class Nodes {
   readonly #settings: NodesSettings;
   readonly #settingsOf = new Map<string, Partial<NodesSettings>>();
-  readonly #faults = new FaultScript();
+  readonly #looks = new PodLooks();
   readonly #kubelets: Kubelets;
   readonly #volumes: Volumes;
   readonly #stopping = new AbortController();
@@ -58,7 +59,7 @@ export class Nodes {
     const dependencies: Dependencies = { client, world, log, namespaces: namespaces ?? null };
     this.#kubelets = new Kubelets({
       ...dependencies,
-      faults: this.#faults,
+      looks: this.#looks,
       settingsOf: (namespace) => ({ ...this.#settings, ...this.#settingsOf.get(namespace) }),
       databases: databases ?? null,
       runtime: runtime ?? null,
@@ -127,13 +128,13 @@ export class Nodes {
 
   /** No node accepts a pod of this name, present or future. */
   neverSchedule(namespace: string, pod: string): void {
-    this.#faults.change(namespace, pod, null, (faults) => ({ ...faults, neverScheduled: true }));
+    this.#looks.faults.change(namespace, pod, null, (faults) => ({ ...faults, neverScheduled: true }));
     this.#kubelets.look(namespace, pod);
   }
 
   /** Removes every injected fault. A container in back-off starts at once. */
   heal(namespace: string, pod: string): void {
-    this.#faults.heal(namespace, pod);
+    this.#looks.faults.heal(namespace, pod);
     this.#kubelets.look(namespace, pod);
   }
 
@@ -148,7 +149,7 @@ export class Nodes {
     if (uid === undefined) {
       throw new Error(`Expected a pod ${namespace}/${name} to give a fault to, found none`);
     }
-    this.#faults.change(namespace, name, uid, change);
+    this.#looks.faults.change(namespace, name, uid, change);
     this.#kubelets.look(namespace, name);
   }
 }

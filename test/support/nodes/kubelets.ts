@@ -1,15 +1,13 @@
 import type { Reflector } from '../../../src/kube/reflector.ts';
 import { pods } from '../../../src/kube/resource.ts';
 import { Store } from '../../../src/kube/store.ts';
-import { clusterNameLabel, mysqldContainer } from '../../../src/moco/names.ts';
+import { clusterNameLabel } from '../../../src/moco/names.ts';
+import { carryOut } from '../carry-out.ts';
 import { Loop } from '../moco/loop.ts';
 import { Addresses } from './addresses.ts';
-import { nodeNames } from './cluster-objects.ts';
-import type { FaultScript } from './fault-script.ts';
-import { kubeletStep } from './kubelet.ts';
 import type { Pod } from './objects.ts';
 import { perform } from './perform.ts';
-import type { PodMemory } from './pod-memory.ts';
+import type { PodLooks } from './pod-looks.ts';
 import type { ContainerRuntime } from './runtime.ts';
 import type { NodesSettings } from './settings.ts';
 import { type Cached, type Dependencies, reportFailure, watch } from './watch.ts';
@@ -23,7 +21,7 @@ export interface Databases {
 }
 
 export interface KubeletsOptions extends Dependencies {
-  readonly faults: FaultScript;
+  readonly looks: PodLooks;
   readonly settingsOf: (namespace: string) => NodesSettings;
   /** `null`: every mysqld serves. */
   readonly databases: Databases | null;
@@ -46,7 +44,6 @@ export class Kubelets {
     },
   });
   readonly #loops = new Map<string, Loop>();
-  readonly #memories = new Map<string, PodMemory>();
   readonly #addresses: Addresses;
   readonly #unsubscribe: (() => void) | undefined;
 
@@ -87,7 +84,7 @@ export class Kubelets {
   #changed(before: Cached<Pod> | null, after: Cached<Pod> | null): void {
     if (after === null) {
       if (before !== null) {
-        this.#memories.delete(before.uid);
+        this.#options.looks.forget(before.uid);
         this.#addresses.release(before.uid);
         this.#options.runtime?.remove(before.uid);
       }
@@ -114,44 +111,20 @@ export class Kubelets {
     if (cached === undefined) {
       return null;
     }
-    const { client, world, faults, settingsOf, runtime } = this.#options;
     const { object: pod, uid } = cached;
-    const memory = this.#memories.get(uid) ?? null;
+    const { client, world, settingsOf, databases, runtime } = this.#options;
     const address = this.#addresses.of(uid);
-    const step = kubeletStep({
-      pod,
-      memory,
-      faults: faults.of(namespace, name, uid),
+    const given = {
       settings: settingsOf(namespace),
       now: { monotonicMilliseconds: world.monotonic(), wallMilliseconds: world.wall() },
-      mysqldServes: this.#mysqldServes(pod, memory),
       address,
       runtime: runtime?.podRuntime(pod),
-      nodes: nodeNames,
-    });
-    for (const write of step.writes) {
-      await perform(client, write);
-    }
-    if (this.uidOf(namespace, name) === uid) {
-      this.#memories.set(uid, step.memory);
-      runtime?.sync(pod, address, step.memory);
-    }
-    return step.requeueAfterMilliseconds;
-  }
-
-  /** Only of the current process: the watch may still show the previous one. */
-  #mysqldServes(pod: Pod, memory: PodMemory | null): boolean {
-    const { databases } = this.#options;
-    if (databases === null) {
-      return true;
-    }
-    const known = memory?.containers.find(({ name }) => name === mysqldContainer);
-    const shown = pod.status?.containerStatuses?.find(({ name }) => name === mysqldContainer);
-    return (
-      known?.state.kind === 'running' &&
-      shown?.state.running !== undefined &&
-      shown.restartCount === known.restarts &&
-      databases.mysqldReady(pod)
-    );
+    };
+    const isThere = (): boolean => this.uidOf(namespace, name) === uid;
+    const look = this.#options.looks.look(pod, given, databases && ((one) => databases.mysqldReady(one)), isThere);
+    const again = await carryOut(look, (write) => perform(client, write));
+    const memory = this.#options.looks.memory(uid);
+    if (isThere() && memory !== undefined) runtime?.sync(pod, address, memory);
+    return again;
   }
 }

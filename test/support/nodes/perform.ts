@@ -1,44 +1,47 @@
-import { persistentVolumeClaims, pods } from '../../../src/kube/resource.ts';
+import type { ContentType } from '../../../src/kube/api-client.ts';
+import { path, persistentVolumeClaims, pods } from '../../../src/kube/resource.ts';
 import type { ObjectClient } from '../object-client.ts';
 import type { ClaimWrite } from './claims.ts';
 import type { PodWrite } from './write.ts';
 
 const strategicMergePatch = 'application/strategic-merge-patch+json';
 
-/** Performs one write, once. Rejects with the API server's error. */
-export async function perform(client: ObjectClient, write: PodWrite | ClaimWrite): Promise<void> {
+interface Request {
+  readonly method: 'POST' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly contentType?: ContentType;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** What a write sends to the API server. */
+export function requestOf(write: PodWrite | ClaimWrite): Request {
   const { namespace, name } = write;
-  const options = { priority: 'status', retries: 0 } as const;
   switch (write.verb) {
     case 'bind': {
-      const body = {
-        apiVersion: 'v1',
-        kind: 'Binding',
-        metadata: { namespace, name, uid: write.uid },
-        target: { apiVersion: 'v1', kind: 'Node', name: write.node },
-      };
-      await client.create(pods, { namespace, name, subresource: 'binding' }, body, options);
-      return;
+      const target = { apiVersion: 'v1', kind: 'Node', name: write.node };
+      const body = { apiVersion: 'v1', kind: 'Binding', metadata: { namespace, name, uid: write.uid }, target };
+      return { method: 'POST', path: path(pods, { namespace, name, subresource: 'binding' }), body };
     }
     case 'patchStatus': {
       const body = { metadata: { uid: write.uid }, status: write.status };
-      await client.patch(pods, { namespace, name, subresource: 'status' }, strategicMergePatch, body, options);
-      return;
+      const target = path(pods, { namespace, name, subresource: 'status' });
+      return { method: 'PATCH', path: target, contentType: strategicMergePatch, body };
     }
     case 'delete': {
       const { graceSeconds, uid } = write;
-      const body = {
-        apiVersion: 'v1',
-        kind: 'DeleteOptions',
-        preconditions: { uid },
-        ...(graceSeconds === null ? {} : { gracePeriodSeconds: graceSeconds }),
-      };
-      await client.remove(pods, { namespace, name }, body, options);
-      return;
+      const grace = graceSeconds === null ? {} : { gracePeriodSeconds: graceSeconds };
+      const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid }, ...grace };
+      return { method: 'DELETE', path: path(pods, { namespace, name }), body };
     }
     case 'patchClaim': {
       const place = { namespace, name, ...(write.subresource === null ? {} : { subresource: write.subresource }) };
-      await client.patch(persistentVolumeClaims, place, strategicMergePatch, write.body, options);
+      const target = path(persistentVolumeClaims, place);
+      return { method: 'PATCH', path: target, contentType: strategicMergePatch, body: write.body };
     }
   }
+}
+
+/** Performs one write, once. Rejects with the API server's error. */
+export async function perform(client: ObjectClient, write: PodWrite | ClaimWrite): Promise<void> {
+  await client.call({ ...requestOf(write), priority: 'status', retries: 0 });
 }

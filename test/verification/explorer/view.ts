@@ -1,8 +1,8 @@
 import type { InPlaceUpdate, RestartInPlace } from '../../../src/core/in-place-changes.ts';
 import type { MysqlReading } from '../../../src/core/mysql-reading.ts';
+import type { ReplicationDelay } from '../../../src/core/on-demand-facts.ts';
+import { justCreated } from '../../../src/core/on-demand-facts.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
-import type { ReplicationDelay } from '../../../src/core/readings.ts';
-import { justCreated } from '../../../src/core/readings.ts';
 import type {
   BackupJobFacts,
   ClusterSnapshot,

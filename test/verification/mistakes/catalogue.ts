@@ -1,7 +1,7 @@
 import { decide } from '../../../src/core/decide.ts';
 import type { Step } from '../../../src/core/decision.ts';
 import type { Resize } from '../../../src/core/in-place-changes.ts';
-import { justCreated } from '../../../src/core/readings.ts';
+import { justCreated } from '../../../src/core/on-demand-facts.ts';
 import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
 import { noDelays } from '../../core/replication-delays.ts';
 import { type Family, type World, worldOf } from '../explorer/world.ts';

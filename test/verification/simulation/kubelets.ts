@@ -1,13 +1,11 @@
-import { path, pods } from '../../../src/kube/resource.ts';
-import { mysqldContainer } from '../../../src/moco/names.ts';
+import { pods } from '../../../src/kube/resource.ts';
 import type { ApiServer } from '../../support/api-server/api-server.ts';
 import type { StoredObject } from '../../support/api-server/stored-object.ts';
-import { nodeNames } from '../../support/nodes/cluster-objects.ts';
-import { FaultScript } from '../../support/nodes/fault-script.ts';
+import { carryOutAtOnce } from '../../support/carry-out.ts';
 import type { PodFaults } from '../../support/nodes/faults.ts';
-import { kubeletStep } from '../../support/nodes/kubelet.ts';
 import type { Pod } from '../../support/nodes/objects.ts';
-import type { PodMemory } from '../../support/nodes/pod-memory.ts';
+import { requestOf } from '../../support/nodes/perform.ts';
+import { PodLooks } from '../../support/nodes/pod-looks.ts';
 import type { NodesSettings } from '../../support/nodes/settings.ts';
 import type { PodWrite } from '../../support/nodes/write.ts';
 import type { VirtualClock } from './clock.ts';
@@ -26,18 +24,17 @@ export interface KubeletsOptions {
   readonly mysqldServes: (pod: Pod) => boolean;
 }
 
-/** Scheduler, kubelets and node controller: the pure step of `test/support/nodes` over every pod, its writes performed at once. */
+/** Scheduler, kubelets and node controller: the looks of `test/support/nodes` at every pod, their writes performed at once. */
 export class Kubelets {
   readonly #options: KubeletsOptions;
-  readonly #memories = new Map<string, PodMemory>();
-  readonly #faults = new FaultScript();
+  readonly #looks = new PodLooks();
   readonly #planned = new Map<string, { readonly atMilliseconds: number; readonly cancel: () => void }>();
 
   constructor(options: KubeletsOptions) {
     this.#options = options;
     options.server.store.subscribe(({ kind, object, type }) => {
       if (kind !== pods) return;
-      if (type === 'DELETED') this.#memories.delete(object.metadata.uid);
+      if (type === 'DELETED') this.#looks.forget(object.metadata.uid);
       else this.#plan(object, lookMilliseconds);
     });
   }
@@ -50,18 +47,18 @@ export class Kubelets {
   fault(namespace: string, name: string, change: (faults: PodFaults) => PodFaults): boolean {
     const pod = this.#options.server.store.get(pods, namespace, name);
     if (pod === null) return false;
-    this.#faults.change(namespace, name, pod.metadata.uid, change);
+    this.#looks.faults.change(namespace, name, pod.metadata.uid, change);
     this.#plan(pod, 0);
     return true;
   }
 
   /** Changes the faults of every pod of this name. */
   faultPlace(namespace: string, name: string, change: (faults: PodFaults) => PodFaults): void {
-    this.#faults.change(namespace, name, null, change);
+    this.#looks.faults.change(namespace, name, null, change);
   }
 
   heal(namespace: string, name: string): void {
-    this.#faults.heal(namespace, name);
+    this.#looks.faults.heal(namespace, name);
     const pod = this.#options.server.store.get(pods, namespace, name);
     if (pod !== null) this.#plan(pod, 0);
   }
@@ -83,57 +80,21 @@ export class Kubelets {
   }
 
   #look(stored: StoredObject): number | null {
-    const { clock, wall, settingsOf } = this.#options;
+    const { clock, server, wall, settingsOf, mysqldServes } = this.#options;
     const pod = stored as unknown as Pod;
     const { namespace, name, uid } = pod.metadata;
-    const memory = this.#memories.get(uid) ?? null;
-    const step = kubeletStep({
-      pod,
-      memory,
-      faults: this.#faults.of(namespace, name, uid),
+    const given = {
       settings: settingsOf(name),
       now: { monotonicMilliseconds: clock.nowMilliseconds, wallMilliseconds: wall() },
-      mysqldServes: this.#mysqldServes(pod, memory),
       address: '127.0.1.1',
-      nodes: nodeNames,
-    });
-    if (!step.writes.every((write) => this.#write(write))) return retryMilliseconds;
-    if (this.#options.server.store.get(pods, namespace, name)?.metadata.uid === uid)
-      this.#memories.set(uid, step.memory);
-    return step.requeueAfterMilliseconds;
-  }
-
-  #mysqldServes(pod: Pod, memory: PodMemory | null): boolean {
-    const known = memory?.containers.find(({ name }) => name === mysqldContainer);
-    const shown = pod.status?.containerStatuses?.find(({ name }) => name === mysqldContainer);
-    return (
-      known?.state.kind === 'running' &&
-      shown?.state.running !== undefined &&
-      shown.restartCount === known.restarts &&
-      this.#options.mysqldServes(pod)
-    );
+    };
+    const isThere = (): boolean => server.store.get(pods, namespace, name)?.metadata.uid === uid;
+    const look = this.#looks.look(pod, given, mysqldServes, isThere);
+    return carryOutAtOnce(look, (write) => this.#write(write), retryMilliseconds);
   }
 
   #write(write: PodWrite): boolean {
-    const { server } = this.#options;
-    const target = path(pods, write);
-    const metadata = { namespace: write.namespace, name: write.name, uid: write.uid };
-    switch (write.verb) {
-      case 'bind': {
-        const body = { metadata, target: { name: write.node } };
-        return server.handle({ method: 'POST', path: `${target}/binding`, body, actor }).code < 300;
-      }
-      case 'patchStatus': {
-        const contentType = 'application/strategic-merge-patch+json';
-        const body = { metadata: { uid: write.uid }, status: write.status };
-        return server.handle({ method: 'PATCH', path: `${target}/status`, contentType, body, actor }).code < 300;
-      }
-      case 'delete': {
-        const grace = write.graceSeconds === null ? {} : { gracePeriodSeconds: write.graceSeconds };
-        const body = { preconditions: { uid: write.uid }, ...grace };
-        const { code } = server.handle({ method: 'DELETE', path: target, body, actor });
-        return code < 300 || code === 404;
-      }
-    }
+    const { code } = this.#options.server.handle({ ...requestOf(write), actor });
+    return code < 300 || (write.verb === 'delete' && code === 404);
   }
 }

@@ -1,5 +1,5 @@
 import type { DelayReader } from '../../../src/controller/reads/read-delays.ts';
-import type { DelayReading } from '../../../src/core/readings.ts';
+import type { DelayReading } from '../../../src/core/on-demand-facts.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { annotationOn, demoteAnnotation } from '../../../src/moco/names.ts';
 import type { ApiAnswer, ApiRequest } from '../../support/api-server/api-answer.ts';

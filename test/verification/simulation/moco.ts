@@ -7,7 +7,7 @@ import { type Faults, noFaults } from '../../support/moco/faults.ts';
 import { storageClasses, writtenKinds } from '../../support/moco/kinds.ts';
 import { Looks } from '../../support/moco/looks.ts';
 import { mocoManager } from '../../support/moco/names.ts';
-import type { Pod, StorageClass } from '../../support/moco/objects.ts';
+import type { Pod } from '../../support/moco/objects.ts';
 import { requestOf } from '../../support/moco/perform.ts';
 import { same } from '../../support/moco/same.ts';
 import type { Settings } from '../../support/moco/settings.ts';
@@ -202,7 +202,7 @@ export class Moco {
               ({ metadata }) => metadata.namespace === namespace && metadata.labels?.[clusterNameLabel] === clusterName,
             );
     const of = own as <K extends WrittenKind>(kind: K) => readonly ObjectOf[K][];
-    return viewOf(clusterName, of, store.all(storageClasses) as unknown as readonly StorageClass[]);
+    return viewOf(clusterName, of, store.all(storageClasses));
   }
 }
 

@@ -9,7 +9,8 @@ import { ObjectClient } from '../../../../test/support/object-client.ts';
 import { restartOf } from '../restart.ts';
 
 // MOCO and the nodes in a separate process, so that their resource use is measured separately. Gets the paths of two
-// kubeconfigs, MOCO's and the nodes', and the seconds of a termination; prints when it is ready, and runs until it is killed.
+// kubeconfigs, MOCO's and the nodes', and the seconds of a termination; prints when it is ready, and runs until it is
+// killed.
 
 /** As in the demo: the delays of the stand-ins are not measured. */
 const attentive = { notice: 5, healthyTrue: 20 };

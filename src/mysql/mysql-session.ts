@@ -46,8 +46,9 @@ const deniedCodes: ReadonlySet<string> = new Set([
 const noTls = 'HANDSHAKE_NO_SSL_SUPPORT';
 
 /**
- * One conversation with a mysqld, which may be any server: it costs at most a second and a bounded buffer. With TLS where the
- * server offers it; its certificate is not verified, since mysqld makes it itself. Rejects with {@link MysqlError}.
+ * One conversation with a mysqld, which may be any server: it costs at most a second and a bounded buffer. With TLS
+ * where the server offers it; its certificate is not verified, since mysqld makes it itself. Rejects with {@link
+ * MysqlError}.
  */
 export async function converse<T>(
   world: World,
@@ -56,6 +57,8 @@ export async function converse<T>(
   signal: AbortSignal,
   work: (query: Query) => Promise<T>,
 ): Promise<T> {
+  // It is large, and loading it the first time may take longer than a conversation.
+  await import('mysql2');
   const limit = new TimeLimit(world, conversationMilliseconds, signal);
   const open = (tls: boolean): Promise<T> => conversation(address, account, tls, limit.signal, work);
   try {
@@ -78,8 +81,8 @@ async function conversation<T>(
   work: (query: Query) => Promise<T>,
 ): Promise<T> {
   if (isIP(ip) === 0) throw new MysqlError('the pod has no IP address');
-  // Only where it is used: it is large.
-  const { createConnection } = await import('mysql2');
+  // Only where it is used: it is large. A bundle has nothing of a CommonJS module but its default.
+  const { createConnection } = (await import('mysql2')).default;
   signal.throwIfAborted();
   const socket = new BoundedStream(connect({ host: ip, port, noDelay: true }), mostBytes);
   const connection = createConnection({

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fitsWithout } from '../../src/moco/quota.ts';
+import { fitsWithout } from '../../src/moco/successor.ts';
 
 const container = (cpu: string, memory: string, more: object = {}): object => ({
   resources: { requests: { cpu, memory }, limits: { cpu: '2', memory } },

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { CacheMetrics } from '../../src/telemetry/cache-metrics.ts';
+import { CacheMetrics } from '../../src/telemetry/runtime-metrics.ts';
 
 describe('metrics of the cache', () => {
   let registry: Registry;

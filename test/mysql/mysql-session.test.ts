@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { realWorld } from '../../src/kube/world.ts';
+import { converse, MysqlError } from '../../src/mysql/mysql-session.ts';
 import { readCluster } from '../../src/mysql/read-cluster.ts';
-import { converse, MysqlError } from '../../src/mysql/session.ts';
 import { askWhoItIs } from '../../src/mysql/statements.ts';
 import { error, floods, greeting, HostileServer, letsIn, ok, packet } from './hostile-server.ts';
 

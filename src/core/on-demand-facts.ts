@@ -49,7 +49,9 @@ export interface TiedToNode {
 /** A PersistentVolumeClaim that only the pod keeps: its protection ends with the pod (kubernetes.io/pvc-protection). */
 export interface EndingClaim {
   readonly name: string;
-  /** `terminating`: its deletion has been requested. `missing`: it is gone, and the pod still has the volume mounted. */
+  /**
+   * `terminating`: its deletion has been requested. `missing`: it is gone, and the pod still has the volume mounted.
+   */
   readonly state: 'terminating' | 'missing';
 }
 
