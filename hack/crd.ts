@@ -82,7 +82,6 @@ const sources: readonly Source[] = [
     columns: [
       ['Priority', 'integer', '.spec.priority', 'Which of several policies has precedence.'],
       ['Strategy', 'string', '.spec.settings.strategy', 'The default for who replaces pods.'],
-      ['Paused', 'boolean', '.spec.settings.paused', 'Whether rollouts are paused by default.'],
       [
         'Enforced-Paused',
         'boolean',
@@ -94,7 +93,7 @@ const sources: readonly Source[] = [
       age,
     ],
     wideColumns: [
-      ['Members', 'integer', '.status.members', 'The number of members of these clusters.'],
+      ['Paused', 'boolean', '.spec.settings.paused', 'Whether rollouts are paused by default.'],
       ['Selects', 'string', '.status.conditions[?(@.type=="Selects")].message', 'Why it selects nothing.'],
       ['Problem', 'string', '.status.conditions[?(@.type=="Readable")].message', 'The first field that is not valid.'],
     ],

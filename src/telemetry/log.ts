@@ -89,19 +89,15 @@ export function createLog({ level, format, destination: given }: LogOptions): Lo
 const hasError = (fields: unknown): fields is { readonly error: Error } =>
   typeof fields === 'object' && fields !== null && 'error' in fields && fields.error instanceof Error;
 
-/** Errors that are serialized already. */
-const serialized = new WeakSet<object>();
-
-/** As the serializer would have it, but for the stack. */
+/** As the serializer would have it, but for the stack. It takes such an object as it is. */
 function withoutStack(error: Error): object {
   const { stack: _, ...shown } = stdSerializers.err(error);
-  serialized.add(shown);
   return shown;
 }
 
 function serializeError(thrown: unknown): unknown {
-  if (typeof thrown === 'object' && thrown !== null && serialized.has(thrown)) return thrown;
-  return thrown instanceof Error ? stdSerializers.err(thrown) : { message: String(thrown) };
+  if (thrown instanceof Error) return stdSerializers.err(thrown);
+  return typeof thrown === 'object' && thrown !== null ? thrown : { message: String(thrown) };
 }
 
 const levelWidth = 5;

@@ -190,14 +190,13 @@ describe('the API server and MySQLRollout', function () {
       'NAME',
       'PRIORITY',
       'STRATEGY',
-      'PAUSED',
       'ENFORCED-PAUSED',
       'CLUSTERS',
       'MEMBERS',
       'READABLE',
       'AGE',
     ]);
-    expect(row?.slice(0, 5)).to.deep.equal(['some', '7', 'Partition', 'true', 'true']);
+    expect(row?.slice(0, 4)).to.deep.equal(['some', '7', 'Partition', 'true']);
   });
 
   it('know a MySQLRollout by its short name and show its columns', async () => {
