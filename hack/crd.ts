@@ -89,6 +89,7 @@ const sources: readonly Source[] = [
         'Whether rollouts are paused, whatever their MySQLRollouts say.',
       ],
       ['Clusters', 'integer', '.status.clusters', 'The number of MySQLClusters that the policy selects.'],
+      ['Members', 'integer', '.status.members', 'The number of members of these clusters.'],
       ['Readable', 'string', '.status.conditions[?(@.type=="Readable")].status', 'Whether every field is valid.'],
       age,
     ],
