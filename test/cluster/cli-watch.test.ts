@@ -96,7 +96,9 @@ describe('status --watch on a real control plane', () => {
     const { status, out, err } = await elsewhere.ended;
     expect({ status, err }).to.deep.equal({ status: 130, err: '' });
     const lines = out.trimEnd().split('\n');
-    expect(lines.every((line) => line.startsWith(`${cluster.namespace}/x  `))).to.equal(true);
-    expect(lines.filter((line, index) => line === lines[index - 1])).to.deep.equal([]);
+    const timed = new RegExp(`^\\d{4}-\\d{2}-\\d{2}T[\\d:]{8}Z  (${cluster.namespace}/x  .*)$`);
+    const told = lines.map((line) => timed.exec(line)?.[1] ?? `no line of the cluster with its time: ${line}`);
+    expect(told.filter((line) => line.startsWith('no line'))).to.deep.equal([]);
+    expect(told.filter((line, index) => line === told[index - 1])).to.deep.equal([]);
   });
 });

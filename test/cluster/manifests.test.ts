@@ -32,7 +32,7 @@ describe('the API server and the manifests', function () {
   after(() => controlPlane?.stop());
 
   it('build with kustomize into all objects of the directories', async () => {
-    const options = /^(samples|webhook|webhook-server|partition-driver|prometheus|gitops|in-place)\//;
+    const options = /^(samples|webhook|webhook-server|partition-driver|prometheus|gitops|in-place|replication-facts)\//;
     const held = (await readManifests()).filter(({ file }) => !options.test(file)).map(nameOf);
     expect(built.map(nameOf)).to.have.members([...new Set(held)]);
   });
@@ -152,11 +152,12 @@ describe('the API server and the manifests', function () {
       expect(await setting('otto', 'new', { approvedRevision: 'moco-test-1', overrides })).to.equal('');
     });
 
-    it('let other users neither set nor remove them', async () => {
+    it('let other users neither set nor remove an approval, and end overrides but not begin one', async () => {
       const kept = { approvedRevision: 'moco-test-1', overrides };
       expect(await setting('ed', 'ed', { paused: true, ...kept })).to.equal('');
-      expect(await setting('ed', 'ed', { paused: true, approvedRevision: 'moco-test-1' })).to.contain('spec.overrides');
       expect(await setting('ed', 'ed', { paused: true, overrides })).to.contain('spec.approvedRevision');
+      expect(await setting('ed', 'ed', { paused: true, approvedRevision: 'moco-test-1' })).to.equal('');
+      expect(await setting('ed', 'ed', { paused: true, ...kept })).to.contain('spec.overrides');
     });
 
     it('let only users with the right enforce write, change and delete policies with enforced settings', async () => {

@@ -7,7 +7,7 @@ import { API, type Checker } from 'typescript/unstable/sync';
 import { logFields } from '../../src/telemetry/log.ts';
 
 const deadlineMilliseconds = 60_000;
-const logCall = /(?:^|[.#])log(?:\.(?:debug|info|warn|error)|\[\w+\])$/;
+const logCall = /(?:^|[.#])log(?:\.(?:debug|info|warn|error)|\[[\w.]+\])$/;
 
 interface Logged {
   /** `file:line` */

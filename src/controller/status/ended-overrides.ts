@@ -40,6 +40,6 @@ export async function removeEndedOverrides(
     // Another write of it comes back here.
     if (isConflict(error)) rememberEndedOverrides(memory, '');
     const { namespace, name } = rollout.metadata;
-    log.warn({ cluster: keyOf(namespace, name), ended: known, error }, 'could not remove overrides that have ended');
+    log.warn({ cluster: keyOf(namespace, name), error }, 'could not remove overrides that have ended');
   }
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { clusterNameLabel } from '../../../src/moco/names.ts';
+import { appNameLabel, appNameOfMoco, clusterNameLabel } from '../../../src/moco/names.ts';
 import type {
   WitnessedBudget,
   WitnessedCluster,
@@ -71,8 +71,9 @@ export const nothing: Moment = {
   participatingSince: new Map(),
 };
 
-/** The cluster that an object belongs to, `null` for one that belongs to none. */
+/** The cluster that an object belongs to, `null` for one that belongs to none, as the pod of a backup. */
 export function clusterOf(kind: WitnessedKind, { metadata }: WitnessedObject): string | null {
+  if (kind === 'Pod' && metadata.labels?.[appNameLabel] !== appNameOfMoco) return null;
   const name = kind === 'MySQLCluster' || kind === 'MySQLRollout' ? metadata.name : metadata.labels?.[clusterNameLabel];
   return name === undefined ? null : `${metadata.namespace ?? ''}/${name}`;
 }
