@@ -51,6 +51,12 @@ const cluster: readonly object[] = [
   { apiVersion: 'v1', kind: 'Pod', metadata: { ...named('moco-test-0', 'default'), labels }, spec: podSpec },
   { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: named('moco-rollout', 'moco-rollout-system') },
   {
+    apiVersion: 'moco-rollout.io/v1alpha1',
+    kind: 'MySQLRolloutPolicy',
+    metadata: named('test'),
+    spec: { settings: {} },
+  },
+  {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'MutatingWebhookConfiguration',
     metadata: named('moco-rollout-partition-webhook-configuration'),
