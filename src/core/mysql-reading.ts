@@ -5,8 +5,8 @@ export interface MysqlReading {
   /** Why no member can be asked, as a sentence without a full stop. Then the rules use what is known without. */
   readonly problem: string | null;
   readonly members: readonly MemberReading[];
-  /** Open writes of the primary, the oldest first. Empty unless they were asked for. */
-  readonly writes: readonly OpenWrite[];
+  /** Open writes of the primary, the oldest first. `null` if it was not asked for them, or did not say. */
+  readonly writes: readonly OpenWrite[] | null;
   /** Seconds for which a switchover has waited for open writes. 0 while it does not. */
   readonly waitedForWritesSeconds: number;
 }

@@ -24,7 +24,8 @@ export interface Question {
 
 export interface Answers {
   readonly said: ReadonlyMap<string, MemberSaid>;
-  readonly writes: readonly OpenWriteNow[];
+  /** `null` if no switchover is next, or the primary did not say. */
+  readonly writes: readonly OpenWriteNow[] | null;
   /** Every member that could be asked has refused the account. */
   readonly isDenied: boolean;
 }
@@ -78,7 +79,7 @@ export async function readCluster(world: World, question: Question, signal: Abor
       ? await ask(primary, (query) => quietest(world, query, signal))
       : null;
   const isDenied = denied.size > 0 && [...said.values()].every(({ kind }) => kind === 'unknown');
-  return { said, writes: writes ?? [], isDenied };
+  return { said, writes, isDenied };
 }
 
 /**

@@ -145,11 +145,11 @@ describe('a real mysqld', function () {
     await reads.query('SELECT * FROM d.t');
     const waiting = waits.query("UPDATE d.t SET v = 'y' WHERE id = 1");
     const shown = async () =>
-      (await answers()).writes.map(({ user: by, host, waitsFor }) => `${by}@${host} ${waitsFor}`).toSorted();
+      ((await answers()).writes ?? []).map(({ user: by, host, waitsFor }) => `${by}@${host} ${waitsFor}`).toSorted();
     await until(shown, ['root@localhost client', 'root@localhost rowLock']);
     const altering = alters.query('ALTER TABLE d.t ADD COLUMN z INT');
     await until(shown, ['root@localhost client', 'root@localhost metadataLock', 'root@localhost rowLock']);
-    expect((await answers({ forSwitchover: false })).writes).to.deep.equal([]);
+    expect((await answers({ forSwitchover: false })).writes).to.equal(null);
     await idle.query('ROLLBACK');
     await reads.query('ROLLBACK');
     await Promise.all([waiting, altering]);

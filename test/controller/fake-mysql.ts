@@ -17,9 +17,9 @@ export class FakeMysql implements MysqlAsker {
 
   ask({ primary, replicas, forSwitchover }: MysqlQuestion): Promise<MysqlAnswer> {
     this.asked.push(forSwitchover ? 'switchover' : 'step');
-    if (this.problem !== null) return Promise.resolve({ said: new Map(), writes: [], problem: this.problem });
+    if (this.problem !== null) return Promise.resolve({ said: new Map(), writes: null, problem: this.problem });
     const said = new Map<string, MemberSaid>(replicas.map(({ uid, name }) => [uid, this.#said.get(name) ?? caughtUp]));
     if (primary !== null) said.set(primary.uid, { kind: 'primary', acknowledging: replicas.length, waiting: 0 });
-    return Promise.resolve({ said, writes: forSwitchover ? this.writes : [], problem: null });
+    return Promise.resolve({ said, writes: forSwitchover ? this.writes : null, problem: null });
   }
 }

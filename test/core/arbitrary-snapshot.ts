@@ -268,7 +268,7 @@ const delayAges = fc.record({
 const mysqlDrafts = fc.record({
   ageSeconds: rarely<number | null>(0, 4, 5, null),
   problem: rarely<string | null>(null, 'no'),
-  writes: fc.constantFrom([], [], [openWrite], [{ ...openWrite, ageSeconds: 0 }]),
+  writes: fc.constantFrom([], [], null, [openWrite], [{ ...openWrite, ageSeconds: 0 }]),
   waitedForWritesSeconds: fc.constantFrom(0, 59, 60),
   unknownForSeconds: fc.constantFrom(0, 29, 30),
   says: fc.constantFrom<NonNullable<MysqlDraft['says']>>(
@@ -480,7 +480,7 @@ const anyReading: fc.Arbitrary<MysqlReading> = fc.record({
     }),
     { maxLength: 4 },
   ),
-  writes: fc.array(fc.constant(openWrite), { maxLength: 2 }),
+  writes: fc.option(fc.array(fc.constant(openWrite), { maxLength: 2 })),
   waitedForWritesSeconds: anyNumber,
 });
 

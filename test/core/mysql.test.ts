@@ -145,6 +145,18 @@ describe('a switchover', () => {
       given: cluster(1).templateChanged().mysql({ ageSeconds: null }),
       decides: holds({ rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 }),
     },
+    'does not take writes that nobody was asked about for none': {
+      given: lastOne().mysql({ writes: null }),
+      decides: holds({ rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 }),
+    },
+    'waits for a primary that does not say, no longer than for a replica': {
+      given: lastOne().mysql({ writes: null, says: { 0: silent }, unknownForSeconds: 29 }),
+      decides: holds({ rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 }),
+    },
+    'begins without a primary that has not said for as long': {
+      given: lastOne().mysql({ writes: null, says: { 0: silent }, unknownForSeconds: 30 }),
+      decides: demotes(0),
+    },
     'does not ask for writes while nobody can be asked': {
       given: lastOne().mysql({ problem: 'no', writes: [openWrite] }),
       decides: demotes(0),

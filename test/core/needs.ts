@@ -430,11 +430,14 @@ const othersApplied: Need = (snapshot, policy, going) =>
       return says === 'nothing' || (says !== 'silent' && says.missing <= 0 && says.unapplied <= 0);
     });
 /** Nothing that has lasted for a second is cut off before its time is over. */
-const noLongWrite: Need = ({ mysql }, policy) => {
+const noLongWrite: Need = ({ mysql, members, cluster: { primaryIndex } }, policy) => {
   if (off(policy, 'LongWrite') || mysql === null || mysql.problem !== null) return true;
   const { ageSeconds, writes, waitedForWritesSeconds: waited } = mysql;
   if (policy.longWritePolicy === 'Proceed' && waited >= policy.longWriteGraceSeconds) return true;
-  return ageSeconds !== null && ageSeconds < 5 && writes.every((one) => one.ageSeconds < 1);
+  const primary = members.find(({ ordinal }) => ordinal === primaryIndex);
+  const answer = mysql.members.find(({ uid }) => uid === primary?.uid);
+  if (answer?.said.kind === 'unknown' && answer.unknownForSeconds >= policy.replicaDelayGraceSeconds) return true;
+  return ageSeconds !== null && ageSeconds < 5 && writes?.every((one) => one.ageSeconds < 1) === true;
 };
 
 type Needs = Readonly<Record<string, Need>>;

@@ -17,7 +17,7 @@ export interface KnownMysql extends Pick<MysqlReading, 'problem' | 'writes'> {
 
 /** What was read, as facts. */
 export function mysqlFacts(known: KnownMysql | null, nowMilliseconds: number): MysqlReading {
-  if (known === null) return { ageSeconds: null, problem: null, members: [], writes: [], waitedForWritesSeconds: 0 };
+  if (known === null) return { ageSeconds: null, problem: null, members: [], writes: null, waitedForWritesSeconds: 0 };
   const ageOf = (atMilliseconds: number | null): number =>
     atMilliseconds === null ? 0 : (nowMilliseconds - atMilliseconds) / 1000;
   const { problem, members, writes, waitingSinceMilliseconds, atMilliseconds } = known;

@@ -27,7 +27,7 @@ export interface MysqlAsker {
 
 /** Of what the API server says. */
 const mostCharacters = 300;
-const nothing = { said: new Map(), writes: [] } as const;
+const nothing = { said: new Map(), writes: null } as const;
 
 /**
  * Asks with the account that MOCO makes for reading. Its password is read from MOCO's Secret each time, is kept

@@ -70,7 +70,7 @@ export async function readMysql(
   const now = world.monotonic();
   const isSeries = before !== null && now - before.atMilliseconds < seriesMilliseconds;
   const last = isSeries ? before : null;
-  const waits = writes.some(({ ageSeconds }) => ageSeconds >= longWriteSeconds);
+  const waits = writes?.some(({ ageSeconds }) => ageSeconds >= longWriteSeconds);
   const members = [...said].map(([uid, one]) => {
     const unknownSince = last?.members.get(uid)?.unknownSinceMilliseconds ?? now;
     return [uid, { said: one, unknownSinceMilliseconds: one.kind === 'unknown' ? unknownSince : null }] as const;
@@ -91,7 +91,7 @@ export async function readMysql(
   return {
     problem,
     members: new Map(members),
-    writes: writes.map((write) => ({ ...write, since: sinceOf(write, last?.writes ?? [], world) })),
+    writes: writes?.map((write) => ({ ...write, since: sinceOf(write, last?.writes ?? [], world) })) ?? null,
     waitingSinceMilliseconds: waits ? (last?.waitingSinceMilliseconds ?? now) : null,
     atMilliseconds: now,
   };

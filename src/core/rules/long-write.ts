@@ -7,7 +7,7 @@ export const longWriteSeconds = 1;
 
 interface LongWrite {
   readonly member: number;
-  /** The oldest one. `null` while the primary has not been asked recently. */
+  /** The oldest one. `null` while the primary has not said recently. */
   readonly write: Omit<OpenWrite, 'ageSeconds'> | null;
   readonly others: number;
   /** How long a switchover waits for writes. `null` if until they end. */
@@ -53,7 +53,10 @@ function longWriteOf({ situation, effects }: Asked): LongWrite | null {
   const graceSeconds = policy.longWritePolicy === 'Hold' ? null : policy.longWriteGraceSeconds;
   if (graceSeconds !== null && deadlines.reached(mysql.waitedForWritesSeconds, graceSeconds)) return null;
   const held = { member: primary.ordinal, graceSeconds } as const;
-  if (mysql.ageSeconds === null || deadlines.reached(mysql.ageSeconds, freshSeconds))
+  const source = mysql.members.find(({ uid }) => uid === primary.facts.uid);
+  const isSilent = source?.said.kind === 'unknown';
+  if (isSilent && deadlines.reached(source.unknownForSeconds, policy.replicaDelayGraceSeconds)) return null;
+  if (mysql.ageSeconds === null || deadlines.reached(mysql.ageSeconds, freshSeconds) || mysql.writes === null)
     return { ...held, write: null, others: 0 };
   const [oldest, ...others] = mysql.writes.filter(({ ageSeconds }) => ageSeconds >= longWriteSeconds);
   if (oldest === undefined) return null;
