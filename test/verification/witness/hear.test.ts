@@ -107,7 +107,11 @@ class Scene {
 
   put(kind: WitnessedKind, name: string, object: object, metadata: object = {}): void {
     this.#revision += 1;
-    const labels = { 'app.kubernetes.io/instance': cluster, ...(metadata as { labels?: object }).labels };
+    const labels = {
+      'app.kubernetes.io/instance': cluster,
+      'app.kubernetes.io/name': 'mysql',
+      ...(metadata as { labels?: object }).labels,
+    };
     const identity = {
       ...object,
       metadata: { namespace, name, uid: `${name}-uid`, resourceVersion: String(this.#revision), ...metadata, labels },

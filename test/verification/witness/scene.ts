@@ -106,7 +106,11 @@ export class Scene {
 
   put(kind: WitnessedKind, name: string, object: object, metadata: Readonly<Record<string, unknown>> = {}): void {
     this.#revision += 1;
-    const labels = { 'app.kubernetes.io/instance': 'test', ...(metadata['labels'] as object | undefined) };
+    const labels = {
+      'app.kubernetes.io/instance': 'test',
+      'app.kubernetes.io/name': 'mysql',
+      ...(metadata['labels'] as object | undefined),
+    };
     const identity = {
       ...object,
       metadata: { namespace: 'default', name, uid: `${name}-uid`, resourceVersion: '1', ...metadata, labels },
@@ -123,7 +127,7 @@ export class Scene {
   /** The pod is deleted for good. */
   gone(ordinal: number, uid = `moco-test-${ordinal}-uid`): void {
     this.#revision += 1;
-    const labels = { 'app.kubernetes.io/instance': 'test' };
+    const labels = { 'app.kubernetes.io/instance': 'test', 'app.kubernetes.io/name': 'mysql' };
     const metadata = { namespace: 'default', name: `moco-test-${ordinal}`, uid, resourceVersion: '1', labels };
     this.witness.observe({
       revision: this.#revision,
