@@ -28,7 +28,11 @@ export const releaseCommand: ClusterCommand = {
       flags: '--include-paused',
       description: 'also release clusters that are paused: MOCO then replaces their stale pods',
     },
-    { flags: '--timeout <duration>', description: 'how long to wait for all clusters', default: '5m' },
+    {
+      flags: '--timeout <duration>',
+      description: 'how long to wait for the first cluster, and for another one after each',
+      default: '5m',
+    },
   ],
   connects: true,
   run: release,
@@ -45,7 +49,8 @@ async function release(session: Session, names: readonly string[]): Promise<numb
   }
   const options = { includePaused: given['includePaused'] === true };
   const deadline = new AbortController();
-  const cancel = world.timer(timeoutMilliseconds, () => deadline.abort());
+  const startTimer = (): (() => void) => world.timer(timeoutMilliseconds, () => deadline.abort());
+  let cancel = startTimer();
   const left: string[] = [];
   let back = 0;
   const one = async (cluster: ClusterRecord): Promise<void> => {
@@ -53,6 +58,9 @@ async function release(session: Session, names: readonly string[]): Promise<numb
     const waits = (reason: string): void => host.err(`${key}: ${reason}\n`);
     const outcome: ReleasedOutcome = await releaseOne(session, cluster, options, deadline.signal, waits);
     if (outcome.kind === 'back') {
+      // Hundreds of clusters take their time.
+      cancel();
+      cancel = startTimer();
       back += 1;
       host.out(`${key}: ${outcome.sentence}\n`);
     } else {
