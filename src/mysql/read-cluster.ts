@@ -37,6 +37,8 @@ const catchUpMilliseconds = 700;
 /** For so long the end of short writes is waited for. */
 const quietMilliseconds = 400;
 const pauseMilliseconds = 50;
+/** InnoDB gives the same answer about transactions again to whoever asks within 100 ms of the last time. */
+const refreshedMilliseconds = 150;
 
 /**
  * Asks the primary what it has committed, then every replica what it has received and applied of that. Last of all,
@@ -115,8 +117,8 @@ async function quietest(world: World, query: Query, signal: AbortSignal): Promis
   const until = world.monotonic() + quietMilliseconds;
   for (;;) {
     const writes = await askOpenWrites(query);
-    if (writes.length === 0 || world.monotonic() + pauseMilliseconds >= until) return writes;
-    await delay(world, pauseMilliseconds, signal);
+    if (writes.length === 0 || world.monotonic() + refreshedMilliseconds >= until) return writes;
+    await delay(world, refreshedMilliseconds, signal);
   }
 }
 
