@@ -306,3 +306,12 @@ export async function secondsOf(
   }
   return found;
 }
+
+/** One pass a second, over what the watches have delivered by then. */
+export async function passes(bench: Bench, program: Process, seconds: number): Promise<void> {
+  for (let second = 0; second < seconds; second += 1) {
+    program.sync();
+    await program.pass();
+    bench.world.freeze(1000);
+  }
+}

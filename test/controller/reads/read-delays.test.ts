@@ -3,7 +3,7 @@ import { AgentDelayReader } from '../../../src/controller/reads/read-delays.ts';
 import type { PodGet } from '../../../src/kube/pod-http.ts';
 import { projectPod } from '../../../src/moco/projections.ts';
 import type { PodRecord } from '../../../src/moco/records.ts';
-import { Bench, member, type Process } from '../bench.ts';
+import { Bench, member, passes } from '../bench.ts';
 import { pod } from '../moco-objects.ts';
 import type { Patch } from '../object-server.ts';
 
@@ -16,14 +16,6 @@ function onlyThePrimaryIsLeft(): Bench {
   bench.replace(2);
   bench.replace(1);
   return bench;
-}
-
-async function passes(bench: Bench, program: Process, seconds: number): Promise<void> {
-  for (let second = 0; second < seconds; second += 1) {
-    program.sync();
-    await program.pass();
-    bench.world.freeze(1000);
-  }
 }
 
 describe('the controller before a switchover', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { caughtUp, openWrite } from '../../core/mysql-readings.ts';
-import { Bench, member, type Process } from '../bench.ts';
+import { Bench, member, passes } from '../bench.ts';
 
 const behind = { ...caughtUp, missing: 145 } as const;
 
@@ -8,14 +8,6 @@ function replaced(...ordinals: readonly number[]): Bench {
   const bench = new Bench();
   for (const ordinal of ordinals) bench.replace(ordinal);
   return bench;
-}
-
-async function passes(bench: Bench, program: Process, seconds: number): Promise<void> {
-  for (let second = 0; second < seconds; second += 1) {
-    program.sync();
-    await program.pass();
-    bench.world.freeze(1000);
-  }
 }
 
 describe('the controller that may ask MySQL', () => {
