@@ -363,6 +363,36 @@ export const condition = struct(
   'A condition of the rollout.',
 );
 
+const preflight = struct(
+  {
+    revision: revision('The update revision.'),
+    nodes: listBy(
+      'name',
+      struct(
+        {
+          name: name('The name of the node.'),
+          since: time('Since when the result has been the same. Without a result: when it was first tried.'),
+          at: time('When it was last tried.'),
+          ...optional({
+            result: oneOf(
+              ['Present', 'Fetched', 'ImageUnavailable', 'ConfigurationRefused', 'TimedOut', 'Skipped', 'Unknown'],
+              'Present: the node reports every image. Fetched: a pod has fetched them. ImageUnavailable and ' +
+                'ConfigurationRefused hold the rollout. TimedOut: it took longer than prepullTimeoutSeconds. Skipped: ' +
+                'the node takes no pods. Unknown: it could not be found out. Absent while it is being found out.',
+            ),
+            message: message('Why, in the words of Kubernetes or mysqld.'),
+            trying: flag('Whether a pod tries at the moment. Absent if not.'),
+          }),
+        },
+        'A node with a due member.',
+      ),
+      mostMembers,
+      'The nodes, in the order in which they were tried.',
+    ),
+  },
+  'What was found out on the nodes of due members about the update revision. Absent unless prepull is set.',
+);
+
 export const rolloutStatus = written(
   optional({
     observedGeneration: generation('The generation of the spec that the status is about.'),
@@ -384,6 +414,7 @@ export const rolloutStatus = written(
     mysqlProblem: message(
       'Why MySQL itself can not be asked, with the feature gate ReplicationFacts. Absent if it can.',
     ),
+    preflight,
     updatesInPlace: flag(
       'Whether running pods may be changed: the feature gate InPlaceUpdate is on, and inPlace.mode is not Never. Absent if not.',
     ),
@@ -417,6 +448,7 @@ export type Intent = Infer<typeof intent>;
 /** An object as it was when an intent to write it was stored. */
 export type IntendedObject = Intent['pods'][number];
 export type LastStep = Infer<typeof lastStep>;
+export type PreflightStatus = Infer<typeof preflight>;
 export type RolloutProgress = Infer<typeof rollout>;
 export type SwitchoverTries = Infer<typeof tries>;
 export type HistoryEntry = Infer<typeof historyEntry>;

@@ -5,6 +5,7 @@ import { complete } from './complete.ts';
 import { adjust } from './disrupt/adjust.ts';
 import { ClusterApi } from './disrupt/cluster-client.ts';
 import { disrupt } from './disrupt/disrupt.ts';
+import { preflight } from './disrupt/preflight.ts';
 import { prepare, readWhole } from './disrupt/prepare.ts';
 import { tryInPlace } from './disrupt/try-in-place.ts';
 import type { Readings } from './facts/readings.ts';
@@ -124,10 +125,10 @@ async function readBegunInPlace(pass: Pass): Promise<void> {
 }
 
 /**
- * Observes, and again with what it needs to know: how far replicas are behind, if a step depends on them; details for
+ * Observes, and again with what it needs to know: what the nodes find out about the update revision; how far replicas are behind, if a step depends on them; details for
  * users, while no step is due; whether members can come back, if only that is left.
  */
-async function lookClosely(pass: Pass): Promise<Observation | null> {
+async function lookClosely(pass: Pass<ClusterApi>): Promise<Observation | null> {
   const { memory, signal, api, context } = pass;
   const reads: readonly ((observed: Observation, known: Readings) => Promise<Partial<Readings> | null>)[] = [
     async (observed, known) => {
@@ -139,6 +140,10 @@ async function lookClosely(pass: Pass): Promise<Observation | null> {
       return mysql && { mysql };
     },
     (observed, known) => readDetails(observed, known, api, context.world),
+    async (observed, known) => {
+      const found = await preflight(observed, known.preflight, { ...context, api });
+      return found && { preflight: found };
+    },
     (observed, known) => readComebacksAwaited(observed, known, { ...context, api }),
   ];
   let observed = look(pass);

@@ -13,6 +13,7 @@ import type { Step } from './step.ts';
 
 const of = (group: RuleGroup): readonly HoldRule[] => Object.keys(ruleGroups[group]) as HoldRule[];
 
+const refusedOnNodes = ['ImageUnavailable', 'ConfigurationRefused'] as const;
 const terminating = ['MemberStuckTerminating', 'MemberTerminating'] as const;
 /** Not StatefulSetNotObserved: adoption reads no revision, and MOCO writes some StatefulSets without end until it. */
 const adoption = [
@@ -58,6 +59,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'Blackout',
     'CheckFailing',
     'CheckUnavailable',
+    ...refusedOnNodes,
   ],
   restores: [...ownStrategy, 'StatefulSetNotObserved'],
   handsOver: ['SettingsInvalid', 'Paused', 'StatefulSetDeleting', 'StatefulSetNotObserved', 'ReleaseUnsafe'],
@@ -95,7 +97,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   changesInPlace: ['AwaitingResize'],
   removes: ['MemberMissing', 'MemberProtected'],
   freesClaims: ['ClaimTerminating', 'ComebackUnknown'],
-  mustReturn: ['NodeTakesNoPods', 'SuccessorRefused'],
+  mustReturn: ['NodeTakesNoPods', 'SuccessorRefused', ...refusedOnNodes, 'PreflightRunning'],
   risks: [
     ...of('fleet'),
     'UpdatedMemberNotParticipating',
@@ -131,7 +133,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'MemberProtected',
   ],
   takesHealthy: ['RestartNeeded', 'ForeignDemote', 'ClusterNotHealthy', 'BlockedByPDB', 'DisruptionControllerBehind'],
-  leavesService: ['BackupRunning', 'BackupsUnreadable'],
+  leavesService: ['BackupRunning', 'BackupsUnreadable', ...refusedOnNodes, 'PreflightRunning'],
   movesPrimary: [
     'PrimaryWaitsForPinned',
     'RestartNeeded',

@@ -32,6 +32,13 @@ export interface RolloutPolicy {
   readonly longWriteGraceSeconds: number;
   /** What comes after that. */
   readonly longWritePolicy: 'Proceed' | 'Hold';
+  /**
+   * What short-lived pods find out on the nodes of due members before the first one is taken: whether the images of the
+   * update revision are there, or can be fetched, and on one of them whether its mysqld accepts the configuration.
+   */
+  readonly prepull: 'Off' | 'Nodes' | 'NodesAndConfiguration';
+  /** How long the rollout waits for a node that has no result. */
+  readonly prepullTimeoutSeconds: number;
   readonly primaryUpdatePolicy: 'Automatic' | 'Manual';
   /** The update revision whose primary a person has approved, or `null`. */
   readonly approvedRevision: string | null;
@@ -72,6 +79,8 @@ export const defaultPolicy: RolloutPolicy = {
   replicaDelayGraceSeconds: 30,
   longWriteGraceSeconds: 60,
   longWritePolicy: 'Proceed',
+  prepull: 'Off',
+  prepullTimeoutSeconds: 300,
   primaryUpdatePolicy: 'Automatic',
   approvedRevision: null,
   pinnedOrdinals: [],

@@ -2,6 +2,7 @@ import type { FleetPlace, FleetWait } from './fleet/waits.ts';
 import type { InPlaceUpdate, RestartInPlace } from './in-place-changes.ts';
 import type { MysqlReading } from './mysql-reading.ts';
 import type { CheckFacts, Comeback, ReplicationDelay } from './on-demand-facts.ts';
+import type { Preflight } from './preflight.ts';
 
 /**
  * The facts about one cluster at one moment, as `decide` needs them: ages instead of points in time, words instead of
@@ -19,6 +20,8 @@ export interface ClusterSnapshot {
   readonly replicationDelays: readonly ReplicationDelay[];
   /** What MySQL itself last said. `null` while the feature gate is off. */
   readonly mysql: MysqlReading | null;
+  /** What the nodes of due members have found out about the update revision. `null` while `prepull` is off. */
+  readonly preflight: Preflight | null;
   /**
    * The active Jobs that back this cluster up or restore it, whether or not MOCO has closed the PodDisruptionBudget.
    */

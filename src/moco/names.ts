@@ -74,6 +74,8 @@ export const demotedForAnnotation = 'moco-rollout.io/demoted-for';
 export const invalidatedIntentAnnotation = 'moco-rollout.io/invalidated-intent';
 /** On a pod, ours: which containers an update in place restarts, with their ids before it, as JSON. */
 export const restartInPlaceAnnotation = 'moco-rollout.io/restart-in-place';
+/** On the pods of a preflight, ours: the name of their MySQLCluster. They have no label of MOCO. */
+export const preflightLabel = 'moco-rollout.io/preflight';
 /** A condition on the MySQLCluster, ours. */
 export const rolloutCompleteCondition = 'moco-rollout.io/RolloutComplete';
 

@@ -59,6 +59,12 @@ export class RolloutMetrics extends Declared {
     'Members whose mysqld was asked, by result (Primary, Replica, Unknown). Only with the feature gate ReplicationFacts.',
     'result',
   );
+  readonly #preflights = this.counter(
+    'moco_rollout_preflights_total',
+    'Nodes that were asked whether they can run an update revision, by result (Present, Fetched, ImageUnavailable, ' +
+      'ConfigurationRefused, TimedOut, Skipped, Unknown). Only with the setting prepull.',
+    'result',
+  );
   readonly onDeleteStatefulSets = this.gauge(
     'moco_rollout_ondelete_statefulsets',
     'StatefulSets of MOCO at OnDelete, or kept at partition = replicas while new pods come up at the current revision.',
@@ -189,6 +195,10 @@ export class RolloutMetrics extends Declared {
 
   countDelayReading(result: string): void {
     this.#delayReadings.inc({ result: labelValue(result) });
+  }
+
+  countPreflight(result: string): void {
+    this.#preflights.inc({ result });
   }
 
   countMysqlReading(result: string): void {

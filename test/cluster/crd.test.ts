@@ -32,6 +32,10 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
   phase: 'Progressing',
   strategy: 'OnDelete',
   mysqlProblem: 'the controller may not read the Secret default/moco-test',
+  preflight: {
+    revision: 'moco-test-7966559688',
+    nodes: [{ name: 'node-1', since: at, at, result: 'ImageUnavailable', message: 'not found', trying: true }],
+  },
   updateRevision: 'moco-test-7966559688',
   currentRevision: 'moco-test-5897fd84f8',
   replicas: 3,

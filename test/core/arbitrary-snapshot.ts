@@ -3,6 +3,7 @@ import type { InPlaceSettings, InPlaceUpdate, RestartInPlace } from '../../src/c
 import type { MysqlReading } from '../../src/core/mysql-reading.ts';
 import type { CheckFacts, CheckReading, DelayReading, TiedToNode } from '../../src/core/on-demand-facts.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
+import type { Preflight } from '../../src/core/preflight.ts';
 import { holdRules } from '../../src/core/rules/catalogue.ts';
 import type {
   BudgetFacts,
@@ -265,6 +266,16 @@ const delayAges = fc.record({
   unknownForSeconds: fc.constantFrom(0, 29, 30),
 });
 
+const awaitedNode = { node: 'n-2', forSeconds: 0, message: null };
+const refusedNode = { node: 'n-1', message: 'no', againInSeconds: 60 };
+const preflights: readonly Preflight[] = [
+  { awaited: [], refusals: [] },
+  { awaited: [awaitedNode], refusals: [] },
+  { awaited: [{ ...awaitedNode, forSeconds: 300 }], refusals: [] },
+  { awaited: [], refusals: [{ ...refusedNode, result: 'ImageUnavailable' }] },
+  { awaited: [], refusals: [{ ...refusedNode, result: 'ConfigurationRefused' }] },
+];
+
 const mysqlDrafts = fc.record({
   ageSeconds: rarely<number | null>(0, 4, 5, null),
   problem: rarely<string | null>(null, 'no'),
@@ -367,10 +378,14 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     ),
     delayAges,
     mysql: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 2, arbitrary: mysqlDrafts }),
+    preflight: fc.oneof(
+      { weight: 30, arbitrary: fc.constant(null) },
+      { weight: 1, arbitrary: fc.constantFrom(...preflights) },
+    ),
   })
   .map((given) => {
     const { drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, partition, memory } = given;
-    const { newPods, around, delays, delayAges, mysql } = given;
+    const { newPods, around, delays, delayAges, mysql, preflight } = given;
     const builder = cluster(drafts.length)
       .primaryAt(primary % drafts.length)
       .members(...drafts.map((one, ordinal) => built(ordinal, staged(one, stage, ordinal === primary % drafts.length))))
@@ -382,6 +397,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     if (newPods === 'kept' && statefulSet !== null) builder.statefulSet(keptAt(drafts.length));
     builder.delay(delays[0], delays[1], delayAges);
     if (mysql !== null) builder.mysql(mysql);
+    if (preflight !== null) builder.preflight(preflight);
     if (extra) builder.members(member(drafts.length));
     if (view === 'as before') builder.healthyAsBefore();
     if (view === 'unhealthy') builder.unhealthy();
@@ -613,6 +629,22 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
     }),
   }),
   mysql: fc.oneof(fc.constant(null), anyReading),
+  preflight: fc.option(
+    fc.record({
+      awaited: fc.array(fc.record({ node: fc.string(), forSeconds: anyNumber, message: fc.option(fc.string()) }), {
+        maxLength: 2,
+      }),
+      refusals: fc.array(
+        fc.record({
+          node: fc.string(),
+          result: fc.constantFrom('ImageUnavailable', 'ConfigurationRefused'),
+          message: fc.string(),
+          againInSeconds: anyNumber,
+        }),
+        { maxLength: 2 },
+      ),
+    }),
+  ),
   replicationDelays: fc.array(
     fc.record({
       uid: fc.string(),
@@ -669,6 +701,8 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
       replicaDelayGraceSeconds: fc.oneof(fc.constantFrom(0, 30), anyNumber),
       longWriteGraceSeconds: fc.oneof(fc.constantFrom(0, 60), anyNumber),
       longWritePolicy: fc.constantFrom('Proceed', 'Hold'),
+      prepull: fc.constantFrom('Off', 'Nodes', 'NodesAndConfiguration'),
+      prepullTimeoutSeconds: fc.oneof(fc.constantFrom(1, 300), anyNumber),
       primaryUpdatePolicy: fc.constantFrom('Automatic', 'Manual'),
       approvedRevision: fc.constantFrom(null, revisionAfter, 'old'),
       pinnedOrdinals: fc.oneof(

@@ -1,6 +1,7 @@
 import type { Hold } from '../../src/core/decision.ts';
 import type { FleetHold } from '../../src/core/fleet/waits.ts';
 import type { CheckFacts, CheckReading, DelayReading, ReplicationDelay } from '../../src/core/on-demand-facts.ts';
+import type { Preflight } from '../../src/core/preflight.ts';
 import type {
   AdmissionProblem,
   BackupJobFacts,
@@ -312,6 +313,12 @@ export class ClusterBuilder {
   /** MySQL itself has been asked. */
   mysql(draft: MysqlDraft = {}): this {
     this.#mysql = draft;
+    return this;
+  }
+
+  /** What nodes have found out about the update revision. */
+  preflight({ awaited = [], refusals = [] }: Partial<Preflight> = {}): this {
+    this.#around = { ...this.#around, preflight: { awaited, refusals } };
     return this;
   }
 

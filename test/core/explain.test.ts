@@ -566,6 +566,32 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
       'moco-test-1 waits until the other replicas have received what the primary has committed: moco-test-2 has not received 145 transactions of the primary; moco-test-3 has not applied 1 transaction that it has received',
     ],
   ],
+  ImageUnavailable: [
+    [
+      { rule: 'ImageUnavailable', node: 'n-1', message: 'mysql:8: not found.', others: 0 },
+      'node n-1 can not get an image of the update revision: mysql:8: not found',
+    ],
+    [
+      { rule: 'ImageUnavailable', node: 'n-1', message: 'mysql:8: not found', others: 2 },
+      'node n-1 (and 2 more) can not get an image of the update revision: mysql:8: not found',
+    ],
+  ],
+  ConfigurationRefused: [
+    [
+      { rule: 'ConfigurationRefused', node: 'n-1', message: "unknown variable 'a=1'.", others: 0 },
+      "the mysqld of the update revision refuses its configuration on node n-1: unknown variable 'a=1'",
+    ],
+  ],
+  PreflightRunning: [
+    [
+      { rule: 'PreflightRunning', nodes: ['n-1'], message: null, limitSeconds: 300 },
+      'node n-1 fetches the images of the update revision, for at most 300 s',
+    ],
+    [
+      { rule: 'PreflightRunning', nodes: ['n-1', 'n-2'], message: '0/3 nodes are available.', limitSeconds: 300 },
+      'nodes n-1, n-2 fetch the images of the update revision, for at most 300 s: 0/3 nodes are available',
+    ],
+  ],
   LongWrite: [
     [
       { rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 },

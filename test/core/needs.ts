@@ -440,6 +440,12 @@ const noLongWrite: Need = ({ mysql, members, cluster: { primaryIndex } }, policy
   return ageSeconds !== null && ageSeconds < 5 && writes?.every((one) => one.ageSeconds < 1) === true;
 };
 
+/** A node that is known not to run it, and one that may still find out, are reasons to wait. */
+const runsOnItsNode: Need = ({ preflight }, policy) =>
+  (preflight?.refusals ?? []).every(({ result }) => off(policy, result)) &&
+  (off(policy, 'PreflightRunning') ||
+    (preflight?.awaited ?? []).every(({ forSeconds }) => forSeconds >= policy.prepullTimeoutSeconds));
+
 type Needs = Readonly<Record<string, Need>>;
 
 /** By what happens, what has to be true of the cluster. Each is said in other words than the rules'. */
@@ -447,7 +453,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
   brings: { appliedUnlessDown, standsUnlessDown, notKept, comesUpUpdated },
   removes: { unprotected, noneToMake },
   freesClaims: { recentlyRead, keepsItsData },
-  mustReturn: { hasANode, isAdmitted },
+  mustReturn: { hasANode, isAdmitted, runsOnItsNode },
   changesInPlace: { nobodyResizes, changeable },
   risks: {
     slot,
@@ -475,7 +481,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     healthy,
     budgetAllows,
   },
-  leavesService: { noBackup },
+  leavesService: { noBackup, runsOnItsNode },
   movesPrimary: {
     approval,
     nonePinnedBehind,

@@ -13,6 +13,7 @@ export const undisturbed = {
   maintenance: null,
   checks: [],
   laterStageWaits: false,
+  preflight: null,
   unobservedEvictions: 0,
   admissionProblem: null,
   adoptionAgesSeconds: [],

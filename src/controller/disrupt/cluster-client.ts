@@ -1,11 +1,11 @@
 import type { Target } from '../../core/decision.ts';
 import type { ContainerResources, InPlaceChange } from '../../core/in-place-changes.ts';
 import type { ApiClient, Call } from '../../kube/api-client.ts';
-import { ApiError, isInvalid } from '../../kube/api-error.ts';
+import { ApiError, isInvalid, isNotFound } from '../../kube/api-error.ts';
 import { path, pods, statefulSets } from '../../kube/resource.ts';
 import type { Reservation } from '../../kube/token-bucket.ts';
-import { type Json, object, text } from '../../moco/json.ts';
-import { admissionProbeAnnotation, resizeManager } from '../../moco/names.ts';
+import { type Json, object, objects, text } from '../../moco/json.ts';
+import { admissionProbeAnnotation, preflightLabel, resizeManager } from '../../moco/names.ts';
 import { projectStatefulSet } from '../../moco/projections.ts';
 import type { ClusterObjects, StatefulSetRecord } from '../../moco/records.ts';
 import { mostReads } from '../reads/cluster-reader.ts';
@@ -111,6 +111,26 @@ export class ClusterApi extends StatusClient {
         deleteOptions: { preconditions: { uid, resourceVersion } },
       },
     });
+  }
+
+  /** The pods that find out for a cluster what its nodes can run. They have no label of a member. */
+  async listPreflightPods(namespace: string, clusterName: string): Promise<readonly Json[]> {
+    const query = { labelSelector: `${preflightLabel}=${clusterName}` };
+    const list = await this.call<Json>({ method: 'GET', path: path(pods, { namespace }), query, priority: 'read' });
+    return objects(list['items']);
+  }
+
+  /** Sent once: its name is the same for every try, so the next pass finds it. */
+  async createPreflightPod(body: Json, namespace: string): Promise<void> {
+    await this.call({ method: 'POST', path: path(pods, { namespace }), body, priority: 'read', retries: 0 });
+  }
+
+  async deletePreflightPod(namespace: string, name: string): Promise<void> {
+    try {
+      await this.call({ method: 'DELETE', path: path(pods, { namespace, name }), priority: 'read' });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
   }
 
   /** A value of `null` removes the annotation. Resolves to the new resourceVersion of the object. */

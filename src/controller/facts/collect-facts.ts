@@ -23,6 +23,7 @@ import { type Known, type Refusal, refusalStands } from './known.ts';
 import { maintenanceFacts } from './maintenance-facts.ts';
 import { gateWithout, inForce, modeOf, type StrategySettings, settingsWithoutEffect, strategyShown } from './mode.ts';
 import { mysqlFacts } from './mysql-facts.ts';
+import { fetches, lastPreflight, preflightFacts, preflightOf } from './preflight.ts';
 import { comebackFacts, delayFacts } from './readings.ts';
 import {
   type DefaultSettings,
@@ -109,7 +110,10 @@ export function collectFacts(
   const ageOf = (atMilliseconds: number): number => (world.monotonic() - atMilliseconds) / 1000;
   const key = keyOf(cluster.namespace, cluster.name);
   const policy = inForce(settings.policy, mode, defaultPolicy, isAdopted, strategies.inPlaceEnabled);
-  const inPlace = (pod: PodRecord) => inPlaceUpdate(pod, objects, policy.inPlaceUpdates, readings.inPlace, ages);
+  const preflight = lastPreflight(readings.preflight, rollout);
+  const willHave = fetches(preflightOf(objects, policy, preflight), policy);
+  const inPlace = (pod: PodRecord) =>
+    inPlaceUpdate(pod, objects, policy.inPlaceUpdates, readings.inPlace, ages, willHave);
   const comeback = (pod: PodRecord) =>
     comebackFacts(pod, readings, statefulSet?.updateRevision ?? '', world.monotonic());
   const snapshot = ages.observe((): ClusterSnapshot => {
@@ -125,6 +129,9 @@ export function collectFacts(
       contention: contentionFacts(known, objects, world.monotonic()),
       replicationDelays: delayFacts(readings.replicationDelays, world.monotonic()),
       mysql: mysql === undefined ? null : mysqlFacts(readings.mysql, world.monotonic()),
+      preflight: preflightFacts(objects, policy, preflight, (fact, timestamp) =>
+        ages.since(rollout?.metadata ?? noObject, fact, timestamp, milliseconds(timestamp)),
+      ),
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', known),
       createFailure: readings.createFailure?.message ?? null,
       released: cluster.released,
@@ -218,11 +225,13 @@ function revisionChanges({ history = [], rollout }: RolloutStatus): ReadonlyMap<
   return new Map([...ended, ...(rollout ? [[rollout.startedAt, false] as const] : [])]);
 }
 
+const noObject = { uid: '', resourceVersion: '' };
+
 /** A failed try counts before the status has it: the switchover must not be requested again at once. */
 function memoryOf(rollout: MySQLRollout | null, revision: string, known: Known): RolloutMemory {
   const { ages, moved } = known.seen;
   const status: RolloutStatus = rollout?.status ?? {};
-  const object = rollout?.metadata ?? { uid: '', resourceVersion: '' };
+  const object = rollout?.metadata ?? noObject;
   const age = (fact: string, timestamp: string | undefined): number =>
     timestamp === undefined ? 0 : ages.since(object, fact, timestamp, milliseconds(timestamp));
   const progress = status.rollout?.revision === revision ? status.rollout : null;

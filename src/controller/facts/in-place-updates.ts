@@ -32,6 +32,8 @@ export const nothingReadInPlace: InPlaceReadings = {
  * How a stale pod can reach the update revision. A pod with its label is stale as well while a resize for another
  * revision, which the template had in between, is not taken back. `null` if the pod is none, or while updates in place
  * are off and none of it was begun.
+ *
+ * @param willHave whether the images are on a node before anything restarts there (setting `prepull`)
  */
 export function inPlaceUpdate(
   pod: PodRecord,
@@ -39,6 +41,7 @@ export function inPlaceUpdate(
   settings: InPlaceSettings,
   readings: InPlaceReadings,
   ages: Ages,
+  willHave: (node: string) => boolean = () => false,
 ): InPlaceUpdate | null {
   const revision = statefulSet?.updateRevision ?? '';
   const hasLabel = pod.revision === revision;
@@ -61,7 +64,9 @@ export function inPlaceUpdate(
   if (containers.length + resources.length === 0) return update;
   const unlucky = pods.find((one) => one.uid !== pod.uid && hasRestarted(one, revision, settings, readings));
   if (unlucky) return impossible(`mysqld of ${unlucky.name} restarted when its pod was changed for this revision`);
-  const missing = imagesNeeded(update.change, pod.live).filter((needed) => !isPresent(pod, needed, readings));
+  const missing = imagesNeeded(update.change, pod.live).filter((needed) => {
+    return needed.pulledAlways || !(willHave(pod.node ?? '') || isPresent(pod, needed, readings));
+  });
   return missing.length === 0
     ? update
     : { kind: 'impossible', reasons: missing.map((needed) => whyMissing(pod, needed)) };
@@ -90,7 +95,7 @@ const impossible = (reason: string): InPlaceUpdate => ({ kind: 'impossible', rea
 export const placeOf = ({ node }: PodRecord, { image }: ImageNeeded): string => `${node ?? ''} ${image}`;
 
 const isPresent = (pod: PodRecord, needed: ImageNeeded, { images }: InPlaceReadings): boolean =>
-  !needed.pulledAlways && images.get(placeOf(pod, needed))?.present === true;
+  images.get(placeOf(pod, needed))?.present === true;
 
 const whyMissing = ({ node }: PodRecord, { container, image, pulledAlways }: ImageNeeded): string =>
   pulledAlways

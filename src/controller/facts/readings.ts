@@ -6,6 +6,7 @@ import type { Json } from '../../moco/json.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import { type InPlaceReadings, nothingReadInPlace } from './in-place-updates.ts';
 import type { KnownMysql } from './mysql-facts.ts';
+import type { KnownPreflight } from './preflight.ts';
 
 /** What no watch delivers, as it was last read. Times are on the monotonic clock. */
 export interface Readings extends ComebackReadings {
@@ -15,6 +16,8 @@ export interface Readings extends ComebackReadings {
   readonly replicationDelays: ReadonlyMap<string, KnownDelay>;
   /** What MySQL itself last said. `null` before anybody was asked. All are asked at once. */
   readonly mysql: KnownMysql | null;
+  /** What nodes have found out about a revision. `null` before this process has asked any. */
+  readonly preflight: KnownPreflight | null;
   /** What updates in place depend on, the answers to dry runs included. Ends when no member could be updated so. */
   readonly inPlace: InPlaceReadings;
   /** The newest FailedCreate message of the StatefulSet. Ends when no member is missing. */
@@ -41,6 +44,7 @@ export const nothingRead: Readings = {
   leavingNodes: new Map(),
   replicationDelays: new Map(),
   mysql: null,
+  preflight: null,
   inPlace: nothingReadInPlace,
   createFailure: null,
   template: null,

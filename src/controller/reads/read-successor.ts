@@ -47,7 +47,7 @@ export async function readRefusal(
 }
 
 /** A webhook that can't be reached keeps the StatefulSet controller from creating the pod as well. */
-const isRefusal = (error: ApiError): boolean =>
+export const isRefusal = (error: ApiError): boolean =>
   isForbidden(error) || isInvalid(error) || isBadRequest(error) || isInternalError(error);
 
 /** It is we who may not create pods. */

@@ -7,6 +7,7 @@ import type {
 } from '../../api/rollout-status.ts';
 import { shortened } from '../../kube/text.ts';
 import { lastMeasured } from '../../plan/estimate.ts';
+import type { NodeResult } from '../facts/preflight.ts';
 
 /**
  * A status is stored, watched and shown as a whole. These limits keep that of nine members below 16 KiB, whatever
@@ -24,12 +25,13 @@ export const statusLimits = {
 
 /** The status with its texts truncated, and with as much of the history as fits, the newest entries first. */
 export function withinLimits(status: RolloutStatus): RolloutStatus {
-  const { hold, members, lastStep, rollout, history, conditions } = status;
+  const { hold, members, lastStep, preflight, rollout, history, conditions } = status;
   const cut: RolloutStatus = {
     ...status,
     ...(hold && { hold: { ...hold, message: shortened(hold.message, statusLimits.message) } }),
     ...(members && { members: members.map(shortMember) }),
     ...(lastStep && { lastStep: { ...lastStep, result: shortened(lastStep.result, statusLimits.message) } }),
+    ...(preflight && { preflight: { ...preflight, nodes: preflight.nodes.map(shortNode) } }),
     ...(rollout && { rollout: shortProgress(rollout) }),
     ...(conditions && {
       conditions: conditions.map((condition) => ({
@@ -91,6 +93,11 @@ function withoutChanges({ changes: _, ...entry }: HistoryEntry): HistoryEntry {
 function withoutTimes({ memberDurations: _, heldFor: _holds, ...entry }: HistoryEntry): HistoryEntry {
   return entry;
 }
+
+const shortNode = (node: NodeResult): NodeResult => ({
+  ...node,
+  ...(node.message !== undefined && { message: shortened(node.message, statusLimits.memberMessage) }),
+});
 
 function shortMember(member: MemberStatus): MemberStatus {
   const { message, update } = member;

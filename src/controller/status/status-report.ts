@@ -9,6 +9,7 @@ import { omitUndefined } from '../../moco/json.ts';
 import { memberName } from '../facts/collect-facts.ts';
 import { unreported } from '../facts/ended-step.ts';
 import { policyInForce } from '../facts/policy-in-force.ts';
+import { lastPreflight, preflightOf } from '../facts/preflight.ts';
 import { promotionLeft } from '../facts/promotion.ts';
 import { type Memory } from '../memory/memory.ts';
 import type { Observation } from '../pass/observe.ts';
@@ -50,6 +51,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
     phase: phase({ ...decision, hold }),
     strategy: observation.strategyShown,
     mysqlProblem: snapshot.mysql?.problem ?? undefined,
+    preflight: preflightStatus(observation),
     updatesInPlace: policy.inPlaceUpdates.mode === 'Never' ? undefined : true,
     updateRevision: revision === '' ? undefined : revision,
     currentRevision: statefulSet?.currentRevision || undefined,
@@ -127,6 +129,11 @@ function completeSince(
   if (!complete || !snapshot.cluster.healthy || isHeld) return undefined;
   const isSame = before.updateRevision === objects.statefulSet?.updateRevision;
   return (isSame ? before.completeSince : undefined) ?? (checksPass ? now : undefined);
+}
+
+function preflightStatus({ objects, policy, memory, rollout }: Observation): RolloutStatus['preflight'] {
+  const known = preflightOf(objects, policy, lastPreflight(memory.readings.preflight, rollout));
+  return known === null ? undefined : { revision: known.revision, nodes: known.nodes };
 }
 
 /** The hold, if it is shown to users. */

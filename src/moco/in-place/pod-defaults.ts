@@ -58,7 +58,8 @@ function container(one: Json): Json {
   };
 }
 
-const isLatest = (image: string): boolean => /:latest(@|$)/.test(image) || isUntagged(image);
+/** Without another `imagePullPolicy` the kubelet asks the registry for it each time. */
+export const isLatest = (image: string): boolean => /:latest(@|$)/.test(image) || isUntagged(image);
 
 /** The image has neither a tag nor a digest. A port belongs to the host, before the last slash. */
 export const isUntagged = (image: string): boolean => !/[:@][^/]*$/.test(image);

@@ -1,0 +1,83 @@
+import { type AwaitedNode, lookAtPodsSeconds, type NodeRefusal } from '../preflight.ts';
+import { plural, withoutFullStop } from '../sentences.ts';
+import type { ClusterSnapshot } from '../snapshot.ts';
+import { type Asked, after, rule } from './rule.ts';
+
+interface Refused extends Pick<NodeRefusal, 'node' | 'message'> {
+  readonly others: number;
+}
+
+interface Awaited {
+  readonly nodes: readonly string[];
+  /** Of the first node that has any. */
+  readonly message: string | null;
+  readonly limitSeconds: number;
+}
+
+/** What would keep the update revision from running is found out on the nodes before anybody is touched. */
+export const preflight = {
+  ImageUnavailable: rule<Refused>({
+    holds: (asked) => refused(asked, 'ImageUnavailable'),
+    sentence: ({ node, message, others }) =>
+      `node ${node}${more(others)} can not get an image of the update revision: ${withoutFullStop(message)}`,
+    meaning: 'A node of a due member can not get an image of the update revision (prepull).',
+    details:
+      "A short-lived pod on the node has tried, with the pull secrets and the ServiceAccount of the member. The message has the kubelet's words. No member is down for it.",
+    endedBy: ['a person', 'time'],
+    ends: 'Push the image, or give the pods the right to pull it: it is tried again after a minute, then after twice as long each time, up to ten minutes. Another image in the template ends it at once. Where a webhook gives the pods of members other images, set `prepull: Off`.',
+    overridable: true,
+    alarms: true,
+    assumed: null,
+  }),
+  ConfigurationRefused: rule<Refused>({
+    holds: (asked) => refused(asked, 'ConfigurationRefused'),
+    sentence: ({ node, message }) =>
+      `the mysqld of the update revision refuses its configuration on node ${node}: ${withoutFullStop(message)}`,
+    meaning: 'The mysqld of the update revision refuses its my.cnf (prepull: NodesAndConfiguration).',
+    details:
+      "A short-lived pod has run `mysqld --validate-config` of the new image with MOCO's ConfigMap. The message has the end of what mysqld has said. No member is down for it.",
+    endedBy: ['a person', 'time'],
+    ends: 'Change the ConfigMap that `spec.mysqlConfigMapName` names, or the image: MOCO makes another revision of it. The same revision is tried again as with ImageUnavailable.',
+    overridable: true,
+    alarms: true,
+    assumed: null,
+  }),
+  PreflightRunning: rule<Awaited>({
+    holds: (asked) => awaited(asked),
+    sentence: ({ nodes, message, limitSeconds }) =>
+      `${plural(nodes, 'node', 'nodes')} ${nodes.join(', ')} ${plural(nodes, 'fetches', 'fetch')} the images of the update revision, for at most ${limitSeconds} s` +
+      (message === null ? '' : `: ${withoutFullStop(message)}`),
+    meaning: 'The nodes of due members fetch the images of the update revision (prepull).',
+    details: 'No member is down meanwhile. It takes place once for a revision and a node.',
+    endedBy: ['Kubernetes', 'time'],
+    ends: 'By itself, when the images are there, or after prepullTimeoutSeconds: then the members are taken all the same. `status.preflight` of the MySQLRollout has the result of each node.',
+    overridable: true,
+    routine: true,
+    assumed: after('moment', (snapshot) => withoutAwaited(snapshot)),
+  }),
+};
+
+const more = (others: number): string => (others === 0 ? '' : ` (and ${others} more)`);
+
+function refused({ situation: { snapshot, deadlines } }: Asked, result: NodeRefusal['result']): Refused | null {
+  const all = (snapshot.preflight?.refusals ?? []).filter((one) => one.result === result);
+  for (const { againInSeconds } of all)
+    deadlines.reached(0, againInSeconds > 0 ? againInSeconds : lookAtPodsSeconds(60));
+  const [first, ...others] = all;
+  return first === undefined ? null : { node: first.node, message: first.message, others: others.length };
+}
+
+function awaited({ situation: { snapshot, policy, deadlines } }: Asked): Awaited | null {
+  const limitSeconds = policy.prepullTimeoutSeconds;
+  const all: readonly AwaitedNode[] = snapshot.preflight?.awaited ?? [];
+  const waiting = all.filter(({ forSeconds }) => !deadlines.reached(forSeconds, limitSeconds));
+  if (waiting.length === 0) return null;
+  deadlines.reached(0, Math.min(...waiting.map(({ forSeconds }) => lookAtPodsSeconds(forSeconds))));
+  const message = waiting.find((one) => one.message !== null)?.message ?? null;
+  return { nodes: waiting.map(({ node }) => node), message, limitSeconds };
+}
+
+const withoutAwaited = (snapshot: ClusterSnapshot): ClusterSnapshot => ({
+  ...snapshot,
+  preflight: snapshot.preflight && { ...snapshot.preflight, awaited: [] },
+});
