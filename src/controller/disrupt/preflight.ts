@@ -1,7 +1,7 @@
 import { rolloutKind } from '../../api/rollout.ts';
 import type { PreflightStatus } from '../../api/rollout-status.ts';
 import type { Decision } from '../../core/decision.ts';
-import { ApiError, isAlreadyExists } from '../../kube/api-error.ts';
+import { ApiError, isAlreadyExists, withoutRequest } from '../../kube/api-error.ts';
 import { apiVersion } from '../../kube/resource.ts';
 import { keyOf } from '../../kube/store.ts';
 import { shortened } from '../../kube/text.ts';
@@ -214,7 +214,7 @@ class Run {
     } catch (error) {
       if (isAlreadyExists(error)) return { ...entry, trying: true };
       if (!(error instanceof ApiError) || !isRefusal(error)) throw error;
-      return this.#settled(entry, 'Unknown', error.message);
+      return this.#settled(entry, 'Unknown', withoutRequest(error));
     }
     return { ...entry, trying: true };
   }

@@ -1,0 +1,309 @@
+import { expect } from 'chai';
+import { controllerRevisions, nodes, pods } from '../../../src/kube/resource.ts';
+import { preflightLabel } from '../../../src/moco/names.ts';
+import { answer, status } from '../../kube/fake-world.ts';
+import { type Process, passes } from '../bench.ts';
+import { agentImage, InPlaceBench, withImages } from '../in-place-bench.ts';
+import { revisionAfter } from '../moco-objects.ts';
+import type { Patch, Raw } from '../object-server.ts';
+
+const newImage = 'example/mysql:new';
+const change = (template: Patch): Patch => withImages(template, { mysqld: newImage });
+const prepull = { prepull: 'Nodes' } as const;
+const checking = { prepull: 'NodesAndConfiguration' } as const;
+const waits = (reason: string, message: string): object => ({
+  phase: 'Pending',
+  containerStatuses: [{ name: 'mysqld', state: { waiting: { reason, message } } }],
+});
+const exits = (exitCode: number, message: string): object => ({
+  phase: exitCode === 0 ? 'Succeeded' : 'Failed',
+  containerStatuses: [{ name: 'mysqld', state: { terminated: { exitCode, message, reason: 'Error' } } }],
+});
+
+/** Three members on a node each, whose update revision has another image of mysqld. */
+class PreflightBench extends InPlaceBench {
+  lists = 0;
+
+  constructor(changed: (template: Patch) => Patch = change) {
+    super(changed);
+    this.server.always('GET', /\/pods$/, (_, carryOut) => {
+      this.lists += 1;
+      return carryOut();
+    });
+    // The other images of the template are on every node.
+    for (const ordinal of [0, 1, 2]) this.reports(ordinal, ...this.#others);
+  }
+
+  get #others(): readonly string[] {
+    const { data } = this.server.get(controllerRevisions, revisionAfter) as unknown as { data: { spec: Patch } };
+    const { template } = data.spec as { template: { spec: Record<string, readonly { image: string }[]> } };
+    const { containers = [], initContainers = [] } = template.spec;
+    return [...containers, ...initContainers].map(({ image }) => image).filter((image) => image !== newImage);
+  }
+
+  reports(ordinal: number, ...images: readonly string[]): void {
+    this.server.change(nodes, `node-${ordinal}`, { status: { images: [{ names: images }] } }, '');
+  }
+
+  reportsAll(ordinal: number): void {
+    this.reports(ordinal, ...this.#others, newImage);
+  }
+
+  get preflights(): readonly Raw[] {
+    return this.server.all(pods).filter(({ metadata }) => metadata.labels?.[preflightLabel] !== undefined);
+  }
+
+  /** Those that nobody has deleted. */
+  get running(): readonly Raw[] {
+    return this.preflights.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  }
+
+  podOn(node: string): Raw {
+    const found = this.running.find((pod) => JSON.stringify(pod['spec']).includes(`["${node}"]`));
+    if (found === undefined) throw new Error(`expected a pod for ${node}, found none`);
+    return found;
+  }
+
+  /** The kubelets of these nodes, of all by default. */
+  kubelets(says: object, ...ordinals: readonly number[]): void {
+    for (const ordinal of ordinals.length === 0 ? [0, 1, 2] : ordinals) {
+      this.server.change(pods, this.podOn(`node-${ordinal}`).metadata.name, { status: says });
+    }
+  }
+
+  /** What is deleted is gone. */
+  clear(): void {
+    for (const { metadata } of this.preflights) {
+      if (metadata.deletionTimestamp !== undefined) this.server.remove(pods, metadata.name);
+    }
+  }
+
+  get results(): Readonly<Record<string, string | undefined>> {
+    return Object.fromEntries((this.status.preflight?.nodes ?? []).map(({ name, result }) => [name, result]));
+  }
+}
+
+const begun = async (bench: PreflightBench, settings: object = prepull): Promise<Process> => {
+  const program = bench.start(settings);
+  await passes(bench, program, 2);
+  return program;
+};
+
+describe('a preflight', () => {
+  it('fetches images on every node before anybody is taken, and deletes its pods', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench);
+    expect(bench.running).to.have.length(3);
+    expect(bench.steps).to.deep.equal([]);
+    await passes(bench, program, 12);
+    expect(bench.status.hold).to.deep.include({
+      rule: 'PreflightRunning',
+      message: 'nodes node-0, node-1, node-2 fetch the images of the update revision, for at most 300 s',
+    });
+    bench.kubelets(exits(0, ''));
+    await passes(bench, program, 4);
+    expect(bench.running).to.deep.equal([]);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.results).to.deep.equal({ 'node-0': 'Fetched', 'node-1': 'Fetched', 'node-2': 'Fetched' });
+    expect(await program.registry.metrics()).to.contain('moco_rollout_preflights_total{result="Fetched"} 3');
+  });
+
+  it('makes no pod where the node reports every image, and none for two members of one node', async () => {
+    const bench = new PreflightBench();
+    bench.reportsAll(0);
+    bench.changePod(1, { spec: { nodeName: 'node-2' } });
+    const program = await begun(bench);
+    expect(bench.running).to.have.length(1);
+    bench.kubelets(exits(0, ''), 2);
+    await passes(bench, program, 4);
+    expect(bench.results).to.deep.equal({ 'node-0': 'Present', 'node-2': 'Fetched' });
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('does nothing while the setting is off, or the revision is everywhere', async () => {
+    const bench = new PreflightBench();
+    await bench.start().work();
+    expect([bench.preflights.length, bench.lists]).to.deep.equal([0, 0]);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    const idle = new PreflightBench();
+    for (const ordinal of [0, 1, 2]) idle.replace(ordinal, { role: ordinal === 0 ? 'primary' : 'replica' });
+    await idle.start(prepull).work();
+    expect([idle.preflights.length, idle.lists]).to.deep.equal([0, 0]);
+  });
+
+  it("holds with the kubelet's words for an image that it can not get, tries again, and goes on with it", async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench);
+    bench.kubelets(exits(0, ''), 0, 1);
+    bench.kubelets(waits('ErrImagePull', `${newImage}: not found`), 2);
+    await passes(bench, program, 4);
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold).to.deep.include({
+      rule: 'ImageUnavailable',
+      message: `node node-2 can not get an image of the update revision: ${newImage}: not found`,
+    });
+    expect(bench.running).to.deep.equal([]);
+    bench.clear();
+    await passes(bench, program, 55);
+    expect(bench.running).to.deep.equal([]);
+    await passes(bench, program, 10);
+    expect(bench.running).to.have.length(1);
+    expect(bench.status.hold?.rule).to.equal('ImageUnavailable');
+    bench.kubelets(exits(0, ''), 2);
+    await passes(bench, program, 6);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('begins anew with another revision, and leaves no pod of the one before', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench);
+    const [before] = bench.running;
+    const { data } = bench.server.get(controllerRevisions, revisionAfter) as unknown as { data: object };
+    bench.server.create(controllerRevisions, { metadata: { name: 'moco-test-newer' }, data });
+    bench.changeStatefulSet({ status: { updateRevision: 'moco-test-newer' } });
+    await passes(bench, program, 3);
+    expect(bench.running).to.have.length(3);
+    expect(bench.running.map(({ metadata }) => metadata.name)).not.to.include(before?.metadata.name);
+    expect(bench.status.preflight?.revision).to.equal('moco-test-newer');
+  });
+
+  it('is no reason to wait longer than its limit: a pod that no node takes', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench, { ...prepull, prepullTimeoutSeconds: 60 });
+    bench.kubelets(exits(0, ''), 0, 1);
+    const conditions = [{ type: 'PodScheduled', status: 'False', message: '0/3 nodes are available' }];
+    bench.kubelets({ phase: 'Pending', conditions }, 2);
+    await passes(bench, program, 50);
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold?.message).to.contain('0/3 nodes are available');
+    await passes(bench, program, 15);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.running).to.deep.equal([]);
+    expect(bench.status.preflight?.nodes.find(({ name }) => name === 'node-2')).to.deep.include({
+      result: 'TimedOut',
+      message: '0/3 nodes are available',
+    });
+  });
+
+  it('asks no node that takes no pods, and goes on', async () => {
+    const bench = new PreflightBench();
+    bench.server.change(nodes, 'node-1', { spec: { unschedulable: true } }, '');
+    const program = await begun(bench);
+    expect(bench.running).to.have.length(2);
+    bench.kubelets(exits(0, ''), 0, 2);
+    await passes(bench, program, 4);
+    expect(bench.results).to.deep.include({ 'node-1': 'Skipped' });
+    expect(bench.steps).to.have.length(1);
+  });
+
+  it('goes on where the API server refuses its pods, and says why', async () => {
+    const bench = new PreflightBench();
+    bench.server.always('POST', /\/pods$/, (request, carryOut) =>
+      request.path.includes('dryRun') ? carryOut() : answer(403, status(403, 'Forbidden', { message: 'not here' })),
+    );
+    await bench.start(prepull).work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.status.preflight?.nodes[0]).to.deep.include({ result: 'Unknown', message: '403 Forbidden: not here' });
+  });
+
+  it('goes on where somebody deletes its pod', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench);
+    bench.kubelets(exits(0, ''), 0, 1);
+    bench.server.remove(pods, bench.podOn('node-2').metadata.name);
+    await passes(bench, program, 4);
+    expect(bench.results).to.deep.include({ 'node-2': 'Unknown' });
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('is gone on with by the next process, which asks no node again', async () => {
+    const bench = new PreflightBench();
+    await passes(bench, await begun(bench), 3);
+    bench.kubelets(exits(0, ''), 0);
+    const names = bench.running.map(({ metadata }) => metadata.name);
+    const next = await begun(bench);
+    expect(bench.running.map(({ metadata }) => metadata.name)).to.deep.equal(names.slice(1));
+    bench.kubelets(exits(0, ''), 1, 2);
+    await passes(bench, next, 4);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.preflights).to.have.length(3);
+  });
+
+  it('takes its pods back when the setting goes, and while another rule holds it looks at them all the same', async () => {
+    const bench = new PreflightBench();
+    await passes(bench, await begun(bench), 3);
+    const off = bench.start();
+    await passes(bench, off, 2);
+    expect(bench.running).to.deep.equal([]);
+    const other = new PreflightBench();
+    const program = await begun(other);
+    other.setting({ paused: true });
+    other.kubelets(exits(0, ''));
+    await passes(other, program, 3);
+    expect(other.running).to.deep.equal([]);
+    expect(other.status.hold?.rule).to.equal('Paused');
+  });
+
+  it('does not begin while anything else holds the cluster', async () => {
+    const bench = new PreflightBench();
+    bench.setting({ paused: true });
+    await begun(bench);
+    expect(bench.preflights).to.deep.equal([]);
+  });
+
+  it('lists its pods less often the longer it lasts', async () => {
+    const bench = new PreflightBench();
+    const program = bench.start(prepull);
+    const before = bench.lists;
+    for (let milliseconds = 0; milliseconds < 120_000; ) {
+      program.sync();
+      const { requeueAfterMilliseconds = 60_000 } = await program.pass();
+      bench.world.freeze(requeueAfterMilliseconds);
+      milliseconds += requeueAfterMilliseconds;
+    }
+    expect(bench.lists - before).to.be.within(20, 60);
+    expect(bench.steps).to.deep.equal([]);
+  });
+
+  it('has images of a container there before it restarts in place, where only that is allowed', async () => {
+    const agents = (template: Patch): Patch => withImages(template, agentImage('2'));
+    const bench = new PreflightBench(agents);
+    for (const ordinal of [0, 1, 2]) bench.reports(ordinal);
+    bench.setting({ inPlace: { mode: 'Only' } });
+    const program = await begun(bench);
+    expect(bench.running).to.have.length(3);
+    expect(bench.steps).to.deep.equal([]);
+    bench.kubelets(exits(0, ''));
+    await passes(bench, program, 4);
+    expect(bench.steps).to.deep.equal(['in place 2']);
+  });
+});
+
+describe('a preflight of the configuration', () => {
+  it('is made on one node, whatever images that has, and the words of mysqld hold the rollout', async () => {
+    const bench = new PreflightBench();
+    for (const ordinal of [0, 1, 2]) bench.reportsAll(ordinal);
+    const program = await begun(bench, checking);
+    expect(bench.running).to.have.length(1);
+    expect(JSON.stringify(bench.podOn('node-0')['spec']))
+      .to.contain('--validate-config')
+      .and.to.contain(newImage);
+    bench.kubelets(exits(1, "unknown variable 'a=1'"), 0);
+    await passes(bench, program, 4);
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold).to.deep.include({
+      rule: 'ConfigurationRefused',
+      message: "the mysqld of the update revision refuses its configuration on node node-0: unknown variable 'a=1'",
+    });
+  });
+
+  it('is not refused by a mysqld that was killed', async () => {
+    const bench = new PreflightBench();
+    for (const ordinal of [0, 1, 2]) bench.reportsAll(ordinal);
+    const program = await begun(bench, checking);
+    bench.kubelets(exits(137, ''), 0);
+    await passes(bench, program, 4);
+    expect(bench.results).to.deep.include({ 'node-0': 'Unknown' });
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+});

@@ -1,0 +1,250 @@
+import { expect } from 'chai';
+import {
+  imagesOf,
+  type PreflightOf,
+  preflightName,
+  preflightPod,
+  readPreflightPod,
+} from '../../src/moco/preflight-pod.ts';
+
+const mysqld = (image: string): object => ({
+  name: 'mysqld',
+  image,
+  args: ['--defaults-file=/etc/mysql/my.cnf'],
+  env: [{ name: 'PASSWORD', valueFrom: { secretKeyRef: { name: 'moco-test', key: 'a' } } }],
+  securityContext: { runAsUser: 10_000 },
+  resources: { requests: { memory: '64Gi' } },
+  volumeMounts: [
+    { name: 'mysql-conf', mountPath: '/etc/mysql' },
+    { name: 'mysql-conf-d', mountPath: '/etc/mysql-conf.d' },
+    { name: 'my-cnf-secret', mountPath: '/mysql-credentials', readOnly: true },
+    { name: 'mysql-data', mountPath: '/var/lib/mysql' },
+  ],
+});
+const template = (image: string): object => ({
+  metadata: { labels: { 'app.kubernetes.io/created-by': 'moco', 'app.kubernetes.io/instance': 'test' } },
+  spec: {
+    serviceAccountName: 'moco-test',
+    imagePullSecrets: [{ name: 'registry' }],
+    tolerations: [{ key: 'databases', operator: 'Exists' }],
+    securityContext: { fsGroup: 10_000 },
+    nodeSelector: { disk: 'ssd' },
+    priorityClassName: 'databases',
+    initContainers: [
+      { name: 'copy-moco-init', image: 'agent:1' },
+      { name: 'moco-init', image },
+    ],
+    containers: [
+      mysqld(image),
+      { name: 'agent', image: 'agent:1' },
+      { name: 'own', image: 'own', imagePullPolicy: 'Never' },
+    ],
+    volumes: [
+      { name: 'mysql-conf', configMap: { name: 'moco-test.abc' } },
+      { name: 'mysql-conf-d', emptyDir: {} },
+      { name: 'my-cnf-secret', secret: { secretName: 'moco-my-cnf-test' } },
+      { name: 'files', image: { reference: 'files:2' } },
+    ],
+  },
+});
+const of = (more: Partial<PreflightOf> = {}): PreflightOf => ({
+  namespace: 'default',
+  clusterName: 'test',
+  rollout: { apiVersion: 'moco-rollout.io/v1alpha1', kind: 'MySQLRollout', name: 'test', uid: 'uid-1' },
+  node: 'n-1',
+  revision: 'moco-test-2',
+  template: template('mysql:2') as PreflightOf['template'],
+  templateBefore: template('mysql:1') as PreflightOf['template'],
+  checksConfiguration: false,
+  timeoutSeconds: 300,
+  ...more,
+});
+interface Volume {
+  readonly name: string;
+  readonly [source: string]: unknown;
+}
+interface Spec {
+  readonly [field: string]: unknown;
+  readonly containers: readonly [{ readonly [field: string]: unknown; readonly volumeMounts: readonly Volume[] }];
+  readonly volumes: readonly Volume[];
+}
+const specOf = (more: Partial<PreflightOf> = {}): Spec => preflightPod(of(more))['spec'] as Spec;
+
+describe('the pod of a preflight', () => {
+  it('mounts every image of the new template and runs none of them', () => {
+    const { containers, volumes } = specOf();
+    expect(volumes).to.deep.equal([
+      { name: 'image-0', image: { reference: 'agent:1', pullPolicy: 'IfNotPresent' } },
+      { name: 'image-1', image: { reference: 'mysql:2', pullPolicy: 'IfNotPresent' } },
+      { name: 'image-2', image: { reference: 'files:2', pullPolicy: 'IfNotPresent' } },
+    ]);
+    const [container] = containers;
+    expect(container).to.deep.include({
+      image: 'mysql:1',
+      args: ['--version'],
+      securityContext: { runAsUser: 10_000 },
+    });
+    // The kubelet only waits for volumes that a container mounts.
+    expect(container.volumeMounts.map(({ name }) => name)).to.deep.equal(volumes.map(({ name }) => name));
+  });
+
+  it('goes where the next pod of the member may go, with its secrets to pull, and asks for little', () => {
+    const spec = specOf();
+    expect(spec).to.deep.include({
+      serviceAccountName: 'moco-test',
+      imagePullSecrets: [{ name: 'registry' }],
+      tolerations: [{ key: 'databases', operator: 'Exists' }],
+      automountServiceAccountToken: false,
+      restartPolicy: 'Never',
+      activeDeadlineSeconds: 360,
+    });
+    expect(JSON.stringify(spec['affinity'])).to.contain('"metadata.name","operator":"In","values":["n-1"]');
+    expect(spec['nodeName']).to.equal(undefined);
+    // With the priority of a member it would evict others for an image.
+    expect(spec['priorityClassName']).to.equal(undefined);
+    expect(JSON.stringify(spec)).not.to.contain('64Gi').and.not.to.contain('secretKeyRef');
+  });
+
+  it('has no label of a member, and a name that no member can have', () => {
+    const { metadata } = preflightPod(of()) as {
+      metadata: { labels: object; name: string; ownerReferences: object[] };
+    };
+    expect(metadata.labels).to.deep.equal({
+      'app.kubernetes.io/managed-by': 'moco-rollout',
+      'moco-rollout.io/preflight': 'test',
+    });
+    expect(metadata.name).to.match(/^moco-rollout-preflight-[0-9a-f]{16}$/);
+    expect(metadata.name).to.equal(preflightName('uid-1', 'moco-test-2', 'n-1'));
+    expect(
+      new Set([
+        metadata.name,
+        preflightName('uid-1', 'moco-test-2', 'n-2'),
+        preflightName('uid-1', 'moco-test-3', 'n-1'),
+      ]),
+    ).to.have.length(3);
+    expect(metadata.ownerReferences[0]).to.deep.include({ kind: 'MySQLRollout', uid: 'uid-1', controller: true });
+  });
+
+  it('checks the configuration by the new mysqld, with ConfigMaps alone', () => {
+    const { containers, volumes } = specOf({ checksConfiguration: true });
+    const [container] = containers;
+    expect(container).to.deep.include({
+      image: 'mysql:2',
+      args: ['--defaults-file=/etc/mysql/my.cnf', '--validate-config'],
+      terminationMessagePolicy: 'FallbackToLogsOnError',
+    });
+    expect(volumes).to.deep.equal([
+      { name: 'mysql-conf', configMap: { name: 'moco-test.abc' } },
+      { name: 'mysql-conf-d', emptyDir: {} },
+      { name: 'my-cnf-secret', emptyDir: {} },
+      { name: 'mysql-data', emptyDir: {} },
+      { name: 'image-0', image: { reference: 'agent:1', pullPolicy: 'IfNotPresent' } },
+      { name: 'image-1', image: { reference: 'files:2', pullPolicy: 'IfNotPresent' } },
+    ]);
+    expect(container.volumeMounts.slice(0, 4)).to.deep.equal((mysqld('') as { volumeMounts: object[] }).volumeMounts);
+  });
+
+  it('asks the registry each time for images of which the kubelet does so', () => {
+    const images = imagesOf({
+      spec: {
+        containers: [
+          { image: 'a:1', imagePullPolicy: 'IfNotPresent' },
+          { image: 'a:1', imagePullPolicy: 'Always' },
+          { image: 'b' },
+          { image: 'c:latest', imagePullPolicy: 'IfNotPresent' },
+          { image: 'd:1', imagePullPolicy: 'Never' },
+        ],
+      },
+    });
+    expect(images).to.deep.equal([
+      { image: 'a:1', pullPolicy: 'Always' },
+      { image: 'b', pullPolicy: 'Always' },
+      { image: 'c:latest', pullPolicy: 'IfNotPresent' },
+    ]);
+  });
+});
+
+const waiting = (reason: string, message?: string): object => ({
+  status: { phase: 'Pending', containerStatuses: [{ state: { waiting: { reason, message } } }] },
+});
+const ended = (phase: string, exitCode: number, message?: string, reason = 'Error'): object => ({
+  status: { phase, containerStatuses: [{ state: { terminated: { exitCode, message, reason } } }] },
+});
+const said = (pod: object, checks = false): unknown => readPreflightPod(pod as Record<string, unknown>, checks);
+
+describe('what the pod of a preflight says', () => {
+  const cases: Readonly<Record<string, readonly [object, boolean, object]>> = {
+    'an image that is missing': [
+      waiting('ImagePullBackOff', 'Back-off pulling image "a": not found'),
+      false,
+      { kind: 'ImageUnavailable', message: 'Back-off pulling image "a": not found' },
+    ],
+    'a name that is none': [
+      waiting('InvalidImageName'),
+      true,
+      { kind: 'ImageUnavailable', message: 'InvalidImageName' },
+    ],
+    'a node without image volumes': [
+      waiting('CreateContainerError', 'failed to mount'),
+      false,
+      { kind: 'unknown', message: 'failed to mount' },
+    ],
+    'a pull that goes on': [waiting('ContainerCreating'), false, { kind: 'running', message: null }],
+    'a pod that was just created': [{}, false, { kind: 'running', message: null }],
+    'no room': [
+      { status: { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', message: 'no room' }] } },
+      false,
+      { kind: 'running', message: 'no room' },
+    ],
+    'all is there': [ended('Succeeded', 0, undefined, 'Completed'), true, { kind: 'fetched' }],
+    'its own program does not start, with the images there': [
+      ended('Failed', 128, 'exec', 'StartError'),
+      false,
+      { kind: 'fetched' },
+    ],
+    'a refused configuration': [
+      ended('Failed', 1, "unknown variable 'a=1'\n"),
+      true,
+      { kind: 'ConfigurationRefused', message: "unknown variable 'a=1'" },
+    ],
+    'a refused configuration without a word': [
+      ended('Failed', 1),
+      true,
+      { kind: 'ConfigurationRefused', message: 'Error, exit code 1' },
+    ],
+    'a check that was killed': [
+      ended('Failed', 137, undefined, 'OOMKilled'),
+      true,
+      { kind: 'unknown', message: 'OOMKilled, exit code 137' },
+    ],
+    'a check that does not start': [
+      ended('Failed', 128, 'no such file', 'StartError'),
+      true,
+      { kind: 'unknown', message: 'no such file' },
+    ],
+    'a check that runs': [
+      { status: { phase: 'Running', containerStatuses: [{ state: { running: {} } }] } },
+      true,
+      { kind: 'running', message: null },
+    ],
+    'an eviction': [
+      { status: { phase: 'Failed', reason: 'Evicted', message: 'short of memory' } },
+      false,
+      { kind: 'unknown', message: 'short of memory' },
+    ],
+    'its deadline': [
+      {
+        status: {
+          phase: 'Failed',
+          reason: 'DeadlineExceeded',
+          containerStatuses: [{ state: { waiting: { reason: 'ContainerCreating' } } }],
+        },
+      },
+      false,
+      { kind: 'unknown', message: 'its pod has failed: ContainerCreating' },
+    ],
+  };
+  for (const [name, [pod, checks, expected]] of Object.entries(cases)) {
+    it(name, () => expect(said(pod, checks)).to.deep.equal(expected));
+  }
+});
