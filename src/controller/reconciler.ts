@@ -3,9 +3,9 @@ import { isDisruptive, stepIdentity } from '../core/step.ts';
 import { splitKey } from '../kube/store.ts';
 import { complete } from './complete.ts';
 import { adjust } from './disrupt/adjust.ts';
+import { askNodes } from './disrupt/ask-nodes.ts';
 import { ClusterApi } from './disrupt/cluster-client.ts';
 import { disrupt } from './disrupt/disrupt.ts';
-import { preflight } from './disrupt/preflight.ts';
 import { prepare, readWhole } from './disrupt/prepare.ts';
 import { tryInPlace } from './disrupt/try-in-place.ts';
 import type { Readings } from './facts/readings.ts';
@@ -125,8 +125,9 @@ async function readBegunInPlace(pass: Pass): Promise<void> {
 }
 
 /**
- * Observes, and again with what it needs to know: what the nodes find out about the update revision; how far replicas are behind, if a step depends on them; details for
- * users, while no step is due; whether members can come back, if only that is left.
+ * Observes, and again with what it needs to know: how far replicas are behind, if a step depends on them; details for
+ * users, while no step is due; what nodes find out about the update revision, and whether members can come back, if
+ * only that is left.
  */
 async function lookClosely(pass: Pass<ClusterApi>): Promise<Observation | null> {
   const { memory, signal, api, context } = pass;
@@ -141,7 +142,7 @@ async function lookClosely(pass: Pass<ClusterApi>): Promise<Observation | null> 
     },
     (observed, known) => readDetails(observed, known, api, context.world),
     async (observed, known) => {
-      const found = await preflight(observed, known.preflight, { ...context, api });
+      const found = await askNodes(observed, known.preflight, { ...context, api });
       return found && { preflight: found };
     },
     (observed, known) => readComebacksAwaited(observed, known, { ...context, api }),

@@ -10,7 +10,7 @@ export interface Preflight {
 }
 
 export interface AwaitedNode {
-  readonly node: string;
+  readonly nodeName: string;
   /** Seconds since it was first asked. 0 before. */
   readonly forSeconds: number;
   /** Why its pod does not run yet, in Kubernetes' words, or `null`. */
@@ -18,7 +18,7 @@ export interface AwaitedNode {
 }
 
 export interface NodeRefusal {
-  readonly node: string;
+  readonly nodeName: string;
   readonly result: 'ImageUnavailable' | 'ConfigurationRefused';
   /** The words of the kubelet, or of mysqld. */
   readonly message: string;

@@ -266,8 +266,8 @@ const delayAges = fc.record({
   unknownForSeconds: fc.constantFrom(0, 29, 30),
 });
 
-const awaitedNode = { node: 'n-2', forSeconds: 0, message: null };
-const refusedNode = { node: 'n-1', message: 'no', againInSeconds: 60 };
+const awaitedNode = { nodeName: 'n-2', forSeconds: 0, message: null };
+const refusedNode = { nodeName: 'n-1', message: 'no', againInSeconds: 60 };
 const preflights: readonly Preflight[] = [
   { awaited: [], refusals: [] },
   { awaited: [awaitedNode], refusals: [] },
@@ -631,12 +631,12 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
   mysql: fc.oneof(fc.constant(null), anyReading),
   preflight: fc.option(
     fc.record({
-      awaited: fc.array(fc.record({ node: fc.string(), forSeconds: anyNumber, message: fc.option(fc.string()) }), {
+      awaited: fc.array(fc.record({ nodeName: fc.string(), forSeconds: anyNumber, message: fc.option(fc.string()) }), {
         maxLength: 2,
       }),
       refusals: fc.array(
         fc.record({
-          node: fc.string(),
+          nodeName: fc.string(),
           result: fc.constantFrom('ImageUnavailable', 'ConfigurationRefused'),
           message: fc.string(),
           againInSeconds: anyNumber,

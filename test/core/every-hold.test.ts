@@ -36,7 +36,7 @@ const waitsForOthers = (rule: keyof typeof fleetHolds) => ({
     decides: deletes('MemberDown', 1),
   },
 });
-const refusedNode = { node: 'n-1', message: 'not found', againInSeconds: 60 } as const;
+const refusedNode = { nodeName: 'n-1', message: 'not found', againInSeconds: 60 } as const;
 const failing = { kind: 'failing', series: { labels: {}, value: '1', others: 0 } } as const;
 /** As it is remembered. */
 const eviction = { step: `evict uid-2 ${revisionAfter}` };
@@ -680,7 +680,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   ImageUnavailable: {
     applies: {
       given: stale().preflight({ refusals: [{ ...refusedNode, result: 'ImageUnavailable' }] }),
-      decides: holds({ rule: 'ImageUnavailable', node: 'n-1', message: 'not found', others: 0 }),
+      decides: holds({ rule: 'ImageUnavailable', nodeName: 'n-1', message: 'not found', others: 0 }),
       requeueAfterSeconds: 60,
     },
     justDoesNot: { given: stale().preflight(), decides: next },
@@ -688,7 +688,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   ConfigurationRefused: {
     applies: {
       given: stale().preflight({ refusals: [{ ...refusedNode, result: 'ConfigurationRefused', againInSeconds: 0 }] }),
-      decides: holds({ rule: 'ConfigurationRefused', node: 'n-1', message: 'not found', others: 0 }),
+      decides: holds({ rule: 'ConfigurationRefused', nodeName: 'n-1', message: 'not found', others: 0 }),
       requeueAfterSeconds: 5,
     },
     justDoesNot: {
@@ -700,12 +700,12 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   },
   PreflightRunning: {
     applies: {
-      given: stale().preflight({ awaited: [{ node: 'n-1', forSeconds: 299, message: null }] }),
+      given: stale().preflight({ awaited: [{ nodeName: 'n-1', forSeconds: 299, message: null }] }),
       decides: holds({ rule: 'PreflightRunning', nodes: ['n-1'], message: null, limitSeconds: 300 }),
       requeueAfterSeconds: 1,
     },
     justDoesNot: {
-      given: stale().preflight({ awaited: [{ node: 'n-1', forSeconds: 300, message: null }] }),
+      given: stale().preflight({ awaited: [{ nodeName: 'n-1', forSeconds: 300, message: null }] }),
       decides: next,
     },
   },

@@ -568,17 +568,17 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   ],
   ImageUnavailable: [
     [
-      { rule: 'ImageUnavailable', node: 'n-1', message: 'mysql:8: not found.', others: 0 },
+      { rule: 'ImageUnavailable', nodeName: 'n-1', message: 'mysql:8: not found.', others: 0 },
       'node n-1 can not get an image of the update revision: mysql:8: not found',
     ],
     [
-      { rule: 'ImageUnavailable', node: 'n-1', message: 'mysql:8: not found', others: 2 },
+      { rule: 'ImageUnavailable', nodeName: 'n-1', message: 'mysql:8: not found', others: 2 },
       'node n-1 (and 2 more) can not get an image of the update revision: mysql:8: not found',
     ],
   ],
   ConfigurationRefused: [
     [
-      { rule: 'ConfigurationRefused', node: 'n-1', message: "unknown variable 'a=1'.", others: 0 },
+      { rule: 'ConfigurationRefused', nodeName: 'n-1', message: "unknown variable 'a=1'.", others: 0 },
       "the mysqld of the update revision refuses its configuration on node n-1: unknown variable 'a=1'",
     ],
   ],

@@ -7,12 +7,12 @@ import { member } from './member-builder.ts';
 
 const stale = () => cluster(3).templateChanged();
 const missing = {
-  node: 'n-1',
+  nodeName: 'n-1',
   result: 'ImageUnavailable',
   message: 'not found',
   againInSeconds: 40,
 } as const satisfies Preflight['refusals'][number];
-const waiting = { node: 'n-2', forSeconds: 12, message: null } as const;
+const waiting = { nodeName: 'n-2', forSeconds: 12, message: null } as const;
 
 describe('the preflight of a revision', () => {
   it('takes nobody while a node has no result, and goes on after its limit', () => {
@@ -33,7 +33,7 @@ describe('the preflight of a revision', () => {
     const given = stale().preflight({
       awaited: [
         { ...waiting, forSeconds: 300 },
-        { ...waiting, node: 'n-3' },
+        { ...waiting, nodeName: 'n-3' },
       ],
     });
     expect(decide(given.facts(), defaultPolicy).hold).to.include({ rule: 'PreflightRunning' });
@@ -41,10 +41,10 @@ describe('the preflight of a revision', () => {
   });
 
   it('holds for an image that a node can not get, however long it lasts, until somebody overrides it', () => {
-    const given = stale().preflight({ refusals: [missing, { ...missing, node: 'n-3' }] });
+    const given = stale().preflight({ refusals: [missing, { ...missing, nodeName: 'n-3' }] });
     const { step, hold, requeueAfterSeconds } = decide(given.facts(), defaultPolicy);
     expect(step.kind).to.equal('none');
-    expect(hold).to.deep.equal({ rule: 'ImageUnavailable', node: 'n-1', message: 'not found', others: 1 });
+    expect(hold).to.deep.equal({ rule: 'ImageUnavailable', nodeName: 'n-1', message: 'not found', others: 1 });
     expect(requeueAfterSeconds).to.equal(40);
     const overrides = [{ rule: 'ImageUnavailable', remainingSeconds: 600 }];
     expect(decide(given.facts(), { ...defaultPolicy, overrides }).step.kind).to.equal('evict');

@@ -23,7 +23,7 @@ import { type Known, type Refusal, refusalStands } from './known.ts';
 import { maintenanceFacts } from './maintenance-facts.ts';
 import { gateWithout, inForce, modeOf, type StrategySettings, settingsWithoutEffect, strategyShown } from './mode.ts';
 import { mysqlFacts } from './mysql-facts.ts';
-import { fetches, lastPreflight, preflightFacts, preflightOf } from './preflight.ts';
+import { fetches, lastPreflight, preflightFacts, preflightOf } from './preflight-facts.ts';
 import { comebackFacts, delayFacts } from './readings.ts';
 import {
   type DefaultSettings,

@@ -6,7 +6,7 @@ import type { Json } from '../../moco/json.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import { type InPlaceReadings, nothingReadInPlace } from './in-place-updates.ts';
 import type { KnownMysql } from './mysql-facts.ts';
-import type { KnownPreflight } from './preflight.ts';
+import type { KnownPreflight } from './preflight-facts.ts';
 
 /** What no watch delivers, as it was last read. Times are on the monotonic clock. */
 export interface Readings extends ComebackReadings {

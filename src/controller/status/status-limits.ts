@@ -7,7 +7,7 @@ import type {
 } from '../../api/rollout-status.ts';
 import { shortened } from '../../kube/text.ts';
 import { lastMeasured } from '../../plan/estimate.ts';
-import type { NodeResult } from '../facts/preflight.ts';
+import type { NodeResult } from '../facts/preflight-facts.ts';
 
 /**
  * A status is stored, watched and shown as a whole. These limits keep that of nine members below 16 KiB, whatever

@@ -9,7 +9,7 @@ import { omitUndefined } from '../../moco/json.ts';
 import { memberName } from '../facts/collect-facts.ts';
 import { unreported } from '../facts/ended-step.ts';
 import { policyInForce } from '../facts/policy-in-force.ts';
-import { lastPreflight, preflightOf } from '../facts/preflight.ts';
+import { lastPreflight, preflightOf } from '../facts/preflight-facts.ts';
 import { promotionLeft } from '../facts/promotion.ts';
 import { type Memory } from '../memory/memory.ts';
 import type { Observation } from '../pass/observe.ts';

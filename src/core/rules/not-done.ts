@@ -6,7 +6,7 @@ import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
 import { unread } from './comeback.ts';
 import { longWrite } from './long-write.ts';
-import { preflight } from './preflight.ts';
+import { refusedOnNodes } from './refused-on-nodes.ts';
 import { type Asked, after, type MemberName, rule } from './rule.ts';
 
 /** The step that was chosen is not done. */
@@ -101,7 +101,7 @@ export const step = {
     phase: 'Failing',
     assumed: null,
   }),
-  ...preflight,
+  ...refusedOnNodes,
   ...checks,
   ReplicasBehind: rule<ReplicasBehind>({
     holds: replicasBehind,

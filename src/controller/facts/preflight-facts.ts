@@ -59,16 +59,16 @@ export function preflightFacts(
   const results = preflightOf(objects, policy, last)?.nodes ?? [];
   const awaited: AwaitedNode[] = [];
   const refusals: NodeRefusal[] = [];
-  for (const node of [...dueOnNodes(objects, policy).keys()].toSorted()) {
-    const known = results.find(({ name }) => name === node);
+  for (const nodeName of [...dueOnNodes(objects, policy).keys()].toSorted()) {
+    const known = results.find(({ name }) => name === nodeName);
     const { result, since, at, message, trying } = known ?? {};
     if (result === undefined || since === undefined || at === undefined) {
-      const forSeconds = since === undefined ? 0 : age(`preflight on ${node}`, since);
-      awaited.push({ node, forSeconds, message: message ?? null });
+      const forSeconds = since === undefined ? 0 : age(`preflight on ${nodeName}`, since);
+      awaited.push({ nodeName, forSeconds, message: message ?? null });
     } else if (result === 'ImageUnavailable' || result === 'ConfigurationRefused') {
       const lastedSeconds = ((milliseconds(at) ?? 0) - (milliseconds(since) ?? 0)) / 1000;
-      const againInSeconds = Math.max(0, retryAfterSeconds(lastedSeconds) - age(`refusal of ${node}`, at));
-      refusals.push({ node, result, message: message ?? '', againInSeconds: trying ? 0 : againInSeconds });
+      const againInSeconds = Math.max(0, retryAfterSeconds(lastedSeconds) - age(`refusal of ${nodeName}`, at));
+      refusals.push({ nodeName, result, message: message ?? '', againInSeconds: trying ? 0 : againInSeconds });
     }
   }
   return { awaited, refusals };

@@ -3,7 +3,7 @@ import { plural, withoutFullStop } from '../sentences.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import { type Asked, after, rule } from './rule.ts';
 
-interface Refused extends Pick<NodeRefusal, 'node' | 'message'> {
+interface Refused extends Pick<NodeRefusal, 'nodeName' | 'message'> {
   readonly others: number;
 }
 
@@ -15,11 +15,11 @@ interface Awaited {
 }
 
 /** What would keep the update revision from running is found out on the nodes before anybody is touched. */
-export const preflight = {
+export const refusedOnNodes = {
   ImageUnavailable: rule<Refused>({
     holds: (asked) => refused(asked, 'ImageUnavailable'),
-    sentence: ({ node, message, others }) =>
-      `node ${node}${more(others)} can not get an image of the update revision: ${withoutFullStop(message)}`,
+    sentence: ({ nodeName, message, others }) =>
+      `node ${nodeName}${more(others)} can not get an image of the update revision: ${withoutFullStop(message)}`,
     meaning: 'A node of a due member can not get an image of the update revision (prepull).',
     details:
       "A short-lived pod on the node has tried, with the pull secrets and the ServiceAccount of the member. The message has the kubelet's words. No member is down for it.",
@@ -31,8 +31,8 @@ export const preflight = {
   }),
   ConfigurationRefused: rule<Refused>({
     holds: (asked) => refused(asked, 'ConfigurationRefused'),
-    sentence: ({ node, message }) =>
-      `the mysqld of the update revision refuses its configuration on node ${node}: ${withoutFullStop(message)}`,
+    sentence: ({ nodeName, message }) =>
+      `the mysqld of the update revision refuses its configuration on node ${nodeName}: ${withoutFullStop(message)}`,
     meaning: 'The mysqld of the update revision refuses its my.cnf (prepull: NodesAndConfiguration).',
     details:
       "A short-lived pod has run `mysqld --validate-config` of the new image with MOCO's ConfigMap. The message has the end of what mysqld has said. No member is down for it.",
@@ -64,7 +64,7 @@ function refused({ situation: { snapshot, deadlines } }: Asked, result: NodeRefu
   for (const { againInSeconds } of all)
     deadlines.reached(0, againInSeconds > 0 ? againInSeconds : lookAtPodsSeconds(60));
   const [first, ...others] = all;
-  return first === undefined ? null : { node: first.node, message: first.message, others: others.length };
+  return first === undefined ? null : { nodeName: first.nodeName, message: first.message, others: others.length };
 }
 
 function awaited({ situation: { snapshot, policy, deadlines } }: Asked): Awaited | null {
@@ -74,7 +74,7 @@ function awaited({ situation: { snapshot, policy, deadlines } }: Asked): Awaited
   if (waiting.length === 0) return null;
   deadlines.reached(0, Math.min(...waiting.map(({ forSeconds }) => lookAtPodsSeconds(forSeconds))));
   const message = waiting.find((one) => one.message !== null)?.message ?? null;
-  return { nodes: waiting.map(({ node }) => node), message, limitSeconds };
+  return { nodes: waiting.map(({ nodeName }) => nodeName), message, limitSeconds };
 }
 
 const withoutAwaited = (snapshot: ClusterSnapshot): ClusterSnapshot => ({

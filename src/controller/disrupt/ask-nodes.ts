@@ -19,7 +19,13 @@ import {
 import type { PodRecord } from '../../moco/records.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import type { ObservedFacts } from '../facts/collect-facts.ts';
-import { dueOnNodes, type KnownPreflight, lastPreflight, type NodeResult, preflightOf } from '../facts/preflight.ts';
+import {
+  dueOnNodes,
+  type KnownPreflight,
+  lastPreflight,
+  type NodeResult,
+  preflightOf,
+} from '../facts/preflight-facts.ts';
 import type { NodeContext, RecentNodes } from '../reads/read-node.ts';
 import { isRefusal } from '../reads/read-successor.ts';
 import type { ClusterApi } from './cluster-client.ts';
@@ -43,7 +49,7 @@ const asking: readonly string[] = ['PreflightRunning', 'ImageUnavailable', 'Conf
  * looks at the pods that find it out until none is left, whatever holds the rollout meanwhile. Resolves to `null` if
  * there is nothing to do. Rejects with `ApiError` if the API server does not answer; a pod that it refuses is a result.
  */
-export async function preflight(
+export async function askNodes(
   observed: ObservedFacts & { readonly decision: Decision },
   known: KnownPreflight | null,
   context: PreflightContext,
@@ -129,7 +135,7 @@ class Run {
 
   #isLate({ name, at }: NodeResult): boolean {
     const { snapshot, policy } = this.#observed;
-    const awaited = snapshot.preflight?.awaited.find(({ node }) => node === name)?.forSeconds;
+    const awaited = snapshot.preflight?.awaited.find(({ nodeName }) => nodeName === name)?.forSeconds;
     const seconds = awaited ?? (this.#context.world.wall() - Date.parse(at)) / 1000;
     return seconds >= policy.prepullTimeoutSeconds;
   }
@@ -154,7 +160,7 @@ class Run {
     const { objects: cluster, policy, snapshot } = this.#observed;
     const due = dueOnNodes(cluster, policy);
     const isDue = ({ name, trying }: NodeResult): boolean =>
-      !trying && snapshot.preflight?.refusals.some((one) => one.node === name && one.againInSeconds <= 0) === true;
+      !trying && snapshot.preflight?.refusals.some((one) => one.nodeName === name && one.againInSeconds <= 0) === true;
     const fresh = [...due].filter(([node]) => !nodes.some(({ name }) => name === node));
     const [again, begun] = await Promise.all([
       Promise.all(
