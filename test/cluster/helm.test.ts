@@ -178,6 +178,18 @@ describe('the Helm chart', function () {
     expect(JSON.stringify(secrets(named))).to.contain('"resourceNames":["moco-test"]');
   });
 
+  it('lets it fetch images in the namespaces that the values name alone, as its component does', async () => {
+    const rights = (rendered: readonly Manifest[]): readonly Manifest[] =>
+      rendered.filter(({ metadata }) => metadata.name === 'moco-rollout-prepull');
+    expect(rights(await helm.render(namespace, ...withPolicies))).to.deep.equal([]);
+    const rendered = await helm.render(namespace, ...withPolicies, '--set', 'prepull.namespaces={a,b}');
+    const kustomized = parsed(await controlPlane.kubectl('kustomize', join(configDirectory, 'prepull')));
+    const placed = ['a', 'b'].flatMap((where) =>
+      kustomized.map((manifest) => ({ ...manifest, metadata: { ...manifest.metadata, namespace: where } })),
+    );
+    expect(byName(rights(rendered))).to.deep.equal(byName(placed));
+  });
+
   const chosen: Readonly<Record<string, readonly [flags: readonly string[], kinds: readonly string[]]>> = {
     'auto, with the policy in v1': [withPolicies, policyKinds('v1')],
     'auto, with the policy in v1beta1 alone': [

@@ -32,7 +32,8 @@ describe('the API server and the manifests', function () {
   after(() => controlPlane?.stop());
 
   it('build with kustomize into all objects of the directories', async () => {
-    const options = /^(samples|webhook|webhook-server|partition-driver|prometheus|gitops|in-place|replication-facts)\//;
+    const options =
+      /^(samples|webhook|webhook-server|partition-driver|prometheus|gitops|in-place|replication-facts|prepull)\//;
     const held = (await readManifests()).filter(({ file }) => !options.test(file)).map(nameOf);
     expect(built.map(nameOf)).to.have.members([...new Set(held)]);
   });

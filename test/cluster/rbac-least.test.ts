@@ -1,9 +1,11 @@
-import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { events, pods } from '../../src/kube/resource.ts';
 import { clusterKind, mysqldContainer } from '../../src/moco/names.ts';
+import { preflightPod } from '../../src/moco/preflight-pod.ts';
 import type { ControlPlane } from '../support/control-plane/control-plane.ts';
 import { freePort } from '../support/control-plane/free-port.ts';
 import type { ControllerProcess } from '../support/stage/controller-process.ts';
@@ -105,6 +107,33 @@ describe('a controller under its policy', function () {
     expect(await run()).to.include('moco-rollout creates pods as dry runs only');
   });
 
+  it('can create the pod of a preflight where config/prepull allows that, with no Secret, and no other pod', async () => {
+    const name = 'moco-rollout-preflight-0123456789abcdef';
+    const create = async (change: (pod: PreflightPod) => void = () => undefined): Promise<string> => {
+      const pod = preflight(cluster, name);
+      change(pod);
+      const file = join(stage().controlPlane.directory, 'preflight.json');
+      await writeFile(file, json(pod));
+      return cluster.kubectl('--kubeconfig', kubeconfig, 'create', '-f', file).catch(String);
+    };
+    expect(await create()).to.include('where it may create mysqlrollouts/preflight');
+    await cluster.kubectl('apply', '-k', 'config/prepull');
+    const secret = { name: 'a', secret: { secretName: 'moco-x' } };
+    const onlyImages = 'the pod of a preflight has images, ConfigMaps and empty directories alone';
+    await until(async () => (await create(({ spec }) => spec.volumes.push(secret))).includes(onlyImages));
+    expect(await create(({ spec }) => Object.assign(spec, { hostNetwork: true }))).to.include(onlyImages);
+    expect(await create(({ spec }) => Object.assign(spec, { automountServiceAccountToken: true }))).to.include(
+      onlyImages,
+    );
+    const env = [{ name: 'A', valueFrom: { secretKeyRef: { name: 'moco-x', key: 'a' } } }];
+    expect(await create(({ spec }) => Object.assign(spec.containers[0] ?? {}, { env }))).to.include(onlyImages);
+    expect(await create(({ metadata }) => Object.assign(metadata, { name: 'moco-x-9' }))).to.include('dry runs only');
+    expect(await create(({ metadata }) => Object.assign(metadata, { labels: {} }))).to.include('dry runs only');
+    expect(await create()).to.include(`pod/${name} created`);
+    const remove = cluster.kubectl('--kubeconfig', kubeconfig, 'delete', 'pod', name, '--wait=false');
+    expect(await remove).to.include(`pod "${name}" deleted`);
+  });
+
   it('has disclosed neither its token nor the key of its webhook', async () => {
     const token = /"token": "([^"]+)"/.exec(await readFile(kubeconfig, 'utf8'))?.[1] ?? '';
     const key = await readFile(join(certDir, 'tls.key'), 'utf8');
@@ -120,6 +149,32 @@ describe('a controller under its policy', function () {
     }
   });
 });
+
+interface PreflightPod {
+  readonly metadata: object;
+  readonly spec: { readonly containers: readonly object[]; readonly volumes: object[] };
+}
+
+function preflight(cluster: RolloutCluster, name: string): PreflightPod {
+  const template = { spec: container(mysqldContainer) };
+  const pod = preflightPod({
+    namespace: cluster.namespace,
+    clusterName: cluster.name,
+    rollout: { apiVersion: 'moco-rollout.io/v1alpha1', kind: 'MySQLRollout', name: cluster.name, uid: 'x' },
+    node: 'node-1',
+    revision: 'x',
+    template: { spec: { containers: [{ name: mysqldContainer, image: 'mysql:1' }] } },
+    templateBefore: template,
+    checksConfiguration: false,
+    timeoutSeconds: 1,
+  }) as unknown as PreflightPod;
+  return { ...pod, metadata: { ...pod.metadata, name, ownerReferences: [] } };
+}
+
+/** RBAC reaches the authorizer a moment after it was written. */
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await delay(250);
+}
 
 async function ownCertificate(controlPlane: ControlPlane): Promise<string> {
   const { certificate, key } = await controlPlane.certificates.issue('webhook', ['127.0.0.1']);
