@@ -132,7 +132,7 @@ const shape = {
       `until it ends. Nothing is ever killed. Defaults to ${defaultPolicy.longWritePolicy}.`,
   ),
   prepull: oneOf(
-    ['Off', 'Nodes', 'NodesAndConfiguration'],
+    ['Never', 'Nodes', 'NodesAndConfiguration'],
     'What is found out before the first member is taken for a revision. With Nodes, short-lived pods fetch the images ' +
       'of the revision on the nodes of due members, and an image that can not be had holds the rollout. With ' +
       'NodesAndConfiguration, mysqld of the new image checks its my.cnf on one of them as well (mysqld ' +

@@ -36,7 +36,7 @@ export interface RolloutPolicy {
    * What short-lived pods find out on the nodes of due members before the first one is taken: whether the images of the
    * update revision are there, or can be fetched, and on one of them whether its mysqld accepts the configuration.
    */
-  readonly prepull: 'Off' | 'Nodes' | 'NodesAndConfiguration';
+  readonly prepull: 'Never' | 'Nodes' | 'NodesAndConfiguration';
   /** How long the rollout waits for a node that has no result. */
   readonly prepullTimeoutSeconds: number;
   readonly primaryUpdatePolicy: 'Automatic' | 'Manual';
@@ -79,7 +79,7 @@ export const defaultPolicy: RolloutPolicy = {
   replicaDelayGraceSeconds: 30,
   longWriteGraceSeconds: 60,
   longWritePolicy: 'Proceed',
-  prepull: 'Off',
+  prepull: 'Never',
   prepullTimeoutSeconds: 300,
   primaryUpdatePolicy: 'Automatic',
   approvedRevision: null,

@@ -701,7 +701,7 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
       replicaDelayGraceSeconds: fc.oneof(fc.constantFrom(0, 30), anyNumber),
       longWriteGraceSeconds: fc.oneof(fc.constantFrom(0, 60), anyNumber),
       longWritePolicy: fc.constantFrom('Proceed', 'Hold'),
-      prepull: fc.constantFrom('Off', 'Nodes', 'NodesAndConfiguration'),
+      prepull: fc.constantFrom('Never', 'Nodes', 'NodesAndConfiguration'),
       prepullTimeoutSeconds: fc.oneof(fc.constantFrom(1, 300), anyNumber),
       primaryUpdatePolicy: fc.constantFrom('Automatic', 'Manual'),
       approvedRevision: fc.constantFrom(null, revisionAfter, 'old'),

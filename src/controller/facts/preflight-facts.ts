@@ -25,7 +25,7 @@ export function preflightOf(
   { prepull }: Pick<RolloutPolicy, 'prepull'>,
   last: PreflightStatus | null,
 ): PreflightStatus | null {
-  return prepull !== 'Off' && last !== null && last.revision === statefulSet?.updateRevision ? last : null;
+  return prepull !== 'Never' && last !== null && last.revision === statefulSet?.updateRevision ? last : null;
 }
 
 /** One due member of each node. */
@@ -55,7 +55,7 @@ export function preflightFacts(
   last: PreflightStatus | null,
   age: (fact: string, timestamp: string) => number,
 ): Preflight | null {
-  if (policy.prepull === 'Off' || policy.mode === 'MOCO' || objects.statefulSet === null) return null;
+  if (policy.prepull === 'Never' || policy.mode === 'MOCO' || objects.statefulSet === null) return null;
   const results = preflightOf(objects, policy, last)?.nodes ?? [];
   const awaited: AwaitedNode[] = [];
   const refusals: NodeRefusal[] = [];
@@ -78,6 +78,6 @@ export function preflightFacts(
 export function fetches(preflight: PreflightStatus | null, { prepull }: RolloutPolicy): (node: string) => boolean {
   return (node) => {
     const result = preflight?.nodes.find(({ name }) => name === node)?.result;
-    return prepull !== 'Off' && result !== 'TimedOut' && result !== 'Skipped' && result !== 'Unknown';
+    return prepull !== 'Never' && result !== 'TimedOut' && result !== 'Skipped' && result !== 'Unknown';
   };
 }

@@ -24,7 +24,7 @@ export const refusedOnNodes = {
     details:
       "A short-lived pod on the node has tried, with the pull secrets and the ServiceAccount of the member. The message has the kubelet's words. No member is down for it.",
     endedBy: ['a person', 'time'],
-    ends: 'Push the image, or give the pods the right to pull it: it is tried again after a minute, then after twice as long each time, up to ten minutes. Another image in the template ends it at once. Where a webhook gives the pods of members other images, set `prepull: Off`.',
+    ends: 'Push the image, or give the pods the right to pull it: it is tried again after a minute, then after twice as long each time, up to ten minutes. Another image in the template ends it at once. Where a webhook gives the pods of members other images, set `prepull: Never`.',
     overridable: true,
     alarms: true,
     assumed: null,
