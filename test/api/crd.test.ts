@@ -31,6 +31,12 @@ describe('the CRDs', () => {
         expect(undescribed.map(({ path }) => path)).to.deep.equal([]);
       });
 
+      it('have no word that YAML 1.1 takes for true or false, as kubectl reads it', () => {
+        const ofSpec = fields.filter(({ path }) => path.startsWith('.spec'));
+        const isNoWord = (word: unknown): boolean => /^(y|yes|n|no|true|false|on|off)$/i.test(String(word));
+        expect(ofSpec.filter(({ schema: { enum: words = [] } }) => words.some(isNoWord))).to.deep.equal([]);
+      });
+
       it('have nothing that a structural schema must not have', () => {
         for (const word of ['$schema', '$ref', 'const', 'anyOf', 'allOf', 'oneOf', 'not', 'default', 'nullable']) {
           expect(

@@ -173,7 +173,7 @@ function preflight(cluster: RolloutCluster, name: string): PreflightPod {
 
 /** RBAC reaches the authorizer a moment after it was written. */
 async function until(condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) await delay(250);
+  for (let tries = 0; tries < 200 && !(await condition()); tries += 1) await delay(250);
 }
 
 async function ownCertificate(controlPlane: ControlPlane): Promise<string> {

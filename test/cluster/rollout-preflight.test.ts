@@ -4,18 +4,36 @@ import { preflightLabel } from '../../src/moco/names.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
 
+const controller = 'system:serviceaccount:moco-rollout-system:moco-rollout';
 const selector = `--selector=${preflightLabel}`;
+const patienceMilliseconds = 120_000;
 const everyStep = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 
-/** The names of the pods that find out what nodes can run, once there are so many. */
-async function podsOf(cluster: RolloutCluster, least: number): Promise<readonly string[]> {
+async function until<Found>(what: string, find: () => Promise<Found | null>): Promise<Found> {
+  const end = performance.now() + patienceMilliseconds;
   for (;;) {
-    const names = (await cluster.kubectl('get', 'pods', selector, '-o', 'name'))
-      .split('\n')
-      .filter((one) => one !== '');
-    if (names.length >= least) return names;
+    const found = await find();
+    if (found !== null) return found;
+    if (performance.now() > end) throw new Error(`expected ${what} within ${patienceMilliseconds} ms`);
     await delay(250);
   }
+}
+
+/** The names of the pods that find out what nodes can run, once there are some. */
+const podsOf = (cluster: RolloutCluster): Promise<readonly string[]> =>
+  until('pods of a preflight', async () => {
+    const names = await cluster.kubectl('get', 'pods', selector, '-o', 'name');
+    return names.trim() === '' ? null : names.trim().split('\n');
+  });
+
+/** Lets the controller create them, and waits until the API server's authorizer knows. */
+async function allow(cluster: RolloutCluster): Promise<void> {
+  await cluster.kubectl('apply', '-k', 'config/prepull');
+  const may = ['auth', 'can-i', 'create', 'mysqlrollouts.moco-rollout.io', '--subresource=preflight'];
+  await until('the right', async () => {
+    const answer = await cluster.kubectl(...may, `--as=${controller}`).catch(String);
+    return answer.startsWith('yes') ? true : null;
+  });
 }
 
 /** The nodes here run pods of MOCO alone: the test is their kubelet. */
@@ -32,30 +50,38 @@ const state = (one: object): object => ({
 describe('images that are fetched before anybody is taken', () => {
   const { scenario } = useRollouts();
 
-  scenario(
-    'hold the rollout where they can not be had, and every member goes once they are there',
-    {},
-    async (cluster) => {
-      await cluster.setting({ prepull: 'Nodes' });
-      await cluster.setImage('mysql:8.4.9');
-      const first = await podsOf(cluster, 1);
-      const waiting = { reason: 'ErrImagePull', message: 'mysql:8.4.9: not found' };
-      await kubelets(cluster, first, { phase: 'Pending', ...state({ waiting }) });
-      await cluster.holds('ImageUnavailable');
-      expect(cluster.now.rollout?.status?.hold?.message).to.contain('mysql:8.4.9: not found');
-      expect((await cluster.event('ImageUnavailable')).type).to.equal('Warning');
-      expect(await cluster.steps(), 'no member is down').to.deep.equal([]);
-      expect(await cluster.kubectl('get', 'pods', selector, '-o', 'name'), 'nothing is left').to.equal('');
-      await cluster.setImage('mysql:8.4.10');
-      const second = await podsOf(cluster, 1);
-      const terminated = { exitCode: 0, reason: 'Completed' };
-      await kubelets(cluster, second, { phase: 'Succeeded', ...state({ terminated }) });
-      await cluster.completes();
-      expect(await cluster.steps()).to.deep.equal(everyStep);
-      expect(await cluster.kubectl('get', 'pods', selector, '-o', 'name')).to.equal('');
-      const { revision, nodes = [] } = cluster.now.rollout?.status?.preflight ?? {};
-      expect(revision).to.equal(cluster.now.rollout?.status?.updateRevision);
-      expect(nodes.map(({ result }) => result)).to.deep.equal(nodes.map(() => 'Fetched'));
-    },
-  );
+  scenario('hold the rollout where they can not be had, until they are there', {}, async (cluster) => {
+    await allow(cluster);
+    await cluster.setting({ prepull: 'Nodes' });
+    await cluster.setImage('mysql:8.4.9');
+    const waiting = { reason: 'ErrImagePull', message: 'mysql:8.4.9: not found' };
+    await kubelets(cluster, await podsOf(cluster), { phase: 'Pending', ...state({ waiting }) });
+    await cluster.holds('ImageUnavailable');
+    expect(cluster.now.rollout?.status?.hold?.message).to.contain('mysql:8.4.9: not found');
+    expect((await cluster.event('ImageUnavailable')).type).to.equal('Warning');
+    expect(await cluster.steps(), 'no member is down').to.deep.equal([]);
+    await until('that no pod is left', async () => {
+      return (await cluster.kubectl('get', 'pods', selector, '-o', 'name')).trim() === '' ? true : null;
+    });
+    await cluster.setImage('mysql:8.4.10');
+    const terminated = { exitCode: 0, reason: 'Completed' };
+    await kubelets(cluster, await podsOf(cluster), { phase: 'Succeeded', ...state({ terminated }) });
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal(everyStep);
+    expect((await cluster.kubectl('get', 'pods', selector, '-o', 'name')).trim()).to.equal('');
+    const { revision, nodes = [] } = cluster.now.rollout?.status?.preflight ?? {};
+    expect(revision).to.equal(cluster.now.rollout?.status?.updateRevision);
+    expect(nodes.map(({ result }) => result)).to.deep.equal(nodes.map(() => 'Fetched'));
+  });
+
+  scenario('are not fetched where nobody has allowed it, and the rollout goes on', {}, async (cluster) => {
+    await cluster.setting({ prepull: 'Nodes' });
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.completes();
+    const [node] = cluster.now.rollout?.status?.preflight?.nodes ?? [];
+    expect(node?.result).to.equal('Unknown');
+    expect(node?.message).to.contain(
+      'moco-rollout creates pods as dry runs only, and those of a preflight where it may',
+    );
+  });
 });

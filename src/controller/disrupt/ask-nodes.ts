@@ -86,6 +86,9 @@ export async function askNodes(
   return { revision, nodes: tried, readAtMilliseconds: now };
 }
 
+/** The reason, without who says it and about what: the status has little room. */
+const wordsOf = (error: ApiError): string => withoutRequest(error).replace(/^.* denied (the )?request: /s, '');
+
 const nameOf = (pod: Json): string => text(object(pod['metadata'])['name']) ?? '';
 const podOf = (pods: readonly Json[], name: string): Json | null => pods.find((pod) => nameOf(pod) === name) ?? null;
 
@@ -220,7 +223,7 @@ class Run {
     } catch (error) {
       if (isAlreadyExists(error)) return { ...entry, trying: true };
       if (!(error instanceof ApiError) || !isRefusal(error)) throw error;
-      return this.#settled(entry, 'Unknown', withoutRequest(error));
+      return this.#settled(entry, 'Unknown', wordsOf(error));
     }
     return { ...entry, trying: true };
   }
