@@ -10,7 +10,7 @@ import type { MySQLRollout } from '../../../src/api/rollout.ts';
 import { type Cluster, ClusterUnavailable, startCluster } from '../../support/cluster/cluster.ts';
 import { writeImageArchive } from '../../support/cluster/image-archive.ts';
 import { installMoco } from '../../support/cluster/moco.ts';
-import { ownImages } from '../../support/cluster/own-image.ts';
+import { ownImage } from '../../support/cluster/own-image.ts';
 import { Registry } from '../../support/cluster/registry.ts';
 import { goTool } from '../../support/go-tools/build.ts';
 import { imageArchives, imageNames } from '../image/archives.ts';
@@ -30,7 +30,7 @@ const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const layerBytes = 19_500_000;
 const pullSeconds = 30;
-const ownImage = 'docker.io/library/moco-rollout:prepull';
+const programImage = 'docker.io/library/moco-rollout:prepull';
 const longestMilliseconds = 600_000;
 const [runningImage] = imageNames.mysql;
 const mysqlImage = (name: string): string => `docker.io/library/mysql:8.4.4-${name}`;
@@ -72,7 +72,7 @@ async function imageLike(cluster: Cluster, archive: string, name: string): Promi
   await mkdir(own);
   await writeFile(join(own, 'weight'), randomBytes(layerBytes));
   const made = join(directory, 'image.tar');
-  await writeImageArchive({ layers: [...layers, own], name: mysqlImage(name), config, archive: made });
+  await writeImageArchive({ layers: [...layers, own], names: [mysqlImage(name)], config, archive: made });
   return made;
 }
 
@@ -210,7 +210,7 @@ try {
   const cluster = await startCluster({ images });
   try {
     const certificates = await installMoco(cluster);
-    for (const archive of await ownImages(cluster.directory, [ownImage])) await cluster.importImage(archive);
+    await cluster.importImage(await ownImage(cluster.directory, [programImage]));
     const served = ['a', 'b', 'd', 'e'].map(
       async (name) => [mysqlImage(name), await imageLike(cluster, archiveOf(runningImage), name)] as const,
     );
