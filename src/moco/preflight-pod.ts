@@ -133,6 +133,18 @@ const noImage = [
   'SignatureValidationFailed',
 ];
 
+/**
+ * What mysqld complains about in the end of its log, without times and codes; all of that where it names no error
+ * (9.7: `2026-11-26T00:24:15.406566Z 0 [ERROR] [MY-000067] [Server] unknown variable 'a=1'.`).
+ */
+function refusalIn(log: string): string {
+  const lines = log.split('\n').map((line) => line.trim());
+  const errors = lines.flatMap(
+    (line) => /(?:\[ERROR\](?: \[[^\]]*\])*|^mysqld:) (?!Aborting)(.+)$/.exec(line)?.[1] ?? [],
+  );
+  return errors.length === 0 ? log.trim() : errors.join(' ');
+}
+
 /** How mysqld exits that refuses an option (9.7). */
 const refusedExitCode = 1;
 
@@ -148,7 +160,7 @@ export function readPreflightPod(pod: Json, checksConfiguration: boolean): Prefl
     // A container that was created has had its volumes.
     if (!checksConfiguration) return { kind: 'fetched' };
     const { exitCode, reason: ended, message: said } = object(terminated);
-    const words = text(said)?.trim() || `${text(ended) ?? 'Error'}, exit code ${String(exitCode)}`;
+    const words = refusalIn(text(said) ?? '') || `${text(ended) ?? 'Error'}, exit code ${String(exitCode)}`;
     return { kind: exitCode === refusedExitCode ? 'ConfigurationRefused' : 'unknown', message: words };
   }
   if (status['phase'] === 'Failed') return { kind: 'unknown', message: message ?? `its pod has failed: ${reason}` };

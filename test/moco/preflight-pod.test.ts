@@ -207,6 +207,22 @@ describe('what the pod of a preflight says', () => {
       true,
       { kind: 'ConfigurationRefused', message: "unknown variable 'a=1'" },
     ],
+    'a refused configuration, among other words': [
+      ended(
+        'Failed',
+        1,
+        `2026-11-26T00:24:15.1Z 0 [Warning] [MY-011070] [Server] 'binlog_format' is deprecated.
+2026-11-26T00:24:15.9Z 0 [ERROR] [MY-000058] [Server] Unknown suffix 'l' used.
+mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)
+2026-11-26T00:24:15.9Z 0 [ERROR] [MY-010119] [Server] Aborting
+`,
+      ),
+      true,
+      {
+        kind: 'ConfigurationRefused',
+        message: "Unknown suffix 'l' used. Can't get stat of '/nope' (OS errno 2 - No such file or directory)",
+      },
+    ],
     'a refused configuration without a word': [
       ended('Failed', 1),
       true,

@@ -120,7 +120,9 @@ class Place {
   }
 
   async completed(entries: number): Promise<MySQLRollout> {
-    return this.until('the rollout ends', ({ status }) => (status?.history ?? []).length > entries);
+    return this.until('the rollout ends', ({ status: { history = [] } = {} }) => {
+      return history.length > entries && history.at(-1)?.outcome === 'Complete';
+    });
   }
 }
 
