@@ -139,10 +139,8 @@ const noImage = [
  */
 function refusalIn(log: string): string {
   const lines = log.split('\n').map((line) => line.trim());
-  const errors = lines.flatMap(
-    (line) => /(?:\[ERROR\](?: \[[^\]]*\])*|^mysqld:) (?!Aborting)(.+)$/.exec(line)?.[1] ?? [],
-  );
-  return errors.length === 0 ? log.trim() : errors.join(' ');
+  const errors = lines.flatMap((line) => /(?:\[ERROR\](?: \[[^\]]*\])*|^mysqld:) (.+)$/.exec(line)?.[1] ?? []);
+  return errors.filter((error) => error !== 'Aborting').join(' ') || log.trim();
 }
 
 /** How mysqld exits that refuses an option (9.7). */
