@@ -35,6 +35,7 @@ export function decideBy(table: Gates, snapshot: ClusterSnapshot, policy: Rollou
   const stale = situation.members.filter((member) => !member.updated).length;
   const complete = isComplete(situation, stale);
   lookAgain(situation);
+  lookAtNodes(situation);
   const { outcome, asks, pass } = watched(situation, choose(situation, procedure, table), complete);
   const { step, hold, blocked } = withNewPods(situation, outcome, table);
   return {
@@ -108,6 +109,13 @@ function unread({ members }: Situation, ...holds: readonly (Hold | null)[]): rea
   return members
     .filter(({ ordinal, facts }) => held.includes(ordinal) && hasToBeRead(facts.comeback))
     .map(({ ordinal }) => ordinal);
+}
+
+/** Whatever holds the rollout meanwhile, a node that is asked is not asked for longer than its limit. */
+function lookAtNodes({ snapshot, policy, deadlines }: Situation): void {
+  for (const { forSeconds } of snapshot.preflight?.awaited ?? []) {
+    if (forSeconds > 0) deadlines.reached(forSeconds, policy.prepullTimeoutSeconds);
+  }
 }
 
 /** A rollout is over once it is complete, not once every pod has the new label. */

@@ -156,8 +156,8 @@ export function readPreflightPod(pod: Json, checksConfiguration: boolean): Prefl
   if (status['phase'] === 'Succeeded') return { kind: 'fetched' };
   if (terminated !== undefined && text(object(terminated)['reason']) !== 'ContainerStatusUnknown') {
     // A container that was created has had its volumes.
-    if (!checksConfiguration) return { kind: 'fetched' };
     const { exitCode, reason: ended, message: said } = object(terminated);
+    if (!checksConfiguration || exitCode === 0) return { kind: 'fetched' };
     const words = refusalIn(text(said) ?? '') || `${text(ended) ?? 'Error'}, exit code ${String(exitCode)}`;
     return { kind: exitCode === refusedExitCode ? 'ConfigurationRefused' : 'unknown', message: words };
   }

@@ -28,6 +28,8 @@ describe('the default policy', () => {
       replicaDelayGraceSeconds: 30,
       longWriteGraceSeconds: 60,
       longWritePolicy: 'Proceed',
+      prepull: 'Never',
+      prepullTimeoutSeconds: 300,
       primaryUpdatePolicy: 'Automatic',
       approvedRevision: null,
       pinnedOrdinals: [],

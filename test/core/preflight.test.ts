@@ -29,6 +29,14 @@ describe('the preflight of a revision', () => {
     expect(decide(over.facts(), defaultPolicy).step.kind).to.equal('evict');
   });
 
+  it('is looked at when its limit is over, whatever else holds the rollout', () => {
+    const given = stale()
+      .unhealthy()
+      .preflight({ awaited: [{ ...waiting, forSeconds: 290 }] });
+    const { hold, requeueAfterSeconds } = decide(given.facts(), defaultPolicy);
+    expect([hold?.rule, requeueAfterSeconds]).to.deep.equal(['ClusterNotHealthy', 10]);
+  });
+
   it('waits for a node that was asked last until its own time is over', () => {
     const given = stale().preflight({
       awaited: [

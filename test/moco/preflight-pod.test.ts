@@ -202,6 +202,11 @@ describe('what the pod of a preflight says', () => {
       false,
       { kind: 'fetched' },
     ],
+    'all is there, and the kubelet has not said so of the pod yet': [
+      ended('Running', 0, undefined, 'Completed'),
+      true,
+      { kind: 'fetched' },
+    ],
     'a refused configuration': [
       ended('Failed', 1, "unknown variable 'a=1'\n"),
       true,

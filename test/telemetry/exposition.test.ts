@@ -33,6 +33,7 @@ async function everything(): Promise<Metrics> {
   checks.durationSeconds.observe(1);
   rollouts.countDelayReading('delay');
   rollouts.countMysqlReading('replica');
+  rollouts.countPreflight('Fetched');
   rollouts.setReplication(cluster, [{ pod: 'moco-test-1', missing: 1, unapplied: 0 }]);
   rollouts.updatesInPlace.inc({ rule: 'ContainersRestart' });
   rollouts.resizesInPlace.inc({ rule: 'ResizeRestartsNothing' });

@@ -244,6 +244,21 @@ describe('a preflight', () => {
     expect(other.status.hold?.rule).to.equal('Paused');
   });
 
+  it('ends at its limit although another rule holds', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench, { ...prepull, prepullTimeoutSeconds: 60 });
+    bench.setting({ paused: true });
+    let waited = 0;
+    while (bench.running.length > 0 && waited < 120_000) {
+      program.sync();
+      const { requeueAfterMilliseconds = 120_000 } = await program.pass();
+      bench.world.freeze(requeueAfterMilliseconds);
+      waited += requeueAfterMilliseconds;
+    }
+    expect(waited).to.be.lessThan(70_000);
+    expect(bench.running).to.deep.equal([]);
+  });
+
   it('does not begin while anything else holds the cluster', async () => {
     const bench = new PreflightBench();
     bench.setting({ paused: true });
