@@ -7,7 +7,7 @@ import { keyOf } from '../../kube/store.ts';
 import { shortened } from '../../kube/text.ts';
 import type { Log, World } from '../../kube/world.ts';
 import { hasImage } from '../../moco/in-place/images.ts';
-import { type Json, object, objects, omitUndefined, text, timestampOf } from '../../moco/json.ts';
+import { type Json, milliseconds, object, objects, omitUndefined, text, timestampOf } from '../../moco/json.ts';
 import { refusalsOf } from '../../moco/nodes.ts';
 import {
   imagesOf,
@@ -139,7 +139,7 @@ class Run {
   #isLate({ name, at }: NodeResult): boolean {
     const { snapshot, policy } = this.#observed;
     const awaited = snapshot.preflight?.awaited.find(({ nodeName }) => nodeName === name)?.forSeconds;
-    const seconds = awaited ?? (this.#context.world.wall() - Date.parse(at)) / 1000;
+    const seconds = awaited ?? (this.#context.world.wall() - (milliseconds(at) ?? 0)) / 1000;
     return seconds >= policy.prepullTimeoutSeconds;
   }
 
