@@ -23,7 +23,7 @@ const members: readonly Scenario[] = [
     expectations: { ...failing, order: null, gaps: afterKilledPrimary },
     meanwhile: async (cluster) => {
       await firstIsBack(cluster);
-      cluster.kill(cluster.sight.primary);
+      await cluster.kill(cluster.sight.primary);
     },
   },
   {
@@ -33,7 +33,7 @@ const members: readonly Scenario[] = [
     expectations: failing,
     meanwhile: async (cluster) => {
       await firstIsBack(cluster);
-      cluster.kill(1);
+      await cluster.kill(1);
     },
   },
   {
@@ -112,7 +112,7 @@ const surroundings: readonly Scenario[] = [
     slug: 'kill-controller',
     title: 'moco-rollout is killed at each of its intents',
     isAlone: true,
-    meanwhile: async (cluster, program) => {
+    meanwhile: async (cluster) => {
       const seen = new Set([none]);
       // Each member goes, and the primary is moved away.
       const steps = cluster.sight.members.length + 1;
@@ -122,7 +122,7 @@ const surroundings: readonly Scenario[] = [
         if (seen.has(step)) continue;
         seen.add(step);
         cluster.note(`kills moco-rollout at its intent to ${step}`);
-        await program.killAndStart();
+        await cluster.bed.program.killAndStart();
       }
     },
   },
@@ -131,12 +131,13 @@ const surroundings: readonly Scenario[] = [
     slug: 'restart-moco',
     title: 'moco-controller restarts while moco-rollout is away',
     isAlone: true,
-    meanwhile: async (cluster, program) => {
+    meanwhile: async (cluster) => {
+      const { program, moco } = cluster.bed;
       await firstIsBack(cluster);
       cluster.note('kills both controllers');
       await program.kill();
-      await cluster.bed.moco.kill();
-      await cluster.bed.moco.start();
+      await moco.kill();
+      await moco.start();
       cluster.note('moco-controller is back');
       await program.start();
       cluster.note('moco-rollout is back');
