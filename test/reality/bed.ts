@@ -102,6 +102,8 @@ export class Bed {
   readonly containers: Containers;
   /** Two of mysqld that differ in `VERSION()`, and one that can't be pulled; two of MOCO's agent that differ in their names. */
   readonly images = images;
+  /** Which MySQL runs, as a sentence shows it. */
+  readonly mysql = "Debian's MySQL with its version and its plugins renamed to those of 8.4";
   readonly #archives: ReadonlyMap<string, string>;
   readonly #closers: readonly Closer[];
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { blockApplier, leaveUncommitted } from '../load/table.ts';
 import { firstIsBack, primaryMoves, replicasAreBack, someoneGoes } from './moments.ts';
-import { failing, type Scenario, usual } from './scenario.ts';
+import { failing, longestSwitchoverMilliseconds, type Scenario, usual } from './scenario.ts';
 
 /** mysqld restarts at once and MOCO does not fail over, or it does (seen: 10.7 s to 16 s); then the switchover. */
 const afterKilledPrimary = { most: 4, longestMilliseconds: 20_000 };
@@ -157,7 +157,11 @@ const surroundings: readonly Scenario[] = [
     slug: 'release',
     title: 'released in the middle',
     // MOCO's partitions go on.
-    expectations: { ...usual.expectations, gaps: { most: 2, longestMilliseconds: 2500 }, mayTakePrimary: true },
+    expectations: {
+      ...usual.expectations,
+      gaps: { most: 2, longestMilliseconds: longestSwitchoverMilliseconds },
+      mayTakePrimary: true,
+    },
     meanwhile: async (cluster) => {
       await firstIsBack(cluster);
       await cluster.release();

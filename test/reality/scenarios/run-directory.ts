@@ -41,7 +41,7 @@ export class RunDirectory {
     const entries = [...entriesOf(changes), ...notes, ...told.map(eventEntry), ...gapEntries(gaps)];
     await this.#write('timeline.log', timelineOf(entries));
     await this.#write('changes.jsonl', changes.map((change) => `${JSON.stringify(change)}\n`).join(''));
-    const history = { chapters: historyOf(changes, notes) };
+    const history = { mysqld: this.#bed.mysql, chapters: historyOf(changes, notes) };
     await this.#write('history.json', `${JSON.stringify(history, null, 1)}\n`);
     await this.#write('events.json', `${JSON.stringify(told, null, 1)}\n`);
     await this.#write('moco-rollout.log', await this.#bed.program.logs());

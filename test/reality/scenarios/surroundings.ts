@@ -17,6 +17,7 @@ export async function withSurroundings<T>(
     const title = 'Starting Kubernetes with its nodes, and installing MOCO and moco-rollout';
     const bed = await progressing(say, title, () => openBed(options));
     ends.push(() => bed.close());
+    say(`mysqld: ${bed.mysql}`);
     signal.throwIfAborted();
     const { promise: broken, reject } = Promise.withResolvers<never>();
     broken.catch(() => undefined);
