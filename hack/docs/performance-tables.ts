@@ -4,9 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { type BenchRecord, originOf } from '../bench/record/record.ts';
 import { markdownOf } from '../bench/record/table.ts';
 
-// Puts what the benchmarks have recorded in docs/performance into docs/performance.md, the pages beside the records, and
-// README: a table between `<!-- table: RECORD/TABLE -->` and `<!-- /table -->`, where and when it was measured between
-// `<!-- run: RECORD -->` and `<!-- /run -->`.
+// Puts what the benchmarks have recorded in docs/performance into docs/performance.md, the pages beside the records,
+// and README: a table between `<!-- table: RECORD/TABLE -->` and `<!-- /table -->`, where and when it was measured
+// between `<!-- run: RECORD -->` and `<!-- /run -->`.
 
 const docs = fileURLToPath(new URL('../../docs', import.meta.url));
 export const recordsFolder = join(docs, 'performance');
