@@ -107,7 +107,7 @@ async function make(directory: string, { programs, agent, controller, unpacked }
   const archive = async (name: string, layers: readonly string[], config: ImageConfig): Promise<void> => {
     // A release is another image than the one before even where its programs are the same.
     const labelled = { ...config, Labels: { 'org.opencontainers.image.ref.name': name } };
-    await writeImageArchive({ layers, name, config: labelled, archive: archiveIn(directory, name) });
+    await writeImageArchive({ layers, names: [name], config: labelled, archive: archiveIn(directory, name) });
   };
   await mkdir(roots);
   const waiting = await root('waiting', { pause: programs.pause });
