@@ -1,4 +1,6 @@
+import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { memberName } from '../../controller/facts/collect-facts.ts';
+import { measuredMembers } from '../../controller/facts/measured-members.ts';
 import type { Hold } from '../../core/decision.ts';
 import { explainStep } from '../../core/explain-step.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
@@ -8,8 +10,9 @@ import { explainInPlace } from '../../core/update-in-place.ts';
 import { UsageError } from '../../failure.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
-import { estimate } from '../../plan/estimate.ts';
-import { type PlanEntry, plan } from '../../plan/rollout-plan.ts';
+import { type Plan, plan } from '../../plan/rollout-plan.ts';
+import type { PlanEntry } from '../../plan/simulated-cluster.ts';
+import { beginningOf } from '../../plan/simulated-fleet.ts';
 import { type ClusterObservation, observeCluster, obstaclesOf, withNewTemplate } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { manifestChanges } from '../cluster/manifest-changes.ts';
@@ -18,7 +21,7 @@ import { CommandError } from '../command-error.ts';
 import { type Line, line, piece } from '../terminal/lines.ts';
 import { formatOf, inOneLine, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import { overridesInForce } from '../terminal/overrides.ts';
-import { brief } from '../terminal/words.ts';
+import { brief, counted } from '../terminal/words.ts';
 import { type ClusterCommand, isAboutFleet } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';
 import { fleetOptions, planFleet } from './plan-fleet.ts';
@@ -159,7 +162,7 @@ function shownPlan(
 ) {
   const observation = observe(assumed);
   const { snapshot, policy, objects } = observation;
-  const planned = plan(snapshot, policy);
+  const planned = plan(beginningOf(observation, Math.floor(wall / 1000)));
   const nameOf = memberName(observation);
   const shownHold = (hold: Hold): ShownHold => ({ rule: hold.rule, sentence: explainHold(hold, nameOf) });
   const { statefulSet, cluster } = objects;
@@ -181,7 +184,7 @@ function shownPlan(
     remedies: planned.stopsAt === null ? [] : remediesFor(planned.stopsAt, policy.mode, name, nameOf),
     entries: planned.entries.map((entry) => shownEntry(entry, nameOf, shownHold)),
     switchovers: planned.switchovers,
-    estimate: estimate(planned, rollout?.status ?? {}),
+    estimate: estimate(planned, rollout?.status),
     notes: [
       ...applied,
       ...(rollout?.status?.phase === undefined ? ['no controller has observed this cluster yet'] : []),
@@ -203,6 +206,12 @@ function shownPlan(
       ...(unread.length === 0 ? [] : [`left out, since you may not read them: ${unread.join(', ')}`]),
     ],
   };
+}
+
+/** How long members are unavailable together, and what that is based on. `null` if no member was measured yet. */
+function estimate({ members }: Plan, status: RolloutStatus = {}) {
+  const measured = measuredMembers(status);
+  return measured && { seconds: members * measured.seconds, from: counted(measured.members, 'measured member') };
 }
 
 function settingToTryOut(hold: Hold): string | null {
