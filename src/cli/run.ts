@@ -3,8 +3,13 @@ import manifest from '../../package.json' with { type: 'json' };
 import { UsageError } from '../failure.ts';
 import { type Given, openSession } from './cluster/session.ts';
 import { explainCommandFailure } from './command-error.ts';
-import { type CliCommand, type CommandOption, connectionOptions } from './commands/command.ts';
-import { commandFirst, plainNames } from './commands/command-line.ts';
+import {
+  type CliCommand,
+  type CommandOption,
+  commandFirst,
+  connectionOptions,
+  plainNames,
+} from './commands/command.ts';
 import { commandGroups, commands } from './commands/commands.ts';
 import { complete } from './commands/completion.ts';
 import type { Host } from './host.ts';

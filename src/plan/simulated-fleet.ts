@@ -157,7 +157,7 @@ class Play {
   #statusOf({ cluster, atFirst }: Played): RolloutStatus {
     const { entries, hold, endedAt } = cluster;
     const timeOf = (seconds: number): string => timestampOf((this.#input.nowSeconds + seconds) * 1000);
-    const { rollout, conditions, members, ...others } = atFirst;
+    const { rollout, conditions: _, members: _members, ...others } = atFirst;
     if (endedAt !== null) return { ...others, completeSince: others.completeSince ?? timeOf(endedAt) };
     const held = hold && { hold: { rule: hold.rule, message: '', since: '' } };
     const steps = entries.filter((entry) => entry.kind === 'step');

@@ -6,8 +6,7 @@ import { parse } from 'yaml';
 import { connect } from '../../../src/kube/connection.ts';
 import { delay } from '../../../src/kube/delay.ts';
 import { mutatingWebhookConfigurations, path, statefulSets } from '../../../src/kube/resource.ts';
-import type { World } from '../../../src/kube/world.ts';
-import { realWorld } from '../../../src/kube/world.ts';
+import { realWorld, type World } from '../../../src/kube/world.ts';
 import {
   annotationOn,
   clusterKind,

@@ -7,8 +7,7 @@ import { sampleCluster } from '../../../test/support/moco/sample.ts';
 import { roughly } from '../program/durations.ts';
 import { type BenchStage, nodesSettings } from './bench-stage.ts';
 import type { LiveCluster, LiveClusters } from './live-cluster.ts';
-import type { Interval } from './scenario.ts';
-import { oldImage } from './scenario.ts';
+import { type Interval, oldImage } from './scenario.ts';
 import { isBack, isSettled, type Sight } from './sight.ts';
 import type { Way } from './way.ts';
 

@@ -7,8 +7,7 @@ import { type Json, object, objects } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { CommandError } from '../command-error.ts';
-import { didYouMean } from '../nearest.ts';
+import { CommandError, didYouMean } from '../command-error.ts';
 import type { Session } from './session.ts';
 
 const pageSize = 500;

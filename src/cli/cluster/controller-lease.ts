@@ -3,7 +3,7 @@ import { parseLease } from '../../kube/lease.ts';
 import { leases } from '../../kube/resource.ts';
 import { type Json, milliseconds, object, text } from '../../moco/json.ts';
 import { flagsAnnotation, type PublishedOptions, readPublished } from '../../options/published.ts';
-import { brief, secondsSince } from '../terminal/words.ts';
+import { brief, secondsSince } from '../terminal/lines.ts';
 import { listIfThere } from './clusters.ts';
 import type { Session } from './session.ts';
 

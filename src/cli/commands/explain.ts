@@ -1,6 +1,6 @@
 import { type HoldRule, holdRules, rules } from '../../core/rules/catalogue.ts';
 import { UsageError } from '../../failure.ts';
-import { didYouMean } from '../nearest.ts';
+import { didYouMean } from '../command-error.ts';
 import { line, table } from '../terminal/lines.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import type { LocalCommand } from './command.ts';

@@ -6,9 +6,8 @@ import { type TemplateDifference, templateDifferences } from '../../moco/templat
 import { clusterNamed, rolloutOf } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { type Revision, revisionBefore, revisionNamed, revisionsOf } from '../cluster/template-revisions.ts';
-import { type Line, line, piece, table } from '../terminal/lines.ts';
+import { brief, changeInWords, type Line, line, piece, table } from '../terminal/lines.ts';
 import { formatOf, inOneLine, outputOption, writeData, writeLines } from '../terminal/output.ts';
-import { brief, changeInWords } from '../terminal/words.ts';
 import type { ClusterCommand } from './command.ts';
 
 /** Shows the pod templates that Kubernetes keeps, with what the controller reported about their rollouts. */

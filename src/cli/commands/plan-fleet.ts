@@ -14,9 +14,9 @@ import { type PublishedFlags, publishedFlags } from '../cluster/controller-lease
 import type { ManifestChange } from '../cluster/manifest-changes.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { fleetPlanLines } from '../terminal/fleet-plan-lines.ts';
+import { counted } from '../terminal/lines.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import { type Assumptions, shownFleetPlan } from '../terminal/shown-fleet-plan.ts';
-import { counted } from '../terminal/words.ts';
 import { type CommandOption, fleetSelectionOptions } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';
 

@@ -9,10 +9,9 @@ import { clusterNamed, listAll, listIfThere, rolloutOf } from '../cluster/cluste
 import { listedClusters } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
-import { fleetClusters } from '../html/fleet-figures.ts';
+import { page, timelinesOf } from '../html/cluster-page.ts';
+import { fleetClusters } from '../html/figures.ts';
 import { fleetPage } from '../html/fleet-page.ts';
-import { page } from '../html/page.ts';
-import { timelinesOf } from '../html/timeline.ts';
 import { type ClusterCommand, type CommandOption, fleetSelectionOptions, isAboutFleet } from './command.ts';
 
 const defaultSince = '720h';

@@ -5,8 +5,8 @@ import { clusterKind } from '../../moco/names.ts';
 import { projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { templateDifferences } from '../../moco/template-changes.ts';
+import { whereToChange } from '../cluster/apply.ts';
 import { clusterNamed, find, rolloutOf } from '../cluster/clusters.ts';
-import { whereToChange } from '../cluster/field-owners.ts';
 import { selectedClusters } from '../cluster/selection.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import {

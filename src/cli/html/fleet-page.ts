@@ -1,17 +1,17 @@
 import type { SequenceRecord } from '../../controller/facts/sequence-record.ts';
 import { ruleAttributes } from '../../core/rules/catalogue.ts';
-import { brief, counted } from '../terminal/words.ts';
+import { brief, counted } from '../terminal/lines.ts';
 import { document, escaped, instant } from './document.ts';
-import { notBegun } from './figures.ts';
 import {
   type FleetCluster,
   type FleetRollout,
   type HoldCost,
   holdCosts,
   imageCounts,
+  notBegun,
   sum,
   together,
-} from './fleet-figures.ts';
+} from './figures.ts';
 
 export interface FleetPage {
   /** Such as `all namespaces`. */

@@ -1,11 +1,11 @@
-import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
+import { type MySQLRollout, pluginManager, type RolloutSpec } from '../../api/rollout.ts';
 import type { MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
 import type { HoldRule, VerdictKind } from '../../core/decision.ts';
 import { milliseconds } from '../../moco/json.ts';
+import { ownersOf } from '../../moco/managed-fields.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { overridesInForce } from './overrides.ts';
-import { secondsSince } from './words.ts';
+import { brief, secondsSince } from './lines.ts';
 
 /**
  * MOCO expands the volume claims of a cluster only while its StatefulSet is not being updated (`isUpdatingStatefulSet`
@@ -166,4 +166,27 @@ function nextSentence(rule: string | undefined, role: string): string {
   if (rule === undefined) return 'next';
   if (role === 'primary' && rule === 'AwaitingSwitchover') return 'next, once another member is primary';
   return `next, once ${rule} is over`;
+}
+
+/** A rule that is overridden now. */
+interface OverrideInForce {
+  readonly rule: string;
+  /** A sentence: until when, by whom, and why. */
+  readonly sentence: string;
+}
+
+/**
+ * The overrides in force, as the status has them. Who wrote one follows from the spec, or else from its field manager.
+ */
+export function overridesInForce(rollout: MySQLRollout | null, nowMilliseconds: number): readonly OverrideInForce[] {
+  const { spec, status } = rollout ?? {};
+  return (status?.settings?.overrides?.value ?? []).flatMap(({ rule, until, by }) => {
+    const leftSeconds = ((milliseconds(until) ?? 0) - nowMilliseconds) / 1000;
+    const entry = spec?.overrides?.find((one) => one.rule === rule);
+    if (leftSeconds <= 0 || entry === undefined) return [];
+    const manager = ownersOf(rollout, 'overrides', { rule }).find((one) => !one.startsWith(pluginManager('')));
+    const who = by ?? manager;
+    const sentence = `${rule} is overridden until ${until} (${brief(leftSeconds)} left)${who ? ` by ${who}` : ''}: ${entry.reason}`;
+    return [{ rule, sentence }];
+  });
 }
