@@ -75,14 +75,25 @@ export function followTls({ sources, current, pollMilliseconds, onChange, log }:
       problems.set(field, problem);
     }
   };
-  const poll = setInterval(() => {
-    const renewed = ({ validTo }: Certificate): void =>
-      log.info({ validTo: validTo.toISOString() }, 'the webhook has a new certificate');
-    void look('certificate', () => readCertificate(certDir), renewed, 'the webhook keeps its certificate');
-    if (clientCaFile === undefined) return;
-    const other = (): void => log.info({}, 'the webhook takes the client certificates of another authority');
-    void look('clientCA', () => readClientCA(clientCaFile), other, 'the webhook keeps the authority of its clients');
-  }, pollMilliseconds);
+  const renewed = ({ validTo }: Certificate): void =>
+    log.info({ validTo: validTo.toISOString() }, 'the webhook has a new certificate');
+  const another = (): void => log.info({}, 'the webhook takes the client certificates of another authority');
+  let isLooking = false;
+  const lookAtBoth = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    await look('certificate', () => readCertificate(certDir), renewed, 'the webhook keeps its certificate');
+    if (clientCaFile !== undefined) {
+      await look(
+        'clientCA',
+        () => readClientCA(clientCaFile),
+        another,
+        'the webhook keeps the authority of its clients',
+      );
+    }
+    isLooking = false;
+  };
+  const poll = setInterval(() => void lookAtBoth(), pollMilliseconds);
   poll.unref();
   return () => clearInterval(poll);
 }

@@ -9,6 +9,7 @@ import {
   listBy,
   listOf,
   oneOf,
+  optional,
   rules,
   sentence,
   struct,
@@ -17,7 +18,7 @@ import {
   whole,
   written,
 } from './schema.ts';
-import { commonFields, optional, type SettingFields } from './settings.ts';
+import { commonFields, type SettingFields } from './settings.ts';
 
 // The status of a MySQLRollout. Only the controller writes it, always as a whole.
 

@@ -97,7 +97,7 @@ function describeOne(
   command.summary(summary).description(help === undefined ? `${summary}.` : `${summary}.\n\n${help}`);
   if (examples) command.addHelpText('after', examplesOf(examples, host));
   for (const option of options) add(command, option);
-  if (!connects) return;
+  if (connects === false) return;
   command.optionsGroup('Connection options:');
   for (const option of connectionOptions) add(command, option);
 }
@@ -121,7 +121,7 @@ function namesOf(parameters: readonly unknown[]): readonly string[] {
 async function runCommand(command: CliCommand, names: readonly string[], given: Given, host: Host): Promise<number> {
   let dependencies = { server: '', requestTimeoutSeconds: 0 };
   try {
-    if (!command.connects) return await command.run(host, names, given);
+    if (command.connects === false) return await command.run(host, names, given);
     const session = openSession(given, host);
     dependencies = session;
     try {

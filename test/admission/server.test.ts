@@ -216,7 +216,14 @@ describe('the webhook over TLS', () => {
   });
 
   function start(more: { requestTimeoutMilliseconds?: number } = {}): Promise<RunningWebhook> {
-    return startWebhook({ address: { host: '127.0.0.1', port: 0 }, certDir: directory.path, log, onAnswered, certificatePollMilliseconds: 10, ...more });
+    return startWebhook({
+      address: { host: '127.0.0.1', port: 0 },
+      certDir: directory.path,
+      log,
+      onAnswered,
+      certificatePollMilliseconds: 10,
+      ...more,
+    });
   }
 
   function openSocket(options: object = {}): Promise<TLSSocket> {

@@ -30,12 +30,10 @@ const colours = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
 export const checkCommand: ClusterCommand = {
   name: 'check',
   arguments: '',
-  completes: [],
   summary: 'Check versions, rights, admission, certificates, budgets, manifests, claims, plugins and MySQL',
   help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
   examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
   options: [allNamespacesOption, outputOption],
-  connects: true,
   run: async (session) => {
     const format = formatOf(session.given, outputOption);
     const findings: Finding[] = [];

@@ -15,14 +15,20 @@ export interface CommandOption {
   readonly values?: readonly string[];
 }
 
-/** The kind of an argument, for completion. */
-export type ArgumentKind = 'cluster' | 'pod' | 'sequence' | 'rule';
+/** The kinds of arguments, by their words in the usage. */
+const argumentKinds = { NAME: 'cluster', MEMBER: 'pod', SEQUENCE: 'sequence', RULE: 'rule' } as const;
+export type ArgumentKind = (typeof argumentKinds)[keyof typeof argumentKinds];
+
+/** The kind of the argument at a place of the command line; `undefined` if none belongs there. */
+export function kindOfArgument({ arguments: usage }: CliCommand, place: number): ArgumentKind | undefined {
+  const words = usage.match(/[A-Z]+/g) ?? [];
+  return argumentKinds[words[usage.includes('...') ? 0 : place] as keyof typeof argumentKinds];
+}
 
 interface Described {
   readonly name: string;
-  /** In commander's syntax: `[NAME...]`. */
+  /** In commander's syntax: `[NAME...]`. The words say of which kind they are. */
   readonly arguments: string;
-  readonly completes: readonly ArgumentKind[];
   /** In the imperative, without a full stop. */
   readonly summary: string;
   /** Shown below the summary in the command's own help. */
@@ -34,7 +40,7 @@ interface Described {
 
 /** Sends requests to the API server. Resolves to the exit status. */
 export interface ClusterCommand extends Described {
-  readonly connects: true;
+  readonly connects?: true;
   readonly run: (session: Session, names: readonly string[]) => Promise<number>;
 }
 
@@ -130,10 +136,9 @@ const kinds: Readonly<Record<ArgumentKind, readonly ResourceKind[]>> = {
 };
 
 /** Arguments without the kind in front that kubectl takes, and writes with `-o name`: `mysqlcluster/orders`. */
-export function plainNames({ completes, arguments: shape }: CliCommand, names: readonly string[]): readonly string[] {
-  const isMany = shape.includes('...');
+export function plainNames(command: CliCommand, names: readonly string[]): readonly string[] {
   return names.map((word, index) => {
-    const kind = completes[isMany ? 0 : index];
+    const kind = kindOfArgument(command, index);
     const [prefix = '', name, ...others] = word.split('/');
     const isNamed =
       kind !== undefined &&

@@ -47,14 +47,12 @@ import type { ClusterCommand } from './command.ts';
 export const diagnoseCommand: ClusterCommand = {
   name: 'diagnose',
   arguments: '<NAME>',
-  completes: ['cluster'],
   summary: 'Write a directory of objects for an issue report, without secrets',
   help: 'It has names, labels, images, statuses and the Events of moco-rollout. It has no Secrets, ConfigMaps, environment variables, arguments, commands, logs and values of foreign annotations. Read the files before you share them.',
   examples: [['Collect what an issue report needs', 'diagnose test']],
   options: [
     { flags: '--directory <directory>', description: 'directory to create (default: moco-rollout-NAMESPACE-NAME)' },
   ],
-  connects: true,
   run: async (session, [name = '']) => {
     const cluster = await clusterNamed(session, name);
     const parts = await collect(session, cluster);

@@ -16,7 +16,6 @@ export function ruleNamed(name: string): HoldRule {
 export const explainCommand: LocalCommand = {
   name: 'explain',
   arguments: '[RULE]',
-  completes: ['rule'],
   summary: 'Explain a rule: what it means, how it ends, whether it can be overridden',
   help: 'Without a RULE lists all of them.',
   options: [outputOption],

@@ -14,7 +14,6 @@ import type { ClusterCommand } from './command.ts';
 export const historyCommand: ClusterCommand = {
   name: 'history',
   arguments: '<NAME>',
-  completes: ['cluster'],
   summary: 'Show past rollouts, or what a revision changed',
   help: 'Reads the differences from ControllerRevisions with your own rights. They may contain environment variables and arguments.',
   examples: [
@@ -25,7 +24,6 @@ export const historyCommand: ClusterCommand = {
     { flags: '--revision <revision>', description: 'show what this revision changed, by number or hash' },
     outputOption,
   ],
-  connects: true,
   run: async (session, [name = '']) => {
     const format = formatOf(session.given, outputOption);
     const cluster = await clusterNamed(session, name);

@@ -9,11 +9,17 @@ import type { MemberName } from '../../core/rules/rule.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
 import { UsageError } from '../../failure.ts';
 import { revisionHash } from '../../moco/projections.ts';
-import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
 import { type Plan, plan } from '../../plan/rollout-plan.ts';
 import type { PlanEntry } from '../../plan/simulated-cluster.ts';
 import { beginningOf } from '../../plan/simulated-fleet.ts';
-import { type ClusterObservation, observeCluster, obstaclesOf, withNewTemplate } from '../cluster/cluster-snapshot.ts';
+import {
+  type Change,
+  type ClusterObservation,
+  observeCluster,
+  obstaclesOf,
+  withNewTemplate,
+} from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { manifestChanges } from '../cluster/manifest-changes.ts';
 import { type Session, textOf } from '../cluster/session.ts';
@@ -29,7 +35,6 @@ import { fleetOptions, planFleet } from './plan-fleet.ts';
 export const planCommand: ClusterCommand = {
   name: 'plan',
   arguments: '[NAME]',
-  completes: ['cluster'],
   summary: 'Show what would happen next, step by step, and what it would cost',
   help:
     'Reads the cluster and simulates the rollout by the rules of the controller, as if pods started and MOCO did its part. ' +
@@ -64,7 +69,6 @@ export const planCommand: ClusterCommand = {
       values: ['json', 'yaml', 'wide'],
     },
   ],
-  connects: true,
   run: async (session, names) => {
     const { given, host, world } = session;
     const file = textOf(given['filename']);
@@ -92,7 +96,7 @@ export const planCommand: ClusterCommand = {
 
 interface Planned {
   readonly cluster: ClusterRecord;
-  readonly change: ((objects: ClusterObjects) => ClusterObjects) | null;
+  readonly change: Change | null;
   /** What is assumed. */
   readonly notes: readonly string[];
 }

@@ -16,7 +16,6 @@ import { type ClusterCommand, selectionOptions } from './command.ts';
 export const pauseCommand: ClusterCommand = {
   name: 'pause',
   arguments: '[NAME...]',
-  completes: ['cluster'],
   summary: 'Pause rollouts: update no further member',
   help: 'Sets `spec.paused` of the MySQLRollout. Under OnDelete a stale member whose pod somebody else takes comes back at the revision that it had.',
   examples: [
@@ -24,7 +23,6 @@ export const pauseCommand: ClusterCommand = {
     ['Pause production, but update members that are down', 'pause -A -l env=production --repair'],
   ],
   options: [...selectionOptions, { flags: '--repair', description: 'still update members that are down' }],
-  connects: true,
   run: async (session, names) => {
     const repair = session.given['repair'] === true;
     const settings = { paused: true, ...(repair && { repairWhilePaused: true }) };
@@ -43,7 +41,6 @@ export const pauseCommand: ClusterCommand = {
 export const resumeCommand: ClusterCommand = {
   name: 'resume',
   arguments: '[NAME...]',
-  completes: ['cluster'],
   summary: 'Resume paused rollouts',
   help: 'Removes what `pause` set. Fails if somebody else, or a MySQLRolloutPolicy, still pauses the cluster.',
   examples: [
@@ -51,7 +48,6 @@ export const resumeCommand: ClusterCommand = {
     ['Resume all clusters of the namespace', 'resume --all'],
   ],
   options: selectionOptions,
-  connects: true,
   run: (session, names) =>
     forEachCluster(session, names, async (cluster) => {
       const { name } = cluster;
@@ -90,7 +86,6 @@ async function pausedBy(session: Session, cluster: ClusterRecord): Promise<strin
 export const approveCommand: ClusterCommand = {
   name: 'approve',
   arguments: '<NAME>',
-  completes: ['cluster'],
   summary: 'Approve updating the primary',
   help:
     'Sets `spec.approvedRevision` of the MySQLRollout to the current update revision; a later revision needs another approval. ' +
@@ -105,7 +100,6 @@ export const approveCommand: ClusterCommand = {
       description: 'approve only if this is the update revision, as `status` shows it',
     },
   ],
-  connects: true,
   run: async (session, [name = '']) => {
     const { api, host, given } = session;
     const cluster = await clusterNamed(session, name);
@@ -139,14 +133,12 @@ export const approveCommand: ClusterCommand = {
 export const pinCommand: ClusterCommand = {
   name: 'pin',
   arguments: '<MEMBER>',
-  completes: ['pod'],
   summary: 'Pin a member to its revision',
   help:
     'MEMBER is the name of its pod. Adds an entry to `spec.pinnedMembers` of the MySQLRollout. Under OnDelete a pinned member ' +
     'whose pod somebody else takes comes back at its revision. The primary is not updated while another member is pinned.',
   examples: [['Keep one member as it is', 'pin moco-test-2 --reason="comparing query plans"']],
   options: [{ flags: '--reason <text>', description: 'why, for others who find it (required)' }],
-  connects: true,
   run: async (session, [pod = '']) => {
     const { host, given } = session;
     const reason = textOf(given['reason']) ?? '';
@@ -165,11 +157,9 @@ export const pinCommand: ClusterCommand = {
 export const unpinCommand: ClusterCommand = {
   name: 'unpin',
   arguments: '<MEMBER>',
-  completes: ['pod'],
   summary: 'Unpin a member, so that it is updated again',
   help: 'MEMBER is the name of its pod.',
   examples: [['Let a pinned member be updated', 'unpin moco-test-2']],
-  connects: true,
   run: async (session, [pod = '']) => {
     const { host } = session;
     const { cluster, ordinal, name } = await memberNamed(session, pod);

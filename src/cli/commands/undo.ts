@@ -25,7 +25,6 @@ import { type ClusterCommand, selectionOptions } from './command.ts';
 export const undoCommand: ClusterCommand = {
   name: 'undo',
   arguments: '[NAME...]',
-  completes: ['cluster'],
   summary: 'Print a patch that restores an earlier pod template',
   help:
     'Prints a merge patch for the MySQLCluster and changes nothing: MOCO owns the template of the StatefulSet, so only the ' +
@@ -45,7 +44,6 @@ export const undoCommand: ClusterCommand = {
     { ...outputOption, description: 'output format: yaml (with comments) or json', default: 'yaml' },
     ...selectionOptions,
   ],
-  connects: true,
   run: async (session, names) => {
     const { given, host } = session;
     const [first = '', ...others] = names;
