@@ -46,8 +46,9 @@ export async function run(options: Options): Promise<void> {
     await startHealth(program);
     const kubernetes = await Promise.race([asked, kubernetesVersion(program.client, program.stop.signal)]);
     if (kubernetes === undefined) return;
-    logStart(program, kubernetes);
-    await startMetrics(program);
+    const { log, connection, metrics } = program;
+    log.info({ version: manifest.version, server: connection.server, kubernetes, ...options.featureGates }, 'starting');
+    await startServer(program, options.metricsBindAddress, '--metrics-bind-address', { '/metrics': metrics.handler });
     await startWebhookServer(program);
     const watching = startWatching(program);
     startWorking(program, kubernetes);
@@ -179,16 +180,6 @@ async function startHealth(program: Program): Promise<void> {
     '/healthz': healthHandler('healthz', { eventLoop: watchdog.check }),
     '/readyz': healthHandler('readyz', { certificate, caches }),
   });
-}
-
-function logStart({ options, connection, log }: Program, kubernetes: string): void {
-  const { server } = connection;
-  log.info({ version: manifest.version, server, kubernetes, ...options.featureGates }, 'starting');
-}
-
-async function startMetrics(program: Program): Promise<void> {
-  const handlers = { '/metrics': program.metrics.handler };
-  await startServer(program, program.options.metricsBindAddress, '--metrics-bind-address', handlers);
 }
 
 async function startServer(

@@ -58,14 +58,14 @@ export class SimulatedCluster {
   /** The hold that only a person can end. */
   stop: Hold | null = null;
   snapshot: ClusterSnapshot;
-  readonly #beginning: Beginning;
+  readonly beginning: Beginning;
   #busyUntil = 0;
   /** Also while there is a moment without a hold. */
   #waitedFor: Hold | null = null;
   #hasRecovered = false;
 
   constructor(beginning: Beginning) {
-    this.#beginning = beginning;
+    this.beginning = beginning;
     this.snapshot = beginning.snapshot;
   }
 
@@ -75,7 +75,7 @@ export class SimulatedCluster {
     if (this.#busyUntil > now) return this.#busyUntil;
     const decision = decide(this.#at(now, fleet), this.#policyAt(now));
     const { step, hold } = decision;
-    if (hold !== null && !(this.#beginning.stepsWhileHeld && step.kind !== 'none')) {
+    if (hold !== null && !(this.beginning.stepsWhileHeld && step.kind !== 'none')) {
       return this.#wait(hold, decision, fleet, now);
     }
     this.#endHold(now);
@@ -110,7 +110,7 @@ export class SimulatedCluster {
     }
     if (!isSame) this.entries.push({ kind: 'wait', hold, begins: now, ends: now });
     if (isForOthers) return fleet.endOf(hold);
-    this.#busyUntil = now + Math.ceil(this.#lasts(hold, end?.lasts, decision, now));
+    this.#busyUntil = now + Math.ceil(this.#lasts(hold, decision, now));
     this.#become(after ?? this.snapshot, now);
     return this.#busyUntil;
   }
@@ -122,26 +122,18 @@ export class SimulatedCluster {
     this.hold = null;
   }
 
-  #lasts(
-    hold: Hold,
-    lasts: NonNullable<ReturnType<typeof assumedEnd>>['lasts'] | undefined,
-    { requeueAfterSeconds }: Decision,
-    now: number,
-  ): number {
+  /** How long a wait lasts. Some, such as one for a backup, count as over at once. */
+  #lasts(hold: Hold, { requeueAfterSeconds }: Decision, now: number): number {
     const maintenance = this.#maintenanceAt(now);
-    switch (lasts) {
-      case 'member':
-        return this.#beginning.memberSeconds;
-      case 'switchover':
-        return switchoverSeconds;
-      case 'requeue':
-        return requeueAfterSeconds ?? 0;
-      case 'opening':
-        return maintenance && 'opensAt' in hold ? secondsUntil(maintenance, hold.opensAt ?? '') : 0;
-      default:
-        // Some, such as a backup, count as over at once.
-        return 0;
-    }
+    const opensAt = 'opensAt' in hold ? hold.opensAt : null;
+    const seconds = {
+      member: this.beginning.memberSeconds,
+      switchover: switchoverSeconds,
+      requeue: requeueAfterSeconds ?? 0,
+      opening: maintenance === null || opensAt === null ? 0 : secondsUntil(maintenance, opensAt),
+      moment: 0,
+    };
+    return seconds[assumedEnd(hold)?.lasts ?? 'moment'];
   }
 
   #end({ complete }: Decision, now: number): number | null {
@@ -150,7 +142,7 @@ export class SimulatedCluster {
     if (!complete && !this.#hasRecovered) {
       this.#hasRecovered = true;
       this.snapshot = recovered(this.snapshot);
-      this.#busyUntil = now + this.#beginning.memberSeconds;
+      this.#busyUntil = now + this.beginning.memberSeconds;
       return this.#busyUntil;
     }
     this.endedAt = now;
@@ -159,7 +151,7 @@ export class SimulatedCluster {
 
   /** A step begins as soon as the members that earlier steps took leave room for it. */
   #freeAt(decision: Decision, now: number): number {
-    const { maxUnavailable, partition } = this.#beginning.policy;
+    const { maxUnavailable, partition } = this.beginning.policy;
     const { replicas, primaryIndex } = this.snapshot.cluster;
     const away = this.#back.filter((at) => at > now).toSorted((one, other) => one - other);
     const taken = takenBy(decision);
@@ -171,7 +163,7 @@ export class SimulatedCluster {
   }
 
   #do(decision: Decision, now: number): void {
-    const { memberSeconds, policy } = this.#beginning;
+    const { memberSeconds, policy } = this.beginning;
     const { step } = decision;
     const taken = takenBy(decision);
     const after = afterStep(this.snapshot, step);
@@ -203,14 +195,14 @@ export class SimulatedCluster {
   }
 
   #maintenanceAt(now: number): MaintenanceFacts | null {
-    const { maintenanceAt, snapshot } = this.#beginning;
+    const { maintenanceAt, snapshot } = this.beginning;
     if (maintenanceAt !== undefined) return maintenanceAt(now);
     return snapshot.maintenance && afterSeconds(snapshot.maintenance, now);
   }
 
   /** Overrides end as time goes by. */
   #policyAt(now: number): RolloutPolicy {
-    const { policy } = this.#beginning;
+    const { policy } = this.beginning;
     const overrides = policy.overrides.map((one) => ({
       ...one,
       remainingSeconds: one.remainingSeconds - now,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { RolloutProgress, RolloutStatus } from '../api/rollout-status.ts';
+import type { RolloutStatus } from '../api/rollout-status.ts';
 import { memberName, type ObservedFacts } from '../controller/facts/collect-facts.ts';
 import { maintenanceFacts } from '../controller/facts/maintenance-facts.ts';
 import { measuredMembers } from '../controller/facts/measured-members.ts';
@@ -10,8 +10,9 @@ import type { Hold } from '../core/decision.ts';
 import { needsSlot } from '../core/gates.ts';
 import { explainHold } from '../core/rules/catalogue.ts';
 import { splitKey } from '../kube/store.ts';
-import { milliseconds, omitUndefined, timestampOf } from '../moco/json.ts';
+import { milliseconds } from '../moco/json.ts';
 import type { FleetPlan, PlannedCluster, Span } from './fleet-plan.ts';
+import { begun, statusOf } from './seen-status.ts';
 import { type Beginning, type PlanEntry, SimulatedCluster } from './simulated-cluster.ts';
 
 export interface FleetInput {
@@ -144,50 +145,13 @@ class Play {
 
   /** Writes the cluster's status, as the controller would. */
   #note(one: Played): void {
-    const status = this.#statusOf(one);
+    const status = statusOf(one.cluster, one.atFirst, this.#input.nowSeconds, this.#now);
     if (isDeepStrictEqual(status, one.seen)) return;
     one.seen = status;
     const [namespace, name] = splitKey(one.key);
     this.#version += 1;
     const metadata = { namespace, name, uid: one.key, resourceVersion: String(this.#version) };
     this.#fleet.note(one.key, { apiVersion: '', kind: '', metadata, status });
-  }
-
-  /** What the other clusters see of it. */
-  #statusOf({ cluster, atFirst }: Played): RolloutStatus {
-    const { entries, hold, endedAt } = cluster;
-    const timeOf = (seconds: number): string => timestampOf((this.#input.nowSeconds + seconds) * 1000);
-    const { rollout, conditions: _, members: _members, ...others } = atFirst;
-    if (endedAt !== null) return { ...others, completeSince: others.completeSince ?? timeOf(endedAt) };
-    const held = hold && { hold: { rule: hold.rule, message: '', since: '' } };
-    const steps = entries.filter((entry) => entry.kind === 'step');
-    const last = steps.at(-1);
-    if (last === undefined) return { ...atFirst, ...held };
-    const begun = steps.find(({ effects }) => needsSlot(effects));
-    // A member that has come back shows that the revision works.
-    const back = rollout?.verified ? undefined : steps.find(({ taken, ends }) => taken.length > 0 && ends <= this.#now);
-    const rule = 'rule' in last.step ? last.step.rule : '';
-    return omitUndefined<RolloutStatus>({
-      ...others,
-      ...held,
-      // A revision that fails allows no step.
-      rollout:
-        rollout &&
-        omitUndefined<RolloutProgress>({
-          ...rollout,
-          begunAt: rollout.begunAt ?? (begun && timeOf(begun.begins)),
-          failing: undefined,
-          ...(back && { verified: true, verifiedAt: timeOf(back.ends) }),
-        }),
-      lastStep: {
-        step: last.step.kind,
-        rule,
-        pods: [],
-        at: timeOf(last.begins),
-        result: 'done',
-        effects: [...last.effects],
-      },
-    });
   }
 
   get plan(): FleetPlan {
@@ -206,7 +170,6 @@ class Play {
     const spans = spansOf(entries, nowSeconds);
     const first = entries.find((entry) => entry.kind === 'step' && needsSlot(entry.effects));
     const place = this.#placeOf(facts);
-    const measured = measuredMembers(facts.rollout?.status ?? {}) !== null;
     return {
       namespace,
       name,
@@ -215,15 +178,15 @@ class Play {
       mode: facts.policy.mode,
       // MOCO begins by itself.
       beginsAt:
-        secondsOf(atFirst.rollout?.begunAt) ??
+        begunBefore(atFirst) ??
         (first && nowSeconds + first.begins) ??
         spans.find(({ what }) => what === 'Updating')?.from ??
         (endedAt === null ? null : nowSeconds),
       endsAt: endedAt === null ? null : nowSeconds + endedAt,
       spans,
       stop: stop && { rule: stop.rule, sentence: explainHold(stop, memberName(facts)) },
-      memberSeconds: beginningOf(facts, nowSeconds).memberSeconds,
-      measured,
+      memberSeconds: cluster.beginning.memberSeconds,
+      measured: measuredMembers(facts.rollout?.status ?? {}) !== null,
     };
   }
 
@@ -262,37 +225,12 @@ function playedOf(key: string, facts: ObservedFacts, nowSeconds: number): Played
   const revision = objects.statefulSet?.updateRevision ?? '';
   const { stale, complete } = decide(snapshot, policy);
   const isStale = stale > 0 || status.rollout?.revision === revision;
-  const atFirst = isStale
-    ? begun(status, revision, timestampOf(nowSeconds * 1000))
-    : { ...status, updateRevision: revision };
+  const atFirst = isStale ? begun(status, revision, nowSeconds) : { ...status, updateRevision: revision };
   const cluster = new SimulatedCluster(beginningOf(facts, nowSeconds));
   return { key, facts, cluster, revision, isStale, wasComplete: complete, atFirst, seen: null };
 }
 
-/**
- * The status once the controller has seen the revision: a rollout that was under way goes on, or another one begins.
- */
-function begun(
-  { completeSince: _, rollout, ...status }: RolloutStatus,
-  updateRevision: string,
-  now: string,
-): RolloutStatus {
-  const same = rollout?.revision === updateRevision ? rollout : undefined;
-  const another = omitUndefined<RolloutProgress>({
-    revision: updateRevision,
-    startedAt: now,
-    lastProgressAt: now,
-    // The correction of a failing revision waits for no other cluster.
-    begunAt: rollout?.failing !== undefined ? now : undefined,
-    verified: false,
-    takenDown: [],
-    disruptions: 0,
-    switchovers: 0,
-  });
-  return { ...status, updateRevision, rollout: same ?? another };
-}
-
-function secondsOf(timestamp: string | undefined): number | null {
-  const at = milliseconds(timestamp ?? null);
+function begunBefore({ rollout }: RolloutStatus): number | null {
+  const at = milliseconds(rollout?.begunAt ?? null);
   return at === null ? null : Math.floor(at / 1000);
 }

@@ -1,7 +1,7 @@
 import { explainAltered } from '../../core/sentences.ts';
 import { persistentVolumeClaims, podDisruptionBudgets, statefulSets } from '../../kube/resource.ts';
 import { alteredFields } from '../../moco/applied-fields.ts';
-import { type Json, object, text, whole } from '../../moco/json.ts';
+import { type Json, object, whole } from '../../moco/json.ts';
 import {
   appNameLabel,
   appNameOfMoco,
@@ -10,10 +10,10 @@ import {
   createdByLabel,
   createdByMoco,
 } from '../../moco/names.ts';
-import { memberSelector, projectBudget, projectCluster, projectStatefulSet } from '../../moco/projections.ts';
+import { memberSelector, projectBudget, projectStatefulSet } from '../../moco/projections.ts';
 import { selects } from '../../moco/selects.ts';
 import { isTerminating } from '../../moco/successor.ts';
-import { clustersIn, listAll, listEach } from '../cluster/clusters.ts';
+import { clustersIn, keyIn, listAll, listEach } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Check, failed, ok } from './finding.ts';
 
@@ -62,10 +62,7 @@ export const claims: Check = {
  */
 async function endingClaims(session: Session, namespace: string | null): Promise<readonly string[]> {
   const claims = await listAll(session, persistentVolumeClaims, namespace, { labelSelector: memberSelector });
-  return claims.filter(isTerminating).map(({ metadata }) => {
-    const of = object(metadata);
-    return `${text(of['namespace'])}/${text(of['name'])}`;
-  });
+  return claims.filter(isTerminating).map(keyIn);
 }
 
 interface Altered {
@@ -80,7 +77,8 @@ interface Altered {
 export const manifests: Check = {
   about: 'manifests',
   find: async (session) => {
-    const clusters = await clustersByName(session);
+    const found = await listAll(session, clusterKind, session.namespace);
+    const clusters = new Map(found.map((raw) => [keyIn(raw), raw]));
     const altered = (
       await listEach(session, statefulSets, session.namespace, { labelSelector: memberSelector }, (raw) =>
         alteredIn(raw, clusters),
@@ -101,16 +99,6 @@ export const manifests: Check = {
 };
 
 const sentencesOf = (altered: readonly Altered[]): string => altered.map(({ sentence }) => sentence).join('; ');
-
-async function clustersByName(session: Session): Promise<ReadonlyMap<string, Json>> {
-  const clusters = await listAll(session, clusterKind, session.namespace);
-  return new Map(
-    clusters.flatMap((raw) => {
-      const cluster = projectCluster(raw);
-      return cluster === null ? [] : [[`${cluster.namespace}/${cluster.name}`, raw] as const];
-    }),
-  );
-}
 
 function alteredIn(raw: Json, clusters: ReadonlyMap<string, Json>): Altered | null {
   const statefulSet = projectStatefulSet(raw);

@@ -43,6 +43,12 @@ function withoutManagedFields(raw: Json): Json {
   return { ...raw, metadata };
 }
 
+/** `namespace/name` of an object. */
+export function keyIn({ metadata }: Json): string {
+  const { namespace, name } = object(metadata);
+  return `${String(namespace)}/${String(name)}`;
+}
+
 /** Like `listAll`, or `null` if the kind does not exist. */
 export const listIfThere = (...parameters: Parameters<typeof listAll>): Promise<readonly Json[] | null> =>
   ifThere(listAll(...parameters));

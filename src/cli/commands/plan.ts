@@ -145,17 +145,6 @@ async function planned(
 
 type ShownPlan = ReturnType<typeof shownPlan>;
 
-interface ShownHold {
-  readonly rule: string;
-  readonly sentence: string;
-}
-
-interface ShownEntry {
-  readonly kind: PlanEntry['kind'];
-  readonly rule: string | null;
-  readonly sentence: string;
-}
-
 function shownPlan(
   { observe, rollout, unread }: ClusterObservation,
   name: string,
@@ -167,7 +156,6 @@ function shownPlan(
   const { snapshot, policy, objects } = observation;
   const planned = plan(beginningOf(observation, Math.floor(wall / 1000)));
   const nameOf = memberName(observation);
-  const shownHold = (hold: Hold): ShownHold => ({ rule: hold.rule, sentence: explainHold(hold, nameOf) });
   const { statefulSet, cluster } = objects;
   const revision = statefulSet?.updateRevision ?? '';
   const held = rollout?.status?.hold;
@@ -179,13 +167,13 @@ function shownPlan(
     stale: snapshot.members.filter((member) => member.revision !== revision).length,
     assumed,
     // The hold that only a person can end.
-    stopsAt: planned.stopsAt && shownHold(planned.stopsAt),
+    stopsAt: planned.stopsAt && shownHold(planned.stopsAt, nameOf),
     stopsWanted: planned.stopsAt !== null && isRequestedByUser(planned.stopsAt.rule),
     // Settings with which the rollout would continue.
     tryOut: planned.stopsAt && settingToTryOut(planned.stopsAt),
     // What a person can do, with the command for it.
     remedies: planned.stopsAt === null ? [] : remediesFor(planned.stopsAt, policy.mode, name, nameOf),
-    entries: planned.entries.map((entry) => shownEntry(entry, nameOf, shownHold)),
+    entries: planned.entries.map((entry) => shownEntry(entry, nameOf)),
     switchovers: planned.switchovers,
     estimate: estimate(planned, rollout?.status),
     notes: [
@@ -248,24 +236,21 @@ function remediesFor(hold: Hold, mode: RolloutPolicy['mode'], name: string, name
   ];
 }
 
-function shownEntry(entry: PlanEntry, nameOf: MemberName, shownHold: (hold: Hold) => ShownHold): ShownEntry {
-  switch (entry.kind) {
+function shownEntry(entry: PlanEntry, nameOf: MemberName) {
+  const { kind } = entry;
+  switch (kind) {
     case 'step':
-      return {
-        kind: 'step',
-        rule: 'rule' in entry.step ? entry.step.rule : null,
-        sentence: explainStep(entry.step),
-      };
+      return { kind, rule: 'rule' in entry.step ? entry.step.rule : null, sentence: explainStep(entry.step) };
     case 'wait':
-      return { kind: 'wait', ...shownHold(entry.hold) };
-    case 'switchover':
-      return {
-        kind: 'switchover',
-        rule: null,
-        sentence: `MOCO moves the primary from ${nameOf(entry.from)} to ${nameOf(entry.to)}`,
-      };
+      return { kind, ...shownHold(entry.hold, nameOf) };
+    case 'switchover': {
+      const sentence = `MOCO moves the primary from ${nameOf(entry.from)} to ${nameOf(entry.to)}`;
+      return { kind, rule: null, sentence };
+    }
   }
 }
+
+const shownHold = (hold: Hold, nameOf: MemberName) => ({ rule: hold.rule, sentence: explainHold(hold, nameOf) });
 
 function lines(shown: ShownPlan, { host }: Session): readonly Line[] {
   const { name, mode, updateRevision, stale, stopsAt, entries, notes, assumed } = shown;
@@ -298,12 +283,12 @@ function lines(shown: ShownPlan, { host }: Session): readonly Line[] {
   ];
 }
 
-function stopLine({ entries, stopsWanted }: ShownPlan, { rule, sentence }: ShownHold): Line {
+function stopLine({ entries, stopsWanted }: ShownPlan, { rule, sentence }: ReturnType<typeof shownHold>): Line {
   const where = entries.length === 0 ? 'blocked' : stopsWanted ? 'rests at' : 'stops at';
   return [piece(`  ${where.padEnd(8)} `, stopsWanted ? 'yellow' : 'red'), piece(`${rule}: `, 'bold'), piece(sentence)];
 }
 
-function numbered(entries: readonly ShownEntry[]): readonly Line[] {
+function numbered(entries: ShownPlan['entries']): readonly Line[] {
   let number = 0;
   return entries.map(({ kind, rule, sentence }): Line => {
     if (kind === 'wait') return [piece('      '), piece(`wait: ${rule}: ${sentence}`, 'dim')];

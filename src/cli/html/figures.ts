@@ -1,5 +1,5 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
-import type { HistoryEntry, RolloutStatus } from '../../api/rollout-status.ts';
+import { type HistoryEntry, isTrue, type RolloutStatus } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { overridesInForce } from '../terminal/view.ts';
@@ -107,7 +107,7 @@ function fleetCluster(
   now: number,
 ) {
   const status = record?.status;
-  const stalled = status?.conditions?.some((one) => one.type === 'Stalled' && one.status === 'True') === true;
+  const stalled = isTrue(status?.conditions, 'Stalled');
   const { rollout, hold } = status ?? {};
   const entries = entriesOf(status ?? {});
   const rollouts = entries.map((entry) => fleetRollout(entry, hold, now));

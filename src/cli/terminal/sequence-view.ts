@@ -1,5 +1,5 @@
 import type { StageStatus } from '../../api/rollout-sequence.ts';
-import type { RolloutStatus } from '../../api/rollout-status.ts';
+import { isTrue, type RolloutStatus } from '../../api/rollout-status.ts';
 import type { SequenceRecord } from '../../controller/facts/sequence-record.ts';
 import type { Stages } from '../../controller/fleet/sequence-stages.ts';
 import { sequenceStatus } from '../../controller/fleet/sequence-status.ts';
@@ -40,7 +40,6 @@ export function sequenceViewOf(
   const counts = stages.countsOf(sequence);
   const status = sequenceStatus({ record, counts, conflicts: stages.conflictsOf(name), nowSeconds });
   const { stages: shown = [], conditions = [] } = status;
-  const isTrue = (type: string): boolean => conditions.some((one) => one.type === type && one.status === 'True');
   const [finding] = conditions;
   const members = membersOf(name, stages.clustersOf(name), sequence.stages.length);
   return {
@@ -49,8 +48,8 @@ export function sequenceViewOf(
     phase: finding?.reason ?? 'Unknown',
     // The same as a sentence.
     message: finding?.message ?? '',
-    complete: isTrue('Ready'),
-    stalled: isTrue('Stalled'),
+    complete: isTrue(conditions, 'Ready'),
+    stalled: isTrue(conditions, 'Stalled'),
     // The first stage that is not complete.
     stage: status.stage ?? null,
     clusters: status.clusters ?? 0,

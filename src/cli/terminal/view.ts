@@ -1,5 +1,5 @@
 import { type MySQLRollout, pluginManager, type RolloutSpec } from '../../api/rollout.ts';
-import type { MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
+import { isTrue, type MemberStatus, type RolloutProgress } from '../../api/rollout-status.ts';
 import type { HoldRule, VerdictKind } from '../../core/decision.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
@@ -42,8 +42,6 @@ export function viewOf(
   const { hold, rollout: progress, updatedReplicas: updated = 0, replicas = cluster.replicas } = status;
   const overrides = overridesInForce(rollout, nowMilliseconds);
   const ageOf = (timestamp: string): number | null => secondsSince(milliseconds(timestamp), nowMilliseconds);
-  const isTrue = (type: string): boolean =>
-    status.conditions?.some((condition) => condition.type === type && condition.status === 'True') === true;
   return {
     namespace,
     name,
@@ -61,8 +59,8 @@ export function viewOf(
     members: (status.members ?? [])
       .toSorted((one, other) => one.ordinal - other.ordinal)
       .map((member) => memberOf(name, member, spec, progress)),
-    complete: isTrue('Ready'),
-    stalled: isTrue('Stalled'),
+    complete: isTrue(status.conditions, 'Ready'),
+    stalled: isTrue(status.conditions, 'Stalled'),
     // The rollout in progress, and its duration.
     rollout: progress ? { forSeconds: ageOf(progress.startedAt) } : null,
     last: status.history?.at(-1) ?? null,
@@ -84,18 +82,14 @@ function memberOf(
   spec: RolloutSpec | undefined,
   progress: RolloutProgress | undefined,
 ) {
-  const { ordinal, role, revision, updated, state, verdict, replication = null } = member;
+  const { ordinal } = member;
   const seconds = progress?.memberDurations?.find((one) => one.ordinal === ordinal)?.seconds ?? null;
   return {
-    ordinal,
+    ...member,
     name: `${statefulSetName(cluster)}-${ordinal}`,
-    role,
-    revision: hashOf(revision, cluster),
-    updated,
-    state,
-    verdict,
+    revision: hashOf(member.revision, cluster),
     // What MySQL itself says, if it was asked recently.
-    replication,
+    replication: member.replication ?? null,
     // The verdict in words.
     says: verdictSentence(ordinal, member, spec, seconds),
   } as const;
