@@ -6,7 +6,7 @@ import type {
   TemplateChange,
 } from '../../api/rollout-status.ts';
 import { shortened } from '../../kube/text.ts';
-import { lastMeasured } from '../../plan/estimate.ts';
+import { lastMeasured } from '../facts/measured-members.ts';
 import type { NodeResult } from '../facts/preflight-facts.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { atOpeningOf, withStatefulSet } from '../expected.ts';
+import { withStatefulSet } from '../expected.ts';
 import { type ClosedBy, closedBy } from '../maintenance.ts';
 import { type ReplicaBehind, type ReplicasBehind, replicasBehind } from '../replicas-behind.ts';
 import { withoutFullStop } from '../sentences.ts';
@@ -7,7 +7,7 @@ import { checks } from './checks.ts';
 import { unread } from './comeback.ts';
 import { longWrite } from './long-write.ts';
 import { refusedOnNodes } from './refused-on-nodes.ts';
-import { type Asked, after, type MemberName, rule } from './rule.ts';
+import { type Asked, after, type MemberName, rule, untilOpening } from './rule.ts';
 
 /** The step that was chosen is not done. */
 export const step = {
@@ -25,7 +25,7 @@ export const step = {
     ends: 'By itself, when the next window opens that is long enough. `plan NAME` shows what is done in which window.',
     overridable: true,
     requestedBy: '`maintenanceWindows`',
-    assumed: after('moment', (snapshot, { opensAt }) => atOpeningOf(snapshot, opensAt)),
+    assumed: untilOpening,
   }),
   Blackout: rule<ClosedBy['Blackout']>({
     holds: (asked) => closedBy(asked, 'Blackout'),
@@ -40,7 +40,7 @@ export const step = {
     ends: 'By itself, when the blackout is over.',
     overridable: true,
     requestedBy: '`blackouts`',
-    assumed: after('moment', (snapshot, { opensAt }) => atOpeningOf(snapshot, opensAt)),
+    assumed: untilOpening,
   }),
   DisruptionControllerBehind: rule<{ readonly evictions: number; readonly limit: number }>({
     holds: ({ situation: { snapshot, deadlines }, step }) => {

@@ -1,0 +1,58 @@
+import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
+import { type SequenceSpec, sequenceKind } from '../../src/api/rollout-sequence.ts';
+import { factsOf } from '../../src/cli/cluster/cluster-snapshot.ts';
+import { Cache } from '../../src/controller/cache/cache.ts';
+import { wholeRecord } from '../../src/controller/facts/rollout-record.ts';
+import { projectSequence } from '../../src/controller/facts/sequence-record.ts';
+import { noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
+import { podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
+import { keyOf, type Store, type Stored } from '../../src/kube/store.ts';
+import { clusterKind } from '../../src/moco/names.ts';
+import { projectBudget, projectCluster, projectPod, projectStatefulSet } from '../../src/moco/projections.ts';
+import type { FleetInput } from '../../src/plan/simulated-fleet.ts';
+import { addWholeCluster, type WholeCluster } from '../cli/whole-clusters.ts';
+import { ObjectServer, type Raw } from '../controller/object-server.ts';
+import { FakeWorld } from '../kube/fake-world.ts';
+
+/** What `plan --fleet` knows of these clusters. */
+export function observedFleet(
+  clusters: readonly WholeCluster[],
+  sequences: Readonly<Record<string, SequenceSpec>>,
+  limits: Partial<FleetInput['limits']> = {},
+): FleetInput {
+  const world = new FakeWorld(() => Promise.reject(new Error('expected no request')));
+  const server = new ObjectServer(() => world.wall());
+  const cache = new Cache();
+  for (const one of clusters) addWholeCluster(server, one);
+  const bring = <R extends Stored>(kind: ResourceKind, store: Store<R>, project: (raw: Raw) => R | null): void => {
+    for (const raw of server.all(kind)) {
+      const record = project(raw);
+      if (record !== null) store.put(record);
+    }
+  };
+  bring(clusterKind, cache.clusters, projectCluster);
+  bring(statefulSets, cache.statefulSets, projectStatefulSet);
+  bring(pods, cache.pods, projectPod);
+  bring(podDisruptionBudgets, cache.budgets, projectBudget);
+  bring(rolloutKind, cache.rollouts, (raw) => wholeRecord(raw as unknown as MySQLRollout));
+  const facts = cache.clusters.values().flatMap(({ namespace, name }) => {
+    const key = keyOf(namespace, name);
+    const objects = cache.objects(key);
+    const rollout = cache.rollouts.get(namespace, name)?.object ?? null;
+    return objects === null
+      ? []
+      : [[key, factsOf(objects, rollout, (cluster) => cache.settingsSources(cluster), world)] as const];
+  });
+  return {
+    nowSeconds: Math.floor(world.wall() / 1000),
+    facts: new Map(facts.toSorted(([one], [other]) => (one < other ? -1 : 1))),
+    sequences: Object.entries(sequences).map(([name, spec]) =>
+      projectSequence({
+        apiVersion: sequenceKind.group,
+        metadata: { name, uid: name, resourceVersion: '1', generation: 1 },
+        spec,
+      }),
+    ),
+    limits: { ...noFleetLimits, ...limits },
+  };
+}
