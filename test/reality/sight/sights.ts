@@ -1,6 +1,6 @@
-import type { Measure } from '../../../../hack/bench/rollouts/measure.ts';
-import { beginMeasure, measured } from '../../../../hack/bench/rollouts/measure.ts';
-import type { MemberSight, Sight } from '../../../../hack/bench/rollouts/sight.ts';
+import type { Measure } from './measure.ts';
+import { beginMeasure, measured } from './measure.ts';
+import type { MemberSight, Sight } from './sight.ts';
 
 export const oldRevision = 'moco-test-5897fd84f8';
 export const newRevision = 'moco-test-7966559688';
