@@ -1,5 +1,4 @@
-import type { Measure } from './measure.ts';
-import { beginMeasure, measured } from './measure.ts';
+import { beginMeasure, type Measure, measured } from './measure.ts';
 import type { MemberSight, Sight } from './sight.ts';
 
 export const oldRevision = 'moco-test-5897fd84f8';
