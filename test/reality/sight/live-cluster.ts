@@ -9,7 +9,7 @@ import { Ages } from '../../../src/moco/ages.ts';
 import { objectFacts } from '../../../src/moco/cluster-facts.ts';
 import { statefulSetName } from '../../../src/moco/projections.ts';
 import type { ClusterObjects } from '../../../src/moco/records.ts';
-import type { ObjectClient } from '../../../test/support/object-client.ts';
+import type { ObjectClient } from '../../support/object-client.ts';
 import type { MemberSight, Sight } from './sight.ts';
 
 const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
