@@ -38,6 +38,9 @@ export function nextChange(
   settings: NodesSettings,
 ): number | null {
   const { state } = container;
+  if (state.kind === 'terminated' && state.unseen && state.until !== null) {
+    return state.until + settings.pullMilliseconds;
+  }
   if (state.kind !== 'running') {
     return state.until;
   }
@@ -80,9 +83,6 @@ function advanceWaiting(
       }
       if (fault === 'imagePull') {
         return waiting(container, 'ErrImagePull', now.monotonicMilliseconds + settings.imagePullMilliseconds);
-      }
-      if (fault === 'hangs' && container.role !== 'init') {
-        return state.reason === creating ? container : waiting(container, creating, null);
       }
       return run(container, podUid, now);
     case 'ErrImagePull':
@@ -131,15 +131,7 @@ function advanceRunning(
   if (restartsAsked > container.restartsMade) {
     return end({ ...container, restartsMade: restartsAsked }, state, crashExitCode, now, settings);
   }
-  if (image !== container.image) return pulling(end(container, state, 0, now, settings), settings);
-  return restartsForResize ? end(container, state, 0, now, settings) : container;
-}
-
-/** The kubelet stops a container first and pulls its new image afterwards. */
-function pulling(container: ContainerMemory, { pullMilliseconds }: NodesSettings): ContainerMemory {
-  const { state } = container;
-  if (state.kind !== 'terminated' || state.until === null) return container;
-  return { ...container, state: { ...state, until: state.until + pullMilliseconds } };
+  return image !== container.image || restartsForResize ? restarting(container, state, 0, now, settings) : container;
 }
 
 /** Ends when its process has ended; until then it is only asked to. */
@@ -154,8 +146,10 @@ function advanceProcess(
   const age = now.monotonicMilliseconds - state.since;
   if (exitCode !== null) {
     const before = image !== container.image || age >= forgivingMilliseconds ? 0 : container.crashes;
-    const ended = end({ ...container, crashes: before + 1 }, state, exitCode, now, settings);
-    return image === container.image ? ended : pulling(ended, settings);
+    const ended = { ...container, crashes: before + 1 };
+    return image === container.image
+      ? end(ended, state, exitCode, now, settings)
+      : restarting(ended, state, exitCode, now, settings);
   }
   if (fault === 'dead' || (fault === 'crashLoop' && age >= settings.crashAfterMilliseconds)) {
     return asked(container, state, 'kill');
@@ -168,15 +162,17 @@ function advanceProcess(
 
 /** The first restart is immediate; later ones back off. */
 function advanceTerminated(
-  container: ContainerMemory,
+  before: ContainerMemory,
   state: Extract<ContainerState, { kind: 'terminated' }>,
-  { fault, podUid, processes }: ContainerInput,
+  { fault, podUid, image, processes }: ContainerInput,
   now: Moment,
   settings: NodesSettings,
 ): ContainerMemory {
-  if (state.until === null || now.monotonicMilliseconds < state.until) {
-    return container;
+  const pull = image !== before.image ? settings.pullMilliseconds : 0;
+  if (state.until === null || now.monotonicMilliseconds < state.until + pull) {
+    return before;
   }
+  const container = { ...before, image };
   if (fault === 'dead') {
     return waiting({ ...container, last: state.how }, 'CrashLoopBackOff', null);
   }
@@ -206,6 +202,20 @@ function run(container: ContainerMemory, podUid: string, now: Moment): Container
 
 function restart(container: ContainerMemory, podUid: string, now: Moment): ContainerMemory {
   return run({ ...container, restarts: container.restarts + 1 }, podUid, now);
+}
+
+/** The kubelet ends it, pulls its image if that is another one, and starts it again, before it says anything more. */
+export function restarting(
+  container: ContainerMemory,
+  state: RunningState,
+  exitCode: number,
+  now: Moment,
+  settings: NodesSettings,
+): ContainerMemory {
+  const ended = end(container, state, exitCode, now, settings);
+  return ended.state.kind === 'terminated'
+    ? { ...ended, ready: container.ready, state: { ...ended.state, unseen: true } }
+    : ended;
 }
 
 /** It ends, and starts again after a moment unless it is an init container that has succeeded. */

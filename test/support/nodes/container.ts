@@ -12,7 +12,13 @@ export type ContainerState =
       /** What its process has been asked: `stop` runs its preStop hook and leaves it a grace period. */
       readonly ending?: Ending;
     }
-  | { readonly kind: 'terminated'; readonly how: Terminated; readonly until: number | null };
+  | {
+      readonly kind: 'terminated';
+      readonly how: Terminated;
+      readonly until: number | null;
+      /** The kubelet has ended it, pulls and starts it again in one go: meanwhile it says that it runs. */
+      readonly unseen?: true;
+    };
 
 type Ending = 'stop' | 'kill';
 export type RunningState = Extract<ContainerState, { kind: 'running' }>;
@@ -82,11 +88,17 @@ export function isDone(container: ContainerMemory): boolean {
 /** One that is still to start takes over the image of the pod's spec, and with it a fresh back-off. */
 export function withImage(container: ContainerMemory, image: string): ContainerMemory {
   const isOver = container.role === 'init' && isDone(container);
-  return container.image === image || isRunning(container) || isOver ? container : { ...container, image, crashes: 0 };
+  const isShown = isRunning(container) || isUnseen(container);
+  return container.image === image || isShown || isOver ? container : { ...container, image, crashes: 0 };
 }
 
 export function isRunning(container: ContainerMemory): boolean {
   return container.state.kind === 'running';
+}
+
+/** It has ended, and its kubelet has not said so. */
+export function isUnseen({ state }: ContainerMemory): boolean {
+  return state.kind === 'terminated' && state.unseen === true;
 }
 
 /** The startup probe has passed; of those that time plays only mysqld has one. */
@@ -107,6 +119,10 @@ export function isStarted(
 /** For good: its pod is on its way out. One with a process ends with that. */
 export function stopped(container: ContainerMemory, now: Moment, processes: Processes | null): ContainerMemory {
   const { state } = container;
+  if (state.kind === 'terminated') {
+    const { unseen: _, ...shown } = state;
+    return { ...container, ready: false, state: shown };
+  }
   if (state.kind !== 'running') {
     return { ...container, ready: false };
   }
