@@ -16,8 +16,7 @@ help: ## Show this
 demo: node_modules ## Watch rollouts of a simulated cluster in virtual time (half a minute)
 	@$(NODE) hack/demo.ts
 
-# Without a prerequisite that builds: with REAL=1 what this machine lacks is said first.
-demo-cluster: node_modules ## Roll out a new image on a real control plane and watch it; REAL=1 with real MySQL servers (Linux, root)
+demo-cluster: node_modules $(if $(REAL),cluster-programs) ## Roll out a new image on a real control plane and watch it; REAL=1 with real nodes, MOCO and MySQL servers (Linux, root)
 	@$(NODE) hack/demo-cluster.ts $(if $(REAL),--real)
 
 test: node_modules control-plane real-moco go-tools debian-packages chromium mysql cluster-images ## Every test, those against a real control plane included
@@ -157,10 +156,10 @@ simulate: node_modules ## Play rollouts of the whole controller in virtual time;
 chaos: node_modules control-plane ## Roll out on a real control plane while the controller is killed, frozen and cut off; SEED plays a plan again
 	@$(NODE) test/verification/chaos/main.ts
 
-reality: node_modules control-plane real-moco ## Roll out moco-controller, moco-agent and mysqld themselves under load (an hour, as root)
+reality: cluster-images go-tools ## Roll out real MySQL servers in a whole Kubernetes with MOCO, under load (two hours, as root)
 	@$(NODE) test/reality/scenarios/main.ts
 
-reality-soak: node_modules control-plane real-moco ## 50 rollouts of real servers while processes are killed; SEED plays the same kills
+reality-soak: cluster-images go-tools ## 50 rollouts of real servers while processes are killed; SEED plays the same kills
 	@$(NODE) test/reality/soak/main.ts
 
 coverage: node_modules ## How much of src the unit tests run: at least 95 % of the branches of the core, 85 % of all

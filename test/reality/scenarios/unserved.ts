@@ -36,7 +36,7 @@ export const unserved: readonly Scenario[] = [
       for (const session of sessions) await blockApplier(session);
       cluster.note('the replicas receive and apply nothing');
       await delay(backlogMilliseconds);
-      cluster.loseNode(primary);
+      const returnNode = await cluster.loseNode(primary);
       try {
         await othersOnlyRun(cluster, primary);
         await cluster.setImage(cluster.bed.images.second);
@@ -46,7 +46,7 @@ export const unserved: readonly Scenario[] = [
         await primaryMoves(cluster, primary);
         await someoneGoes(cluster);
       } finally {
-        cluster.returnNode(primary);
+        await returnNode();
       }
     },
   },

@@ -1,17 +1,14 @@
 import { agentContainer, mysqldContainer } from '../../../src/moco/names.ts';
 import { restarting } from './advance.ts';
 import { type ContainerMemory, isRunning, isStarted, isUnseen } from './container.ts';
-import { faultOf, type KubeletInput, type Moving, processesOf } from './pod-memory.ts';
+import { faultOf, type KubeletInput, type Moving } from './pod-memory.ts';
 import type { NodesSettings } from './settings.ts';
 
 // What the kubelet's probes find. Those of MySQL itself are answered by `Databases`.
 
 export function hasStarted(container: ContainerMemory, input: KubeletInput): boolean {
   const { settings, now } = input;
-  return (
-    isUnseen(container) ||
-    isStarted(container, startupMilliseconds(container, settings), now, processesOf(container, input))
-  );
+  return isUnseen(container) || isStarted(container, startupMilliseconds(container, settings), now);
 }
 
 /** The container with its readiness. One that was ready stays so while MySQL doesn't serve, until the kubelet believes it. */
@@ -41,7 +38,7 @@ export function alive(container: ContainerMemory, all: readonly ContainerMemory[
 export function livenessFailsAt(all: readonly ContainerMemory[], input: KubeletInput): number | null {
   const { settings } = input;
   const [mysqld, agent] = [mysqldContainer, agentContainer].map((name) => all.find((one) => one.name === name));
-  if (mysqld?.state.kind !== 'running' || processesOf(mysqld, input) !== null) return null;
+  if (mysqld?.state.kind !== 'running') return null;
   const isBack = agent?.state.kind === 'running' && agent.state.since < input.now.monotonicMilliseconds;
   const awaySince = agent === undefined || isBack || isUnseen(agent) ? null : agent.endedAt;
   const hadStarted = awaySince !== null && mysqld.state.since + settings.startupMilliseconds <= awaySince;
@@ -64,7 +61,7 @@ function mayBeReady(container: ContainerMemory, input: Moving): boolean {
 
 /** MySQL serves, and `agent` runs to say so. Other containers have no probe. */
 function probePasses(container: ContainerMemory, all: readonly ContainerMemory[], input: Moving): boolean {
-  if (container.name !== mysqldContainer || processesOf(container, input) !== null) return true;
+  if (container.name !== mysqldContainer) return true;
   const agent = all.find(({ name }) => name === agentContainer);
   const isProbed = input.now.monotonicMilliseconds >= input.memory.probedFrom;
   return isProbed && input.mysqldServes && (agent === undefined || isRunning(agent));
@@ -72,8 +69,6 @@ function probePasses(container: ContainerMemory, all: readonly ContainerMemory[]
 
 function answersReady(container: ContainerMemory, input: Moving): boolean {
   const { settings, pod } = input;
-  const processes = processesOf(container, input);
-  if (processes !== null) return container.state.kind === 'running' && processes(container.state.id).ready;
   if (container.name !== mysqldContainer) return true;
   const { labelBeforeReady } = settings;
   const labelled = labelBeforeReady === null || pod.metadata.labels?.[labelBeforeReady] !== undefined;
