@@ -1,8 +1,11 @@
 import { parseArgs } from 'node:util';
 import { type Parsed, parsed, wholeNumber } from '../../../hack/bench/program/run-program.ts';
 import { disturbed } from './disturbed.ts';
+import { imagesOnNodes } from './images-on-nodes.ts';
 import { inPlace } from './in-place.ts';
 import { mysqlFacts } from './mysql-facts.ts';
+import { onNodes } from './on-nodes.ts';
+import { podsOnNodes } from './pods-on-nodes.ts';
 import type { Scenario } from './scenario.ts';
 import { unchanged } from './unchanged.ts';
 import { others, undisturbed } from './undisturbed.ts';
@@ -27,6 +30,9 @@ export const scenarios: readonly Scenario[] = [
   ...unchanged,
   ...inPlace,
   ...mysqlFacts,
+  ...onNodes,
+  ...imagesOnNodes,
+  ...podsOnNodes,
   ...others,
 ];
 const mostRuns = 100;

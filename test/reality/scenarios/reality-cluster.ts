@@ -218,6 +218,12 @@ export class RealityCluster {
     this.bed.containers.heal(this.namespace, this.podName(ordinal));
   }
 
+  /** The kernel ends mysqld, which gets no more memory than it has. */
+  async runOutOfMemory(ordinal: number): Promise<void> {
+    this.note(`mysqld of member ${ordinal} gets no more memory`);
+    await this.bed.containers.runOutOfMemory(this.namespace, this.podName(ordinal), mysqldContainer);
+  }
+
   /** On which a member runs. */
   nodeOf(ordinal: number): ClusterNode {
     return this.bed.containers.nodeNamed(this.#pod(ordinal)?.spec.nodeName);
