@@ -2,9 +2,9 @@ import { clusterKind, mysqldContainer } from '../../src/moco/names.ts';
 import { sampleCluster } from '../../test/support/moco/sample.ts';
 import type { Interruption } from '../bench/program/interruption.ts';
 import { progressing, type Say } from '../bench/program/progress.ts';
-import { type BenchStage, withBenchStage } from '../bench/rollouts/bench-stage.ts';
-import { Outage } from '../bench/rollouts/outage.ts';
+import { type BenchStage, withBenchStage } from './bench-stage.ts';
 import { complete, place, showRollout, stepsSince } from './live-view.ts';
+import { Outage } from './outage.ts';
 
 const oldImage = 'mysql:8.4.8';
 const newImage = 'mysql:8.4.9';

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { roughly } from '../../../hack/bench/program/durations.ts';
-import { inWords } from '../../../hack/bench/rollouts/cluster.ts';
 import type { LiveCluster, LiveClusters } from '../../../hack/bench/rollouts/live-cluster.ts';
-import { isBack, isSettled, type Sight } from '../../../hack/bench/rollouts/sight.ts';
+import { inWords, isBack, isSettled, type Sight } from '../../../hack/bench/rollouts/sight.ts';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { apiVersion, namespaces, persistentVolumeClaims, pods, type ResourceKind } from '../../../src/kube/resource.ts';
 import {

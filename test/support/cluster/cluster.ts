@@ -255,7 +255,7 @@ export class Cluster {
     await mkdir(root);
     await copyFile(this.programs.pause, join(root, 'pause'));
     const archive = join(this.directory, 'pause.tar');
-    await writeImageArchive({ layers: [root], name: pauseImage, config: { Entrypoint: ['/pause'] }, archive });
+    await writeImageArchive({ layers: [root], names: [pauseImage], config: { Entrypoint: ['/pause'] }, archive });
     return archive;
   }
 }
