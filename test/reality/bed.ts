@@ -101,7 +101,7 @@ export class Bed {
   readonly moco: Controller;
   readonly program: Controller;
   readonly containers: Containers;
-  /** Two of mysqld that differ in `VERSION()`, and one that can't be pulled; two of MOCO's agent that differ in their names. */
+  /** Two of mysqld that differ in `VERSION()`, one that can't be pulled, and two of MOCO's agent that differ in their names. */
   readonly images = images;
   /** Which MySQL runs, as a sentence shows it. */
   readonly mysql = "Debian's MySQL with its version and its plugins renamed to those of 8.4";

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Cluster } from '../../support/cluster/cluster.ts';
 import type { CheckedMember, MemberRows } from './check-rows.ts';
@@ -40,7 +39,7 @@ export class ClusterLoad {
       if (error === undefined) waiting?.resolve(answer);
       else waiting?.reject(new Error(error));
     });
-    void once(this.#process, 'exit').then(([code]) => {
+    this.#process.once('exit', (code) => {
       for (const { reject } of this.#waiting.values()) {
         reject(new Error(`Expected the load to go on, it ended with exit code ${code}`));
       }

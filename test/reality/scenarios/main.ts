@@ -7,7 +7,7 @@ import { runWhereItCan } from '../requirements.ts';
 import { parseRealityArguments, type RealityOptions } from './arguments.ts';
 import type { Played } from './play.ts';
 import { Playing } from './playing.ts';
-import { scenarioTable, wayTable } from './results.ts';
+import { scenarioTable, shortTable, wayTable } from './results.ts';
 import { withSurroundings } from './surroundings.ts';
 import { roundsOf, turnsOf } from './turns.ts';
 
@@ -57,7 +57,7 @@ function atATime({ scenarios, runs, sideBySide, together }: RealityOptions): num
 }
 
 function tablesOf(all: readonly Played[]) {
-  return [wayTable(all), scenarioTable(all)].filter(({ rows }) => rows.length > 0);
+  return [shortTable(all), wayTable(all), scenarioTable(all)].filter(({ rows }) => rows.length > 0);
 }
 
 function say(line: string): void {

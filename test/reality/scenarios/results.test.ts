@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Played } from './play.ts';
-import { scenarioTable, wayTable } from './results.ts';
+import { scenarioTable, shortTable, wayTable } from './results.ts';
 
 const played: Played = {
   slug: 'healthy-3',
@@ -39,6 +39,17 @@ describe('the tables of real rollouts', () => {
         '1 of 2',
       ],
       ['killed', '109', '', '2 1 0', 'none', 'none', '20000', '2', '1 of 1'],
+    ]);
+  });
+
+  it('have the medians of all ways side by side, of sizes that each way has been played with', () => {
+    const moco = { ...played, slug: 'moco-3', way: 'moco', seconds: 150, gaps: none };
+    const native = { ...played, slug: 'native-3', way: 'native', seconds: 80, lost: 1 };
+    const five = { ...played, slug: 'healthy-5', members: 5 };
+    expect(shortTable([played, moco, native, five]).rows).to.deep.equal([
+      ['3 members: seconds', '80', '150', '109'],
+      ['seconds without a write, kept and new connections', '1.9, 2.1', '0.0, 0.0', '1.9, 2.1'],
+      ['rows lost', '1', '0', '0'],
     ]);
   });
 

@@ -43,8 +43,7 @@ export function scenarioTable(all: readonly Played[]): Table {
 
 /** Healthy rollouts in each way, all runs of a size together. */
 export function wayTable(all: readonly Played[]): Table {
-  const healthy = all.filter(({ slug }) => /^(healthy|moco|native)-\d+$/.test(slug));
-  const sizes = [...new Set(healthy.map(({ members }) => members))].toSorted((one, other) => one - other);
+  const { healthy, sizes } = healthyOf(all);
   return {
     name: 'ways',
     title: 'Healthy rollouts under load, by way',
@@ -84,11 +83,40 @@ export function wayTable(all: readonly Played[]): Table {
   };
 }
 
+/** The medians of the same for README, a column for each way; without rows unless every way was played. */
+export function shortTable(all: readonly Played[]): Table {
+  const { healthy, sizes } = healthyOf(all);
+  const columns = ways.toReversed();
+  const rows = sizes.flatMap((members) => {
+    const runs = columns.map(({ slug }) => healthy.filter((one) => one.way === slug && one.members === members));
+    if (runs.some(({ length }) => length === 0)) return [];
+    const row = (what: string, of: (some: readonly Played[]) => string): readonly string[] => [what, ...runs.map(of)];
+    return [
+      row(`${members} members: seconds`, (some) => spreadOf(some.map(({ seconds }) => seconds)).median.toFixed(0)),
+      row('seconds without a write, kept and new connections', (some) =>
+        (['kept', 'fresh'] as const).map((kind) => spreadOf(longestGaps(some, kind)).median.toFixed(1)).join(', '),
+      ),
+      row('rows lost', (some) => String(sumOf(some, ({ lost }) => lost))),
+    ];
+  });
+  const title = 'Healthy rollouts under load, medians';
+  return { name: 'short', title, columns: ['under load', ...columns.map((way) => way.title)], rows };
+}
+
+function healthyOf(all: readonly Played[]): { readonly healthy: readonly Played[]; readonly sizes: readonly number[] } {
+  const healthy = all.filter(({ slug }) => /^(healthy|moco|native)-\d+$/.test(slug));
+  return { healthy, sizes: [...new Set(healthy.map(({ members }) => members))].toSorted((one, other) => one - other) };
+}
+
+/** Of each run, in seconds. */
+function longestGaps(runs: readonly Played[], kind: WriterKind): readonly number[] {
+  return runs.map(({ gaps }) => Math.max(0, ...gaps[kind].map(({ milliseconds }) => milliseconds)) / 1000);
+}
+
 /** How many of a second or more each run has, and the longest ones. */
 function gapCells(runs: readonly Played[], kind: WriterKind): readonly string[] {
   const counts = runs.map(({ gaps }) => String(judgedGaps(gaps[kind]).length));
-  const longest = runs.map(({ gaps }) => Math.max(0, ...gaps[kind].map(({ milliseconds }) => milliseconds)) / 1000);
-  return [counts.join(', '), inWords(longest, 1)];
+  return [counts.join(', '), inWords(longestGaps(runs, kind), 1)];
 }
 
 /** Of each run, separated by semicolons. */

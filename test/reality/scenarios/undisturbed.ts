@@ -56,7 +56,11 @@ export const undisturbed: readonly Scenario[] = [
       cluster.note('sets 3 replicas while nothing writes');
       await load.pause();
       await cluster.patchSpec({ replicas: 3 });
-      await cluster.untilMembers(3).finally(() => load.resume());
+      try {
+        await cluster.untilMembers(3);
+      } finally {
+        await load.resume();
+      }
       cluster.note('sets 5 replicas');
       await cluster.patchSpec({ replicas: 5 });
       await cluster.untilMembers(5);
