@@ -9,7 +9,7 @@ import { namespaces } from '../../src/kube/resource.ts';
 import { realWorld, type World } from '../../src/kube/world.ts';
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 import { installMoco } from '../support/cluster/moco.ts';
-import { ownImages } from '../support/cluster/own-image.ts';
+import { ownImage } from '../support/cluster/own-image.ts';
 import { Registry } from '../support/cluster/registry.ts';
 import type { AuditEvent } from '../support/control-plane/audit-log.ts';
 import { goTool } from '../support/go-tools/build.ts';
@@ -57,11 +57,11 @@ export async function openBed({ nodes = 3 }: BedOptions = {}): Promise<Bed> {
     const usual = [...mysql, agent[0], slowLog[0], exporter[0], ...controller].map((name) => archiveOf(archives, name));
     const cluster = await startCluster({ nodes, images: usual, audit: true });
     closers.push(() => cluster.stop());
-    const certificates = await installMoco(cluster);
+    const [certificates] = await Promise.all([
+      installMoco(cluster),
+      ownImage(cluster.directory, [`docker.io/library/moco-rollout:${ownTag}`]).then((one) => cluster.importImage(one)),
+    ]);
     closers.push(() => certificates.stop());
-    for (const archive of await ownImages(cluster.directory, [`docker.io/library/moco-rollout:${ownTag}`])) {
-      await cluster.importImage(archive);
-    }
     const connection = connect({ kubeconfigPath: cluster.kubeconfig });
     closers.push(() => connection.close());
     const bed = new Bed({ cluster, world: realWorld(connection.exchange), archives, closers });

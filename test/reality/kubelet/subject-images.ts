@@ -20,7 +20,7 @@ export async function subjectImages(): Promise<Readonly<Record<'known' | 'pulled
     const name = `docker.io/library/subject:${tag}`;
     const archive = join(directory, `${tag}.tar`);
     const Entrypoint = tag === 'crash' ? ['/subject', 'crash'] : ['/subject'];
-    await writeImageArchive({ layers: [root], name, config: { Entrypoint, Labels: { tag } }, archive });
+    await writeImageArchive({ layers: [root], names: [name], config: { Entrypoint, Labels: { tag } }, archive });
     return [name, archive];
   };
   return { known: new Map(await Promise.all(known.map(make))), pulled: new Map(await Promise.all(pulled.map(make))) };
