@@ -66,8 +66,12 @@ export class Containers {
     await this.#cluster.kubectl('delete', 'pods', '-n', namespace, '-l', selector, '--force', '--grace-period=0');
   }
 
-  /** Takes from its cgroup what it does not use. Resolves once the kernel has ended a process for that. */
-  async runOutOfMemory(namespace: string, pod: string, container: string): Promise<void> {
+  /**
+   * Takes from its cgroup what it does not use. Resolves once the kernel has ended a process for that.
+   *
+   * @param ask makes it want more
+   */
+  async runOutOfMemory(namespace: string, pod: string, container: string, ask: () => Promise<unknown>): Promise<void> {
     const found = await this.#pod(namespace, pod);
     const id = idOf(found, container);
     if (found === null || id === null) {
@@ -75,7 +79,10 @@ export class Containers {
     }
     await exhaustMemory(id);
     await until(
-      async () => (idOf(await this.#pod(namespace, pod), container) === id ? undefined : true),
+      async () => {
+        await ask();
+        return idOf(await this.#pod(namespace, pod), container) === id ? undefined : true;
+      },
       outOfMemoryMilliseconds,
       () => `Expected the kernel to end ${container} of pod ${namespace}/${pod}, it did not`,
     );

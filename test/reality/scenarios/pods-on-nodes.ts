@@ -5,6 +5,7 @@ import { repairErrant } from './errant.ts';
 import { firstIsBack, someoneGoes } from './moments.ts';
 import type { RealityCluster } from './reality-cluster.ts';
 import { failing, type Scenario, usual } from './scenario.ts';
+import { SmallVolume } from './small-volume.ts';
 import { onDelete } from './way.ts';
 
 // What a kubelet does with one pod: it gives it other resources, or rejects it, or says that its memory was not enough.
@@ -112,6 +113,23 @@ export const podsOnNodes: readonly Scenario[] = [
       },
     }),
   ),
+  {
+    ...usual,
+    slug: 'full-disk',
+    title: 'the disk of a replica is full for a minute in the middle',
+    expectations: { ...failing, order: null, gaps: anyGaps },
+    change: async (cluster) => {
+      const volume = await SmallVolume.below(cluster, 1);
+      await cluster.setImage(cluster.bed.images.second);
+      await firstIsBack(cluster);
+      await volume.fill();
+      cluster.note('the volume of member 1 is full');
+      await delay(inTheWayMilliseconds);
+      await volume.free();
+      cluster.note('the volume of member 1 has room again');
+    },
+    isAlone: true,
+  },
   {
     ...usual,
     slug: 'first-image',

@@ -58,6 +58,8 @@ const priority = 'disrupt' as const;
 /** Beyond this something is wrong: a member of an idle cluster needs more than a minute, and there are five. */
 const patienceMilliseconds = 15 * 60_000;
 const pollMilliseconds = 500;
+/** Of one value, at a time: less than `max_allowed_packet`. */
+const wantedBytes = 60_000_000;
 
 /** One MySQLCluster with real servers in a namespace of its own, and what can be done to it. */
 export class RealityCluster {
@@ -220,7 +222,12 @@ export class RealityCluster {
   /** The kernel ends mysqld, which gets no more memory than it has. */
   async runOutOfMemory(ordinal: number): Promise<void> {
     this.note(`mysqld of member ${ordinal} gets no more memory`);
-    await this.bed.containers.runOutOfMemory(this.namespace, this.podName(ordinal), mysqldContainer);
+    const session = await this.session(ordinal, 'moco-admin');
+    const ask = (): Promise<unknown> => session.run(`SELECT LENGTH(REPEAT('x', ${wantedBytes}))`).catch(() => null);
+    const { containers } = this.bed;
+    await containers
+      .runOutOfMemory(this.namespace, this.podName(ordinal), mysqldContainer, ask)
+      .finally(() => session.close());
   }
 
   /** On which a member runs. */
