@@ -2,7 +2,8 @@ import type { Container } from '../objects.ts';
 
 /** What somebody does to a pod, its node or the registry, and how the pod looks once everything of it has followed. */
 export type Act = { readonly until: Until } & (
-  | { readonly do: 'create' | 'delete' | 'evict' }
+  | { readonly do: 'create' }
+  | { readonly do: 'delete' | 'evict' }
   | { readonly do: 'image'; readonly container: string; readonly image: string }
   /** Whether mysqld's readiness probe passes. */
   | { readonly do: 'answer'; readonly ready: boolean }
