@@ -14,6 +14,8 @@ const shortlyMilliseconds = 40_000;
 /** A failover, or the Service without an address for as long as the node is away, and the switchover. */
 const anyGaps = { most: 6, longestMilliseconds: awayMilliseconds + 60_000 };
 const withoutOrder = { ...failing, order: null };
+/** `kubectl drain` asks nobody who is primary. */
+const byADrain = { ...withoutOrder, gaps: anyGaps, mayTakePrimary: true };
 
 type Moment = (cluster: RealityCluster) => Promise<void>;
 type Which = 'replica' | 'primary';
@@ -115,6 +117,7 @@ const duringRollouts: readonly Scenario[] = (
       title: 'the node of a replica is drained in the middle',
       of: 'replica',
       begin: drain,
+      expectations: byADrain,
       milliseconds: shortlyMilliseconds,
     },
     {
@@ -122,6 +125,7 @@ const duringRollouts: readonly Scenario[] = (
       title: 'the node of the primary is drained in the middle',
       of: 'primary',
       begin: drain,
+      expectations: byADrain,
       milliseconds: shortlyMilliseconds,
     },
     {
@@ -130,6 +134,7 @@ const duringRollouts: readonly Scenario[] = (
       at: replicasAreBack,
       of: 'primary',
       begin: drain,
+      expectations: byADrain,
       milliseconds: shortlyMilliseconds,
     },
     { slug: 'cordon', title: 'the node of a replica is cordoned for two minutes', of: 'replica', begin: cordon },
@@ -143,7 +148,7 @@ export const onNodes: readonly Scenario[] = [
     ...usual,
     slug: 'drain-before',
     title: 'the rollout begins while the node of a replica is drained',
-    expectations: { ...withoutOrder, gaps: anyGaps },
+    expectations: byADrain,
     change: async (cluster) => {
       const end = await drain(cluster.nodeOf(1), cluster);
       cluster.note('the node of member 1 is drained');
@@ -157,7 +162,7 @@ export const onNodes: readonly Scenario[] = [
     ...usual,
     slug: 'drain-after',
     title: 'the node of the primary is drained when the rollout is over',
-    expectations: { ...withoutOrder, gaps: anyGaps },
+    expectations: byADrain,
     meanwhile: async (cluster) => {
       await cluster.until('the rollout to end', (sight) => isServing(sight) && sight.complete);
       const { primary } = cluster.sight;
