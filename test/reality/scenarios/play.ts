@@ -55,6 +55,7 @@ export async function prepare(
   const { members, way, spec, writers } = scenario;
   const cluster = await RealityCluster.create(surroundings, { namespace, members, way, spec });
   try {
+    await scenario.created(cluster);
     // Under load members of a new cluster are ready earlier by a minute.
     const load = await cluster.startLoad(writers);
     await cluster.untilAtRest();

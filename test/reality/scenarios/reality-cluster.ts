@@ -58,6 +58,8 @@ const priority = 'disrupt' as const;
 /** Beyond this something is wrong: a member of an idle cluster needs more than a minute, and there are five. */
 const patienceMilliseconds = 15 * 60_000;
 const pollMilliseconds = 500;
+/** Of one value, at a time: less than `max_allowed_packet`. */
+const wantedBytes = 60_000_000;
 
 /** One MySQLCluster with real servers in a namespace of its own, and what can be done to it. */
 export class RealityCluster {
@@ -215,6 +217,17 @@ export class RealityCluster {
   heal(ordinal: number): void {
     this.note(`lets mysqld of member ${ordinal} start again`);
     this.bed.containers.heal(this.namespace, this.podName(ordinal));
+  }
+
+  /** The kernel ends mysqld, which gets no more memory than it has. */
+  async runOutOfMemory(ordinal: number): Promise<void> {
+    this.note(`mysqld of member ${ordinal} gets no more memory`);
+    const session = await this.session(ordinal, 'moco-admin');
+    const ask = (): Promise<unknown> => session.run(`SELECT LENGTH(REPEAT('x', ${wantedBytes}))`).catch(() => null);
+    const { containers } = this.bed;
+    await containers
+      .runOutOfMemory(this.namespace, this.podName(ordinal), mysqldContainer, ask)
+      .finally(() => session.close());
   }
 
   /** On which a member runs. */
