@@ -313,11 +313,15 @@ describe('the API server and MySQLRollout', function () {
     ],
     'a time zone that does not exist': [
       { maintenanceWindows: [maintenanceWindow({ timeZone: 'Asia/Tokio' })] },
-      /maintenanceWindows\[0\]\.timeZone.*Asia\/Tokio/,
+      /timeZone: Invalid value: "string": unknown time zone Asia\/Tokio evaluating rule: expected the name of a time zone of the IANA database, such as "Asia\/Tokyo"/,
+    ],
+    'what can be no time zone': [
+      { maintenanceWindows: [maintenanceWindow({ timeZone: 'Asia Tokyo' })] },
+      /timeZone: Invalid value: "Asia Tokyo": expected the name of a time zone/,
     ],
     'the time zone of whoever reads it': [
       { maintenanceWindows: [maintenanceWindow({ timeZone: 'Local' })] },
-      /maintenanceWindows\[0\]\.timeZone.*must be the name of a time zone/,
+      /maintenanceWindows\[0\]\.timeZone: Invalid value: "Local": expected the name of a time zone/,
     ],
     'a duration without a unit': [
       { maintenanceWindows: [maintenanceWindow({ duration: '240' })] },

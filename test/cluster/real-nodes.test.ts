@@ -122,7 +122,7 @@ describe('on real nodes', function () {
     );
     for (const archive of archives) await cluster.importImage(archive);
     for (const command of commands) await shell(filledIn(command));
-    // Nothing is stale: the last command may return before the cluster is adopted.
+    // MOCO may have rolled the change out before the cluster was adopted.
     await shell(
       "kubectl wait statefulset/moco-test --for=jsonpath='{.spec.updateStrategy.type}'=OnDelete --timeout=60s",
     );

@@ -6,7 +6,7 @@ import { clusterKind } from '../../moco/names.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Right, rightsInAllNamespaces, rightsOfCommands } from './command-rights.ts';
 import { type Check, failed, ok } from './finding.ts';
-import { controllerDeployment } from './installation.ts';
+import { controllerDeployment, noAccount } from './installation.ts';
 
 const reading = ['get', 'list', 'watch'];
 
@@ -42,7 +42,7 @@ export const controllerRights: Check = {
   about: 'rights of the controller',
   find: async (session) => {
     const deployment = await controllerDeployment(session);
-    if (deployment === null) return failed('no controller is installed');
+    if (deployment === null) return noAccount;
     const user = userOfController(deployment);
     const needed = [...neededByController, ...(session.namespace === null ? neededInWholeCluster : [])];
     const denied = await deniedTo(session, needed, user);

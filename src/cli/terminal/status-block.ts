@@ -15,7 +15,7 @@ export function block(view: ClusterView, program: string): readonly Line[] {
     header(view),
     ...(view.hold ? [holdLine(view.hold)] : []),
     ...view.warnings.map((warning): Line => line(`  ${warning}`, 'yellow')),
-    ...view.notes.map((note): Line => [piece('  '), piece('note'.padEnd(labelColumns), 'yellow'), piece(`  ${note}`)]),
+    ...[...view.notes, ...view.overridden.map(({ sentence }) => sentence)].map(noteLine),
     ...(view.members.length === 0 ? [] : [[], ...membersTable(view.members)]),
     ...lastLine(view),
     ...(hint === null ? [] : [[], line(`  ${hint}`, 'dim')]),
@@ -62,6 +62,12 @@ function holdLine({ rule, message, forSeconds }: NonNullable<ClusterView['hold']
     piece(forSeconds === null ? '' : `, for ${brief(forSeconds)}`, 'dim'),
   ];
 }
+
+const noteLine = (note: string): Line => [
+  piece('  '),
+  piece('note'.padEnd(labelColumns), 'yellow'),
+  piece(`  ${note}`),
+];
 
 function membersTable(members: readonly MemberView[]): readonly Line[] {
   const isKnown = members.some(({ replication }) => replication !== null);

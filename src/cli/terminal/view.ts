@@ -40,7 +40,6 @@ export function viewOf(
   const { namespace, name } = cluster;
   const { status = {}, spec } = rollout ?? {};
   const { hold, rollout: progress, updatedReplicas: updated = 0, replicas = cluster.replicas } = status;
-  const overrides = overridesInForce(rollout, nowMilliseconds);
   const ageOf = (timestamp: string): number | null => secondsSince(milliseconds(timestamp), nowMilliseconds);
   const isTrue = (type: string): boolean =>
     status.conditions?.some((condition) => condition.type === type && condition.status === 'True') === true;
@@ -66,12 +65,11 @@ export function viewOf(
     // The rollout in progress, and its duration.
     rollout: progress ? { forSeconds: ageOf(progress.startedAt) } : null,
     last: status.history?.at(-1) ?? null,
-    // The rules that are overridden now.
-    overridden: overrides.map(({ rule }) => rule),
+    overridden: overridesInForce(rollout, nowMilliseconds),
     // What a user must not do now.
     warnings: restsStale(hold?.rule, updated, replicas) ? [volumeWarning] : [],
     // What the view lacks, or why it may be out of date.
-    notes: [...notesOf(cluster, rollout), ...overrides.map(({ sentence }) => sentence)],
+    notes: notesOf(cluster, rollout),
   } as const;
 }
 

@@ -1,6 +1,7 @@
 import { V1MicroTime } from '@kubernetes/client-node';
 import { expect } from 'chai';
 import type { Lease } from '../../../src/kube/lease.ts';
+import { revisionBefore } from '../../controller/moco-objects.ts';
 import { caughtUp } from '../../core/mysql-readings.ts';
 import { FakeCluster } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
@@ -63,9 +64,16 @@ describe('status and plan', () => {
       for (const command of ['status', 'plan']) {
         expect((await cluster.run(command, 'test')).out).to.contain(`note     ${sentence}`);
       }
-      expect((await cluster.run('status', '-A')).out).to.contain('; overridden: BackupRunning');
+      expect((await cluster.run('status', '-A')).out).to.match(
+        / OVERRIDDEN +WAITING FOR\n.* BackupRunning +Paused: the rollout is paused/,
+      );
+      cluster.bench.changeRollout({ spec: { paused: false } });
+      cluster.bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
+      await cluster.bench.start().work();
+      expect((await cluster.run('status', '-A')).out, 'nothing waits').to.match(/ BackupRunning *\n$/);
       cluster.bench.world.freeze(30 * 60_000);
       expect((await cluster.run('status', 'test')).out).not.to.contain('overridden');
+      expect((await cluster.run('status', '-A')).out).not.to.contain('OVERRIDDEN');
     } finally {
       await cluster.close();
     }
