@@ -31,6 +31,7 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
   observedClusterGeneration: 2,
   phase: 'Progressing',
   strategy: 'OnDelete',
+  openWrites: { count: 2, since: '2026-01-02T03:04:05Z' },
   mysqlProblem: 'the controller may not read the Secret default/moco-test',
   updateRevision: 'moco-test-7966559688',
   currentRevision: 'moco-test-5897fd84f8',

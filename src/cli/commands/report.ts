@@ -5,6 +5,7 @@ import { events } from '../../kube/resource.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { backupSentence } from '../cluster/backups.ts';
 import { clusterNamed, listAll, listIfThere, rolloutOf } from '../cluster/clusters.ts';
 import { listedClusters } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';
@@ -13,6 +14,7 @@ import { fleetClusters } from '../html/fleet-figures.ts';
 import { fleetPage } from '../html/fleet-page.ts';
 import { page } from '../html/page.ts';
 import { timelinesOf } from '../html/timeline.ts';
+import { viewOf } from '../terminal/view.ts';
 import { type ClusterCommand, type CommandOption, fleetSelectionOptions, isAboutFleet } from './command.ts';
 
 const defaultSince = '720h';
@@ -54,11 +56,16 @@ export const reportCommand: ClusterCommand = {
     const [name = ''] = names;
     const { host, world } = session;
     const cluster = await clusterNamed(session, name);
-    const [rollout, reported] = await Promise.all([rolloutOf(session, cluster), eventsAbout(session, cluster)]);
+    const [rollout, reported, backup] = await Promise.all([
+      rolloutOf(session, cluster),
+      eventsAbout(session, cluster),
+      backupSentence(session, cluster),
+    ]);
     const now = world.wall();
     const { status = {} } = rollout ?? {};
     const timelines = timelinesOf(cluster, status, reported, now);
-    host.out(page(`${cluster.namespace}/${name}`, timelines, now));
+    const view = viewOf(cluster, rollout, now);
+    host.out(page({ ...view, standing: [['backup', backup], ...view.standing] }, timelines, now));
     return 0;
   },
 };

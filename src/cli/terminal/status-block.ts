@@ -2,7 +2,7 @@ import type { VerdictKind } from '../../core/decision.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { type Line, line, piece, type Style, table } from './lines.ts';
 import type { ClusterView, MemberView } from './view.ts';
-import { brief, counted } from './words.ts';
+import { behind, brief, counted } from './words.ts';
 
 const barColumns = 21;
 const between = piece('   ');
@@ -15,7 +15,10 @@ export function block(view: ClusterView, program: string): readonly Line[] {
     header(view),
     ...(view.hold ? [holdLine(view.hold)] : []),
     ...view.warnings.map((warning): Line => line(`  ${warning}`, 'yellow')),
-    ...[...view.notes, ...view.overridden.map(({ sentence }) => sentence)].map(noteLine),
+    ...[...view.notes, ...view.overridden.map(({ sentence }) => sentence)].map((note) =>
+      labelled('note', note, 'yellow'),
+    ),
+    ...view.standing.map(([label, sentence]) => labelled(label, sentence, 'dim')),
     ...(view.members.length === 0 ? [] : [[], ...membersTable(view.members)]),
     ...lastLine(view),
     ...(hint === null ? [] : [[], line(`  ${hint}`, 'dim')]),
@@ -63,10 +66,10 @@ function holdLine({ rule, message, forSeconds }: NonNullable<ClusterView['hold']
   ];
 }
 
-const noteLine = (note: string): Line => [
+const labelled = (label: string, sentence: string, style: Style): Line => [
   piece('  '),
-  piece('note'.padEnd(labelColumns), 'yellow'),
-  piece(`  ${note}`),
+  piece(label.padEnd(labelColumns), style),
+  piece(`  ${sentence}`),
 ];
 
 function membersTable(members: readonly MemberView[]): readonly Line[] {
@@ -90,7 +93,7 @@ function lag(replication: MemberView['replication']): Line {
   if (replication === null) return line('-', 'dim');
   const { notReceived = null, notApplied } = replication;
   const isBehind = notReceived !== 0 || notApplied > 0;
-  return line(`${notReceived ?? '?'} to receive, ${notApplied} to apply`, isBehind ? 'yellow' : 'green');
+  return line(behind(replication), isBehind ? 'yellow' : 'green');
 }
 
 const tones: Readonly<Record<VerdictKind, Style>> = {

@@ -1,11 +1,11 @@
 import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
-import type { MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
+import type { MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
 import type { HoldRule, VerdictKind } from '../../core/decision.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { overridesInForce } from './overrides.ts';
-import { secondsSince } from './words.ts';
+import { brief, secondsSince } from './words.ts';
 
 /**
  * MOCO expands the volume claims of a cluster only while its StatefulSet is not being updated (`isUpdatingStatefulSet`
@@ -70,7 +70,20 @@ export function viewOf(
     warnings: restsStale(hold?.rule, updated, replicas) ? [volumeWarning] : [],
     // What the view lacks, or why it may be out of date.
     notes: notesOf(cluster, rollout),
+    // Lines about the databases, whatever the rollout does.
+    standing: standingOf(status, ageOf),
   } as const;
+}
+
+/** A label, and what is to be said. */
+export type Standing = readonly [label: string, sentence: string];
+
+function standingOf({ openWrites }: RolloutStatus, ageOf: (timestamp: string) => number | null): readonly Standing[] {
+  if (openWrites === undefined) return [];
+  const { count, since } = openWrites;
+  if (since === undefined) return [['writes', 'none was open when the primary was last asked']];
+  const age = brief(ageOf(since) ?? 0);
+  return [['writes', count === 1 ? `one has been open for ${age}` : `${count} are open, the oldest for ${age}`]];
 }
 
 const hashOf = (revision: string | undefined, name: string): string | null =>

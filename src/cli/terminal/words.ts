@@ -1,3 +1,5 @@
+import type { MemberStatus } from '../../api/rollout-status.ts';
+
 const secondsAMinute = 60;
 const secondsAnHour = 3600;
 const secondsADay = 86_400;
@@ -26,3 +28,7 @@ export const changeInWords = (
   { path, from, to }: { readonly path: string; readonly from?: string; readonly to?: string },
   arrow = '->',
 ): string => (from === undefined && to === undefined ? path : `${path}: ${from ?? 'none'} ${arrow} ${to ?? 'none'}`);
+
+/** What a replica lacks, in transactions. */
+export const behind = (replication: MemberStatus['replication'] | null): string =>
+  replication ? `${replication.notReceived ?? '?'} to receive, ${replication.notApplied} to apply` : '-';
