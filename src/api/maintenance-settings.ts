@@ -57,7 +57,7 @@ export const maintenanceWindow = struct(
       .refine(isTimeZone, zone)
       .meta({
         // A name that the API server doesn't know is an error of the rule, which no expression of CEL can turn into
-        // false. Its message then is `unknown time zone Asia/Tokio evaluating rule: ` and this one, which goes on from it.
+        // false. The answer then is `unknown time zone Asia/Tokio evaluating rule: ` with this message behind it.
         ...rules({
           rule: `self.matches('${zonePattern}') && self != 'Local' && timestamp('2026-01-01T00:00:00Z').getFullYear(self) > 0`,
           message: `expected ${zone}`,

@@ -5,7 +5,7 @@ import { events } from '../../kube/resource.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { backupSentence } from '../cluster/backups.ts';
+import { backupSentence } from '../cluster/backup-sentence.ts';
 import { clusterNamed, listAll, listIfThere, rolloutOf } from '../cluster/clusters.ts';
 import { listedClusters } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';

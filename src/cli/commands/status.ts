@@ -1,6 +1,6 @@
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
-import { backupSentence } from '../cluster/backups.ts';
+import { backupSentence } from '../cluster/backup-sentence.ts';
 import { obstacleNotes } from '../cluster/cluster-snapshot.ts';
 import { controllerNote } from '../cluster/controller-lease.ts';
 import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts';
