@@ -4,7 +4,7 @@ import { milliseconds, object, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { jobSelectorOf, projectJob } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { brief } from '../terminal/words.ts';
+import { brief } from '../terminal/lines.ts';
 import { find, listAll } from './clusters.ts';
 import type { Session } from './session.ts';
 

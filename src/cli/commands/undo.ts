@@ -6,8 +6,8 @@ import { clusterKind, mysqldContainer } from '../../moco/names.ts';
 import { projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { templateDifferences } from '../../moco/template-changes.ts';
+import { whereToChange } from '../cluster/apply.ts';
 import { clusterNamed, find } from '../cluster/clusters.ts';
-import { whereToChange } from '../cluster/field-owners.ts';
 import { listedClusters, selectedClusters } from '../cluster/selection.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import {
@@ -32,7 +32,6 @@ const alsoOfMysqld = 'spec.initContainers[moco-init].image';
 export const undoCommand: ClusterCommand = {
   name: 'undo',
   arguments: '[NAME...]',
-  completes: ['cluster'],
   summary: 'Print a patch that restores an earlier pod template',
   help:
     'Prints a merge patch for the MySQLCluster and changes nothing: MOCO owns the template of the StatefulSet, so only the ' +
@@ -52,7 +51,6 @@ export const undoCommand: ClusterCommand = {
     { ...outputOption, description: 'output format: yaml (with comments) or json', default: 'yaml' },
     ...selectionOptions,
   ],
-  connects: true,
   run: async (session, names) => {
     const { given, host } = session;
     const [first = '', ...others] = names;
