@@ -385,6 +385,14 @@ export const rolloutStatus = written(
     mysqlProblem: message(
       'Why MySQL itself can not be asked, with the feature gate ReplicationFacts. Absent if it can.',
     ),
+    openWrites: struct(
+      {
+        count: count('How many there were.'),
+        ...optional({ since: time('When the oldest of them began. Absent if there was none.') }),
+      },
+      'The writes that had been open for a second or longer when the primary was last asked, with the feature gate ReplicationFacts. ' +
+        'It is asked before a switchover. Absent once the answer is older than a minute.',
+    ),
     updatesInPlace: flag(
       'Whether running pods may be changed: the feature gate InPlaceUpdate is on, and inPlace.mode is not Never. Absent if not.',
     ),

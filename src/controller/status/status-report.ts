@@ -1,7 +1,9 @@
 import type { Intent, MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
 import type { Hold, MemberReport } from '../../core/decision.ts';
+import type { MysqlReading } from '../../core/mysql-reading.ts';
 import { phase } from '../../core/phase.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
+import { longWriteSeconds } from '../../core/rules/long-write.ts';
 import { explainComesBack, explainEvidence } from '../../core/sentences.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
@@ -50,6 +52,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
     phase: phase({ ...decision, hold }),
     strategy: observation.strategyShown,
     mysqlProblem: snapshot.mysql?.problem ?? undefined,
+    openWrites: openWritesOf(snapshot),
     updatesInPlace: policy.inPlaceUpdates.mode === 'Never' ? undefined : true,
     updateRevision: revision === '' ? undefined : revision,
     currentRevision: statefulSet?.currentRevision || undefined,
@@ -155,8 +158,17 @@ function updateOf({ members }: ClusterSnapshot, ordinal: number): string | undef
 /** An answer that is older belongs to an earlier step. */
 const recentSeconds = 60;
 
+const isRecent = (mysql: MysqlReading | null): mysql is MysqlReading =>
+  mysql !== null && mysql.ageSeconds !== null && mysql.ageSeconds < recentSeconds;
+
+function openWritesOf({ mysql }: ClusterSnapshot): RolloutStatus['openWrites'] {
+  if (!isRecent(mysql) || mysql.writes === null) return undefined;
+  const [oldest, ...others] = mysql.writes.filter(({ ageSeconds }) => ageSeconds >= longWriteSeconds);
+  return oldest === undefined ? { count: 0 } : { count: 1 + others.length, since: oldest.since };
+}
+
 function replicationOf({ members, mysql }: ClusterSnapshot, ordinal: number): MemberStatus['replication'] {
-  if (mysql === null || mysql.ageSeconds === null || mysql.ageSeconds >= recentSeconds) return undefined;
+  if (!isRecent(mysql)) return undefined;
   const uid = members.find((member) => member.ordinal === ordinal)?.uid;
   const said = mysql.members.find((one) => one.uid === uid)?.said;
   if (said?.kind !== 'replica') return undefined;
