@@ -1,5 +1,6 @@
 import { isConflict } from '../kube/api-error.ts';
 import { object, whole } from '../moco/json.ts';
+import { clusterKind } from '../moco/names.ts';
 import { projectCluster } from '../moco/projections.ts';
 import { observeLive } from './pass/observe.ts';
 import type { Pass } from './pass/pass.ts';
@@ -37,7 +38,7 @@ export async function complete({ completion, observation }: Report, pass: Pass<S
   if (!isDue(known.cluster, completion)) return;
   const { namespace, name } = known.cluster;
   for (let tries = 1; ; tries++) {
-    const raw = await api.readCluster(namespace, name);
+    const raw = await api.read(clusterKind, { namespace, name });
     if (raw === null || object(raw['metadata'])['deletionTimestamp'] !== undefined) return;
     const live = completion.complete ? await api.readAll(known) : null;
     if (completion.complete && live === null) return;

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { policyKind } from '../api/rollout-policy.ts';
 import { isConflict, isNotFound } from '../kube/api-error.ts';
 import type { World } from '../kube/world.ts';
 import { timestampOf } from '../moco/json.ts';
@@ -10,7 +11,7 @@ import type { StatusClient } from './status/status-client.ts';
 export interface PolicyContext {
   readonly cache: Cache;
   /** Its requests end with the signal. */
-  readonly apiFor: (signal: AbortSignal) => Pick<StatusClient, 'replacePolicyStatus'>;
+  readonly apiFor: (signal: AbortSignal) => Pick<StatusClient, 'replaceStatus'>;
   readonly world: Pick<World, 'wall' | 'monotonic'>;
   readonly isLeading: () => boolean;
 }
@@ -46,7 +47,7 @@ export class PolicyReconciler {
       const status = statuses.get(policy.name);
       if (status === undefined || isDeepStrictEqual(status, policy.status)) continue;
       try {
-        await apiFor(signal).replacePolicyStatus(policy, status);
+        await apiFor(signal).replaceStatus(policyKind, policy, { status });
       } catch (error) {
         // It has changed, and its watch event follows, or its CRD is older and knows no status.
         if (!isConflict(error) && !isNotFound(error)) throw error;

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { sequenceKind } from '../api/rollout-sequence.ts';
 import { isConflict, isNotFound } from '../kube/api-error.ts';
 import type { EventRecorder } from '../kube/event-recorder.ts';
 import type { World } from '../kube/world.ts';
@@ -11,7 +12,7 @@ import type { StatusClient } from './status/status-client.ts';
 export interface SequenceContext {
   readonly stages: Stages;
   /** Its requests end with the signal. */
-  readonly apiFor: (signal: AbortSignal) => Pick<StatusClient, 'replaceSequenceStatus'>;
+  readonly apiFor: (signal: AbortSignal) => Pick<StatusClient, 'replaceStatus'>;
   readonly world: Pick<World, 'wall' | 'monotonic'>;
   readonly recorder: Pick<EventRecorder, 'record'>;
   readonly metrics: Pick<FleetMetrics, 'setSequence'>;
@@ -62,7 +63,7 @@ export class SequenceReconciler {
     if (writeIn > 0) return { requeueAfterMilliseconds: writeIn };
     this.#writtenAt.set(name, world.monotonic());
     try {
-      await apiFor(signal).replaceSequenceStatus(record, status);
+      await apiFor(signal).replaceStatus(sequenceKind, record, { spec: record.spec, status });
     } catch (error) {
       // The watch delivers the newer sequence, or its end, and another pass follows.
       if (isConflict(error) || isNotFound(error)) return requeue;

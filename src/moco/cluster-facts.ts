@@ -1,5 +1,5 @@
 import type { InPlaceUpdate } from '../core/in-place-changes.ts';
-import { isParticipating, isSettled } from '../core/member.ts';
+import { isParticipating, isSettled, mysqldOf } from '../core/member.ts';
 import type { BackupJobFacts, ClusterFacts, ContainerFacts, MemberFacts, StatefulSetFacts } from '../core/snapshot.ts';
 import type { Ages } from './ages.ts';
 import { restartInPlace } from './in-place/restart.ts';
@@ -214,9 +214,6 @@ function primarySettled(
   const seconds = ages.since(pod, 'settled as primary', is ? restartsOf(pod) : 'no', readySince(pod));
   return is ? seconds : null;
 }
-
-const mysqldOf = ({ containers }: PodRecord): ContainerRecord | undefined =>
-  containers.find(({ part }) => part === 'mysqld');
 
 const restartsOf = (pod: PodRecord): string => `after ${mysqldOf(pod)?.restarts ?? 0}`;
 

@@ -19,9 +19,9 @@ class Scene {
   readonly #reconciler = new PolicyReconciler({
     cache: this.cache,
     apiFor: () => ({
-      replacePolicyStatus: async ({ name }, status) => {
+      replaceStatus: async (_kind, { name }, { status }) => {
         if (this.refusal !== null) throw this.refusal;
-        this.written[name] = status;
+        this.written[name] = status as PolicyStatus;
       },
     }),
     world: { wall: () => Date.parse('2026-01-02T03:04:05Z') + this.now, monotonic: () => this.now },

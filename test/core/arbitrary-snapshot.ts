@@ -507,7 +507,10 @@ const anyMember: fc.Arbitrary<MemberFacts> = fc.record({
   unschedulable: fc.option(fc.string()),
   failedReason: fc.option(fc.string()),
   startupSeconds: fc.option(anyNumber),
-  containers: fc.array(anyContainer, { maxLength: 4 }),
+  containers: fc.uniqueArray(anyContainer, {
+    maxLength: 4,
+    selector: ({ part, name }) => (part === 'side' ? `side ${name}` : part),
+  }),
   initContainers: fc.array(anyContainer, { maxLength: 2 }),
   terminatingForSeconds: fc.option(anyNumber, { freq: 3 }),
   graceSeconds: anyNumber,

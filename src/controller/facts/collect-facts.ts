@@ -22,8 +22,7 @@ import { inPlaceUpdate } from './in-place-updates.ts';
 import { type Known, type Refusal, refusalStands } from './known.ts';
 import { maintenanceFacts } from './maintenance-facts.ts';
 import { gateWithout, inForce, modeOf, type StrategySettings, settingsWithoutEffect, strategyShown } from './mode.ts';
-import { mysqlFacts } from './mysql-facts.ts';
-import { comebackFacts, delayFacts } from './readings.ts';
+import { answerFacts, comebackFacts, mysqlFacts } from './readings.ts';
 import {
   type DefaultSettings,
   type Settings,
@@ -123,7 +122,10 @@ export function collectFacts(
       maintenance: mode === 'MOCO' ? null : maintenanceFacts(settings.maintenance, status ?? {}, world.wall()),
       checks: mode === 'MOCO' ? [] : checks.factsFor(key, settings.checks),
       contention: contentionFacts(known, objects, world.monotonic()),
-      replicationDelays: delayFacts(readings.replicationDelays, world.monotonic()),
+      replicationDelays: [...readings.replicationDelays].map(([uid, one]) => ({
+        uid,
+        ...answerFacts(one, world.monotonic()),
+      })),
       mysql: mysql === undefined ? null : mysqlFacts(readings.mysql, world.monotonic()),
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', known),
       createFailure: readings.createFailure?.message ?? null,

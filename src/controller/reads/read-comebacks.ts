@@ -1,6 +1,7 @@
 import type { Decision } from '../../core/decision.ts';
 import type { EndingClaim } from '../../core/on-demand-facts.ts';
 import type { Target } from '../../core/step.ts';
+import { persistentVolumeClaims, pods as podKind, statefulSets } from '../../kube/resource.ts';
 import type { World } from '../../kube/world.ts';
 import { type Json, object, objects } from '../../moco/json.ts';
 import { isToBeEmptied } from '../../moco/nodes.ts';
@@ -67,7 +68,7 @@ export async function readComebacks(
   const whole =
     statefulSet === null || pods.length === 0
       ? null
-      : await context.api.read('StatefulSet', statefulSet.namespace, statefulSet.name);
+      : await context.api.read(statefulSets, { namespace: statefulSet.namespace, name: statefulSet.name });
   const [readings, leaving] = await Promise.all([
     readAll(pods, cluster, known, context, {
       nodeOf: (pod) => context.nodes.read(context, pod),
@@ -109,7 +110,7 @@ async function readAll(
     if (fixed === null) return [];
     const { claimNames, tolerations } = fixed;
     const [claims, node, refusal] = await Promise.all([
-      Promise.all(claimNames.map((name) => api.readClaim(namespace, name))),
+      Promise.all(claimNames.map((name) => api.read(persistentVolumeClaims, { namespace, name }))),
       nodeOf(pod),
       refusalOf(pod, known),
     ]);
@@ -129,7 +130,7 @@ async function fixedOf(
   { namespace, name, uid }: PodRecord,
   api: ClusterReader,
 ): Promise<Pick<KnownComeback, 'claimNames' | 'tolerations'> | null> {
-  const pod = await api.read('Pod', namespace, name);
+  const pod = await api.read(podKind, { namespace, name });
   if (pod === null || object(pod['metadata'])['uid'] !== uid) return null;
   return { claimNames: claimsOf(pod), tolerations: objects(object(pod['spec'])['tolerations']) };
 }

@@ -1,8 +1,10 @@
 import type { Decision } from '../../core/decision.ts';
 import type { Contention } from '../../core/snapshot.ts';
 import { ApiError } from '../../kube/api-error.ts';
+import { statefulSets } from '../../kube/resource.ts';
 import type { World } from '../../kube/world.ts';
 import { alteredFields } from '../../moco/applied-fields.ts';
+import { clusterKind } from '../../moco/names.ts';
 import { templateChanges } from '../../moco/template-changes.ts';
 import type { ObservedFacts } from '../facts/collect-facts.ts';
 import type { WrittenObjects } from '../facts/contention.ts';
@@ -118,8 +120,8 @@ export async function readAlteredFields(
   if (known?.generation === generation && now - known.atMilliseconds < alteredAgainMilliseconds) return known;
   const unread = { generation, fields: [], atMilliseconds: now };
   try {
-    const whole = await api.readCluster(namespace, name);
-    const live = await api.read('StatefulSet', namespace, statefulSet.name);
+    const whole = await api.read(clusterKind, { namespace, name });
+    const live = await api.read(statefulSets, { namespace, name: statefulSet.name });
     return whole && live ? { ...unread, fields: alteredFields(whole, live) } : unread;
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;

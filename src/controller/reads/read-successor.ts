@@ -6,6 +6,7 @@ import {
   isInternalError,
   isInvalid,
 } from '../../kube/api-error.ts';
+import { pods } from '../../kube/resource.ts';
 import type { Json } from '../../moco/json.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import { fitsWithout, successorOf } from '../../moco/successor.ts';
@@ -41,7 +42,7 @@ export async function readRefusal(
     }
     const { message } = error;
     if (!message.includes('exceeded quota: ')) return message;
-    const existing = await api.read('Pod', namespace, pod.name);
+    const existing = await api.read(pods, { namespace, name: pod.name });
     return existing !== null && fitsWithout(message, existing) ? null : message;
   }
 }
