@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { policyKind } from '../api/rollout-policy.ts';
 import { isConflict, isNotFound } from '../kube/api-error.ts';
+import type { RunResult } from '../kube/work-queue.ts';
 import type { World } from '../kube/world.ts';
 import { timestampOf } from '../moco/json.ts';
 import type { Cache } from './cache/cache.ts';
 import { policyStatuses } from './facts/policy-standing.ts';
-import type { Requeue } from './pass/end.ts';
 import type { StatusClient } from './status/status-client.ts';
 
 export interface PolicyContext {
@@ -29,7 +29,7 @@ export class PolicyReconciler {
   }
 
   /** Rejects if the API server does not respond or refuses a status; the work queue retries. */
-  async reconcile(signal: AbortSignal): Promise<Requeue> {
+  async reconcile(signal: AbortSignal): Promise<RunResult> {
     const { cache, apiFor, world, isLeading } = this.#context;
     if (!isLeading()) return {};
     const inMilliseconds = this.#lastAt + intervalMilliseconds - world.monotonic();

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { sequenceKind } from '../api/rollout-sequence.ts';
 import { isConflict, isNotFound } from '../kube/api-error.ts';
 import type { EventRecorder } from '../kube/event-recorder.ts';
+import type { RunResult } from '../kube/work-queue.ts';
 import type { World } from '../kube/world.ts';
 import type { FleetMetrics } from '../telemetry/fleet-metrics.ts';
 import type { Stages } from './fleet/sequence-stages.ts';
 import { sequenceChangesAt, sequenceEvents, sequenceNumbers, sequenceStatus } from './fleet/sequence-status.ts';
-import type { Requeue } from './pass/end.ts';
 import type { StatusClient } from './status/status-client.ts';
 
 export interface SequenceContext {
@@ -36,7 +36,7 @@ export class SequenceReconciler {
   }
 
   /** Rejects if the API server does not respond or refuses the status; the work queue retries. */
-  async reconcile(name: string, signal: AbortSignal): Promise<Requeue> {
+  async reconcile(name: string, signal: AbortSignal): Promise<RunResult> {
     const { stages, apiFor, world, recorder, metrics, isLeading } = this.#context;
     if (!isLeading()) return {};
     stages.wakeConcerned(name);

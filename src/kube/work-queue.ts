@@ -9,7 +9,7 @@ const crowd = 16;
 /** How long aborted runs may take to end. */
 const abortGraceMilliseconds = 1_000;
 
-/** What a run of a key returns. */
+/** When the key is to be processed again even if nothing changes. */
 export interface RunResult {
   readonly requeueAfterMilliseconds?: number;
 }

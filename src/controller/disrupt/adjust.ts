@@ -11,12 +11,7 @@ import { act } from './execute.ts';
  * Performs a step that does not disrupt a member. Its uid and resourceVersion are sufficient preconditions. A conflict
  * is not a failure: a newer object is about to reach the cache.
  */
-export async function adjust(
-  pass: Pass<ClusterApi>,
-  observation: Observation,
-  step: Step,
-  identity: string,
-): Promise<End> {
+export async function adjust(pass: Pass<ClusterApi>, observation: Observation, step: Step): Promise<End> {
   const { objects, rollout } = observation;
   const promotion = promotionToRemember(observation, step);
   if (promotion && rollout) {
@@ -24,5 +19,5 @@ export async function adjust(
     return { kind: 'nothing', ...again };
   }
   const answer = await act(step, objects, pass.api, pass.context.world);
-  return { kind: 'acted', report: 'cached', observation, step, identity, intent: null, ...answer };
+  return { kind: 'acted', report: 'cached', observation, step, intent: null, ...answer };
 }

@@ -19,8 +19,8 @@ import { keeperKnown } from './admission.ts';
 import { contentionFacts } from './contention.ts';
 import { unreported } from './ended-step.ts';
 import { inPlaceUpdate } from './in-place-updates.ts';
-import { type Known, type Refusal, refusalStands } from './known.ts';
 import { maintenanceFacts } from './maintenance-facts.ts';
+import { type Memory, type Refusal, refusalStands } from './memory.ts';
 import { gateWithout, inForce, modeOf, type StrategySettings, settingsWithoutEffect, strategyShown } from './mode.ts';
 import { answerFacts, comebackFacts, mysqlFacts } from './readings.ts';
 import {
@@ -81,20 +81,20 @@ export interface ObservedFacts {
 }
 
 /**
- * Collects the facts for a decision from objects that are cached or were just read, and notes in `known.seen.ages`
+ * Collects the facts for a decision from objects that are cached or were just read, and notes in `memory.seen.ages`
  * since when they are so. `policies` are the policies that were just read, if any.
  */
 export function collectFacts(
   objects: ClusterObjects,
   rollout: MySQLRollout | null,
-  known: Known,
+  memory: Memory,
   dependencies: Dependencies,
   policies?: readonly PolicyRecord[],
 ): ObservedFacts {
   const { world, cache, defaults, strategies, fleet, checks, mysql } = dependencies;
   const { cluster, statefulSet } = objects;
-  const { unseen, readings, steps, told } = known;
-  const { ages } = known.seen;
+  const { unseen, readings, steps, told } = memory;
+  const { ages } = memory.seen;
   const sources = { rollout: rollout?.spec, ...cache.settingsSources(cluster), ...(policies && { policies }) };
   const unreadable = policiesUnreadable(cache, rollout);
   const settings =
@@ -121,13 +121,13 @@ export function collectFacts(
       budgets: budgets.map((budget) => budgetFacts(budget, steps.refusal, world)),
       maintenance: mode === 'MOCO' ? null : maintenanceFacts(settings.maintenance, status ?? {}, world.wall()),
       checks: mode === 'MOCO' ? [] : checks.factsFor(key, settings.checks),
-      contention: contentionFacts(known, objects, world.monotonic()),
+      contention: contentionFacts(memory, objects, world.monotonic()),
       replicationDelays: [...readings.replicationDelays].map(([uid, one]) => ({
         uid,
         ...answerFacts(one, world.monotonic()),
       })),
       mysql: mysql === undefined ? null : mysqlFacts(readings.mysql, world.monotonic()),
-      memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', known),
+      memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', memory),
       createFailure: readings.createFailure?.message ?? null,
       released: cluster.released,
       wasAdopted,
@@ -221,14 +221,14 @@ function revisionChanges({ history = [], rollout }: RolloutStatus): ReadonlyMap<
 }
 
 /** A failed try counts before the status has it: the switchover must not be requested again at once. */
-function memoryOf(rollout: MySQLRollout | null, revision: string, known: Known): RolloutMemory {
-  const { ages, moved } = known.seen;
+function memoryOf(rollout: MySQLRollout | null, revision: string, own: Memory): RolloutMemory {
+  const { ages, moved } = own.seen;
   const status: RolloutStatus = rollout?.status ?? {};
   const object = rollout?.metadata ?? { uid: '', resourceVersion: '' };
   const age = (fact: string, timestamp: string | undefined): number =>
     timestamp === undefined ? 0 : ages.since(object, fact, timestamp, milliseconds(timestamp));
   const progress = status.rollout?.revision === revision ? status.rollout : null;
-  const ended = unreported(status, known);
+  const ended = unreported(status, own);
   const failedNow = ended?.revision === revision && ended.result === 'done' && ended.demotion === 'timedOut';
   const movedAt = moved?.revision === revision ? moved.at : progress?.lastProgressAt;
   const sinceLastTrySeconds = age('try', progress?.tries?.lastEndedAt);

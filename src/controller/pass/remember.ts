@@ -8,11 +8,13 @@ import { timestampOf } from '../../moco/json.ts';
 import { admissionNotInForce, releaseUnsafe } from '../facts/admission.ts';
 import { loweredTo } from '../facts/contention.ts';
 import { type Finished, isFailedTry, unreported } from '../facts/ended-step.ts';
+import type { Memory } from '../facts/memory.ts';
 import type { Readings } from '../facts/readings.ts';
-import { afterAdoption, afterDryRun, afterKeeper } from '../memory/admission-memory.ts';
-import type { Memory, Steps } from '../memory/memory.ts';
-import { type Acted, type Outcome, refusedBy, sparesSwitchover, tooSlow } from './end.ts';
+import { afterAdoption, afterDryRun, afterKeeper } from './admission-memory.ts';
+import { type Acted, identityOf, type Outcome, refusedBy, sparesSwitchover, tooSlow } from './end.ts';
 import type { Observation } from './observe.ts';
+
+type Steps = Memory['steps'];
 
 // The only file that changes what is remembered of a cluster.
 
@@ -187,13 +189,12 @@ function afterAdjustment(steps: Steps, { step, result, message, failure }: Acted
 function failureOf({
   observation,
   step,
-  identity,
   failure,
   result,
   refusedByBudget,
   tooLate,
 }: Acted): StepFailure | 'passing' | null {
-  if (tooLate) return tooSlow(identity);
+  if (tooLate) return tooSlow(step, observation);
   if (result === 'conflict' && isDisruptive(step)) return 'passing';
   if (failure === null) return null;
   // A refusal by a budget becomes a hold that says when to retry. Without a budget there is no such hold.
@@ -203,7 +204,7 @@ function failureOf({
   if (failure.reason === releaseUnsafe) return 'passing';
   if (failure.reason === admissionNotInForce && !(setsUpdateRevision(step) && isAdoptedIn(observation)))
     return 'passing';
-  return refusedBy(failure, identity);
+  return refusedBy(failure, identityOf(step, observation));
 }
 
 const setsUpdateRevision = (step: Step): boolean => step.kind === 'setStrategy' && step.newPods === 'UpdateRevision';

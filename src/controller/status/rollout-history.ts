@@ -1,7 +1,7 @@
 import { type HistoryEntry, mostHeldFor, type RolloutProgress, type RolloutStatus } from '../../api/rollout-status.ts';
 import type { Decision } from '../../core/decision.ts';
 import { milliseconds, omitUndefined } from '../../moco/json.ts';
-import type { Seen } from '../memory/memory.ts';
+import type { Memory } from '../facts/memory.ts';
 
 /**
  * The rollout that has just ended, or `null`. It is complete, or the template changed again before that. `progress` is
@@ -11,7 +11,7 @@ export function finishedRollout(
   { rollout, hold }: RolloutStatus,
   progress: RolloutProgress | null,
   { complete }: Decision,
-  { completed }: Seen,
+  { completed }: Memory['seen'],
   disrupted: number,
   now: string,
 ): HistoryEntry | null {

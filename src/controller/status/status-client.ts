@@ -11,7 +11,8 @@ import type { ClusterObjects } from '../../moco/records.ts';
 import { usedOf } from '../facts/rollout-record.ts';
 import { ClusterReader } from '../reads/cluster-reader.ts';
 
-const mostTries = 3;
+/** So often MOCO may write the MySQLCluster in between. */
+export const mostTries = 3;
 
 /** Creates MySQLRollouts and replaces statuses: writes that report and never disrupt a member. */
 export class StatusClient extends ClusterReader {
@@ -95,30 +96,39 @@ export class StatusClient extends ClusterReader {
     });
   }
 
-  replaceClusterStatus(cluster: Json, namespace: string, name: string): Promise<Json> {
-    return this.call({
-      method: 'PUT',
-      path: path(clusterKind, { namespace, name, subresource: 'status' }),
-      body: cluster,
-      priority: 'status',
-    });
-  }
-
   /**
    * Takes our condition away from the MySQLCluster, if it is there. Resolves to whether it is gone: MOCO may keep
    * writing in between.
    */
-  async removeCompletion({ namespace, name, uid, rolloutComplete }: ClusterObjects['cluster']): Promise<boolean> {
-    if (rolloutComplete === null) return true;
-    for (let tries = 1; tries <= mostTries; tries++) {
-      const raw = await this.read(clusterKind, { namespace, name });
-      if (raw === null || object(raw['metadata'])['uid'] !== uid) return true;
-      const conditions = objects(object(raw['status'])['conditions']);
+  async removeCompletion(cluster: ClusterObjects['cluster']): Promise<boolean> {
+    if (cluster.rolloutComplete === null) return true;
+    return this.changeConditions(cluster, mostTries, async (raw, conditions) => {
       const others = conditions.filter(({ type }) => type !== rolloutCompleteCondition);
-      if (others.length === conditions.length) return true;
+      return object(raw['metadata'])['uid'] !== cluster.uid || others.length === conditions.length ? null : others;
+    });
+  }
+
+  /**
+   * Conditions are an atomic list, hence GET, change, PUT. `change` gets the MySQLCluster with all its fields, and
+   * resolves to `null` if there is nothing to write. Resolves to `false` if others wrote in between so often.
+   */
+  async changeConditions(
+    { namespace, name }: Pick<ClusterObjects['cluster'], 'namespace' | 'name'>,
+    times: number,
+    change: (raw: Json, conditions: readonly Json[]) => Promise<readonly Json[] | null>,
+  ): Promise<boolean> {
+    for (let tries = 1; tries <= times; tries++) {
+      const raw = await this.read(clusterKind, { namespace, name });
+      const status = object(raw?.['status']);
+      const conditions = raw && (await change(raw, objects(status['conditions'])));
+      if (conditions === null) return true;
       try {
-        const status = { ...object(raw['status']), conditions: others };
-        await this.replaceClusterStatus({ ...raw, status }, namespace, name);
+        await this.call({
+          method: 'PUT',
+          path: path(clusterKind, { namespace, name, subresource: 'status' }),
+          body: { ...raw, status: { ...status, conditions } },
+          priority: 'status',
+        });
         return true;
       } catch (error) {
         if (!isConflict(error)) throw error;

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { refusalStands } from '../facts/known.ts';
+import { type Memory, refusalStands } from '../facts/memory.ts';
 import { unseenMilliseconds } from '../facts/own-writes.ts';
-import type { Memory } from '../memory/memory.ts';
 import type { Pass } from '../pass/pass.ts';
 import { rememberChange } from '../pass/remember.ts';
 import { dueAtMilliseconds, reportedAfterSeconds, shownAfterSeconds } from './due.ts';
