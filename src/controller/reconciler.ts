@@ -127,14 +127,8 @@ async function readBegunInPlace(pass: Pass): Promise<void> {
 async function lookClosely(pass: Pass): Promise<Observation | null> {
   const { memory, signal, api, context } = pass;
   const reads: readonly ((observed: Observation, known: Readings) => Promise<Partial<Readings> | null>)[] = [
-    async (observed, known) => {
-      const replicationDelays = await readDelaysAwaited(observed, known.replicationDelays, context, signal);
-      return replicationDelays && { replicationDelays };
-    },
-    async (observed, known) => {
-      const mysql = await readMysqlAwaited(observed, known.mysql, context, signal);
-      return mysql && { mysql };
-    },
+    (observed, known) => readDelaysAwaited(observed, known, context, signal),
+    (observed, known) => readMysqlAwaited(observed, known, context, signal),
     (observed, known) => readDetails(observed, known, api, context.world),
     (observed, known) => readComebacksAwaited(observed, known, { ...context, api }),
   ];

@@ -239,7 +239,9 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, own: Memory): 
     waiting: progress?.waiting ?? null,
     from: progress?.from ?? null,
     // It is about pods, whatever the template has become since.
-    restoring: status.rollout?.restoring ?? [],
+    taken: (status.rollout?.unavailableMembers ?? []).flatMap(({ ordinal, uid, restores = false }) =>
+      uid === undefined ? [] : [{ ordinal, uid, restores }],
+    ),
     updatedOutOfBand: progress?.updatedOutOfBand ?? [],
     createdWhileHeld: progress?.createdWhileHeld ?? [],
     sinceProgressSeconds: waitedOnRequest(status) ? 0 : age('progress', movedAt),

@@ -21,15 +21,15 @@ type KnownDelays = Readings['replicationDelays'];
 /** Asks replicas that the decision waits for and does not know. Resolves to `null` if there is none. */
 export async function readDelaysAwaited(
   { decision: { hold }, objects }: { readonly decision: Decision; readonly objects: ClusterObjects },
-  known: KnownDelays,
+  { replicationDelays: known }: Pick<Readings, 'replicationDelays'>,
   context: DelayContext,
   signal: AbortSignal,
-): Promise<KnownDelays | null> {
+): Promise<Pick<Readings, 'replicationDelays'> | null> {
   const isAsked =
     hold?.rule === 'ReplicasBehind' &&
     hold.limitSeconds !== null &&
     hold.replicas.some(({ reading }) => reading === null);
-  return isAsked ? readDelays(objects, known, context, signal) : null;
+  return isAsked ? { replicationDelays: await readDelays(objects, known, context, signal) } : null;
 }
 
 /**

@@ -28,12 +28,12 @@ type Known = Readings['mysql'];
 /** Asks the members if the decision waits for what they say. Resolves to `null` if it does not. */
 export async function readMysqlAwaited(
   { decision: { hold }, objects }: { readonly decision: Decision; readonly objects: ClusterObjects },
-  known: Known,
+  { mysql: known }: Pick<Readings, 'mysql'>,
   context: MysqlContext,
   signal: AbortSignal,
-): Promise<Known> {
-  const asks = hold === null ? null : neededFor(hold, known, context.world);
-  return asks === null ? null : readMysql(objects, asks === 'switchover', known, context, signal);
+): Promise<Pick<Readings, 'mysql'> | null> {
+  const asks = hold === null || context.mysql === undefined ? null : neededFor(hold, known, context.world);
+  return asks && { mysql: await readMysql(objects, asks === 'switchover', known, context, signal) };
 }
 
 function neededFor(hold: NonNullable<Decision['hold']>, known: Known, world: World): 'switchover' | 'step' | null {

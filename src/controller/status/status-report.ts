@@ -80,19 +80,20 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
  * The status of an unusable MySQLRollout. Only the hold that explains it is new: the rest belongs to another cluster
  * or is about to be deleted, and does not change. `null` while the hold is not shown.
  */
-export function unusableStatusOf(observation: Observation): RolloutStatus | null {
+export function unusableStatusOf(observation: Observation): StatusReport | null {
   const { rollout, decision, memory, now } = observation;
   const before: RolloutStatus = rollout?.status ?? {};
   const hold = shownHold(observation);
   if (hold === null) return null;
   const message = explainHold(hold, memberName(observation));
-  return withinLimits({
+  const status = withinLimits({
     ...before,
     observedGeneration: rollout?.metadata.generation ?? 0,
     phase: phase(decision),
     hold: holdStatus(hold, message, before, memory, now),
     conditions: conditions(observation, hold, message, now),
   });
+  return { status, news: { finished: null, switchover: null, outOfBand: [], mysqldRestarted: [] } };
 }
 
 function withHolds(

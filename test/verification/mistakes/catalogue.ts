@@ -514,11 +514,12 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'takes the pod with which a restored member has come back for the one that a step has deleted',
     decide: (snapshot, policy) => {
       const { memory, members } = snapshot;
-      const restoring = memory.restoring.map(({ ordinal, uid }) => ({
+      const taken = memory.taken.map(({ ordinal, uid, restores }) => ({
         ordinal,
         uid: members.find((one) => one.ordinal === ordinal)?.uid ?? uid,
+        restores,
       }));
-      return decide({ ...snapshot, memory: { ...memory, restoring } }, policy);
+      return decide({ ...snapshot, memory: { ...memory, taken } }, policy);
     },
     explorer: { finds: 'lost', world: losses(1, { badRevision: true, requests: new Set(['restores']) }) },
   },
