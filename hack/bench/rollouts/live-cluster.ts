@@ -105,7 +105,7 @@ export class LiveCluster {
     if (objects === null) return;
     const [namespace = '', name = ''] = this.#key.split('/');
     const status = this.#cache.rollouts.get(namespace, name)?.object.status ?? null;
-    const facts = this.#ages.observe(() => objectFacts(objects, this.#ages, { demotionAskedAt: null }));
+    const facts = this.#ages.observe(() => objectFacts(objects, this.#ages, null));
     this.#sight = { atMilliseconds: this.#world.monotonic(), ...clusterSight(objects, facts.members), status };
     for (const listener of this.#listeners) listener(this.#sight);
   }

@@ -1,15 +1,18 @@
 import { type MySQLRollout, rolloutProblem } from '../../api/rollout.ts';
 import type { Intent } from '../../api/rollout-status.ts';
+import type { Step } from '../../core/decision.ts';
 import { kindsOf } from '../../core/effects.ts';
 import { type DisruptiveStep, isDisruptive } from '../../core/step.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import { admissionNotInForce } from '../facts/admission.ts';
+import { promotionToRemember } from '../facts/promotion.ts';
 import {
   again,
   confirmationMilliseconds,
   type End,
+  isRefusedByBudget,
   nothingToReport,
   type Outcome,
   tooSlow,
@@ -23,7 +26,7 @@ import { readDelays } from '../reads/read-delays.ts';
 import { readMysql } from '../reads/read-mysql.ts';
 import { isAnotherInForce, policiesToRead, readPolicies } from '../reads/read-policies.ts';
 import { statusOf } from '../status/status-report.ts';
-import { writeIntent } from '../status/write-status.ts';
+import { writeIntent, writeStatus } from '../status/write.ts';
 import { provePartitionHeld } from './adopt.ts';
 import type { ClusterApi } from './cluster-client.ts';
 import { act } from './execute.ts';
@@ -147,7 +150,7 @@ async function carryOut(
   if (answer.tooLate) return tooLate(acted);
   if (answer.result === 'conflict') return { ...acted, report: 'cached', ...vetoed };
   // The step may have happened. The next reconciliation settles the intent first.
-  const isHeldByBudget = answer.refusedByBudget && confirmed.snapshot.budgets.length > 0;
+  const isHeldByBudget = isRefusedByBudget(step, answer) && confirmed.snapshot.budgets.length > 0;
   const isRefused = answer.result === 'refused' && !isHeldByBudget;
   return isRefused ? { ...acted, report: 'cached' } : { ...acted, ...again };
 }
@@ -155,4 +158,19 @@ async function carryOut(
 function intendedNow({ world, holder }: Context, { objects, decision }: Observation, step: DisruptiveStep): Intent {
   const id = `${holder}-${Math.floor(world.random() * 2 ** 48).toString(36)}`;
   return intentOf(step, kindsOf(decision.effects), objects.statefulSet, id, holder, timestampOf(world.wall()));
+}
+
+/**
+ * Performs a step that does not disrupt a member. Its uid and resourceVersion are sufficient preconditions. A conflict
+ * is not a failure: a newer object is about to reach the cache.
+ */
+export async function adjust(pass: Pass<ClusterApi>, observation: Observation, step: Step): Promise<End> {
+  const { objects, rollout } = observation;
+  const promotion = promotionToRemember(observation, step);
+  if (promotion && rollout) {
+    await writeStatus(pass, rollout, { ...rollout.status, promotion }, 'disrupt');
+    return { kind: 'nothing', ...again };
+  }
+  const answer = await act(step, objects, pass.api, pass.context.world);
+  return { kind: 'acted', report: 'cached', observation, step, intent: null, ...answer };
 }

@@ -1,5 +1,5 @@
 import type { Step, Target } from '../../core/decision.ts';
-import { ApiError, isConflict, isNotFound, isTooManyRequests, wasNeverSent, wasTooLate } from '../../kube/api-error.ts';
+import { ApiError, isConflict, isNotFound, wasNeverSent, wasTooLate } from '../../kube/api-error.ts';
 import { controllerRevisions, pods as podKind } from '../../kube/resource.ts';
 import type { World } from '../../kube/world.ts';
 import { annotationOn, demoteAnnotation, demotedForAnnotation, restartInPlaceAnnotation } from '../../moco/names.ts';
@@ -53,12 +53,10 @@ export async function act(
         return gone(`deletion of ${target.name}`, target);
       });
     case 'evict':
-      return refusable(
-        await each(step.targets, async (target) => {
-          await api.evictPod(namespace, target);
-          return gone(`eviction of ${target.name}`, target);
-        }),
-      );
+      return each(step.targets, async (target) => {
+        await api.evictPod(namespace, target);
+        return gone(`eviction of ${target.name}`, target);
+      });
     case 'updateInPlace':
       return each(step.targets, async (target) => {
         const version = await api.updateInPlace(namespace, target, patchOf(step, pods));
@@ -120,7 +118,6 @@ const nothingDone: Answer = {
   done: [],
   ownWrites: [],
   message: null,
-  refusedByBudget: false,
   tooLate: false,
   failure: null,
 };
@@ -139,14 +136,6 @@ async function assertRevision(revision: string, namespace: string, api: ClusterA
   if ((await api.read(controllerRevisions, { namespace, name: revision })) !== null) return;
   const message = `the ControllerRevision ${revision} does not exist any more, so lost members can't come back at it`;
   throw new ApiError({ status: 422, reason: revisionMissing, message });
-}
-
-/**
- * Whether an eviction was refused with 429. The API server answers so for a budget; webhooks that guard evictions do
- * so as well.
- */
-function refusable(answer: Answer): Answer {
-  return { ...answer, refusedByBudget: answer.result === 'refused' && isTooManyRequests(answer.failure) };
 }
 
 /** Writes to all targets in parallel. The result is the worst of all results. */
@@ -168,7 +157,6 @@ async function each(targets: readonly Target[], write: (target: Target) => Promi
     done: outcomes.filter(({ ownWrite }) => ownWrite !== null).map(({ target }) => target),
     ownWrites: outcomes.map(({ ownWrite }) => ownWrite).filter((ownWrite) => ownWrite !== null),
     message: error && sentenceOf(error),
-    refusedByBudget: false,
     tooLate: errors.some(wasTooLate),
     failure: errors.find((candidate) => resultOf(candidate) !== 'conflict') ?? null,
   };

@@ -11,7 +11,7 @@ import type { Pass } from '../pass/pass.ts';
 import type { ClusterReader } from '../reads/cluster-reader.ts';
 import { reportSettled } from '../status/news.ts';
 import type { StatusClient } from '../status/status-client.ts';
-import { writeIntent } from '../status/write-status.ts';
+import { writeIntent } from '../status/write.ts';
 import type { ClusterApi } from './cluster-client.ts';
 import { invalidate } from './intent.ts';
 

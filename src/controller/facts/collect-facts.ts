@@ -113,7 +113,7 @@ export function collectFacts(
     comebackFacts(pod, readings, statefulSet?.updateRevision ?? '', world.monotonic());
   const snapshot = ages.observe((): ClusterSnapshot => {
     const demotionAskedAt = status?.rollout?.tries?.askedAt ?? null;
-    const { budgets, ...facts } = objectFacts(objects, ages, { demotionAskedAt }, inPlace, comeback);
+    const { budgets, ...facts } = objectFacts(objects, ages, demotionAskedAt, inPlace, comeback);
     const { releaseRefusal: refusal, admissionProblem: admission, adoptions } = steps;
     return {
       ...facts,

@@ -1,7 +1,7 @@
 import { type PolicyRecord, type PolicyStatus, policySource } from '../../api/rollout-policy.ts';
 import type { Condition } from '../../api/rollout-status.ts';
 import { isObject } from '../../moco/json.ts';
-import { conditionsAfter } from './conditions-after.ts';
+import { conditionsAfter } from './policy-in-force.ts';
 import { policiesOf } from './policy-layers.ts';
 import { decidingLayers, type SettingsSources } from './settings-in-force.ts';
 

@@ -7,7 +7,7 @@ import { timeText } from '../../core/sentences.ts';
 import type { Occurrence } from '../../kube/event-recorder.ts';
 import { omitUndefined } from '../../moco/json.ts';
 import type { SequenceNumbers } from '../../telemetry/fleet-metrics.ts';
-import { conditionsAfter } from '../facts/conditions-after.ts';
+import { conditionsAfter } from '../facts/policy-in-force.ts';
 import type { SequenceRecord } from '../facts/sequence-record.ts';
 
 /** What is known of a sequence at one moment. */

@@ -2,7 +2,7 @@ import type { Intent } from '../../api/rollout-status.ts';
 import type { Step, Target } from '../../core/decision.ts';
 import type { StepFailure } from '../../core/snapshot.ts';
 import { stepIdentity } from '../../core/step.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { ApiError, isTooManyRequests } from '../../kube/api-error.ts';
 import type { RunResult } from '../../kube/work-queue.ts';
 import type { AdmissionFinding, StrategyKeeper } from '../facts/admission.ts';
 import type { StepResult } from '../facts/ended-step.ts';
@@ -18,8 +18,6 @@ export interface Answer {
   readonly ownWrites: readonly OwnWrite[];
   /** The API server's message if it refused the step, otherwise `null`. */
   readonly message: string | null;
-  /** Whether an eviction was answered with 429. */
-  readonly refusedByBudget: boolean;
   /** Whether the step was not sent because the confirmation was too old. */
   readonly tooLate: boolean;
   /** The error to retry after a delay, if an immediate retry would fail in the same way. */
@@ -37,6 +35,13 @@ export interface Acted extends Answer {
   /** `null` if the step does not disrupt a member. */
   readonly intent: Intent | null;
 }
+
+/**
+ * Whether an eviction was refused with 429. The API server answers so for a budget; webhooks that guard evictions do
+ * so as well.
+ */
+export const isRefusedByBudget = ({ kind }: Step, { result, failure }: Answer): boolean =>
+  kind === 'evict' && result === 'refused' && isTooManyRequests(failure);
 
 /** What later passes have to know about this one. */
 export type Outcome =

@@ -11,7 +11,7 @@ import { type Finished, isFailedTry, unreported } from '../facts/ended-step.ts';
 import type { Memory } from '../facts/memory.ts';
 import type { Readings } from '../facts/readings.ts';
 import { afterAdoption, afterDryRun, afterKeeper } from './admission-memory.ts';
-import { type Acted, identityOf, type Outcome, refusedBy, sparesSwitchover, tooSlow } from './end.ts';
+import { type Acted, identityOf, isRefusedByBudget, type Outcome, refusedBy, sparesSwitchover, tooSlow } from './end.ts';
 import type { Observation } from './observe.ts';
 
 type Steps = Memory['steps'];
@@ -87,7 +87,7 @@ function rememberActed(memory: Memory, acted: Acted, world: World): void {
 }
 
 function afterDisruption(steps: Steps, acted: Acted, now: number): Steps {
-  const { step, intent, result, done, refusedByBudget, message, observation } = acted;
+  const { step, intent, result, done, message, observation } = acted;
   if (!isDisruptive(step) || intent === null) throw new Error(`expected an intent of ${step.kind}, got none`);
   const { objects } = observation;
   const isLowered = step.kind === 'setPartition' && result === 'done';
@@ -103,7 +103,7 @@ function afterDisruption(steps: Steps, acted: Acted, now: number): Steps {
         ...taken.map(({ ordinal }) => [ordinal, now] as const),
       ]),
     }),
-    ...(refusedByBudget && {
+    ...(isRefusedByBudget(step, acted) && {
       refusal: {
         message: message ?? 'too many requests',
         atMilliseconds: now,
@@ -186,19 +186,13 @@ function afterAdjustment(steps: Steps, { step, result, message, failure }: Acted
  * Why the same step must not be retried at once. `null` if nothing prevents it, `passing` if a watch event will
  * trigger the retry.
  */
-function failureOf({
-  observation,
-  step,
-  failure,
-  result,
-  refusedByBudget,
-  tooLate,
-}: Acted): StepFailure | 'passing' | null {
+function failureOf(acted: Acted): StepFailure | 'passing' | null {
+  const { observation, step, failure, result, tooLate } = acted;
   if (tooLate) return tooSlow(step, observation);
   if (result === 'conflict' && isDisruptive(step)) return 'passing';
   if (failure === null) return null;
   // A refusal by a budget becomes a hold that says when to retry. Without a budget there is no such hold.
-  if (refusedByBudget && observation.snapshot.budgets.length > 0) return null;
+  if (isRefusedByBudget(step, acted) && observation.snapshot.budgets.length > 0) return null;
   // The result of a dry run is a separate fact: the core decides what it means and when to retry. It does not for a
   // StatefulSet that is adopted already, whose strategy it takes for granted.
   if (failure.reason === releaseUnsafe) return 'passing';

@@ -1,8 +1,7 @@
 import type { Condition } from '../../api/rollout-status.ts';
 import type { Hold } from '../../core/decision.ts';
 import { isAlarming, isRequestedByUser, isRoutine, ruleGroups } from '../../core/rules/catalogue.ts';
-import { conditionsAfter } from '../facts/conditions-after.ts';
-import { policyInForce } from '../facts/policy-in-force.ts';
+import { conditionsAfter, policyInForce } from '../facts/policy-in-force.ts';
 import type { Observation } from '../pass/observe.ts';
 
 /** Whether only a person can end the hold. */

@@ -264,7 +264,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     explorer: { finds: 'I1', world: small(3, 'late-write'), breaks: { unfenced: true } },
     module: {
       importer: 'src/controller/disrupt/',
-      imported: 'src/controller/status/write-status.ts',
+      imported: 'src/controller/status/write.ts',
       substitute: import.meta.resolve('./modules/without-intent.ts'),
     },
     simulation: ['orphans'],
