@@ -101,11 +101,6 @@ export class WorkQueue {
     this.#planned.set(key, { dueMilliseconds, cancel });
   }
 
-  /** The next failure of the key counts as its first. Delayed adds stay. */
-  forget(key: string): void {
-    this.#failures.delete(key);
-  }
-
   /** Starts the workers. Keys added before wait until then. */
   start(): void {
     if (!this.#draining) this.#pool.start();
