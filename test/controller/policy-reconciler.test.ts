@@ -21,7 +21,7 @@ class Scene {
     apiFor: () => ({
       replaceStatus: async (_kind, { name }, { status }) => {
         if (this.refusal !== null) throw this.refusal;
-        this.written[name] = status as PolicyStatus;
+        this.written[name] = status;
       },
     }),
     world: { wall: () => Date.parse('2026-01-02T03:04:05Z') + this.now, monotonic: () => this.now },

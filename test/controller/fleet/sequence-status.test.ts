@@ -41,7 +41,7 @@ class Scene {
     }
     this.#reconciler = new SequenceReconciler({
       stages: this.stages,
-      apiFor: () => ({ replaceStatus: (_kind, _record, { status }) => this.#write(status as SequenceStatus) }),
+      apiFor: () => ({ replaceStatus: (_kind, _record, { status }) => this.#write(status) }),
       world,
       recorder: { record: (event) => void this.events.push(event) },
       metrics: new FleetMetrics(this.registry),
