@@ -42,11 +42,14 @@ export class Containers {
   }
 
   /** SIGKILL as often as the kubelet starts it, until {@link heal} or until another pod takes this one's place. */
-  hold(namespace: string, pod: string, container: string): void {
+  async hold(namespace: string, pod: string, container: string): Promise<void> {
+    this.heal(namespace, pod);
     const holding = new AbortController();
-    this.#held.get(keyOf(namespace, pod))?.abort();
     this.#held.set(keyOf(namespace, pod), holding);
-    void this.#hold({ namespace, pod, container, signal: holding.signal });
+    const held = await this.#pod(namespace, pod);
+    if (held === null) throw new Error(`Expected a pod ${namespace}/${pod}, found none`);
+    await this.#strike(held, container);
+    void this.#hold(held, container, holding.signal);
   }
 
   heal(namespace: string, pod: string): void {
@@ -58,7 +61,8 @@ export class Containers {
   async killPods(namespace: string, selector: string): Promise<void> {
     const listed = await this.#cluster.kubectl('get', 'pods', '-n', namespace, '-l', selector, '--output=json');
     for (const pod of (JSON.parse(listed) as { items: readonly RunningPod[] }).items) {
-      for (const { name } of pod.status?.containerStatuses ?? []) await this.#strike(pod, name);
+      // They may end by themselves meanwhile.
+      for (const { name } of pod.status?.containerStatuses ?? []) await this.#strike(pod, name).catch(() => false);
     }
     await this.#cluster.kubectl('delete', 'pods', '-n', namespace, '-l', selector, '--force', '--grace-period=0');
   }
@@ -74,20 +78,14 @@ export class Containers {
     this.#held.clear();
   }
 
-  async #hold(what: {
-    readonly namespace: string;
-    readonly pod: string;
-    readonly container: string;
-    readonly signal: AbortSignal;
-  }): Promise<void> {
-    const { namespace, pod, container, signal } = what;
-    const first = await this.#pod(namespace, pod);
-    while (!signal.aborted) {
-      const found = await this.#pod(namespace, pod).catch(() => first);
-      if (found === null || found.metadata.uid !== first?.metadata.uid) return;
-      // It may end by itself meanwhile, or its node may be off.
-      await this.#strike(found, container).catch(() => false);
+  async #hold(held: RunningPod, container: string, signal: AbortSignal): Promise<void> {
+    const { namespace, name, uid } = held.metadata;
+    for (let found: RunningPod | null = held; found?.metadata.uid === uid; ) {
       await delay(pauseMilliseconds, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      // An API server may be slow, a container end by itself, a node be off.
+      found = await this.#pod(namespace, name).catch(() => held);
+      if (found?.metadata.uid === uid) await this.#strike(found, container).catch(() => false);
     }
   }
 

@@ -60,7 +60,7 @@ export async function prepare(
     await cluster.untilAtRest();
     return { scenario, cluster, load, directory };
   } catch (error) {
-    await cluster.remove();
+    await cluster.remove().catch(() => undefined);
     throw error;
   }
 }

@@ -34,7 +34,11 @@ export class Playing {
     };
     const queue = new PQueue({ concurrency: atATime });
     await queue.addAll(turns.filter(({ scenario }) => !scenario.isAlone).map((turn) => () => one(turn)));
-    for (const turn of turns.filter(({ scenario }) => scenario.isAlone)) await one(turn);
+    for (const turn of turns.filter(({ scenario }) => scenario.isAlone)) {
+      await one(turn);
+      // It may have brought other values.
+      if (!this.#options.signal.aborted) await this.#options.surroundings.bed.configure({});
+    }
   }
 
   /** All of them, from the moment when every cluster serves. */

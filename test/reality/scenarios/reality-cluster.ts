@@ -207,9 +207,9 @@ export class RealityCluster {
   }
 
   /** SIGKILL again and again, until {@link heal} or until another pod takes this one's place. */
-  hold(ordinal: number, container: string = mysqldContainer): void {
+  async hold(ordinal: number, container: string = mysqldContainer): Promise<void> {
     this.note(`kills ${container} of member ${ordinal} and keeps it down`);
-    this.bed.containers.hold(this.namespace, this.podName(ordinal), container);
+    await this.bed.containers.hold(this.namespace, this.podName(ordinal), container);
   }
 
   heal(ordinal: number): void {

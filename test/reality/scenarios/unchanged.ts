@@ -39,7 +39,7 @@ export const unchanged: readonly Scenario[] = [
     expectations: withGaps(1, longestFailoverMilliseconds),
     change: async (cluster) => {
       const { primary } = cluster.sight;
-      cluster.hold(primary);
+      await cluster.hold(primary);
       await primaryMoves(cluster, primary).finally(() => cluster.heal(primary));
     },
   },
@@ -77,7 +77,7 @@ export const unchanged: readonly Scenario[] = [
       const { primary } = cluster.sight;
       await demoteTowardsBlocked(cluster, primary);
       await delay(behindMilliseconds);
-      cluster.hold(1);
+      await cluster.hold(1);
       await primaryMoves(cluster, primary).finally(() => cluster.heal(1));
     },
   },

@@ -62,7 +62,7 @@ export const unserved: readonly Scenario[] = [
       gaps: { most: 3, longestMilliseconds: longestWithoutAgentsMilliseconds },
     },
     change: async (cluster) => {
-      for (const { ordinal } of cluster.sight.members) cluster.hold(ordinal, agentContainer);
+      for (const { ordinal } of cluster.sight.members) await cluster.hold(ordinal, agentContainer);
       await othersOnlyRun(cluster, null);
       await cluster.setImage(cluster.bed.images.second);
     },
