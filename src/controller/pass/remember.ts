@@ -11,7 +11,15 @@ import { type Finished, isFailedTry, unreported } from '../facts/ended-step.ts';
 import type { Memory } from '../facts/memory.ts';
 import type { Readings } from '../facts/readings.ts';
 import { afterAdoption, afterDryRun, afterKeeper } from './admission-memory.ts';
-import { type Acted, identityOf, isRefusedByBudget, type Outcome, refusedBy, sparesSwitchover, tooSlow } from './end.ts';
+import {
+  type Acted,
+  identityOf,
+  isRefusedByBudget,
+  type Outcome,
+  refusedBy,
+  sparesSwitchover,
+  tooSlow,
+} from './end.ts';
 import type { Observation } from './observe.ts';
 
 type Steps = Memory['steps'];
