@@ -16,10 +16,8 @@ import { delay } from './kube/delay.ts';
 import { LeaseElector } from './kube/lease-elector.ts';
 import { PodHttp } from './kube/pod-http.ts';
 import { PrometheusHttp } from './kube/prometheus-http.ts';
-import type { World } from './kube/world.ts';
-import { realWorld } from './kube/world.ts';
-import { type FeatureGateName, featureGates } from './options/feature-gates.ts';
-import type { Options } from './options/flags.ts';
+import { realWorld, type World } from './kube/world.ts';
+import { type FeatureGateName, featureGates, type Options } from './options/flags.ts';
 import { flagsAnnotation, fleetLimitsOf, publish } from './options/published.ts';
 import { healthHandler, startHttpServer } from './telemetry/http-server.ts';
 import { createLog } from './telemetry/log.ts';
@@ -48,8 +46,9 @@ export async function run(options: Options): Promise<void> {
     await startHealth(program);
     const kubernetes = await Promise.race([asked, kubernetesVersion(program.client, program.stop.signal)]);
     if (kubernetes === undefined) return;
-    logStart(program, kubernetes);
-    await startMetrics(program);
+    const { log, connection, metrics } = program;
+    log.info({ version: manifest.version, server: connection.server, kubernetes, ...options.featureGates }, 'starting');
+    await startServer(program, options.metricsBindAddress, '--metrics-bind-address', { '/metrics': metrics.handler });
     await startWebhookServer(program);
     const watching = startWatching(program);
     startWorking(program, kubernetes);
@@ -181,16 +180,6 @@ async function startHealth(program: Program): Promise<void> {
     '/healthz': healthHandler('healthz', { eventLoop: watchdog.check }),
     '/readyz': healthHandler('readyz', { certificate, caches }),
   });
-}
-
-function logStart({ options, connection, log }: Program, kubernetes: string): void {
-  const { server } = connection;
-  log.info({ version: manifest.version, server, kubernetes, ...options.featureGates }, 'starting');
-}
-
-async function startMetrics(program: Program): Promise<void> {
-  const handlers = { '/metrics': program.metrics.handler };
-  await startServer(program, program.options.metricsBindAddress, '--metrics-bind-address', handlers);
 }
 
 async function startServer(

@@ -30,7 +30,7 @@ const longComputing = [
   'test/cli/commands/check.test.ts',
   'test/cli/commands/plan-fleet.test.ts',
   'test/cli/commands/release.test.ts',
-  'test/cli/fleet/play-fleet.test.ts',
+  'test/plan/simulated-fleet.test.ts',
   'test/cli/settings.test.ts',
   'test/api/maintenance.test.ts',
   'test/kube/lines.test.ts',

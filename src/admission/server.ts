@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
-import type { BindAddress } from '../telemetry/listen.ts';
-import { listen } from '../telemetry/listen.ts';
+import { type BindAddress, listen } from '../telemetry/http-server.ts';
 import { type Answer, answer, bodiesLimitBytes, internalError } from './answer.ts';
 import { BodyBudget } from './bodies.ts';
-import { reviewers } from './reviewers.ts';
+import { reviewers } from './mutations.ts';
 import { followTls, readTls, secureContext, type TlsSources, type WebhookLog } from './serving-tls.ts';
 
 export interface WebhookOptions extends TlsSources {

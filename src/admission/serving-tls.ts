@@ -1,6 +1,8 @@
-import { dirname } from 'node:path';
-import { type Certificate, readCertificate, readClientCA } from './certificate.ts';
-import { followFiles } from './follow-files.ts';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
 
 export interface WebhookLog {
   info(fields: object, message: string): void;
@@ -46,41 +48,135 @@ interface FollowedTls {
   readonly log: WebhookLog;
 }
 
-/** Reports every change, each source by itself. Returns a function that stops it. */
+/**
+ * Reads both sources again at every poll, each by itself: kubelet and cert-manager replace them at any time. What can't
+ * be used is reported once, and what is in use stays. Returns a function that stops it.
+ */
 export function followTls({ sources, current, pollMilliseconds, onChange, log }: FollowedTls): () => void {
   const { certDir, clientCaFile } = sources;
   let inUse = current;
-  const change = (changes: Partial<ServingTls>): void => {
-    inUse = { ...inUse, ...changes };
-    onChange(inUse);
+  const problems = new Map<keyof ServingTls, string>();
+  const look = async <Field extends keyof ServingTls>(
+    field: Field,
+    read: () => Promise<ServingTls[Field]>,
+    changed: (found: ServingTls[Field]) => void,
+    kept: string,
+  ): Promise<void> => {
+    try {
+      const found = await read();
+      problems.delete(field);
+      if (isDeepStrictEqual(found, inUse[field])) return;
+      inUse = { ...inUse, [field]: found };
+      onChange(inUse);
+      changed(found);
+    } catch (error) {
+      const problem = String(error);
+      if (problems.get(field) !== problem) log.warn({ error }, kept);
+      problems.set(field, problem);
+    }
   };
-  const stopCertificate = followFiles({
-    directory: certDir,
-    read: () => readCertificate(certDir),
-    current: current.certificate,
-    isSame: (one, other) => one.cert === other.cert && one.key === other.key,
-    pollMilliseconds,
-    onChange: (certificate) => {
-      change({ certificate });
-      log.info({ validTo: certificate.validTo.toISOString() }, 'the webhook has a new certificate');
-    },
-    onProblem: (problem) => log.warn({ error: problem }, 'the webhook keeps its certificate'),
-  });
-  if (clientCaFile === undefined) return stopCertificate;
-  const stopAuthority = followFiles({
-    directory: dirname(clientCaFile),
-    read: () => readClientCA(clientCaFile),
-    current: current.clientCA,
-    isSame: (one, other) => one === other,
-    pollMilliseconds,
-    onChange: (clientCA) => {
-      change({ clientCA });
-      log.info({}, 'the webhook takes the client certificates of another authority');
-    },
-    onProblem: (problem) => log.warn({ error: problem }, 'the webhook keeps the authority of its clients'),
-  });
-  return () => {
-    stopCertificate();
-    stopAuthority();
+  const renewed = ({ validTo }: Certificate): void =>
+    log.info({ validTo: validTo.toISOString() }, 'the webhook has a new certificate');
+  const another = (): void => log.info({}, 'the webhook takes the client certificates of another authority');
+  let isLooking = false;
+  const lookAtBoth = async (): Promise<void> => {
+    if (isLooking) return;
+    isLooking = true;
+    await look('certificate', () => readCertificate(certDir), renewed, 'the webhook keeps its certificate');
+    if (clientCaFile !== undefined) {
+      await look(
+        'clientCA',
+        () => readClientCA(clientCaFile),
+        another,
+        'the webhook keeps the authority of its clients',
+      );
+    }
+    isLooking = false;
   };
+  const poll = setInterval(() => void lookAtBoth(), pollMilliseconds);
+  poll.unref();
+  return () => clearInterval(poll);
+}
+
+/** The webhook's certificate can't be used. The message is a sentence for the operator. */
+export class CertificateError extends Error {
+  override readonly name = 'CertificateError';
+}
+
+/** A certificate chain and its key in PEM, known to belong together. */
+interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+  /** When the first certificate of the chain ends. */
+  readonly validTo: Date;
+}
+
+const certificateFile = 'tls.crt';
+const keyFile = 'tls.key';
+
+/**
+ * Reads `tls.crt` and `tls.key` from a directory, as cert-manager and kubelet put them there. Rejects with a
+ * `CertificateError` when one is missing, isn't PEM, or the two don't belong together, which is also how a pair looks
+ * that is just being replaced.
+ */
+export async function readCertificate(directory: string): Promise<Certificate> {
+  const cert = await readPart(directory, certificateFile);
+  const key = await readPart(directory, keyFile);
+  const certificate = decode(join(directory, certificateFile), 'a certificate in PEM', () => new X509Certificate(cert));
+  const privateKey = decode(join(directory, keyFile), 'a private key in PEM without a passphrase', () =>
+    createPrivateKey(key),
+  );
+  if (!certificate.checkPrivateKey(privateKey)) {
+    throw new CertificateError(
+      `Expected ${keyFile} in ${directory} to be the key of ${certificateFile}, but the two don't belong together.`,
+    );
+  }
+  decode(directory, 'a directory of a certificate chain and its key', () => createSecureContext({ cert, key }));
+  return { cert, key, validTo: new Date(certificate.validTo) };
+}
+
+async function readPart(directory: string, file: string): Promise<string> {
+  return readOr(join(directory, file), (reason) => {
+    const remedy = 'name another directory with --cert-dir, or run without the webhook with --webhook-bind-address=0';
+    return `Expected the webhook's ${file} in ${directory}, but ${reason}; put ${certificateFile} and ${keyFile} there, ${remedy}.`;
+  });
+}
+
+/** Rejects with a `CertificateError` that says why there is nothing to read. */
+async function readOr(file: string, sentence: (reason: string) => string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new CertificateError(sentence(code === 'ENOENT' ? 'there is none' : message));
+  }
+}
+
+function decode<T>(path: string, expected: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new CertificateError(
+      `Expected ${path} to be ${expected}, but it can't be used: ${(error as Error).message}.`,
+    );
+  }
+}
+
+const pemCertificate = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
+
+/**
+ * Reads the certificates, in PEM, of which one has to have issued the API server's client certificate. Rejects with a
+ * `CertificateError` where there is none or one can't be read: a server that takes nobody is better not started.
+ */
+export async function readClientCA(file: string): Promise<string> {
+  const expected = `Expected certificates in PEM at ${file}, given by --client-ca-file,`;
+  const text = await readOr(file, (reason) => `${expected} but ${reason}.`);
+  const certificates = text.match(pemCertificate) ?? [];
+  if (certificates.length === 0) throw new CertificateError(`${expected} got none in it.`);
+  try {
+    certificates.map((certificate) => new X509Certificate(certificate));
+  } catch (error) {
+    throw new CertificateError(`${expected} but one can't be used: ${(error as Error).message}.`);
+  }
+  return text;
 }

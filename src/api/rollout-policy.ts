@@ -1,10 +1,22 @@
 import type { Stored } from '../kube/store.ts';
 import { isObject, type Json, object, text as textOf, whole as wholeOf } from '../moco/json.ts';
 import type { LabelSelector } from '../moco/records.ts';
-import { labelSelector } from './label-selector.ts';
 import { condition } from './rollout-status.ts';
-import { count, generation, type Infer, listBy, ownKind, problemOf, struct, text, whole, written } from './schema.ts';
-import { commonSettings, optional } from './settings.ts';
+import {
+  count,
+  generation,
+  type Infer,
+  labelSelector,
+  listBy,
+  optional,
+  ownKind,
+  problemOf,
+  struct,
+  text,
+  whole,
+  written,
+} from './schema.ts';
+import { commonSettings } from './settings.ts';
 
 // MySQLRolloutPolicy (moco-rollout.io/v1alpha1), cluster-scoped: the settings for many clusters, which live in git.
 

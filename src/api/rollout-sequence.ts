@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { othersStage } from '../core/fleet/stage-counts.ts';
-import { labelSelector } from './label-selector.ts';
 import { condition } from './rollout-status.ts';
 import {
   count,
@@ -8,9 +7,11 @@ import {
   duration,
   generation,
   type Infer,
+  labelSelector,
   listBy,
   listOf,
   oneOf,
+  optional,
   ownKind,
   percentage,
   rules,
@@ -20,7 +21,6 @@ import {
   whole,
   written,
 } from './schema.ts';
-import { optional } from './settings.ts';
 
 // MySQLRolloutSequence (moco-rollout.io/v1alpha1), cluster-scoped: which clusters begin their rollouts first, and how
 // long these have to do well before the next ones begin.

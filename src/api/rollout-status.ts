@@ -9,6 +9,7 @@ import {
   listBy,
   listOf,
   oneOf,
+  optional,
   rules,
   sentence,
   struct,
@@ -17,7 +18,7 @@ import {
   whole,
   written,
 } from './schema.ts';
-import { commonFields, optional, type SettingFields } from './settings.ts';
+import { commonFields, type SettingFields } from './settings.ts';
 
 // The status of a MySQLRollout. Only the controller writes it, always as a whole.
 
@@ -416,6 +417,9 @@ export type SwitchoverTries = Infer<typeof tries>;
 export type HistoryEntry = Infer<typeof historyEntry>;
 export type TemplateChange = Infer<typeof change>;
 export type Condition = Infer<typeof condition>;
+/** Whether a condition is True. */
+export const isTrue = (conditions: readonly Condition[] | undefined, type: string): boolean =>
+  conditions?.some((one) => one.type === type && one.status === 'True') === true;
 /** A value in force, and where it comes from. */
 export interface SettingInForce {
   readonly value: unknown;

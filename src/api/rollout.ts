@@ -2,8 +2,8 @@ import { overridableRules } from '../core/rules/catalogue.ts';
 import type { RolloutProblem } from '../core/snapshot.ts';
 import { clusterKind } from '../moco/names.ts';
 import type { RolloutStatus } from './rollout-status.ts';
-import { type Infer, listBy, oneOf, ownKind, setOf, struct, text, time, whole, written } from './schema.ts';
-import { commonFields, deadlineAfterReady, keepsItsRevision, optional } from './settings.ts';
+import { type Infer, listBy, oneOf, optional, ownKind, setOf, struct, text, time, whole, written } from './schema.ts';
+import { commonFields, deadlineAfterReady, keepsItsRevision } from './settings.ts';
 
 // MySQLRollout (moco-rollout.io/v1alpha1): the user's settings in `spec`, the observed state in `status`. The
 // controller creates a missing one, changes nothing in `spec` but the plugin's overrides that have ended, and replaces

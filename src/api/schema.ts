@@ -14,7 +14,7 @@ export const ownKind = (plural: string, kind: string, namespaced: boolean): Reso
 });
 
 /** Objects from the API server are never changed in place. */
-export type Immutable<T> = T extends readonly (infer Item)[]
+type Immutable<T> = T extends readonly (infer Item)[]
   ? readonly Immutable<Item>[]
   : T extends object
     ? { readonly [Field in keyof T]: Immutable<T[Field]> }
@@ -23,7 +23,7 @@ export type Immutable<T> = T extends readonly (infer Item)[]
 export type Infer<Schema extends z.ZodType> = Immutable<z.infer<Schema>>;
 
 /** Added to a schema or a part of it as `x-kubernetes-validations` of the CRD. */
-export interface Rule {
+interface Rule {
   readonly rule: string;
   readonly message: string;
 }
@@ -84,6 +84,14 @@ export const time = (description: string) =>
 export const struct = <Shape extends z.core.$ZodLooseShape>(shape: Shape, description: string) =>
   z.object(shape, 'an object').meta({ description });
 
+type Optional<Shape extends Readonly<Record<string, z.ZodType>>> = {
+  [Field in keyof Shape]: z.ZodExactOptional<Shape[Field]>;
+};
+
+/** Every field may be left out. */
+export const optional = <Shape extends Readonly<Record<string, z.ZodType>>>(all: Shape): Optional<Shape> =>
+  Object.fromEntries(Object.entries(all).map(([field, schema]) => [field, schema.exactOptional()])) as Optional<Shape>;
+
 /**
  * An object whose only writer replaces it as a whole: `metadata.managedFields` names it and none of its fields, which
  * halves the size of the whole object.
@@ -100,30 +108,24 @@ export const listOf = <Item extends z.ZodType>(item: Item, maxItems: number, des
 
 /** A list of plain values, each once. */
 export const setOf = <Item extends z.ZodType>(item: Item, minItems: number, maxItems: number, description: string) =>
-  z
-    .array(item, 'a list')
+  listOf(item, maxItems, description)
     .min(minItems, `a list of at least ${minItems}`)
-    .max(maxItems, `a list of at most ${maxItems}`)
-    .superRefine((items, context) => {
-      const index = items.findIndex((value, at) => items.indexOf(value) !== at);
-      const message = 'different from every other value in the list';
-      if (index >= 0) context.addIssue({ code: 'custom', path: [index], message });
-    })
+    .superRefine(eachOnce())
     .meta({ 'x-kubernetes-list-type': 'set', description });
 
 /** A list with one entry for each value of a field. */
-export function listBy<Item extends z.ZodType>(key: string, item: Item, maxItems: number, description: string) {
-  return z
-    .array(item, 'a list')
-    .max(maxItems, `a list of at most ${maxItems}`)
-    .superRefine((items, context) => {
-      const keys = items.map((one) => (one as Readonly<Record<string, unknown>>)[key]);
-      const index = keys.findIndex((value, at) => keys.indexOf(value) !== at);
-      const message = `different from every other ${key} in the list`;
-      if (index >= 0) context.addIssue({ code: 'custom', path: [index, key], message });
-    })
+export const listBy = <Item extends z.ZodType>(key: string, item: Item, maxItems: number, description: string) =>
+  listOf(item, maxItems, description)
+    .superRefine(eachOnce(key))
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key], description });
-}
+
+/** Refuses an item that equals an earlier one, or whose field does. */
+const eachOnce = (key?: string) => (items: readonly unknown[], context: z.RefinementCtx) => {
+  const values = items.map((one) => (key === undefined ? one : (one as Readonly<Record<string, unknown>>)[key]));
+  const index = values.findIndex((value, at) => values.indexOf(value) !== at);
+  const message = `different from every other ${key ?? 'value'} in the list`;
+  if (index >= 0) context.addIssue({ code: 'custom', path: key === undefined ? [index] : [index, key], message });
+};
 
 const longestQuotedCharacters = 80;
 
@@ -150,7 +152,7 @@ const durationPattern = '^([0-9]{1,4}h)?([0-9]{1,5}m)?([0-9]{1,7}s)?$';
 const longestSeconds = 9_999_999;
 const expectedDuration = 'a duration such as "90s", "5m" or "24h", or a whole number of seconds';
 
-export type Duration = string | number;
+type Duration = string | number;
 
 /** The seconds of a duration such as `1h30m`, or of a number of seconds. `null` if it is neither. */
 export function secondsOf(value: unknown): number | null {
@@ -173,3 +175,42 @@ export const duration = (description: string) =>
       pattern: durationPattern,
       description,
     });
+
+const label = z.string('a text').max(63, 'a text of up to 63 characters');
+const needsValues: readonly string[] = ['In', 'NotIn'];
+
+const requirement = struct(
+  {
+    key: text(317, 'The name of the label.'),
+    operator: oneOf(['In', 'NotIn', 'Exists', 'DoesNotExist'], 'How the value of the label relates to the values.'),
+    values: listOf(
+      label.meta({ description: 'A value of the label.' }),
+      64,
+      'The values: at least one for In and NotIn, none for Exists and DoesNotExist.',
+    ).exactOptional(),
+  },
+  'A condition on a label.',
+)
+  .refine(({ operator, values = [] }) => needsValues.includes(operator) === values.length > 0, {
+    path: ['values'],
+    message: 'at least one value for In and NotIn, and none for Exists and DoesNotExist',
+  })
+  .meta({
+    ...rules({
+      rule: "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
+      message: 'In and NotIn need at least one value, Exists and DoesNotExist take none',
+    }),
+    description: 'A condition on a label.',
+  });
+
+/** A selector by labels, as Kubernetes has it. */
+export const labelSelector = (description: string) =>
+  struct(
+    optional({
+      matchLabels: z
+        .record(z.string(), label.meta({ description: 'The value of the label.' }), 'an object')
+        .meta({ maxProperties: 64, description: 'Labels that must be present with exactly these values.' }),
+      matchExpressions: listOf(requirement, 64, 'Conditions on labels, all of which must hold.'),
+    }),
+    description,
+  ).meta({ 'x-kubernetes-map-type': 'atomic', description });

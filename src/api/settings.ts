@@ -1,4 +1,3 @@
-import * as z from 'zod';
 import { defaultPolicy, type MaxUnavailable, type RolloutPolicy } from '../core/policy.ts';
 import { checkFields } from './check-settings.ts';
 import { inPlaceField } from './in-place-settings.ts';
@@ -9,6 +8,7 @@ import {
   flag,
   type Infer,
   oneOf,
+  optional,
   percentage,
   rules,
   struct,
@@ -148,14 +148,6 @@ const shape = {
   ...checkFields,
   inPlace: inPlaceField,
 };
-
-type Optional<Shape extends Readonly<Record<string, z.ZodType>>> = {
-  [Field in keyof Shape]: z.ZodExactOptional<Shape[Field]>;
-};
-
-/** Every field may be left out. */
-export const optional = <Shape extends Readonly<Record<string, z.ZodType>>>(all: Shape): Optional<Shape> =>
-  Object.fromEntries(Object.entries(all).map(([field, schema]) => [field, schema.exactOptional()])) as Optional<Shape>;
 
 export type SettingFields = typeof shape;
 

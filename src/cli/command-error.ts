@@ -36,3 +36,43 @@ interface Dependencies {
 export function sentenceOf({ message }: ApiError): string {
   return message.replace(/\b[A-Z]+ \/\S+: (\d+ )?[A-Za-z]+: /g, '');
 }
+
+/** Names with a larger distance, relative to their length, are not suggested. */
+const furthestShare = 0.5;
+const mostNames = 3;
+
+/** The names that the user may have meant, the nearest first. */
+function nearest(wanted: string, names: readonly string[]): readonly string[] {
+  const asTyped = wanted.toLowerCase();
+  const furthest = Math.max(1, Math.floor(wanted.length * furthestShare));
+  return [...new Set(names)]
+    .map((name) => {
+      const other = name.toLowerCase();
+      const contained = asTyped !== '' && (other.includes(asTyped) || asTyped.includes(other));
+      return { name, edits: contained ? 1 : distance(asTyped, other) };
+    })
+    .filter(({ edits }) => edits <= furthest)
+    .toSorted((one, other) => one.edits - other.edits || (one.name < other.name ? -1 : 1))
+    .slice(0, mostNames)
+    .map(({ name }) => name);
+}
+
+/** ` (did you mean x or y?)`, or an empty text. */
+export function didYouMean(wanted: string, names: readonly string[]): string {
+  const near = nearest(wanted, names);
+  return near.length === 0 ? '' : ` (did you mean ${near.join(' or ')}?)`;
+}
+
+/** The Levenshtein distance: the smallest number of characters to insert, delete or replace. */
+function distance(one: string, other: string): number {
+  let before = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let row = 0; row < one.length; row++) {
+    const now = [row + 1];
+    for (let column = 0; column < other.length; column++) {
+      const replaced = (before[column] ?? 0) + (one[row] === other[column] ? 0 : 1);
+      now.push(Math.min(replaced, (before[column + 1] ?? 0) + 1, (now[column] ?? 0) + 1));
+    }
+    before = now;
+  }
+  return before[other.length] ?? 0;
+}

@@ -3,8 +3,13 @@ import manifest from '../../package.json' with { type: 'json' };
 import { UsageError } from '../failure.ts';
 import { type Given, openSession } from './cluster/session.ts';
 import { explainCommandFailure } from './command-error.ts';
-import { type CliCommand, type CommandOption, connectionOptions } from './commands/command.ts';
-import { commandFirst, plainNames } from './commands/command-line.ts';
+import {
+  type CliCommand,
+  type CommandOption,
+  commandFirst,
+  connectionOptions,
+  plainNames,
+} from './commands/command.ts';
 import { commandGroups, commands } from './commands/commands.ts';
 import { complete } from './commands/completion.ts';
 import type { Host } from './host.ts';
@@ -92,7 +97,7 @@ function describeOne(
   command.summary(summary).description(help === undefined ? `${summary}.` : `${summary}.\n\n${help}`);
   if (examples) command.addHelpText('after', examplesOf(examples, host));
   for (const option of options) add(command, option);
-  if (!connects) return;
+  if (connects === false) return;
   command.optionsGroup('Connection options:');
   for (const option of connectionOptions) add(command, option);
 }
@@ -116,7 +121,7 @@ function namesOf(parameters: readonly unknown[]): readonly string[] {
 async function runCommand(command: CliCommand, names: readonly string[], given: Given, host: Host): Promise<number> {
   let dependencies = { server: '', requestTimeoutSeconds: 0 };
   try {
-    if (!command.connects) return await command.run(host, names, given);
+    if (command.connects === false) return await command.run(host, names, given);
     const session = openSession(given, host);
     dependencies = session;
     try {

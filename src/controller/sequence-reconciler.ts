@@ -4,7 +4,7 @@ import { isConflict, isNotFound } from '../kube/api-error.ts';
 import type { EventRecorder } from '../kube/event-recorder.ts';
 import type { RunResult } from '../kube/work-queue.ts';
 import type { World } from '../kube/world.ts';
-import type { FleetMetrics } from '../telemetry/fleet-metrics.ts';
+import type { FleetMetrics } from '../telemetry/metrics.ts';
 import type { Stages } from './fleet/sequence-stages.ts';
 import { sequenceChangesAt, sequenceEvents, sequenceNumbers, sequenceStatus } from './fleet/sequence-status.ts';
 import type { StatusClient } from './status/status-client.ts';

@@ -1,5 +1,4 @@
 import type { InPlaceUpdate } from './in-place-changes.ts';
-import { atOpening } from './maintenance.ts';
 import { mysqldOf } from './member.ts';
 import { justCreated } from './on-demand-facts.ts';
 import type { ClusterFacts, ClusterSnapshot, ContainerFacts, MemberFacts, StatefulSetFacts } from './snapshot.ts';
@@ -182,12 +181,6 @@ export const withStatefulSet = (snapshot: ClusterSnapshot, change: Partial<State
   ...snapshot,
   statefulSet: snapshot.statefulSet && { ...snapshot.statefulSet, ...change },
 });
-
-/** At an opening that a hold has named; `null` without one. */
-export const atOpeningOf = (snapshot: ClusterSnapshot, opensAt: string | null): ClusterSnapshot | null =>
-  snapshot.maintenance === null || opensAt === null
-    ? null
-    : { ...snapshot, maintenance: atOpening(snapshot.maintenance, opensAt) };
 
 /** The kubelet has made the resize that is under way. */
 export const resized = (inPlace: InPlaceUpdate | null): InPlaceUpdate | null =>

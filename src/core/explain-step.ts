@@ -1,6 +1,5 @@
 import type { ContainerResources, InPlaceChange } from './in-place-changes.ts';
-import type { Step } from './step.ts';
-import { restoreRules, stepRules, undemoteReasons } from './step.ts';
+import { restoreRules, type Step, stepRules, undemoteReasons } from './step.ts';
 
 /** What the step does, in a sentence for Events and logs. */
 export function explainStep(step: Step): string {

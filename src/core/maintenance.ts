@@ -118,14 +118,13 @@ const without = (open: readonly Interval[], blackout: Blackout): readonly Interv
 const earlier = (one: Moment, other: Moment): Moment => (one.inSeconds <= other.inSeconds ? one : other);
 const later = (one: Moment, other: Moment): Moment => (one.inSeconds >= other.inSeconds ? one : other);
 
-/** The facts at an opening that a hold has named. */
-export function atOpening(maintenance: MaintenanceFacts, at: string): MaintenanceFacts {
-  const { windows, restartWindows, blackouts } = maintenance;
+/** How long it takes until an opening that a hold has named. */
+export function secondsUntil({ windows, restartWindows, blackouts }: MaintenanceFacts, opensAt: string): number {
   const openings = [
     ...[...(windows ?? []), ...(restartWindows ?? [])].map(({ from }) => from),
     ...blackouts.map(({ until }) => until),
   ];
-  return afterSeconds(maintenance, openings.find((one) => one.at === at)?.inSeconds ?? 0);
+  return openings.find(({ at }) => at === opensAt)?.inSeconds ?? 0;
 }
 
 /** The facts that much later. */

@@ -3,8 +3,7 @@ import { backoffMilliseconds, delay } from './delay.ts';
 import { path, type ResourceKind, type ResourcePlace } from './resource.ts';
 import { linesOf, textOf } from './text.ts';
 import { TimeLimit } from './time-limit.ts';
-import type { Reservation } from './token-bucket.ts';
-import { type Priority, TokenBucket } from './token-bucket.ts';
+import { type Priority, type Reservation, TokenBucket } from './token-bucket.ts';
 import type { ExchangeRequest, ExchangeResponse, World } from './world.ts';
 
 export type { Priority } from './token-bucket.ts';

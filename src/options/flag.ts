@@ -1,5 +1,5 @@
 import { UsageError } from '../failure.ts';
-import { type BindAddress, parseBindAddress } from '../telemetry/listen.ts';
+import { type BindAddress, parseBindAddress } from '../telemetry/http-server.ts';
 
 /** What became of the text of a flag. `expected` goes into "Expected `--flag` to be …". */
 export type Parsed<T> =

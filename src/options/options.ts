@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { UsageError } from '../failure.ts';
-import { showBindAddress } from '../telemetry/listen.ts';
+import { showBindAddress } from '../telemetry/http-server.ts';
 import { type Flag, read } from './flag.ts';
 import { flags, type Options } from './flags.ts';
 

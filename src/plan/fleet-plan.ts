@@ -108,14 +108,7 @@ const forOthers: ReadonlySet<Span['what']> = new Set<HoldRule>([
  * another cluster, what that one did. The causes that cost most come first.
  */
 export function criticalPath({ from, clusters }: FleetPlan): readonly Cause[] {
-  const seconds = new Map<Span['what'], number>();
-  const concerned = new Map<Span['what'], Map<string, number>>();
-  const count = (what: Span['what'], duration: number, cluster: PlannedCluster): void => {
-    seconds.set(what, (seconds.get(what) ?? 0) + duration);
-    const own = concerned.get(what) ?? new Map<string, number>();
-    const key = `${cluster.namespace}/${cluster.name}`;
-    concerned.set(what, own.set(key, (own.get(key) ?? 0) + duration));
-  };
+  const taken = new Map<Span['what'], Map<string, number>>();
   const ended = clusters.filter(isEnded).toSorted((one, other) => other.endsAt - one.endsAt);
   let [current] = ended;
   let until = current?.endsAt ?? from;
@@ -125,16 +118,19 @@ export function criticalPath({ from, clusters }: FleetPlan): readonly Cause[] {
     const begin = Math.max(span.from, from);
     const before = forOthers.has(span.what) ? endedBetween(ended, current, begin, until) : undefined;
     const since = before?.endsAt ?? begin;
-    if (since < until) count(span.what, until - since, current);
+    if (since < until) {
+      const own = taken.get(span.what) ?? new Map<string, number>();
+      const key = `${current.namespace}/${current.name}`;
+      taken.set(span.what, own.set(key, (own.get(key) ?? 0) + until - since));
+    }
     until = since;
     current = before ?? current;
   }
-  return [...seconds]
-    .map(([what, duration]) => {
-      const [[longest] = [''], ...others] = [...(concerned.get(what) ?? [])].toSorted(
-        ([, one], [, other]) => other - one,
-      );
-      return { what, seconds: duration, clusters: others.length + 1, longest };
+  return [...taken]
+    .map(([what, own]) => {
+      const [[longest] = ['']] = [...own].toSorted(([, one], [, other]) => other - one);
+      const seconds = [...own.values()].reduce((sum, one) => sum + one, 0);
+      return { what, seconds, clusters: own.size, longest };
     })
     .toSorted((one, other) => other.seconds - one.seconds);
 }

@@ -83,12 +83,12 @@ export class RolloutMetrics extends Declared {
     'moco_rollout_stale_members',
     'Members of a cluster whose revision is not the update revision.',
   );
-  readonly #hold = this.ofClusters(
+  readonly hold = this.ofClusters(
     'moco_rollout_hold_since_timestamp_seconds',
     'Since when the rule holds the rollout of a cluster; no series while nothing holds it.',
     'rule',
   );
-  readonly #noMaintenanceWindow = this.ofClusters(
+  readonly noMaintenanceWindow = this.ofClusters(
     'moco_rollout_no_maintenance_window',
     'No maintenance window of the next 30 days is long enough for the primary of a cluster; no series otherwise.',
   );
@@ -96,7 +96,7 @@ export class RolloutMetrics extends Declared {
     'moco_rollout_maintenance_opens_timestamp_seconds',
     'When the next step of a rollout may begin that waits for a maintenance window or the end of a blackout.',
   );
-  readonly #failingChecks = this.ofClusters(
+  readonly failingChecks = this.ofClusters(
     'moco_rollout_check_failing',
     'A check of a cluster fails and holds its rollout, or a later stage; no series otherwise.',
     'check',
@@ -128,7 +128,7 @@ export class RolloutMetrics extends Declared {
     'moco_cluster_last_partition_updated',
     'When this program last lowered the partition of the StatefulSet, in Unix seconds.',
   );
-  readonly #stalled = this.ofClusters(
+  readonly stalled = this.ofClusters(
     'moco_rollout_stalled',
     'Condition Stalled of the MySQLRollout is True, with its reason: 1; no series otherwise.',
     'reason',
@@ -216,25 +216,6 @@ export class RolloutMetrics extends Declared {
     const counts = Object.entries(countByState).map(([state, count]) => [labelValue(state), count]);
     this.#members.set(cluster, Object.fromEntries(counts));
     this.#staleMembers.set(cluster, stale);
-  }
-
-  /** The one hold of a cluster, or `null` when there is none. */
-  setHold(cluster: ClusterName, hold: { readonly rule: string; readonly sinceSeconds: number } | null): void {
-    this.#hold.set(cluster, hold && { [hold.rule]: hold.sinceSeconds });
-  }
-
-  /** The reason for which the rollout of a cluster is stalled, or `null`. */
-  setStalled(cluster: ClusterName, reason: string | null): void {
-    this.#stalled.set(cluster, reason === null ? null : { [reason]: 1 });
-  }
-
-  setMaintenanceWindow(cluster: ClusterName, isLongEnough: boolean): void {
-    this.#noMaintenanceWindow.set(cluster, isLongEnough ? null : 1);
-  }
-
-  /** The checks that fail and hold. */
-  setFailingChecks(cluster: ClusterName, checks: readonly string[]): void {
-    this.#failingChecks.set(cluster, Object.fromEntries(checks.map((check) => [check, 1])));
   }
 
   /** Takes away every series that names the cluster. */

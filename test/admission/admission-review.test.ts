@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { answerReview as answer, type ReviewAnswer } from '../../src/admission/admission-review.ts';
-import { mutateStatefulSetPath, reviewers } from '../../src/admission/reviewers.ts';
+import { answerReview as answer, type ReviewAnswer } from '../../src/admission/answer.ts';
+import { mutateStatefulSetPath, reviewers } from '../../src/admission/mutations.ts';
 import { reviewOf, statefulSet } from './review.ts';
 
 describe('an AdmissionReview', () => {

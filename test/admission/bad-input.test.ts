@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { bodyLimitBytes } from '../../src/admission/answer.ts';
-import { mutatePartitionPath, mutateStatefulSetPath } from '../../src/admission/reviewers.ts';
+import { mutatePartitionPath, mutateStatefulSetPath } from '../../src/admission/mutations.ts';
 import { type RunningWebhook, startWebhook } from '../../src/admission/server.ts';
 import { type MadeCertificate, makeDirectory, putCertificate } from './certificates.ts';
 import { json, post, type Received, sentenceOf } from './post.ts';

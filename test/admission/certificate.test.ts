@@ -1,8 +1,13 @@
 import { copyFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Certificate, CertificateError, readCertificate } from '../../src/admission/certificate.ts';
-import { followFiles } from '../../src/admission/follow-files.ts';
+import {
+  CertificateError,
+  followTls,
+  readCertificate,
+  readTls,
+  type ServingTls,
+} from '../../src/admission/serving-tls.ts';
 import { makeDirectory, putCertificate } from './certificates.ts';
 
 describe('the webhook’s certificate', () => {
@@ -50,7 +55,7 @@ describe('the webhook’s certificate', () => {
     }
   });
 
-  it('is noticed when kubelet swaps the link to it, however long polling would take', async () => {
+  it('is noticed when kubelet swaps the link to it', async () => {
     for (const version of ['..1', '..2']) {
       await mkdir(join(directory.path, version));
       await putCertificate(join(directory.path, version), version);
@@ -59,33 +64,26 @@ describe('the webhook’s certificate', () => {
     await symlink(join('..data', 'tls.crt'), join(directory.path, 'tls.crt'));
     await symlink(join('..data', 'tls.key'), join(directory.path, 'tls.key'));
     const second = await readCertificate(join(directory.path, '..2'));
-    const changed = Promise.withResolvers<Certificate>();
-    const stop = await follow({ onChange: changed.resolve, pollMilliseconds: 3_600_000 });
+    const { changed, stop } = await follow();
     await symlink('..2', join(directory.path, '..data_tmp'));
     await rename(join(directory.path, '..data_tmp'), join(directory.path, '..data'));
-    expect((await changed.promise).cert).to.equal(second.cert);
+    expect((await changed).certificate.cert).to.equal(second.cert);
     stop();
   });
 
   it('stays until a valid replacement exists, which is logged once', async () => {
     await putCertificate(directory.path, 'one');
-    const problems: CertificateError[] = [];
+    const problems: string[] = [];
     const reported = Promise.withResolvers<void>();
-    const changed = Promise.withResolvers<Certificate>();
-    const stop = await follow({
-      onChange: changed.resolve,
-      onProblem: (found) => {
-        problems.push(found);
-        reported.resolve();
-      },
-      pollMilliseconds: 5,
+    const { changed, stop } = await follow((problem) => {
+      problems.push(problem);
+      reported.resolve();
     });
     await rm(join(directory.path, 'tls.crt'));
     await reported.promise;
     const { cert } = await putCertificate(directory.path, 'two');
-    expect((await changed.promise).cert).to.equal(cert);
-    const missing = problems.filter(({ message }) => message.includes('there is none'));
-    expect(missing).to.have.length(1);
+    expect((await changed).certificate.cert).to.equal(cert);
+    expect(problems.filter((problem) => problem.includes('there is none'))).to.have.length(1);
     stop();
   });
 
@@ -95,19 +93,12 @@ describe('the webhook’s certificate', () => {
     return (thrown as CertificateError).message;
   }
 
-  async function follow(how: {
-    onChange: (certificate: Certificate) => void;
-    onProblem?: (problem: CertificateError) => void;
-    pollMilliseconds: number;
-  }): Promise<() => void> {
-    const current = await readCertificate(directory.path);
-    return followFiles({
-      directory: directory.path,
-      read: () => readCertificate(directory.path),
-      current,
-      isSame: (one, other) => one.cert === other.cert,
-      onProblem: () => {},
-      ...how,
-    });
+  async function follow(onProblem: (problem: string) => void = () => {}) {
+    const sources = { certDir: directory.path };
+    const { promise: changed, resolve: onChange } = Promise.withResolvers<ServingTls>();
+    const warn = ({ error }: { readonly error?: unknown }): void => onProblem(String(error));
+    const log = { info: () => {}, warn, error: () => {} };
+    const current = await readTls(sources);
+    return { changed, stop: followTls({ sources, current, pollMilliseconds: 5, onChange, log }) };
   }
 });

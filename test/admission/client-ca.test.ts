@@ -1,8 +1,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { CertificateError, readClientCA } from '../../src/admission/certificate.ts';
 import { type RunningWebhook, startWebhook } from '../../src/admission/server.ts';
+import { CertificateError, readClientCA } from '../../src/admission/serving-tls.ts';
 import { type MadeCertificate, makeDirectory, putCertificate } from './certificates.ts';
 import { post, type Received } from './post.ts';
 import { reviewOf } from './review.ts';
@@ -107,7 +107,13 @@ describe('a webhook that serves only the clients of a CA', () => {
     const tell = (_: object, message: string): void => reported(message);
     const log = { info: tell, warn: tell, error: tell };
     const address = { host: '127.0.0.1', port: 0 };
-    return startWebhook({ address, certDir: serving.path, clientCaFile: caFile(), log });
+    return startWebhook({
+      address,
+      certDir: serving.path,
+      clientCaFile: caFile(),
+      log,
+      certificatePollMilliseconds: 10,
+    });
   }
 
   function heard(expected: string): Promise<void> {

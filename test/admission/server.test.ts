@@ -3,9 +3,9 @@ import { connect as connectPlainly } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { expect } from 'chai';
 import { bodyLimitBytes } from '../../src/admission/answer.ts';
-import { CertificateError } from '../../src/admission/certificate.ts';
 import { type RunningWebhook, startWebhook } from '../../src/admission/server.ts';
-import { ListenError } from '../../src/telemetry/listen.ts';
+import { CertificateError } from '../../src/admission/serving-tls.ts';
+import { ListenError } from '../../src/telemetry/http-server.ts';
 import { type MadeCertificate, makeDirectory, putCertificate } from './certificates.ts';
 import { json, post as postTo, type Received, type Sent, sentenceOf } from './post.ts';
 import { reviewOf } from './review.ts';
@@ -216,7 +216,14 @@ describe('the webhook over TLS', () => {
   });
 
   function start(more: { requestTimeoutMilliseconds?: number } = {}): Promise<RunningWebhook> {
-    return startWebhook({ address: { host: '127.0.0.1', port: 0 }, certDir: directory.path, log, onAnswered, ...more });
+    return startWebhook({
+      address: { host: '127.0.0.1', port: 0 },
+      certDir: directory.path,
+      log,
+      onAnswered,
+      certificatePollMilliseconds: 10,
+      ...more,
+    });
   }
 
   function openSocket(options: object = {}): Promise<TLSSocket> {

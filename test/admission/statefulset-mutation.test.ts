@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { anything, assert, property } from 'fast-check';
-import { mutateStatefulSet } from '../../src/admission/statefulset-mutation.ts';
+import { mutateStatefulSet } from '../../src/admission/mutations.ts';
 
 const labels = { 'moco-rollout.io/strategy': 'OnDelete', 'app.kubernetes.io/created-by': 'moco' };
 const forced = { 'moco.cybozu.com/force-rolling-update': 'true' };

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import type { Browser } from 'playwright-core';
 import { rolloutKind } from '../../src/api/rollout.ts';
-import { fleetClusters } from '../../src/cli/html/fleet-figures.ts';
+import { fleetClusters } from '../../src/cli/html/figures.ts';
 import { fleetPage } from '../../src/cli/html/fleet-page.ts';
 import { FakeCluster } from '../cli/fake-cluster.ts';
 import { fleetNow, recordedFleet } from '../cli/recorded-fleet.ts';

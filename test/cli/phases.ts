@@ -1,7 +1,6 @@
 import { clusterKind, forceRollingUpdateAnnotation, releasedAnnotation } from '../../src/moco/names.ts';
 import { appliedBy, mysqlCluster } from '../controller/moco-objects.ts';
-import type { Patch } from '../controller/object-server.ts';
-import { heldBack } from '../controller/object-server.ts';
+import { heldBack, type Patch } from '../controller/object-server.ts';
 import type { FakeCluster } from './fake-cluster.ts';
 
 /** How a cluster comes to be in a phase, by the real controller. Every member is stale at first. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { Options } from '../../src/options/flags.ts';
 import { parseOptions } from '../../src/options/options.ts';
-import type { BindAddress } from '../../src/telemetry/listen.ts';
+import type { BindAddress } from '../../src/telemetry/http-server.ts';
 import { isHook, type Manifest } from '../config/manifests.ts';
 import type { ControlPlane } from '../support/control-plane/control-plane.ts';
 import { freePort } from '../support/control-plane/free-port.ts';

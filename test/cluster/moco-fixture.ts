@@ -1,8 +1,7 @@
 import { isNotFound } from '../../src/kube/api-error.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { path } from '../../src/kube/resource.ts';
-import type { World } from '../../src/kube/world.ts';
-import { realWorld } from '../../src/kube/world.ts';
+import { realWorld, type World } from '../../src/kube/world.ts';
 import {
   type ControlPlane,
   type ControlPlaneOptions,

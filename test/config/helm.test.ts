@@ -7,8 +7,7 @@ import { rolloutKind } from '../../src/api/rollout.ts';
 import { policyKind } from '../../src/api/rollout-policy.ts';
 import { sequenceKind } from '../../src/api/rollout-sequence.ts';
 import { partitionDrivers } from '../../src/controller/facts/mode.ts';
-import { featureGates } from '../../src/options/feature-gates.ts';
-import { flags, logFormats, logLevels, strategies } from '../../src/options/flags.ts';
+import { featureGates, flags, logFormats, logLevels, strategies } from '../../src/options/flags.ts';
 import { chartDirectory } from './manifests.ts';
 
 // What the chart renders is compared with the other manifests in test/cluster/helm.test.ts.

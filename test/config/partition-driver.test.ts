@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { mutatePartitionPath } from '../../src/admission/reviewers.ts';
+import { mutatePartitionPath } from '../../src/admission/mutations.ts';
 import {
   createdByLabel,
   createdByMoco,

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { MySQLRollout } from '../../src/api/rollout.ts';
-import { rolloutKind } from '../../src/api/rollout.ts';
+import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
 import { dailyWindow } from '../support/daily-window.ts';
 import { Bench, member, type Process } from './bench.ts';
 

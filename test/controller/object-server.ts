@@ -1,5 +1,5 @@
+import { mutateStatefulSet } from '../../src/admission/mutations.ts';
 import type { AdmittedStatefulSet } from '../../src/admission/stateful-set.ts';
-import { mutateStatefulSet } from '../../src/admission/statefulset-mutation.ts';
 import {
   apiVersion,
   nodes,

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { PlannedCluster, Span } from '../../src/plan/fleet-plan.ts';
-import { criticalPath } from '../../src/plan/fleet-plan.ts';
+import { criticalPath, type PlannedCluster, type Span } from '../../src/plan/fleet-plan.ts';
 
 /** A cluster that does these things from 0 on, each for so many seconds. */
 function cluster(name: string, ...does: readonly (readonly [Span['what'], number])[]): PlannedCluster {

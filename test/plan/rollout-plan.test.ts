@@ -4,7 +4,8 @@ import { decide } from '../../src/core/decide.ts';
 import { neverInPlace } from '../../src/core/in-place-changes.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
-import { type PlanEntry, plan } from '../../src/plan/rollout-plan.ts';
+import { type Plan, plan } from '../../src/plan/rollout-plan.ts';
+import type { PlanEntry } from '../../src/plan/simulated-cluster.ts';
 import { absurdSnapshot, anyPolicy, plausibleSnapshot } from '../core/arbitrary-snapshot.ts';
 import { appeared, type ClusterBuilder, cluster, fleetFailing } from '../core/cluster-builder.ts';
 import { member } from '../core/member-builder.ts';
@@ -12,9 +13,12 @@ import { member } from '../core/member-builder.ts';
 const stale = (replicas = 3): ClusterBuilder => cluster(replicas).templateChanged();
 const lastOne = (): ClusterBuilder => cluster(3).members(member(0).stale());
 
+const planOf = (snapshot: ClusterSnapshot, policy: RolloutPolicy): Plan =>
+  plan({ snapshot, policy, memberSeconds: 100 });
+
 /** Each line of a plan in a few words, and how it ends. */
 function reported(given: ClusterBuilder | ClusterSnapshot, settings: Partial<RolloutPolicy> = {}): string[] {
-  const { entries, stopsAt } = plan('facts' in given ? given.facts() : given, { ...defaultPolicy, ...settings });
+  const { entries, stopsAt } = planOf('facts' in given ? given.facts() : given, { ...defaultPolicy, ...settings });
   return [...entries.map(line), stopsAt === null ? 'done' : `stops at ${stopsAt.rule}`];
 }
 
@@ -194,13 +198,24 @@ describe('the plan of a rollout', () => {
     it(sentence, () => expect(reported(given, settings)).to.deep.equal(expected));
   }
   it('counts the switchovers', () => {
-    expect(plan(stale().facts(), defaultPolicy).switchovers).to.equal(1);
-    expect(plan(stale(1).facts(), defaultPolicy).switchovers).to.equal(0);
+    expect(planOf(stale().facts(), defaultPolicy).switchovers).to.equal(1);
+    expect(planOf(stale(1).facts(), defaultPolicy).switchovers).to.equal(0);
     const atTheTop = stale().primaryAt(2).atPartition(3).facts();
-    expect(plan(atTheTop, { ...defaultPolicy, mode: 'Partition' }).switchovers).to.equal(2);
+    expect(planOf(atTheTop, { ...defaultPolicy, mode: 'Partition' }).switchovers).to.equal(2);
+  });
+  it('counts the members that are taken, by whomever', () => {
+    const taken = (given: ClusterBuilder, settings: Partial<RolloutPolicy> = {}): number =>
+      planOf(given.facts(), { ...defaultPolicy, ...settings }).members;
+    expect(taken(cluster(3))).to.equal(0);
+    expect(taken(stale())).to.equal(3);
+    expect(taken(stale().members(member(1).down('ErrImagePull')))).to.equal(3);
+    expect(taken(stale().atPartition(3), { mode: 'Partition' })).to.equal(3);
+    for (const partition of [3, 0]) expect(taken(stale().atPartition(partition), { mode: 'MOCO' })).to.equal(3);
+    expect(taken(changeable(), inPlace)).to.equal(0);
+    expect(taken(changeable('slow-log'), inPlace)).to.equal(3);
   });
   it('names what a user would have to do with a hold', () => {
-    const { stopsAt } = plan(stale().facts(), { ...defaultPolicy, primaryUpdatePolicy: 'Manual' });
+    const { stopsAt } = planOf(stale().facts(), { ...defaultPolicy, primaryUpdatePolicy: 'Manual' });
     expect(stopsAt).to.deep.equal({ rule: 'AwaitingApproval', member: 0, revision: '7966559688' });
   });
 });
@@ -321,7 +336,7 @@ describe('waits that a plan leaves out', () => {
 
 describe('a simulated member', () => {
   it('has its own name', () => {
-    const { entries } = plan(stale(5).missing(1, 3).atPartition(5).facts(), { ...defaultPolicy, mode: 'Partition' });
+    const { entries } = planOf(stale(5).missing(1, 3).atPartition(5).facts(), { ...defaultPolicy, mode: 'Partition' });
     const steps = entries.flatMap((entry) => (entry.kind === 'step' ? [entry.step] : []));
     const names = steps.flatMap((step) => ('targets' in step ? step.targets.map(({ name }) => name) : []));
     expect(names).to.deep.equal(['moco-test-4', 'moco-test-2', 'moco-test-0']);
@@ -357,13 +372,13 @@ describe('every plan', () => {
     it(`ends within its bound, and begins with the current decision: ${kind} facts`, () => {
       fc.assert(
         fc.property(snapshots, anyPolicy, (snapshot, policy) => {
-          const { entries, stopsAt, switchovers } = plan(snapshot, policy);
+          const { entries, stopsAt, switchovers } = planOf(snapshot, policy);
           const { step, hold } = decide(snapshot, policy);
           const [first] = entries;
           expect(entries.length).to.be.at.most(Math.max(0, 12 * (snapshot.cluster.replicas + 2)) + 1 || 0);
           expect(switchovers).to.equal(entries.filter((entry) => entry.kind === 'switchover').length);
-          if (hold === null && step.kind !== 'none') expect(first).to.deep.equal({ kind: 'step', step });
-          else if (first) expect(first).to.deep.equal({ kind: 'wait', hold });
+          if (hold === null && step.kind !== 'none') expect(first).to.deep.include({ kind: 'step', step });
+          else if (first) expect(first).to.deep.include({ kind: 'wait', hold });
           else expect(stopsAt).to.deep.equal(hold);
         }),
         inFull,
@@ -374,7 +389,7 @@ describe('every plan', () => {
     fc.assert(
       fc.property(plausibleSnapshot, anyPolicy, (snapshot, policy) => {
         const before = structuredClone(snapshot);
-        plan(snapshot, policy);
+        planOf(snapshot, policy);
         expect(snapshot).to.deep.equal(before);
       }),
       inFull,
@@ -395,7 +410,7 @@ describe('every plan', () => {
   it('of a healthy cluster ends with nothing due, after one switchover', () => {
     for (const replicas of [1, 3, 5, 7, 9]) {
       for (let primary = 0; primary < replicas; primary++) {
-        const { entries, switchovers, stopsAt } = plan(stale(replicas).primaryAt(primary).facts(), defaultPolicy);
+        const { entries, switchovers, stopsAt } = planOf(stale(replicas).primaryAt(primary).facts(), defaultPolicy);
         expect(stopsAt).to.equal(null);
         expect(switchovers).to.equal(replicas > 1 ? 1 : 0);
         expect(entries.filter(({ kind }) => kind === 'step')).to.have.lengthOf(replicas + (replicas > 1 ? 2 : 1));

@@ -1,5 +1,11 @@
-import type { AdmittedStatefulSet } from '../../src/admission/stateful-set.ts';
-import { fieldsOf, isForced, isLabelled, keepsRevisions, replicasOf } from '../../src/admission/stateful-set.ts';
+import {
+  type AdmittedStatefulSet,
+  fieldsOf,
+  isForced,
+  isLabelled,
+  keepsRevisions,
+  replicasOf,
+} from '../../src/admission/stateful-set.ts';
 
 /**
  * The strategy that one round of config/admission-policy sets; `null` where it leaves the object alone. A test with the

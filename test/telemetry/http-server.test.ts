@@ -3,11 +3,11 @@ import { expect } from 'chai';
 import {
   type HttpHandler,
   healthHandler,
+  ListenError,
   type RunningHttpServer,
   startHttpServer,
   text,
 } from '../../src/telemetry/http-server.ts';
-import { ListenError } from '../../src/telemetry/listen.ts';
 
 const loopback = { host: '127.0.0.1', port: 0 };
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseBindAddress, showBindAddress } from '../../src/telemetry/listen.ts';
+import { parseBindAddress, showBindAddress } from '../../src/telemetry/http-server.ts';
 
 describe('a bind address', () => {
   for (const text of [':0', ':9443', '127.0.0.1:80', 'localhost:65535', '[::1]:80', '[fe80::1%eth0]:80']) {

@@ -67,23 +67,23 @@ describe('metrics', () => {
   });
 
   it('show one hold for a cluster, and none once it is deleted', async () => {
-    metrics.rollouts.setHold(['ns', 'a'], { rule: 'Paused', sinceSeconds: 10 });
-    metrics.rollouts.setHold(['ns', 'a'], { rule: 'BlockedByPDB', sinceSeconds: 20 });
+    metrics.rollouts.hold.set(['ns', 'a'], { Paused: 10 });
+    metrics.rollouts.hold.set(['ns', 'a'], { BlockedByPDB: 20 });
     expect(await series('moco_rollout_hold_since')).to.deep.equal([
       'moco_rollout_hold_since_timestamp_seconds{namespace="ns",name="a",rule="BlockedByPDB"} 20',
     ]);
-    metrics.rollouts.setHold(['ns', 'a'], null);
+    metrics.rollouts.hold.set(['ns', 'a'], null);
     expect(await series('moco_rollout_hold_since')).to.deep.equal([]);
   });
 
   it('forget a deleted cluster and keep the others', async () => {
     for (const name of ['a', 'b']) {
       metrics.rollouts.setMembers(['ns', name], { participating: 2, terminating: 1 }, 1);
-      metrics.rollouts.setHold(['ns', name], { rule: 'Paused', sinceSeconds: 10 });
+      metrics.rollouts.hold.set(['ns', name], { Paused: 10 });
       metrics.rollouts.lastProgress.set(['ns', name], 30);
     }
     metrics.rollouts.countDisruptions(['ns', 'a'], 'evict', 'ReplicaHealthy', 1);
-    metrics.rollouts.setStalled(['ns', 'a'], 'SettingsInvalid');
+    metrics.rollouts.stalled.set(['ns', 'a'], { SettingsInvalid: 1 });
     metrics.rollouts.forgetCluster('ns', 'a');
     metrics.rollouts.forgetCluster('ns', 'never-seen');
     const lines = await series('moco_rollout_');

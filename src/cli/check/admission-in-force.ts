@@ -14,7 +14,7 @@ import { type Json, milliseconds, object, objects, text } from '../../moco/json.
 import { newPodsLabel, ownWebhook, ownWebhookSuffix, strategyLabel, strategyOnDelete } from '../../moco/names.ts';
 import { projectStatefulSet } from '../../moco/projections.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
-import { listAll, listIfThere } from '../cluster/clusters.ts';
+import { keyIn, listAll, listIfThere } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Check, type Finding, failed, ok } from './finding.ts';
 
@@ -29,15 +29,12 @@ export const admission: Check = {
     if (keeper === null)
       return failed('nothing keeps StatefulSets at OnDelete: install config/admission-policy or config/webhook');
     const rollouts = await listIfThere(session, rolloutKind, session.namespace);
-    const without = (rollouts ?? []).filter((rollout) => {
-      const { hold } = object(rollout['status']);
-      return text(object(hold)['rule']) === 'AdmissionNotInForce';
-    });
-    if (without.length === 0) return newPods(session, keeper);
-    const names = without.map(
-      ({ metadata }) => `${text(object(metadata)['namespace'])}/${text(object(metadata)['name'])}`,
+    const without = (rollouts ?? []).filter(
+      ({ status }) => object(object(status)['hold'])['rule'] === 'AdmissionNotInForce',
     );
-    return failed(`${keeper} is installed, but has no effect on ${names.join(', ')}: read the message of the hold`);
+    if (without.length === 0) return newPods(session, keeper);
+    const names = without.map(keyIn).join(', ');
+    return failed(`${keeper} is installed, but has no effect on ${names}: read the message of the hold`);
   },
 };
 

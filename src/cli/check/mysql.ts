@@ -1,5 +1,12 @@
+import { pods, type ResourceKind, statefulSets } from '../../kube/resource.ts';
+import { type Json, object, objects, text } from '../../moco/json.ts';
+import { agentContainer, clusterNameLabel, mysqldContainer } from '../../moco/names.ts';
+import { memberSelector } from '../../moco/projections.ts';
+import { listEach } from '../cluster/clusters.ts';
 import { publishedFlags } from '../cluster/controller-lease.ts';
-import { type Check, failed, ok } from './finding.ts';
+import type { Session } from '../cluster/session.ts';
+import { isFrom } from '../cluster/way-back.ts';
+import { type Check, failed, ok, unknown } from './finding.ts';
 import { controllerDeployment } from './installation.ts';
 import { deniedTo, placeOf, userOfController } from './rights.ts';
 
@@ -24,3 +31,70 @@ export const mysql: Check = {
     );
   },
 };
+
+/** The first mysqld with the renamed plugins alone (MySQL 9.5 manual, "Installing Semisynchronous Replication"). */
+const renamedAlone = '9.5';
+/** The first moco-agent after the last that knows the old names alone (moco-agent 0.16, `server/initialize.go`). */
+const replacingAgent = '0.17';
+
+/** What a pod, or the template of a StatefulSet, runs. */
+interface Running {
+  /** `namespace/name`. */
+  readonly cluster: string;
+  readonly name: string;
+  readonly mysqld: string;
+  readonly agent: string;
+}
+
+/**
+ * Newer agents replace the plugins when they start in a member whose mysqld has both. A member that gets a mysqld
+ * without the old ones before that has no semi-synchronous replication.
+ */
+export const semiSync: Check = {
+  about: 'semi-sync plugins',
+  find: async (session) => {
+    const templates = await running(session, statefulSets, (raw) => object(object(raw['spec'])['template'])['spec']);
+    const members = await running(session, pods, (raw) => raw['spec']);
+    const wanting = new Set(
+      templates.filter(({ mysqld }) => isFrom(renamedAlone, mysqld) === true).map(({ cluster }) => cluster),
+    );
+    const tooEarly = members.filter(({ cluster, agent }) => wanting.has(cluster) && !isFrom(replacingAgent, agent));
+    const known = tooEarly.filter(({ agent }) => isFrom(replacingAgent, agent) === false);
+    if (known.length > 0) {
+      return failed(
+        `these are to get a mysqld that has the renamed plugins alone, and have not restarted with a moco-agent that installs them: ${named(known)}; set their image back to 8.4, and let every member restart under MOCO 0.37 or newer first`,
+      );
+    }
+    if (tooEarly.length > 0) {
+      return unknown(`the images of moco-agent have no version in their tags, and mysqld is new: ${named(tooEarly)}`);
+    }
+    const isReplacing = templates.some(({ agent }) => isFrom(replacingAgent, agent) === true);
+    const old = isReplacing ? members.filter(({ agent }) => isFrom(replacingAgent, agent) === false) : [];
+    return ok(
+      old.length === 0
+        ? `no cluster is to get MySQL ${renamedAlone} or newer before its members have the renamed plugins`
+        : `keep these at MySQL 8.4 until their members have restarted, which brings the renamed plugins: ${named(old)}`,
+    );
+  },
+};
+
+/** By cluster, such as `shop/orders (moco-orders-0, moco-orders-1)`. */
+function named(members: readonly Running[]): string {
+  const clusters = Map.groupBy(members, ({ cluster }) => cluster);
+  return [...clusters].map(([one, of]) => `${one} (${of.map(({ name }) => name).join(', ')})`).join(', ');
+}
+
+function running(session: Session, kind: ResourceKind, specOf: (raw: Json) => unknown): Promise<readonly Running[]> {
+  return listEach(session, kind, session.namespace, { labelSelector: memberSelector }, (raw) => {
+    const { namespace, name, labels } = object(raw['metadata']);
+    const containers = objects(object(specOf(raw))['containers']);
+    const image = (container: string): string =>
+      text(containers.find((one) => one['name'] === container)?.['image']) ?? '';
+    return {
+      cluster: `${text(namespace)}/${text(object(labels)[clusterNameLabel])}`,
+      name: text(name) ?? '',
+      mysqld: image(mysqldContainer),
+      agent: image(agentContainer),
+    };
+  });
+}

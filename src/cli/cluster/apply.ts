@@ -5,7 +5,6 @@ import { annotationOn, forceRollingUpdateAnnotation, reconciliationStoppedAnnota
 import type { ClusterRecord } from '../../moco/records.ts';
 import { CommandError } from '../command-error.ts';
 import { rolloutOf } from './clusters.ts';
-import { whereToChange } from './field-owners.ts';
 import type { Session } from './session.ts';
 
 /** The verbs that write settings. */
@@ -159,4 +158,16 @@ export function refuseWithoutEffect(
   throw new CommandError(
     `${verb} has no effect on ${name}: MOCO's own partition controller updates it; ${instead[verb](undo)}`,
   );
+}
+
+/** Where a user can change the values of a field manager, as the end of a sentence. */
+export function whereToChange(manager: string, kind: string, name: string, namespace: string, program: string): string {
+  const own = manager.startsWith(pluginManager('')) && manager.slice(pluginManager('').length);
+  if (own) return `it is \`${program} ${own}\``;
+  if (/^(kustomize|helm)-controller$/.test(manager)) return 'change it in the repository that Flux applies';
+  if (manager.startsWith('argocd')) return 'change it in the repository that Argo CD applies';
+  if (manager === 'helm') return 'change it in the values of the Helm release';
+  if (manager.startsWith('kubectl'))
+    return `change it with: kubectl edit ${kind.toLowerCase()} ${name} -n ${namespace}`;
+  return 'change it there';
 }

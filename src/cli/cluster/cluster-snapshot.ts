@@ -12,12 +12,11 @@ import type { StrategySettings } from '../../controller/facts/mode.ts';
 import type { KnownComeback } from '../../controller/facts/readings.ts';
 import type { DefaultSettings } from '../../controller/facts/settings-in-force.ts';
 import { readComebacks } from '../../controller/reads/read-comebacks.ts';
-import { readInPlace as readInPlaceOf } from '../../controller/reads/read-in-place.ts';
+import { readInPlace } from '../../controller/reads/read-in-place.ts';
 import { RecentNodes } from '../../controller/reads/read-node.ts';
 import type { CheckFacts } from '../../core/on-demand-facts.ts';
 import { defaultPolicy } from '../../core/policy.ts';
 import { obstacles } from '../../core/rules/comeback.ts';
-import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import {
   jobs,
   namespaces,
@@ -32,7 +31,7 @@ import { clusterKind } from '../../moco/names.ts';
 import { projectBudget, projectNamespace, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
 import { CommandError } from '../command-error.ts';
-import { clustersIn, ifThere, listAll, listEach, listIfThere } from './clusters.ts';
+import { clustersIn, ifAllowed, ifThere, listAll, listEach, listIfThere, unlessRefused } from './clusters.ts';
 import type { Session } from './session.ts';
 
 /** A cluster and its settings as they are now. */
@@ -54,49 +53,52 @@ export const nothingKnown = (cluster: ClusterRecord): ClusterObjects => ({
   jobsUnreadable: null,
 });
 
+/** What would become of the objects of a cluster, such as by another template. */
+export type Change = (objects: ClusterObjects) => ClusterObjects;
+
 /** As if MOCO had just changed the pod template. */
 export function withNewTemplate({ statefulSet, ...objects }: ClusterObjects): ClusterObjects {
   const updateRevision = `${statefulSetName(objects.cluster.name)}-assumed`;
   return { ...objects, statefulSet: statefulSet && { ...statefulSet, updateRevision } };
 }
 
-/**
- * Like `observeIfExists`, but throws `CommandError` if the cluster is gone. `change` makes of the objects what they
- * would be: then every member is assumed to come back.
- */
+/** Like `observeIfExists`, but throws `CommandError` if the cluster is gone. */
 export async function observeCluster(
   session: Session,
   cluster: ClusterRecord,
-  change: ((objects: ClusterObjects) => ClusterObjects) | null = null,
+  change?: Change | null,
 ): Promise<ClusterObservation> {
   const observation = await observeIfExists(session, cluster, change);
   if (observation === null) throw new CommandError(`${cluster.namespace}/${cluster.name} has just been deleted`);
   return observation;
 }
 
-/** Reads everything that a decision needs, with the rights of the user. Rejects with `ApiError`. */
+/**
+ * Reads everything that a decision needs, with the rights of the user. With `change` every member is assumed to come
+ * back. Rejects with `ApiError`.
+ */
 export async function observeIfExists(
   session: Session,
   cluster: ClusterRecord,
-  change: ((objects: ClusterObjects) => ClusterObjects) | null = null,
+  change: Change | null = null,
 ): Promise<ClusterObservation | null> {
-  const { api, world } = session;
+  const { api, client, signal } = session;
   const { namespace } = cluster;
   const unread: string[] = [];
-  const orLeaveOut = async (kind: ResourceKind, where: string | null): Promise<readonly Json[] | null> => {
-    try {
-      return await (kind === policyKind ? listIfThere(session, kind, where) : listAll(session, kind, where));
-    } catch (error) {
-      if (!isForbidden(error)) throw error;
-      unread.push(kind.plural);
-      return null;
-    }
+  const orLeaveOut = async <Answer>({ plural }: ResourceKind, answer: Promise<Answer>): Promise<Answer | null> => {
+    const found = await ifAllowed(answer);
+    if (found === null) unread.push(plural);
+    return found;
   };
   const [live, budgets, policies, own] = await Promise.all([
     api.readAll(nothingKnown(cluster)),
-    orLeaveOut(podDisruptionBudgets, namespace),
-    orLeaveOut(policyKind, null),
-    namespaceOf(session, namespace),
+    orLeaveOut(podDisruptionBudgets, listAll(session, podDisruptionBudgets, namespace)),
+    orLeaveOut(
+      policyKind,
+      listIfThere(session, policyKind, null).then((all) => all ?? []),
+    ),
+    // Without the right to read the namespace, its labels are unknown.
+    ifAllowed(client.get<Json>(namespaces, { name: namespace }, { priority: 'read', signal })),
   ]);
   if (live === null) return null;
   const { rollout } = live;
@@ -110,12 +112,24 @@ export async function observeIfExists(
   const known = (policies ?? []).map(projectPolicy);
   const namespaceLabels = own && projectNamespace(own).labels;
   const sources: SourcesOf = ({ labels }) => ({ policies: known, cluster: { namespace, labels, namespaceLabels } });
-  const inPlace = await readInPlace(session, factsOf(objects, rollout, sources, world, {}, nothingReadInPlace));
-  const comebacks = change === null ? await comebacksOf(session, objects) : null;
-  if (comebacks === null && change === null) unread.push(persistentVolumeClaims.plural);
-  const observe = (assumed?: RolloutSpec): ObservedFacts =>
-    factsOf(objects, rollout, sources, world, assumed, inPlace, comebacks);
-  return { rollout, unread, observe };
+  const comebacks = change === null ? await orLeaveOut(persistentVolumeClaims, comebacksOf(session, objects)) : null;
+  return { rollout, unread, observe: await observer(session, objects, rollout, sources, comebacks) };
+}
+
+/**
+ * What the controller's decision would be made from, by the settings that are assumed. Reads what updates in place
+ * depend on. Without `comebacks` every member is assumed to come back. Rejects with `ApiError`.
+ */
+export async function observer(
+  { api, world }: Session,
+  objects: ClusterObjects,
+  rollout: MySQLRollout | null,
+  sources: SourcesOf,
+  comebacks: Comebacks | null = null,
+): Promise<ClusterObservation['observe']> {
+  const seen = factsOf(objects, rollout, sources, world);
+  const inPlace = await readInPlace(seen, nothingReadInPlace, api, world, 'haveImages');
+  return (assumed) => factsOf(objects, rollout, sources, world, assumed, inPlace, comebacks);
 }
 
 /** Which members would not come back as what they are, and why. */
@@ -125,40 +139,24 @@ export function obstaclesOf({ snapshot }: ObservedFacts): readonly string[] {
 
 /** The same of a cluster that is read for it. Empty if it can't be read. */
 export async function obstacleNotes(session: Session, cluster: ClusterRecord): Promise<readonly string[]> {
-  try {
-    const observation = await observeIfExists(session, cluster);
-    return observation === null ? [] : obstaclesOf(observation.observe());
-  } catch (error) {
-    if (error instanceof ApiError && error.status !== 0) return [];
-    throw error;
-  }
+  const observation = await unlessRefused(observeIfExists(session, cluster));
+  return observation === null ? [] : obstaclesOf(observation.observe());
 }
 
 type Comebacks = ReadonlyMap<string, KnownComeback>;
 
-/** Whether members can come back; `null` if the user may not read that. Rejects with `ApiError`. */
-async function comebacksOf({ api, world }: Session, objects: ClusterObjects): Promise<Comebacks | null> {
+/** Whether members can come back. Rejects with `ApiError`. */
+async function comebacksOf({ api, world }: Session, objects: ClusterObjects): Promise<Comebacks> {
   const context = { api, world, mayLackNodes: true, mayLackCreate: true, nodes: new RecentNodes(world) };
   const nothing = { comebacks: new Map(), leavingNodes: new Map() };
-  try {
-    return (await readComebacks(objects.pods, objects, nothing, context)).comebacks;
-  } catch (error) {
-    if (isForbidden(error)) return null;
-    throw error;
-  }
+  return (await readComebacks(objects.pods, objects, nothing, context)).comebacks;
 }
-
-/** What updates in place of a cluster depend on. Rejects with `ApiError`. */
-export const readInPlace = (
-  { api, world }: Session,
-  facts: Pick<ObservedFacts, 'objects' | 'policy'>,
-): Promise<InPlaceReadings> => readInPlaceOf(facts, nothingReadInPlace, api, world, 'haveImages');
 
 type SourcesOf = Dependencies['cache']['settingsSources'];
 
 /**
- * What the controller's decision would be made from. `assumed` replaces settings of the MySQLRollout. Without `inPlace`
- * every member is assumed to need another pod, and without `comebacks` to come back.
+ * What the controller's decision would be made from. `assumed` replaces settings of the MySQLRollout. Where nothing is
+ * read, members are assumed to need another pod, and to come back.
  */
 export function factsOf(
   objects: ClusterObjects,
@@ -166,17 +164,16 @@ export function factsOf(
   settingsSources: SourcesOf,
   world: World,
   assumed: RolloutSpec = {},
-  inPlace: InPlaceReadings | null = null,
+  inPlace: InPlaceReadings = nothingReadInPlace,
   comebacks: Comebacks | null = null,
 ): ObservedFacts {
-  const strategies = strategiesOf(rollout?.status, objects.statefulSet?.labelled === true, assumed);
   return collectFacts(
     objects,
     rollout && { ...rollout, spec: { ...rollout.spec, ...assumed } },
-    knownOf(objects, inPlace ?? nothingReadInPlace, comebacks, world),
+    knownOf(objects, inPlace, comebacks, world),
     {
       world,
-      strategies: { ...strategies, inPlaceEnabled: strategies.inPlaceEnabled && inPlace !== null },
+      strategies: strategiesOf(rollout?.status, objects.statefulSet?.labelled === true, assumed),
       defaults: defaultsOf(rollout?.status),
       cache: { settingsSources, unavailable: new Map() },
       // What only the controller knows is assumed not to block anything.
@@ -223,16 +220,6 @@ function knownOf(
   });
 }
 
-/** Without the right to read the namespace, its labels are unknown. */
-async function namespaceOf({ client, signal }: Session, name: string): Promise<Json | null> {
-  try {
-    return await client.get<Json>(namespaces, { name }, { priority: 'read', signal });
-  } catch (error) {
-    if (isForbidden(error)) return null;
-    throw error;
-  }
-}
-
 /** The controller's flags as far as its status shows them. */
 function strategiesOf(
   { strategy, updatesInPlace }: RolloutStatus = {},
@@ -271,13 +258,10 @@ export async function readFleet(session: Session): Promise<FleetObjects> {
   const unread: string[] = [];
   const read = async <R extends Stored>({ kind, labelSelector, store, project }: CachedKind<R>): Promise<void> => {
     const list = listEach(session, kind, null, labelSelector === undefined ? {} : { labelSelector }, project);
-    try {
-      const found = await (kind.group === sequenceKind.group ? ifThere(list) : list);
-      for (const record of found ?? []) if (record !== null) store.put(record);
-    } catch (error) {
-      if (!(optional.has(kind) && isForbidden(error))) throw error;
-      unread.push(kind.plural);
-    }
+    const there = kind.group === sequenceKind.group ? ifThere(list).then((all) => all ?? []) : list;
+    const found = await (optional.has(kind) ? ifAllowed(there) : there);
+    if (found === null) unread.push(kind.plural);
+    for (const record of found ?? []) if (record !== null) store.put(record);
   };
   for (const cluster of await clustersIn(session, null)) cache.clusters.put(cluster);
   await Promise.all(

@@ -7,8 +7,7 @@ import { type Json, object, objects } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { CommandError } from '../command-error.ts';
-import { didYouMean } from '../nearest.ts';
+import { CommandError, didYouMean } from '../command-error.ts';
 import type { Session } from './session.ts';
 
 const pageSize = 500;
@@ -44,16 +43,34 @@ function withoutManagedFields(raw: Json): Json {
   return { ...raw, metadata };
 }
 
+/** `namespace/name` of an object. */
+export function keyIn({ metadata }: Json): string {
+  const { namespace, name } = object(metadata);
+  return `${String(namespace)}/${String(name)}`;
+}
+
 /** Like `listAll`, or `null` if the kind does not exist. */
 export const listIfThere = (...parameters: Parameters<typeof listAll>): Promise<readonly Json[] | null> =>
   ifThere(listAll(...parameters));
 
 /** `null` if the kind or the object does not exist. */
-export async function ifThere<Answer>(answer: Promise<Answer>): Promise<Answer | null> {
+export const ifThere = <Answer>(answer: Promise<Answer>): Promise<Answer | null> => unless(isNotFound, answer);
+
+/** `null` if the user may not have it. */
+export const ifAllowed = <Answer>(answer: Promise<Answer>): Promise<Answer | null> => unless(isForbidden, answer);
+
+/** `null` where the API server refuses, for whatever reason. */
+export const unlessRefused = <Answer>(answer: Promise<Answer>): Promise<Answer | null> =>
+  unless((error) => error instanceof ApiError && error.status !== 0, answer);
+
+async function unless<Answer>(
+  isExpected: (error: unknown) => boolean,
+  answer: Promise<Answer>,
+): Promise<Answer | null> {
   try {
     return await answer;
   } catch (error) {
-    if (isNotFound(error)) return null;
+    if (isExpected(error)) return null;
     throw error;
   }
 }
@@ -123,22 +140,12 @@ async function whereElse(session: Session, namespace: string, name: string): Pro
   const missing = `${clusterKind.plural}.${clusterKind.group} "${name}" not found in namespace ${namespace}`;
   const nearby = didYouMean(name, here);
   if (nearby !== '') return `${missing}${nearby}`;
-  const elsewhere = (await everywhere(session)).filter((cluster) => cluster.name === name);
+  const elsewhere = ((await ifAllowed(clustersIn(session, null))) ?? []).filter((cluster) => cluster.name === name);
   if (elsewhere.length > 0) {
     const where = elsewhere.map((cluster) => cluster.namespace).toSorted();
     return `${missing}; there is one in ${where.join(', ')}: use -n ${where[0]}`;
   }
   return here.length === 0 ? `${missing}, which has no MySQLCluster` : missing;
-}
-
-/** Empty if the user may not list all namespaces. */
-async function everywhere(session: Session): Promise<readonly ClusterRecord[]> {
-  try {
-    return await clustersIn(session, null);
-  } catch (error) {
-    if (error instanceof ApiError && isForbidden(error)) return [];
-    throw error;
-  }
 }
 
 export interface NamedMember {

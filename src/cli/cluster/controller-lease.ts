@@ -3,8 +3,8 @@ import { parseLease } from '../../kube/lease.ts';
 import { leases } from '../../kube/resource.ts';
 import { type Json, milliseconds, object, text } from '../../moco/json.ts';
 import { flagsAnnotation, type PublishedOptions, readPublished } from '../../options/published.ts';
-import { brief, secondsSince } from '../terminal/words.ts';
-import { listIfThere } from './clusters.ts';
+import { brief, secondsSince } from '../terminal/lines.ts';
+import { listIfThere, unlessRefused } from './clusters.ts';
 import type { Session } from './session.ts';
 
 /** The lease of the controller where `config/` installs it. */
@@ -37,16 +37,6 @@ export async function publishedFlags(session: Session): Promise<PublishedFlags> 
   const lease = await unlessRefused(controllerLease(session));
   const annotation = text(object(object(lease?.['metadata'])['annotations'])[flagsAnnotation]) ?? undefined;
   return { options: readPublished(annotation), isKnown: annotation !== undefined };
-}
-
-/** `null` where the API server refuses. */
-export async function unlessRefused<T>(answer: Promise<T>): Promise<T | null> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof ApiError && error.status !== 0) return null;
-    throw error;
-  }
 }
 
 /**

@@ -1,14 +1,15 @@
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import manifest from '../../../package.json' with { type: 'json' };
 import { ClusterApi } from '../../controller/disrupt/cluster-client.ts';
 import { UsageError } from '../../failure.ts';
 import { ApiClient, type Call } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { type Connection, connect } from '../../kube/connection.ts';
-import type { World } from '../../kube/world.ts';
-import { realWorld } from '../../kube/world.ts';
+import type { KubeconfigChoice } from '../../kube/kubeconfig.ts';
+import { realWorld, type World } from '../../kube/world.ts';
 import { parseDuration, read } from '../../options/flag.ts';
 import type { Host } from '../host.ts';
-import { chooseKubeconfig } from './kubeconfig-choice.ts';
 
 /** The options of a command line, by their camel-case names. */
 export type Given = Readonly<Record<string, string | boolean | undefined>>;
@@ -92,4 +93,30 @@ export const textOf = (value: string | boolean | undefined): string | undefined 
 export function durationOf(option: string, value: string | boolean): number {
   const parse = (text: string) => parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
   return read({ name: option, parse }, String(value));
+}
+
+/**
+ * Uses the same order as kubectl: `--kubeconfig`, the files in KUBECONFIG, ~/.kube/config, the ServiceAccount of the
+ * pod. Several files are merged; of those that KUBECONFIG lists, some may be missing.
+ */
+function chooseKubeconfig(
+  { kubeconfig, context }: { readonly kubeconfig: string | undefined; readonly context: string | undefined },
+  { env, home }: Pick<Host, 'env' | 'home'>,
+): KubeconfigChoice {
+  const standard = join(home, '.kube/config');
+  const files = filesOf(kubeconfig, env['KUBECONFIG'], standard);
+  if (files.length === 0 && env['KUBERNETES_SERVICE_HOST']) {
+    if (context !== undefined) throw new UsageError(`expected a kubeconfig with context ${context}, got none`);
+    return { kubeconfigPath: null };
+  }
+  // The error is reported when the connection reads the file.
+  const kubeconfigPath = files.length === 0 ? standard : files;
+  return { kubeconfigPath, environment: env, ...(context !== undefined && { context }) };
+}
+
+function filesOf(flag: string | undefined, variable: string | undefined, standard: string): readonly string[] {
+  if (flag !== undefined) return [flag];
+  const named = (variable ?? '').split(delimiter).filter((path) => path !== '');
+  if (named.length === 1) return named;
+  return (named.length > 1 ? named : [standard]).filter((path) => existsSync(path));
 }

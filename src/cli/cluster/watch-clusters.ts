@@ -4,8 +4,7 @@ import { type RolloutRecord, wholeRecord } from '../../controller/facts/rollout-
 import type { Query } from '../../kube/api-client.ts';
 import { Reflector } from '../../kube/reflector.ts';
 import { path, type ResourceKind } from '../../kube/resource.ts';
-import type { Store, Stored } from '../../kube/store.ts';
-import { nameOf } from '../../kube/store.ts';
+import { nameOf, type Store, type Stored } from '../../kube/store.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';

@@ -1,11 +1,9 @@
 import { admission, certificates } from '../check/admission-in-force.ts';
 import { type Finding, findingOf } from '../check/finding.ts';
 import { controller, definitions, kubernetes, moco } from '../check/installation.ts';
-import { manifests } from '../check/manifests.ts';
-import { budgets, claims } from '../check/member-objects.ts';
-import { mysql } from '../check/mysql.ts';
+import { budgets, claims, manifests } from '../check/member-objects.ts';
+import { mysql, semiSync } from '../check/mysql.ts';
 import { controllerRights, ownRights } from '../check/rights.ts';
-import { semiSync } from '../check/semi-sync.ts';
 import { type Line, line, table } from '../terminal/lines.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import { allNamespacesOption, type ClusterCommand } from './command.ts';
@@ -32,12 +30,10 @@ const colours = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
 export const checkCommand: ClusterCommand = {
   name: 'check',
   arguments: '',
-  completes: [],
   summary: 'Check versions, rights, admission, certificates, budgets, manifests, claims, plugins and MySQL',
   help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
   examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
   options: [allNamespacesOption, outputOption],
-  connects: true,
   run: async (session) => {
     const format = formatOf(session.given, outputOption);
     const findings: Finding[] = [];

@@ -1,4 +1,8 @@
+import { rolloutKind } from '../../api/rollout.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { UsageError } from '../../failure.ts';
+import { pods, type ResourceKind } from '../../kube/resource.ts';
+import { clusterKind } from '../../moco/names.ts';
 import type { Given, Session } from '../cluster/session.ts';
 import type { Host } from '../host.ts';
 
@@ -11,14 +15,20 @@ export interface CommandOption {
   readonly values?: readonly string[];
 }
 
-/** The kind of an argument, for completion. */
-export type ArgumentKind = 'cluster' | 'pod' | 'sequence' | 'rule';
+/** The kinds of arguments, by their words in the usage. */
+const argumentKinds = { NAME: 'cluster', MEMBER: 'pod', SEQUENCE: 'sequence', RULE: 'rule' } as const;
+export type ArgumentKind = (typeof argumentKinds)[keyof typeof argumentKinds];
+
+/** The kind of the argument at a place of the command line; `undefined` if none belongs there. */
+export function kindOfArgument({ arguments: usage }: CliCommand, place: number): ArgumentKind | undefined {
+  const words = usage.match(/[A-Z]+/g) ?? [];
+  return argumentKinds[words[usage.includes('...') ? 0 : place] as keyof typeof argumentKinds];
+}
 
 interface Described {
   readonly name: string;
-  /** In commander's syntax: `[NAME...]`. */
+  /** In commander's syntax: `[NAME...]`. The words say of which kind they are. */
   readonly arguments: string;
-  readonly completes: readonly ArgumentKind[];
   /** In the imperative, without a full stop. */
   readonly summary: string;
   /** Shown below the summary in the command's own help. */
@@ -30,7 +40,7 @@ interface Described {
 
 /** Sends requests to the API server. Resolves to the exit status. */
 export interface ClusterCommand extends Described {
-  readonly connects: true;
+  readonly connects?: true;
   readonly run: (session: Session, names: readonly string[]) => Promise<number>;
 }
 
@@ -105,3 +115,38 @@ export const optionsOf = (command: CliCommand | null): readonly CommandOption[] 
   ...(command?.options ?? []),
   ...(command?.connects === false ? [] : connectionOptions),
 ];
+
+/** `-n shop status orders`, as users of kubectl write it, with the command first. */
+export function commandFirst(argv: readonly string[], commands: readonly CliCommand[]): readonly string[] {
+  const options = commands.flatMap(optionsOf);
+  const awaitsValue = (word: string): boolean =>
+    options.some(({ flags }) => flags.includes('<') && flagNames(flags).includes(word));
+  let place = 0;
+  while (argv[place]?.startsWith('-')) place += awaitsValue(argv[place] ?? '') ? 2 : 1;
+  const command = argv[place];
+  if (place === 0 || !commands.some(({ name }) => name === command)) return argv;
+  return [command ?? '', ...argv.slice(0, place), ...argv.slice(place + 1)];
+}
+
+const kinds: Readonly<Record<ArgumentKind, readonly ResourceKind[]>> = {
+  cluster: [clusterKind, rolloutKind],
+  pod: [pods],
+  sequence: [sequenceKind],
+  rule: [],
+};
+
+/** Arguments without the kind in front that kubectl takes, and writes with `-o name`: `mysqlcluster/orders`. */
+export function plainNames(command: CliCommand, names: readonly string[]): readonly string[] {
+  return names.map((word, index) => {
+    const kind = kindOfArgument(command, index);
+    const [prefix = '', name, ...others] = word.split('/');
+    const isNamed =
+      kind !== undefined &&
+      others.length === 0 &&
+      kinds[kind].some((one) => spellings(one).includes(prefix.toLowerCase()));
+    return isNamed && name !== undefined ? name : word;
+  });
+}
+
+const spellings = ({ kind, plural, group, version }: ResourceKind): readonly string[] =>
+  [kind.toLowerCase(), plural].flatMap((name) => [name, `${name}.${group}`, `${name}.${version}.${group}`]);

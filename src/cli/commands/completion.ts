@@ -12,6 +12,7 @@ import {
   type CliCommand,
   type CommandOption,
   flagNames,
+  kindOfArgument,
   type LocalCommand,
   longNameOf,
   optionsOf,
@@ -28,7 +29,6 @@ exec kubectl moco-rollout __complete "$@"
 export const completionCommand: LocalCommand = {
   name: 'completion',
   arguments: '',
-  completes: [],
   summary: "Print the script for kubectl's shell completion",
   help: `kubectl's own completion has to be set up, and finds the script as ${scriptName} in PATH, if that is executable.`,
   examples: [['Write it into a directory of PATH', `completion > ~/bin/${scriptName} && chmod +x ~/bin/${scriptName}`]],
@@ -113,11 +113,8 @@ async function candidates(
   if (wanted.startsWith('-')) {
     return optionsOf(command).map((option) => ({ word: `--${longNameOf(option)}`, description: option.description }));
   }
-  const isMany = command.arguments.includes('...');
-  const kind = command.completes[isMany ? 0 : names.length];
-  const taken = new Set(names);
-  const all = await ofKind(kind, command, given, host);
-  return all.filter(({ word }) => !taken.has(word));
+  const all = await ofKind(kindOfArgument(command, names.length), command, given, host);
+  return all.filter(({ word }) => !names.includes(word));
 }
 
 async function ofKind(

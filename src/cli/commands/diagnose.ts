@@ -1,23 +1,58 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { clusterNamed } from '../cluster/clusters.ts';
-import { textOf } from '../cluster/session.ts';
-import { CommandError } from '../command-error.ts';
-import { collect } from '../diagnose/collect.ts';
+import manifest from '../../../package.json' with { type: 'json' };
+import { rolloutKind } from '../../api/rollout.ts';
+import { policyKind } from '../../api/rollout-policy.ts';
+import { sequenceKind } from '../../api/rollout-sequence.ts';
+import { kubernetesVersion } from '../../controller/facts/kubernetes-version.ts';
+import { ApiError, isForbidden } from '../../kube/api-error.ts';
+import {
+  deployments,
+  events,
+  jobs,
+  podDisruptionBudgets,
+  pods,
+  type ResourceKind,
+  statefulSets,
+} from '../../kube/resource.ts';
+import { type Json, object, text } from '../../moco/json.ts';
+import {
+  clusterKind,
+  clusterNameLabel,
+  controllerSelector,
+  createdByLabel,
+  createdByMoco,
+  mocoControllerSelector,
+} from '../../moco/names.ts';
+import { jobSelectorOf } from '../../moco/projections.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
+import { clusterNamed, find, listIfThere } from '../cluster/clusters.ts';
+import { controllerLease } from '../cluster/controller-lease.ts';
+import { type Session, textOf } from '../cluster/session.ts';
+import { CommandError, sentenceOf } from '../command-error.ts';
+import {
+  clusterShape,
+  deploymentShape,
+  eventShape,
+  jobShape,
+  keep,
+  plainShape,
+  podShape,
+  type Shape,
+  statefulSetShape,
+} from '../diagnose/shapes.ts';
 import type { ClusterCommand } from './command.ts';
 
 /** Writes what an issue report needs. */
 export const diagnoseCommand: ClusterCommand = {
   name: 'diagnose',
   arguments: '<NAME>',
-  completes: ['cluster'],
   summary: 'Write a directory of objects for an issue report, without secrets',
   help: 'It has names, labels, images, statuses and the Events of moco-rollout. It has no Secrets, ConfigMaps, environment variables, arguments, commands, logs and values of foreign annotations. Read the files before you share them.',
   examples: [['Collect what an issue report needs', 'diagnose test']],
   options: [
     { flags: '--directory <directory>', description: 'directory to create (default: moco-rollout-NAMESPACE-NAME)' },
   ],
-  connects: true,
   run: async (session, [name = '']) => {
     const cluster = await clusterNamed(session, name);
     const parts = await collect(session, cluster);
@@ -44,4 +79,61 @@ async function create(directory: string): Promise<void> {
     const { code } = error as NodeJS.ErrnoException;
     throw new CommandError(`cannot create ${directory} (${code}): name another one with --directory`);
   }
+}
+
+/** One file of the bundle. */
+interface Part {
+  readonly file: string;
+  /** `null` with the reason for which it could not be read. */
+  readonly objects: readonly unknown[] | null;
+  readonly reason: string;
+}
+
+/** What an issue report about a rollout needs, without anything that may be secret. */
+async function collect(session: Session, cluster: ClusterRecord): Promise<readonly Part[]> {
+  const { namespace, name } = cluster;
+  const labelSelector = `${createdByLabel}=${createdByMoco},${clusterNameLabel}=${name}`;
+  const part = async (file: string, shape: Shape, read: () => Promise<readonly (Json | null)[]>): Promise<Part> => {
+    try {
+      const objects = (await read()).filter((one) => one !== null);
+      return { file, objects: objects.map((one) => keep(one, shape)), reason: '' };
+    } catch (error) {
+      if (error instanceof ApiError && isForbidden(error)) return { file, objects: null, reason: sentenceOf(error) };
+      throw error;
+    }
+  };
+  const one = async (kind: ResourceKind): Promise<readonly (Json | null)[]> => [
+    await find(session, kind, namespace, name),
+  ];
+  const list = async (kind: ResourceKind, place: string | null, query = {}): Promise<readonly Json[]> =>
+    (await listIfThere(session, kind, place, query)) ?? [];
+  return Promise.all([
+    part('versions.json', 'all', async () => [await versions(session)]),
+    part('mysqlcluster.json', clusterShape, () => one(clusterKind)),
+    part('mysqlrollout.json', plainShape, () => one(rolloutKind)),
+    part('statefulset.json', statefulSetShape, () => list(statefulSets, namespace, { labelSelector })),
+    part('pods.json', podShape, () => list(pods, namespace, { labelSelector })),
+    part('poddisruptionbudgets.json', plainShape, () => list(podDisruptionBudgets, namespace)),
+    part('jobs.json', jobShape, () => list(jobs, namespace, { labelSelector: jobSelectorOf(name) })),
+    part('events.json', eventShape, async () =>
+      (await list(events, namespace)).filter(({ regarding }) => isAbout(object(regarding), name)),
+    ),
+    part('mysqlrolloutpolicies.json', plainShape, () => list(policyKind, null)),
+    part('mysqlrolloutsequences.json', plainShape, () => list(sequenceKind, null)),
+    part('controller.json', deploymentShape, () => list(deployments, null, { labelSelector: controllerSelector })),
+    part('moco-controller.json', deploymentShape, () =>
+      list(deployments, null, { labelSelector: mocoControllerSelector }),
+    ),
+    part('lease.json', plainShape, async () => [await controllerLease(session)]),
+  ]);
+}
+
+/** The cluster itself, and its StatefulSet and pods, whose names begin with `moco-`. */
+const isAbout = (regarding: Json, cluster: string): boolean => {
+  const name = text(regarding['name']) ?? '';
+  return name === cluster || name === `moco-${cluster}` || new RegExp(`^moco-${cluster}-\\d+$`).test(name);
+};
+
+async function versions({ client, signal }: Session): Promise<Json> {
+  return { plugin: manifest.version, kubernetes: await kubernetesVersion(client, signal) };
 }

@@ -1,6 +1,6 @@
 import { type HoldRule, holdRules, rules } from '../../core/rules/catalogue.ts';
 import { UsageError } from '../../failure.ts';
-import { didYouMean } from '../nearest.ts';
+import { didYouMean } from '../command-error.ts';
 import { line, table } from '../terminal/lines.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
 import type { LocalCommand } from './command.ts';
@@ -16,7 +16,6 @@ export function ruleNamed(name: string): HoldRule {
 export const explainCommand: LocalCommand = {
   name: 'explain',
   arguments: '[RULE]',
-  completes: ['rule'],
   summary: 'Explain a rule: what it means, how it ends, whether it can be overridden',
   help: 'Without a RULE lists all of them.',
   options: [outputOption],

@@ -6,16 +6,14 @@ import { type TemplateDifference, templateDifferences } from '../../moco/templat
 import { clusterNamed, rolloutOf } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { type Revision, revisionBefore, revisionNamed, revisionsOf } from '../cluster/template-revisions.ts';
-import { type Line, line, piece, table } from '../terminal/lines.ts';
+import { brief, changeInWords, type Line, line, piece, table } from '../terminal/lines.ts';
 import { formatOf, inOneLine, outputOption, writeData, writeLines } from '../terminal/output.ts';
-import { brief, changeInWords } from '../terminal/words.ts';
 import type { ClusterCommand } from './command.ts';
 
 /** Shows the pod templates that Kubernetes keeps, with what the controller reported about their rollouts. */
 export const historyCommand: ClusterCommand = {
   name: 'history',
   arguments: '<NAME>',
-  completes: ['cluster'],
   summary: 'Show past rollouts, or what a revision changed',
   help: 'Reads the differences from ControllerRevisions with your own rights. They may contain environment variables and arguments.',
   examples: [
@@ -26,7 +24,6 @@ export const historyCommand: ClusterCommand = {
     { flags: '--revision <revision>', description: 'show what this revision changed, by number or hash' },
     outputOption,
   ],
-  connects: true,
   run: async (session, [name = '']) => {
     const format = formatOf(session.given, outputOption);
     const cluster = await clusterNamed(session, name);

@@ -8,8 +8,8 @@ import { type Json, milliseconds, object, omitUndefined, text, timestampOf } fro
 import type { ClusterRecord } from '../../moco/records.ts';
 import { applySettings, removeSettings, type SettingsOf } from '../cluster/apply.ts';
 import { observeCluster } from '../cluster/cluster-snapshot.ts';
-import { clusterNamed } from '../cluster/clusters.ts';
-import { publishedFlags, unlessRefused } from '../cluster/controller-lease.ts';
+import { clusterNamed, unlessRefused } from '../cluster/clusters.ts';
+import { publishedFlags } from '../cluster/controller-lease.ts';
 import { durationOf, type Session, textOf } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
 import type { ClusterCommand } from './command.ts';
@@ -21,7 +21,6 @@ const verb = 'override';
 export const overrideCommand: ClusterCommand = {
   name: 'override',
   arguments: '<NAME> [RULE]',
-  completes: ['cluster', 'rule'],
   summary: 'Override a rule for a while, or end overrides',
   help: 'Adds an entry to `spec.overrides` of the MySQLRollout. `explain` lists the rules that can be overridden; rules that protect data or quorum cannot.',
   examples: [
@@ -37,7 +36,6 @@ export const overrideCommand: ClusterCommand = {
     { flags: '--reason <text>', description: 'why, for others who find it (required)' },
     { flags: '--clear', description: 'end the override of RULE now; without RULE, all overrides of the cluster' },
   ],
-  connects: true,
   run: async (session, [name = '', ruleName]) => {
     const rule = ruleName === undefined ? null : ruleNamed(ruleName);
     if (session.given['clear'] === true) return clear(session, name, rule);

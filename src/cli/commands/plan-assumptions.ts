@@ -1,7 +1,7 @@
 import { type RolloutSpec, rolloutSpec } from '../../api/rollout.ts';
 import { problemOf } from '../../api/schema.ts';
 import { UsageError } from '../../failure.ts';
-import { didYouMean } from '../nearest.ts';
+import { didYouMean } from '../command-error.ts';
 
 /** Settings that can be assumed with a single word each: those that have no parts, and the pinned members. */
 const assumable = Object.entries(rolloutSpec.shape).flatMap(([name, schema]) =>

@@ -1,22 +1,22 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
 import { type Cache } from '../../controller/cache/cache.ts';
 import type { ObservedFacts } from '../../controller/facts/collect-facts.ts';
-import { type InPlaceReadings, nothingReadInPlace } from '../../controller/facts/in-place-updates.ts';
 import type { FleetLimits } from '../../controller/fleet/fleet-limits.ts';
 import { keyOf } from '../../kube/store.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
 import { type Flag, read } from '../../options/flag.ts';
 import { flags } from '../../options/flags.ts';
 import { fleetLimitsOf } from '../../options/published.ts';
-import { factsOf, readFleet, readInPlace, withNewTemplate } from '../cluster/cluster-snapshot.ts';
+import { playFleet } from '../../plan/simulated-fleet.ts';
+import { observer, readFleet, withNewTemplate } from '../cluster/cluster-snapshot.ts';
 import { clustersIn } from '../cluster/clusters.ts';
 import { type PublishedFlags, publishedFlags } from '../cluster/controller-lease.ts';
 import type { ManifestChange } from '../cluster/manifest-changes.ts';
 import { type Session, textOf } from '../cluster/session.ts';
-import { playFleet } from '../fleet/play-fleet.ts';
-import { type Assumptions, shownFleetPlan } from '../fleet/shown-fleet-plan.ts';
 import { fleetPlanLines } from '../terminal/fleet-plan-lines.ts';
+import { counted } from '../terminal/lines.ts';
 import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
-import { counted } from '../terminal/words.ts';
+import { type Assumptions, shownFleetPlan } from '../terminal/shown-fleet-plan.ts';
 import { type CommandOption, fleetSelectionOptions } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';
 
@@ -108,18 +108,10 @@ async function factsOfAll(
     const change = changes.find(({ cluster }) => cluster.namespace === namespace && cluster.name === name);
     const isNew = change?.changesTemplate === true || (isSelected && assumeStale);
     const after = change === undefined ? objects : { ...objects, cluster: change.cluster };
-    const observe = (inPlace: InPlaceReadings): ObservedFacts =>
-      factsOf(
-        isNew ? withNewTemplate(after) : after,
-        cache.rollouts.get(namespace, name)?.object ?? null,
-        (cluster) => cache.settingsSources(cluster),
-        session.world,
-        isSelected ? assumed : {},
-        inPlace,
-      );
-    const seen = observe(nothingReadInPlace);
-    const inPlace = await readInPlace(session, seen);
-    facts.set(key, inPlace === nothingReadInPlace ? seen : observe(inPlace));
+    const rollout = cache.rollouts.get(namespace, name)?.object ?? null;
+    const sources = (one: ClusterRecord) => cache.settingsSources(one);
+    const observe = await observer(session, isNew ? withNewTemplate(after) : after, rollout, sources);
+    facts.set(key, observe(isSelected ? assumed : {}));
   }
   return new Map([...facts].toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }

@@ -1,4 +1,6 @@
+import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { memberName } from '../../controller/facts/collect-facts.ts';
+import { measuredMembers } from '../../controller/facts/measured-members.ts';
 import type { Hold } from '../../core/decision.ts';
 import { explainStep } from '../../core/explain-step.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
@@ -7,18 +9,24 @@ import type { MemberName } from '../../core/rules/rule.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
 import { UsageError } from '../../failure.ts';
 import { revisionHash } from '../../moco/projections.ts';
-import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
-import { estimate } from '../../plan/estimate.ts';
-import { type PlanEntry, plan } from '../../plan/rollout-plan.ts';
-import { type ClusterObservation, observeCluster, obstaclesOf, withNewTemplate } from '../cluster/cluster-snapshot.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
+import { type Plan, plan } from '../../plan/rollout-plan.ts';
+import type { PlanEntry } from '../../plan/simulated-cluster.ts';
+import { beginningOf } from '../../plan/simulated-fleet.ts';
+import {
+  type Change,
+  type ClusterObservation,
+  observeCluster,
+  obstaclesOf,
+  withNewTemplate,
+} from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { manifestChanges } from '../cluster/manifest-changes.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
-import { type Line, line, piece } from '../terminal/lines.ts';
+import { brief, counted, type Line, line, piece } from '../terminal/lines.ts';
 import { formatOf, inOneLine, outputOption, writeData, writeLines } from '../terminal/output.ts';
-import { overridesInForce } from '../terminal/overrides.ts';
-import { brief } from '../terminal/words.ts';
+import { overridesInForce } from '../terminal/view.ts';
 import { type ClusterCommand, isAboutFleet } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';
 import { fleetOptions, planFleet } from './plan-fleet.ts';
@@ -27,7 +35,6 @@ import { fleetOptions, planFleet } from './plan-fleet.ts';
 export const planCommand: ClusterCommand = {
   name: 'plan',
   arguments: '[NAME]',
-  completes: ['cluster'],
   summary: 'Show what would happen next, step by step, and what it would cost',
   help:
     'Reads the cluster and simulates the rollout by the rules of the controller, as if pods started and MOCO did its part. ' +
@@ -62,7 +69,6 @@ export const planCommand: ClusterCommand = {
       values: ['json', 'yaml', 'wide'],
     },
   ],
-  connects: true,
   run: async (session, names) => {
     const { given, host, world } = session;
     const file = textOf(given['filename']);
@@ -90,7 +96,7 @@ export const planCommand: ClusterCommand = {
 
 interface Planned {
   readonly cluster: ClusterRecord;
-  readonly change: ((objects: ClusterObjects) => ClusterObjects) | null;
+  readonly change: Change | null;
   /** What is assumed. */
   readonly notes: readonly string[];
 }
@@ -139,17 +145,6 @@ async function planned(
 
 type ShownPlan = ReturnType<typeof shownPlan>;
 
-interface ShownHold {
-  readonly rule: string;
-  readonly sentence: string;
-}
-
-interface ShownEntry {
-  readonly kind: PlanEntry['kind'];
-  readonly rule: string | null;
-  readonly sentence: string;
-}
-
 function shownPlan(
   { observe, rollout, unread }: ClusterObservation,
   name: string,
@@ -159,9 +154,8 @@ function shownPlan(
 ) {
   const observation = observe(assumed);
   const { snapshot, policy, objects } = observation;
-  const planned = plan(snapshot, policy);
+  const planned = plan(beginningOf(observation, Math.floor(wall / 1000)));
   const nameOf = memberName(observation);
-  const shownHold = (hold: Hold): ShownHold => ({ rule: hold.rule, sentence: explainHold(hold, nameOf) });
   const { statefulSet, cluster } = objects;
   const revision = statefulSet?.updateRevision ?? '';
   const held = rollout?.status?.hold;
@@ -173,15 +167,15 @@ function shownPlan(
     stale: snapshot.members.filter((member) => member.revision !== revision).length,
     assumed,
     // The hold that only a person can end.
-    stopsAt: planned.stopsAt && shownHold(planned.stopsAt),
+    stopsAt: planned.stopsAt && shownHold(planned.stopsAt, nameOf),
     stopsWanted: planned.stopsAt !== null && isRequestedByUser(planned.stopsAt.rule),
     // Settings with which the rollout would continue.
     tryOut: planned.stopsAt && settingToTryOut(planned.stopsAt),
     // What a person can do, with the command for it.
     remedies: planned.stopsAt === null ? [] : remediesFor(planned.stopsAt, policy.mode, name, nameOf),
-    entries: planned.entries.map((entry) => shownEntry(entry, nameOf, shownHold)),
+    entries: planned.entries.map((entry) => shownEntry(entry, nameOf)),
     switchovers: planned.switchovers,
-    estimate: estimate(planned, rollout?.status ?? {}),
+    estimate: estimate(planned, rollout?.status),
     notes: [
       ...applied,
       ...(rollout?.status?.phase === undefined ? ['no controller has observed this cluster yet'] : []),
@@ -203,6 +197,12 @@ function shownPlan(
       ...(unread.length === 0 ? [] : [`left out, since you may not read them: ${unread.join(', ')}`]),
     ],
   };
+}
+
+/** How long members are unavailable together, and what that is based on. `null` if no member was measured yet. */
+function estimate({ members }: Plan, status: RolloutStatus = {}) {
+  const measured = measuredMembers(status);
+  return measured && { seconds: members * measured.seconds, from: counted(measured.members, 'measured member') };
 }
 
 function settingToTryOut(hold: Hold): string | null {
@@ -236,24 +236,21 @@ function remediesFor(hold: Hold, mode: RolloutPolicy['mode'], name: string, name
   ];
 }
 
-function shownEntry(entry: PlanEntry, nameOf: MemberName, shownHold: (hold: Hold) => ShownHold): ShownEntry {
-  switch (entry.kind) {
+function shownEntry(entry: PlanEntry, nameOf: MemberName) {
+  const { kind } = entry;
+  switch (kind) {
     case 'step':
-      return {
-        kind: 'step',
-        rule: 'rule' in entry.step ? entry.step.rule : null,
-        sentence: explainStep(entry.step),
-      };
+      return { kind, rule: 'rule' in entry.step ? entry.step.rule : null, sentence: explainStep(entry.step) };
     case 'wait':
-      return { kind: 'wait', ...shownHold(entry.hold) };
-    case 'switchover':
-      return {
-        kind: 'switchover',
-        rule: null,
-        sentence: `MOCO moves the primary from ${nameOf(entry.from)} to ${nameOf(entry.to)}`,
-      };
+      return { kind, ...shownHold(entry.hold, nameOf) };
+    case 'switchover': {
+      const sentence = `MOCO moves the primary from ${nameOf(entry.from)} to ${nameOf(entry.to)}`;
+      return { kind, rule: null, sentence };
+    }
   }
 }
+
+const shownHold = (hold: Hold, nameOf: MemberName) => ({ rule: hold.rule, sentence: explainHold(hold, nameOf) });
 
 function lines(shown: ShownPlan, { host }: Session): readonly Line[] {
   const { name, mode, updateRevision, stale, stopsAt, entries, notes, assumed } = shown;
@@ -286,12 +283,12 @@ function lines(shown: ShownPlan, { host }: Session): readonly Line[] {
   ];
 }
 
-function stopLine({ entries, stopsWanted }: ShownPlan, { rule, sentence }: ShownHold): Line {
+function stopLine({ entries, stopsWanted }: ShownPlan, { rule, sentence }: ReturnType<typeof shownHold>): Line {
   const where = entries.length === 0 ? 'blocked' : stopsWanted ? 'rests at' : 'stops at';
   return [piece(`  ${where.padEnd(8)} `, stopsWanted ? 'yellow' : 'red'), piece(`${rule}: `, 'bold'), piece(sentence)];
 }
 
-function numbered(entries: readonly ShownEntry[]): readonly Line[] {
+function numbered(entries: ShownPlan['entries']): readonly Line[] {
   let number = 0;
   return entries.map(({ kind, rule, sentence }): Line => {
     if (kind === 'wait') return [piece('      '), piece(`wait: ${rule}: ${sentence}`, 'dim')];

@@ -12,7 +12,6 @@ const mostParallel = 8;
 export const releaseCommand: ClusterCommand = {
   name: 'release',
   arguments: '[NAME...]',
-  completes: ['cluster'],
   summary: 'Return clusters to rolling updates by partition',
   help:
     'Deletes no pod: stale members wait until MOCO or the partition driver updates them. A controller leaves released clusters alone until `adopt`: the MySQLCluster has the ' +
@@ -34,7 +33,6 @@ export const releaseCommand: ClusterCommand = {
       default: '5m',
     },
   ],
-  connects: true,
   run: release,
 };
 
@@ -82,7 +80,6 @@ async function release(session: Session, names: readonly string[]): Promise<numb
 export const adoptCommand: ClusterCommand = {
   name: 'adopt',
   arguments: '[NAME...]',
-  completes: ['cluster'],
   summary: 'End a release: let the controller update clusters again',
   help: 'The controller adopts a cluster if it runs with the feature gate UpdateStrategyOnDelete and the strategy in force is OnDelete.',
   examples: [
@@ -90,7 +87,6 @@ export const adoptCommand: ClusterCommand = {
     ['Let it update all clusters of all namespaces', 'adopt --all -A'],
   ],
   options: selectionOptions,
-  connects: true,
   run: (session, names) =>
     forEachCluster(session, names, async (cluster) =>
       (await setReleased(session, cluster, false)) ? 'no longer released' : 'was not released',

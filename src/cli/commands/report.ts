@@ -1,18 +1,16 @@
 import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { projectSequence } from '../../controller/facts/sequence-record.ts';
-import { isForbidden } from '../../kube/api-error.ts';
 import { events } from '../../kube/resource.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { clusterNamed, listAll, listIfThere, rolloutOf } from '../cluster/clusters.ts';
+import { clusterNamed, ifAllowed, listAll, listIfThere, rolloutOf } from '../cluster/clusters.ts';
 import { listedClusters } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
-import { fleetClusters } from '../html/fleet-figures.ts';
+import { page, timelinesOf } from '../html/cluster-page.ts';
+import { fleetClusters } from '../html/figures.ts';
 import { fleetPage } from '../html/fleet-page.ts';
-import { page } from '../html/page.ts';
-import { timelinesOf } from '../html/timeline.ts';
 import { type ClusterCommand, type CommandOption, fleetSelectionOptions, isAboutFleet } from './command.ts';
 
 const defaultSince = '720h';
@@ -31,7 +29,6 @@ const fleetOptions: readonly CommandOption[] = [
 export const reportCommand: ClusterCommand = {
   name: 'report',
   arguments: '[NAME]',
-  completes: ['cluster'],
   summary: 'Write an HTML page with a timeline of the last rollouts',
   help: 'The page loads nothing. The times of single steps come from Events, which the API server keeps for an hour by default.',
   examples: [
@@ -43,7 +40,6 @@ export const reportCommand: ClusterCommand = {
     ],
   ],
   options: fleetOptions,
-  connects: true,
   run: async (session, names) => {
     const isFleet = isAboutFleet(session, names, fleetOptions);
     if (session.host.terminal() !== null) {
@@ -65,13 +61,22 @@ export const reportCommand: ClusterCommand = {
 
 async function eventsAbout(session: Session, { namespace, name, uid }: ClusterRecord): Promise<readonly Json[]> {
   const fieldSelector = `regarding.kind=${clusterKind.kind},regarding.name=${name},regarding.uid=${uid}`;
-  try {
-    return await listAll(session, events, namespace, { fieldSelector });
-  } catch (error) {
-    if (!isForbidden(error)) throw error;
-    session.host.err('warning: you may not read events: the page lacks the times of single steps\n');
-    return [];
-  }
+  return orWithout(
+    session,
+    listAll(session, events, namespace, { fieldSelector }),
+    'events: the page lacks the times of single steps',
+  );
+}
+
+/** The page does without what may not be read. */
+async function orWithout(
+  { host }: Session,
+  list: Promise<readonly Json[] | null>,
+  what: string,
+): Promise<readonly Json[]> {
+  const found = await ifAllowed(list.then((all) => all ?? []));
+  if (found === null) host.err(`warning: you may not read ${what}\n`);
+  return found ?? [];
 }
 
 /** Writes what the MySQLRollouts of the fleet have recorded as a page. */
@@ -80,7 +85,10 @@ async function reportFleet(session: Session): Promise<number> {
   const now = world.wall();
   const since = now - durationOf('since', given['since'] ?? defaultSince);
   const namespace = given['namespace'] === undefined ? null : session.namespace;
-  const [listed, sequences] = await Promise.all([listedClusters({ ...session, namespace }, []), sequencesOf(session)]);
+  const [listed, sequences] = await Promise.all([
+    listedClusters({ ...session, namespace }, []),
+    orWithout(session, listIfThere(session, sequenceKind, null), 'MySQLRolloutSequences: the page lacks them'),
+  ]);
   const where = namespace === null ? 'all namespaces' : `namespace ${namespace}`;
   const page = fleetPage({
     scope: selector === undefined ? where : `${where}, ${selector}`,
@@ -91,15 +99,4 @@ async function reportFleet(session: Session): Promise<number> {
   });
   host.out(page);
   return 0;
-}
-
-/** The page is about the clusters: it does without the sequences if they may not be read. */
-async function sequencesOf(session: Session): Promise<readonly Json[]> {
-  try {
-    return (await listIfThere(session, sequenceKind, null)) ?? [];
-  } catch (error) {
-    if (!isForbidden(error)) throw error;
-    session.host.err('warning: you may not read MySQLRolloutSequences: the page lacks them\n');
-    return [];
-  }
 }

@@ -21,7 +21,6 @@ const verb = 'restore';
 export const restoreCommand: ClusterCommand = {
   name: 'restore',
   arguments: '<MEMBER>',
-  completes: ['pod'],
   summary: 'Give a member that failed at the update revision its revision back',
   help:
     'MEMBER is the name of its pod. Without --yes it only shows what this means for the data of the member: MySQL supports going ' +
@@ -33,7 +32,6 @@ export const restoreCommand: ClusterCommand = {
     ['Restore it', 'restore moco-test-2 --yes'],
   ],
   options: [{ flags: '--yes', description: 'restore the member; without it nothing is changed' }],
-  connects: true,
   run: async (session, [pod = '']) => {
     const { host, given } = session;
     const named = await memberNamed(session, pod);
@@ -60,13 +58,11 @@ export const restoreCommand: ClusterCommand = {
 export const unrestoreCommand: ClusterCommand = {
   name: 'unrestore',
   arguments: '<MEMBER>',
-  completes: ['pod'],
   summary: 'Take a restore back, so that the member is updated again',
   help:
     'MEMBER is the name of its pod. Without another entry in `spec.restore`, the rollout goes on with the same update revision. ' +
     'If the MySQLCluster was corrected, the entry has no effect any more and can stay.',
   examples: [['Let a restored member be updated', 'unrestore moco-test-2']],
-  connects: true,
   run: async (session, [pod = '']) => {
     const { cluster, ordinal, name } = await memberNamed(session, pod);
     const without: SettingsOf = ({ spec: { restore }, isOwn }) => {

@@ -13,11 +13,10 @@ const columnsElsewhere = 100;
 /** Shows how far the stages of a sequence are, or a table of all sequences. */
 export const sequenceCommand: ClusterCommand = {
   name: 'sequence',
-  arguments: '[NAME]',
-  completes: ['sequence'],
+  arguments: '[SEQUENCE]',
   summary: 'Show the stages of a fleet and what they wait for',
   help:
-    'With a NAME, shows the stages of that MySQLRolloutSequence, with a sign for each of their clusters. Without a NAME, ' +
+    'With a SEQUENCE, shows the stages of that MySQLRolloutSequence, with a sign for each of their clusters. Without one, ' +
     'lists all of them. Needs the right to list the MySQLClusters of all namespaces.',
   examples: [
     ['List the sequences', 'sequence'],
@@ -25,7 +24,6 @@ export const sequenceCommand: ClusterCommand = {
     ['Print one as YAML', 'sequence production -o yaml'],
   ],
   options: [objectOutputOption, { flags: '-w, --watch', description: 'keep showing changes until interrupted' }],
-  connects: true,
   run: async (session, [name]) => {
     const { given, host } = session;
     const format = formatOf(given, objectOutputOption);

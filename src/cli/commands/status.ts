@@ -30,7 +30,6 @@ const options = [
 export const statusCommand: ClusterCommand = {
   name: 'status',
   arguments: '[NAME...]',
-  completes: ['cluster'],
   summary: 'Show the progress of rollouts and what they wait for',
   help: 'Without a NAME, lists the clusters of the namespace.',
   examples: [
@@ -40,7 +39,6 @@ export const statusCommand: ClusterCommand = {
     ['List production clusters with stale members, with more columns', 'status -l env=production --stale -o wide'],
   ],
   options,
-  connects: true,
   run: (session, names) => show(session, names, names.length > 0),
 };
 

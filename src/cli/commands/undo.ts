@@ -5,8 +5,8 @@ import { clusterKind } from '../../moco/names.ts';
 import { projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { templateDifferences } from '../../moco/template-changes.ts';
+import { whereToChange } from '../cluster/apply.ts';
 import { clusterNamed, find, rolloutOf } from '../cluster/clusters.ts';
-import { whereToChange } from '../cluster/field-owners.ts';
 import { selectedClusters } from '../cluster/selection.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import {
@@ -25,7 +25,6 @@ import { type ClusterCommand, selectionOptions } from './command.ts';
 export const undoCommand: ClusterCommand = {
   name: 'undo',
   arguments: '[NAME...]',
-  completes: ['cluster'],
   summary: 'Print a patch that restores an earlier pod template',
   help:
     'Prints a merge patch for the MySQLCluster and changes nothing: MOCO owns the template of the StatefulSet, so only the ' +
@@ -45,7 +44,6 @@ export const undoCommand: ClusterCommand = {
     { ...outputOption, description: 'output format: yaml (with comments) or json', default: 'yaml' },
     ...selectionOptions,
   ],
-  connects: true,
   run: async (session, names) => {
     const { given, host } = session;
     const [first = '', ...others] = names;

@@ -10,7 +10,6 @@ import { type ClusterCommand, selectionOptions } from './command.ts';
 export const waitCommand: ClusterCommand = {
   name: 'wait',
   arguments: '[NAME...]',
-  completes: ['cluster'],
   summary: 'Wait until rollouts are complete',
   help:
     `A rollout is complete when condition ${rolloutCompleteCondition} of the MySQLCluster is True for its current ` +
@@ -20,7 +19,6 @@ export const waitCommand: ClusterCommand = {
     ['Wait up to an hour for all canaries', 'wait -A -l tier=canary --timeout=1h'],
   ],
   options: [...selectionOptions, { flags: '--timeout <duration>', description: 'how long to wait', default: '30m' }],
-  connects: true,
   run: async (session, names) => {
     const timeoutMilliseconds = durationOf('timeout', String(session.given['timeout']));
     const clusters = await selectedClusters(session, names);

@@ -1,17 +1,17 @@
 import type { SequenceRecord } from '../../controller/facts/sequence-record.ts';
 import { ruleAttributes } from '../../core/rules/catalogue.ts';
-import { brief, counted } from '../terminal/words.ts';
+import { brief, counted } from '../terminal/lines.ts';
 import { document, escaped, instant } from './document.ts';
-import { notBegun } from './figures.ts';
 import {
   type FleetCluster,
   type FleetRollout,
   type HoldCost,
   holdCosts,
   imageCounts,
+  notBegun,
   sum,
   together,
-} from './fleet-figures.ts';
+} from './figures.ts';
 
 export interface FleetPage {
   /** Such as `all namespaces`. */
@@ -44,26 +44,40 @@ ${imagesOf(clusters)}${sequencesOf(sequences)}${holdsOf(costs)}${rowsOf(clusters
   return document(`Rollouts of ${scope}`, body, nowMilliseconds, 'wide', clusters.length === 0 ? '' : search);
 }
 
-const cell = (content: string, name = ''): string => `<td${name === '' ? '' : ` class="${name}"`}>${content}</td>`;
-/** A table; the class of each column and its title. On a phone each cell is below the other, with its title. */
-function table(
+/** A column: its title, the HTML that a row has there, and the class of its cells. The first one names the row. */
+type Column<Row> = readonly [title: string, cell: (row: Row) => string, name?: string];
+
+/** On a phone each cell is below the other, with its title. */
+function table<Row>(
   id: string,
-  columns: readonly (readonly [name: string, title: string])[],
-  rows: readonly string[],
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
   caption = '',
+  classOf?: (row: Row) => string,
 ): string {
-  const heads = columns.map(([name, title]) => `<th scope="col"${name === '' ? '' : ` class="${name}"`}>${title}</th>`);
-  const titles = columns.flatMap(([, title], index) =>
+  const named = (tag: string, name = ''): string => `<${tag}${name && ` class="${name}"`}>`;
+  const heads = columns.map(([title, , name]) => `${named('th scope="col"', name)}${title}</th>`);
+  const titles = columns.flatMap(([title], index) =>
     index === 0 || title === ''
       ? []
       : [`.${id} td:nth-child(${index + 1})::before { content: '${title.split(',')[0]}: ' }`],
   );
+  const lines = rows.map((row) => {
+    const cells = columns.map(([, cell, name], index) =>
+      index === 0 ? `<th scope="row">${cell(row)}</th>` : `${named('td', name)}${cell(row)}</td>`,
+    );
+    return `<tr${classOf === undefined ? '' : ` class="${classOf(row)}"`}>${cells.join('')}</tr>`;
+  });
   return `<style>@media (max-width: 44rem) { ${titles.join(' ')} }</style>
 <div class="scroll"><table>${caption && `<caption>${caption}</caption>`}<thead><tr>${heads.join('')}</tr></thead>
 <tbody class="${id}">
-${rows.join('\n')}
-</tbody></table></div>`;
+${lines.join('\n')}
+</tbody></table></div>
+`;
 }
+
+/** The head of a part of the page. */
+const part = (title: string, about = ''): string => `<h2>${title}</h2>\n${about && `<p class="dim">${about}</p>\n`}`;
 
 function numbersOf(clusters: readonly FleetCluster[]): string {
   const rollouts = clusters.flatMap((one) => one.rollouts);
@@ -112,78 +126,53 @@ function avoidedIn(rollouts: readonly FleetRollout[]): readonly (readonly [numbe
   ];
 }
 
-/** As far as rollouts have recorded it. */
+const images: readonly Column<ReturnType<typeof imageCounts>[number]>[] = [
+  ['Image', ({ image }) => escaped(image)],
+  ['Container', ({ container }) => escaped(container)],
+  ['Clusters', ({ clusters }) => String(clusters), 'number'],
+  ['Being updated to it', ({ next }) => orBlank(next, String), 'number'],
+];
+
 function imagesOf(clusters: readonly FleetCluster[]): string {
   const counts = imageCounts(clusters);
   if (counts.length === 0) return '';
-  const rows = counts.map(
-    ({ container, image, clusters: on, next }) =>
-      `<tr><th scope="row">${escaped(image)}</th>${cell(escaped(container))}${cell(String(on), 'number')}${cell(orBlank(next, String), 'number')}</tr>`,
-  );
-  return `<h2>What was rolled out</h2>
-<p class="dim">Images of containers that rollouts have changed, as far as they have recorded it.</p>
-${table(
-  'images',
-  [
-    ['', 'Image'],
-    ['', 'Container'],
-    ['number', 'Clusters'],
-    ['number', 'Being updated to it'],
-  ],
-  rows,
-)}
-`;
+  const about = 'Images of containers that rollouts have changed, as far as they have recorded it.';
+  return part('What was rolled out', about) + table('images', images, counts);
 }
 
-function sequencesOf(sequences: FleetPage['sequences']): string {
-  if (sequences.length === 0) return '';
-  const rows = sequences.map(({ name, status }) => {
-    const { stage, clusters = 0, upToDateClusters = 0, rollingClusters = 0, failingClusters = 0 } = status;
-    return `<tr><th scope="row">${escaped(name)}</th>${cell(stage === undefined ? 'Complete' : escaped(stage))}${cell(`${upToDateClusters}/${clusters}`, 'number')}${cell(String(rollingClusters), 'number')}${cell(String(failingClusters), failingClusters > 0 ? 'number Stalled' : 'number')}</tr>`;
-  });
-  return `<h2>Sequences</h2>
-${table(
-  'sequences',
+const sequenceColumns: readonly Column<FleetPage['sequences'][number]>[] = [
+  ['Sequence', ({ name }) => escaped(name)],
+  ['Stage', ({ status }) => escaped(status.stage ?? 'Complete')],
+  ['Up to date', ({ status: { upToDateClusters = 0, clusters = 0 } }) => `${upToDateClusters}/${clusters}`, 'number'],
+  ['Rolling', ({ status: { rollingClusters = 0 } }) => String(rollingClusters), 'number'],
   [
-    ['', 'Sequence'],
-    ['', 'Stage'],
-    ['number', 'Up to date'],
-    ['number', 'Rolling'],
-    ['number', 'Failing'],
+    'Failing',
+    ({ status: { failingClusters = 0 } }) =>
+      failingClusters > 0 ? `<span class="Stalled">${failingClusters}</span>` : '0',
+    'number',
   ],
-  rows,
-)}
-`;
-}
+];
+
+const sequencesOf = (sequences: FleetPage['sequences']): string =>
+  sequences.length === 0 ? '' : part('Sequences') + table('sequences', sequenceColumns, sequences);
 
 function holdsOf(costs: readonly HoldCost[]): string {
   const most = Math.max(1, ...costs.map(({ seconds }) => seconds));
-  const rows = costs.map(({ rule, seconds, clusters, longest, now }) => {
-    const attributes = ruleAttributes(rule);
-    const width = ((seconds / most) * 100).toFixed(1);
-    return `<tr><th scope="row">${escaped(rule)}</th>${cell(brief(seconds), 'number')}${cell(`<span class="share"><i style="width:${width}%"></i></span>`)}${cell(String(clusters), 'number')}${cell(brief(longest), 'number')}${cell(String(now), 'number')}${cell(escaped(attributes?.endedBy.join(', ') ?? ''))}${cell(escaped(attributes?.meaning ?? ''), 'dim')}</tr>`;
-  });
-  const shown =
-    rows.length === 0
-      ? '<p>No hold has been recorded.</p>'
-      : table(
-          'holds',
-          [
-            ['', 'Hold'],
-            ['number', 'Held for'],
-            ['', ''],
-            ['number', 'Clusters'],
-            ['number', 'Longest'],
-            ['number', 'Now'],
-            ['', 'Ended by'],
-            ['', 'Meaning'],
-          ],
-          rows,
-        );
-  return `<h2>What rollouts waited for</h2>
-<p class="dim">The time that each hold took of all rollouts, the most first. Waits of less than ten seconds that belong to every step are left out.</p>
-${shown}
-`;
+  const share = (seconds: number): string => ((seconds / most) * 100).toFixed(1);
+  const columns: readonly Column<HoldCost>[] = [
+    ['Hold', ({ rule }) => escaped(rule)],
+    ['Held for', ({ seconds }) => brief(seconds), 'number'],
+    ['', ({ seconds }) => `<span class="share"><i style="width:${share(seconds)}%"></i></span>`],
+    ['Clusters', ({ clusters }) => String(clusters), 'number'],
+    ['Longest', ({ longest }) => brief(longest), 'number'],
+    ['Now', ({ now }) => String(now), 'number'],
+    ['Ended by', ({ rule }) => escaped(ruleAttributes(rule)?.endedBy.join(', ') ?? '')],
+    ['Meaning', ({ rule }) => escaped(ruleAttributes(rule)?.meaning ?? ''), 'dim'],
+  ];
+  const about =
+    'The time that each hold took of all rollouts, the most first. Waits of less than ten seconds that belong to every step are left out.';
+  const shown = costs.length === 0 ? '<p>No hold has been recorded.</p>\n' : table('holds', columns, costs);
+  return part('What rollouts waited for', about) + shown;
 }
 
 /** The filters and what they select, by the class of a row. */
@@ -204,8 +193,7 @@ function rowsOf(clusters: readonly FleetCluster[], now: number): string {
   const rules = filters
     .map(([name]) => `fieldset:has(#only-${name}:checked) ~ .scroll .clusters tr:not(.${name})`)
     .join(', ');
-  return `<h2>Clusters</h2>
-<style>${rules} { display: none; }</style>
+  return `${part('Clusters')}<style>${rules} { display: none; }</style>
 <p><input type="search" id="search" placeholder="Search" aria-label="Search clusters"></p>
 <fieldset><legend>Show</legend>
 <label><input type="radio" name="show" id="all" checked> all (${clusters.length})</label>
@@ -213,49 +201,47 @@ ${choices.join('\n')}
 </fieldset>
 ${table(
   'clusters',
-  [
-    ['', 'Cluster'],
-    ['', 'State'],
-    ['', 'Newest began'],
-    ['number', 'Took'],
-    ['when', `When, ${instant(from).slice(0, 16)} to ${instant(now).slice(0, 16)}`],
-    ['', 'Waited for'],
-    ['number', 'Disruptions'],
-    ['number', 'Switchovers'],
-    ['number', 'Unavailable'],
-  ],
-  clusters.map((one) => rowOf(one, from, now)),
+  clusterColumns(from, now),
+  clusters,
   `Those first that are stalled, then those in progress, then by the newest rollout. Numbers are of all rollouts since ${instant(from)}.`,
-)}
-`;
+  (cluster) => filters.flatMap(([filter, , isIn]) => (isIn(cluster) ? [filter] : [])).join(' '),
+)}`;
+}
+
+const clusterColumns = (from: number, now: number): readonly Column<FleetCluster>[] => [
+  ['Cluster', ({ namespace, name }) => `${escaped(namespace)}/${escaped(name)}`],
+  ['State', stateOf, 'state'],
+  ['Newest began', ({ rollouts: [newest] }) => (newest ? instant(newest.startedAt).slice(0, 16) : ''), 'time'],
+  [
+    'Took',
+    ({ rollouts: [newest] }) => (newest ? brief(((newest.finishedAt ?? now) - newest.startedAt) / 1000) : ''),
+    'number',
+  ],
+  [
+    `When, ${instant(from).slice(0, 16)} to ${instant(now).slice(0, 16)}`,
+    ({ rollouts }) => `<div class="lane">${rollouts.map((one) => barOf(one, from, now)).join('')}</div>`,
+    'when',
+  ],
+  ['Waited for', waitedFor],
+  ['Disruptions', ({ rollouts }) => orBlank(sum(rollouts.map((one) => one.disruptions)), String), 'number'],
+  ['Switchovers', ({ rollouts }) => switchoversOf(rollouts), 'number'],
+  ['Unavailable', ({ rollouts }) => orBlank(sum(rollouts.map((one) => one.unavailableSeconds)), brief), 'number'],
+];
+
+function stateOf({ state, hold, stalled, overridden }: FleetCluster): string {
+  const notes = [...(hold === null ? [] : [hold]), ...overridden.map((rule) => `${rule} overridden`)];
+  const shown = notes.map((note) => `<br><span class="dim">${escaped(note)}</span>`).join('');
+  return `<span${stalled ? ' class="Stalled"' : ''}>${escaped(state)}</span>${shown}`;
 }
 
 /** The rest are in the page of the cluster. */
 const mostShownHolds = 2;
 
-function rowOf(cluster: FleetCluster, from: number, now: number): string {
-  const { namespace, name, state, hold, stalled, rollouts, overridden } = cluster;
-  const notes = [...(hold === null ? [] : [hold]), ...overridden.map((rule) => `${rule} overridden`)];
-  const [newest] = rollouts;
+function waitedFor({ rollouts }: FleetCluster): string {
   const held = together(rollouts.flatMap(({ heldFor }) => heldFor));
   const shown = held.slice(0, mostShownHolds).map(({ rule, seconds }) => `${escaped(rule)} ${brief(seconds)}`);
   const more = held.length > shown.length ? [`and ${held.length - shown.length} more`] : [];
-  const classes = filters.flatMap(([filter, , isIn]) => (isIn(cluster) ? [filter] : []));
-  const cells = [
-    `<th scope="row">${escaped(namespace)}/${escaped(name)}</th>`,
-    cell(
-      `<span${stalled ? ' class="Stalled"' : ''}>${escaped(state)}</span>${notes.map((note) => `<br><span class="dim">${escaped(note)}</span>`).join('')}`,
-      'state',
-    ),
-    cell(newest === undefined ? '' : instant(newest.startedAt).slice(0, 16), 'time'),
-    cell(newest === undefined ? '' : brief(((newest.finishedAt ?? now) - newest.startedAt) / 1000), 'number'),
-    cell(`<div class="lane">${rollouts.map((one) => barOf(one, from, now)).join('')}</div>`),
-    cell([...shown, ...more].join('<br>')),
-    cell(orBlank(sum(rollouts.map((one) => one.disruptions)), String), 'number'),
-    cell(switchoversOf(rollouts), 'number'),
-    cell(orBlank(sum(rollouts.map((one) => one.unavailableSeconds)), brief), 'number'),
-  ];
-  return `<tr class="${classes.join(' ')}">${cells.join('')}</tr>`;
+  return [...shown, ...more].join('<br>');
 }
 
 const orBlank = (number: number, text: (number: number) => string): string => (number === 0 ? '' : text(number));

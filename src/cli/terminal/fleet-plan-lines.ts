@@ -1,9 +1,8 @@
 import { ruleGroups } from '../../core/rules/catalogue.ts';
 import { nameOf } from '../../kube/store.ts';
 import type { Cause, PlannedStage } from '../../plan/fleet-plan.ts';
-import type { ShownCluster, ShownFleetPlan, ShownStage } from '../fleet/shown-fleet-plan.ts';
-import { joined, type Line, line, type Piece, piece, table, wrapped } from './lines.ts';
-import { brief } from './words.ts';
+import { brief, joined, type Line, line, type Piece, piece, table, wrapped } from './lines.ts';
+import type { ShownCluster, ShownFleetPlan, ShownStage } from './shown-fleet-plan.ts';
 
 /** A plan of a fleet: its stages, a drawing, what makes it long, and what never begins. */
 export function fleetPlanLines(plan: ShownFleetPlan, columns: number, wide: boolean): readonly Line[] {

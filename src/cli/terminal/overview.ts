@@ -1,9 +1,8 @@
 import { isAlarming, isRequestedByUser, isRoutine, ruleAttributes } from '../../core/rules/catalogue.ts';
 import { nameOf } from '../../kube/store.ts';
-import { type Line, line, piece, table } from './lines.ts';
+import { brief, type Line, line, piece, table } from './lines.ts';
 import type { Told } from './live.ts';
 import type { ClusterView } from './view.ts';
-import { brief } from './words.ts';
 
 export interface OverviewColumns {
   readonly namespace: boolean;

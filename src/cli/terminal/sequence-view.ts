@@ -1,10 +1,9 @@
 import type { StageStatus } from '../../api/rollout-sequence.ts';
-import type { RolloutStatus } from '../../api/rollout-status.ts';
+import { isTrue, type RolloutStatus } from '../../api/rollout-status.ts';
 import type { SequenceRecord } from '../../controller/facts/sequence-record.ts';
 import type { Stages } from '../../controller/fleet/sequence-stages.ts';
 import { sequenceStatus } from '../../controller/fleet/sequence-status.ts';
-import type { StagedCluster } from '../../core/fleet/stage-counts.ts';
-import { concurrencyOf, type Stage } from '../../core/fleet/stage-counts.ts';
+import { concurrencyOf, type Stage, type StagedCluster } from '../../core/fleet/stage-counts.ts';
 import { stageGates } from '../../core/fleet/stage-waits.ts';
 import type { FleetHold } from '../../core/fleet/waits.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
@@ -41,7 +40,6 @@ export function sequenceViewOf(
   const counts = stages.countsOf(sequence);
   const status = sequenceStatus({ record, counts, conflicts: stages.conflictsOf(name), nowSeconds });
   const { stages: shown = [], conditions = [] } = status;
-  const isTrue = (type: string): boolean => conditions.some((one) => one.type === type && one.status === 'True');
   const [finding] = conditions;
   const members = membersOf(name, stages.clustersOf(name), sequence.stages.length);
   return {
@@ -50,8 +48,8 @@ export function sequenceViewOf(
     phase: finding?.reason ?? 'Unknown',
     // The same as a sentence.
     message: finding?.message ?? '',
-    complete: isTrue('Ready'),
-    stalled: isTrue('Stalled'),
+    complete: isTrue(conditions, 'Ready'),
+    stalled: isTrue(conditions, 'Stalled'),
     // The first stage that is not complete.
     stage: status.stage ?? null,
     clusters: status.clusters ?? 0,

@@ -1,8 +1,7 @@
 import type { VerdictKind } from '../../core/decision.ts';
 import { milliseconds } from '../../moco/json.ts';
-import { type Line, line, piece, type Style, table } from './lines.ts';
+import { brief, counted, type Line, line, piece, type Style, table } from './lines.ts';
 import type { ClusterView, MemberView } from './view.ts';
-import { brief, counted } from './words.ts';
 
 const barColumns = 21;
 const between = piece('   ');

@@ -1,11 +1,11 @@
-import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
-import type { MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
+import { type MySQLRollout, pluginManager, type RolloutSpec } from '../../api/rollout.ts';
+import { isTrue, type MemberStatus, type RolloutProgress } from '../../api/rollout-status.ts';
 import type { HoldRule, VerdictKind } from '../../core/decision.ts';
 import { milliseconds } from '../../moco/json.ts';
+import { ownersOf } from '../../moco/managed-fields.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { overridesInForce } from './overrides.ts';
-import { secondsSince } from './words.ts';
+import { brief, secondsSince } from './lines.ts';
 
 /**
  * MOCO expands the volume claims of a cluster only while its StatefulSet is not being updated (`isUpdatingStatefulSet`
@@ -42,8 +42,6 @@ export function viewOf(
   const { hold, rollout: progress, updatedReplicas: updated = 0, replicas = cluster.replicas } = status;
   const overrides = overridesInForce(rollout, nowMilliseconds);
   const ageOf = (timestamp: string): number | null => secondsSince(milliseconds(timestamp), nowMilliseconds);
-  const isTrue = (type: string): boolean =>
-    status.conditions?.some((condition) => condition.type === type && condition.status === 'True') === true;
   return {
     namespace,
     name,
@@ -61,8 +59,8 @@ export function viewOf(
     members: (status.members ?? [])
       .toSorted((one, other) => one.ordinal - other.ordinal)
       .map((member) => memberOf(name, member, spec, progress)),
-    complete: isTrue('Ready'),
-    stalled: isTrue('Stalled'),
+    complete: isTrue(status.conditions, 'Ready'),
+    stalled: isTrue(status.conditions, 'Stalled'),
     // The rollout in progress, and its duration.
     rollout: progress ? { forSeconds: ageOf(progress.startedAt) } : null,
     last: status.history?.at(-1) ?? null,
@@ -84,18 +82,14 @@ function memberOf(
   spec: RolloutSpec | undefined,
   progress: RolloutProgress | undefined,
 ) {
-  const { ordinal, role, revision, updated, state, verdict, replication = null } = member;
+  const { ordinal } = member;
   const seconds = progress?.memberDurations?.find((one) => one.ordinal === ordinal)?.seconds ?? null;
   return {
-    ordinal,
+    ...member,
     name: `${statefulSetName(cluster)}-${ordinal}`,
-    role,
-    revision: hashOf(revision, cluster),
-    updated,
-    state,
-    verdict,
+    revision: hashOf(member.revision, cluster),
     // What MySQL itself says, if it was asked recently.
-    replication,
+    replication: member.replication ?? null,
     // The verdict in words.
     says: verdictSentence(ordinal, member, spec, seconds),
   } as const;
@@ -166,4 +160,27 @@ function nextSentence(rule: string | undefined, role: string): string {
   if (rule === undefined) return 'next';
   if (role === 'primary' && rule === 'AwaitingSwitchover') return 'next, once another member is primary';
   return `next, once ${rule} is over`;
+}
+
+/** A rule that is overridden now. */
+interface OverrideInForce {
+  readonly rule: string;
+  /** A sentence: until when, by whom, and why. */
+  readonly sentence: string;
+}
+
+/**
+ * The overrides in force, as the status has them. Who wrote one follows from the spec, or else from its field manager.
+ */
+export function overridesInForce(rollout: MySQLRollout | null, nowMilliseconds: number): readonly OverrideInForce[] {
+  const { spec, status } = rollout ?? {};
+  return (status?.settings?.overrides?.value ?? []).flatMap(({ rule, until, by }) => {
+    const leftSeconds = ((milliseconds(until) ?? 0) - nowMilliseconds) / 1000;
+    const entry = spec?.overrides?.find((one) => one.rule === rule);
+    if (leftSeconds <= 0 || entry === undefined) return [];
+    const manager = ownersOf(rollout, 'overrides', { rule }).find((one) => !one.startsWith(pluginManager('')));
+    const who = by ?? manager;
+    const sentence = `${rule} is overridden until ${until} (${brief(leftSeconds)} left)${who ? ` by ${who}` : ''}: ${entry.reason}`;
+    return [{ rule, sentence }];
+  });
 }

@@ -3,7 +3,7 @@ import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { secondsOf } from '../../api/schema.ts';
 import type { MaintenanceFacts, Moment } from '../../core/snapshot.ts';
 import { milliseconds, timestampOf } from '../../moco/json.ts';
-import { measuredMemberSeconds } from '../../plan/estimate.ts';
+import { measuredMembers } from './measured-members.ts';
 
 const dayMilliseconds = 86_400_000;
 /** A day more than the core asks for, since openings are kept for a day. */
@@ -43,7 +43,7 @@ export function maintenanceFacts(
     windows: opened(maintenanceWindows),
     restartWindows: opened(restartWindows),
     blackouts: ahead,
-    memberSeconds: measuredMemberSeconds(status) ?? expectedMemberSeconds,
+    memberSeconds: measuredMembers(status)?.seconds ?? expectedMemberSeconds,
   };
 }
 

@@ -6,7 +6,7 @@ import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { isAtLeast } from '../../kube/raw-object.ts';
 import type { World } from '../../kube/world.ts';
 import { milliseconds } from '../../moco/json.ts';
-import type { FleetNumbers } from '../../telemetry/fleet-metrics.ts';
+import type { FleetNumbers } from '../../telemetry/metrics.ts';
 import { Evictions } from './evictions.ts';
 import { FleetSlots } from './fleet-slots.ts';
 import {

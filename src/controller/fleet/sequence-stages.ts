@@ -1,5 +1,10 @@
-import type { Place, Sequence } from '../../core/fleet/stage-counts.ts';
-import { type StageCount, type StagedCluster, stageCounts } from '../../core/fleet/stage-counts.ts';
+import {
+  type Place,
+  type Sequence,
+  type StageCount,
+  type StagedCluster,
+  stageCounts,
+} from '../../core/fleet/stage-counts.ts';
 import { nextInStage, stageGates, stageWaits } from '../../core/fleet/stage-waits.ts';
 import type { FleetWait } from '../../core/fleet/waits.ts';
 import type { SequenceRecord } from '../facts/sequence-record.ts';

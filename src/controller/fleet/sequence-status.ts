@@ -6,7 +6,7 @@ import { explainHold } from '../../core/rules/catalogue.ts';
 import { timeText } from '../../core/sentences.ts';
 import type { Occurrence } from '../../kube/event-recorder.ts';
 import { omitUndefined } from '../../moco/json.ts';
-import type { SequenceNumbers } from '../../telemetry/fleet-metrics.ts';
+import type { SequenceNumbers } from '../../telemetry/metrics.ts';
 import { conditionsAfter } from '../facts/policy-in-force.ts';
 import type { SequenceRecord } from '../facts/sequence-record.ts';
 

@@ -15,13 +15,13 @@ export function emit(report: Report, { memory, context: { metrics, recorder, log
   const { namespace, name } = observation.objects.cluster;
   const cluster = [namespace, name] as const;
   metrics.setMembers(cluster, series.membersByState, series.stale);
-  metrics.setHold(cluster, series.hold);
-  metrics.setMaintenanceWindow(cluster, series.hasOpening);
+  metrics.hold.set(cluster, series.hold && { [series.hold.rule]: series.hold.sinceSeconds });
+  metrics.noMaintenanceWindow.set(cluster, series.hasOpening ? null : 1);
   metrics.maintenanceOpens.set(cluster, series.opensSeconds);
-  metrics.setFailingChecks(cluster, series.failingChecks);
+  metrics.failingChecks.set(cluster, Object.fromEntries(series.failingChecks.map((check) => [check, 1])));
   metrics.overrides.set(cluster, series.overrides);
   metrics.lastProgress.set(cluster, series.lastProgressSeconds);
-  metrics.setStalled(cluster, series.stalled);
+  metrics.stalled.set(cluster, series.stalled === null ? null : { [series.stalled]: 1 });
   metrics.setPartition(cluster, series.partition);
   for (const { seconds } of series.returned) metrics.memberUpdateDurationSeconds.observe(seconds);
   if (event !== null) recorder.record(event);

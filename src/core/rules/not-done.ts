@@ -1,4 +1,4 @@
-import { atOpeningOf, withStatefulSet } from '../expected.ts';
+import { withStatefulSet } from '../expected.ts';
 import { type ClosedBy, closedBy } from '../maintenance.ts';
 import { type ReplicaBehind, type ReplicasBehind, replicasBehind } from '../replicas-behind.ts';
 import { withoutFullStop } from '../sentences.ts';
@@ -6,7 +6,7 @@ import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
 import { unread } from './comeback.ts';
 import { longWrite } from './long-write.ts';
-import { type Asked, after, type MemberName, rule } from './rule.ts';
+import { type Asked, after, type MemberName, rule, untilOpening } from './rule.ts';
 
 /** The step that was chosen is not done. */
 export const step = {
@@ -24,7 +24,7 @@ export const step = {
     ends: 'By itself, when the next window opens that is long enough. `plan NAME` shows what is done in which window.',
     overridable: true,
     requestedBy: '`maintenanceWindows`',
-    assumed: after('moment', (snapshot, { opensAt }) => atOpeningOf(snapshot, opensAt)),
+    assumed: untilOpening,
   }),
   Blackout: rule<ClosedBy['Blackout']>({
     holds: (asked) => closedBy(asked, 'Blackout'),
@@ -39,7 +39,7 @@ export const step = {
     ends: 'By itself, when the blackout is over.',
     overridable: true,
     requestedBy: '`blackouts`',
-    assumed: after('moment', (snapshot, { opensAt }) => atOpeningOf(snapshot, opensAt)),
+    assumed: untilOpening,
   }),
   DisruptionControllerBehind: rule<{ readonly evictions: number; readonly limit: number }>({
     holds: ({ situation: { snapshot, deadlines }, step }) => {

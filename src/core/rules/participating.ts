@@ -1,5 +1,5 @@
 import { leavesQuorum, othersThatAcknowledge } from '../acknowledging.ts';
-import { atOpeningOf, changed, everyMember, handedOn, openBudgets, recovered, replaced, resized } from '../expected.ts';
+import { changed, everyMember, handedOn, openBudgets, recovered, replaced, resized } from '../expected.ts';
 import { explainWait, plural, type Wait, withoutFullStop } from '../sentences.ts';
 import { type Member, pinnedBehind } from '../situation.ts';
 import { notYetReplaced } from '../statefulset-controller.ts';
@@ -8,7 +8,7 @@ import { backups } from './backups.ts';
 import { type BlockedBudget, blockedBudget, explainBudget } from './blocked-budget.ts';
 import { isRevisionKnown } from './primary.ts';
 import { lacksRoleForOthers, mayKeepRolesBack } from './roles.ts';
-import { type Asked, after, asksFor, rule } from './rule.ts';
+import { type Asked, after, asksFor, rule, untilOpening } from './rule.ts';
 import { unavailableLimit, unavailableMembers } from './unavailable.ts';
 
 /** What has to be true before a member that works is taken. */
@@ -76,7 +76,7 @@ export const participating = {
     overridable: true,
     requestedBy: '`inPlace.mode: Only`',
     phase: 'AwaitingApproval',
-    assumed: after('moment', (snapshot, { opensAt }) => atOpeningOf(snapshot, opensAt)),
+    assumed: untilOpening,
   }),
   ForeignDemote: rule<{ readonly member: number }>({
     holds: ({ situation: { members, policy, deadlines } }) => {

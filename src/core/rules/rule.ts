@@ -26,8 +26,8 @@ export const asksFor = ({ effects }: Asked, ...kinds: readonly EffectKind[]): bo
 
 /** How a plan assumes that a wait ends: how long it lasts, and the facts afterwards. `null` if they can't be known. */
 export interface AssumedEnd<Facts> {
-  /** As long as a member, a switchover, or the time until the next decision; or no time worth a line. */
-  readonly lasts: 'member' | 'switchover' | 'requeue' | 'moment';
+  /** As long as a member or a switchover, until the next decision or until `opensAt`; or no time worth a line. */
+  readonly lasts: 'member' | 'switchover' | 'requeue' | 'opening' | 'moment';
   readonly facts: (snapshot: ClusterSnapshot, hold: Facts) => ClusterSnapshot | null;
 }
 
@@ -36,6 +36,11 @@ export const after = <Facts>(
   lasts: AssumedEnd<Facts>['lasts'],
   facts: AssumedEnd<Facts>['facts'],
 ): AssumedEnd<Facts> => ({ lasts, facts });
+
+/** The wait is over at the opening that the hold names, if there is one. */
+export const untilOpening = after<{ readonly opensAt: string | null }>('opening', (snapshot, { opensAt }) =>
+  opensAt === null ? null : snapshot,
+);
 
 /** What the catalogue says about a rule that blocks a rollout. */
 export interface RuleAttributes {

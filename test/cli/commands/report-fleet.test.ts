@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
-import { fleetClusters, holdCosts, imageCounts } from '../../../src/cli/html/fleet-figures.ts';
+import { fleetClusters, holdCosts, imageCounts } from '../../../src/cli/html/figures.ts';
 import { fleetPage } from '../../../src/cli/html/fleet-page.ts';
 import { FakeCluster, forbidden, sequencesPath } from '../fake-cluster.ts';
 import { fleetNow, recordedFleet } from '../recorded-fleet.ts';

@@ -7,7 +7,7 @@ import { sequenceStatus } from '../../../src/controller/fleet/sequence-status.ts
 import { SequenceReconciler } from '../../../src/controller/sequence-reconciler.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import type { Occurrence } from '../../../src/kube/event-recorder.ts';
-import { FleetMetrics } from '../../../src/telemetry/fleet-metrics.ts';
+import { FleetMetrics } from '../../../src/telemetry/metrics.ts';
 import { FakeWorld } from '../../kube/fake-world.ts';
 
 const canary = { matchLabels: { tier: 'canary' } };

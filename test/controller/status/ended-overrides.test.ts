@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { RolloutSpec } from '../../../src/api/rollout.ts';
-import { pluginManager } from '../../../src/api/rollout.ts';
+import { pluginManager, type RolloutSpec } from '../../../src/api/rollout.ts';
 import { answer, status } from '../../kube/fake-world.ts';
 import { Bench } from '../bench.ts';
 

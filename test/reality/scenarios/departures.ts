@@ -1,5 +1,4 @@
-import type { Change } from '../../verification/witness/moment.ts';
-import { ordinalOf } from '../../verification/witness/moment.ts';
+import { type Change, ordinalOf } from '../../verification/witness/moment.ts';
 import type { WitnessedCluster } from '../../verification/witness/objects.ts';
 
 /** A pod that began to terminate. */

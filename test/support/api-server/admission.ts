@@ -1,6 +1,5 @@
-import { mutatePartition } from '../../../src/admission/partition-mutation.ts';
+import { mutateStatefulSet as mutateByUs, mutatePartition } from '../../../src/admission/mutations.ts';
 import type { AdmittedStatefulSet } from '../../../src/admission/stateful-set.ts';
-import { mutateStatefulSet as mutateByUs } from '../../../src/admission/statefulset-mutation.ts';
 import {
   annotationOn,
   mocoStatefulSetWebhook,

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { connect } from '../../../src/kube/connection.ts';
-import type { Log } from '../../../src/kube/world.ts';
-import { realWorld } from '../../../src/kube/world.ts';
+import { type Log, realWorld } from '../../../src/kube/world.ts';
 import { ObjectClient } from '../object-client.ts';
 import { startMoco } from './driver.ts';
 import { installMoco } from './install.ts';

@@ -131,11 +131,13 @@ export function goesAsPlanned(drawn: Beginning): void {
     // A replica is updated before the primary: one that is older than its source would not be a rollout's doing.
     if (ordinal !== cells[c.INDEX] && (updated >> ordinal) % 2 === 1) cells[c.REVISION + ordinal] = 1;
   }
-  const planned = plan(play.snapshot(), world.policy).entries.flatMap((entry) => {
-    if (entry.kind !== 'step') return [];
-    const { step } = entry;
-    return [`${step.kind} ${'targets' in step ? step.targets.map(({ ordinal }) => ordinal).join() : ''}`.trim()];
-  });
+  const planned = plan({ snapshot: play.snapshot(), policy: world.policy, memberSeconds: 60 }).entries.flatMap(
+    (entry) => {
+      if (entry.kind !== 'step') return [];
+      const { step } = entry;
+      return [`${step.kind} ${'targets' in step ? step.targets.map(({ ordinal }) => ordinal).join() : ''}`.trim()];
+    },
+  );
   play.stepByStep();
   if (JSON.stringify(play.steps) !== JSON.stringify(planned)) play.fail(`planned was ${planned.join(', ')}`);
 }

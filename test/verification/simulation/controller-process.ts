@@ -8,7 +8,7 @@ import type { DelayReader } from '../../../src/controller/reads/read-delays.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
 import { LeaseElector } from '../../../src/kube/lease-elector.ts';
 import type { Log, World } from '../../../src/kube/world.ts';
-import { FleetMetrics } from '../../../src/telemetry/fleet-metrics.ts';
+import { FleetMetrics } from '../../../src/telemetry/metrics.ts';
 import { RolloutMetrics } from '../../../src/telemetry/rollout-metrics.ts';
 import { CacheMetrics, CheckMetrics, WorkQueueMetrics } from '../../../src/telemetry/runtime-metrics.ts';
 import { ObjectClient } from '../../support/object-client.ts';

@@ -1,6 +1,5 @@
 import { connect } from '../../../../src/kube/connection.ts';
-import type { World } from '../../../../src/kube/world.ts';
-import { realWorld } from '../../../../src/kube/world.ts';
+import { realWorld, type World } from '../../../../src/kube/world.ts';
 import { startMoco } from '../../../../test/support/moco/driver.ts';
 import { installMoco } from '../../../../test/support/moco/install.ts';
 import { startMocoWebhookServer } from '../../../../test/support/moco/webhook-server.ts';

@@ -1,5 +1,4 @@
-import type { Measure } from '../../../../hack/bench/rollouts/measure.ts';
-import { beginMeasure, measured } from '../../../../hack/bench/rollouts/measure.ts';
+import { beginMeasure, type Measure, measured } from '../../../../hack/bench/rollouts/measure.ts';
 import type { MemberSight, Sight } from '../../../../hack/bench/rollouts/sight.ts';
 
 export const oldRevision = 'moco-test-5897fd84f8';

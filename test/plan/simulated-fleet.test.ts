@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { SequenceSpec } from '../../../src/api/rollout-sequence.ts';
-import { type FleetInput, playFleet } from '../../../src/cli/fleet/play-fleet.ts';
-import { concurrencyOf, type StagedCluster, stageCounts } from '../../../src/core/fleet/stage-counts.ts';
-import { stageGates } from '../../../src/core/fleet/stage-waits.ts';
-import type { FleetPlan, PlannedCluster } from '../../../src/plan/fleet-plan.ts';
-import { StagedFleet } from '../../verification/fleet/staged-fleet.ts';
-import { measured, type WholeCluster } from '../whole-clusters.ts';
+import type { SequenceSpec } from '../../src/api/rollout-sequence.ts';
+import { concurrencyOf, type StagedCluster, stageCounts } from '../../src/core/fleet/stage-counts.ts';
+import { stageGates } from '../../src/core/fleet/stage-waits.ts';
+import type { FleetPlan, PlannedCluster } from '../../src/plan/fleet-plan.ts';
+import { type FleetInput, playFleet } from '../../src/plan/simulated-fleet.ts';
+import { measured, type WholeCluster } from '../cli/whole-clusters.ts';
+import { StagedFleet } from '../verification/fleet/staged-fleet.ts';
 import { observedFleet } from './observed-fleet.ts';
 
 const tiers = ['canary', 'most', 'rest'] as const;

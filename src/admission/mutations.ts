@@ -1,9 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import { invalidatedIntentAnnotation, strategyOnDelete } from '../moco/names.ts';
+import {
+  admissionProbeAnnotation,
+  invalidatedIntentAnnotation,
+  probeSeenByWebhook,
+  probeSent,
+  strategyOnDelete,
+} from '../moco/names.ts';
 import {
   type AdmittedStatefulSet,
   fieldsOf,
   isForced,
+  isLabelled,
   keepsRevisions,
   type Mutation,
   owningCluster,
@@ -11,7 +18,45 @@ import {
   replicasOf,
 } from './stateful-set.ts';
 
-export type PartitionFinding =
+type StrategyFinding = 'labelled' | 'revisions-kept' | 'already-on-delete' | 'already-kept' | 'not-labelled' | 'forced';
+
+/** `{type: OnDelete}`: with `rollingUpdate` beside it the API server would refuse the object. */
+const onDelete = { type: strategyOnDelete } as const;
+
+/**
+ * Keeps the strategy of a StatefulSet that carries our label, whatever MOCO or its webhook just made of it, unless
+ * MOCO's native rolling update is forced: OnDelete, or RollingUpdate with partition = replicas where the second label
+ * asks for new pods at the current revision. Both replace nobody. This webhook runs after MOCO's, so it sets either at
+ * once, where the admission policy needs two rounds for the second.
+ *
+ * The labels alone decide, so replicas of this program can't disagree, whatever their feature gates say. A patch of an
+ * object that is right already would be empty, and then none is sent: MOCO's repeated apply must not become a change. A
+ * dry run of the controller that asks who keeps the strategy is told.
+ */
+export function mutateStatefulSet({ metadata, spec }: AdmittedStatefulSet): Mutation<StrategyFinding> {
+  if (!isLabelled(metadata)) return { because: 'not-labelled', patch: [] };
+  if (isForced(metadata)) return { because: 'forced', patch: [] };
+  const pinned = keepsRevisions(metadata) ? pinnedAt(replicasOf(spec)) : null;
+  const strategy = pinned ?? onDelete;
+  const patch: PatchOperation[] = isDeepStrictEqual(spec.updateStrategy, strategy)
+    ? []
+    : [{ op: 'add', path: '/spec/updateStrategy', value: strategy }];
+  if (metadata.annotations?.[admissionProbeAnnotation] === probeSent) patch.push(probeSeen);
+  if (patch.length > 0) return { because: pinned === null ? 'labelled' : 'revisions-kept', patch };
+  return { because: pinned === null ? 'already-on-delete' : 'already-kept', patch };
+}
+
+/** Never without its partition: the API server would make that 0. */
+const pinnedAt = (replicas: number | null): object | null =>
+  replicas === null ? null : { type: 'RollingUpdate', rollingUpdate: { partition: replicas } };
+
+const probeSeen: PatchOperation = {
+  op: 'add',
+  path: `/metadata/annotations/${admissionProbeAnnotation.replaceAll('/', '~1')}`,
+  value: probeSeenByWebhook,
+};
+
+type PartitionFinding =
   | 'not-of-a-cluster'
   | 'forced'
   | 'on-delete'
@@ -108,3 +153,50 @@ function withoutPartition({ metadata, spec }: AdmittedStatefulSet): object {
     spec: { ...spec, updateStrategy: { ...strategy, rollingUpdate } },
   };
 }
+
+/** Where the API server sends updates of StatefulSets that carry our label. */
+export const mutateStatefulSetPath = '/mutate-statefulset';
+/** Where it sends every write to a StatefulSet of MOCO's where MOCO has no webhook of its own for them. */
+export const mutatePartitionPath = '/mutate-partition';
+
+type Operation = 'CREATE' | 'UPDATE';
+
+interface StatefulSetRequest {
+  readonly statefulSet: AdmittedStatefulSet;
+  /** `null` on CREATE, and where it can't be read. */
+  readonly before: AdmittedStatefulSet | null;
+}
+
+interface Review extends Mutation<string> {
+  /** A sentence without its full stop, for whoever sent the request. */
+  readonly warning?: string;
+}
+
+/** What one path is for. */
+export interface Reviewer {
+  readonly operations: readonly Operation[];
+  /** Key in the audit log, after the webhook's name: what was made of the request. */
+  readonly auditKey: string;
+  readonly review: (request: StatefulSetRequest) => Review;
+}
+
+/** By path. */
+export const reviewers: ReadonlyMap<string, Reviewer> = new Map([
+  [
+    mutateStatefulSetPath,
+    { operations: ['UPDATE'], auditKey: 'strategy', review: ({ statefulSet }) => mutateStatefulSet(statefulSet) },
+  ],
+  [mutatePartitionPath, { operations: ['CREATE', 'UPDATE'], auditKey: 'partition', review: reviewPartition }],
+]);
+
+function reviewPartition({ statefulSet, before }: StatefulSetRequest): Review {
+  const mutation = mutatePartition(statefulSet, before);
+  const warning = warnings[mutation.because];
+  return warning === undefined ? mutation : { ...mutation, warning: `moco-rollout changed nothing: ${warning}` };
+}
+
+/** What the API server refuses next, or takes although it hardly is what was meant. */
+const warnings: Readonly<Partial<Record<PartitionFinding, string>>> = {
+  'replicas-unknown': 'expected spec.replicas to be a whole number from 0',
+  'partition-out-of-range': 'expected spec.updateStrategy.rollingUpdate.partition to be from 0 to spec.replicas',
+};

@@ -1,8 +1,8 @@
+import { median } from '../../controller/facts/measured-members.ts';
 import type { SequenceRecord } from '../../controller/facts/sequence-record.ts';
 import type { FleetLimits } from '../../controller/fleet/fleet-limits.ts';
 import { timeText } from '../../core/sentences.ts';
 import { nameOf } from '../../kube/store.ts';
-import { median } from '../../plan/estimate.ts';
 import {
   criticalPath,
   endOf,
@@ -12,7 +12,7 @@ import {
   plannedStages,
   type Span,
 } from '../../plan/fleet-plan.ts';
-import { switchoverSeconds } from './member-times.ts';
+import { switchoverSeconds } from '../../plan/simulated-cluster.ts';
 
 /** What the plan was made with, apart from the objects. */
 export interface Assumptions {

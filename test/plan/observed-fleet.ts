@@ -1,18 +1,18 @@
-import { type MySQLRollout, rolloutKind } from '../../../src/api/rollout.ts';
-import { type SequenceSpec, sequenceKind } from '../../../src/api/rollout-sequence.ts';
-import { factsOf } from '../../../src/cli/cluster/cluster-snapshot.ts';
-import type { FleetInput } from '../../../src/cli/fleet/play-fleet.ts';
-import { Cache } from '../../../src/controller/cache/cache.ts';
-import { wholeRecord } from '../../../src/controller/facts/rollout-record.ts';
-import { projectSequence } from '../../../src/controller/facts/sequence-record.ts';
-import { noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
-import { podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
-import { keyOf, type Store, type Stored } from '../../../src/kube/store.ts';
-import { clusterKind } from '../../../src/moco/names.ts';
-import { projectBudget, projectCluster, projectPod, projectStatefulSet } from '../../../src/moco/projections.ts';
-import { ObjectServer, type Raw } from '../../controller/object-server.ts';
-import { FakeWorld } from '../../kube/fake-world.ts';
-import { addWholeCluster, type WholeCluster } from '../whole-clusters.ts';
+import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
+import { type SequenceSpec, sequenceKind } from '../../src/api/rollout-sequence.ts';
+import { factsOf } from '../../src/cli/cluster/cluster-snapshot.ts';
+import { Cache } from '../../src/controller/cache/cache.ts';
+import { wholeRecord } from '../../src/controller/facts/rollout-record.ts';
+import { projectSequence } from '../../src/controller/facts/sequence-record.ts';
+import { noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
+import { podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
+import { keyOf, type Store, type Stored } from '../../src/kube/store.ts';
+import { clusterKind } from '../../src/moco/names.ts';
+import { projectBudget, projectCluster, projectPod, projectStatefulSet } from '../../src/moco/projections.ts';
+import type { FleetInput } from '../../src/plan/simulated-fleet.ts';
+import { addWholeCluster, type WholeCluster } from '../cli/whole-clusters.ts';
+import { ObjectServer, type Raw } from '../controller/object-server.ts';
+import { FakeWorld } from '../kube/fake-world.ts';
 
 /** What `plan --fleet` knows of these clusters. */
 export function observedFleet(

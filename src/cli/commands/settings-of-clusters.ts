@@ -1,0 +1,176 @@
+import { policyKind } from '../../api/rollout-policy.ts';
+import { UsageError } from '../../failure.ts';
+import { ApiError, isForbidden } from '../../kube/api-error.ts';
+import { revisionHash } from '../../moco/projections.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
+import { applySettings, refuseWithoutEffect, removeSettings, type SettingsOf } from '../cluster/apply.ts';
+import { nothingKnown, observeCluster } from '../cluster/cluster-snapshot.ts';
+import { clusterNamed, memberNamed } from '../cluster/clusters.ts';
+import { forEachCluster } from '../cluster/selection.ts';
+import { type Session, textOf } from '../cluster/session.ts';
+import { CommandError, sentenceOf } from '../command-error.ts';
+import { volumeWarning } from '../terminal/view.ts';
+import { type ClusterCommand, selectionOptions } from './command.ts';
+
+/** Sets `spec.paused: true`. */
+export const pauseCommand: ClusterCommand = {
+  name: 'pause',
+  arguments: '[NAME...]',
+  summary: 'Pause rollouts: update no further member',
+  help: 'Sets `spec.paused` of the MySQLRollout. Under OnDelete a stale member whose pod somebody else takes comes back at the revision that it had.',
+  examples: [
+    ['Pause the rollout of one cluster', 'pause test'],
+    ['Pause production, but update members that are down', 'pause -A -l env=production --repair'],
+  ],
+  options: [...selectionOptions, { flags: '--repair', description: 'still update members that are down' }],
+  run: async (session, names) => {
+    const repair = session.given['repair'] === true;
+    const settings = { paused: true, ...(repair && { repairWhilePaused: true }) };
+    let isAnyPaused = false;
+    const status = await forEachCluster(session, names, async (cluster) => {
+      await applySettings(session, cluster, 'pause', () => settings);
+      isAnyPaused = true;
+      return repair ? 'paused, except for members that are down' : 'paused';
+    });
+    if (isAnyPaused) session.host.err(`${volumeWarning}\n`);
+    return status;
+  },
+};
+
+/** Removes the setting of `pause`, and reports who else pauses the cluster. */
+export const resumeCommand: ClusterCommand = {
+  name: 'resume',
+  arguments: '[NAME...]',
+  summary: 'Resume paused rollouts',
+  help: 'Removes what `pause` set. Fails if somebody else, or a MySQLRolloutPolicy, still pauses the cluster.',
+  examples: [
+    ['Resume the rollout of one cluster', 'resume test'],
+    ['Resume all clusters of the namespace', 'resume --all'],
+  ],
+  options: selectionOptions,
+  run: (session, names) =>
+    forEachCluster(session, names, async (cluster) => {
+      const { name } = cluster;
+      await removeSettings(session, cluster, 'pause', () => ({}), {
+        of: ({ paused }) => paused === true,
+        what: `${name} is still paused`,
+        field: 'paused',
+      });
+      const paused = await pausedBy(session, cluster);
+      if (paused === null) return 'resumed';
+      throw new CommandError(`${name} is still paused by ${paused}; change it there`);
+    }),
+};
+
+/**
+ * Who else pauses the cluster; `null` if nobody does. What is left out, because the user may not read it, is a warning.
+ */
+async function pausedBy(session: Session, cluster: ClusterRecord): Promise<string | null> {
+  const warn = (sentence: string): void =>
+    session.host.err(`warning: whether something else still pauses ${cluster.name} is not known: ${sentence}\n`);
+  try {
+    const { observe, unread } = await observeCluster(session, cluster);
+    const { settings } = observe();
+    const paused = settings.problem === null ? settings.sources['paused'] : undefined;
+    if (paused?.value === true) return paused.source;
+    if (unread.includes(policyKind.plural)) warn(`you may not read ${policyKind.plural}`);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError && isForbidden(error))) throw error;
+    warn(sentenceOf(error));
+    return null;
+  }
+}
+
+/** Sets `spec.approvedRevision`: the primary may be updated to exactly this revision. */
+export const approveCommand: ClusterCommand = {
+  name: 'approve',
+  arguments: '<NAME>',
+  summary: 'Approve updating the primary',
+  help:
+    'Sets `spec.approvedRevision` of the MySQLRollout to the current update revision; a later revision needs another approval. ' +
+    'Needed where `primaryUpdatePolicy` is Manual, and after switchovers that failed.',
+  examples: [
+    ['Approve the update of the primary', 'approve test'],
+    ['Approve it only if the update revision is still the reviewed one', 'approve test --revision=7966559688'],
+  ],
+  options: [
+    {
+      flags: '--revision <revision>',
+      description: 'approve only if this is the update revision, as `status` shows it',
+    },
+  ],
+  run: async (session, [name = '']) => {
+    const { api, host, given } = session;
+    const cluster = await clusterNamed(session, name);
+    const live = await api.readAll(nothingKnown(cluster));
+    const statefulSet = live?.objects.statefulSet;
+    refuseWithoutEffect('approve', cluster, live?.rollout ?? null, host.program);
+    if (!live || !statefulSet || !statefulSet.observed || statefulSet.updateRevision === '') {
+      throw new CommandError(
+        `the update revision of ${name} is not known yet: Kubernetes has not observed its newest StatefulSet`,
+      );
+    }
+    const { updateRevision: revision } = statefulSet;
+    const hash = revisionHash(revision, name);
+    const wanted = textOf(given['revision']);
+    if (wanted !== undefined && wanted !== hash && wanted !== revision) {
+      throw new CommandError(
+        `the update revision of ${name} is ${hash} now, not ${wanted}; see \`${host.program} plan ${name} -n ${cluster.namespace}\``,
+      );
+    }
+    if (live.objects.pods.every((pod) => pod.revision === revision)) {
+      host.out(`${cluster.namespace}/${name}: nothing to approve, every member is at revision ${hash}\n`);
+      return 0;
+    }
+    await applySettings(session, cluster, 'approve', () => ({ approvedRevision: revision }));
+    host.out(`${cluster.namespace}/${name}: revision ${hash} approved for the primary\n`);
+    return 0;
+  },
+};
+
+/** Pins a member to its revision: an entry of `spec.pinnedMembers`. */
+export const pinCommand: ClusterCommand = {
+  name: 'pin',
+  arguments: '<MEMBER>',
+  summary: 'Pin a member to its revision',
+  help:
+    'MEMBER is the name of its pod. Adds an entry to `spec.pinnedMembers` of the MySQLRollout. Under OnDelete a pinned member ' +
+    'whose pod somebody else takes comes back at its revision. The primary is not updated while another member is pinned.',
+  examples: [['Keep one member as it is', 'pin moco-test-2 --reason="comparing query plans"']],
+  options: [{ flags: '--reason <text>', description: 'why, for others who find it (required)' }],
+  run: async (session, [pod = '']) => {
+    const { host, given } = session;
+    const reason = textOf(given['reason']) ?? '';
+    if (reason === '') throw new UsageError('expected --reason, for others who find the pinned member, got none');
+    const { cluster, ordinal, name } = await memberNamed(session, pod);
+    await applySettings(session, cluster, 'pin', ({ others }) => ({
+      pinnedMembers: [...others('pinnedMembers', { ordinal }), { ordinal, reason }],
+    }));
+    host.out(`${cluster.namespace}/${name}: pinned\n`);
+    host.err(`${volumeWarning}\n`);
+    return 0;
+  },
+};
+
+/** Removes the entry of `pin`, and reports who else pins the member. */
+export const unpinCommand: ClusterCommand = {
+  name: 'unpin',
+  arguments: '<MEMBER>',
+  summary: 'Unpin a member, so that it is updated again',
+  help: 'MEMBER is the name of its pod.',
+  examples: [['Let a pinned member be updated', 'unpin moco-test-2']],
+  run: async (session, [pod = '']) => {
+    const { host } = session;
+    const { cluster, ordinal, name } = await memberNamed(session, pod);
+    const without: SettingsOf = ({ others }) => ({ pinnedMembers: others('pinnedMembers', { ordinal }) });
+    await removeSettings(session, cluster, 'pin', without, {
+      of: ({ pinnedMembers }) => pinnedMembers?.some((one) => one.ordinal === ordinal) === true,
+      what: `${name} is still pinned`,
+      field: 'pinnedMembers',
+      key: { ordinal },
+    });
+    host.out(`${cluster.namespace}/${name}: unpinned\n`);
+    return 0;
+  },
+};

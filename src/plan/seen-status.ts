@@ -1,0 +1,71 @@
+import type { RolloutProgress, RolloutStatus } from '../api/rollout-status.ts';
+import { needsSlot } from '../core/gates.ts';
+import { omitUndefined, timestampOf } from '../moco/json.ts';
+import type { SimulatedCluster } from './simulated-cluster.ts';
+
+// What the other clusters of a fleet see of one: its status, as the controller would write it.
+
+/**
+ * The status once the controller has seen the revision: a rollout that was under way goes on, or another one begins.
+ */
+export function begun(
+  { completeSince: _, rollout, ...status }: RolloutStatus,
+  updateRevision: string,
+  nowSeconds: number,
+): RolloutStatus {
+  const same = rollout?.revision === updateRevision ? rollout : undefined;
+  const now = timestampOf(nowSeconds * 1000);
+  const another = omitUndefined<RolloutProgress>({
+    revision: updateRevision,
+    startedAt: now,
+    lastProgressAt: now,
+    // The correction of a failing revision waits for no other cluster.
+    begunAt: rollout?.failing !== undefined ? now : undefined,
+    verified: false,
+    takenDown: [],
+    disruptions: 0,
+    switchovers: 0,
+  });
+  return { ...status, updateRevision, rollout: same ?? another };
+}
+
+/** The status so many seconds after the begin, from that at the begin. */
+export function statusOf(
+  { entries, hold, endedAt }: SimulatedCluster,
+  atFirst: RolloutStatus,
+  beginSeconds: number,
+  seconds: number,
+): RolloutStatus {
+  const timeOf = (after: number): string => timestampOf((beginSeconds + after) * 1000);
+  const { rollout, conditions: _, members: _members, ...others } = atFirst;
+  if (endedAt !== null) return { ...others, completeSince: others.completeSince ?? timeOf(endedAt) };
+  const held = hold && { hold: { rule: hold.rule, message: '', since: '' } };
+  const steps = entries.filter((entry) => entry.kind === 'step');
+  const last = steps.at(-1);
+  if (last === undefined) return { ...atFirst, ...held };
+  const first = steps.find(({ effects }) => needsSlot(effects));
+  // A member that has come back shows that the revision works.
+  const back = rollout?.verified ? undefined : steps.find(({ taken, ends }) => taken.length > 0 && ends <= seconds);
+  const { step, begins, effects } = last;
+  return omitUndefined<RolloutStatus>({
+    ...others,
+    ...held,
+    // A revision that fails allows no step.
+    rollout:
+      rollout &&
+      omitUndefined<RolloutProgress>({
+        ...rollout,
+        begunAt: rollout.begunAt ?? (first && timeOf(first.begins)),
+        failing: undefined,
+        ...(back && { verified: true, verifiedAt: timeOf(back.ends) }),
+      }),
+    lastStep: {
+      step: step.kind,
+      rule: 'rule' in step ? step.rule : '',
+      pods: [],
+      at: timeOf(begins),
+      result: 'done',
+      effects: [...effects],
+    },
+  });
+}

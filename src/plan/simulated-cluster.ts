@@ -1,0 +1,236 @@
+import { budgetOf } from '../core/budget.ts';
+import { decide } from '../core/decide.ts';
+import type { Decision, Hold, Step } from '../core/decision.ts';
+import { type EffectKind, kindsOf } from '../core/effects.ts';
+import { caughtUp, recovered } from '../core/expected.ts';
+import { afterSeconds, secondsUntil } from '../core/maintenance.ts';
+import type { RolloutPolicy } from '../core/policy.ts';
+import { assumedEnd, ruleGroups } from '../core/rules/catalogue.ts';
+import type { ClusterSnapshot, MaintenanceFacts } from '../core/snapshot.ts';
+import { afterStep } from './after-step.ts';
+
+/** How long MOCO is expected to take for a switchover. Nothing measures it for a cluster. */
+export const switchoverSeconds = 10;
+
+/** One line of a plan. Times are seconds since the begin of the plan. */
+export type PlanEntry = { readonly begins: number; readonly ends: number } & (
+  | {
+      /** It ends once the members that it takes are back, and have been for minReadySeconds. */
+      readonly kind: 'step';
+      readonly step: Step;
+      readonly effects: readonly EffectKind[];
+      /** The members that it makes unavailable for a while. */
+      readonly taken: readonly number[];
+    }
+  | { readonly kind: 'wait'; readonly hold: Hold }
+  | { readonly kind: 'switchover'; readonly from: number; readonly to: number }
+);
+
+/** What the other clusters mean for one of them. */
+export interface FleetFacts extends Pick<ClusterSnapshot, 'fleetWaits' | 'fleetQueue' | 'fleetInterval'> {
+  /** When time alone ends a wait for other clusters, in seconds since the begin; `null` if it does not. */
+  readonly endOf: (hold: Hold) => number | null;
+}
+
+/** How a cluster is at the begin of a plan. */
+export interface Beginning {
+  readonly snapshot: ClusterSnapshot;
+  readonly policy: RolloutPolicy;
+  /** How long a member is expected to be unavailable. */
+  readonly memberSeconds: number;
+  /** So many seconds after the begin. Left out, the facts of the snapshot move on, which cover 30 days. */
+  readonly maintenanceAt?: (seconds: number) => MaintenanceFacts | null;
+  /** Whether steps count that are done while a rule holds the rollout. */
+  readonly stepsWhileHeld?: boolean;
+}
+
+/**
+ * One cluster in virtual time: the only way in which a plan goes forward. `decide` chooses every step from its facts
+ * and, in a fleet, from those of the others; pods start, MOCO does its part, and members take as long as expected.
+ * Nothing fails.
+ */
+export class SimulatedCluster {
+  readonly entries: PlanEntry[] = [];
+  /** What it waits for now. */
+  hold: Hold | null = null;
+  /** When nothing was left to do. */
+  endedAt: number | null = null;
+  /** The hold that only a person can end. */
+  stop: Hold | null = null;
+  snapshot: ClusterSnapshot;
+  readonly beginning: Beginning;
+  #busyUntil = 0;
+  /** Also while there is a moment without a hold. */
+  #waitedFor: Hold | null = null;
+  #hasRecovered = false;
+
+  constructor(beginning: Beginning) {
+    this.beginning = beginning;
+    this.snapshot = beginning.snapshot;
+  }
+
+  /** Does what can be done now. Returns when to look again; `null` if only other clusters change that. */
+  pass(now: number, fleet: FleetFacts | null = null): number | null {
+    if (this.endedAt !== null || this.stop !== null) return null;
+    if (this.#busyUntil > now) return this.#busyUntil;
+    const decision = decide(this.#at(now, fleet), this.#policyAt(now));
+    const { step, hold } = decision;
+    if (hold !== null && !(this.beginning.stepsWhileHeld && step.kind !== 'none')) {
+      return this.#wait(hold, decision, fleet, now);
+    }
+    this.#endHold(now);
+    if (step.kind === 'none') return this.#end(decision, now);
+    const free = this.#freeAt(decision, now);
+    if (free > now) return free;
+    this.#do(decision, now);
+    return Math.max(now, this.#busyUntil);
+  }
+
+  /** Nothing happens any more: what it waits for never ends. */
+  close(now: number): void {
+    if (this.stop !== null) return;
+    this.stop = this.hold;
+    this.#endHold(now);
+  }
+
+  #wait(hold: Hold, decision: Decision, fleet: FleetFacts | null, now: number): number | null {
+    const back = this.#lastBack;
+    if (back > now) return back;
+    const isSame = isSameWait(hold, this.#waitedFor);
+    const isForOthers = fleet !== null && hold.rule in ruleGroups.fleet;
+    // A wait that remains after its expected end would never end.
+    const end = isForOthers || isSame ? null : assumedEnd(hold);
+    const after = end?.facts(this.snapshot, hold) ?? null;
+    if (!isSame) this.#endHold(now);
+    this.hold = hold;
+    this.#waitedFor = hold;
+    if (!isForOthers && (end === null || after === null)) {
+      this.stop = hold;
+      return null;
+    }
+    if (!isSame) this.entries.push({ kind: 'wait', hold, begins: now, ends: now });
+    if (isForOthers) return fleet.endOf(hold);
+    this.#busyUntil = now + Math.ceil(this.#lasts(hold, decision, now));
+    this.#become(after ?? this.snapshot, now);
+    return this.#busyUntil;
+  }
+
+  #endHold(now: number): void {
+    const at = this.entries.findLastIndex(({ kind }) => kind !== 'switchover');
+    const last = this.entries[at];
+    if (this.hold !== null && last?.kind === 'wait') this.entries[at] = { ...last, ends: now };
+    this.hold = null;
+  }
+
+  /** How long a wait lasts. Some, such as one for a backup, count as over at once. */
+  #lasts(hold: Hold, { requeueAfterSeconds }: Decision, now: number): number {
+    const maintenance = this.#maintenanceAt(now);
+    const opensAt = 'opensAt' in hold ? hold.opensAt : null;
+    const seconds = {
+      member: this.beginning.memberSeconds,
+      switchover: switchoverSeconds,
+      requeue: requeueAfterSeconds ?? 0,
+      opening: maintenance === null || opensAt === null ? 0 : secondsUntil(maintenance, opensAt),
+      moment: 0,
+    };
+    return seconds[assumedEnd(hold)?.lasts ?? 'moment'];
+  }
+
+  #end({ complete }: Decision, now: number): number | null {
+    const back = this.#lastBack;
+    if (back > now) return back;
+    if (!complete && !this.#hasRecovered) {
+      this.#hasRecovered = true;
+      this.snapshot = recovered(this.snapshot);
+      this.#busyUntil = now + this.beginning.memberSeconds;
+      return this.#busyUntil;
+    }
+    this.endedAt = now;
+    return null;
+  }
+
+  /** A step begins as soon as the members that earlier steps took leave room for it. */
+  #freeAt(decision: Decision, now: number): number {
+    const { maxUnavailable, partition } = this.beginning.policy;
+    const { replicas, primaryIndex } = this.snapshot.cluster;
+    const away = this.#back.filter((at) => at > now).toSorted((one, other) => one - other);
+    const taken = takenBy(decision);
+    // Containers restart in one member at a time.
+    const isInPlace = decision.effects.some(({ kind }) => kind === 'changesInPlace');
+    const isReplica = taken.length > 0 && !taken.includes(primaryIndex) && !isInPlace;
+    const budget = budgetOf(maxUnavailable, replicas, partition);
+    return (isReplica ? away[away.length - budget] : away.at(-1)) ?? now;
+  }
+
+  #do(decision: Decision, now: number): void {
+    const { memberSeconds, policy } = this.beginning;
+    const { step } = decision;
+    const taken = takenBy(decision);
+    const after = afterStep(this.snapshot, step);
+    const moves = after.cluster.primaryIndex === this.snapshot.cluster.primaryIndex ? 0 : switchoverSeconds;
+    const ends = now + moves + (taken.length > 0 ? memberSeconds + policy.minReadySeconds : 0);
+    if (taken.length === 0 && moves > 0) this.#busyUntil = ends;
+    this.entries.push({ kind: 'step', step, effects: kindsOf(decision.effects), taken, begins: now, ends });
+    this.#waitedFor = null;
+    this.#become(after, now);
+  }
+
+  #become(after: ClusterSnapshot, now: number): void {
+    const [from, to] = [this.snapshot.cluster.primaryIndex, after.cluster.primaryIndex];
+    if (from !== to) this.entries.push({ kind: 'switchover', from, to, begins: now, ends: now + switchoverSeconds });
+    this.snapshot = caughtUp(after);
+  }
+
+  /** When the members that steps took are back. */
+  get #back(): readonly number[] {
+    return this.entries.flatMap((entry) => (entry.kind === 'step' && entry.taken.length > 0 ? [entry.ends] : []));
+  }
+
+  get #lastBack(): number {
+    return Math.max(0, ...this.#back);
+  }
+
+  #at(now: number, fleet: FleetFacts | null): ClusterSnapshot {
+    return { ...this.snapshot, ...fleet, maintenance: this.#maintenanceAt(now) };
+  }
+
+  #maintenanceAt(now: number): MaintenanceFacts | null {
+    const { maintenanceAt, snapshot } = this.beginning;
+    if (maintenanceAt !== undefined) return maintenanceAt(now);
+    return snapshot.maintenance && afterSeconds(snapshot.maintenance, now);
+  }
+
+  /** Overrides end as time goes by. */
+  #policyAt(now: number): RolloutPolicy {
+    const { policy } = this.beginning;
+    const overrides = policy.overrides.map((one) => ({
+      ...one,
+      remainingSeconds: one.remainingSeconds - now,
+      startsInSeconds: (one.startsInSeconds ?? 0) - now,
+    }));
+    return { ...policy, overrides };
+  }
+}
+
+/** Each wait for another program to replace the next member is a separate entry. */
+function isSameWait(hold: Hold, before: Hold | null): boolean {
+  return hold.rule === before?.rule && replacedBy(hold) === replacedBy(before);
+}
+
+/** The member that another program is about to replace. */
+function replacedBy(hold: Hold): number | null {
+  if (hold.rule === 'AwaitingMoco') return hold.partition;
+  return hold.rule === 'UpdatedMemberNotParticipating' && hold.wait.for === 'revision' ? hold.member : null;
+}
+
+/** Whether another program replaces a member meanwhile. */
+export const isReplacement = (hold: Hold): boolean => replacedBy(hold) !== null;
+
+const absences: ReadonlySet<EffectKind> = new Set(['removes', 'leavesService']);
+
+/** The members that a step makes unavailable for a while. A demotion does so when it has moved the primary. */
+function takenBy({ step, effects }: Pick<Decision, 'step' | 'effects'>): readonly number[] {
+  if (step.kind === 'demote') return [];
+  const taken = effects.flatMap(({ kind, member }) => (absences.has(kind) && member !== null ? [member.ordinal] : []));
+  return [...new Set(taken)];
+}

@@ -1,0 +1,236 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { RolloutStatus } from '../api/rollout-status.ts';
+import { memberName, type ObservedFacts } from '../controller/facts/collect-facts.ts';
+import { maintenanceFacts } from '../controller/facts/maintenance-facts.ts';
+import { measuredMembers } from '../controller/facts/measured-members.ts';
+import type { SequenceRecord } from '../controller/facts/sequence-record.ts';
+import { Fleet, type FleetLimits } from '../controller/fleet/fleet-limits.ts';
+import { decide } from '../core/decide.ts';
+import type { Hold } from '../core/decision.ts';
+import { needsSlot } from '../core/gates.ts';
+import { explainHold } from '../core/rules/catalogue.ts';
+import { splitKey } from '../kube/store.ts';
+import { milliseconds } from '../moco/json.ts';
+import type { FleetPlan, PlannedCluster, Span } from './fleet-plan.ts';
+import { begun, statusOf } from './seen-status.ts';
+import { type Beginning, type PlanEntry, SimulatedCluster } from './simulated-cluster.ts';
+
+export interface FleetInput {
+  readonly nowSeconds: number;
+  /** Of all clusters, by `namespace/name`: each may keep others waiting. */
+  readonly facts: ReadonlyMap<string, ObservedFacts>;
+  readonly sequences: readonly SequenceRecord[];
+  readonly limits: FleetLimits;
+}
+
+/** How a cluster is at the begin of a plan, by what is known of it. Its members take as long as was measured. */
+export function beginningOf({ snapshot, policy, rollout, settings }: ObservedFacts, nowSeconds: number): Beginning {
+  const status = rollout?.status ?? {};
+  const { maintenance } = settings;
+  const seconds = measuredMembers(status)?.seconds ?? maintenance.expectedMemberSeconds;
+  return {
+    snapshot,
+    policy,
+    memberSeconds: Math.max(1, Math.round(seconds)),
+    maintenanceAt: (after) =>
+      policy.mode === 'MOCO' ? null : maintenanceFacts(maintenance, status, (nowSeconds + after) * 1000),
+  };
+}
+
+/** A cluster that is played. */
+interface Played {
+  readonly key: string;
+  readonly facts: ObservedFacts;
+  readonly cluster: SimulatedCluster;
+  readonly revision: string;
+  /** Whether it has a rollout to do. Otherwise others may still wait for it to become healthy. */
+  readonly isStale: boolean;
+  readonly wasComplete: boolean;
+  /** Once the controller has seen the revision. */
+  readonly atFirst: RolloutStatus;
+  /** The last one that the others have seen. */
+  seen: RolloutStatus | null;
+}
+
+/** Far more than any rollout needs. A plan that needs more would never end. */
+const passesPerMember = 200;
+
+/**
+ * Plays the rollouts of a fleet to their end, in virtual time. `Fleet` and `decide` of the controller say who may begin
+ * and what is done; each cluster is asked when the controller would ask it.
+ */
+export function playFleet(input: FleetInput): FleetPlan {
+  const play = new Play(input);
+  play.run();
+  return play.plan;
+}
+
+class Play {
+  readonly #input: FleetInput;
+  readonly #fleet: Fleet;
+  readonly #played: ReadonlyMap<string, Played>;
+  readonly #awake = new Set<string>();
+  readonly #changed = new Set<string>();
+  readonly #timers = new Map<string, number>();
+  /** Seconds since the begin. */
+  #now = 0;
+  #version = 0;
+
+  constructor(input: FleetInput) {
+    const { nowSeconds, facts, sequences, limits } = input;
+    this.#input = input;
+    this.#fleet = new Fleet(
+      limits,
+      { wall: () => (nowSeconds + this.#now) * 1000 },
+      (key) => this.#awake.add(key),
+      (name) => this.#changed.add(name),
+    );
+    for (const record of sequences) this.#fleet.stages.noteSequence(record.name, record);
+    this.#played = new Map([...facts].map(([key, one]) => [key, playedOf(key, one, nowSeconds)]));
+    for (const [key, one] of this.#played) {
+      const { labels, offline } = one.facts.objects.cluster;
+      this.#fleet.stages.noteCluster(key, { labels, offline, updateRevision: one.revision || null });
+      this.#note(one);
+    }
+    for (const key of this.#played.keys()) this.#awake.add(key);
+  }
+
+  run(): void {
+    const members = [...this.#played.values()].reduce((sum, { facts }) => sum + facts.snapshot.cluster.replicas + 2, 0);
+    let left = passesPerMember * members;
+    while (left > 0) {
+      left -= this.#settle(left);
+      const next = Math.min(...this.#timers.values());
+      if (next === Number.POSITIVE_INFINITY) break;
+      this.#now = Math.max(this.#now, next);
+      for (const [key, at] of this.#timers) {
+        if (at > this.#now) continue;
+        this.#timers.delete(key);
+        this.#awake.add(key);
+      }
+    }
+    for (const { cluster } of this.#played.values()) cluster.close(this.#now);
+  }
+
+  /** Everybody who is awake decides, until nobody is. Returns the number of passes. */
+  #settle(most: number): number {
+    let passes = 0;
+    for (; passes < most; passes += 1) {
+      for (const name of this.#changed) this.#fleet.stages.wakeConcerned(name);
+      this.#changed.clear();
+      const [key] = this.#awake;
+      if (key === undefined) break;
+      this.#awake.delete(key);
+      const one = this.#played.get(key);
+      if (one !== undefined) this.#pass(one);
+    }
+    return passes;
+  }
+
+  #pass(one: Played): void {
+    const { key, cluster, facts, revision } = one;
+    const fleet = this.#fleet.factsFor(key, facts.policy.mode, revision);
+    const endOf = (hold: Hold): number | null => {
+      if (hold.rule === 'AwaitingFleetInterval' && fleet.fleetInterval !== null) {
+        return this.#now + Math.ceil(fleet.fleetInterval.seconds - fleet.fleetInterval.sinceSeconds);
+      }
+      return 'until' in hold && typeof hold.until === 'number' ? Math.ceil(hold.until) - this.#input.nowSeconds : null;
+    };
+    const again = cluster.pass(this.#now, { ...fleet, endOf });
+    this.#note(one);
+    if (again === null) this.#timers.delete(key);
+    else if (again <= this.#now) this.#awake.add(key);
+    else this.#timers.set(key, again);
+  }
+
+  /** Writes the cluster's status, as the controller would. */
+  #note(one: Played): void {
+    const status = statusOf(one.cluster, one.atFirst, this.#input.nowSeconds, this.#now);
+    if (isDeepStrictEqual(status, one.seen)) return;
+    one.seen = status;
+    const [namespace, name] = splitKey(one.key);
+    this.#version += 1;
+    const metadata = { namespace, name, uid: one.key, resourceVersion: String(this.#version) };
+    this.#fleet.note(one.key, { apiVersion: '', kind: '', metadata, status });
+  }
+
+  get plan(): FleetPlan {
+    const all = [...this.#played.values()];
+    return {
+      from: this.#input.nowSeconds,
+      clusters: all.filter(({ isStale }) => isStale).map((one) => this.#planned(one)),
+      recovering: all.filter(({ isStale, wasComplete }) => !isStale && !wasComplete).map(({ key }) => key),
+    };
+  }
+
+  #planned({ key, facts, cluster, atFirst }: Played): PlannedCluster {
+    const { nowSeconds } = this.#input;
+    const [namespace, name] = splitKey(key);
+    const { stop, endedAt, entries } = cluster;
+    const spans = spansOf(entries, nowSeconds);
+    const first = entries.find((entry) => entry.kind === 'step' && needsSlot(entry.effects));
+    const place = this.#placeOf(facts);
+    return {
+      namespace,
+      name,
+      sequence: place?.sequence ?? null,
+      stage: place?.stage ?? null,
+      mode: facts.policy.mode,
+      // MOCO begins by itself.
+      beginsAt:
+        begunBefore(atFirst) ??
+        (first && nowSeconds + first.begins) ??
+        spans.find(({ what }) => what === 'Updating')?.from ??
+        (endedAt === null ? null : nowSeconds),
+      endsAt: endedAt === null ? null : nowSeconds + endedAt,
+      spans,
+      stop: stop && { rule: stop.rule, sentence: explainHold(stop, memberName(facts)) },
+      memberSeconds: cluster.beginning.memberSeconds,
+      measured: measuredMembers(facts.rollout?.status ?? {}) !== null,
+    };
+  }
+
+  #placeOf({ objects }: ObservedFacts): { readonly sequence: string; readonly stage: string } | null {
+    const { offline, labels } = objects.cluster;
+    for (const { name, sequence, stageOf } of offline ? [] : this.#input.sequences) {
+      const stage = stageOf(labels);
+      if (stage !== null) return { sequence: name, stage: sequence.stages[stage]?.name ?? '' };
+    }
+    return null;
+  }
+}
+
+/** What is done and waited for, one after another. Updates that overlap are one. */
+function spansOf(entries: readonly PlanEntry[], nowSeconds: number): readonly Span[] {
+  const spans: Span[] = [];
+  for (const entry of entries) {
+    const [from, until] = [nowSeconds + entry.begins, nowSeconds + entry.ends];
+    const last = spans.at(-1);
+    if (entry.kind === 'wait') {
+      spans.push({ what: entry.hold.rule, from, until });
+    } else if (entry.kind === 'step' && until > from) {
+      if (last?.what === 'Updating' && last.until >= from) {
+        spans[spans.length - 1] = { ...last, until: Math.max(last.until, until) };
+      } else {
+        spans.push({ what: 'Updating', from, until });
+      }
+    }
+  }
+  return spans;
+}
+
+function playedOf(key: string, facts: ObservedFacts, nowSeconds: number): Played {
+  const { objects, rollout, snapshot, policy } = facts;
+  const status = rollout?.status ?? {};
+  const revision = objects.statefulSet?.updateRevision ?? '';
+  const { stale, complete } = decide(snapshot, policy);
+  const isStale = stale > 0 || status.rollout?.revision === revision;
+  const atFirst = isStale ? begun(status, revision, nowSeconds) : { ...status, updateRevision: revision };
+  const cluster = new SimulatedCluster(beginningOf(facts, nowSeconds));
+  return { key, facts, cluster, revision, isStale, wasComplete: complete, atFirst, seen: null };
+}
+
+function begunBefore({ rollout }: RolloutStatus): number | null {
+  const at = milliseconds(rollout?.begunAt ?? null);
+  return at === null ? null : Math.floor(at / 1000);
+}
