@@ -10,9 +10,8 @@ import { explainInPlace } from '../../core/update-in-place.ts';
 import { omitUndefined } from '../../moco/json.ts';
 import { memberName } from '../facts/collect-facts.ts';
 import { unreported } from '../facts/ended-step.ts';
-import { policyInForce } from '../facts/policy-in-force.ts';
+import { type Memory } from '../facts/memory.ts';
 import { promotionLeft } from '../facts/promotion.ts';
-import { type Memory } from '../memory/memory.ts';
 import type { Observation } from '../pass/observe.ts';
 import { conditions } from './conditions.ts';
 import { isShown } from './due.ts';
@@ -71,15 +70,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
     history: entry ? [...(before.history ?? []), entry] : before.history,
     settings: settings.problem === null ? settings.sources : before.settings,
     promotion: promotionLeft(before, snapshot.statefulSet, policy.mode === 'OnDelete' && !snapshot.released),
-    conditions: conditions(
-      before.conditions ?? [],
-      decision,
-      hold,
-      message,
-      policyInForce(observation),
-      rollout?.metadata.generation ?? 0,
-      now,
-    ),
+    conditions: conditions(observation, hold, message, now),
   });
   const takenBack = (before.intent?.step ?? status.lastStep?.step) === 'undemote';
   return {
@@ -92,21 +83,20 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
  * The status of an unusable MySQLRollout. Only the hold that explains it is new: the rest belongs to another cluster
  * or is about to be deleted, and does not change. `null` while the hold is not shown.
  */
-export function unusableStatusOf(observation: Observation): RolloutStatus | null {
+export function unusableStatusOf(observation: Observation): StatusReport | null {
   const { rollout, decision, memory, now } = observation;
   const before: RolloutStatus = rollout?.status ?? {};
   const hold = shownHold(observation);
   if (hold === null) return null;
   const message = explainHold(hold, memberName(observation));
-  const generation = rollout?.metadata.generation ?? 0;
-  const inForce = policyInForce(observation);
-  return withinLimits({
+  const status = withinLimits({
     ...before,
-    observedGeneration: generation,
+    observedGeneration: rollout?.metadata.generation ?? 0,
     phase: phase(decision),
     hold: holdStatus(hold, message, before, memory, now),
-    conditions: conditions(before.conditions ?? [], decision, hold, message, inForce, generation, now),
+    conditions: conditions(observation, hold, message, now),
   });
+  return { status, news: { finished: null, switchover: null, outOfBand: [], mysqldRestarted: [] } };
 }
 
 function withHolds(
