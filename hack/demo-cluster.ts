@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { runWhereItCan } from '../test/reality/scenarios/requirements.ts';
+import { runWhereItCan } from '../test/reality/requirements.ts';
 import { interruption } from './bench/program/interruption.ts';
 import { type Parsed, parsed, runProgram } from './bench/program/run-program.ts';
 import { rollOutRealServers } from './demo/real-servers.ts';

@@ -50,7 +50,7 @@ export const unchanged: readonly Scenario[] = [
     expectations: withGaps(1, longestFailoverMilliseconds),
     change: async (cluster) => {
       const { primary } = cluster.sight;
-      cluster.kill(primary);
+      await cluster.kill(primary);
       await primaryIsNotReady(cluster);
     },
   },
