@@ -155,6 +155,7 @@ chaos: node_modules control-plane ## Roll out on a real control plane while the 
 
 reality: cluster-images go-tools ## Roll out real MySQL servers in a whole Kubernetes with MOCO, under load (two hours, as root)
 	@$(NODE) test/reality/scenarios/main.ts
+	@$(NODE) hack/run-tests.ts test/soak/kustomize-on-real-nodes.test.ts
 
 reality-soak: cluster-images go-tools ## 50 rollouts of real servers while processes are killed; SEED plays the same kills
 	@$(NODE) test/reality/soak/main.ts
