@@ -391,7 +391,7 @@ export class ClusterBuilder {
         takenDown: [],
         waiting: [],
         from: null,
-        restoring: [],
+        taken: [],
         updatedOutOfBand: [],
         createdWhileHeld: [],
         sinceProgressSeconds: 0,

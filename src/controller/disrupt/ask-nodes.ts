@@ -26,8 +26,8 @@ import {
   type NodeResult,
   preflightOf,
 } from '../facts/preflight-facts.ts';
+import { isRefusal } from '../reads/read-comebacks.ts';
 import type { NodeContext, RecentNodes } from '../reads/read-node.ts';
-import { isRefusal } from '../reads/read-successor.ts';
 import type { ClusterApi } from './cluster-client.ts';
 
 export interface PreflightContext extends NodeContext {
