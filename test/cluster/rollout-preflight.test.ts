@@ -23,9 +23,9 @@ async function until<Found>(what: string, find: () => Promise<Found | null>): Pr
 const nothingIsLeft = async (cluster: RolloutCluster): Promise<true | null> =>
   (await cluster.kubectl('get', 'pods', selector, '-o', 'name')).trim() === '' ? true : null;
 
-/** What was done to members. */
+/** What was done to members: pods of a preflight have no ordinal. */
 const stepsOf = async (cluster: RolloutCluster): Promise<readonly string[]> =>
-  (await cluster.steps()).filter((step) => !/ pods|preflight/.test(step));
+  (await cluster.steps()).filter((step) => !/ (pods|NaN)$/.test(step));
 
 /** Lets the controller create them, and waits until the API server's authorizer knows. */
 async function allow(cluster: RolloutCluster): Promise<void> {
