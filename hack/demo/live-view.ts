@@ -1,18 +1,18 @@
 import { type Host, realHost } from '../../src/cli/host.ts';
 import { runCli } from '../../src/cli/run.ts';
 import { annotationOn, demoteAnnotation } from '../../src/moco/names.ts';
-import type { AuditEvent, ControlPlane } from '../../test/support/control-plane/control-plane.ts';
+import type { AuditEvent } from '../../test/support/control-plane/audit-log.ts';
 
 /** The MySQLCluster of a demo. */
 export const place = { namespace: 'demo', name: 'test' };
 
 /** Shows with the command line how the rollout goes that `change` begins. Resolves once it has shown the end. */
-export async function showRollout(controlPlane: ControlPlane, change: () => Promise<unknown>): Promise<void> {
-  const show = showStatus(controlPlane);
+export async function showRollout(kubeconfig: string, change: () => Promise<unknown>): Promise<void> {
+  const show = showStatus(kubeconfig);
   try {
     await show.shown;
     await change();
-    await complete(controlPlane);
+    await complete(kubeconfig);
     await show.completed();
   } finally {
     await show.end();
@@ -20,15 +20,15 @@ export async function showRollout(controlPlane: ControlPlane, change: () => Prom
 }
 
 /** Resolves once the command line says that the rollout is complete. */
-export async function complete(controlPlane: ControlPlane): Promise<void> {
-  const status = await cli(controlPlane, ['wait', place.name], { out: () => undefined, err: () => undefined });
+export async function complete(kubeconfig: string): Promise<void> {
+  const status = await cli(kubeconfig, ['wait', place.name], { out: () => undefined, err: () => undefined });
   if (status !== 0) throw new Error(`Expected the rollout to complete, \`wait\` ended with exit status ${status}`);
 }
 
 /** What the controller has done to members since then, such as `evict moco-test-2, demote moco-test-0`. */
-export async function stepsSince(controlPlane: ControlPlane, wallMilliseconds: number): Promise<string> {
-  const events = (await controlPlane.audit()).filter(({ objectRef }) => objectRef?.namespace === place.namespace);
-  return events
+export function stepsSince(audit: readonly AuditEvent[], wallMilliseconds: number): string {
+  return audit
+    .filter(({ objectRef }) => objectRef?.namespace === place.namespace)
     .filter(({ requestReceivedTimestamp: at }) => Date.parse(at) >= wallMilliseconds)
     .flatMap(stepOf)
     .join(', ');
@@ -53,12 +53,12 @@ interface LiveView {
 }
 
 /** The live view of the command line. */
-function showStatus(controlPlane: ControlPlane): LiveView {
+function showStatus(kubeconfig: string): LiveView {
   const { promise: shown, resolve } = Promise.withResolvers<void>();
   let last = '';
   let drawn = (): void => undefined;
   let interrupt = (): void => undefined;
-  const ended = cli(controlPlane, ['status', place.name, '--watch'], {
+  const ended = cli(kubeconfig, ['status', place.name, '--watch'], {
     out: (text) => {
       process.stdout.write(text);
       last = text;
@@ -86,7 +86,7 @@ function showStatus(controlPlane: ControlPlane): LiveView {
 }
 
 /** Runs the command line in this process. Resolves to its exit status. */
-function cli({ adminKubeconfig }: ControlPlane, argv: readonly string[], host: Partial<Host>): Promise<number> {
-  const flags = ['--namespace', place.namespace, '--kubeconfig', adminKubeconfig];
+function cli(kubeconfig: string, argv: readonly string[], host: Partial<Host>): Promise<number> {
+  const flags = ['--namespace', place.namespace, '--kubeconfig', kubeconfig];
   return runCli([...argv, ...flags], { ...realHost(), ...host });
 }

@@ -1,6 +1,6 @@
-import { checkRows } from '../../test/reality/load/check-rows.ts';
-import { WriteLoad } from '../../test/reality/load/write-load.ts';
-import { complaintsOfRows, inSeconds } from '../../test/reality/scenarios/expectations.ts';
+import type { ClusterLoad } from '../../test/reality/load/cluster-load.ts';
+import { now } from '../../test/reality/load/write-load.ts';
+import { complaintsOfRows, gapsSince, inWords } from '../../test/reality/scenarios/expectations.ts';
 import { RealityCluster } from '../../test/reality/scenarios/reality-cluster.ts';
 import { withSurroundings } from '../../test/reality/scenarios/surroundings.ts';
 import { onDelete } from '../../test/reality/scenarios/way.ts';
@@ -10,52 +10,48 @@ import { place, showRollout, stepsSince } from './live-view.ts';
 
 const writers = 4;
 
-/** Rolls out another image of moco-controller's, moco-agent's and mysqld's own, while connections write. */
+/** Rolls out another image of mysqld in a whole Kubernetes with MOCO, while clients write. */
 export async function rollOutRealServers(members: number, say: Say, interruption: Interruption): Promise<void> {
   await withSurroundings(say, interruption, async (surroundings) => {
     const { bed, race } = surroundings;
     const { first, second } = bed.images;
     const { namespace } = place;
-    const cluster = await progressing(
-      say,
-      `Creating MySQLCluster ${namespace}/${place.name}, ${members} x ${first}`,
-      () => RealityCluster.create(surroundings, { namespace, members, way: onDelete, spec: {} }),
+    const create = async (): Promise<readonly [RealityCluster, ClusterLoad]> => {
+      const created = await RealityCluster.create(surroundings, { namespace, members, way: onDelete, spec: {} });
+      const load = await created.startLoad(writers);
+      await created.untilAtRest();
+      return [created, load];
+    };
+    const title = `Creating MySQLCluster ${namespace}/${place.name}, ${members} x ${first}`;
+    const [cluster, load] = await progressing(say, title, create);
+    const half = writers / 2;
+    say(
+      `Changing its image to ${second}, while ${half} clients insert rows, and ${half} that connect anew for each row\n`,
     );
-    try {
-      const { passwords } = cluster;
-      const load = await race(WriteLoad.start({ address: () => cluster.primaryAddress, passwords, writers }));
-      try {
-        say(`Changing its image to ${second}, while ${writers} connections insert rows\n`);
-        say(`\n${await race(rollOut(cluster))}`);
-      } finally {
-        await load.stop();
-      }
-      say(await race(rowsAndGaps(cluster, load)));
-    } finally {
-      cluster.stop();
-    }
+    const since = now();
+    say(`\n${await race(rollOut(cluster))}`);
+    say(await race(rowsAndGaps(load, since)));
   });
 }
 
 /** Resolves to one line that sums up what happened. */
 async function rollOut(cluster: RealityCluster): Promise<string> {
-  const { controlPlane, images, world } = cluster.bed;
+  const { images, world, cluster: kubernetes } = cluster.bed;
   let since = 0;
-  await showRollout(controlPlane, async () => {
+  await showRollout(kubernetes.kubeconfig, async () => {
     since = world.wall();
     await cluster.setImage(images.second);
   });
   const seconds = ((world.wall() - since) / 1_000).toFixed(1);
-  return `Rolled out in ${seconds} s: ${await stepsSince(controlPlane, since)}.`;
+  return `Rolled out in ${seconds} s: ${stepsSince(await kubernetes.audit(), since)}.`;
 }
 
 /** Rejects if a member lost rows. */
-async function rowsAndGaps({ addresses, passwords }: RealityCluster, load: WriteLoad): Promise<string> {
-  const rows = await checkRows(load.acknowledged, addresses, passwords);
-  const complaints = complaintsOfRows({ rows });
+async function rowsAndGaps(load: ClusterLoad, sinceMilliseconds: number): Promise<string> {
+  const { acknowledged, gaps, members } = await load.stop();
+  const complaints = complaintsOfRows({ rows: members });
   if (complaints.length > 0) {
     throw new Error(`Expected every member to have every acknowledged row: ${complaints.join('; ')}`);
   }
-  const gaps = inSeconds(load.gaps()) || 'none';
-  return `Write gaps: ${gaps}. Acknowledged rows: ${load.acknowledged.size}, and each of the ${rows.length} members has all of them.`;
+  return `Write gaps: ${inWords(gapsSince(gaps, sinceMilliseconds))}. Acknowledged rows: ${acknowledged}, and each of the ${members.length} members has all of them.`;
 }

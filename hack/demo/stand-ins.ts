@@ -2,9 +2,9 @@ import { clusterKind, mysqldContainer } from '../../src/moco/names.ts';
 import { sampleCluster } from '../../test/support/moco/sample.ts';
 import type { Interruption } from '../bench/program/interruption.ts';
 import { progressing, type Say } from '../bench/program/progress.ts';
-import { type BenchStage, withBenchStage } from '../bench/rollouts/bench-stage.ts';
-import { Outage } from '../bench/rollouts/outage.ts';
+import { type BenchStage, withBenchStage } from './bench-stage.ts';
 import { complete, place, showRollout, stepsSince } from './live-view.ts';
+import { Outage } from './outage.ts';
 
 const oldImage = 'mysql:8.4.8';
 const newImage = 'mysql:8.4.9';
@@ -27,7 +27,7 @@ export async function rollOutStandIns(
       await stage.createNamespace(place.namespace);
       const body = sampleCluster({ ...place, replicas: members, image: oldImage });
       await stage.client.create(clusterKind, { namespace: place.namespace }, body, { priority: 'disrupt' });
-      await demo.race(complete(controlPlane));
+      await demo.race(complete(controlPlane.adminKubeconfig));
     });
     say(`Changing its image to ${newImage}\n`);
     say(`\n${await demo.race(rollOut(demo))}`);
@@ -39,12 +39,12 @@ async function rollOut({ controlPlane, stage }: BenchStage): Promise<string> {
   const { world, client, moco } = stage;
   let since = 0;
   const outage = new Outage(moco, place.namespace, place.name, () => world.monotonic());
-  await showRollout(controlPlane, async () => {
+  await showRollout(controlPlane.adminKubeconfig, async () => {
     since = world.wall();
     const body = { spec: { podTemplate: { spec: { containers: [{ name: mysqldContainer, image: newImage }] } } } };
     await client.patch(clusterKind, place, 'application/merge-patch+json', body, { priority: 'disrupt' });
   });
   const seconds = ((world.wall() - since) / 1_000).toFixed(1);
   const gap = (outage.end().milliseconds / 1_000).toFixed(1);
-  return `Rolled out in ${seconds} s: ${await stepsSince(controlPlane, since)}. No commit was answered for ${gap} s.`;
+  return `Rolled out in ${seconds} s: ${stepsSince(await controlPlane.audit(), since)}. No commit was answered for ${gap} s.`;
 }

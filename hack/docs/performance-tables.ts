@@ -4,17 +4,17 @@ import { fileURLToPath } from 'node:url';
 import { type BenchRecord, originOf } from '../bench/record/record.ts';
 import { markdownOf } from '../bench/record/table.ts';
 
-// Puts what the benchmarks have recorded in docs/performance into docs/performance.md and the pages beside the records:
-// a table between `<!-- table: RECORD/TABLE -->` and `<!-- /table -->`, where and when it was measured between `<!--
-// run: RECORD -->` and `<!-- /run -->`.
+// Puts what the benchmarks have recorded in docs/performance into docs/performance.md, the pages beside the records,
+// and README: a table between `<!-- table: RECORD/TABLE -->` and `<!-- /table -->`, where and when it was measured
+// between `<!-- run: RECORD -->` and `<!-- /run -->`.
 
 const docs = fileURLToPath(new URL('../../docs', import.meta.url));
 export const recordsFolder = join(docs, 'performance');
 
-/** docs/performance.md and every page beside the records. */
+/** docs/performance.md, every page beside the records, and README. */
 export async function performancePages(): Promise<readonly string[]> {
   const names = (await readdir(recordsFolder)).filter((name) => name.endsWith('.md')).toSorted();
-  return [join(docs, 'performance.md'), ...names.map((name) => join(recordsFolder, name))];
+  return [join(docs, 'performance.md'), ...names.map((name) => join(recordsFolder, name)), join(docs, '../README.md')];
 }
 
 const place = /<!-- (table|run): (\S+) -->\n.*?<!-- \/\1 -->/gs;

@@ -115,12 +115,11 @@ describe('nodes on a real API server', function () {
   }
 
   async function podsNow(): Promise<readonly Pod[]> {
-    const list = JSON.parse(await kubectl('get', 'pods', '-o', 'json')) as { items: Pod[] };
-    return list.items;
+    return (await client.list<{ items: Pod[] }>(pods, { namespace }, { priority: 'disrupt' })).items;
   }
 
-  async function pod(name: string): Promise<Pod> {
-    return JSON.parse(await kubectl('get', 'pod', name, '-o', 'json')) as Pod;
+  function pod(name: string): Promise<Pod> {
+    return client.call({ method: 'GET', path: path(pods, { namespace, name }), priority: 'disrupt' });
   }
 
   const isReady = ({ status }: Pod): boolean =>

@@ -3,6 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
+import { rolloutKind } from '../../src/api/rollout.ts';
+import { path, type ResourceKind } from '../../src/kube/resource.ts';
+import { clusterKind } from '../../src/moco/names.ts';
 import { configDirectory } from '../config/manifests.ts';
 import { rightOf } from '../config/rights.ts';
 import { type AskedRight, askedRight } from '../support/control-plane/audit-rights.ts';
@@ -119,18 +122,12 @@ describe('the command line under the roles of config/users', () => {
       );
     await freezing(namespace);
 
+    const get = <T>(kind: ResourceKind): Promise<T> =>
+      stage().client.call({ method: 'GET', path: path(kind, { namespace, name: 'x' }), priority: 'disrupt' });
     const settings = async (): Promise<string> =>
       JSON.stringify([
-        await controlPlane.kubectl('get', 'mysqlrollout', 'x', '-n', namespace, '-o', 'jsonpath={.spec}'),
-        await controlPlane.kubectl(
-          'get',
-          'mysqlcluster',
-          'x',
-          '-n',
-          namespace,
-          '-o',
-          'jsonpath={.metadata.annotations}',
-        ),
+        (await get<{ spec?: object }>(rolloutKind)).spec,
+        (await get<{ metadata: { annotations?: object } }>(clusterKind)).metadata.annotations,
       ]);
     const refused: Record<string, Set<string>> = {};
     const play = async (lines: readonly Line[]): Promise<void> => {

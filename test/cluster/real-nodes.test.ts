@@ -13,7 +13,7 @@ import { Unavailable } from '../reality/image/unavailable.ts';
 import { ClusterLoad } from '../reality/load/cluster-load.ts';
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 import { installMoco } from '../support/cluster/moco.ts';
-import { ownImages } from '../support/cluster/own-image.ts';
+import { ownImage } from '../support/cluster/own-image.ts';
 import { whatClusterLacks } from '../support/cluster/requirements.ts';
 import { goTool } from '../support/go-tools/build.ts';
 import { commandsUnder } from './document-commands.ts';
@@ -26,8 +26,7 @@ const ours = '--selector=app.kubernetes.io/part-of=moco-rollout';
 const kinds =
   'deployment,replicaset,pod,service,configmap,secret,job,networkpolicy,poddisruptionbudget,role,rolebinding,serviceaccount,clusterrole,clusterrolebinding,mutatingwebhookconfiguration,mutatingadmissionpolicy,mutatingadmissionpolicybinding,validatingadmissionpolicy,validatingadmissionpolicybinding,crd';
 const members = ['moco-test-0', 'moco-test-1', 'moco-test-2'];
-const tags = (names: readonly string[]): readonly string[] => names.map((name) => name.replace(/^.*[/]/, ''));
-const [firstMysql = '', secondMysql = ''] = tags(imageNames.mysql);
+const [firstMysql, secondMysql] = imageNames.mysql;
 
 /** With a container of the user's own, and without time for MOCO's preStop. */
 const mysqlCluster = {
@@ -72,7 +71,9 @@ describe('on real nodes', function () {
   let certificates: Awaited<ReturnType<typeof installMoco>>;
   let load: ClusterLoad;
   let environment: NodeJS.ProcessEnv;
-  let primary: string;
+  /** README's, but for the one that builds and pushes the image. */
+  let commands: readonly string[];
+  let nextTag: string;
   /** Of this machine, that containerd and kubelet make elsewhere. */
   let foreign: readonly string[];
 
@@ -96,14 +97,26 @@ describe('on real nodes', function () {
       KUBECONFIG: cluster.kubeconfig,
       PATH: [dirname(helm), dirname(cluster.programs.kubectl), process.env['PATH']].join(delimiter),
     };
+    const [build = '', ...others] = (await commandsUnder('Install', '../README.md')).map(filledIn);
+    commands = others;
+    // There is no engine and no registry: the image is made without the one and goes to the nodes without the other.
+    const [, image = ''] = /^docker build --tag (\S+) /.exec(build) ?? [];
+    const own = [image, `${image}-next`].map((name) => `docker.io/library/${name}`);
+    nextTag = `${image}-next`.replace(/^.*:/, '');
+    await Promise.all([
+      createDatabase(),
+      ownImage(cluster.directory, own).then((archive) => cluster.importImage(archive)),
+      cluster.importImage(archivesOf(mysql[1])[0] ?? ''),
+    ]);
+  });
+
+  /** MOCO, and a MySQLCluster that is being made. */
+  async function createDatabase(): Promise<void> {
     certificates = await installMoco(cluster);
     const file = join(cluster.directory, 'test.yaml');
     await writeFile(file, stringify(mysqlCluster));
     await cluster.apply(file);
-    await cluster.importImage(archivesOf(mysql[1])[0] ?? '');
-    await cluster.kubectl('wait', '--for=create', '--timeout=120s', 'service/moco-test-primary', 'secret/moco-test');
-    load = await ClusterLoad.start(cluster, { namespace: 'default', name: 'test', writers: 4 });
-  });
+  }
 
   after(async () => {
     load?.kill();
@@ -112,16 +125,7 @@ describe('on real nodes', function () {
   });
 
   it('the commands of README install it and adopt a cluster', async () => {
-    const [build = '', ...commands] = await commandsUnder('Install', '../README.md');
-    // There is no engine and no registry: the image is made without the one and goes to the nodes without the other.
-    const [, image = ''] = /^docker build --tag (\S+) /.exec(filledIn(build)) ?? [];
-    const next = `${image}-next`;
-    const archives = await ownImages(
-      cluster.directory,
-      [image, next].map((name) => `docker.io/library/${name}`),
-    );
-    for (const archive of archives) await cluster.importImage(archive);
-    for (const command of commands) await shell(filledIn(command));
+    for (const command of commands) await shell(command);
     // Nothing is stale: the last command may return before the cluster is adopted.
     await shell(
       "kubectl wait statefulset/moco-test --for=jsonpath='{.spec.updateStrategy.type}'=OnDelete --timeout=60s",
@@ -129,10 +133,12 @@ describe('on real nodes', function () {
     expect(await shell(`kubectl get ${kinds} --all-namespaces ${ours} -o name`)).to.contain('deployment.apps/');
   });
 
-  it('a rollout loses no row, and the primary goes last', async () => {
-    primary = `moco-test-${await shell("kubectl get mysqlcluster test -o jsonpath='{.status.currentPrimaryIndex}'")}`;
+  it('a rollout loses no row and ends with the primary, though helm upgrade brings another image meanwhile', async () => {
+    load = await ClusterLoad.start(cluster, { namespace: 'default', name: 'test', writers: 4 });
+    const primary = `moco-test-${await shell("kubectl get mysqlcluster test -o jsonpath='{.status.currentPrimaryIndex}'")}`;
     const before = await pods();
     await patchContainer('mysqld', secondMysql);
+    await upgrade();
     await complete();
     const result = await load.stop();
     expect(result.acknowledged).to.be.greaterThan(100);
@@ -152,14 +158,7 @@ describe('on real nodes', function () {
     for (const pod of after) expect(container(pod, 'mysqld').image).to.contain(secondMysql);
   });
 
-  it('helm upgrade brings another image and another feature, with which a container is updated in place', async () => {
-    const chart = 'config/helm/moco-rollout --namespace moco-rollout-system --reuse-values';
-    const tag = await shell(
-      'helm get metadata moco-rollout -n moco-rollout-system -o json | sed \'s/.*"appVersion":"\\([^"]*\\)".*/\\1/\'',
-    );
-    await shell(
-      `helm upgrade moco-rollout ${chart} --set featureGates.InPlaceUpdate=true --set image.tag=${tag.trim()}-next --wait --timeout 5m`,
-    );
+  it('the feature that the upgrade brought updates a container in place', async () => {
     await shell(
       `kubectl patch mysqlrollout test --type=merge -p '{"spec":{"inPlace":{"mode":"IfPossible","containers":["beside"]}}}'`,
     );
@@ -205,9 +204,15 @@ describe('on real nodes', function () {
     expect(foreignDirectories()).to.deep.equal(foreign);
   });
 
+  /** Keeps the release's values. Resolves once the next image runs. */
+  async function upgrade(): Promise<void> {
+    const values = [`image.tag=${nextTag}`, 'featureGates.InPlaceUpdate=true', 'settings.minReadySeconds=0'];
+    const release = 'moco-rollout config/helm/moco-rollout --namespace moco-rollout-system';
+    await shell(`helm upgrade ${release} --reuse-values --set ${values.join()} --wait --timeout 5m`);
+  }
+
   async function complete(): Promise<void> {
-    const commands = await commandsUnder('Install', '../README.md');
-    await shell(filledIn(commands.at(-1) ?? ''));
+    await shell(commands.at(-1) ?? '');
   }
 
   async function patchContainer(name: string, image: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
+import PQueue from 'p-queue';
 import { startControlPlane } from '../support/control-plane/control-plane.ts';
 import { atEndOfRun } from '../support/end-of-run.ts';
 import { Stage, type StageOptions } from '../support/stage/stage.ts';
@@ -10,7 +11,7 @@ import { History } from './rollout-history.ts';
 const startDeadlineMilliseconds = 180_000;
 export const scenarioDeadlineMilliseconds = 720_000;
 /** How many clusters of a file are rolled out side by side: what one test waits for, another one computes in. */
-const scenariosAtOnce = 4;
+const scenariosAtOnce = 6;
 
 /** What the controller runs with unless a test needs otherwise. */
 export const sharedFlags = ['--min-ready-seconds=0'];
@@ -111,7 +112,7 @@ export function useRollouts(scene: Scene = underOnDelete): Rollouts {
   const { use, atRest } = scene;
   const open = use();
   const plays: (() => Promise<void>)[] = [];
-  const running: Promise<void>[] = [];
+  let running: readonly Promise<void>[] = [];
   let here: Shared | null = null;
   before(async function openSharedStage() {
     this.timeout(scene.startDeadlineMilliseconds ?? startDeadlineMilliseconds);
@@ -128,12 +129,12 @@ export function useRollouts(scene: Scene = underOnDelete): Rollouts {
     return new RolloutCluster(stage, history, `rollout-${randomBytes(4).toString('hex')}`);
   }
 
-  /** The test at this place, and those that come right after it. */
+  /** The first test begins all of the file, as many at a time as may be. */
   async function played(place: number): Promise<void> {
-    for (let next = running.length; next < Math.min(place + scenariosAtOnce, plays.length); next++) {
-      const result = plays[next]?.() ?? Promise.resolve();
-      result.catch(() => undefined);
-      running.push(result);
+    if (running.length === 0) {
+      const queue = new PQueue({ concurrency: scenariosAtOnce });
+      running = plays.map((play) => queue.add(play));
+      for (const result of running) result.catch(() => undefined);
     }
     await running[place];
   }

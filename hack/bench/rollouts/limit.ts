@@ -1,5 +1,10 @@
 import { lasted, type Measure } from './measure.ts';
-import type { Interval } from './scenario.ts';
+
+/** Milliseconds of the monotonic clock. */
+export interface Interval {
+  readonly from: number;
+  readonly to: number;
+}
 
 /**
  * The time that no order of restarting one member at a time can be under, in milliseconds, of what was measured: every

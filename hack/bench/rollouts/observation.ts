@@ -1,7 +1,5 @@
-import type { Settling } from './gaps.ts';
 import { beginMeasure, type Measure, measured } from './measure.ts';
-import { isWhole } from './scenario.ts';
-import { isSettled, type Sight } from './sight.ts';
+import { isWhole, type Sight } from './sight.ts';
 
 /** What was seen of a cluster so far. Moments are milliseconds of the monotonic clock. */
 export interface Observation {
@@ -15,8 +13,6 @@ export interface Observation {
   readonly moves: number;
   /** Since when every member is back and updated; `null` while one is not. */
   readonly wholeSince: number | null;
-  /** When MOCO was content with all members, and when not. */
-  readonly settlings: readonly Settling[];
   /** When anything about the members, their roles or MOCO's opinion of them was last seen to change. */
   readonly changedAt: number;
 }
@@ -32,7 +28,6 @@ export function beginObservation(sight: Sight): Observation {
     mostUnavailable: unavailable.length,
     moves: 0,
     wholeSince: null,
-    settlings: [{ at: atMilliseconds, settled: isSettled(sight) }],
     changedAt: atMilliseconds,
   };
 }
@@ -53,14 +48,8 @@ export function observed(before: Observation, sight: Sight): Observation {
     mostUnavailable: Math.max(before.mostUnavailable, unavailable.length),
     moves: before.moves + (moved ? 1 : 0),
     wholeSince: isWhole(sight) ? (before.wholeSince ?? sight.atMilliseconds) : null,
-    settlings: settled(before.settlings, sight),
     changedAt: outline(sight) === outline(before.sight) ? before.changedAt : sight.atMilliseconds,
   };
-}
-
-function settled(before: readonly Settling[], sight: Sight): readonly Settling[] {
-  const now = isSettled(sight);
-  return before.at(-1)?.settled === now ? before : [...before, { at: sight.atMilliseconds, settled: now }];
 }
 
 /** A replica that has only lost its source runs, and is not counted. */

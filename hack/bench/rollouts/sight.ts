@@ -53,3 +53,20 @@ export const isSettled = ({ members, primary, healthy, available }: Sight): bool
   healthy &&
   available &&
   members.every(({ ordinal, role }) => role === null || role === (ordinal === primary ? 'primary' : 'replica'));
+
+/** Every member is back, and updated. */
+export function isWhole(sight: Sight): boolean {
+  return sight.members.every((member) => isBack(member) && isUpdated(member, sight));
+}
+
+export function inWords({ members, status, healthy, updateRevision }: Sight): string {
+  const updated = members.filter(({ revision }) => revision === updateRevision).length;
+  const others = members.filter(({ state }) => state !== 'participating').map(({ name, state }) => `${name} ${state}`);
+  const hold = status?.hold === undefined ? [] : [`held by ${status.hold.rule}`];
+  return [
+    `${updated} of ${members.length} updated`,
+    healthy ? 'Healthy' : 'not Healthy',
+    ...(others.length === 0 ? ['all participating'] : others),
+    ...hold,
+  ].join(', ');
+}

@@ -8,10 +8,11 @@ import { type ClusterPrograms, clusterPrograms } from '../../support/cluster/pro
 import { withLock } from '../../support/control-plane/build-lock.ts';
 import { BuildProgress } from '../../support/control-plane/build-progress.ts';
 import { realMocoFiles } from '../../support/real-moco/build.ts';
+import { UnknownProgram } from './binary-edit.ts';
 import { debianMysql } from './debian-packages.ts';
-import { unknownTo97 } from './images.ts';
 import { agentPrograms } from './moco-agent.ts';
 import { agentRoot, debianRoot, versionOf, writeServer } from './root-directory.ts';
+import { Unavailable } from './unavailable.ts';
 
 const cache = fileURLToPath(new URL('../../../.cache/', import.meta.url));
 const fingerprintCharacters = 12;
@@ -28,6 +29,8 @@ export const imageNames = {
   controller: [`${mocoImage.name}:${mocoImage.tag}`],
 } as const;
 
+/** Variables of MOCO's my.cnf with which MySQL 9.7 does not start. */
+const unknownTo97 = ['temptable_use_mmap', 'innodb_log_file_size', 'innodb_log_files_in_group'];
 /** What of Debian's packages no mysqld needs. */
 const unneeded = ['usr/bin', 'usr/share/doc', 'usr/share/man', 'usr/share/perl', 'usr/share/perl5'];
 
@@ -67,7 +70,7 @@ export async function imageArchives(): Promise<ReadonlyMap<string, string>> {
       progress.begin('Making images of MOCO and MySQL');
       const unfinished = await mkdtemp(join(dirname(directory), '.unfinished-'));
       try {
-        await make(unfinished, sources);
+        await make(unfinished, sources).catch(asUnavailable);
         await rename(unfinished, directory);
       } finally {
         await rm(unfinished, { recursive: true, force: true });
@@ -77,6 +80,14 @@ export async function imageArchives(): Promise<ReadonlyMap<string, string>> {
   }
   const names = Object.values(imageNames).flat();
   return new Map(names.map((name) => [name, archiveIn(directory, name)]));
+}
+
+function asUnavailable(error: unknown): never {
+  if (!(error instanceof UnknownProgram)) throw error;
+  const sentence = `${error.message}: Debian's package is not the one that the names of 8.4 were made for`;
+  throw new Unavailable(`${sentence}, which is for x86-64 and 9.7; run this there, or look its names up anew`, {
+    cause: error,
+  });
 }
 
 function archiveIn(directory: string, name: string): string {
@@ -96,7 +107,7 @@ async function make(directory: string, { programs, agent, controller, unpacked }
   const archive = async (name: string, layers: readonly string[], config: ImageConfig): Promise<void> => {
     // A release is another image than the one before even where its programs are the same.
     const labelled = { ...config, Labels: { 'org.opencontainers.image.ref.name': name } };
-    await writeImageArchive({ layers, name, config: labelled, archive: archiveIn(directory, name) });
+    await writeImageArchive({ layers, names: [name], config: labelled, archive: archiveIn(directory, name) });
   };
   await mkdir(roots);
   const waiting = await root('waiting', { pause: programs.pause });

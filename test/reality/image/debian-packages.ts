@@ -79,7 +79,7 @@ async function mirror(): Promise<string> {
   const found = targets.split('\n').find((site) => /\/debian\/?$/.test(site));
   if (found === undefined) {
     throw new Unavailable(
-      'Expected apt to be configured with a mirror of Debian to fetch MySQL from, found none: set MYSQL_HOME to the directory of an unpacked MySQL 8.4',
+      'Expected apt to be configured with a mirror of Debian to fetch MySQL from, found none: run this on Debian',
     );
   }
   return found;
@@ -97,7 +97,7 @@ async function apt(flags: readonly string[], directory: string): Promise<string>
     const { stderr = '', code } = error as { stderr?: string; code?: string | number };
     const why = code === 'ENOENT' ? 'there is no such program' : `it said ${JSON.stringify(firstError(stderr))}`;
     throw new Unavailable(
-      `Expected apt-get to fetch Debian's unstable packages of MySQL, but ${why}: connect this machine to a mirror of Debian, or set MYSQL_HOME to the directory of an unpacked MySQL 8.4`,
+      `Expected apt-get to fetch Debian's unstable packages of MySQL, but ${why}: connect this machine to a mirror of Debian`,
       { cause: error },
     );
   }

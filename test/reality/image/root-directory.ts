@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process';
-import { copyFile, lstat, mkdir, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Bind } from './image.ts';
 import { renamedPlugin, renamedPlugins, renamedServer } from './renamed-mysql.ts';
 
 const run = promisify(execFile);
 /** moco-init looks for MySQL here. */
-export const mysqlPath = 'usr/local/mysql';
+const mysqlPath = 'usr/local/mysql';
 const server = 'usr/sbin/mysqld';
 const plugins = 'usr/lib/mysql/plugin';
 const executable = 0o755;
@@ -48,21 +47,6 @@ export async function writeServer(path: string, unpacked: string, version: strin
 export async function versionOf(unpacked: string): Promise<string> {
   const bytes = await readFile(join(unpacked, server), 'latin1');
   return /MySQL (\d+\.\d+\.\d+)/.exec(bytes)?.[1] ?? 'none';
-}
-
-/**
- * Makes `root` a root directory for a MySQL that is unpacked elsewhere on this machine. Resolves to what has to be
- * mounted into it: that MySQL, and this machine's libraries.
- */
-export async function ownRoot(root: string, mysqlHome: string): Promise<readonly Bind[]> {
-  await furnish(root);
-  const binds: Bind[] = [{ source: mysqlHome, target: `/${mysqlPath}` }];
-  for (const name of ['usr/lib', 'usr/lib64', 'lib', 'lib64']) {
-    const found = await lstat(`/${name}`).catch(() => null);
-    if (found?.isSymbolicLink()) await symlink(await readlink(`/${name}`), join(root, name));
-    else if (found?.isDirectory()) binds.push({ source: `/${name}`, target: `/${name}` });
-  }
-  return binds;
 }
 
 /** Makes `root` the root directory of MOCO's agent: programs that need nothing else. */

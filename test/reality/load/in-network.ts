@@ -1,60 +1,74 @@
 import { type CheckedMember, checkRows, type MemberRows } from './check-rows.ts';
+import { Rows } from './rows.ts';
 import type { Passwords } from './session.ts';
 import type { WriteGap } from './write-gaps.ts';
-import { WriteLoad } from './write-load.ts';
+import { WriteLoad, type WriteLoadOptions, type WriterKind } from './write-load.ts';
 
-// Runs in the network of a cluster, where the primary's Service has its address: writes from `start` to `stop`, as the
-// process orders that starts it, and ends with that process.
+// Runs in the network of a cluster, where the primary's Service has its address: writes as the process orders that starts
+// it, and ends with that process. Every order is answered, with what {@link Answers} has.
 
-export interface Start {
-  readonly kind: 'start';
-  /** The address of the primary's Service. */
-  readonly service: string;
-  readonly passwords: Passwords;
-  readonly writers: number;
-  readonly freshWriters: number;
-}
-
-export interface Stop {
-  readonly kind: 'stop';
-  readonly members: readonly CheckedMember[];
-}
-
-export interface LoadResult {
+export interface Written {
   readonly acknowledged: number;
-  readonly gaps: Readonly<Record<'kept' | 'fresh', readonly WriteGap[]>>;
+  /** From the start on, of each kind of writers. */
+  readonly gaps: Readonly<Record<WriterKind, readonly WriteGap[]>>;
   /** How often writers met which error. */
   readonly errors: Readonly<Record<string, number>>;
-  readonly members: readonly MemberRows[];
+}
+
+export type Order =
+  | ({ readonly kind: 'start' } & WriteLoadOptions)
+  | { readonly kind: 'pause' }
+  | { readonly kind: 'resume' }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'written' }
+  /** Looks for the rows of this moment. */
+  | { readonly kind: 'compare'; readonly members: readonly CheckedMember[] };
+
+export interface Answers {
+  readonly start: null;
+  readonly pause: null;
+  readonly resume: null;
+  readonly stop: null;
+  readonly written: Written;
+  readonly compare: readonly MemberRows[];
 }
 
 let load: WriteLoad | null = null;
 let passwords: Passwords | null = null;
 
-process.on('message', (order: Start | Stop) => {
-  switch (order.kind) {
-    case 'start':
-      void start(order);
-      return;
-    case 'stop':
-      void stop(order.members).then((result) => process.send?.({ kind: 'stopped', result }));
-  }
+process.on('message', ({ id, order }: { readonly id: number; readonly order: Order }) => {
+  perform(order).then(
+    (answer) => process.send?.({ id, answer }),
+    (error: unknown) => process.send?.({ id, error: String(error) }),
+  );
 });
 process.on('disconnect', () => process.exit(0));
 
-async function start(order: Start): Promise<void> {
-  passwords = order.passwords;
-  load = await WriteLoad.start({ ...order, address: () => order.service });
-  process.send?.({ kind: 'started' });
-}
-
-async function stop(members: readonly CheckedMember[]): Promise<LoadResult> {
-  if (load === null || passwords === null) throw new Error('Expected a load that was started before it is stopped');
-  await load.stop();
-  return {
-    acknowledged: load.acknowledged.size,
-    gaps: { kept: load.gaps('kept'), fresh: load.gaps('fresh') },
-    errors: load.errors,
-    members: await checkRows(load.acknowledged, members, passwords),
-  };
+async function perform(order: Order): Promise<Answers[Order['kind']]> {
+  if (order.kind === 'start') {
+    passwords = order.passwords;
+    load = await WriteLoad.start(order);
+    return null;
+  }
+  if (load === null || passwords === null)
+    throw new Error(`Expected a load before it can ${order.kind}, there is none`);
+  switch (order.kind) {
+    case 'pause':
+      await load.pause();
+      return null;
+    case 'resume':
+      load.resume();
+      return null;
+    case 'stop':
+      await load.stop();
+      return null;
+    case 'written':
+      return {
+        acknowledged: load.acknowledged.size,
+        gaps: { kept: load.gaps('kept'), fresh: load.gaps('fresh') },
+        errors: load.errors,
+      };
+    case 'compare':
+      return checkRows(new Rows(load.acknowledged), order.members, passwords);
+  }
 }

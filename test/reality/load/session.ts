@@ -14,7 +14,7 @@ export type MysqlUser = keyof typeof passwordKeys;
 export type Passwords = Readonly<Record<MysqlUser, string>>;
 
 const secrets: ResourceKind = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
-const mysqlPort = 3306;
+export const mysqlPort = 3306;
 const connectMilliseconds = 2000;
 
 export async function readPasswords(client: ObjectClient, namespace: string, clusterName: string): Promise<Passwords> {
@@ -43,11 +43,9 @@ export class Session {
     connection.on('error', () => undefined);
   }
 
-  static async open(host: string, user: MysqlUser, passwords: Passwords): Promise<Session> {
+  static async open(host: string, user: MysqlUser, passwords: Passwords, port = mysqlPort): Promise<Session> {
     const password = passwords[user];
-    return new Session(
-      await createConnection({ host, port: mysqlPort, user, password, connectTimeout: connectMilliseconds }),
-    );
+    return new Session(await createConnection({ host, port, user, password, connectTimeout: connectMilliseconds }));
   }
 
   /** @returns the rows as arrays, none for what is no query */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type Row, Rows } from './rows.ts';
 import type { Session } from './session.ts';
 
@@ -31,6 +32,15 @@ export async function blockApplier(session: Session): Promise<void> {
 export async function leaveUncommitted(session: Session, row: Row): Promise<void> {
   await session.run('START TRANSACTION');
   await insertRow(session, row);
+}
+
+/** Each in a transaction of its own. */
+export async function writeMuch(session: Session, transactions: number, bytesEach: number): Promise<void> {
+  await session.run('CREATE TABLE reality.much (id INT AUTO_INCREMENT PRIMARY KEY, bytes LONGBLOB)');
+  const bytes = randomBytes(bytesEach).toString('latin1');
+  for (let left = transactions; left > 0; left -= 1) {
+    await session.run('INSERT INTO reality.much (bytes) VALUES (?)', [bytes], longestInsertMilliseconds);
+  }
 }
 
 /** Commits that wait for replicas are answered, and new ones don't wait until MOCO has them wait again. */

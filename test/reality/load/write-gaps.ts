@@ -1,4 +1,4 @@
-/** A time in which no write was acknowledged, whichever writer's. */
+/** A time in which no write was acknowledged, whichever writer's of a kind. */
 export interface WriteGap {
   /** Of the last acknowledgement before it. */
   readonly fromMilliseconds: number;

@@ -5,13 +5,13 @@ import { insertRow, makeTable } from './table.ts';
 import { type WriteGap, WriteGaps } from './write-gaps.ts';
 
 export interface WriteLoadOptions {
-  /** The address of the primary's Service at the moment; `null` without an endpoint. */
-  readonly address: () => string | null;
+  /** The address of the primary's Service. */
+  readonly service: string;
   readonly passwords: Passwords;
   /** How many connections write at a time; 0: nothing is written but one row at the start. */
   readonly writers: number;
-  /** How many of them connect anew for each row, as programs without a pool do; none by default. */
-  readonly freshWriters?: number;
+  /** How many of them connect anew for each row, as programs without a pool do. */
+  readonly freshWriters: number;
 }
 
 /** Who keeps a connection until it breaks, and who connects anew for every row. */
@@ -27,16 +27,14 @@ export function now(): number {
 }
 
 /**
- * Writers that insert one row after the other through the primary's Service of a cluster that nobody has written to.
- * Most keep their connection until it breaks, as an application's pool does. Every acknowledged row is remembered.
+ * Writers that insert one row after the other through the primary's Service of a cluster that nobody has written to. Some
+ * keep their connection until it breaks, as an application's pool does. Every acknowledged row is remembered.
  */
 export class WriteLoad {
   readonly #options: WriteLoadOptions;
   readonly #acknowledged = new Rows();
   readonly #errors = new Map<string, number>();
-  readonly #began: number;
-  /** Of all writers together, and of those of each kind. */
-  #gaps: Readonly<Record<'all' | WriterKind, WriteGaps>>;
+  #gaps = gapsFrom(now());
   #isStopping = false;
   #ended: number | null = null;
   #writing: Promise<unknown> = Promise.resolve();
@@ -44,18 +42,16 @@ export class WriteLoad {
   #gate: PromiseWithResolvers<void> | null = null;
   readonly #inserts = new Set<Promise<void>>();
 
-  private constructor(options: WriteLoadOptions, began: number) {
+  private constructor(options: WriteLoadOptions) {
     this.#options = options;
-    this.#began = began;
-    this.#gaps = gapsFrom(began);
   }
 
   /** Resolves once the first row is acknowledged. */
   static async start(options: WriteLoadOptions): Promise<WriteLoad> {
-    const load = new WriteLoad(options, now());
+    const load = new WriteLoad(options);
     await load.#prepare();
     load.#gaps = gapsFrom(now());
-    const { writers, freshWriters = 0 } = options;
+    const { writers, freshWriters } = options;
     load.#writing = Promise.all(
       Array.from({ length: writers }, (_, index) => load.#write(index + 1, index < freshWriters ? 'fresh' : 'kept')),
     );
@@ -72,13 +68,11 @@ export class WriteLoad {
     return Object.fromEntries(this.#errors);
   }
 
-  get beganMilliseconds(): number {
-    return this.#began;
-  }
-
-  /** From the start to the stop; none of a load without writers. */
-  gaps(kind: 'all' | WriterKind = 'all'): readonly WriteGap[] {
-    return this.#options.writers === 0 ? [] : this.#gaps[kind].until(this.#ended ?? now());
+  /** From the start to the stop, of all writers of a kind together; none where there is no such writer. */
+  gaps(kind: WriterKind): readonly WriteGap[] {
+    const { writers, freshWriters } = this.#options;
+    const count = kind === 'fresh' ? freshWriters : writers - freshWriters;
+    return count === 0 ? [] : this.#gaps[kind].until(this.#ended ?? now());
   }
 
   /** Resolves once no statement is on its way; the next one comes after {@link resume}. */
@@ -129,14 +123,9 @@ export class WriteLoad {
   /** Does it on one connection after the other until it has succeeded or the load stops. */
   async #persist(work: (session: Session) => Promise<void>): Promise<void> {
     for (let isDone = false; !isDone && !this.#isStopping; ) {
-      const host = this.#options.address();
-      if (host === null) {
-        await delay(retryMilliseconds);
-        continue;
-      }
       let session: Session | null = null;
       try {
-        session = await Session.open(host, 'moco-writable', this.#options.passwords);
+        session = await Session.open(this.#options.service, 'moco-writable', this.#options.passwords);
         await work(session);
         isDone = true;
       } catch (error) {
@@ -154,10 +143,9 @@ export class WriteLoad {
     this.#inserts.add(insert);
     await insert.finally(() => this.#inserts.delete(insert));
     this.#acknowledged.add(row);
-    this.#gaps.all.acknowledged(now());
   }
 }
 
-function gapsFrom(began: number): Readonly<Record<'all' | WriterKind, WriteGaps>> {
-  return { all: new WriteGaps(began), kept: new WriteGaps(began), fresh: new WriteGaps(began) };
+function gapsFrom(began: number): Readonly<Record<WriterKind, WriteGaps>> {
+  return { kept: new WriteGaps(began), fresh: new WriteGaps(began) };
 }

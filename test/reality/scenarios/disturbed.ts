@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { blockApplier, leaveUncommitted } from '../load/table.ts';
 import { firstIsBack, primaryMoves, replicasAreBack, someoneGoes } from './moments.ts';
-import { failing, type Scenario, usual } from './scenario.ts';
+import { failing, longestSwitchoverMilliseconds, type Scenario, usual } from './scenario.ts';
 
 /** mysqld restarts at once and MOCO does not fail over, or it does (seen: 10.7 s to 16 s); then the switchover. */
 const afterKilledPrimary = { most: 4, longestMilliseconds: 20_000 };
@@ -23,7 +23,7 @@ const members: readonly Scenario[] = [
     expectations: { ...failing, order: null, gaps: afterKilledPrimary },
     meanwhile: async (cluster) => {
       await firstIsBack(cluster);
-      cluster.kill(cluster.sight.primary);
+      await cluster.kill(cluster.sight.primary);
     },
   },
   {
@@ -33,7 +33,7 @@ const members: readonly Scenario[] = [
     expectations: failing,
     meanwhile: async (cluster) => {
       await firstIsBack(cluster);
-      cluster.kill(1);
+      await cluster.kill(1);
     },
   },
   {
@@ -112,7 +112,7 @@ const surroundings: readonly Scenario[] = [
     slug: 'kill-controller',
     title: 'moco-rollout is killed at each of its intents',
     isAlone: true,
-    meanwhile: async (cluster, program) => {
+    meanwhile: async (cluster) => {
       const seen = new Set([none]);
       // Each member goes, and the primary is moved away.
       const steps = cluster.sight.members.length + 1;
@@ -122,7 +122,7 @@ const surroundings: readonly Scenario[] = [
         if (seen.has(step)) continue;
         seen.add(step);
         cluster.note(`kills moco-rollout at its intent to ${step}`);
-        await program.killAndStart();
+        await cluster.bed.program.killAndStart();
       }
     },
   },
@@ -131,12 +131,13 @@ const surroundings: readonly Scenario[] = [
     slug: 'restart-moco',
     title: 'moco-controller restarts while moco-rollout is away',
     isAlone: true,
-    meanwhile: async (cluster, program) => {
+    meanwhile: async (cluster) => {
+      const { program, moco } = cluster.bed;
       await firstIsBack(cluster);
       cluster.note('kills both controllers');
       await program.kill();
-      await cluster.bed.moco.kill();
-      await cluster.bed.moco.start();
+      await moco.kill();
+      await moco.start();
       cluster.note('moco-controller is back');
       await program.start();
       cluster.note('moco-rollout is back');
@@ -156,7 +157,11 @@ const surroundings: readonly Scenario[] = [
     slug: 'release',
     title: 'released in the middle',
     // MOCO's partitions go on.
-    expectations: { ...usual.expectations, gaps: { most: 2, longestMilliseconds: 2500 }, mayTakePrimary: true },
+    expectations: {
+      ...usual.expectations,
+      gaps: { most: 2, longestMilliseconds: longestSwitchoverMilliseconds },
+      mayTakePrimary: true,
+    },
     meanwhile: async (cluster) => {
       await firstIsBack(cluster);
       await cluster.release();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { complaints, type Expectations, type Facts, inSeconds } from './expectations.ts';
+import { complaints, type Expectations, type Facts, gapsSince, inSeconds, inWords } from './expectations.ts';
 
 const expected: Expectations = {
   order: [2, 1, 0],
@@ -12,7 +12,7 @@ const departure = (ordinal: number, asPrimary = false) => ({ ordinal, atMillisec
 const member = { member: 'moco-test-0', rows: 3, missing: [], unreadable: null };
 const good: Facts = {
   rows: [member],
-  gaps: [{ fromMilliseconds: 0, milliseconds: 1900 }],
+  gaps: { kept: [{ fromMilliseconds: 0, milliseconds: 1900 }], fresh: [] },
   departures: [departure(2), departure(1), departure(0)],
   alarms: [],
   findings: [],
@@ -35,13 +35,13 @@ describe('what a scenario came to', () => {
     ],
     [
       'a gap that is too long',
-      { gaps: [{ fromMilliseconds: 0, milliseconds: 2600 }] },
-      'write gaps of 2.6 s, at most 2.5 s expected',
+      { gaps: { ...good.gaps, fresh: [{ fromMilliseconds: 0, milliseconds: 2600 }] } },
+      'write gaps of new connections of 2.6 s, at most 2.5 s expected',
     ],
     [
       'one gap too many',
-      { gaps: [...good.gaps, { fromMilliseconds: 5000, milliseconds: 1300 }] },
-      '2 write gaps (1.9 s, 1.3 s), at most 1 expected',
+      { gaps: { ...good.gaps, kept: [...good.gaps.kept, { fromMilliseconds: 5000, milliseconds: 1300 }] } },
+      '2 write gaps of kept connections (1.9 s, 1.3 s), at most 1 expected',
     ],
     [
       'another order',
@@ -65,17 +65,23 @@ describe('what a scenario came to', () => {
   }
 
   it('shows pauses of less than a second without judging them', () => {
-    const gaps = [...good.gaps, { fromMilliseconds: 5000, milliseconds: 900 }];
-    expect(complaints({ ...good, gaps }, expected)).to.deep.equal([]);
+    const kept = [...good.gaps.kept, { fromMilliseconds: 5000, milliseconds: 900 }];
+    expect(complaints({ ...good, gaps: { kept, fresh: [] } }, expected)).to.deep.equal([]);
   });
 
   it('lists gaps of a second and more, and counts the others', () => {
-    const gaps = [...good.gaps, { fromMilliseconds: 5000, milliseconds: 900 }];
-    expect([inSeconds([]), inSeconds(good.gaps), inSeconds(gaps)]).to.deep.equal([
-      '',
-      '1.9 s',
-      '1.9 s, 1 under a second',
-    ]);
+    const { kept } = good.gaps;
+    const more = [...kept, { fromMilliseconds: 5000, milliseconds: 900 }];
+    expect([inSeconds([]), inSeconds(kept), inSeconds(more)]).to.deep.equal(['', '1.9 s', '1.9 s, 1 under a second']);
+  });
+
+  it('says of both kinds of writers when no write was acknowledged', () => {
+    expect(inWords(good.gaps)).to.equal('kept connections: 1.9 s; new connections: none');
+  });
+
+  it('leaves out gaps that were over before', () => {
+    const fresh = [{ fromMilliseconds: 1500, milliseconds: 1000 }];
+    expect(gapsSince({ ...good.gaps, fresh }, 2000)).to.deep.equal({ kept: [], fresh });
   });
 
   it('asks only what was expected', () => {

@@ -1,12 +1,13 @@
 import type { MemberRows } from '../load/check-rows.ts';
 import type { WriteGap } from '../load/write-gaps.ts';
+import type { WriterKind } from '../load/write-load.ts';
 import type { Departure } from './departures.ts';
 
 /** What a scenario has to come to, beyond what every scenario has to. */
 export interface Expectations {
   /** The ordinals in the order in which they go; `null`: whatever the laws of the witness allow. */
   readonly order: readonly number[] | null;
-  /** Gaps that are judged: shorter ones come from a busy machine, and are only shown. */
+  /** Gaps that are judged, of each kind of writers: shorter ones come from a busy machine, and are only shown. */
   readonly gaps: { readonly most: number; readonly longestMilliseconds: number };
   /** Somebody else takes members too, and may take a primary. */
   readonly mayTakePrimary: boolean;
@@ -16,13 +17,20 @@ export interface Expectations {
   readonly mostRatio: number | null;
 }
 
+export type GapsByKind = Readonly<Record<WriterKind, readonly WriteGap[]>>;
+
+export const kindsInWords: Readonly<Record<WriterKind, string>> = {
+  kept: 'kept connections',
+  fresh: 'new connections',
+};
+
 /** A switchover takes longer. */
 const judgedGapMilliseconds = 1000;
 
 /** What a rollout came to. */
 export interface Facts {
   readonly rows: readonly MemberRows[];
-  readonly gaps: readonly WriteGap[];
+  readonly gaps: GapsByKind;
   readonly departures: readonly Departure[];
   /** Sentences: Warnings of this controller, holds that alarm, times of being Stalled. */
   readonly alarms: readonly string[];
@@ -57,14 +65,21 @@ export function complaintsOfRows({ rows }: Pick<Facts, 'rows'>): readonly string
 }
 
 function complaintsOfGaps(facts: Facts, { gaps: { most, longestMilliseconds } }: Expectations): readonly string[] {
-  const gaps = judgedGaps(facts.gaps);
-  const tooLong = gaps.filter(({ milliseconds }) => milliseconds > longestMilliseconds);
-  return [
-    ...(gaps.length > most ? [`${gaps.length} write gaps (${inSeconds(gaps)}), at most ${most} expected`] : []),
-    ...(tooLong.length > 0
-      ? [`write gaps of ${inSeconds(tooLong)}, at most ${(longestMilliseconds / 1000).toFixed(1)} s expected`]
-      : []),
-  ];
+  return (Object.keys(kindsInWords) as WriterKind[]).flatMap((kind) => {
+    const gaps = judgedGaps(facts.gaps[kind]);
+    const tooLong = gaps.filter(({ milliseconds }) => milliseconds > longestMilliseconds);
+    const of = kindsInWords[kind];
+    return [
+      ...(gaps.length > most
+        ? [`${gaps.length} write gaps of ${of} (${inSeconds(gaps)}), at most ${most} expected`]
+        : []),
+      ...(tooLong.length > 0
+        ? [
+            `write gaps of ${of} of ${inSeconds(tooLong)}, at most ${(longestMilliseconds / 1000).toFixed(1)} s expected`,
+          ]
+        : []),
+    ];
+  });
 }
 
 function complaintsOfOrder({ departures }: Facts, { order, mayTakePrimary }: Expectations): readonly string[] {
@@ -86,6 +101,13 @@ function complaintsOfRatio({ ratio }: Facts, { mostRatio }: Expectations): reado
   return [`${ratio.toFixed(3)} times the restarts, at most ${mostRatio} expected`];
 }
 
+/** Those that were not over at that time. */
+export function gapsSince(gaps: GapsByKind, atMilliseconds: number): GapsByKind {
+  const since = (some: readonly WriteGap[]): readonly WriteGap[] =>
+    some.filter(({ fromMilliseconds, milliseconds }) => fromMilliseconds + milliseconds > atMilliseconds);
+  return { kept: since(gaps.kept), fresh: since(gaps.fresh) };
+}
+
 /** Without those that come from a busy machine. */
 export function judgedGaps(gaps: readonly WriteGap[]): readonly WriteGap[] {
   return gaps.filter(({ milliseconds }) => milliseconds >= judgedGapMilliseconds);
@@ -99,4 +121,11 @@ export function inSeconds(gaps: readonly WriteGap[]): string {
     ...long.map(({ milliseconds }) => `${(milliseconds / 1000).toFixed(1)} s`),
     ...(short > 0 ? [`${short} under a second`] : []),
   ].join(', ');
+}
+
+/** Such as `kept connections: 1.8 s; new connections: none`. */
+export function inWords(gaps: GapsByKind): string {
+  return (Object.keys(kindsInWords) as WriterKind[])
+    .map((kind) => `${kindsInWords[kind]}: ${inSeconds(gaps[kind]) || 'none'}`)
+    .join('; ');
 }

@@ -1,44 +1,36 @@
 import { agentContainer, mysqldContainer } from '../../../src/moco/names.ts';
-import { inPlaceFlag, installInPlace, pull } from '../../support/stage/in-place.ts';
-import type { Program } from './program.ts';
 import { isAtRest, type RealityCluster } from './reality-cluster.ts';
 import { type Scenario, usual } from './scenario.ts';
 import { onDelete } from './way.ts';
 
 const anyGaps = { most: Number.POSITIVE_INFINITY, longestMilliseconds: Number.POSITIVE_INFINITY };
-let agents = 0;
 
-/** The same agent under a name that no cluster has had. */
-const anotherAgent = (): string => `example/moco-agent:in-place-${++agents}`;
-
-/** What runs in the containers of that name, with the process of each. */
-function processes({ bed, namespace }: RealityCluster, container: string): readonly string[] {
-  return bed
-    .containers()
-    .filter((one) => one.namespace === namespace && one.container === container)
-    .map(({ pod, pid }) => `${pod} ${pid}`)
+/** Which containers of that name run, with their pods. */
+function running({ pods }: RealityCluster, container: string): readonly string[] {
+  return pods
+    .flatMap(({ metadata, status }) => {
+      const found = status?.containerStatuses?.find(({ name }) => name === container);
+      return found?.state?.running === undefined ? [] : [`${metadata.name} ${found.containerID}`];
+    })
     .toSorted();
-}
-
-async function allowInPlace({ bed }: RealityCluster, program: Program): Promise<void> {
-  await installInPlace(bed);
-  await program.restartWith([inPlaceFlag]);
 }
 
 /** A MOCO upgrade that changes nothing but the agent. Every agent has to run anew, and no mysqld. */
 async function upgradeAgent(cluster: RealityCluster): Promise<void> {
-  const { bed, sight } = cluster;
-  const [mysqlds, old] = [mysqldContainer, agentContainer].map((name) => processes(cluster, name));
-  const image = anotherAgent();
-  await pull(bed, image);
+  const { bed, sight, namespace } = cluster;
+  const [mysqlds, old] = [mysqldContainer, agentContainer].map((name) => running(cluster, name));
+  const [first, second] = bed.images.agents;
+  const image = cluster.pods.some(({ spec }) => spec.containers.some((one) => one.image === second)) ? first : second;
+  await bed.importImage(image);
   cluster.note(`starts moco-controller with the agent ${image}`);
-  await bed.moco.kill();
-  await bed.moco.start([`--agent-image=${image}`]);
+  await bed.moco.setFlags([`--agent-image=${image}`]);
   // The pods are ready from the moment that they have the image's name. Only the program says when they run it.
   await cluster.until('the rollout to end', (now) => now.updateRevision !== sight.updateRevision && isAtRest(now));
-  const [kept, fresh] = [mysqldContainer, agentContainer].map((name) => processes(cluster, name));
+  const [kept, fresh] = [mysqldContainer, agentContainer].map((name) => running(cluster, name));
   if (kept?.join() !== mysqlds?.join()) {
-    throw new Error(`Expected the processes of mysqld to stay ${mysqlds?.join(', ')}, they are ${kept?.join(', ')}`);
+    throw new Error(
+      `Expected the containers of mysqld in ${namespace} to stay ${mysqlds?.join(', ')}, they are ${kept?.join(', ')}`,
+    );
   }
   const same = fresh?.filter((one) => old?.includes(one)) ?? [];
   if (same.length > 0 || fresh?.length !== old?.length) {
@@ -74,8 +66,7 @@ export const inPlace: readonly Scenario[] = primaries.map(({ slug, title, primar
     settings: { ...onDelete.settings, inPlace: { mode: 'IfPossible', primary } },
   },
   expectations: { ...usual.expectations, order: [], gaps },
-  before: allowInPlace,
   change: upgradeAgent,
-  // The program and moco-controller start anew.
+  // moco-controller starts anew.
   isAlone: true,
 }));

@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { interruption } from '../../../hack/bench/program/interruption.ts';
 import { Recording } from '../../../hack/bench/record/record.ts';
 import { textOf } from '../../../hack/bench/record/table.ts';
+import { runWhereItCan } from '../requirements.ts';
 import { parseRealityArguments, type RealityOptions } from './arguments.ts';
 import type { Played } from './play.ts';
 import { Playing } from './playing.ts';
-import { runWhereItCan } from './requirements.ts';
-import { scenarioTable, wayTable } from './results.ts';
+import { scenarioTable, shortTable, wayTable } from './results.ts';
 import { withSurroundings } from './surroundings.ts';
 import { roundsOf, turnsOf } from './turns.ts';
 
@@ -24,10 +24,9 @@ async function run(options: RealityOptions): Promise<void> {
   const interrupted = interruption();
   const all: Played[] = [];
   const failures: string[] = [];
-  await withSurroundings(say, interrupted, async (surroundings, program) => {
+  await withSurroundings(say, interrupted, async (surroundings) => {
     const playing = new Playing({
       surroundings,
-      program,
       folder,
       say,
       signal: interrupted.signal,
@@ -58,7 +57,7 @@ function atATime({ scenarios, runs, sideBySide, together }: RealityOptions): num
 }
 
 function tablesOf(all: readonly Played[]) {
-  return [wayTable(all), scenarioTable(all)].filter(({ rows }) => rows.length > 0);
+  return [shortTable(all), wayTable(all), scenarioTable(all)].filter(({ rows }) => rows.length > 0);
 }
 
 function say(line: string): void {

@@ -1,20 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { leaveUncommitted } from '../load/table.ts';
-import { primaryMoves, replicasAreBack } from './moments.ts';
-import type { Program } from './program.ts';
+import { leaveUncommitted, writeMuch } from '../load/table.ts';
+import { primaryMoves, replicasAreBack, someoneGoes } from './moments.ts';
 import type { RealityCluster } from './reality-cluster.ts';
-import { type Scenario, usual } from './scenario.ts';
+import { failing, type Scenario, usual } from './scenario.ts';
 
-const gate = '--feature-gates=UpdateStrategyOnDelete=true,ReplicationFacts=true';
-const rights = fileURLToPath(new URL('../../../config/replication-facts', import.meta.url));
 const longMilliseconds = 30_000;
+const slowBytesPerSecond = 3_000_000;
+/** More than goes over that link before the replica has stopped. */
+const muchTransactions = 250;
+const muchBytesEach = 1_000_000;
 const anyGaps = { most: Number.POSITIVE_INFINITY, longestMilliseconds: Number.POSITIVE_INFINITY };
 
 /** As an installation does that gives the Secret away. */
-async function letsAsk({ bed, namespace }: RealityCluster, program: Program): Promise<void> {
-  await bed.controlPlane.kubectl('apply', '-k', rights, '--namespace', namespace);
-  await program.restartWith([gate]);
+async function letsAsk({ bed, namespace }: RealityCluster): Promise<void> {
+  await bed.configure({ featureGates: { ReplicationFacts: true }, replicationFacts: { namespaces: [namespace] } });
 }
 
 /** A transaction is open for half a minute from the moment that the primary alone is left. Resolves to whether it was committed. */
@@ -35,6 +34,24 @@ async function writesForLong(cluster: RealityCluster): Promise<boolean> {
   } finally {
     session.close();
     await primaryMoves(cluster, primary);
+  }
+}
+
+/** The first replica that goes is behind a slow link, and lacks much when it is back. */
+async function returnsSlowly(cluster: RealityCluster): Promise<void> {
+  const { primary } = cluster.sight;
+  const session = await cluster.session(primary, 'moco-writable');
+  const node = cluster.nodeOf(2);
+  try {
+    await someoneGoes(cluster);
+    cluster.note(`limits the link of member 2 to ${slowBytesPerSecond} bytes a second`);
+    await node.limitCable(slowBytesPerSecond);
+    await writeMuch(session, muchTransactions, muchBytesEach);
+    cluster.note(`has written ${muchTransactions} transactions of ${muchBytesEach} bytes`);
+    await primaryMoves(cluster, primary);
+  } finally {
+    session.close();
+    await node.limitCable(null);
   }
 }
 
@@ -65,6 +82,23 @@ export const mysqlFacts: readonly Scenario[] = [
     meanwhile: async (cluster) => {
       if (!(await writesForLong(cluster))) throw new Error('Expected the transaction to be committed, it was cut off');
     },
+    isAlone: true,
+  },
+  {
+    ...usual,
+    slug: 'slow-link',
+    title: 'a replica is back behind a slow link, and nobody asks',
+    expectations: { ...failing, gaps: anyGaps },
+    meanwhile: returnsSlowly,
+  },
+  {
+    ...usual,
+    slug: 'slow-link-asked',
+    title: 'a replica is back behind a slow link, and MySQL itself is asked',
+    before: letsAsk,
+    // The hold that waits for it may ask for a person.
+    expectations: failing,
+    meanwhile: returnsSlowly,
     isAlone: true,
   },
 ];

@@ -2,13 +2,11 @@ import { limitOf } from '../../../hack/bench/rollouts/limit.ts';
 import { beginObservation, type Observation, observed, restarted } from '../../../hack/bench/rollouts/observation.ts';
 import type { Sight } from '../../../hack/bench/rollouts/sight.ts';
 import { hear } from '../../verification/witness/hear.ts';
-import { checkRows, type MemberRows } from '../load/check-rows.ts';
-import type { WriteGap } from '../load/write-gaps.ts';
-import { now, WriteLoad } from '../load/write-load.ts';
+import type { ClusterLoad, LoadResult } from '../load/cluster-load.ts';
+import { now } from '../load/write-load.ts';
 import { alarmsOf } from './alarms.ts';
 import { departuresOf } from './departures.ts';
-import { complaints } from './expectations.ts';
-import type { Program } from './program.ts';
+import { complaints, type GapsByKind, gapsSince } from './expectations.ts';
 import { isServing, RealityCluster, type Surroundings } from './reality-cluster.ts';
 import { eventsOf, RunDirectory } from './run-directory.ts';
 import type { Scenario } from './scenario.ts';
@@ -23,7 +21,7 @@ export interface Played {
   readonly seconds: number;
   /** Of its own restarts, its switchover and minReadySeconds; `null` where members do not go one after the other. */
   readonly limitSeconds: number | null;
-  readonly gaps: readonly WriteGap[];
+  readonly gaps: GapsByKind;
   readonly acknowledged: number;
   /** Acknowledged rows that a member does not have, of all members. */
   readonly lost: number;
@@ -38,10 +36,11 @@ const minReadySeconds = 5;
 /** The user of this program in the audit log. */
 const controllerUser = 'system:serviceaccount:moco-rollout-system:moco-rollout';
 
-/** A scenario with a cluster that serves and that nobody writes into yet. */
+/** A scenario with a cluster that serves. */
 export interface Prepared {
   readonly scenario: Scenario;
   readonly cluster: RealityCluster;
+  readonly load: ClusterLoad;
   /** Where all that is seen of it goes. */
   readonly directory: string;
 }
@@ -53,30 +52,34 @@ export async function prepare(
   namespace: string,
   directory: string,
 ): Promise<Prepared> {
-  const { members, way, spec } = scenario;
+  const { members, way, spec, writers } = scenario;
   const cluster = await RealityCluster.create(surroundings, { namespace, members, way, spec });
-  return { scenario, cluster, directory };
+  try {
+    // Under load members of a new cluster are ready earlier by a minute.
+    const load = await cluster.startLoad(writers);
+    await cluster.untilAtRest();
+    return { scenario, cluster, load, directory };
+  } catch (error) {
+    await cluster.remove().catch(() => undefined);
+    throw error;
+  }
 }
 
 /** Plays a scenario, and writes all that was seen of it into its directory. */
-export async function play({ scenario, cluster, directory }: Prepared, program: Program): Promise<Played> {
-  const { passwords } = cluster;
-  const { writers } = scenario;
-  const run = await RunDirectory.open(directory, program);
-  const load = await WriteLoad.start({ address: () => cluster.primaryAddress, passwords, writers });
+export async function play({ scenario, cluster, load, directory }: Prepared): Promise<Played> {
+  const run = await RunDirectory.open(directory, cluster.bed);
+  let gaps: GapsByKind = { kept: [], fresh: [] };
   try {
-    await scenario.before(cluster, program, load);
-    const rollout = await rollOut(cluster, program, load, scenario);
-    const gaps = load.gaps().filter((gap) => gap.fromMilliseconds + gap.milliseconds > rollout.fromMilliseconds);
-    await load.stop();
-    const rows = await checkRows(load.acknowledged, cluster.addresses, passwords);
-    const written = { gaps, rows, acknowledged: load.acknowledged.size, errors: load.errors };
-    const played = await judged(cluster, scenario, rollout, written);
+    await scenario.before(cluster, load);
+    const rollout = await rollOut(cluster, load, scenario);
+    const result = await load.stop();
+    gaps = gapsSince(result.gaps, rollout.fromMilliseconds);
+    const played = await judged(cluster, scenario, rollout, { ...result, gaps });
     await run.writeResult(played);
     return played;
   } finally {
-    await load.stop();
-    await run.close(cluster, load.gaps());
+    load.kill();
+    await run.close(cluster, gaps);
     await cluster.remove();
   }
 }
@@ -89,12 +92,7 @@ interface Rollout {
   readonly unfinished: string | null;
 }
 
-async function rollOut(
-  cluster: RealityCluster,
-  program: Program,
-  load: WriteLoad,
-  scenario: Scenario,
-): Promise<Rollout> {
+async function rollOut(cluster: RealityCluster, load: ClusterLoad, scenario: Scenario): Promise<Rollout> {
   const revision = cluster.sight.updateRevision;
   const fromMilliseconds = now();
   let observation = restarted(beginObservation(cluster.sight), cluster.bed.world.monotonic());
@@ -104,8 +102,8 @@ async function rollOut(
   const isOver = (sight: Sight): boolean =>
     isServing(sight) && (scenario.keepsRevision || sight.updateRevision !== revision);
   try {
-    const meanwhile = scenario.meanwhile(cluster, program, load);
-    await Promise.all([meanwhile, scenario.change(cluster, program, load)]);
+    const meanwhile = scenario.meanwhile(cluster, load);
+    await Promise.all([meanwhile, scenario.change(cluster, load)]);
     await cluster.until('every member to be back at the new revision', isOver);
     await cluster.untilAtRest();
     return { fromMilliseconds, ...timesOf(observation, cluster.bed.world.monotonic()), unfinished: null };
@@ -128,18 +126,11 @@ function timesOf(
   };
 }
 
-interface Written {
-  readonly gaps: readonly WriteGap[];
-  readonly rows: readonly MemberRows[];
-  readonly acknowledged: number;
-  readonly errors: Readonly<Record<string, number>>;
-}
-
 async function judged(
   cluster: RealityCluster,
   { slug, title, way, members, expectations }: Scenario,
   { fromMilliseconds, milliseconds, limitMilliseconds: restarts, unfinished }: Rollout,
-  { gaps, rows, acknowledged, errors }: Written,
+  { gaps, members: rows, acknowledged, errors }: LoadResult,
 ): Promise<Played> {
   const { changes } = cluster;
   const departures = departuresOf(changes, fromMilliseconds);
@@ -167,7 +158,7 @@ async function judged(
 
 /** What the witness says of the disruptions of this program: it sees the API server's store and audit log alone. */
 export async function findingsOf({ bed, changes, namespace }: RealityCluster): Promise<readonly string[]> {
-  const audit = (await bed.controlPlane.audit()).filter(({ objectRef }) => objectRef?.namespace === namespace);
+  const audit = (await bed.audit()).filter(({ objectRef }) => objectRef?.namespace === namespace);
   const { findings } = hear(changes, audit, controllerUser);
   return findings.filter(({ kind }) => kind === 'violation').map(({ law, text }) => `${law}: ${text}`);
 }

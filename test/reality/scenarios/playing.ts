@@ -2,15 +2,13 @@ import { join } from 'node:path';
 import PQueue from 'p-queue';
 import { roughly } from '../../../hack/bench/program/durations.ts';
 import type { Say } from '../../../hack/bench/program/progress.ts';
-import { inSeconds } from './expectations.ts';
+import { inWords } from './expectations.ts';
 import { type Played, type Prepared, play, prepare } from './play.ts';
-import type { Program } from './program.ts';
 import type { Surroundings } from './reality-cluster.ts';
 import type { Turn } from './turns.ts';
 
 export interface PlayingOptions {
   readonly surroundings: Surroundings;
-  readonly program: Program;
   /** Has a directory for each turn. */
   readonly folder: string;
   readonly say: Say;
@@ -36,7 +34,11 @@ export class Playing {
     };
     const queue = new PQueue({ concurrency: atATime });
     await queue.addAll(turns.filter(({ scenario }) => !scenario.isAlone).map((turn) => () => one(turn)));
-    for (const turn of turns.filter(({ scenario }) => scenario.isAlone)) await one(turn);
+    for (const turn of turns.filter(({ scenario }) => scenario.isAlone)) {
+      await one(turn);
+      // It may have brought other values.
+      if (!this.#options.signal.aborted) await this.#options.surroundings.bed.configure({});
+    }
   }
 
   /** All of them, from the moment when every cluster serves. */
@@ -58,9 +60,9 @@ export class Playing {
   }
 
   async #play(prepared: Prepared): Promise<void> {
-    const { program, say, onPlayed } = this.#options;
+    const { say, onPlayed } = this.#options;
     try {
-      const played = await play(prepared, program);
+      const played = await play(prepared);
       say(lineOf(played));
       await onPlayed(played);
     } catch (error) {
@@ -77,5 +79,5 @@ export class Playing {
 
 function lineOf({ title, seconds, gaps, lost, complaints }: Played): string {
   const verdict = complaints.length === 0 ? 'passed' : `failed: ${complaints.join('; ')}`;
-  return `  ${title}: ${roughly(seconds * 1000)}, write gaps ${inSeconds(gaps) || 'none'}, ${lost} rows lost, ${verdict}`;
+  return `  ${title}: ${roughly(seconds * 1000)}, write gaps (${inWords(gaps)}), ${lost} rows lost, ${verdict}`;
 }

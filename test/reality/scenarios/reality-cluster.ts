@@ -1,12 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { roughly } from '../../../hack/bench/program/durations.ts';
-import { inWords } from '../../../hack/bench/rollouts/cluster.ts';
 import type { LiveCluster, LiveClusters } from '../../../hack/bench/rollouts/live-cluster.ts';
-import { isBack, isSettled, type Sight } from '../../../hack/bench/rollouts/sight.ts';
+import { inWords, isBack, isSettled, type Sight } from '../../../hack/bench/rollouts/sight.ts';
 import { rolloutKind } from '../../../src/api/rollout.ts';
-import { apiVersion, pods, type ResourceKind } from '../../../src/kube/resource.ts';
+import { apiVersion, namespaces, persistentVolumeClaims, pods, type ResourceKind } from '../../../src/kube/resource.ts';
 import {
-  agentContainer,
   annotationOn,
   clusterKind,
   demoteAnnotation,
@@ -14,6 +12,7 @@ import {
   releasedAnnotation,
 } from '../../../src/moco/names.ts';
 import { statefulSetName } from '../../../src/moco/projections.ts';
+import type { ClusterNode } from '../../support/cluster/node.ts';
 import { beginBackup } from '../../support/moco/backup-job.ts';
 import { dataVolume } from '../../support/moco/names.ts';
 import { sampleCluster } from '../../support/moco/sample.ts';
@@ -22,9 +21,9 @@ import type { StoreRecord } from '../../verification/chaos/store-record.ts';
 import type { Change } from '../../verification/witness/moment.ts';
 import type { WitnessedCluster, WitnessedPod } from '../../verification/witness/objects.ts';
 import type { Bed } from '../bed.ts';
-import type { CheckedMember } from '../load/check-rows.ts';
-import { type Endpoint, primaryAddress } from '../load/primary-address.ts';
-import { type MysqlUser, type Passwords, readPasswords, Session } from '../load/session.ts';
+import type { RunningPod } from '../containers.ts';
+import { ClusterLoad } from '../load/cluster-load.ts';
+import { type MysqlUser, mysqlPort, type Passwords, readPasswords, Session } from '../load/session.ts';
 import { now } from '../load/write-load.ts';
 import type { Entry } from './timeline.ts';
 import type { Way } from './way.ts';
@@ -48,7 +47,7 @@ export interface RealityClusterOptions {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-type PodWithAddress = WitnessedPod & Endpoint;
+type SeenPod = Omit<WitnessedPod, 'status'> & RunningPod;
 
 interface Templates {
   readonly volumeClaimTemplates: readonly unknown[];
@@ -66,7 +65,6 @@ export class RealityCluster {
   readonly #surroundings: Surroundings;
   readonly #live: LiveCluster;
   readonly #notes: Entry[] = [];
-  #passwords: Passwords | null = null;
 
   private constructor(surroundings: Surroundings, namespace: string) {
     this.namespace = namespace;
@@ -74,7 +72,7 @@ export class RealityCluster {
     this.#live = surroundings.clusters.follow(namespace, clusterName);
   }
 
-  /** Resolves once every member serves and there is nothing to do about it. */
+  /** Its members are still to come: {@link untilAtRest}. */
   static async create(surroundings: Surroundings, options: RealityClusterOptions): Promise<RealityCluster> {
     const { namespace, members, way, spec } = options;
     const { bed } = surroundings;
@@ -84,15 +82,12 @@ export class RealityCluster {
       const metadata = { namespace, name: clusterName };
       const rollout = { apiVersion: apiVersion(rolloutKind), kind: rolloutKind.kind, metadata, spec: way.settings };
       await bed.client.create(rolloutKind, { namespace }, rollout, { priority });
-      await bed.prepareCluster(namespace, clusterName);
       if (spec['backupPolicyName'] !== undefined)
         await createBackupPolicy(bed.client, namespace, spec['backupPolicyName']);
       const { annotations } = way;
       const image = bed.images.first;
       const body = sampleCluster({ name: clusterName, namespace, replicas: members, image, annotations, spec });
       await bed.client.create(clusterKind, { namespace }, body, { priority });
-      await cluster.untilAtRest();
-      cluster.#passwords = await readPasswords(bed.client, namespace, clusterName);
       return cluster;
     } catch (error) {
       cluster.stop();
@@ -110,11 +105,6 @@ export class RealityCluster {
     return sight;
   }
 
-  get passwords(): Passwords {
-    if (this.#passwords === null) throw new Error(`Expected ${this.namespace} to have a Secret, it has none yet`);
-    return this.#passwords;
-  }
-
   /** Everything that was done to it, for the timeline. */
   get notes(): readonly Entry[] {
     return this.#notes;
@@ -124,16 +114,11 @@ export class RealityCluster {
     return this.#surroundings.record.changes(this.namespace);
   }
 
-  /** Where the primary's Service sends a new connection now. */
-  get primaryAddress(): string | null {
-    return primaryAddress(this.#pods());
-  }
-
-  /** Members that can be asked for their rows. */
-  get addresses(): readonly CheckedMember[] {
-    return this.#pods().flatMap(({ metadata: { name }, status }) =>
-      status?.podIP === undefined ? [] : [{ name, address: status.podIP }],
-    );
+  /** As the API server shows them now. */
+  get pods(): readonly SeenPod[] {
+    return [...this.#surroundings.record.present(this.namespace)]
+      .filter(([key]) => key.startsWith('Pod/'))
+      .map(([, object]) => object as SeenPod);
   }
 
   /** Members with transactions that no other has. */
@@ -163,6 +148,15 @@ export class RealityCluster {
   /** Every member serves, at the newest revision, and this program has finished with it. */
   untilAtRest(): Promise<void> {
     return this.until('the cluster to be at rest', isAtRest);
+  }
+
+  /** Writers through the primary's Service, which begin as soon as it has one. Resolves with the first row. */
+  async startLoad(writers: number): Promise<ClusterLoad> {
+    const { namespace } = this;
+    const { cluster } = this.bed;
+    const names = [`service/${statefulSetName(clusterName)}-primary`, `secret/${statefulSetName(clusterName)}`];
+    await cluster.kubectl('wait', '--namespace', namespace, '--for=create', '--timeout=120s', ...names);
+    return this.#surroundings.race(ClusterLoad.start(cluster, { namespace, name: clusterName, writers }));
   }
 
   podName(ordinal: number): string {
@@ -206,36 +200,37 @@ export class RealityCluster {
     await this.#patch(clusterKind, { metadata: { annotations: { [releasedAnnotation]: annotationOn } } });
   }
 
-  /** SIGKILL: the container is started again as kubelet does. */
-  kill(ordinal: number, container: string = mysqldContainer): void {
+  /** SIGKILL. The kubelet starts the container again. */
+  async kill(ordinal: number, container: string = mysqldContainer): Promise<void> {
     this.note(`kills ${container} of member ${ordinal}`);
-    this.bed.killContainer(this.namespace, this.podName(ordinal), container);
+    await this.bed.containers.kill(this.namespace, this.podName(ordinal), container);
   }
 
-  /** SIGKILL, and the container stays down until {@link heal}, or until another pod takes this one's place. */
-  hold(ordinal: number, container: string = mysqldContainer): void {
+  /** SIGKILL again and again, until {@link heal} or until another pod takes this one's place. */
+  async hold(ordinal: number, container: string = mysqldContainer): Promise<void> {
     this.note(`kills ${container} of member ${ordinal} and keeps it down`);
-    this.bed.holdContainer(this.namespace, this.podName(ordinal), container);
+    await this.bed.containers.hold(this.namespace, this.podName(ordinal), container);
   }
 
   heal(ordinal: number): void {
     this.note(`lets mysqld of member ${ordinal} start again`);
-    this.bed.heal(this.namespace, this.podName(ordinal));
+    this.bed.containers.heal(this.namespace, this.podName(ordinal));
   }
 
-  /** Its servers are gone, only the node controller reports, and no deletion ends, until {@link returnNode}. */
-  loseNode(ordinal: number): void {
-    this.note(`the node of member ${ordinal} is lost`);
-    const pod = this.podName(ordinal);
-    this.bed.nodes.loseNode(this.namespace, pod);
-    for (const container of [mysqldContainer, agentContainer]) {
-      this.bed.killContainer(this.namespace, pod, container);
-    }
+  /** On which a member runs. */
+  nodeOf(ordinal: number): ClusterNode {
+    return this.bed.containers.nodeNamed(this.#pod(ordinal)?.spec.nodeName);
   }
 
-  returnNode(ordinal: number): void {
-    this.note(`the node of member ${ordinal} is back`);
-    this.bed.nodes.returnNode(this.namespace, this.podName(ordinal));
+  /** The node of a member loses its power. Resolves to a function that switches it on again. */
+  async loseNode(ordinal: number): Promise<() => Promise<void>> {
+    const node = this.nodeOf(ordinal);
+    this.note(`the node of member ${ordinal} loses its power`);
+    await node.powerOff();
+    return async () => {
+      await node.start();
+      this.note(`the node of member ${ordinal} is back`);
+    };
   }
 
   /**
@@ -243,14 +238,17 @@ export class RealityCluster {
    * new pod is initialized, and MOCO clones another member into it. Resolves once there is a new pod.
    */
   async emptyVolume(ordinal: number): Promise<void> {
-    this.note(`empties the volume of member ${ordinal} and deletes its pod`);
+    this.note(`deletes the volume of member ${ordinal} and its pod`);
+    const { namespace } = this;
     const pod = this.podName(ordinal);
-    const uid = this.#uidOf(ordinal);
-    this.bed.holdContainer(this.namespace, pod, mysqldContainer);
-    await this.bed.emptyVolume(this.namespace, `${dataVolume}-${pod}`);
-    await this.bed.client.remove(pods, { namespace: this.namespace, name: pod }, {}, { priority });
-    await this.until('another pod', () => this.#uidOf(ordinal) !== uid && this.#uidOf(ordinal) !== null);
-    this.bed.heal(this.namespace, pod);
+    const uid = this.#pod(ordinal)?.metadata.uid;
+    // It goes with the last pod that uses it.
+    await this.bed.client.remove(persistentVolumeClaims, { namespace, name: `${dataVolume}-${pod}` }, {}, { priority });
+    await this.bed.client.remove(pods, { namespace, name: pod }, { gracePeriodSeconds: 1 }, { priority });
+    await this.until('another pod', () => {
+      const now = this.#pod(ordinal);
+      return now !== undefined && now.metadata.uid !== uid;
+    });
   }
 
   /** Resolves to a function that ends the backup. */
@@ -264,16 +262,18 @@ export class RealityCluster {
   }
 
   async session(ordinal: number, user: MysqlUser): Promise<Session> {
-    const member = this.addresses.find(({ name }) => name === this.podName(ordinal));
-    if (member === undefined) throw new Error(`Expected member ${ordinal} of ${this.namespace} to run, it does not`);
-    return Session.open(member.address, user, this.passwords);
+    const address = this.#pod(ordinal)?.status?.podIP;
+    if (address === undefined) throw new Error(`Expected member ${ordinal} of ${this.namespace} to run, it does not`);
+    const port = await this.bed.cluster.forward(address, mysqlPort);
+    return Session.open('127.0.0.1', user, await this.#passwords(), port);
   }
 
-  /** Deletes it, since its servers would take memory and processors from the next one. Resolves once no pod is left. */
+  /** Deletes it with its namespace. Its servers end while the next cluster begins. */
   async remove(): Promise<void> {
-    const place = { namespace: this.namespace, name: clusterName };
-    await this.bed.client.remove(clusterKind, place, {}, { priority });
+    const { namespace } = this;
+    await this.bed.client.remove(clusterKind, { namespace, name: clusterName }, {}, { priority });
     await this.#surroundings.race(this.#untilGone());
+    await this.bed.client.remove(namespaces, { name: namespace }, {}, { priority });
     this.stop();
   }
 
@@ -283,22 +283,21 @@ export class RealityCluster {
 
   async #untilGone(): Promise<void> {
     const overdueAt = now() + patienceMilliseconds;
-    while (this.#pods().length > 0) {
+    const key = `${clusterKind.kind}/${clusterName}`;
+    while (this.#surroundings.record.present(this.namespace).has(key)) {
       if (now() > overdueAt) {
-        throw new Error(`Expected the pods of ${this.namespace} to be gone within ${roughly(patienceMilliseconds)}`);
+        throw new Error(`Expected ${this.namespace}/${clusterName} to be gone within ${roughly(patienceMilliseconds)}`);
       }
       await delay(pollMilliseconds);
     }
   }
 
-  #uidOf(ordinal: number): string | null {
-    return this.sight.members.find((member) => member.ordinal === ordinal)?.uid ?? null;
+  #pod(ordinal: number): SeenPod | undefined {
+    return this.pods.find(({ metadata }) => metadata.name === this.podName(ordinal));
   }
 
-  #pods(): readonly PodWithAddress[] {
-    return [...this.#surroundings.record.present(this.namespace)]
-      .filter(([key]) => key.startsWith('Pod/'))
-      .map(([, object]) => object as PodWithAddress);
+  #passwords(): Promise<Passwords> {
+    return readPasswords(this.bed.client, this.namespace, clusterName);
   }
 
   async #patch(kind: ResourceKind, body: object): Promise<void> {

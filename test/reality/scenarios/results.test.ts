@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Played } from './play.ts';
-import { scenarioTable, wayTable } from './results.ts';
+import { scenarioTable, shortTable, wayTable } from './results.ts';
 
 const played: Played = {
   slug: 'healthy-3',
@@ -9,7 +9,10 @@ const played: Played = {
   members: 3,
   seconds: 108.6,
   limitSeconds: 104,
-  gaps: [{ fromMilliseconds: 0, milliseconds: 1870 }],
+  gaps: {
+    kept: [{ fromMilliseconds: 0, milliseconds: 1870 }],
+    fresh: [{ fromMilliseconds: 0, milliseconds: 2120 }],
+  },
   acknowledged: 20_000,
   lost: 0,
   order: [2, 1, 0],
@@ -17,9 +20,11 @@ const played: Played = {
   complaints: [],
 };
 
+const none = { kept: [], fresh: [] };
+
 describe('the tables of real rollouts', () => {
   it('have a row for each scenario, with all of its runs', () => {
-    const killed = { ...played, slug: 'killed', title: 'killed', limitSeconds: null, gaps: [], lost: 2 };
+    const killed = { ...played, slug: 'killed', title: 'killed', limitSeconds: null, gaps: none, lost: 2 };
     const again = { ...played, seconds: 120, order: [2, 0, 1], complaints: ['slow'] };
     expect(scenarioTable([played, killed, again]).rows).to.deep.equal([
       [
@@ -28,23 +33,35 @@ describe('the tables of real rollouts', () => {
         '1.10 (1.04 – 1.15)',
         '2 1 0; 2 0 1',
         '1.9 s; 1.9 s',
+        '2.1 s; 2.1 s',
         '40000',
         '0',
         '1 of 2',
       ],
-      ['killed', '109', '', '2 1 0', 'none', '20000', '2', '1 of 1'],
+      ['killed', '109', '', '2 1 0', 'none', 'none', '20000', '2', '1 of 1'],
+    ]);
+  });
+
+  it('have the medians of all ways side by side, of sizes that each way has been played with', () => {
+    const moco = { ...played, slug: 'moco-3', way: 'moco', seconds: 150, gaps: none };
+    const native = { ...played, slug: 'native-3', way: 'native', seconds: 80, lost: 1 };
+    const five = { ...played, slug: 'healthy-5', members: 5 };
+    expect(shortTable([played, moco, native, five]).rows).to.deep.equal([
+      ['3 members: seconds', '80', '150', '109'],
+      ['seconds without a write, kept and new connections', '1.9, 2.1', '0.0, 0.0', '1.9, 2.1'],
+      ['rows lost', '1', '0', '0'],
     ]);
   });
 
   it('have all runs of a way and a size in one row, and nothing but healthy rollouts', () => {
-    const others = { ...played, slug: 'native-3', way: 'native', seconds: 80, lost: 1, gaps: [] };
+    const others = { ...played, slug: 'native-3', way: 'native', seconds: 80, lost: 1, gaps: none };
     const slower = { ...played, seconds: 111 };
     const five = { ...played, slug: 'healthy-5', members: 5 };
     const disturbed = { ...played, slug: 'kill-primary' };
     expect(wayTable([played, others, slower, five, disturbed]).rows).to.deep.equal([
-      ['moco-rollout', '3', '2', '110 (109 – 111)', '1, 1', '1.9 (1.9 – 1.9)', '40000', '0'],
-      ['native RollingUpdate', '3', '1', '80', '0', '0.0', '20000', '1'],
-      ['moco-rollout', '5', '1', '109', '1', '1.9', '20000', '0'],
+      ['moco-rollout', '3', '2', '110 (109 – 111)', '1, 1', '1.9 (1.9 – 1.9)', '1, 1', '2.1 (2.1 – 2.1)', '40000', '0'],
+      ['native RollingUpdate', '3', '1', '80', '0', '0.0', '0', '0.0', '20000', '1'],
+      ['moco-rollout', '5', '1', '109', '1', '1.9', '1', '2.1', '20000', '0'],
     ]);
   });
 });

@@ -1,5 +1,6 @@
 import { type Spread, spreadOf } from '../../../hack/bench/record/spread.ts';
 import type { Table } from '../../../hack/bench/record/table.ts';
+import type { WriterKind } from '../load/write-load.ts';
 import { inSeconds, judgedGaps } from './expectations.ts';
 import type { Played } from './play.ts';
 import { ways } from './way.ts';
@@ -9,7 +10,17 @@ export function scenarioTable(all: readonly Played[]): Table {
   return {
     name: 'scenarios',
     title: 'Rollouts of real members under load',
-    columns: ['scenario', 'seconds', '÷ limit', 'order', 'write gaps', 'rows written', 'rows lost', 'passed'],
+    columns: [
+      'scenario',
+      'seconds',
+      '÷ limit',
+      'order',
+      'write gaps, kept connections',
+      'new connections',
+      'rows written',
+      'rows lost',
+      'passed',
+    ],
     rows: [...Map.groupBy(all, ({ slug }) => slug).values()].map((runs) => [
       runs[0]?.title ?? '',
       inWords(
@@ -21,7 +32,8 @@ export function scenarioTable(all: readonly Played[]): Table {
         2,
       ),
       [...new Set(runs.map(({ order }) => order.join(' ')))].join('; '),
-      gapsOf(runs),
+      gapsOf(runs, 'kept'),
+      gapsOf(runs, 'fresh'),
       String(sumOf(runs, ({ acknowledged }) => acknowledged)),
       String(sumOf(runs, ({ lost }) => lost)),
       `${runs.filter(({ complaints }) => complaints.length === 0).length} of ${runs.length}`,
@@ -31,12 +43,22 @@ export function scenarioTable(all: readonly Played[]): Table {
 
 /** Healthy rollouts in each way, all runs of a size together. */
 export function wayTable(all: readonly Played[]): Table {
-  const healthy = all.filter(({ slug }) => /^(healthy|moco|native)-\d+$/.test(slug));
-  const sizes = [...new Set(healthy.map(({ members }) => members))].toSorted((one, other) => one - other);
+  const { healthy, sizes } = healthyOf(all);
   return {
     name: 'ways',
     title: 'Healthy rollouts under load, by way',
-    columns: ['way', 'members', 'runs', 'seconds', 'write gaps', 'longest, s', 'rows written', 'rows lost'],
+    columns: [
+      'way',
+      'members',
+      'runs',
+      'seconds',
+      'write gaps, kept connections',
+      'longest, s',
+      'new connections',
+      'longest, s',
+      'rows written',
+      'rows lost',
+    ],
     rows: sizes.flatMap((members) =>
       ways.flatMap(({ slug, title }) => {
         const runs = healthy.filter((one) => one.way === slug && one.members === members);
@@ -50,8 +72,8 @@ export function wayTable(all: readonly Played[]): Table {
               runs.map(({ seconds }) => seconds),
               0,
             ),
-            longGapsOf(runs),
-            inWords(runs.map(longestGapOf), 1),
+            ...gapCells(runs, 'kept'),
+            ...gapCells(runs, 'fresh'),
             String(sumOf(runs, ({ acknowledged }) => acknowledged)),
             String(sumOf(runs, ({ lost }) => lost)),
           ],
@@ -61,18 +83,45 @@ export function wayTable(all: readonly Played[]): Table {
   };
 }
 
-/** How many of a second or more each run has. */
-function longGapsOf(runs: readonly Played[]): string {
-  return runs.map(({ gaps }) => String(judgedGaps(gaps).length)).join(', ');
+/** The medians of the same for README, a column for each way; without rows unless every way was played. */
+export function shortTable(all: readonly Played[]): Table {
+  const { healthy, sizes } = healthyOf(all);
+  const columns = ways.toReversed();
+  const rows = sizes.flatMap((members) => {
+    const runs = columns.map(({ slug }) => healthy.filter((one) => one.way === slug && one.members === members));
+    if (runs.some(({ length }) => length === 0)) return [];
+    const row = (what: string, of: (some: readonly Played[]) => string): readonly string[] => [what, ...runs.map(of)];
+    return [
+      row(`${members} members: seconds`, (some) => spreadOf(some.map(({ seconds }) => seconds)).median.toFixed(0)),
+      row('seconds without a write, kept and new connections', (some) =>
+        (['kept', 'fresh'] as const).map((kind) => spreadOf(longestGaps(some, kind)).median.toFixed(1)).join(', '),
+      ),
+      row('rows lost', (some) => String(sumOf(some, ({ lost }) => lost))),
+    ];
+  });
+  const title = 'Healthy rollouts under load, medians';
+  return { name: 'short', title, columns: ['under load', ...columns.map((way) => way.title)], rows };
 }
 
-function longestGapOf({ gaps }: Played): number {
-  return Math.max(0, ...gaps.map(({ milliseconds }) => milliseconds)) / 1000;
+function healthyOf(all: readonly Played[]): { readonly healthy: readonly Played[]; readonly sizes: readonly number[] } {
+  const healthy = all.filter(({ slug }) => /^(healthy|moco|native)-\d+$/.test(slug));
+  return { healthy, sizes: [...new Set(healthy.map(({ members }) => members))].toSorted((one, other) => one - other) };
+}
+
+/** Of each run, in seconds. */
+function longestGaps(runs: readonly Played[], kind: WriterKind): readonly number[] {
+  return runs.map(({ gaps }) => Math.max(0, ...gaps[kind].map(({ milliseconds }) => milliseconds)) / 1000);
+}
+
+/** How many of a second or more each run has, and the longest ones. */
+function gapCells(runs: readonly Played[], kind: WriterKind): readonly string[] {
+  const counts = runs.map(({ gaps }) => String(judgedGaps(gaps[kind]).length));
+  return [counts.join(', '), inWords(longestGaps(runs, kind), 1)];
 }
 
 /** Of each run, separated by semicolons. */
-function gapsOf(runs: readonly Played[]): string {
-  return runs.map(({ gaps }) => inSeconds(gaps) || 'none').join('; ');
+function gapsOf(runs: readonly Played[], kind: WriterKind): string {
+  return runs.map(({ gaps }) => inSeconds(gaps[kind]) || 'none').join('; ');
 }
 
 function sumOf(runs: readonly Played[], of: (one: Played) => number): number {

@@ -1,12 +1,13 @@
-import { appendFile, copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { events, path } from '../../../src/kube/resource.ts';
+import type { Bed } from '../bed.ts';
 import type { WriteGap } from '../load/write-gaps.ts';
-import { now } from '../load/write-load.ts';
+import { now, type WriterKind } from '../load/write-load.ts';
 import type { EventObject } from './alarms.ts';
 import { changedSeries } from './changed-series.ts';
+import { type GapsByKind, kindsInWords } from './expectations.ts';
 import { historyOf } from './history.ts';
-import type { Program } from './program.ts';
 import type { RealityCluster } from './reality-cluster.ts';
 import { type Entry, entriesOf, timelineOf, timeOf } from './timeline.ts';
 
@@ -16,39 +17,40 @@ const containers = ['mysqld', 'agent'];
 /** What a person can read of one rollout: every change, Event, gap and series, and everybody's log. */
 export class RunDirectory {
   readonly directory: string;
-  readonly #program: Program;
+  readonly #bed: Bed;
   readonly #timer: ReturnType<typeof setInterval>;
   #metrics = '';
 
-  private constructor(directory: string, program: Program) {
+  private constructor(directory: string, bed: Bed) {
     this.directory = directory;
-    this.#program = program;
+    this.#bed = bed;
     this.#timer = setInterval(() => void this.#scrape(), scrapeMilliseconds);
   }
 
-  static async open(directory: string, program: Program): Promise<RunDirectory> {
+  static async open(directory: string, bed: Bed): Promise<RunDirectory> {
     await mkdir(directory, { recursive: true });
-    return new RunDirectory(directory, program);
+    return new RunDirectory(directory, bed);
   }
 
   /** Writes what there is of a cluster by now, and ends. */
-  async close(cluster: RealityCluster, gaps: readonly WriteGap[]): Promise<void> {
+  async close(cluster: RealityCluster, gaps: GapsByKind): Promise<void> {
     clearInterval(this.#timer);
     await this.#scrape();
     const { changes, notes } = cluster;
     const told = await eventsOf(cluster);
-    const entries = [...entriesOf(changes), ...notes, ...told.map(eventEntry), ...gaps.map(gapEntry)];
+    const entries = [...entriesOf(changes), ...notes, ...told.map(eventEntry), ...gapEntries(gaps)];
     await this.#write('timeline.log', timelineOf(entries));
     await this.#write('changes.jsonl', changes.map((change) => `${JSON.stringify(change)}\n`).join(''));
-    const history = { mysqld: cluster.bed.mysql, chapters: historyOf(changes, notes) };
+    const history = { mysqld: this.#bed.mysql, chapters: historyOf(changes, notes) };
     await this.#write('history.json', `${JSON.stringify(history, null, 1)}\n`);
     await this.#write('events.json', `${JSON.stringify(told, null, 1)}\n`);
-    await this.#write('moco-rollout.log', this.#program.logs.join('--- killed and started again ---\n'));
-    await this.#copy(cluster.bed.moco.logFile, 'moco-controller.log');
-    for (const { ordinal } of cluster.sight.members) {
+    await this.#write('moco-rollout.log', await this.#bed.program.logs());
+    await this.#write('moco-controller.log', await this.#bed.moco.logs());
+    for (const { metadata } of cluster.pods) {
       for (const container of containers) {
-        const pod = cluster.podName(ordinal);
-        await this.#copy(cluster.bed.containerLog(cluster.namespace, pod, container), `${pod}.${container}.log`);
+        const flags = ['--namespace', cluster.namespace, metadata.name, `--container=${container}`];
+        const log = await this.#bed.cluster.kubectl('logs', ...flags).catch((error: unknown) => `${String(error)}\n`);
+        await this.#write(`${metadata.name}.${container}.log`, log);
       }
     }
   }
@@ -58,7 +60,7 @@ export class RunDirectory {
   }
 
   async #scrape(): Promise<void> {
-    const metrics = await this.#program.metrics();
+    const metrics = await this.#bed.program.metrics();
     const lines = changedSeries(this.#metrics, metrics).map((line) => `${timeOf(now())}  ${line}\n`);
     this.#metrics = metrics;
     await appendFile(join(this.directory, 'metrics.log'), lines.join(''));
@@ -66,13 +68,6 @@ export class RunDirectory {
 
   async #write(name: string, text: string): Promise<void> {
     await writeFile(join(this.directory, name), text);
-  }
-
-  /** A pod may be gone, and its logs with it. */
-  async #copy(file: string, name: string): Promise<void> {
-    await copyFile(file, join(this.directory, name)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
-    });
   }
 }
 
@@ -93,6 +88,12 @@ function eventEntry({ metadata, eventTime, type, reason, note, regarding }: Even
   };
 }
 
-function gapEntry({ fromMilliseconds, milliseconds }: WriteGap): Entry {
-  return { atMilliseconds: fromMilliseconds, what: 'load', text: `no write for ${Math.round(milliseconds)} ms` };
+function gapEntries(gaps: GapsByKind): readonly Entry[] {
+  return (Object.keys(gaps) as WriterKind[]).flatMap((kind) =>
+    gaps[kind].map(({ fromMilliseconds, milliseconds }: WriteGap) => ({
+      atMilliseconds: fromMilliseconds,
+      what: 'load',
+      text: `${kindsInWords[kind]}: no write for ${Math.round(milliseconds)} ms`,
+    })),
+  );
 }

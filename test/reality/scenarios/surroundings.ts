@@ -2,22 +2,20 @@ import type { Interruption } from '../../../hack/bench/program/interruption.ts';
 import { progressing, type Say } from '../../../hack/bench/program/progress.ts';
 import { LiveClusters } from '../../../hack/bench/rollouts/live-cluster.ts';
 import { StoreRecord } from '../../verification/chaos/store-record.ts';
-import { openBed } from '../bed.ts';
-import { Program } from './program.ts';
+import { type BedOptions, openBed } from '../bed.ts';
 import type { Surroundings } from './reality-cluster.ts';
 
-/** Starts a bed and this program on it, and ends everything again whatever becomes of `use`. */
+/** Opens a bed, and ends everything again whatever becomes of `use`. */
 export async function withSurroundings<T>(
   say: Say,
   { signal, race }: Interruption,
-  use: (surroundings: Surroundings, program: Program) => Promise<T>,
+  use: (surroundings: Surroundings) => Promise<T>,
+  options: BedOptions = {},
 ): Promise<T> {
   const ends: (() => Promise<unknown>)[] = [];
   try {
-    const home = process.env['MYSQL_HOME'];
-    const bed = await progressing(say, 'Starting Kubernetes and moco-controller on 127.0.0.1', () =>
-      openBed(home === undefined ? {} : { mysqlHome: home }),
-    );
+    const title = 'Starting Kubernetes with its nodes, and installing MOCO and moco-rollout';
+    const bed = await progressing(say, title, () => openBed(options));
     ends.push(() => bed.close());
     say(`mysqld: ${bed.mysql}`);
     signal.throwIfAborted();
@@ -27,10 +25,9 @@ export async function withSurroundings<T>(
     ends.push(() => record.stop());
     const clusters = new LiveClusters(bed.client, bed.world, []);
     ends.push(() => clusters.stop());
-    const program = await Program.start(bed);
     signal.throwIfAborted();
     const raced = <R>(work: Promise<R>): Promise<R> => race(Promise.race([work, broken]));
-    return await use({ bed, record, clusters, race: raced }, program);
+    return await use({ bed, record, clusters, race: raced });
   } finally {
     for (const end of ends.toReversed()) await end();
   }

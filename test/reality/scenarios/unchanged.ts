@@ -39,7 +39,7 @@ export const unchanged: readonly Scenario[] = [
     expectations: withGaps(1, longestFailoverMilliseconds),
     change: async (cluster) => {
       const { primary } = cluster.sight;
-      cluster.hold(primary);
+      await cluster.hold(primary);
       await primaryMoves(cluster, primary).finally(() => cluster.heal(primary));
     },
   },
@@ -50,7 +50,7 @@ export const unchanged: readonly Scenario[] = [
     expectations: withGaps(1, longestFailoverMilliseconds),
     change: async (cluster) => {
       const { primary } = cluster.sight;
-      cluster.kill(primary);
+      await cluster.kill(primary);
       await primaryIsNotReady(cluster);
     },
   },
@@ -77,7 +77,7 @@ export const unchanged: readonly Scenario[] = [
       const { primary } = cluster.sight;
       await demoteTowardsBlocked(cluster, primary);
       await delay(behindMilliseconds);
-      cluster.hold(1);
+      await cluster.hold(1);
       await primaryMoves(cluster, primary).finally(() => cluster.heal(1));
     },
   },

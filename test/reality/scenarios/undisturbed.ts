@@ -51,12 +51,16 @@ export const undisturbed: readonly Scenario[] = [
     members: 1,
     keepsRevision: true,
     expectations: { ...usual.expectations, order: [], gaps: anyGaps },
-    change: async (cluster, _, load) => {
+    change: async (cluster, load) => {
       // With a write on its way it never ends: the commit waits for a replica, and the replica's clone for the commit.
       cluster.note('sets 3 replicas while nothing writes');
       await load.pause();
       await cluster.patchSpec({ replicas: 3 });
-      await cluster.untilMembers(3).finally(() => load.resume());
+      try {
+        await cluster.untilMembers(3);
+      } finally {
+        await load.resume();
+      }
       cluster.note('sets 5 replicas');
       await cluster.patchSpec({ replicas: 5 });
       await cluster.untilMembers(5);

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chance } from '../../verification/simulation/chance.ts';
 import type { Bed } from '../bed.ts';
-import type { Program } from '../scenarios/program.ts';
-import { drawVictim, type Victim } from './victim.ts';
+import { type Container, drawVictim, type Victim } from './victim.ts';
 
 /** Between two kills. */
 const shortestMilliseconds = 5000;
@@ -11,16 +10,22 @@ const longestMilliseconds = 30_000;
 /** Sends SIGKILL to one process after the other until it is stopped. Controllers are started again at once. */
 export class Killer {
   readonly #bed: Bed;
-  readonly #program: Program;
+  readonly #containers: () => readonly Omit<Container, 'kind'>[];
   readonly #chance: Chance;
   readonly #stopping = new AbortController();
   readonly #counts = new Map<string, number>();
   readonly #onKill: (line: string) => void;
   #running: Promise<void> = Promise.resolve();
 
-  constructor(bed: Bed, program: Program, chance: Chance, onKill: (line: string) => void) {
+  /** @param containers that may be killed now */
+  constructor(
+    bed: Bed,
+    containers: () => readonly Omit<Container, 'kind'>[],
+    chance: Chance,
+    onKill: (line: string) => void,
+  ) {
     this.#bed = bed;
-    this.#program = program;
+    this.#containers = containers;
     this.#chance = chance;
     this.#onKill = onKill;
   }
@@ -45,7 +50,7 @@ export class Killer {
     while (!signal.aborted) {
       const milliseconds = this.#chance.between(shortestMilliseconds, longestMilliseconds);
       await delay(milliseconds, undefined, { signal }).catch(() => undefined);
-      if (!signal.aborted) await this.#strike(drawVictim(this.#chance, this.#bed.containers()));
+      if (!signal.aborted) await this.#strike(drawVictim(this.#chance, this.#containers()));
     }
   }
 
@@ -56,12 +61,12 @@ export class Killer {
     this.#onKill(`  kills ${what}${place}`);
     switch (victim.kind) {
       case 'container':
-        return this.#bed.killContainer(victim.namespace, victim.pod, victim.container);
+        // It may end by itself at this moment.
+        return this.#bed.containers.kill(victim.namespace, victim.pod, victim.container).catch(() => undefined);
       case 'moco-controller':
-        await this.#bed.moco.kill();
-        return this.#bed.moco.start();
+        return this.#bed.moco.killAndStart();
       case 'moco-rollout':
-        return this.#program.killAndStart();
+        return this.#bed.program.killAndStart();
     }
   }
 }

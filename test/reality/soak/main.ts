@@ -5,7 +5,7 @@ import { roughly } from '../../../hack/bench/program/durations.ts';
 import { interruption } from '../../../hack/bench/program/interruption.ts';
 import { type Parsed, parsed, wholeNumber } from '../../../hack/bench/program/run-program.ts';
 import { Chance } from '../../verification/simulation/chance.ts';
-import { runWhereItCan } from '../scenarios/requirements.ts';
+import { runWhereItCan } from '../requirements.ts';
 import { withSurroundings } from '../scenarios/surroundings.ts';
 import { Killer } from './killer.ts';
 import { SoakedCluster, type SoakedRollout } from './soaked-cluster.ts';
@@ -37,12 +37,17 @@ async function run({ rollouts, sideBySide, output }: SoakOptions): Promise<void>
   const interrupted = interruption();
   const all: SoakedRollout[] = [];
   const failures: string[] = [];
-  await withSurroundings(say, interrupted, async (surroundings, program) => {
+  await withSurroundings(say, interrupted, async (surroundings) => {
     const names = Array.from({ length: sideBySide }, (_, index) => `soak-${index + 1}`);
     const clusters = await Promise.all(
-      names.map((name) => SoakedCluster.create(surroundings, program, name, join(folder, name))),
+      names.map((name) => SoakedCluster.create(surroundings, name, join(folder, name))),
     );
-    const killer = new Killer(surroundings.bed, program, new Chance(seed), say);
+    const killer = new Killer(
+      surroundings.bed,
+      () => clusters.flatMap(({ containers }) => containers),
+      new Chance(seed),
+      say,
+    );
     killer.start();
     let left = rollouts;
     const roll = async (cluster: SoakedCluster): Promise<void> => {

@@ -1,14 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '../../../src/kube/api-error.ts';
-import { checkRows } from '../load/check-rows.ts';
-import { Rows } from '../load/rows.ts';
-import { now, WriteLoad } from '../load/write-load.ts';
-import { complaintsOfRows } from '../scenarios/expectations.ts';
+import type { ClusterLoad } from '../load/cluster-load.ts';
+import { now } from '../load/write-load.ts';
+import { complaintsOfRows, gapsSince } from '../scenarios/expectations.ts';
 import { findingsOf } from '../scenarios/play.ts';
-import type { Program } from '../scenarios/program.ts';
 import { isServing, RealityCluster, type Surroundings } from '../scenarios/reality-cluster.ts';
 import { RunDirectory } from '../scenarios/run-directory.ts';
 import { onDelete } from '../scenarios/way.ts';
+import type { Container } from './victim.ts';
 
 const writers = 2;
 const retryMilliseconds = 1000;
@@ -19,6 +18,7 @@ export interface SoakedRollout {
   readonly namespace: string;
   readonly number: number;
   readonly seconds: number;
+  /** Of either kind of writers. */
   readonly longestGapMilliseconds: number;
   readonly acknowledged: number;
   readonly complaints: readonly string[];
@@ -27,34 +27,38 @@ export interface SoakedRollout {
 /** A cluster of three under load that is rolled out again and again. */
 export class SoakedCluster {
   readonly #cluster: RealityCluster;
-  readonly #load: WriteLoad;
+  readonly #load: ClusterLoad;
   readonly #run: RunDirectory;
   #rollouts = 0;
   #repairs = 0;
   #repairing: Promise<void> | null = null;
 
-  private constructor(cluster: RealityCluster, load: WriteLoad, run: RunDirectory) {
+  private constructor(cluster: RealityCluster, load: ClusterLoad, run: RunDirectory) {
     this.#cluster = cluster;
     this.#load = load;
     this.#run = run;
   }
 
   /** What is seen of it goes into the directory. */
-  static async create(
-    surroundings: Surroundings,
-    program: Program,
-    namespace: string,
-    directory: string,
-  ): Promise<SoakedCluster> {
+  static async create(surroundings: Surroundings, namespace: string, directory: string): Promise<SoakedCluster> {
     const cluster = await RealityCluster.create(surroundings, { namespace, members: 3, way: onDelete, spec: {} });
-    const { passwords } = cluster;
-    const load = await WriteLoad.start({ address: () => cluster.primaryAddress, passwords, writers });
-    return new SoakedCluster(cluster, load, await RunDirectory.open(directory, program));
+    const load = await cluster.startLoad(writers);
+    await cluster.untilAtRest();
+    return new SoakedCluster(cluster, load, await RunDirectory.open(directory, cluster.bed));
   }
 
   /** How often a member had transactions that no other has, and lost its volume for it, as MOCO's documents say. */
   get repairs(): number {
     return this.#repairs;
+  }
+
+  /** What runs in its pods. */
+  get containers(): readonly Omit<Container, 'kind'>[] {
+    return this.#cluster.pods.flatMap(({ metadata: { namespace, name: pod }, status }) =>
+      (status?.containerStatuses ?? [])
+        .filter(({ state }) => state?.running !== undefined)
+        .map(({ name: container }) => ({ namespace, pod, container })),
+    );
   }
 
   /** Rolls out a new revision, and compares every row that was acknowledged up to its end. */
@@ -76,15 +80,15 @@ export class SoakedCluster {
       unsubscribe();
     }
     const seconds = (now() - from) / 1000;
-    const acknowledged = new Rows(this.#load.acknowledged);
-    const rows = await checkRows(acknowledged, cluster.addresses, cluster.passwords);
-    const gaps = this.#load.gaps().filter((gap) => gap.fromMilliseconds >= from);
+    const rows = await this.#load.compare();
+    const { acknowledged, gaps } = await this.#load.written();
+    const own = Object.values(gapsSince(gaps, from)).flat();
     return {
       namespace: cluster.namespace,
       number: this.#rollouts,
       seconds,
-      longestGapMilliseconds: Math.max(0, ...gaps.map(({ milliseconds }) => milliseconds)),
-      acknowledged: acknowledged.size,
+      longestGapMilliseconds: Math.max(0, ...own.map(({ milliseconds }) => milliseconds)),
+      acknowledged,
       complaints: complaintsOfRows({ rows }),
     };
   }
@@ -107,8 +111,9 @@ export class SoakedCluster {
 
   /** What the witness has found in all of its rollouts. */
   async end(): Promise<readonly string[]> {
-    await this.#load.stop();
-    await this.#run.close(this.#cluster, this.#load.gaps());
+    const { gaps } = await this.#load.written();
+    this.#load.kill();
+    await this.#run.close(this.#cluster, gaps);
     this.#cluster.stop();
     return findingsOf(this.#cluster);
   }

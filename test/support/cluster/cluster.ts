@@ -1,10 +1,14 @@
 import { copyFile, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { auditedSoFar, auditFlags, prepareAudit } from '../control-plane/audit-files.ts';
+import { type AuditEvent, AuditLog } from '../control-plane/audit-log.ts';
+import { auditDefaults, auditPolicy } from '../control-plane/audit-policy.ts';
 import type { KeyPair, Subject } from '../control-plane/certificates.ts';
 import { Guard } from '../control-plane/guard.ts';
 import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
 import { Kubectl } from '../control-plane/kubectl.ts';
+import { plainRequest } from '../control-plane/plain-request.ts';
 import { until } from '../control-plane/until.ts';
 import { addresses, mostNodes } from './addresses.ts';
 import { Forwards } from './forwards.ts';
@@ -24,6 +28,8 @@ export interface ClusterOptions {
   /** Paths of image archives that every node knows from its start. */
   readonly images?: readonly string[];
   readonly apiServerFlags?: readonly string[];
+  /** The API server records every request, for {@link Cluster.audit}. */
+  readonly audit?: boolean;
   readonly controllerManagerFlags?: readonly string[];
   /** The directory for which `make cluster` starts it. */
   readonly openedIn?: string;
@@ -46,7 +52,8 @@ export class ClusterUnavailable extends Error {}
  * {@link ClusterUnavailable} where it can't run.
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
-  const { nodes: count = 3, images = [], apiServerFlags = [], controllerManagerFlags = [], openedIn = null } = options;
+  const { nodes: count = 3, images = [], openedIn = null } = options;
+  const { apiServerFlags = [], controllerManagerFlags = [], audit = false } = options;
   if (!Number.isInteger(count) || count < 1 || count > mostNodes) {
     throw new Error(`Expected from 1 to ${mostNodes} nodes, got ${count}`);
   }
@@ -60,7 +67,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const guard = new Guard();
   const cluster = new Cluster(id, directory, programs, guard);
   try {
-    await cluster.start({ count, images, apiServerFlags, controllerManagerFlags });
+    await cluster.start({ count, images, apiServerFlags, controllerManagerFlags, audit });
   } catch (error) {
     await cluster.stop();
     throw error;
@@ -73,6 +80,7 @@ interface StartOptions {
   readonly images: readonly string[];
   readonly apiServerFlags: readonly string[];
   readonly controllerManagerFlags: readonly string[];
+  readonly audit: boolean;
 }
 
 /** A running cluster, and the ways in. */
@@ -89,6 +97,9 @@ export class Cluster {
   #forwards: Forwards | null = null;
   #stopped: Promise<void> | null = null;
   #volumes: ReturnType<typeof localVolumes> | null = null;
+  /** Of the API server, as this process reaches it. */
+  #url = '';
+  #auditLog: AuditLog | null = null;
 
   constructor(id: string, directory: string, programs: ClusterPrograms, guard: Guard) {
     this.id = id;
@@ -130,10 +141,12 @@ export class Cluster {
   }
 
   /** Once, by {@link startCluster}. */
-  async start({ count, images, ...flags }: StartOptions): Promise<void> {
+  async start({ count, images, apiServerFlags, controllerManagerFlags, audit }: StartOptions): Promise<void> {
     const { directory, programs, id } = this;
     const guard = this.#guard;
-    const servers = await ClusterServers.open({ directory, programs, guard, ...flags });
+    const flags = [...apiServerFlags, ...(audit ? await this.#prepareAudit() : [])];
+    const options = { directory, programs, guard, apiServerFlags: flags, controllerManagerFlags };
+    const servers = await ClusterServers.open(options);
     this.#servers = servers;
     const { ca, namespaces: controlPlane } = servers;
     for (let number = 1; number <= count; number++) {
@@ -142,6 +155,7 @@ export class Cluster {
     this.#forwards = new Forwards(controlPlane);
     const port = await this.#forwards.open(addresses.controlPlane, addresses.apiServerPort);
     const server = `https://127.0.0.1:${port}`;
+    this.#url = server;
     await writeKubeconfig(this.kubeconfig, { server, ca: ca.bundle, credentials: { token: servers.adminToken } });
     const archives = [await this.#pauseArchive(), ...images];
     await Promise.all([
@@ -164,6 +178,15 @@ export class Cluster {
   /** See {@link Kubectl.apply}. */
   apply(...paths: readonly string[]): Promise<void> {
     return this.#kubectl.apply(...paths);
+  }
+
+  /** The API server's own record, see {@link auditedSoFar}. */
+  audit(): Promise<readonly AuditEvent[]> {
+    const log = this.#auditLog;
+    if (log === null) throw new Error('Expected a cluster that was started with audit: true, got one without');
+    const { bundle: ca } = this.servers.ca;
+    const { adminToken: token } = this.servers;
+    return auditedSoFar(log, (path) => plainRequest({ url: `${this.#url}${path}`, ca, token }));
   }
 
   /** Makes an image of an archive known to some nodes, by default to all. */
@@ -197,6 +220,12 @@ export class Cluster {
     await forget(this);
   }
 
+  async #prepareAudit(): Promise<readonly string[]> {
+    const files = await prepareAudit(this.directory, auditPolicy(auditDefaults));
+    this.#auditLog = new AuditLog(files.log);
+    return auditFlags(files);
+  }
+
   async #startVolumes(): Promise<void> {
     const file = join(this.directory, 'storage-class.json');
     await writeFile(file, JSON.stringify(storageClass));
@@ -226,7 +255,7 @@ export class Cluster {
     await mkdir(root);
     await copyFile(this.programs.pause, join(root, 'pause'));
     const archive = join(this.directory, 'pause.tar');
-    await writeImageArchive({ layers: [root], name: pauseImage, config: { Entrypoint: ['/pause'] }, archive });
+    await writeImageArchive({ layers: [root], names: [pauseImage], config: { Entrypoint: ['/pause'] }, archive });
     return archive;
   }
 }

@@ -22,14 +22,14 @@ export interface ImageConfig {
 export interface ImageArchive {
   /** Directories, a layer each: a later one adds to those before, and its files win. */
   readonly layers: readonly string[];
-  readonly name: string;
+  readonly names: readonly string[];
   readonly config: ImageConfig;
   /** Path of the archive. */
   readonly archive: string;
 }
 
 /** Makes an archive, as `docker save` does. The same files give the same layers, which nodes keep once. */
-export async function writeImageArchive({ layers, name, config, archive }: ImageArchive): Promise<void> {
+export async function writeImageArchive({ layers, names, config, archive }: ImageArchive): Promise<void> {
   const work = await mkdtemp(join(dirname(archive), '.image-'));
   try {
     const files = layers.map((_, index) => `layer-${index}.tar`);
@@ -44,7 +44,7 @@ export async function writeImageArchive({ layers, name, config, archive }: Image
     const rootfs = { type: 'layers', diff_ids: hashes };
     const architecture = architectures[process.arch] ?? process.arch;
     await writeFile(join(work, 'config.json'), JSON.stringify({ architecture, os: 'linux', config, rootfs }));
-    const manifest = [{ Config: 'config.json', RepoTags: [name], Layers: files }];
+    const manifest = [{ Config: 'config.json', RepoTags: names, Layers: files }];
     await writeFile(join(work, 'manifest.json'), JSON.stringify(manifest));
     const whole = join(work, 'whole.tar');
     await run('tar', ['--directory', work, '--create', '--file', whole, 'config.json', 'manifest.json', ...files]);

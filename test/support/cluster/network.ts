@@ -51,3 +51,10 @@ export async function reconnectToApiServer(node: Namespaces): Promise<void> {
 export async function setCable(controlPlane: Namespaces, number: number, state: 'up' | 'down'): Promise<void> {
   await controlPlane.runInNetwork('ip', 'link', 'set', `node${number}`, state);
 }
+
+/** As if its cable carried so many bytes a second towards the node, or `null`: as many as it can. */
+export async function setRate(controlPlane: Namespaces, number: number, bytesPerSecond: number | null): Promise<void> {
+  const qdisc = ['qdisc', bytesPerSecond === null ? 'delete' : 'replace', 'dev', `node${number}`, 'root'];
+  const bucket = ['tbf', 'rate', `${bytesPerSecond}bps`, 'burst', '256kb', 'latency', '400ms'];
+  await controlPlane.runInNetwork('tc', ...qdisc, ...(bytesPerSecond === null ? [] : bucket));
+}

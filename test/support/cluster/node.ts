@@ -8,7 +8,7 @@ import { until } from '../control-plane/until.ts';
 import { addresses, apiServerUrl, nodeAddress } from './addresses.ts';
 import { makeCgroup, removeCgroups } from './cgroups.ts';
 import { Namespaces } from './namespaces.ts';
-import { attachNode, cutOffFromApiServer, reconnectToApiServer, setCable } from './network.ts';
+import { attachNode, cutOffFromApiServer, reconnectToApiServer, setCable, setRate } from './network.ts';
 import { containerdConfiguration, kubeletConfiguration, podNetwork, registries } from './node-files.ts';
 import type { ClusterPrograms } from './programs.ts';
 
@@ -138,6 +138,11 @@ export class ClusterNode {
 
   plugIn(): Promise<void> {
     return setCable(this.#options.controlPlane, this.#options.number, 'up');
+  }
+
+  /** What comes from elsewhere comes at that rate; `null`: as fast as it can. */
+  limitCable(bytesPerSecond: number | null): Promise<void> {
+    return setRate(this.#options.controlPlane, this.#options.number, bytesPerSecond);
   }
 
   /** Makes an image of an archive known here, so that nothing has to be pulled. */

@@ -14,23 +14,18 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
  * Builds the image of moco-rollout without an engine: the file system as the Dockerfile has it made, and what the
  * Dockerfile says besides.
  *
- * @param names of the image, such as `registry/moco-rollout:0.1.0`, each with an archive of its own
- * @returns the paths of the archives, in `directory`
+ * @param names of the image, such as `registry/moco-rollout:0.1.0`
+ * @returns the path of the archive, in `directory`
  */
-export async function ownImages(directory: string, names: readonly string[]): Promise<readonly string[]> {
+export async function ownImage(directory: string, names: readonly string[]): Promise<string> {
   const work = await mkdtemp(join(tmpdir(), 'moco-rollout-image-'));
   try {
     const [bundle, tree] = [join(work, 'dist'), join(work, 'tree')];
     await run(process.execPath, ['hack/build.ts', bundle], { cwd: root });
     await run('hack/image/tree.sh', [process.execPath, bundle, tree], { cwd: root });
-    const config = await imageConfig();
-    const archives: string[] = [];
-    for (const [index, name] of names.entries()) {
-      const archive = join(directory, `moco-rollout-${index}.tar`);
-      await writeImageArchive({ layers: [tree], name, config, archive });
-      archives.push(archive);
-    }
-    return archives;
+    const archive = join(directory, 'moco-rollout.tar');
+    await writeImageArchive({ layers: [tree], names, config: await imageConfig(), archive });
+    return archive;
   } finally {
     await rm(work, { recursive: true, force: true });
   }

@@ -6,6 +6,7 @@ import { programInPath } from '../../program-in-path.ts';
 /** With the Debian package that has each. */
 const packages = {
   ip: 'iproute2',
+  tc: 'iproute2',
   nft: 'nftables',
   nsenter: 'util-linux',
   unshare: 'util-linux',
@@ -31,12 +32,16 @@ export interface ClusterMachine {
   readonly availableBytes: number;
 }
 
-/** A sentence on what keeps this machine from running a cluster with nodes, or `null`. */
-export async function whatClusterLacks(): Promise<string | null> {
-  return clusterLacksOn(await thisMachine());
+/**
+ * A sentence on what keeps this machine from running a cluster with nodes, or `null`.
+ *
+ * @param gigabytes of memory that have to be free
+ */
+export async function whatClusterLacks(gigabytes = neededGigabytes): Promise<string | null> {
+  return clusterLacksOn(await thisMachine(), gigabytes);
 }
 
-export function clusterLacksOn(machine: ClusterMachine): string | null {
+export function clusterLacksOn(machine: ClusterMachine, gigabytes = neededGigabytes): string | null {
   const { missingPrograms, missingFeatures, availableBytes } = machine;
   if (machine.platform !== 'linux') {
     return `Expected Linux, whose namespaces are the nodes of a cluster, got ${machine.platform}: run this on Linux`;
@@ -51,9 +56,9 @@ export function clusterLacksOn(machine: ClusterMachine): string | null {
   if (missingFeatures.length > 0) {
     return `Expected a kernel with ${missingFeatures.join(' and ')}, found none: run this on another machine`;
   }
-  if (availableBytes < neededGigabytes * gigabyte) {
+  if (availableBytes < gigabytes * gigabyte) {
     const available = (availableBytes / gigabyte).toFixed(1);
-    return `Expected ${neededGigabytes} GB of free memory for a cluster, found ${available} GB: end something else`;
+    return `Expected ${gigabytes} GB of free memory for a cluster, found ${available} GB: end something else`;
   }
   return null;
 }

@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { auditedSoFar } from './audit-files.ts';
 import type { AuditEvent } from './audit-log.ts';
-import { type AuditSettings, markerPath } from './audit-policy.ts';
+import type { AuditSettings } from './audit-policy.ts';
 import { leaveRights } from './audit-rights.ts';
 import { type Binaries, controlPlaneBinaries } from './build.ts';
 import type { KeyPair, Subject } from './certificates.ts';
@@ -13,11 +13,9 @@ import { Kubectl } from './kubectl.ts';
 import { type Preparation, prepare } from './preparation.ts';
 import type { ServerOptions } from './server-flags.ts';
 import { type ServerName, Servers } from './servers.ts';
-import { until } from './until.ts';
 
 export type { AuditEvent } from './audit-log.ts';
 
-const flushDeadlineMilliseconds = 60_000;
 const tokenSeconds = 24 * 3600;
 
 export interface ControlPlaneOptions extends Partial<ServerOptions> {
@@ -165,30 +163,13 @@ export class ControlPlane {
     return this.#kubectl.apply(...paths);
   }
 
-  /**
-   * The API server's own record of requests, in the order in which it finished them. Everything that was answered
-   * before this call is in it.
-   */
+  /** The API server's own record, see {@link auditedSoFar}. */
   async audit(): Promise<readonly AuditEvent[]> {
     const log = this.#preparation.auditLog;
     if (log === null) {
       throw new Error('Expected a control plane with an audit log, got one that was started with audit: false');
     }
-    // A log entry is written when a request ends, which can be shortly after its answer arrived. Once a later request
-    // of our own is in the log, so are the earlier ones.
-    const marker = `${markerPath}/${randomBytes(8).toString('hex')}`;
-    await this.#servers.request(marker);
-    return until(
-      async () => {
-        const events = await log.read();
-        const end = events.findIndex(({ requestURI }) => requestURI === marker);
-        return end === -1
-          ? undefined
-          : events.slice(0, end).filter((event) => !event.requestURI.startsWith(markerPath));
-      },
-      flushDeadlineMilliseconds,
-      () => `Expected the API server's audit log to show ${marker} within ${flushDeadlineMilliseconds} ms, it did not`,
-    );
+    return auditedSoFar(log, (path) => this.#servers.request(path));
   }
 
   killApiServer(): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { prepareAudit } from './audit-files.ts';
 import { AuditLog } from './audit-log.ts';
 import { type AuditSettings, auditDefaults, auditPolicy } from './audit-policy.ts';
 import { rightsFolder, rightsPolicy } from './audit-rights.ts';
@@ -58,12 +59,4 @@ export async function prepare(directory: string, audit: boolean | Partial<AuditS
 function policyFor(audit: boolean | Partial<AuditSettings>): Readonly<Record<string, unknown>> | null {
   if (audit === false) return rightsFolder() === null ? null : rightsPolicy;
   return auditPolicy({ ...auditDefaults, ...(audit === true ? {} : audit) });
-}
-
-async function prepareAudit(directory: string, content: object): Promise<NonNullable<ServerFiles['audit']>> {
-  const policy = join(directory, 'audit-policy.json');
-  const log = join(directory, 'audit.log');
-  await writeFile(policy, JSON.stringify(content));
-  await writeFile(log, '', { mode: 0o600 });
-  return { policy, log };
 }

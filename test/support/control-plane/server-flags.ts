@@ -1,3 +1,5 @@
+import { type AuditFiles, auditFlags } from './audit-files.ts';
+
 /** Where everything lies that the three servers are started with. Paths, but for the ports. */
 export interface ServerFiles {
   readonly etcdData: string;
@@ -10,7 +12,7 @@ export interface ServerFiles {
   readonly tokens: string;
   readonly controllerManagerKubeconfig: string;
   /** `null`: nothing is recorded. */
-  readonly audit: { readonly policy: string; readonly log: string } | null;
+  readonly audit: AuditFiles | null;
 }
 
 export interface ServerOptions {
@@ -88,15 +90,7 @@ export function apiServerFlags(files: ServerFiles, options: ServerOptions): stri
     '--endpoint-reconciler-type=none',
     '--disable-admission-plugins=ServiceAccount',
     ...(Object.keys(options.runtimeConfig).length === 0 ? [] : [`--runtime-config=${pairs(options.runtimeConfig)}`]),
-    ...(files.audit === null
-      ? []
-      : [
-          `--audit-policy-file=${files.audit.policy}`,
-          `--audit-log-path=${files.audit.log}`,
-          '--audit-log-mode=blocking',
-          // Megabytes. Rotation would lose the beginning of the log.
-          '--audit-log-maxsize=100000',
-        ]),
+    ...(files.audit === null ? [] : auditFlags(files.audit)),
     ...gates(options),
     ...options.moreApiServerFlags,
   ];

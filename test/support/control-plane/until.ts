@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-const pauseMilliseconds = 50;
+const shortestPauseMilliseconds = 50;
+const longestPauseMilliseconds = 1000;
 
 /**
  * Polls until the answer is not `undefined`, for conditions that can only be polled. Throws the message of `overdue`
- * after `deadlineMilliseconds`.
+ * after `deadlineMilliseconds`. An answer that takes long, such as kubectl's, is asked for a third of the time at most:
+ * what is waited for needs the machine as well.
  */
 export async function until<T>(
   ask: () => Promise<T | undefined> | T | undefined,
@@ -13,13 +15,16 @@ export async function until<T>(
 ): Promise<T> {
   const start = performance.now();
   for (;;) {
+    const askedAt = performance.now();
     const answer = await ask();
     if (answer !== undefined) {
       return answer;
     }
-    if (performance.now() - start > deadlineMilliseconds) {
+    const now = performance.now();
+    if (now - start > deadlineMilliseconds) {
       throw new Error(overdue());
     }
-    await delay(pauseMilliseconds);
+    const pause = Math.min(longestPauseMilliseconds, 2 * (now - askedAt));
+    await delay(Math.max(shortestPauseMilliseconds, pause));
   }
 }

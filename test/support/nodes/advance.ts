@@ -1,5 +1,4 @@
 import {
-  asked,
   type ContainerMemory,
   type ContainerState,
   creating,
@@ -9,7 +8,6 @@ import {
 } from './container.ts';
 import type { ContainerFault } from './faults.ts';
 import { type Moment, timestamp } from './objects.ts';
-import type { ContainerReport, Processes } from './runtime.ts';
 import type { NodesSettings } from './settings.ts';
 
 export interface ContainerInput {
@@ -21,15 +19,11 @@ export interface ContainerInput {
   readonly image: string;
   /** Its `resizePolicy` makes it stop, and start with its new resources. */
   readonly restartsForResize: boolean;
-  /** `null`: it has no process; time and faults play it. */
-  readonly processes: Processes | null;
   readonly podUid: string;
 }
 
 const killedExitCode = 137;
 const crashExitCode = 1;
-/** A container that has run this long starts again at once, as after its first crash (kubelet: twice the longest back-off). */
-const forgivingMilliseconds = 600_000;
 
 /** When it will proceed by itself, or `null`. A time in the past is no reason to run again. */
 export function nextChange(
@@ -67,7 +61,7 @@ export function advance(
 function advanceWaiting(
   container: ContainerMemory,
   state: Extract<ContainerState, { kind: 'waiting' }>,
-  { fault, mayStart, podUid, processes }: ContainerInput,
+  { fault, mayStart, podUid }: ContainerInput,
   now: Moment,
   settings: NodesSettings,
 ): ContainerMemory {
@@ -98,10 +92,8 @@ function advanceWaiting(
           )
         : container;
     default:
-      // CrashLoopBackOff. After the fault is removed the rest of it is skipped; a process's own has no such end.
-      return due || (fault !== 'crashLoop' && fault !== 'dead' && (processes === null || state.until === null))
-        ? restart(container, podUid, now)
-        : container;
+      // CrashLoopBackOff. After the fault is removed the rest of it is skipped.
+      return due || (fault !== 'crashLoop' && fault !== 'dead') ? restart(container, podUid, now) : container;
   }
 }
 
@@ -112,10 +104,7 @@ function advanceRunning(
   now: Moment,
   settings: NodesSettings,
 ): ContainerMemory {
-  const { fault, restartsAsked, image, restartsForResize, processes } = input;
-  if (processes !== null) {
-    return advanceProcess(container, state, processes(state.id), input, now, settings);
-  }
+  const { fault, restartsAsked, image, restartsForResize } = input;
   const age = now.monotonicMilliseconds - state.since;
   if (fault === 'dead') {
     return end({ ...container, crashes: container.crashes + 1 }, state, killedExitCode, now, settings);
@@ -142,35 +131,11 @@ function pulling(container: ContainerMemory, { pullMilliseconds }: NodesSettings
   return { ...container, state: { ...state, until: state.until + pullMilliseconds } };
 }
 
-/** Ends when its process has ended; until then it is only asked to. */
-function advanceProcess(
-  container: ContainerMemory,
-  state: RunningState,
-  { exitCode }: ContainerReport,
-  { fault, restartsAsked, image, restartsForResize }: ContainerInput,
-  now: Moment,
-  settings: NodesSettings,
-): ContainerMemory {
-  const age = now.monotonicMilliseconds - state.since;
-  if (exitCode !== null) {
-    const before = image !== container.image || age >= forgivingMilliseconds ? 0 : container.crashes;
-    const ended = end({ ...container, crashes: before + 1 }, state, exitCode, now, settings);
-    return image === container.image ? ended : pulling(ended, settings);
-  }
-  if (fault === 'dead' || (fault === 'crashLoop' && age >= settings.crashAfterMilliseconds)) {
-    return asked(container, state, 'kill');
-  }
-  const mayBeStopped =
-    container.role !== 'init' &&
-    (restartsAsked > container.restartsMade || image !== container.image || restartsForResize);
-  return mayBeStopped ? asked({ ...container, restartsMade: restartsAsked }, state, 'stop') : container;
-}
-
 /** The first restart is immediate; later ones back off. */
 function advanceTerminated(
   container: ContainerMemory,
   state: Extract<ContainerState, { kind: 'terminated' }>,
-  { fault, podUid, processes }: ContainerInput,
+  { fault, podUid }: ContainerInput,
   now: Moment,
   settings: NodesSettings,
 ): ContainerMemory {
@@ -184,7 +149,7 @@ function advanceTerminated(
     const until = now.monotonicMilliseconds + settings.imagePullMilliseconds;
     return waiting({ ...container, last: state.how }, 'ErrImagePull', until);
   }
-  if ((fault === 'crashLoop' || processes !== null) && container.crashes > 1) {
+  if (fault === 'crashLoop' && container.crashes > 1) {
     const backOff = Math.min(
       settings.backOffMilliseconds * 2 ** (container.crashes - 2),
       settings.longestBackOffMilliseconds,

@@ -1,5 +1,4 @@
 import { type Moment, type Resources, type Terminated, timestamp } from './objects.ts';
-import type { Processes } from './runtime.ts';
 
 /** `until` is when it proceeds by itself, on the monotonic clock; `null`: not by time. */
 export type ContainerState =
@@ -9,12 +8,9 @@ export type ContainerState =
       readonly since: number;
       readonly startedAt: string;
       readonly id: string;
-      /** What its process has been asked: `stop` runs its preStop hook and leaves it a grace period. */
-      readonly ending?: Ending;
     }
   | { readonly kind: 'terminated'; readonly how: Terminated; readonly until: number | null };
 
-type Ending = 'stop' | 'kill';
 export type RunningState = Extract<ContainerState, { kind: 'running' }>;
 
 /** An init container ends before the next one starts, unless it is a sidecar. */
@@ -89,33 +85,18 @@ export function isRunning(container: ContainerMemory): boolean {
   return container.state.kind === 'running';
 }
 
-/** The startup probe has passed; of those that time plays only mysqld has one. */
-export function isStarted(
-  { state }: ContainerMemory,
-  startupMilliseconds: number,
-  now: Moment,
-  processes: Processes | null,
-): boolean {
-  if (state.kind !== 'running') {
-    return false;
-  }
-  return processes === null
-    ? now.monotonicMilliseconds >= state.since + startupMilliseconds
-    : processes(state.id).started;
+/** The startup probe has passed; only mysqld has one. */
+export function isStarted({ state }: ContainerMemory, startupMilliseconds: number, now: Moment): boolean {
+  return state.kind === 'running' && now.monotonicMilliseconds >= state.since + startupMilliseconds;
 }
 
-/** For good: its pod is on its way out. One with a process ends with that. */
-export function stopped(container: ContainerMemory, now: Moment, processes: Processes | null): ContainerMemory {
+/** For good: its pod is on its way out. */
+export function stopped(container: ContainerMemory, now: Moment): ContainerMemory {
   const { state } = container;
   if (state.kind !== 'running') {
     return { ...container, ready: false };
   }
-  const exitCode = processes === null ? 0 : processes(state.id).exitCode;
-  if (exitCode === null) {
-    return asked(container, state, 'stop');
-  }
-  const how = terminated(state, exitCode, now);
-  return { ...container, ready: false, state: { kind: 'terminated', how, until: null } };
+  return { ...container, ready: false, state: { kind: 'terminated', how: terminated(state, 0, now), until: null } };
 }
 
 export function terminated(state: RunningState, exitCode: number, now: Moment): Terminated {
@@ -126,9 +107,4 @@ export function terminated(state: RunningState, exitCode: number, now: Moment): 
     finishedAt: timestamp(now.wallMilliseconds),
     containerID: state.id,
   };
-}
-
-/** Its process has been asked to end; to kill it is more than to stop it. */
-export function asked(container: ContainerMemory, state: RunningState, ending: Ending): ContainerMemory {
-  return state.ending === ending || state.ending === 'kill' ? container : { ...container, state: { ...state, ending } };
 }

@@ -6,7 +6,6 @@ import { withContainerFault, withRestart } from './fault-script.ts';
 import type { ContainerFault, PodFaults, ResizeFault } from './faults.ts';
 import { type Databases, Kubelets } from './kubelets.ts';
 import { PodLooks } from './pod-looks.ts';
-import type { ContainerRuntime } from './runtime.ts';
 import { defaultSettings, type NodesSettings } from './settings.ts';
 import { Volumes } from './volumes.ts';
 import type { Dependencies } from './watch.ts';
@@ -19,8 +18,6 @@ export interface NodesOptions {
   readonly settings?: Partial<NodesSettings>;
   /** Without it every mysqld serves as soon as it has started. */
   readonly databases?: Databases;
-  /** Runs processes as the pods' containers; without it time and faults play them. */
-  readonly runtime?: ContainerRuntime;
   /** Default: all. */
   readonly namespaces?: readonly string[];
   /** The second byte of the pods' loopback addresses; default 0. */
@@ -52,7 +49,7 @@ export class Nodes {
   readonly #stopping = new AbortController();
   #watching: Promise<unknown> = Promise.resolve();
 
-  constructor({ client, world, log = silent, settings, databases, runtime, namespaces, network = 0 }: NodesOptions) {
+  constructor({ client, world, log = silent, settings, databases, namespaces, network = 0 }: NodesOptions) {
     // If MOCO configures MySQL, the role label comes last, and no pod is ready before.
     const labelBeforeReady = databases === undefined ? null : roleLabel;
     this.#settings = { ...defaultSettings, labelBeforeReady, ...settings };
@@ -62,7 +59,6 @@ export class Nodes {
       looks: this.#looks,
       settingsOf: (namespace) => ({ ...this.#settings, ...this.#settingsOf.get(namespace) }),
       databases: databases ?? null,
-      runtime: runtime ?? null,
       network,
     });
     this.#volumes = new Volumes(dependencies);

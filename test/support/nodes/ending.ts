@@ -1,7 +1,7 @@
 import { mysqldContainer } from '../../../src/moco/names.ts';
 import { type ContainerMemory, isRunning, stopped } from './container.ts';
 import type { Pod } from './objects.ts';
-import { type Moving, type PodMemory, processesOf } from './pod-memory.ts';
+import type { Moving, PodMemory } from './pod-memory.ts';
 
 /** Ends the containers of a pod that is on its way out, each in its time. */
 export function endContainers(input: Moving): PodMemory {
@@ -10,10 +10,8 @@ export function endContainers(input: Moving): PodMemory {
     return memory;
   }
   const end = (container: ContainerMemory): ContainerMemory => {
-    const processes = processesOf(container, input);
-    const isLeft =
-      processes === null && isRunning(container) && now.monotonicMilliseconds < endAt(container.name, input);
-    return isLeft ? container : stopped(container, now, processes);
+    const isLeft = isRunning(container) && now.monotonicMilliseconds < endAt(container.name, input);
+    return isLeft ? container : stopped(container, now);
   };
   const initContainers = memory.initContainers.map(end);
   const containers = memory.containers.map(end);

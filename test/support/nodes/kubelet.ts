@@ -4,15 +4,7 @@ import { type ContainerMemory, type ContainerRole, freshContainer, isDone, isRun
 import { endAt, endContainers } from './ending.ts';
 import { lostNodeStep } from './lost-node.ts';
 import { type Container, type Moment, type Pod, timestamp } from './objects.ts';
-import {
-  faultOf,
-  type KubeletInput,
-  type KubeletStep,
-  type Moving,
-  type PodMemory,
-  processesOf,
-  target,
-} from './pod-memory.ts';
+import { faultOf, type KubeletInput, type KubeletStep, type Moving, type PodMemory, target } from './pod-memory.ts';
 import { podStatus } from './pod-status.ts';
 import { alive, hasStarted, livenessFailsAt, nextProbes, probed } from './probes.ts';
 import { isRefused, refusedStep } from './refused.ts';
@@ -106,9 +98,7 @@ function move(asked: Moving): PodMemory {
   const input = { ...asked, memory };
   const initContainers = moveInitContainers(input);
   const initialized = initContainers.every(isDone);
-  const isPrepared = input.runtime?.prepared ?? true;
-  const startAt =
-    memory.startAt ?? (initialized && isPrepared ? now.monotonicMilliseconds + settings.startMilliseconds : null);
+  const startAt = memory.startAt ?? (initialized ? now.monotonicMilliseconds + settings.startMilliseconds : null);
   // Nothing is started any more in a pod that is terminating.
   const mayStart = startAt !== null && now.monotonicMilliseconds >= startAt && memory.terminatingSince === null;
   const moved = memory.containers.map((container) => moveContainer(container, mayStart, input));
@@ -126,8 +116,7 @@ function moveInitContainers(input: Moving): readonly ContainerMemory[] {
   const { memory } = input;
   const moved: ContainerMemory[] = [];
   for (const container of memory.initContainers) {
-    const isPrepared = input.runtime?.prepared ?? true;
-    const mayStart = isPrepared && moved.every(isDone) && memory.terminatingSince === null;
+    const mayStart = moved.every(isDone) && memory.terminatingSince === null;
     const next = moveContainer(container, mayStart, input);
     moved.push(next.role === 'sidecar' ? probed(next, [], input) : next);
   }
@@ -152,7 +141,6 @@ function moveContainer(before: ContainerMemory, mayStart: boolean, input: Moving
       podUid: pod.metadata.uid,
       image,
       restartsForResize: faults.resize === null && restartsForResize(container, spec),
-      processes: processesOf(container, input),
     },
     now,
     settings,
@@ -204,7 +192,7 @@ function untilNext(memory: PodMemory, input: KubeletInput): number | null {
     ...nextProbes(container, settings),
   ]);
   const ends = [...memory.initContainers, ...memory.containers]
-    .filter((container) => isRunning(container) && processesOf(container, input) === null)
+    .filter(isRunning)
     .map(({ name }) => endAt(name, { ...input, memory }));
   const ahead = [...moments, memory.startAt, livenessFailsAt(memory.containers, input), ...ends].filter(
     (moment): moment is number => moment !== null && moment > now && Number.isFinite(moment),

@@ -8,7 +8,6 @@ import { Addresses } from './addresses.ts';
 import type { Pod } from './objects.ts';
 import { perform } from './perform.ts';
 import type { PodLooks } from './pod-looks.ts';
-import type { ContainerRuntime } from './runtime.ts';
 import type { NodesSettings } from './settings.ts';
 import { type Cached, type Dependencies, reportFailure, watch } from './watch.ts';
 
@@ -25,8 +24,6 @@ export interface KubeletsOptions extends Dependencies {
   readonly settingsOf: (namespace: string) => NodesSettings;
   /** `null`: every mysqld serves. */
   readonly databases: Databases | null;
-  /** `null`: time and faults play every container. */
-  readonly runtime: ContainerRuntime | null;
   /** The second byte of the pods' addresses. */
   readonly network: number;
 }
@@ -52,7 +49,6 @@ export class Kubelets {
     this.#addresses = new Addresses(options.network);
     this.reflectors = watch(options, pods, this.#pods);
     this.#pods.subscribe(({ before, after }) => this.#changed(before, after));
-    options.runtime?.onChange((namespace, name) => this.look(namespace, name));
     this.#unsubscribe = options.databases?.onDatabasesChange((namespace, clusterName) => {
       for (const { name } of this.#pods.by(byCluster, `${namespace}/${clusterName}`)) {
         this.look(namespace, name);
@@ -78,7 +74,6 @@ export class Kubelets {
   async stop(): Promise<void> {
     this.#unsubscribe?.();
     await Promise.all([...this.#loops.values()].map((loop) => loop.stop()));
-    await this.#options.runtime?.stop();
   }
 
   #changed(before: Cached<Pod> | null, after: Cached<Pod> | null): void {
@@ -86,7 +81,6 @@ export class Kubelets {
       if (before !== null) {
         this.#options.looks.forget(before.uid);
         this.#addresses.release(before.uid);
-        this.#options.runtime?.remove(before.uid);
       }
       return;
     }
@@ -112,19 +106,14 @@ export class Kubelets {
       return null;
     }
     const { object: pod, uid } = cached;
-    const { client, world, settingsOf, databases, runtime } = this.#options;
-    const address = this.#addresses.of(uid);
+    const { client, world, settingsOf, databases } = this.#options;
     const given = {
       settings: settingsOf(namespace),
       now: { monotonicMilliseconds: world.monotonic(), wallMilliseconds: world.wall() },
-      address,
-      runtime: runtime?.podRuntime(pod),
+      address: this.#addresses.of(uid),
     };
     const isThere = (): boolean => this.uidOf(namespace, name) === uid;
     const look = this.#options.looks.look(pod, given, databases && ((one) => databases.mysqldReady(one)), isThere);
-    const again = await carryOut(look, (write) => perform(client, write));
-    const memory = this.#options.looks.memory(uid);
-    if (isThere() && memory !== undefined) runtime?.sync(pod, address, memory);
-    return again;
+    return carryOut(look, (write) => perform(client, write));
   }
 }

@@ -22,7 +22,7 @@ export class PodLooks {
    */
   *look(
     pod: Pod,
-    given: Pick<Parameters<typeof kubeletStep>[0], 'settings' | 'now' | 'address' | 'runtime'>,
+    given: Pick<Parameters<typeof kubeletStep>[0], 'settings' | 'now' | 'address'>,
     mysqldServes: ((pod: Pod) => boolean) | null,
     isThere: () => boolean,
   ): Look<PodWrite> {
@@ -39,10 +39,6 @@ export class PodLooks {
     if (!(yield* all(step.writes))) return 'failed';
     if (isThere()) this.#memories.set(uid, step.memory);
     return step.requeueAfterMilliseconds;
-  }
-
-  memory(uid: string): PodMemory | undefined {
-    return this.#memories.get(uid);
   }
 }
 

@@ -1,7 +1,6 @@
 import type { ContainerMemory } from './container.ts';
 import type { ContainerFault, PodFaults } from './faults.ts';
 import type { Moment, Pod, PodCondition } from './objects.ts';
-import type { PodRuntime, Processes } from './runtime.ts';
 import type { NodesSettings } from './settings.ts';
 import type { PodWrite } from './write.ts';
 
@@ -37,8 +36,6 @@ export interface KubeletInput {
   readonly mysqldServes: boolean;
   /** The pod's own loopback address. */
   readonly address: string;
-  /** What runs this pod's processes; without one, time and faults play its containers. */
-  readonly runtime?: PodRuntime | undefined;
   /** Names of the nodes. */
   readonly nodes: readonly string[];
 }
@@ -57,11 +54,6 @@ export interface KubeletStep {
 /** Whom a write about this pod is meant for. */
 export function target({ metadata }: Pod): { namespace: string; name: string; uid: string } {
   return { namespace: metadata.namespace, name: metadata.name, uid: metadata.uid };
-}
-
-/** `null`: time and faults play the container. */
-export function processesOf({ name }: ContainerMemory, { runtime }: KubeletInput): Processes | null {
-  return runtime?.processesOf(name) ?? null;
 }
 
 export function faultOf(container: ContainerMemory, { faults, settings }: KubeletInput): ContainerFault | null {

@@ -1,14 +1,14 @@
 import { agentContainer, mysqldContainer } from '../../../src/moco/names.ts';
 import { end } from './advance.ts';
 import { type ContainerMemory, isRunning, isStarted } from './container.ts';
-import { faultOf, type KubeletInput, type Moving, processesOf } from './pod-memory.ts';
+import { faultOf, type KubeletInput, type Moving } from './pod-memory.ts';
 import type { NodesSettings } from './settings.ts';
 
 // What the kubelet's probes find. Those of MySQL itself are answered by `Databases`.
 
 export function hasStarted(container: ContainerMemory, input: KubeletInput): boolean {
   const { settings, now } = input;
-  return isStarted(container, startupMilliseconds(container, settings), now, processesOf(container, input));
+  return isStarted(container, startupMilliseconds(container, settings), now);
 }
 
 /** The container with its readiness. One that was ready stays so while MySQL doesn't serve, until the kubelet believes it. */
@@ -34,7 +34,7 @@ export function alive(container: ContainerMemory, all: readonly ContainerMemory[
 export function livenessFailsAt(all: readonly ContainerMemory[], input: KubeletInput): number | null {
   const { settings } = input;
   const [mysqld, agent] = [mysqldContainer, agentContainer].map((name) => all.find((one) => one.name === name));
-  if (mysqld?.state.kind !== 'running' || processesOf(mysqld, input) !== null) return null;
+  if (mysqld?.state.kind !== 'running') return null;
   const awaySince = agent === undefined || isRunning(agent) ? null : agent.endedAt;
   const hadStarted = awaySince !== null && mysqld.state.since + settings.startupMilliseconds <= awaySince;
   return hadStarted ? awaySince + settings.livenessPatienceMilliseconds : null;
@@ -52,15 +52,13 @@ export function nextProbes(container: ContainerMemory, settings: NodesSettings):
 /** It has started, nothing keeps its probe from passing, and `agent` runs to report what MySQL does. */
 function mayBeReady(container: ContainerMemory, all: readonly ContainerMemory[], input: Moving): boolean {
   if (!hasStarted(container, input) || faultOf(container, input) === 'notReady') return false;
-  if (container.name !== mysqldContainer || processesOf(container, input) !== null) return true;
+  if (container.name !== mysqldContainer) return true;
   const agent = all.find(({ name }) => name === agentContainer);
   return agent === undefined || isRunning(agent);
 }
 
 function answersReady(container: ContainerMemory, input: Moving): boolean {
   const { settings, pod, mysqldServes } = input;
-  const processes = processesOf(container, input);
-  if (processes !== null) return container.state.kind === 'running' && processes(container.state.id).ready;
   if (container.name !== mysqldContainer) return true;
   const { labelBeforeReady } = settings;
   const labelled = labelBeforeReady === null || pod.metadata.labels?.[labelBeforeReady] !== undefined;

@@ -5,6 +5,7 @@ import { justCreated } from '../../../src/core/on-demand-facts.ts';
 import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
 import { noDelays } from '../../core/replication-delays.ts';
 import { type Family, type World, worldOf } from '../explorer/world.ts';
+import { findings } from '../simulation/findings.ts';
 import type { Mistake } from './mistake.ts';
 import {
   doing,
@@ -189,7 +190,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       const members = snapshot.members.map((one) => (one.revision === '' ? { ...one, revision: updateRevision } : one));
       return decide({ ...snapshot, members }, policy);
     },
-    simulation: ['inPlace'],
+    simulation: findings['replaces a member with resources that no revision asks for, once updates in place are off'],
   },
   'waits for a deferred resize for ever': {
     wrong: 'waits for a resize that the kubelet defers, however long that takes',

@@ -2,6 +2,7 @@ import type { Decide } from '../explorer/decisions.ts';
 import type { Broken } from '../explorer/findings.ts';
 import type { Invariant } from '../explorer/judge.ts';
 import type { World } from '../explorer/world.ts';
+import type { Scenario } from '../simulation/draw.ts';
 
 /** A module of the program, and the one that takes its place while the program is loaded. */
 export interface Substitution {
@@ -34,8 +35,8 @@ export interface Mistake {
   /** Takes the place of one module of the program, in the simulation and in histories of a fleet. */
   readonly module?: Substitution;
   readonly explorer?: Explored;
-  /** The themes of the simulation in which it shows; none for any theme. */
-  readonly simulation?: readonly string[];
+  /** Where it shows in the simulation: its themes, none for any theme, or one scenario for what seldom comes about. */
+  readonly simulation?: readonly string[] | Scenario;
   /** What random histories of a fleet in stages say about it. */
   readonly fleet?: RegExp;
 }

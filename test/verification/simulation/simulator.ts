@@ -21,8 +21,9 @@ export async function runsUntilFound(
   mostRuns: number,
 ): Promise<{ readonly runs: number; readonly outcome: Outcome } | null> {
   const { draw, run } = await simulatorOf(mistake);
+  const where = mistakes[mistake]?.simulation ?? [];
   for (let runs = 1; runs <= mostRuns; runs++) {
-    const outcome = await run(draw(String(runs), mistakes[mistake]?.simulation));
+    const outcome = await run('plan' in where ? where : draw(String(runs), where));
     if (outcome.violations.length > 0) return { runs, outcome };
   }
   return null;

@@ -1,18 +1,18 @@
 import { fileURLToPath } from 'node:url';
-import { controlPlaneBinaries, kubernetesVersion } from '../../../test/support/control-plane/build.ts';
+import { controlPlaneBinaries, kubernetesVersion } from '../../test/support/control-plane/build.ts';
 import {
   type ControlPlane,
   type ControlPlaneOptions,
   startControlPlane,
-} from '../../../test/support/control-plane/control-plane.ts';
-import { clusterDefinitionFile } from '../../../test/support/moco/install.ts';
-import type { NodesSettings } from '../../../test/support/nodes/settings.ts';
-import type { ControllerProcess } from '../../../test/support/stage/controller-process.ts';
-import { Stage, type StageOptions } from '../../../test/support/stage/stage.ts';
-import type { Interruption } from '../program/interruption.ts';
-import { progressing, type Say } from '../program/progress.ts';
+} from '../../test/support/control-plane/control-plane.ts';
+import { clusterDefinitionFile } from '../../test/support/moco/install.ts';
+import type { NodesSettings } from '../../test/support/nodes/settings.ts';
+import type { ControllerProcess } from '../../test/support/stage/controller-process.ts';
+import { Stage, type StageOptions } from '../../test/support/stage/stage.ts';
+import type { Interruption } from '../bench/program/interruption.ts';
+import { progressing, type Say } from '../bench/program/progress.ts';
 
-const ownDefinitions = fileURLToPath(new URL('../../../config/crd', import.meta.url));
+const ownDefinitions = fileURLToPath(new URL('../../config/crd', import.meta.url));
 const controllerLookMilliseconds = 250;
 const logTailCharacters = 2000;
 

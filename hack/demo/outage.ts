@@ -1,4 +1,4 @@
-import type { MocoStandIn } from '../../../test/support/moco/driver.ts';
+import type { MocoStandIn } from '../../test/support/moco/driver.ts';
 
 /** Adds up how long commits to a cluster block, according to the stand-in's databases. */
 export class Outage {

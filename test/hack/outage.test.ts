@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Outage } from '../../../../hack/bench/rollouts/outage.ts';
+import { Outage } from '../../hack/demo/outage.ts';
 
 class Databases {
   answers = true;
@@ -17,7 +17,7 @@ class Databases {
   }
 }
 
-describe('hack/bench/rollouts: the time without commits', () => {
+describe('hack/demo: the time without commits', () => {
   function play(): {
     outage: Outage;
     databases: Databases;

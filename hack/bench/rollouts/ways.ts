@@ -1,0 +1,119 @@
+import { forceRollingUpdateAnnotation, mysqldContainer } from '../../../src/moco/names.ts';
+import type { Json } from '../../../test/support/api-server/stored-object.ts';
+import { withContainerFault } from '../../../test/support/nodes/fault-script.ts';
+import {
+  annotateFor,
+  beginBackup,
+  completeBackup,
+  podName,
+  setImage,
+} from '../../../test/verification/simulation/acts-of-people.ts';
+import { type Circumstances, namespace, type Simulation } from '../../../test/verification/simulation/simulation.ts';
+
+const second = 1000;
+export const newImage = 'mysql:8.4.9';
+const badImage = 'mysql:8.4.8-missing';
+const longerThanAny = 24 * 3600 * second;
+const badMilliseconds = 5 * second;
+/** Longer than a member's restart, so that somebody has to wait. */
+export const backupMilliseconds = 30 * second;
+
+/** A way to update a StatefulSet: a column of every table. */
+export interface Way {
+  readonly title: string;
+  readonly mode: Circumstances['mode'];
+  /** Of the MySQLRollout. */
+  readonly settings?: Json;
+  /** With fewer members it equals the one before. */
+  readonly leastMembers: number;
+  readonly before?: (simulation: Simulation) => void;
+}
+
+/** In the order of the columns. */
+export const ways: readonly Way[] = [
+  {
+    title: 'native',
+    mode: 'MOCO',
+    leastMembers: 1,
+    before: (simulation) => void annotateFor(simulation, forceRollingUpdateAnnotation, longerThanAny),
+  },
+  { title: "MOCO's", mode: 'MOCO', leastMembers: 1 },
+  { title: 'own partitions', mode: 'Partition', leastMembers: 1 },
+  { title: 'OnDelete', mode: 'OnDelete', leastMembers: 1 },
+  { title: 'OnDelete, 2', mode: 'OnDelete', settings: { maxUnavailable: 2 }, leastMembers: 5 },
+];
+
+/** The circumstances of a rollout: a row of every table. */
+export interface Scenario {
+  readonly title: string;
+  /** Done before anything is counted; resolves once it has come about. */
+  readonly before?: (play: Playing) => Promise<void>;
+  /** Done while members are counted and before the change that is timed. */
+  readonly first?: (play: Playing) => Promise<void>;
+  /** Called as soon as a member is terminating. */
+  readonly whenOneGoes?: (play: Playing) => void;
+}
+
+/** A rollout that is being played. */
+export interface Playing {
+  readonly simulation: Simulation;
+  readonly until: (sentence: string, condition: () => boolean) => Promise<void>;
+  /** The ordinals of members that do not participate. */
+  readonly away: () => readonly number[];
+  readonly primary: () => number;
+  readonly isUpdated: (ordinal: number) => boolean;
+}
+
+function breaks(ordinal: number, container: string): (play: Playing) => void {
+  return ({ simulation: { kubelets } }) =>
+    void kubelets.fault(namespace, podName(ordinal), withContainerFault(container, 'crashLoop'));
+}
+
+const pass = ({ simulation: { clock } }: Playing, milliseconds: number): Promise<boolean> =>
+  clock.runUntil(() => false, milliseconds);
+
+export const healthy: Scenario = { title: 'healthy' };
+
+/** In the order of the rows. Member 1 of three or five is a replica that no order of updating has at either end. */
+export const failures: readonly Scenario[] = [
+  {
+    title: 'a stale member is down',
+    before: async (play) => {
+      breaks(1, mysqldContainer)(play);
+      await play.until('member 1 to be down', () => play.away().includes(1));
+    },
+  },
+  {
+    title: 'member 0 is down',
+    before: async (play) => {
+      breaks(0, mysqldContainer)(play);
+      await play.until('MOCO to fail over from member 0', () => {
+        const { moco } = play.simulation;
+        return play.primary() !== 0 && moco.acceptsCommits && play.away().join() === '0';
+      });
+    },
+  },
+  {
+    title: 'a sidecar is broken',
+    before: async (play) => {
+      breaks(1, 'slow-log')(play);
+      // A sidecar counts as broken after a minute.
+      await pass(play, 90 * second);
+    },
+  },
+  {
+    title: 'a backup in the middle',
+    whenOneGoes: ({ simulation }) => {
+      const job = beginBackup(simulation, 'schedule');
+      simulation.clock.after(backupMilliseconds, () => completeBackup(simulation, job ?? ''));
+    },
+  },
+  {
+    title: 'a bad revision, corrected',
+    first: async (play) => {
+      setImage(play.simulation, badImage);
+      await play.until('a member to be away at the bad revision', () => play.away().some(play.isUpdated));
+      await pass(play, badMilliseconds);
+    },
+  },
+];

@@ -1,0 +1,21 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const inOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');
+
+describe('docs/mutation.md', () => {
+  it('explains changes of what the sources still have', async () => {
+    const [, ...sections] = (await readFile(`${root}docs/mutation.md`, 'utf8')).split(/^## /m);
+    expect(sections).not.to.deep.equal([]);
+    for (const section of sections) {
+      const [file = ''] = section.split('\n');
+      expect(existsSync(root + file), file).to.equal(true);
+      const source = inOneLine(await readFile(root + file, 'utf8'));
+      for (const [, before = ''] of section.matchAll(/^- `(.+?)` → `/gm))
+        expect(source, file).to.contain(inOneLine(before));
+    }
+  });
+});

@@ -1,0 +1,236 @@
+import { realEnd } from '../../support/nodes/settings.ts';
+import type { Scenario } from './draw.ts';
+import type { Circumstances } from './simulation.ts';
+
+const threeUnderOnDelete = {
+  replicas: 3,
+  mode: 'OnDelete',
+  movesCurrentRevision: false,
+  onDeleteKeeper: 'policy',
+  processes: 1,
+  electsLeader: false,
+  lagMilliseconds: 30,
+  longestPage: Number.POSITIVE_INFINITY,
+  streamsLists: true,
+  maxUnavailable: null,
+  backups: false,
+  spec: {},
+} satisfies Partial<Circumstances>;
+
+/**
+ * Findings of long simulations, each shortened as far as possible and with its durations, since the meaning of a seed
+ * changes with the themes.
+ */
+export const findings = {
+  'takes a demotion back in its time whose taking back was on its way when the process died': {
+    circumstances: {
+      ...threeUnderOnDelete,
+      seed: '108954',
+      nodes: {
+        scheduleMilliseconds: 373,
+        initMilliseconds: 479,
+        startMilliseconds: 3915,
+        startupMilliseconds: 3592,
+        stopMilliseconds: 2347,
+        crashAfterMilliseconds: 18_925,
+        restartMilliseconds: 346,
+      },
+      moco: {
+        notice: 989,
+        silence: 5360,
+        drain: 3442,
+        failedTry: 1538,
+        retry: 4100,
+        failover: 28_453,
+        healthyFalse: 1622,
+        repoint: 729,
+        label: 262,
+        open: 89,
+        healthyTrue: 1977,
+      },
+    },
+    plan: [
+      {
+        atMilliseconds: 0,
+        what: { kind: 'rollOutBad', image: 'mysql:8.4.6-crash', corrected: 'mysql:8.4.3', forMilliseconds: 8252 },
+      },
+      { atMilliseconds: 41_790, what: { kind: 'switchover', how: 'failing', forMilliseconds: 381_374 } },
+      {
+        atMilliseconds: 45_192,
+        what: {
+          kind: 'mishaps',
+          mishap: { kind: 'slow', thereMilliseconds: 19_654, backMilliseconds: 0 },
+          requests: 'pod',
+          probability: 1,
+          process: 0,
+          watches: 'stay',
+          forMilliseconds: 95_168,
+        },
+      },
+      {
+        atMilliseconds: 88_448,
+        what: { kind: 'crashAtWrite', process: 0, writes: 1, to: 'pod', when: 'onItsWay' },
+      },
+    ],
+  },
+  'goes on where MOCO, killed between taking a role away and giving one, is content without it': {
+    circumstances: {
+      ...threeUnderOnDelete,
+      seed: '103815',
+      lagMilliseconds: 5,
+      nodes: { initMilliseconds: 1649, startMilliseconds: 5893, startupMilliseconds: 994, stopMilliseconds: 23_831 },
+      moco: { notice: 1296, drain: 3528, healthyFalse: 494, repoint: 1002, label: 823, open: 1296, healthyTrue: 1347 },
+    },
+    plan: [
+      { atMilliseconds: 0, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
+      { atMilliseconds: 79_249, what: { kind: 'switchover', how: 'ignored', forMilliseconds: 273_922 } },
+      { atMilliseconds: 83_603, what: { kind: 'errant', ordinal: 1, forMilliseconds: 81_081 } },
+      { atMilliseconds: 84_985, what: { kind: 'stopMoco', otherReplica: true, forMilliseconds: 103_073 } },
+    ],
+  },
+  'lets a process go by what it reads 30 s after it has asked for a pod to go, however late it was told that it does': {
+    circumstances: {
+      ...threeUnderOnDelete,
+      seed: '39476',
+      replicas: 1,
+      movesCurrentRevision: true,
+      nodes: {
+        scheduleMilliseconds: 74,
+        initMilliseconds: 1297,
+        startMilliseconds: 4429,
+        startupMilliseconds: 1815,
+        stopMilliseconds: 530,
+        crashAfterMilliseconds: 16_442,
+        restartMilliseconds: 870,
+      },
+      moco: {
+        notice: 951,
+        silence: 4434,
+        drain: 2913,
+        failedTry: 28_265,
+        retry: 1766,
+        failover: 29_595,
+        healthyFalse: 2225,
+        repoint: 773,
+        label: 449,
+        open: 2174,
+        healthyTrue: 2540,
+      },
+    },
+    plan: [
+      {
+        atMilliseconds: 2017,
+        what: {
+          kind: 'mishaps',
+          mishap: { kind: 'slow', thereMilliseconds: 5544, backMilliseconds: 0 },
+          requests: 'pod',
+          probability: 1,
+          process: 0,
+          watches: 'stay',
+          forMilliseconds: 114_460,
+        },
+      },
+      { atMilliseconds: 16_840, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
+      { atMilliseconds: 20_682, what: { kind: 'watchStalls', plural: null, process: null, forMilliseconds: 32_239 } },
+    ],
+  },
+  'counts no switchover as failed that another template has made pointless': {
+    circumstances: {
+      ...threeUnderOnDelete,
+      seed: '1',
+      nodes: { startMilliseconds: 2000, stopMilliseconds: 1000 },
+      moco: { notice: 500, drain: 3000 },
+    },
+    plan: [
+      { atMilliseconds: 0, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
+      {
+        atMilliseconds: 0,
+        what: {
+          kind: 'atWrite',
+          process: 0,
+          writes: 3,
+          to: 'pod',
+          when: 'after',
+          what: { kind: 'rollOut', image: 'mysql:8.4.5' },
+        },
+      },
+    ],
+  },
+  'does not let an eviction end that the API server had begun when its author died': {
+    circumstances: {
+      ...threeUnderOnDelete,
+      seed: '1',
+      nodes: { startMilliseconds: 2000, stopMilliseconds: 1000 },
+      moco: { notice: 500, drain: 3000 },
+    },
+    plan: [
+      { atMilliseconds: 0, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
+      {
+        atMilliseconds: 0,
+        what: {
+          kind: 'mishaps',
+          // With this seed between the two writes of the eviction.
+          mishap: { kind: 'slow', thereMilliseconds: 75_000, backMilliseconds: 0 },
+          requests: 'pod',
+          probability: 1,
+          process: 0,
+          watches: 'stay',
+          forMilliseconds: 20_000,
+        },
+      },
+      { atMilliseconds: 0, what: { kind: 'crashAtWrite', process: 0, writes: 1, to: 'pod', when: 'onItsWay' } },
+      {
+        atMilliseconds: 0,
+        what: {
+          kind: 'atWrite',
+          process: 0,
+          writes: 1,
+          to: 'pod',
+          when: 'onItsWay',
+          what: { kind: 'kill', ordinal: 1, container: 'mysqld', forMilliseconds: 200_000 },
+        },
+      },
+    ],
+  },
+  'keeps the revision of a member whose pod is going when the template changes': {
+    circumstances: {
+      ...threeUnderOnDelete,
+      seed: '1',
+      nodes: { ...realEnd, startMilliseconds: 2000 },
+      moco: { notice: 500, drain: 3000 },
+    },
+    plan: [
+      { atMilliseconds: 0, what: { kind: 'pause', forMilliseconds: 120_000 } },
+      { atMilliseconds: 2000, what: { kind: 'deletePod', ordinal: 1 } },
+      { atMilliseconds: 5000, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
+    ],
+  },
+  'replaces a member with resources that no revision asks for, once updates in place are off': {
+    circumstances: {
+      ...threeUnderOnDelete,
+      seed: '1',
+      nodes: { startMilliseconds: 2000, stopMilliseconds: 1000 },
+      moco: { notice: 500, drain: 3000 },
+      inPlace: { mode: 'IfPossible' },
+    },
+    plan: [
+      { atMilliseconds: 0, what: { kind: 'refuseResize', ordinal: 2, how: 'Deferred', forMilliseconds: 60_000 } },
+      { atMilliseconds: 1000, what: { kind: 'changePod', part: 'cpu', value: '16' } },
+      { atMilliseconds: 30_000, what: { kind: 'stopInPlace', forMilliseconds: 300_000 } },
+      { atMilliseconds: 30_001, what: { kind: 'changePod', part: 'cpu', value: '1' } },
+    ],
+  },
+  'finishes a resize that a failing check has held before, where new pods come up at the current revision': {
+    circumstances: {
+      ...threeUnderOnDelete,
+      seed: '30',
+      nodes: { startMilliseconds: 2000, stopMilliseconds: 1000 },
+      moco: { notice: 500, drain: 3000 },
+      inPlace: { mode: 'IfPossible', containers: [] },
+    },
+    plan: [
+      { atMilliseconds: 0, what: { kind: 'failCheck', forMilliseconds: 120_000 } },
+      { atMilliseconds: 50_000, what: { kind: 'changePod', part: 'cpu', value: '16' } },
+    ],
+  },
+} satisfies Readonly<Record<string, Scenario>>;
