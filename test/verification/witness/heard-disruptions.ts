@@ -67,8 +67,11 @@ export function heardDisruptions(
   return disruptions.toSorted((one, other) => one.before - other.before);
 }
 
+/** Pods that find out what nodes can run, and that no cluster has as a member. */
+const preflight = /^moco-rollout-preflight-[0-9a-f]{16}$/;
+
 function takenBy({ verb, objectRef }: AuditEvent): 'delete' | 'evict' | null {
-  if (objectRef?.resource !== 'pods') return null;
+  if (objectRef?.resource !== 'pods' || preflight.test(objectRef.name ?? '')) return null;
   if (verb === 'delete') return 'delete';
   return verb === 'create' && objectRef.subresource === 'eviction' ? 'evict' : null;
 }
