@@ -47,8 +47,8 @@ const fields = {
   ).exactOptional(),
   primary: oneOf(
     ['InPlace', 'AfterSwitchover'],
-    'Whether containers of the primary restart while it is primary, or after a switchover. While one restarts, its pod ' +
-      `is not ready, and the Service of the primary has no endpoint. Defaults to ${neverInPlace.primary}.`,
+    'Whether containers of the primary restart while it is primary, or after a switchover. If the new container can ' +
+      `not start, the Service of the primary has no endpoint. Defaults to ${neverInPlace.primary}.`,
   ).exactOptional(),
   restartWindows: listOf(
     maintenanceWindow,

@@ -79,8 +79,8 @@ export function awaitingResize(situation: Situation, asked: readonly Member[] = 
 }
 
 /**
- * The primary is changed as it is, without a switchover, if no container restarts. While one does, the pod is not
- * ready, and the Service of the primary has no endpoint: so the primary moves first, unless the user wants it
+ * The primary is changed as it is, without a switchover, if no container restarts. One that can't start makes the pod
+ * not ready, and then the Service of the primary has no endpoint: so the primary moves first, unless the user wants it
  * otherwise. A single member has nobody to switch over to.
  */
 export function isUpdatedAsPrimary({ policy, replicas }: Situation, step: StepInPlace): boolean {

@@ -10,6 +10,7 @@ import { realWorld, type World } from '../../src/kube/world.ts';
 import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 import { installMoco } from '../support/cluster/moco.ts';
 import { ownImage } from '../support/cluster/own-image.ts';
+import { Registry } from '../support/cluster/registry.ts';
 import type { AuditEvent } from '../support/control-plane/audit-log.ts';
 import { goTool } from '../support/go-tools/build.ts';
 import { ObjectClient } from '../support/object-client.ts';
@@ -52,8 +53,8 @@ export async function openBed({ nodes = 3 }: BedOptions = {}): Promise<Bed> {
   const closers: Closer[] = [];
   try {
     const archives = await imageArchives();
-    const { mysql, agent, slowLog, controller } = imageNames;
-    const usual = [...mysql, agent[0], slowLog[0], ...controller].map((name) => archiveOf(archives, name));
+    const { mysql, agent, slowLog, exporter, controller } = imageNames;
+    const usual = [...mysql, agent[0], slowLog[0], exporter[0], ...controller].map((name) => archiveOf(archives, name));
     const cluster = await startCluster({ nodes, images: usual, audit: true });
     closers.push(() => cluster.stop());
     const [certificates] = await Promise.all([
@@ -87,7 +88,7 @@ interface Parts {
   readonly world: World;
   /** Of images, by their names. */
   readonly archives: ReadonlyMap<string, string>;
-  readonly closers: readonly Closer[];
+  readonly closers: Closer[];
 }
 
 /** A cluster with real nodes, MOCO and this program, for one MySQLCluster after the other. */
@@ -105,7 +106,8 @@ export class Bed {
   /** Which MySQL runs, as a sentence shows it. */
   readonly mysql = "Debian's MySQL with its version and its plugins renamed to those of 8.4";
   readonly #archives: ReadonlyMap<string, string>;
-  readonly #closers: readonly Closer[];
+  readonly #closers: Closer[];
+  #registry: Promise<Registry> | null = null;
 
   constructor({ cluster, world, archives, closers }: Parts) {
     this.cluster = cluster;
@@ -147,6 +149,19 @@ export class Bed {
   /** Makes one of {@link imageNames} known to every node; not every one is from the start. */
   importImage(name: string): Promise<void> {
     return this.cluster.importImage(archiveOf(this.#archives, name));
+  }
+
+  /** From now on nodes pull from it. It has the images of containers beside mysqld, but for one that is missing. */
+  registry(): Promise<Registry> {
+    const names = [...imageNames.agent, ...imageNames.slowLog];
+    this.#registry ??= Registry.start(
+      this.cluster,
+      new Map(names.map((name) => [name, archiveOf(this.#archives, name)])),
+    ).then((registry) => {
+      this.#closers.push(() => registry.stop());
+      return registry;
+    });
+    return this.#registry;
   }
 
   audit(): Promise<readonly AuditEvent[]> {

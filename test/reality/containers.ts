@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isNotFound } from '../../src/kube/api-error.ts';
 import { pods } from '../../src/kube/resource.ts';
+import { exhaustMemory } from '../support/cluster/cgroups.ts';
 import type { Cluster } from '../support/cluster/cluster.ts';
 import type { ClusterNode } from '../support/cluster/node.ts';
+import { until } from '../support/control-plane/until.ts';
 import type { ObjectClient } from '../support/object-client.ts';
 
 /** What is read of a pod. */
@@ -21,6 +23,7 @@ export interface RunningPod {
 }
 
 const pauseMilliseconds = 200;
+const outOfMemoryMilliseconds = 60_000;
 
 /** Ends the processes of containers behind the kubelet's back, as whatever ends a process does. */
 export class Containers {
@@ -67,6 +70,28 @@ export class Containers {
     await this.#cluster.kubectl('delete', 'pods', '-n', namespace, '-l', selector, '--force', '--grace-period=0');
   }
 
+  /**
+   * Takes from its cgroup what it does not use. Resolves once the kernel has ended a process for that.
+   *
+   * @param ask makes it want more
+   */
+  async runOutOfMemory(namespace: string, pod: string, container: string, ask: () => Promise<unknown>): Promise<void> {
+    const found = await this.#pod(namespace, pod);
+    const id = idOf(found, container);
+    if (found === null || id === null) {
+      throw new Error(`Expected container ${container} of pod ${namespace}/${pod} to run, it does not`);
+    }
+    await exhaustMemory(id);
+    await until(
+      async () => {
+        await ask();
+        return idOf(await this.#pod(namespace, pod), container) === id ? undefined : true;
+      },
+      outOfMemoryMilliseconds,
+      () => `Expected the kernel to end ${container} of pod ${namespace}/${pod}, it did not`,
+    );
+  }
+
   nodeNamed(name: string | undefined): ClusterNode {
     const node = this.#cluster.nodes.find((one) => one.name === name);
     if (node === undefined) throw new Error(`Expected a node ${name}, the cluster has none`);
@@ -90,11 +115,10 @@ export class Containers {
   }
 
   /** Resolves to whether it ran. */
-  async #strike({ spec, status }: RunningPod, container: string): Promise<boolean> {
-    const found = status?.containerStatuses?.find(({ name, state }) => name === container && state?.running);
-    const id = found?.containerID?.replace(/^containerd:[/][/]/, '');
-    if (id === undefined) return false;
-    await this.nodeNamed(spec.nodeName).ctr('tasks', 'kill', '--signal', 'SIGKILL', id);
+  async #strike(pod: RunningPod, container: string): Promise<boolean> {
+    const id = idOf(pod, container);
+    if (id === null) return false;
+    await this.nodeNamed(pod.spec.nodeName).ctr('tasks', 'kill', '--signal', 'SIGKILL', id);
     return true;
   }
 
@@ -106,6 +130,11 @@ export class Containers {
       throw error;
     }
   }
+}
+
+function idOf(pod: Pick<RunningPod, 'status'> | null, container: string): string | null {
+  const found = pod?.status?.containerStatuses?.find(({ name, state }) => name === container && state?.running);
+  return found?.containerID?.replace(/^containerd:[/][/]/, '') ?? null;
 }
 
 function keyOf(namespace: string, pod: string): string {

@@ -50,7 +50,7 @@ function titleOf({ scenario, members, restartSeconds }: Row): string {
   return `${scenario.title}: ${members} × ${restartSeconds} s`;
 }
 
-/** Seconds that healthy members of the judged way were away one after the other, and in which commits were blocked. */
+/** Seconds that healthy members of the judged way were away in turn, and in which its switchover blocked commits. */
 function limitOf(measured: readonly Measured[], { members, restartSeconds }: Row): number {
   const one = measured.find(
     ({ row, way }) =>

@@ -9,7 +9,7 @@ import { withLock } from '../../support/control-plane/build-lock.ts';
 import { BuildProgress } from '../../support/control-plane/build-progress.ts';
 import { realMocoFiles } from '../../support/real-moco/build.ts';
 import { UnknownProgram } from './binary-edit.ts';
-import { debianMysql } from './debian-packages.ts';
+import { debianExporter, debianMysql } from './debian-packages.ts';
 import { agentPrograms } from './moco-agent.ts';
 import { agentRoot, debianRoot, versionOf, writeServer } from './root-directory.ts';
 import { Unavailable } from './unavailable.ts';
@@ -40,11 +40,13 @@ interface Sources {
   readonly controller: string;
   /** Debian's packages of MySQL. */
   readonly unpacked: string;
+  /** Debian's prometheus-mysqld-exporter. */
+  readonly exporter: string;
 }
 
 /**
  * Archives of the images of MOCO and MySQL by their names, made of programs that run here: moco-controller, moco-agent and
- * moco-init of their Go modules, mysqld of Debian's packages under the names of 8.4. Instead of fluent-bit and the exporter
+ * moco-init of their Go modules, mysqld of Debian's packages under the names of 8.4, Debian's exporter. Instead of fluent-bit
  * there is a program that only waits. Made once and kept in `.cache`. Throws `Unavailable` where MySQL can't be had.
  */
 export async function imageArchives(): Promise<ReadonlyMap<string, string>> {
@@ -54,6 +56,7 @@ export async function imageArchives(): Promise<ReadonlyMap<string, string>> {
     agent: await agentPrograms(),
     controller,
     unpacked: await debianMysql(join(cache, 'reality')),
+    exporter: await debianExporter(join(cache, 'debian')),
   };
   const directory = join(cache, 'cluster-images', await fingerprint(sources));
   const isMade = (): Promise<boolean> =>
@@ -84,17 +87,15 @@ export async function imageArchives(): Promise<ReadonlyMap<string, string>> {
 
 function asUnavailable(error: unknown): never {
   if (!(error instanceof UnknownProgram)) throw error;
-  const sentence = `${error.message}: Debian's package is not the one that the names of 8.4 were made for`;
-  throw new Unavailable(`${sentence}, which is for x86-64 and 9.7; run this there, or look its names up anew`, {
-    cause: error,
-  });
+  const needs = "only Debian's MySQL 9.7 for x86-64 can be given the names of 8.4; run this where apt-get has it";
+  throw new Unavailable(`${error.message}: ${needs}`, { cause: error });
 }
 
 function archiveIn(directory: string, name: string): string {
   return join(directory, `${name.replaceAll(/[/:]/g, '_')}.tar`);
 }
 
-async function make(directory: string, { programs, agent, controller, unpacked }: Sources): Promise<void> {
+async function make(directory: string, { programs, agent, controller, unpacked, exporter }: Sources): Promise<void> {
   const roots = join(directory, 'roots');
   const root = async (name: string, files: Readonly<Record<string, string>>): Promise<string> => {
     const at = join(roots, name);
@@ -111,7 +112,7 @@ async function make(directory: string, { programs, agent, controller, unpacked }
   };
   await mkdir(roots);
   const waiting = await root('waiting', { pause: programs.pause });
-  for (const name of [...imageNames.slowLog, ...imageNames.exporter]) {
+  for (const name of imageNames.slowLog) {
     await archive(name, [waiting], { Entrypoint: ['/pause'] });
   }
   const mocoController = await root('controller', { 'moco-controller': controller });
@@ -124,6 +125,10 @@ async function make(directory: string, { programs, agent, controller, unpacked }
     await archive(name, [mocoAgent], { User: mocoUser, Env: ['PATH=/bin'], Entrypoint: ['/moco-agent'] });
   }
   const libraries = await mysqlLibraries(join(roots, 'mysql'), unpacked, programs);
+  const mysqldExporter = await root('exporter', { 'usr/bin/mysqld_exporter': exporter });
+  for (const name of imageNames.exporter) {
+    await archive(name, [libraries, mysqldExporter], { User: mocoUser, Entrypoint: ['/usr/bin/mysqld_exporter'] });
+  }
   for (const name of imageNames.mysql) {
     const server = await root(name.replace(/^.*:/, 'mysql-'), { 'usr/sbin/mysqld': programs.mysqld });
     await writeServer(join(server, 'usr/sbin/mysqld.bin'), unpacked, name.replace(/^.*:/, ''));

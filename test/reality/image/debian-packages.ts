@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { programInPath } from '../../program-in-path.ts';
 import { withLock } from '../../support/control-plane/build-lock.ts';
 import { BuildProgress } from '../../support/control-plane/build-progress.ts';
 import { Unavailable } from './unavailable.ts';
@@ -12,6 +14,7 @@ const withDependencies = 'mysql-server-core';
 /** The plugins for semi-synchronous replication; what it depends on is for a service that nobody starts here. */
 const alone = 'mysql-server';
 const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
+const fetchScript = fileURLToPath(new URL('../../../hack/debian-packages.sh', import.meta.url));
 const outputBytes = 16 * 1024 * 1024;
 
 /**
@@ -38,6 +41,16 @@ export async function debianMysql(cache: string): Promise<string> {
   };
   await withLock(`${unpacked}.lock`, onWait, work).finally(() => progress.end());
   return unpacked;
+}
+
+/** The path of prometheus-mysqld-exporter: that of this machine, or one that is fetched out of Debian's package once. */
+export async function debianExporter(cache: string): Promise<string> {
+  const name = 'prometheus-mysqld-exporter';
+  const found = (): string | undefined => programInPath(name, cache);
+  if (found() === undefined) await run(fetchScript, [name]);
+  const path = found();
+  if (path === undefined) throw new Unavailable(`Expected ${name} or Debian's package of it, found neither`);
+  return path;
 }
 
 /** Downloads into a directory of its own. Resolves to the paths of the packages. */

@@ -1,8 +1,11 @@
 import { parseArgs } from 'node:util';
 import { type Parsed, parsed, wholeNumber } from '../../../hack/bench/program/run-program.ts';
 import { disturbed } from './disturbed.ts';
+import { imagesOnNodes } from './images-on-nodes.ts';
 import { inPlace } from './in-place.ts';
 import { mysqlFacts } from './mysql-facts.ts';
+import { onNodes } from './on-nodes.ts';
+import { podsOnNodes } from './pods-on-nodes.ts';
 import type { Scenario } from './scenario.ts';
 import { unchanged } from './unchanged.ts';
 import { others, undisturbed } from './undisturbed.ts';
@@ -11,6 +14,8 @@ import { unserved } from './unserved.ts';
 export interface RealityOptions {
   readonly scenarios: readonly Scenario[];
   readonly runs: number;
+  /** How many rollouts, each with a scenario that is drawn; `null`: every scenario is played. */
+  readonly random: number | null;
   /** How many rollouts at a time: more than one share the machine, and are not measured. */
   readonly sideBySide: number;
   /** Those of the same size begin together, and suffer the same: to compare them. */
@@ -20,6 +25,8 @@ export interface RealityOptions {
   readonly record: string | undefined;
 }
 
+const troubles: readonly Scenario[] = [...onNodes, ...imagesOnNodes, ...podsOnNodes];
+
 export const scenarios: readonly Scenario[] = [
   ...undisturbed,
   ...disturbed,
@@ -27,6 +34,7 @@ export const scenarios: readonly Scenario[] = [
   ...unchanged,
   ...inPlace,
   ...mysqlFacts,
+  ...troubles,
   ...others,
 ];
 const mostRuns = 100;
@@ -40,6 +48,7 @@ export function parseRealityArguments(argv: readonly string[]): Parsed<RealityOp
       options: {
         only: { type: 'string' },
         runs: { type: 'string', default: '1' },
+        random: { type: 'string' },
         'side-by-side': { type: 'string', default: '1' },
         together: { type: 'boolean', default: false },
         output: { type: 'string' },
@@ -48,9 +57,10 @@ export function parseRealityArguments(argv: readonly string[]): Parsed<RealityOp
       },
     });
     if (values.help) return null;
-    const { only, runs, output, record, together } = values;
+    const { only, runs, random, output, record, together } = values;
     return {
-      scenarios: chosen(only),
+      scenarios: random === undefined || only !== undefined ? chosen(only) : troubles,
+      random: random === undefined ? null : wholeNumber('--random', random, 1, mostRuns),
       runs: wholeNumber('--runs', runs, 1, mostRuns),
       sideBySide: wholeNumber('--side-by-side', values['side-by-side'], 1, mostSideBySide),
       together,
@@ -82,6 +92,8 @@ Every acknowledged row is looked for on every member afterwards.
 
   --only A[,B]     these scenarios
   --runs N         how often each is played, from 1 to ${mostRuns} (default 1)
+  --random N       N rollouts, each with a scenario that is drawn from those of --only, or from all that happens to nodes,
+                   images and pods; SEED=S draws the same
   --side-by-side N so many at a time, from 1 to ${mostSideBySide} (default 1); only one at a time is a measurement
   --together       those of the same size begin at the same moment, as many as there are: a comparison on a busy machine
   --output DIR     where timelines, Events, metrics and logs of each rollout are kept (default: in .cache/reality-runs)

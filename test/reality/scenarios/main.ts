@@ -3,13 +3,14 @@ import { fileURLToPath } from 'node:url';
 import { interruption } from '../../../hack/bench/program/interruption.ts';
 import { Recording } from '../../../hack/bench/record/record.ts';
 import { textOf } from '../../../hack/bench/record/table.ts';
+import { Chance } from '../../verification/simulation/chance.ts';
 import { runWhereItCan } from '../requirements.ts';
 import { parseRealityArguments, type RealityOptions } from './arguments.ts';
 import type { Played } from './play.ts';
 import { Playing } from './playing.ts';
 import { scenarioTable, shortTable, wayTable } from './results.ts';
 import { withSurroundings } from './surroundings.ts';
-import { roundsOf, turnsOf } from './turns.ts';
+import { randomTurnsOf, roundsOf, turnsOf } from './turns.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const mostMembers = 5;
@@ -18,7 +19,9 @@ const asked = parseRealityArguments(process.argv.slice(2));
 await runWhereItCan(asked, asked.kind === 'options' ? atATime(asked.options) * mostMembers : mostMembers, run);
 
 async function run(options: RealityOptions): Promise<void> {
-  const { scenarios, runs, output, record, sideBySide, together } = options;
+  const { scenarios, runs, random, output, record, sideBySide, together } = options;
+  const seed = process.env['SEED'] || String(Date.now() % 1_000_000);
+  if (random !== null) say(`SEED=${seed}`);
   const recording = new Recording(basename(record ?? 'reality.json', '.json'));
   const folder = output ?? join(root, '.cache/reality-runs', new Date().toISOString().replaceAll(':', '-'));
   const interrupted = interruption();
@@ -37,6 +40,7 @@ async function run(options: RealityOptions): Promise<void> {
       onFailure: (sentence) => failures.push(sentence),
     });
     if (together) for (const round of roundsOf(scenarios, runs)) await playing.together(round);
+    else if (random !== null) await playing.inTurn(randomTurnsOf(scenarios, random, new Chance(seed)), 1);
     else await playing.inTurn(turnsOf(scenarios, runs), sideBySide);
     interrupted.signal.throwIfAborted();
   });

@@ -1,7 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { roughly } from '../../../hack/bench/program/durations.ts';
-import type { LiveCluster, LiveClusters } from '../../../hack/bench/rollouts/live-cluster.ts';
-import { inWords, isBack, isSettled, type Sight } from '../../../hack/bench/rollouts/sight.ts';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { apiVersion, namespaces, persistentVolumeClaims, pods, type ResourceKind } from '../../../src/kube/resource.ts';
 import {
@@ -25,6 +23,8 @@ import type { RunningPod } from '../containers.ts';
 import { ClusterLoad } from '../load/cluster-load.ts';
 import { type MysqlUser, mysqlPort, type Passwords, readPasswords, Session } from '../load/session.ts';
 import { now } from '../load/write-load.ts';
+import type { LiveCluster, LiveClusters } from '../sight/live-cluster.ts';
+import { inWords, isBack, isSettled, type Sight } from '../sight/sight.ts';
 import type { Entry } from './timeline.ts';
 import type { Way } from './way.ts';
 
@@ -58,6 +58,8 @@ const priority = 'disrupt' as const;
 /** Beyond this something is wrong: a member of an idle cluster needs more than a minute, and there are five. */
 const patienceMilliseconds = 15 * 60_000;
 const pollMilliseconds = 500;
+/** Of one value, at a time: less than `max_allowed_packet`. */
+const wantedBytes = 60_000_000;
 
 /** One MySQLCluster with real servers in a namespace of its own, and what can be done to it. */
 export class RealityCluster {
@@ -215,6 +217,17 @@ export class RealityCluster {
   heal(ordinal: number): void {
     this.note(`lets mysqld of member ${ordinal} start again`);
     this.bed.containers.heal(this.namespace, this.podName(ordinal));
+  }
+
+  /** The kernel ends mysqld, which gets no more memory than it has. */
+  async runOutOfMemory(ordinal: number): Promise<void> {
+    this.note(`mysqld of member ${ordinal} gets no more memory`);
+    const session = await this.session(ordinal, 'moco-admin');
+    const ask = (): Promise<unknown> => session.run(`SELECT LENGTH(REPEAT('x', ${wantedBytes}))`).catch(() => null);
+    const { containers } = this.bed;
+    await containers
+      .runOutOfMemory(this.namespace, this.podName(ordinal), mysqldContainer, ask)
+      .finally(() => session.close());
   }
 
   /** On which a member runs. */

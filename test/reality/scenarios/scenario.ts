@@ -14,6 +14,8 @@ export interface Scenario {
   /** Of the MySQLCluster, beside what every one has. */
   readonly spec: Readonly<Record<string, unknown>>;
   readonly expectations: Expectations;
+  /** Done to a cluster that does not serve yet. */
+  readonly created: (cluster: RealityCluster) => Promise<void>;
   /** Done before anything counts. */
   readonly before: Action;
   /** What is timed, from its beginning. */
@@ -45,6 +47,7 @@ export const usual: Omit<Scenario, 'slug' | 'title'> = {
     isQuiet: true,
     mostRatio: null,
   },
+  created: nothing,
   before: nothing,
   change: (cluster) => cluster.setImage(cluster.bed.images.second),
   meanwhile: nothing,

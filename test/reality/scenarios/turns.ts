@@ -1,3 +1,4 @@
+import type { Chance } from '../../verification/simulation/chance.ts';
 import type { Scenario } from './scenario.ts';
 
 /** A scenario that is played under a name of its own. */
@@ -15,6 +16,14 @@ export function turnsOf(scenarios: readonly Scenario[], runs: number): readonly 
 export function roundsOf(scenarios: readonly Scenario[], runs: number): readonly (readonly Turn[])[] {
   const sizes = [...Map.groupBy(scenarios, ({ members }) => members).values()];
   return numbersOf(runs).flatMap((run) => sizes.map((size) => size.map((scenario) => turnOf(scenario, run, runs))));
+}
+
+/** So many, each drawn from all of them. */
+export function randomTurnsOf(scenarios: readonly Scenario[], count: number, chance: Chance): readonly Turn[] {
+  return numbersOf(count).map((number) => {
+    const scenario = chance.pick(scenarios);
+    return { scenario, name: `${number}-${scenario.slug}` };
+  });
 }
 
 function numbersOf(runs: number): readonly number[] {

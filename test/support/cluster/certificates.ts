@@ -8,6 +8,7 @@ import type { Cluster } from './cluster.ts';
 import { ObjectLoop } from './object-loop.ts';
 
 const options = { priority: 'status' } as const;
+const mergePatch = 'application/merge-patch+json';
 const jsonPatch = 'application/json-patch+json';
 /** Of a webhook configuration: the Certificate whose CA its webhooks get, as `NAMESPACE/NAME`. */
 const injected = 'cert-manager.io/inject-ca-from';
@@ -77,6 +78,7 @@ export async function startCertificates(
       const { uid } = certificate.metadata;
       if (issued.has(uid)) continue;
       await createSecret(loop.client, cluster, certificate);
+      await sayReady(loop.client, certificate);
       issued.add(uid);
     }
     for (const which of ['mutating', 'validating'] as const) {
@@ -93,6 +95,15 @@ export async function startCertificates(
   });
   await loop.start();
   return loop;
+}
+
+/** MOCO looks for the Secret when the Certificate changes. */
+async function sayReady(client: ObjectClient, { metadata }: Certificate): Promise<void> {
+  const { namespace, name } = metadata;
+  const condition = { type: 'Ready', status: 'True', reason: 'Ready', lastTransitionTime: new Date().toISOString() };
+  const status = { conditions: [condition] };
+  const place = { namespace, name, subresource: 'status' };
+  await client.patch(kinds.certificates, place, mergePatch, { status }, options);
 }
 
 async function createSecret(client: ObjectClient, cluster: Cluster, { metadata, spec }: Certificate): Promise<void> {

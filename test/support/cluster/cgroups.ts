@@ -6,6 +6,9 @@ const root = '/sys/fs/cgroup';
 const controllersOfNodes = ['cpuset', 'cpu', 'io', 'memory', 'pids'];
 /** A process that was killed leaves its cgroup a moment later. */
 const deadlineMilliseconds = 10_000;
+/** At a time, so that the kernel finds something to take back. */
+const keptOfMemory = 0.9;
+const mostSteps = 50;
 
 /** Makes a cgroup of that name below the root of every hierarchy. */
 export async function makeCgroup(name: string): Promise<void> {
@@ -23,6 +26,39 @@ export async function makeCgroup(name: string): Promise<void> {
       if (everything !== '') await writeFile(join(cgroup, file), everything);
     }
   }
+}
+
+/**
+ * Lowers the memory limit of a container's cgroup until the kernel can take nothing more from it. Whatever the container
+ * asks for next, the kernel ends one of its processes. A container that starts again has its own limit.
+ */
+export async function exhaustMemory(containerID: string): Promise<void> {
+  const unified = await isUnified();
+  const [usage, limit] = unified
+    ? ['memory.current', 'memory.max']
+    : ['memory.usage_in_bytes', 'memory.limit_in_bytes'];
+  const cgroup = await cgroupNamed(unified ? root : join(root, 'memory'), containerID);
+  if (cgroup === null) throw new Error(`Expected a cgroup of container ${containerID}, found none`);
+  for (let step = 0; step < mostSteps; step++) {
+    const used = Number(await readFile(join(cgroup, usage), 'utf8').catch(() => '0'));
+    if (used === 0) return;
+    const isTaken = await writeFile(join(cgroup, limit), String(Math.floor(used * keptOfMemory))).then(
+      () => true,
+      () => false,
+    );
+    if (!isTaken) break;
+  }
+  const used = Number(await readFile(join(cgroup, usage), 'utf8').catch(() => '0'));
+  await writeFile(join(cgroup, limit), String(used)).catch(() => undefined);
+}
+
+async function cgroupNamed(directory: string, name: string): Promise<string | null> {
+  for (const one of await directoriesIn(directory)) {
+    if (one === name) return join(directory, one);
+    const found = await cgroupNamed(join(directory, one), name);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** Removes every cgroup whose name begins so, and those below. Their processes have to be gone or going. */

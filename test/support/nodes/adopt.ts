@@ -1,6 +1,7 @@
 import type { ContainerMemory, ContainerRole, ContainerState } from './container.ts';
 import type { ContainerStatus, Moment, Pod } from './objects.ts';
 import type { PodMemory } from './pod-memory.ts';
+import { resourcesOf } from './resize.ts';
 
 /**
  * The state that a starting kubelet finds of a pod of another kubelet: its containers continue, as on a real node while
@@ -34,7 +35,7 @@ function adoptContainer(
     last: status.lastState.terminated ?? null,
     restarts: status.restartCount,
     ready: container.role !== 'init' && status.ready,
-    resources: status.resources ?? null,
+    resources: status.resources === undefined ? null : resourcesOf(status),
   };
 }
 

@@ -32,6 +32,9 @@ export function nextChange(
   settings: NodesSettings,
 ): number | null {
   const { state } = container;
+  if (state.kind === 'terminated' && state.unseen && state.until !== null) {
+    return state.until + settings.pullMilliseconds;
+  }
   if (state.kind !== 'running') {
     return state.until;
   }
@@ -75,9 +78,6 @@ function advanceWaiting(
       if (fault === 'imagePull') {
         return waiting(container, 'ErrImagePull', now.monotonicMilliseconds + settings.imagePullMilliseconds);
       }
-      if (fault === 'hangs' && container.role !== 'init') {
-        return state.reason === creating ? container : waiting(container, creating, null);
-      }
       return run(container, podUid, now);
     case 'ErrImagePull':
     case 'ImagePullBackOff':
@@ -120,28 +120,22 @@ function advanceRunning(
   if (restartsAsked > container.restartsMade) {
     return end({ ...container, restartsMade: restartsAsked }, state, crashExitCode, now, settings);
   }
-  if (image !== container.image) return pulling(end(container, state, 0, now, settings), settings);
-  return restartsForResize ? end(container, state, 0, now, settings) : container;
-}
-
-/** The kubelet stops a container first and pulls its new image afterwards. */
-function pulling(container: ContainerMemory, { pullMilliseconds }: NodesSettings): ContainerMemory {
-  const { state } = container;
-  if (state.kind !== 'terminated' || state.until === null) return container;
-  return { ...container, state: { ...state, until: state.until + pullMilliseconds } };
+  return image !== container.image || restartsForResize ? restarting(container, state, 0, now, settings) : container;
 }
 
 /** The first restart is immediate; later ones back off. */
 function advanceTerminated(
-  container: ContainerMemory,
+  before: ContainerMemory,
   state: Extract<ContainerState, { kind: 'terminated' }>,
-  { fault, podUid }: ContainerInput,
+  { fault, podUid, image }: ContainerInput,
   now: Moment,
   settings: NodesSettings,
 ): ContainerMemory {
-  if (state.until === null || now.monotonicMilliseconds < state.until) {
-    return container;
+  const pull = image !== before.image ? settings.pullMilliseconds : 0;
+  if (state.until === null || now.monotonicMilliseconds < state.until + pull) {
+    return before;
   }
+  const container = { ...before, image };
   if (fault === 'dead') {
     return waiting({ ...container, last: state.how }, 'CrashLoopBackOff', null);
   }
@@ -171,6 +165,20 @@ function run(container: ContainerMemory, podUid: string, now: Moment): Container
 
 function restart(container: ContainerMemory, podUid: string, now: Moment): ContainerMemory {
   return run({ ...container, restarts: container.restarts + 1 }, podUid, now);
+}
+
+/** The kubelet ends it, pulls its image if that is another one, and starts it again, before it says anything more. */
+export function restarting(
+  container: ContainerMemory,
+  state: RunningState,
+  exitCode: number,
+  now: Moment,
+  settings: NodesSettings,
+): ContainerMemory {
+  const ended = end(container, state, exitCode, now, settings);
+  return ended.state.kind === 'terminated'
+    ? { ...ended, ready: container.ready, state: { ...ended.state, unseen: true } }
+    : ended;
 }
 
 /** It ends, and starts again after a moment unless it is an init container that has succeeded. */

@@ -9,7 +9,13 @@ export type ContainerState =
       readonly startedAt: string;
       readonly id: string;
     }
-  | { readonly kind: 'terminated'; readonly how: Terminated; readonly until: number | null };
+  | {
+      readonly kind: 'terminated';
+      readonly how: Terminated;
+      readonly until: number | null;
+      /** The kubelet has ended it, pulls and starts it again in one go: meanwhile it says that it runs. */
+      readonly unseen?: true;
+    };
 
 export type RunningState = Extract<ContainerState, { kind: 'running' }>;
 
@@ -78,11 +84,17 @@ export function isDone(container: ContainerMemory): boolean {
 /** One that is still to start takes over the image of the pod's spec, and with it a fresh back-off. */
 export function withImage(container: ContainerMemory, image: string): ContainerMemory {
   const isOver = container.role === 'init' && isDone(container);
-  return container.image === image || isRunning(container) || isOver ? container : { ...container, image, crashes: 0 };
+  const isShown = isRunning(container) || isUnseen(container);
+  return container.image === image || isShown || isOver ? container : { ...container, image, crashes: 0 };
 }
 
 export function isRunning(container: ContainerMemory): boolean {
   return container.state.kind === 'running';
+}
+
+/** It has ended, and its kubelet has not said so. */
+export function isUnseen({ state }: ContainerMemory): boolean {
+  return state.kind === 'terminated' && state.unseen === true;
 }
 
 /** The startup probe has passed; only mysqld has one. */
@@ -93,6 +105,10 @@ export function isStarted({ state }: ContainerMemory, startupMilliseconds: numbe
 /** For good: its pod is on its way out. */
 export function stopped(container: ContainerMemory, now: Moment): ContainerMemory {
   const { state } = container;
+  if (state.kind === 'terminated') {
+    const { unseen: _, ...shown } = state;
+    return { ...container, ready: false, state: shown };
+  }
   if (state.kind !== 'running') {
     return { ...container, ready: false };
   }

@@ -1,3 +1,4 @@
+import { mysqldContainer } from '../../../src/moco/names.ts';
 import { adopt } from './adopt.ts';
 import { advance, nextChange } from './advance.ts';
 import { type ContainerMemory, type ContainerRole, freshContainer, isDone, isRunning, withImage } from './container.ts';
@@ -53,13 +54,23 @@ function lastWord(memory: PodMemory, { pod, now, settings }: KubeletInput): Kube
   };
 }
 
-function observe({ pod, memory, now, faults }: KubeletInput): PodMemory {
+function observe({ pod, memory, now, faults, settings }: KubeletInput): PodMemory {
   const known = memory !== null && memory.uid === pod.metadata.uid ? memory : adopt(fresh(pod, now), pod, now);
   const terminating = pod.metadata.deletionTimestamp !== undefined;
+  const isBack = known.lostSince !== null && !faults.nodeLost;
   return {
     ...known,
+    ...(isBack ? unprobed(known, now.monotonicMilliseconds + settings.firstProbeMilliseconds) : {}),
     terminatingSince: terminating ? (known.terminatingSince ?? now.monotonicMilliseconds) : null,
     lostSince: faults.nodeLost ? (known.lostSince ?? now.monotonicMilliseconds) : null,
+  };
+}
+
+/** A kubelet that has been away knows of no probe that has passed. */
+function unprobed({ containers }: PodMemory, probedFrom: number): Pick<PodMemory, 'containers' | 'probedFrom'> {
+  return {
+    containers: containers.map((one) => (one.name === mysqldContainer ? { ...one, ready: false } : one)),
+    probedFrom,
   };
 }
 
@@ -76,6 +87,7 @@ function fresh(pod: Pod, now: Moment): PodMemory {
     stopped: false,
     lastWordAt: null,
     lostSince: null,
+    probedFrom: now.monotonicMilliseconds,
     initContainers: init.map((container) =>
       memoryOf(container, container.restartPolicy === 'Always' ? 'sidecar' : 'init'),
     ),
@@ -100,7 +112,9 @@ function move(asked: Moving): PodMemory {
   const initialized = initContainers.every(isDone);
   const startAt = memory.startAt ?? (initialized ? now.monotonicMilliseconds + settings.startMilliseconds : null);
   // Nothing is started any more in a pod that is terminating.
-  const mayStart = startAt !== null && now.monotonicMilliseconds >= startAt && memory.terminatingSince === null;
+  const isDue = startAt !== null && now.monotonicMilliseconds >= startAt && memory.terminatingSince === null;
+  // What the kubelet has begun it says once it has begun everything.
+  const mayStart = isDue && !memory.containers.some((container) => isNew(container) && hangs(container, input));
   const moved = memory.containers.map((container) => moveContainer(container, mayStart, input));
   const containers = moved.map((container) => alive(container, moved, input));
   return {
@@ -111,6 +125,9 @@ function move(asked: Moving): PodMemory {
     containers: containers.map((container) => probed(container, containers, input)),
   };
 }
+
+const isNew = ({ state, last }: ContainerMemory): boolean => state.kind === 'waiting' && last === null;
+const hangs = (container: ContainerMemory, input: Moving): boolean => faultOf(container, input) === 'hangs';
 
 function moveInitContainers(input: Moving): readonly ContainerMemory[] {
   const { memory } = input;
@@ -135,7 +152,7 @@ function moveContainer(before: ContainerMemory, mayStart: boolean, input: Moving
   return advance(
     container,
     {
-      fault: faultOf(container, input),
+      fault: faultOf({ ...container, image }, input),
       restartsAsked: faults.restarts[container.name] ?? 0,
       mayStart,
       podUid: pod.metadata.uid,
@@ -194,8 +211,12 @@ function untilNext(memory: PodMemory, input: KubeletInput): number | null {
   const ends = [...memory.initContainers, ...memory.containers]
     .filter(isRunning)
     .map(({ name }) => endAt(name, { ...input, memory }));
-  const ahead = [...moments, memory.startAt, livenessFailsAt(memory.containers, input), ...ends].filter(
-    (moment): moment is number => moment !== null && moment > now && Number.isFinite(moment),
-  );
+  const ahead = [
+    ...moments,
+    memory.startAt,
+    memory.probedFrom,
+    livenessFailsAt(memory.containers, input),
+    ...ends,
+  ].filter((moment): moment is number => moment !== null && moment > now && Number.isFinite(moment));
   return ahead.length === 0 ? null : Math.min(...ahead) - now;
 }

@@ -9,7 +9,7 @@ import type { PodWrite } from './write.ts';
  */
 export function lostNodeStep(input: KubeletInput & { readonly memory: PodMemory }): KubeletStep {
   const { pod, memory, settings, now } = input;
-  const finding = { type: 'Ready', holds: false, reason: 'NodeNotReady' };
+  const finding = { type: 'Ready', holds: false };
   const said = condition(pod, finding, memory.conditions, timestamp(now.wallMilliseconds));
   const written = JSON.stringify(said);
   const others = memory.conditions.filter(({ type }) => type !== 'Ready');

@@ -1,11 +1,9 @@
 import { expect } from 'chai';
 import { claimStep } from './claims.ts';
-import { type ContainerFault, noPodFaults, type PodFaults } from './faults.ts';
-import { kubeletStep } from './kubelet.ts';
-import type { ContainerStatus, PersistentVolumeClaim, Pod, PodCondition, PodStatus } from './objects.ts';
-import type { PodMemory } from './pod-memory.ts';
-import { defaultSettings, type NodesSettings, realEnd } from './settings.ts';
-import type { PodWrite } from './write.ts';
+import { noPodFaults } from './faults.ts';
+import type { PersistentVolumeClaim, Pod } from './objects.ts';
+import { PodStage } from './pod-stage.ts';
+import { type NodesSettings, realEnd } from './settings.ts';
 
 interface PodShape {
   readonly mysqldImage?: string;
@@ -39,134 +37,9 @@ function podOf({
   };
 }
 
-/** The API server's part for one pod, and a clock that jumps from one thing to happen to the next. */
-class Stage {
-  pod: Pod | null;
-  faults: PodFaults = noPodFaults;
-  mysqldServes = true;
-  /** Answers the kubelet's own DELETE with a refusal. */
-  refuseDelete = false;
-  readonly writes: PodWrite[] = [];
-  readonly settings: NodesSettings;
-  now = 0;
-  #memory: PodMemory | null = null;
-
+class Stage extends PodStage {
   constructor(shape: PodShape = {}, settings: Partial<NodesSettings> = {}) {
-    this.pod = podOf(shape);
-    this.settings = { ...defaultSettings, ...settings };
-  }
-
-  /** Lets everything happen that happens by `milliseconds` from now. */
-  pass(milliseconds: number): this {
-    const end = this.now + milliseconds;
-    for (;;) {
-      const wait = this.#look();
-      if (wait === null || this.now + wait > end) {
-        this.now = end;
-        return this;
-      }
-      this.now += wait;
-    }
-  }
-
-  fault(container: string, fault: ContainerFault): this {
-    this.faults = { ...this.faults, containers: { ...this.faults.containers, [container]: fault } };
-    return this;
-  }
-
-  heal(): this {
-    this.faults = noPodFaults;
-    return this;
-  }
-
-  askDeletion(graceSeconds = 300): this {
-    const pod = this.existing();
-    const deletion = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: graceSeconds };
-    this.pod = { ...pod, metadata: { ...pod.metadata, ...deletion } };
-    return this;
-  }
-
-  label(name: string): this {
-    const pod = this.existing();
-    this.pod = { ...pod, metadata: { ...pod.metadata, labels: { [name]: 'replica' } } };
-    return this;
-  }
-
-  image(container: string, image: string): this {
-    const { metadata, spec, ...rest } = this.existing();
-    const containers = spec.containers.map((one) => (one.name === container ? { ...one, image } : one));
-    const generation = (metadata.generation ?? 0) + 1;
-    this.pod = { ...rest, metadata: { ...metadata, generation }, spec: { ...spec, containers } };
-    return this;
-  }
-
-  existing(): Pod {
-    if (this.pod === null) {
-      throw new Error('Expected the pod to be there, it has been deleted');
-    }
-    return this.pod;
-  }
-
-  get status(): PodStatus {
-    return this.existing().status ?? {};
-  }
-
-  container(name: string): ContainerStatus {
-    const { containerStatuses = [], initContainerStatuses = [] } = this.status;
-    const found = [...containerStatuses, ...initContainerStatuses].find((status) => status.name === name);
-    if (found === undefined) {
-      throw new Error(`Expected a status of container ${name}, got none`);
-    }
-    return found;
-  }
-
-  condition(type: string): PodCondition | undefined {
-    return this.status.conditions?.find((condition) => condition.type === type);
-  }
-
-  #look(): number | null {
-    if (this.pod === null) {
-      return null;
-    }
-    const step = kubeletStep({
-      pod: this.pod,
-      memory: this.#memory,
-      faults: this.faults,
-      settings: this.settings,
-      now: { monotonicMilliseconds: this.now, wallMilliseconds: Date.UTC(2026, 0, 1) + this.now },
-      mysqldServes: this.mysqldServes,
-      address: '127.0.1.7',
-      nodes: ['node-a', 'node-b'],
-    });
-    for (const write of step.writes) {
-      this.writes.push(write);
-      this.#perform(write);
-    }
-    this.#memory = step.memory;
-    return step.writes.length > 0 && step.requeueAfterMilliseconds === null ? 0 : step.requeueAfterMilliseconds;
-  }
-
-  #perform(write: PodWrite): void {
-    const pod = this.existing();
-    switch (write.verb) {
-      case 'bind':
-        this.pod = { ...pod, spec: { ...pod.spec, nodeName: write.node } };
-        return;
-      case 'patchStatus': {
-        const { conditions = [] } = write.status;
-        const kept = (pod.status?.conditions ?? []).filter(
-          ({ type }) => !conditions.some((fresh) => fresh.type === type),
-        );
-        this.pod = { ...pod, status: { ...pod.status, ...write.status, conditions: [...kept, ...conditions] } };
-        return;
-      }
-      case 'delete':
-        if (write.graceSeconds === null) {
-          this.askDeletion();
-        } else if (!this.refuseDelete) {
-          this.pod = null;
-        }
-    }
+    super(podOf(shape), settings);
   }
 }
 
@@ -301,12 +174,21 @@ describe('the nodes stand-in', () => {
     const away = (seconds: number) =>
       new Stage({}, { pullMilliseconds: seconds * 1000 }).pass(minute).image('agent', 'agent:2');
 
-    it('fails while the agent is away for too long: mysqld restarts once, whatever time the agent takes', () => {
-      const stage = away(600).pass(29_000);
+    it('fails while the agent is away for too long: mysqld restarts once, after the pull', () => {
+      const stage = away(600).pass(minute);
       expect(stage.container('mysqld')).to.include({ restartCount: 0, ready: false });
-      expect(stage.pass(2000).container('mysqld')).to.include({ restartCount: 1, ready: false });
       expect(stage.pass(20 * minute).container('mysqld')).to.include({ restartCount: 1, ready: true });
       expect(stage.container('agent')).to.include({ restartCount: 1, ready: true, image: 'agent:2' });
+    });
+
+    it('fails at once where nothing is pulled: mysqld restarts while the agent is away', () => {
+      const stage = new Stage().pass(minute).image('agent', 'agent:missing').pass(29_000);
+      expect(stage.container('mysqld')).to.include({ restartCount: 0, ready: false });
+      expect(stage.pass(2000).container('mysqld')).to.include({ restartCount: 1, ready: false });
+      expect(stage.image('agent', 'agent:3').pass(minute).container('mysqld')).to.include({
+        restartCount: 1,
+        ready: true,
+      });
     });
 
     it('passes again if the agent is back in time', () => {
@@ -326,15 +208,15 @@ describe('the nodes stand-in', () => {
   });
 
   describe('an image that changes in a running pod', () => {
-    it('ends the container first, is pulled afterwards, and the container runs anew under another id', () => {
+    it('ends the container and is pulled without a word; then the container runs anew under another id', () => {
       const stage = new Stage({}, { pullMilliseconds: 10_000 }).pass(minute);
-      const before = stage.container('slow-log').containerID;
+      const before = stage.container('slow-log');
       stage.image('slow-log', 'log:2').pass(5000);
-      expect(stage.container('slow-log').state.terminated?.containerID).to.equal(before);
+      expect(stage.container('slow-log')).to.deep.equal(before);
       expect(stage.status).to.include({ observedGeneration: 4 });
       stage.pass(minute);
       expect(stage.container('slow-log')).to.include({ image: 'log:2', restartCount: 1, ready: true });
-      expect(stage.container('slow-log').containerID).not.to.equal(before);
+      expect(stage.container('slow-log').containerID).not.to.equal(before.containerID);
       expect(stage.container('mysqld')).to.include({ restartCount: 0, ready: true });
     });
 
@@ -380,10 +262,11 @@ describe('the nodes stand-in', () => {
       expect(stage.container('mysqld').restartCount).to.equal(3);
     });
 
-    it('hang before they start', () => {
+    it('hang before they start, and with them what is said of the other containers', () => {
       const stage = new Stage({ mysqldImage: 'mysql:hang' }).pass(60 * minute);
-      expect(stage.container('mysqld').state.waiting?.reason).to.equal('ContainerCreating');
-      expect(stage.container('agent').ready).to.equal(true);
+      for (const name of ['mysqld', 'agent']) {
+        expect(stage.container(name).state.waiting?.reason, name).to.equal('ContainerCreating');
+      }
       const initHangs = new Stage({ initImages: ['mysql:hang'] }).pass(60 * minute);
       expect(initHangs.container('init-0').state).to.have.property('running');
       expect(initHangs.container('mysqld').state.waiting?.reason).to.equal('PodInitializing');
@@ -502,7 +385,7 @@ describe('the nodes stand-in', () => {
       stage.faults = { ...noPodFaults, nodeLost: true };
       stage.mysqldServes = false;
       stage.pass(minute);
-      expect(stage.condition('Ready')).to.include({ status: 'False', reason: 'NodeNotReady' });
+      expect(stage.condition('Ready')).to.include({ status: 'False', reason: null });
       expect(stage.condition('ContainersReady')?.status).to.equal('True');
       expect(stage.status.containerStatuses).to.deep.equal(containerStatuses);
     });
@@ -525,11 +408,12 @@ describe('the nodes stand-in', () => {
       expect(stage.writes.filter(({ verb }) => verb === 'delete')).to.have.length(1);
     });
 
-    it('does not change the readiness of a pod when it returns', () => {
-      const stage = new Stage().pass(minute);
+    it('probes mysqld anew when it returns', () => {
+      const stage = new Stage({}, { firstProbeMilliseconds: 10_000 }).pass(minute);
       stage.faults = { ...noPodFaults, nodeLost: true };
-      stage.pass(minute).heal().pass(0);
-      expect(stage.condition('Ready')).to.include({ status: 'True', reason: null });
+      stage.pass(minute).heal().pass(9000);
+      expect(stage.condition('Ready')).to.include({ status: 'False', reason: 'ContainersNotReady' });
+      expect(stage.pass(2000).condition('Ready')).to.include({ status: 'True', reason: null });
     });
   });
 

@@ -50,7 +50,7 @@ export interface ContainerStatus {
   readonly image: string;
   readonly imageID: string;
   readonly containerID?: string;
-  readonly resources?: Resources;
+  readonly resources?: Partial<Resources>;
 }
 
 export interface PodCondition {

@@ -17,6 +17,8 @@ export interface PodMemory {
   readonly lastWordAt: number | null;
   /** Since when its node has been lost. */
   readonly lostSince: number | null;
+  /** When the first probe is made by a kubelet that has come back. */
+  readonly probedFrom: number;
   readonly initContainers: readonly ContainerMemory[];
   readonly containers: readonly ContainerMemory[];
   /** As last written. */

@@ -1,6 +1,6 @@
 import { type ContainerMemory, isDone, isRunning } from './container.ts';
 import type { ResizeFault } from './faults.ts';
-import type { ContainerStateStatus, ContainerStatus, Pod, PodCondition } from './objects.ts';
+import type { ContainerStateStatus, ContainerStatus, Pod, PodCondition, Resources } from './objects.ts';
 
 import { resizeFinding } from './resize.ts';
 
@@ -41,7 +41,7 @@ function stateOf({ state }: ContainerMemory): ContainerStateStatus {
     case 'running':
       return { running: { startedAt: state.startedAt } };
     case 'terminated':
-      return { terminated: state.how };
+      return state.unseen ? { running: { startedAt: state.how.startedAt } } : { terminated: state.how };
   }
 }
 
@@ -68,8 +68,15 @@ function containerStatus(container: ContainerMemory, started: boolean): Containe
     image: container.image,
     imageID: containerID === undefined ? '' : `stand-in://image/${container.image}`,
     ...(containerID === undefined ? {} : { containerID }),
-    ...(container.resources === null ? {} : { resources: container.resources }),
+    ...(container.resources === null || containerID === undefined
+      ? {}
+      : { resources: shownResources(container.resources) }),
   };
+}
+
+function shownResources({ limits, requests }: Resources): Partial<Resources> {
+  const isGiven = (list: Readonly<Record<string, string>>): boolean => Object.keys(list).length > 0;
+  return { ...(isGiven(limits) ? { limits } : {}), ...(isGiven(requests) ? { requests } : {}) };
 }
 
 /** Kubernetes' own order of questions: a container that has never run keeps the pod Pending. */

@@ -1,6 +1,6 @@
 import { agentContainer, mysqldContainer } from '../../../src/moco/names.ts';
-import { end } from './advance.ts';
-import { type ContainerMemory, isRunning, isStarted } from './container.ts';
+import { restarting } from './advance.ts';
+import { type ContainerMemory, isRunning, isStarted, isUnseen } from './container.ts';
 import { faultOf, type KubeletInput, type Moving } from './pod-memory.ts';
 import type { NodesSettings } from './settings.ts';
 
@@ -8,15 +8,16 @@ import type { NodesSettings } from './settings.ts';
 
 export function hasStarted(container: ContainerMemory, input: KubeletInput): boolean {
   const { settings, now } = input;
-  return isStarted(container, startupMilliseconds(container, settings), now);
+  return isUnseen(container) || isStarted(container, startupMilliseconds(container, settings), now);
 }
 
 /** The container with its readiness. One that was ready stays so while MySQL doesn't serve, until the kubelet believes it. */
 export function probed(container: ContainerMemory, all: readonly ContainerMemory[], input: Moving): ContainerMemory {
-  const { settings, now, mysqldServes } = input;
-  const runs = mayBeReady(container, all, input);
-  const serves = runs && answersReady(container, input);
-  if (serves || !runs || !container.ready || mysqldServes) return { ...container, ready: serves, failingSince: null };
+  const { settings, now } = input;
+  const runs = mayBeReady(container, input);
+  const passes = probePasses(container, all, input);
+  const serves = runs && passes && answersReady(container, input);
+  if (serves || !runs || !container.ready || passes) return { ...container, ready: serves, failingSince: null };
   const failingSince = container.failingSince ?? now.monotonicMilliseconds;
   const isBelieved = now.monotonicMilliseconds - failingSince >= settings.readinessPatienceMilliseconds;
   return { ...container, ready: !isBelieved, failingSince };
@@ -27,15 +28,19 @@ export function alive(container: ContainerMemory, all: readonly ContainerMemory[
   const due = container.name === mysqldContainer ? livenessFailsAt(all, input) : null;
   return due === null || due > input.now.monotonicMilliseconds || container.state.kind !== 'running'
     ? container
-    : end(container, container.state, 0, input.now, input.settings);
+    : restarting(container, container.state, 0, input.now, input.settings);
 }
 
-/** When mysqld's liveness probe has failed for too long; `null` if it passes, or its startup probe has not passed. */
+/**
+ * When mysqld's liveness probe has failed for too long; `null` if it passes, or its startup probe has not passed. A kubelet
+ * that pulls an image for the pod acts on it afterwards, although the agent is back then.
+ */
 export function livenessFailsAt(all: readonly ContainerMemory[], input: KubeletInput): number | null {
   const { settings } = input;
   const [mysqld, agent] = [mysqldContainer, agentContainer].map((name) => all.find((one) => one.name === name));
   if (mysqld?.state.kind !== 'running') return null;
-  const awaySince = agent === undefined || isRunning(agent) ? null : agent.endedAt;
+  const isBack = agent?.state.kind === 'running' && agent.state.since < input.now.monotonicMilliseconds;
+  const awaySince = agent === undefined || isBack || isUnseen(agent) ? null : agent.endedAt;
   const hadStarted = awaySince !== null && mysqld.state.since + settings.startupMilliseconds <= awaySince;
   return hadStarted ? awaySince + settings.livenessPatienceMilliseconds : null;
 }
@@ -49,20 +54,25 @@ export function nextProbes(container: ContainerMemory, settings: NodesSettings):
   ];
 }
 
-/** It has started, nothing keeps its probe from passing, and `agent` runs to report what MySQL does. */
-function mayBeReady(container: ContainerMemory, all: readonly ContainerMemory[], input: Moving): boolean {
-  if (!hasStarted(container, input) || faultOf(container, input) === 'notReady') return false;
+/** It has started, and nothing keeps its probe from passing. */
+function mayBeReady(container: ContainerMemory, input: Moving): boolean {
+  return hasStarted(container, input) && faultOf(container, input) !== 'notReady';
+}
+
+/** MySQL serves, and `agent` runs to say so. Other containers have no probe. */
+function probePasses(container: ContainerMemory, all: readonly ContainerMemory[], input: Moving): boolean {
   if (container.name !== mysqldContainer) return true;
   const agent = all.find(({ name }) => name === agentContainer);
-  return agent === undefined || isRunning(agent);
+  const isProbed = input.now.monotonicMilliseconds >= input.memory.probedFrom;
+  return isProbed && input.mysqldServes && (agent === undefined || isRunning(agent));
 }
 
 function answersReady(container: ContainerMemory, input: Moving): boolean {
-  const { settings, pod, mysqldServes } = input;
+  const { settings, pod } = input;
   if (container.name !== mysqldContainer) return true;
   const { labelBeforeReady } = settings;
   const labelled = labelBeforeReady === null || pod.metadata.labels?.[labelBeforeReady] !== undefined;
-  return mysqldServes && (container.ready || labelled);
+  return container.ready || labelled;
 }
 
 function startupMilliseconds(container: ContainerMemory, settings: NodesSettings): number {

@@ -15,6 +15,12 @@ export function refusedStep({ pod, memory }: KubeletInput & { readonly memory: P
     return { ...rest, writes: [{ verb: 'delete', ...target(pod), graceSeconds: 0 }] };
   }
   if (pod.status?.phase === 'Failed') return { ...rest, writes: [] };
-  const status = { phase: 'Failed', reason: 'OutOfcpu', message: 'Pod was rejected: the node has too little cpu' };
+  const observedGeneration = pod.metadata.generation;
+  const status = {
+    observedGeneration,
+    phase: 'Failed',
+    reason: 'OutOfcpu',
+    message: 'Pod was rejected: the node has too little cpu',
+  };
   return { ...rest, writes: [{ verb: 'patchStatus', ...target(pod), status }] };
 }

@@ -29,7 +29,7 @@ export function restartsForResize({ resources }: ContainerMemory, spec: Containe
   );
 }
 
-export const resourcesOf = ({ resources = {} }: Container): Resources => ({
+export const resourcesOf = ({ resources = {} }: Pick<Container, 'resources'>): Resources => ({
   limits: resources.limits ?? {},
   requests: resources.requests ?? {},
 });

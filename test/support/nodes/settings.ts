@@ -42,6 +42,8 @@ export interface NodesSettings {
    * replicas stay ready while a failover takes its time (seen).
    */
   readonly readinessPatienceMilliseconds: number;
+  /** From a kubelet's return to its first probe of mysqld, which is not ready until then. MOCO's probes: up to 10 s. */
+  readonly firstProbeMilliseconds: number;
   /** A label that mysqld's pod has to have before that container is ready for the first time; `null` for none. */
   readonly labelBeforeReady: string | null;
   readonly imageFault: (image: string, isInit: boolean) => ContainerFault | null;
@@ -72,6 +74,7 @@ export const defaultSettings: NodesSettings = {
   tolerationMilliseconds: 300_000,
   deleteRetryMilliseconds: 500,
   readinessPatienceMilliseconds: 0,
+  firstProbeMilliseconds: 100,
   labelBeforeReady: null,
   imageFault: faultOfImage,
 };
