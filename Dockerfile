@@ -1,5 +1,5 @@
 # Node and one bundle, nothing else: no shell, no package manager, no compiler.
-FROM node:24.21.0-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci

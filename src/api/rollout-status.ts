@@ -169,7 +169,7 @@ const heldFor = struct(
 );
 
 /** Fields of the current rollout and of rollouts that have ended. */
-const ofEveryRollout = {
+export const ofEveryRollout = {
   revision: revision('The revision that members are updated to.'),
   startedAt: time('When the first stale member was seen.'),
   disruptions: count('The number of pods that the controller deleted or evicted for the rollout.'),
@@ -259,22 +259,16 @@ const rollout = struct(
         mostMembers,
         'The members that somebody else had created at the revision while they were held.',
       ),
-      restoring: listBy(
-        'ordinal',
-        struct(
-          { ordinal, uid: word('The uid of the pod that was deleted. Its successor has another one.') },
-          'A member that is to come back at the revision that it had.',
-        ),
-        mostMembers,
-        'The members whose pods a step deleted so that they come back at the revision that they had, until they do.',
-      ),
       unavailableMembers: listBy(
         'ordinal',
         struct(
           {
             ordinal,
             since: time('When the step was written that took the member.'),
-            ...optional({ uid: word('The uid of the pod that it took.') }),
+            ...optional({
+              uid: word('The uid of the pod that it took. Its successor has another one.'),
+              restores: flag('Whether it took the pod so that the member comes back at the revision that it had.'),
+            }),
           },
           'A member that a step took.',
         ),
@@ -384,6 +378,14 @@ export const rolloutStatus = written(
     lastStep,
     mysqlProblem: message(
       'Why MySQL itself can not be asked, with the feature gate ReplicationFacts. Absent if it can.',
+    ),
+    openWrites: struct(
+      {
+        count: count('How many there were.'),
+        ...optional({ since: time('When the oldest of them began. Absent if there was none.') }),
+      },
+      'The writes that had been open for a second or longer when the primary was last asked, with the feature gate ReplicationFacts. ' +
+        'It is asked before a switchover. Absent once the answer is older than a minute.',
     ),
     updatesInPlace: flag(
       'Whether running pods may be changed: the feature gate InPlaceUpdate is on, and inPlace.mode is not Never. Absent if not.',

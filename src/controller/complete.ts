@@ -1,4 +1,3 @@
-import { isConflict } from '../kube/api-error.ts';
 import { object, whole } from '../moco/json.ts';
 import { projectCluster } from '../moco/projections.ts';
 import { observeLive } from './pass/observe.ts';
@@ -6,9 +5,7 @@ import type { Pass } from './pass/pass.ts';
 import { rememberSeen } from './pass/remember.ts';
 import { completionOf, differs, isDue, withCondition } from './status/complete-condition.ts';
 import type { Report } from './status/pass-report.ts';
-import type { StatusClient } from './status/status-client.ts';
-
-const mostTries = 3;
+import { mostTries, type StatusClient } from './status/status-client.ts';
 
 /**
  * Maintains condition `moco-rollout.io/RolloutComplete` of the MySQLCluster, for `kubectl wait` and GitOps tools. It is
@@ -21,8 +18,7 @@ const mostTries = 3;
  * any more, so it is not removed at once: while MOCO and Kubernetes process a change, another write would conflict with
  * theirs and delay the first member.
  *
- * Conditions are an atomic list, hence GET, change, PUT. If MOCO keeps writing in between, the reconciliation after its
- * writes continues.
+ * If MOCO keeps writing in between, the reconciliation after its writes continues.
  *
  * A cluster that a person has released has no such condition: nobody would keep it correct once this program is
  * uninstalled.
@@ -35,23 +31,13 @@ export async function complete({ completion, observation }: Report, pass: Pass<S
     return;
   }
   if (!isDue(known.cluster, completion)) return;
-  const { namespace, name } = known.cluster;
-  for (let tries = 1; ; tries++) {
-    const raw = await api.readCluster(namespace, name);
-    if (raw === null || object(raw['metadata'])['deletionTimestamp'] !== undefined) return;
+  await api.changeConditions(known.cluster, completion.complete ? mostTries : 1, async (raw, conditions) => {
+    if (object(raw['metadata'])['deletionTimestamp'] !== undefined) return null;
     const live = completion.complete ? await api.readAll(known) : null;
-    if (completion.complete && live === null) return;
+    if (completion.complete && live === null) return null;
     const judged = live === null ? completion : completionOf(rememberSeen(pass.memory, observeLive(pass, live)));
     const cluster = live?.objects.cluster ?? projectCluster(raw);
-    if (cluster === null || cluster.released || !differs(cluster, judged)) return;
-    const generation = whole(object(raw['metadata'])['generation'], 0);
-    try {
-      const status = { ...object(raw['status']), conditions: withCondition(raw, judged, generation, now) };
-      await api.replaceClusterStatus({ ...raw, status }, namespace, name);
-      return;
-    } catch (error) {
-      if (!isConflict(error)) throw error;
-      if (!completion.complete || tries === mostTries) return;
-    }
-  }
+    if (cluster === null || cluster.released || !differs(cluster, judged)) return null;
+    return withCondition(conditions, judged, whole(object(raw['metadata'])['generation'], 0), now);
+  });
 }

@@ -3,7 +3,7 @@ import type { ApiClient } from '../kube/api-client.ts';
 import { isNamespaceTerminating } from '../kube/api-error.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import { keyOf } from '../kube/store.ts';
-import { WorkQueue } from '../kube/work-queue.ts';
+import { WorkQueue, type WorkQueueOptions } from '../kube/work-queue.ts';
 import type { Log, World } from '../kube/world.ts';
 import type { StatefulSetRecord } from '../moco/records.ts';
 import type { FleetMetrics } from '../telemetry/metrics.ts';
@@ -103,17 +103,15 @@ export class Controller {
       holder,
       isLeading,
     });
-    this.#queue = new WorkQueue({
-      name: 'clusters',
-      world,
-      concurrency,
+    const queue = (name: string, workers: number, work: Pick<WorkQueueOptions, 'process' | 'onError'>): WorkQueue =>
+      new WorkQueue({ name, world, concurrency: workers, metrics: metrics.workQueues, ...work });
+    this.#queue = queue('clusters', concurrency, {
       process: (key, signal) => reconciler.reconcile(key, signal),
       onError: (key, error, retries) =>
         log[isNamespaceTerminating(error) ? 'debug' : 'warn'](
           { cluster: key, error, retries },
           'reconciliation failed and will be retried',
         ),
-      metrics: metrics.workQueues,
     });
     const sequences = new SequenceReconciler({
       stages: fleet.stages,
@@ -123,17 +121,13 @@ export class Controller {
       metrics: metrics.fleet,
       isLeading,
     });
-    this.#sequenceQueue = new WorkQueue({
-      name: 'sequences',
-      world,
-      concurrency: 1,
+    this.#sequenceQueue = queue('sequences', 1, {
       process: (name, signal) => sequences.reconcile(name, signal),
       onError: (sequence, error, retries) =>
         log.warn(
           { sequence, error, retries },
           'the status of a MySQLRolloutSequence was not written, which will be retried',
         ),
-      metrics: metrics.workQueues,
     });
     const policies = new PolicyReconciler({
       cache: this.#cache,
@@ -141,14 +135,10 @@ export class Controller {
       world,
       isLeading,
     });
-    this.#policyQueue = new WorkQueue({
-      name: 'policies',
-      world,
-      concurrency: 1,
+    this.#policyQueue = queue('policies', 1, {
       process: (_, signal) => policies.reconcile(signal),
       onError: (_, error, retries) =>
         log.warn({ error, retries }, 'the status of a MySQLRolloutPolicy was not written, which will be retried'),
-      metrics: metrics.workQueues,
     });
     this.#cache.onPolicyChange(() => this.#policyQueue.add(allPolicies));
     this.#cache.onChange((key) => this.#queue.add(key));

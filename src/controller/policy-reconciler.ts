@@ -1,16 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
+import { policyKind } from '../api/rollout-policy.ts';
 import { isConflict, isNotFound } from '../kube/api-error.ts';
+import type { RunResult } from '../kube/work-queue.ts';
 import type { World } from '../kube/world.ts';
 import { timestampOf } from '../moco/json.ts';
 import type { Cache } from './cache/cache.ts';
 import { policyStatuses } from './facts/policy-standing.ts';
-import type { Requeue } from './pass/end.ts';
 import type { StatusClient } from './status/status-client.ts';
 
 export interface PolicyContext {
   readonly cache: Cache;
   /** Its requests end with the signal. */
-  readonly apiFor: (signal: AbortSignal) => Pick<StatusClient, 'replacePolicyStatus'>;
+  readonly apiFor: (signal: AbortSignal) => Pick<StatusClient, 'replaceStatus'>;
   readonly world: Pick<World, 'wall' | 'monotonic'>;
   readonly isLeading: () => boolean;
 }
@@ -28,7 +29,7 @@ export class PolicyReconciler {
   }
 
   /** Rejects if the API server does not respond or refuses a status; the work queue retries. */
-  async reconcile(signal: AbortSignal): Promise<Requeue> {
+  async reconcile(signal: AbortSignal): Promise<RunResult> {
     const { cache, apiFor, world, isLeading } = this.#context;
     if (!isLeading()) return {};
     const inMilliseconds = this.#lastAt + intervalMilliseconds - world.monotonic();
@@ -46,7 +47,7 @@ export class PolicyReconciler {
       const status = statuses.get(policy.name);
       if (status === undefined || isDeepStrictEqual(status, policy.status)) continue;
       try {
-        await apiFor(signal).replacePolicyStatus(policy, status);
+        await apiFor(signal).replaceStatus(policyKind, policy, { status });
       } catch (error) {
         // It has changed, and its watch event follows, or its CRD is older and knows no status.
         if (!isConflict(error) && !isNotFound(error)) throw error;

@@ -1,15 +1,14 @@
-import { kindsOf } from '../core/effects.ts';
-import { isDisruptive, stepIdentity } from '../core/step.ts';
+import { isDisruptive } from '../core/step.ts';
 import { splitKey } from '../kube/store.ts';
+import type { RunResult } from '../kube/work-queue.ts';
 import { complete } from './complete.ts';
-import { adjust } from './disrupt/adjust.ts';
 import { ClusterApi } from './disrupt/cluster-client.ts';
-import { disrupt } from './disrupt/disrupt.ts';
+import { adjust, disrupt } from './disrupt/disrupt.ts';
 import { prepare, readWhole } from './disrupt/prepare.ts';
 import { tryInPlace } from './disrupt/try-in-place.ts';
+import { type Memory, newMemory } from './facts/memory.ts';
 import type { Readings } from './facts/readings.ts';
-import { type Memory, newMemory } from './memory/memory.ts';
-import { again, type End, failedBy, nothingToReport, type Requeue } from './pass/end.ts';
+import { again, type End, failedBy, identityOf, nothingToReport } from './pass/end.ts';
 import { type Observation, observeCached } from './pass/observe.ts';
 import type { Context, Pass } from './pass/pass.ts';
 import { remember, rememberPrepared, rememberRead, rememberSeen } from './pass/remember.ts';
@@ -36,7 +35,7 @@ export class Reconciler {
   }
 
   /** Rejects if the API server does not respond or refuses; the work queue retries with backoff. */
-  async reconcile(key: string, signal: AbortSignal): Promise<Requeue> {
+  async reconcile(key: string, signal: AbortSignal): Promise<RunResult> {
     const context = this.#context;
     if (!context.isLeading()) return {};
     if (context.cache.objects(key) === null) {
@@ -87,22 +86,19 @@ async function act(pass: Pass<ClusterApi>): Promise<End> {
     return failedBy(error, pass, null);
   }
   if (observed === null) return nothingToReport;
-  const { step, effects, hold, asksChecks } = observed.decision;
+  const { step, hold, asksChecks } = observed.decision;
   context.fleet.evictions.setWaiting(key, hold?.rule === 'DisruptionControllerBehind');
   if (asksChecks) context.checks.ask(key, observed.settings.checks);
   // Another reconciliation follows the answer.
   if (hold?.rule === 'CheckPending' && step.kind === 'none') return nothingToReport;
   if (step.kind === 'none') return { kind: 'nothing', report: observed };
-  const identity = stepIdentity(step, observed.objects.statefulSet?.updateRevision ?? '');
   try {
     const isInPlace = step.kind === 'updateInPlace' || step.kind === 'resizeInPlace';
     const tried = isInPlace ? await tryInPlace(observed, step, pass.api) : null;
     if (tried !== null) return { ...tried, ...again };
-    return isDisruptive(step)
-      ? await disrupt(pass, step, kindsOf(effects), identity)
-      : await adjust(pass, observed, step, identity);
+    return isDisruptive(step) ? await disrupt(pass, observed, step) : await adjust(pass, observed, step);
   } catch (error) {
-    return failedBy(error, pass, identity);
+    return failedBy(error, pass, identityOf(step, observed));
   }
 }
 
@@ -130,14 +126,8 @@ async function readBegunInPlace(pass: Pass): Promise<void> {
 async function lookClosely(pass: Pass): Promise<Observation | null> {
   const { memory, signal, api, context } = pass;
   const reads: readonly ((observed: Observation, known: Readings) => Promise<Partial<Readings> | null>)[] = [
-    async (observed, known) => {
-      const replicationDelays = await readDelaysAwaited(observed, known.replicationDelays, context, signal);
-      return replicationDelays && { replicationDelays };
-    },
-    async (observed, known) => {
-      const mysql = await readMysqlAwaited(observed, known.mysql, context, signal);
-      return mysql && { mysql };
-    },
+    (observed, known) => readDelaysAwaited(observed, known, context, signal),
+    (observed, known) => readMysqlAwaited(observed, known, context, signal),
     (observed, known) => readDetails(observed, known, api, context.world),
     (observed, known) => readComebacksAwaited(observed, known, { ...context, api }),
   ];
@@ -166,7 +156,7 @@ async function tell(observed: Observation, pass: Pass<ClusterApi>): Promise<numb
   return nextIn(told, statusIn, pass.memory);
 }
 
-function sooner({ requeueAfterMilliseconds: requeue }: Requeue, next: number | null): Requeue {
+function sooner({ requeueAfterMilliseconds: requeue }: RunResult, next: number | null): RunResult {
   const delays = [requeue, next].filter((delay) => delay !== undefined && delay !== null);
   return delays.length === 0 ? {} : { requeueAfterMilliseconds: Math.min(...delays) };
 }

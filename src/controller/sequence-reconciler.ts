@@ -1,17 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
+import { sequenceKind } from '../api/rollout-sequence.ts';
 import { isConflict, isNotFound } from '../kube/api-error.ts';
 import type { EventRecorder } from '../kube/event-recorder.ts';
+import type { RunResult } from '../kube/work-queue.ts';
 import type { World } from '../kube/world.ts';
 import type { FleetMetrics } from '../telemetry/metrics.ts';
 import type { Stages } from './fleet/sequence-stages.ts';
 import { sequenceChangesAt, sequenceEvents, sequenceNumbers, sequenceStatus } from './fleet/sequence-status.ts';
-import type { Requeue } from './pass/end.ts';
 import type { StatusClient } from './status/status-client.ts';
 
 export interface SequenceContext {
   readonly stages: Stages;
   /** Its requests end with the signal. */
-  readonly apiFor: (signal: AbortSignal) => Pick<StatusClient, 'replaceSequenceStatus'>;
+  readonly apiFor: (signal: AbortSignal) => Pick<StatusClient, 'replaceStatus'>;
   readonly world: Pick<World, 'wall' | 'monotonic'>;
   readonly recorder: Pick<EventRecorder, 'record'>;
   readonly metrics: Pick<FleetMetrics, 'setSequence'>;
@@ -35,7 +36,7 @@ export class SequenceReconciler {
   }
 
   /** Rejects if the API server does not respond or refuses the status; the work queue retries. */
-  async reconcile(name: string, signal: AbortSignal): Promise<Requeue> {
+  async reconcile(name: string, signal: AbortSignal): Promise<RunResult> {
     const { stages, apiFor, world, recorder, metrics, isLeading } = this.#context;
     if (!isLeading()) return {};
     stages.wakeConcerned(name);
@@ -62,7 +63,7 @@ export class SequenceReconciler {
     if (writeIn > 0) return { requeueAfterMilliseconds: writeIn };
     this.#writtenAt.set(name, world.monotonic());
     try {
-      await apiFor(signal).replaceSequenceStatus(record, status);
+      await apiFor(signal).replaceStatus(sequenceKind, record, { spec: record.spec, status });
     } catch (error) {
       // The watch delivers the newer sequence, or its end, and another pass follows.
       if (isConflict(error) || isNotFound(error)) return requeue;

@@ -27,7 +27,8 @@ export function othersThatAcknowledge(situation: Situation, member: Member): num
   return situation.members.filter((other) => other !== member && counts(situation, other, overdue)).length;
 }
 
-function isOverdue({ policy, deadlines }: Situation, { facts }: Member): boolean {
+/** Its mysqld has not been ready for as long as a failover may take. */
+export function isOverdue({ policy, deadlines }: Situation, { facts }: Member): boolean {
   const mysqld = mysqldOf(facts);
   return mysqld !== undefined && deadlines.reached(mysqld.notReadyForSeconds, policy.failoverGraceSeconds);
 }

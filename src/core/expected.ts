@@ -1,4 +1,5 @@
 import type { InPlaceUpdate } from './in-place-changes.ts';
+import { mysqldOf } from './member.ts';
 import { justCreated } from './on-demand-facts.ts';
 import type { ClusterFacts, ClusterSnapshot, ContainerFacts, MemberFacts, StatefulSetFacts } from './snapshot.ts';
 import type { Target } from './step.ts';
@@ -93,9 +94,7 @@ export function handedOn(snapshot: ClusterSnapshot, taken: readonly Pick<Target,
 export function moved(snapshot: ClusterSnapshot, from: readonly number[]): ClusterSnapshot | null {
   const heir = snapshot.members.find(
     (member) =>
-      !from.includes(member.ordinal) &&
-      member.terminatingForSeconds === null &&
-      member.containers.some(({ part, state }) => part === 'mysqld' && state === 'running'),
+      !from.includes(member.ordinal) && member.terminatingForSeconds === null && mysqldOf(member)?.state === 'running',
   );
   return heir ? withPrimary(snapshot, heir.ordinal) : null;
 }

@@ -23,10 +23,10 @@ export const isGoing = ({ state, facts }: Member): boolean =>
 export const isUntaken = ({ members, snapshot: { memory } }: Situation, ordinal: number): boolean =>
   memory.waiting === null ||
   memory.waiting.includes(ordinal) ||
-  // It is back as what it was, in another pod than the one that a step has deleted.
+  // It is back as what it was, in another pod than the one that a step has taken.
   members.some(
     ({ facts, updated, ordinal: own }) =>
-      own === ordinal && !updated && memory.restoring.some((one) => one.ordinal === own && one.uid !== facts.uid),
+      own === ordinal && !updated && memory.taken.some((one) => one.ordinal === own && one.uid !== facts.uid),
   );
 
 /**
@@ -46,7 +46,9 @@ export function createdWhileHeld(situation: Situation, member: Member): 'created
 /** A step has deleted its pod, so that it comes back as what it was, and there is no other pod yet. */
 export const isRestoring = ({ members, snapshot: { memory } }: Situation, ordinal: number): boolean => {
   const pod = members.find((member) => member.ordinal === ordinal);
-  return memory.restoring.some((one) => one.ordinal === ordinal && (pod === undefined || pod.facts.uid === one.uid));
+  return memory.taken.some(
+    (one) => one.restores && one.ordinal === ordinal && (pod === undefined || pod.facts.uid === one.uid),
+  );
 };
 
 export function lostMembers(situation: Situation): readonly Lost[] {

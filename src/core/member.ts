@@ -76,8 +76,7 @@ export function isParticipating(member: MemberFacts, errant: boolean, cluster: L
     member.terminatingForSeconds === null &&
     member.phase !== 'Failed' &&
     !errant &&
-    (member.containers.some((container) => container.part === 'mysqld' && container.ready) ||
-      (cluster !== null && leadsFromElsewhere(member, cluster))) &&
+    (mysqldOf(member)?.ready === true || (cluster !== null && leadsFromElsewhere(member, cluster))) &&
     !isUnreachable(member)
   );
 }
@@ -92,12 +91,8 @@ export function isParticipating(member: MemberFacts, errant: boolean, cluster: L
  * (isFailed). The label shows that MOCO has configured the member since its pod was created.
  */
 function leadsFromElsewhere(member: MemberFacts, { primaryIndex, replicatesFromElsewhere }: Leadership): boolean {
-  return (
-    replicatesFromElsewhere &&
-    member.ordinal === primaryIndex &&
-    member.role === 'primary' &&
-    member.containers.some(({ part, state, started }) => part === 'mysqld' && state === 'running' && started)
-  );
+  const leads = replicatesFromElsewhere && member.ordinal === primaryIndex && member.role === 'primary';
+  return leads && hasStarted(member);
 }
 
 /** MOCO has finished with this incarnation of the pod. */
@@ -161,13 +156,10 @@ function impairment(member: MemberFacts, deadlines: Deadlines): Evidence | null 
 function outage(member: MemberFacts, deadlines: Deadlines): Evidence | null {
   if (member.phase === 'Failed') return { kind: 'failed', reason: member.failedReason };
   // Whatever an init container that goes on as a sidecar does, a mysqld that runs may acknowledge commits.
-  if (mysqldRuns(member)) return null;
-  for (const container of member.initContainers) {
+  const mysqld = mysqldOf(member);
+  if (mysqld?.state === 'running') return null;
+  for (const container of [...member.initContainers, ...(mysqld ? [mysqld] : [])]) {
     const stopped = stoppedContainer(container);
-    if (stopped !== null) return stopped;
-  }
-  for (const container of member.containers) {
-    const stopped = container.part === 'mysqld' ? stoppedContainer(container) : null;
     if (stopped !== null) return stopped;
   }
   if (member.unschedulable !== null) return { kind: 'unschedulable', message: member.unschedulable };
@@ -201,8 +193,14 @@ function stoppedContainer(container: ContainerFacts): Evidence | null {
     : null;
 }
 
-export const mysqldOf = ({ containers }: MemberFacts): ContainerFacts | undefined =>
-  containers.find(({ part }) => part === 'mysqld');
+export const mysqldOf = <One extends Pick<ContainerFacts, 'part'>>(pod: { readonly containers: readonly One[] }) =>
+  pod.containers.find(({ part }) => part === 'mysqld');
+
+/** mysqld runs, and its startup probe has passed. */
+function hasStarted(member: MemberFacts): boolean {
+  const mysqld = mysqldOf(member);
+  return mysqld?.state === 'running' && mysqld.started;
+}
 
 /**
  * mysqld has never run in this pod, and is not about to: its data are as its predecessor left them. An init container
@@ -210,18 +208,13 @@ export const mysqldOf = ({ containers }: MemberFacts): ContainerFacts | undefine
  * waiting may have been started since the kubelet reported it.
  */
 export function hasNeverStarted(member: MemberFacts): boolean {
-  const { phase, containers, initContainers, unschedulable } = member;
+  const { phase, initContainers, unschedulable } = member;
   if (phase !== 'Pending' && phase !== 'Running') return false;
-  if (containers.some(({ restarts, state, part }) => part === 'mysqld' && (restarts > 0 || state !== 'waiting')))
-    return false;
-  const isPreparing = initContainers.some(({ state, reason }) => state !== 'terminated' || reason !== 'Completed');
   const mysqld = mysqldOf(member);
   if (mysqld === undefined) return phase === 'Pending';
+  if (mysqld.restarts > 0 || mysqld.state !== 'waiting') return false;
+  const isPreparing = initContainers.some(({ state, reason }) => state !== 'terminated' || reason !== 'Completed');
   return isPreparing || unschedulable !== null || stoppedContainer(mysqld) !== null;
-}
-
-function mysqldRuns(member: MemberFacts): boolean {
-  return member.containers.some((container) => container.part === 'mysqld' && container.state === 'running');
 }
 
 /**
@@ -259,7 +252,5 @@ export function canAcknowledge(
 ): boolean {
   if (state === 'terminating' || state === 'unreachable' || errant || crashLoops) return false;
   if (updated) return state === 'participating' || state === 'impaired';
-  return member.containers.some(
-    (container) => container.part === 'mysqld' && container.state === 'running' && container.started,
-  );
+  return hasStarted(member);
 }

@@ -318,6 +318,13 @@ export interface RecentRevision {
   readonly completed: boolean;
 }
 
+export interface TakenPod {
+  readonly ordinal: number;
+  readonly uid: string;
+  /** So that its member comes back at the revision that it had. */
+  readonly restores: boolean;
+}
+
 /** What the current objects do not show. Kept in the status of the MySQLRollout. */
 export interface RolloutMemory {
   /** A member at the update revision has participated for minReadySeconds. */
@@ -330,8 +337,8 @@ export interface RolloutMemory {
   readonly waiting: readonly number[] | null;
   /** The revision that most members had when the rollout began, or `null`. */
   readonly from: string | null;
-  /** Members whose pod a step has deleted so that they come back at the revision that they had, and that pod. */
-  readonly restoring: readonly { readonly ordinal: number; readonly uid: string }[];
+  /** The pods that steps have taken whose members do not work at the update revision yet. */
+  readonly taken: readonly TakenPod[];
   /** Members that came up at the update revision without a step of ours. */
   readonly updatedOutOfBand: readonly number[];
   /** Those of them that were held then, and whether their mysqld has started since, in whichever pod. */

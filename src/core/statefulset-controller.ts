@@ -1,4 +1,4 @@
-import { somebodyLeads } from './acknowledging.ts';
+import { isOverdue, somebodyLeads } from './acknowledging.ts';
 import { isRecovering } from './recovering.ts';
 import type { Member, Situation } from './situation.ts';
 
@@ -26,12 +26,8 @@ export function comesUpUpdated({ snapshot }: Situation): boolean {
  * a failover may be waiting for it.
  */
 export function doesNotWork(situation: Situation, member: Member): boolean {
-  const { policy, deadlines } = situation;
-  const { state, facts } = member;
+  const { state } = member;
   if (state !== 'running') return state === 'down';
   if (isRecovering(situation, member) || !somebodyLeads(situation, [member])) return false;
-  return facts.containers.some(
-    ({ part, notReadyForSeconds }) =>
-      part === 'mysqld' && deadlines.reached(notReadyForSeconds, policy.failoverGraceSeconds),
-  );
+  return isOverdue(situation, member);
 }

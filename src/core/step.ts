@@ -137,31 +137,29 @@ interface UndemoteReasonEntry {
   readonly because: string;
 }
 
-const undemoteReason = (entry: UndemoteReasonEntry): UndemoteReasonEntry => entry;
-
 /** Why a demotion that this controller has set is taken back. A hold is a reason as well, by its name. */
 export const undemoteReasons = {
-  MarkWithoutDemote: undemoteReason({
+  MarkWithoutDemote: {
     when: 'the pod has the mark without `demote`, unless it is the only pod that is still due, for that revision: then the mark goes with the pod when it is evicted',
     because: 'the annotation itself is gone',
-  }),
-  NoLongerPrimary: undemoteReason({
+  },
+  NoLongerPrimary: {
     when: 'the pod is not primary, and MOCO is not about to remove the annotation itself',
     because: 'it is no longer primary',
-  }),
-  NotDue: undemoteReason({
+  },
+  NotDue: {
     when: 'the pod is not due, or not for that revision',
     because: 'it is not due for that revision',
-  }),
-  OthersDue: undemoteReason({ when: 'another member is due', because: 'another member is due before it' }),
-  StrategyChanged: undemoteReason({
+  },
+  OthersDue: { when: 'another member is due', because: 'another member is due before it' },
+  StrategyChanged: {
     when: "moco-rollout may no longer delete the cluster's pods",
     because: 'the update strategy has changed',
-  }),
-  TimedOut: undemoteReason({
+  },
+  TimedOut: {
     when: 'the annotation has been there for `switchoverTimeoutSeconds`',
     because: 'the switchover timed out',
-  }),
-};
+  },
+} satisfies Readonly<Record<string, UndemoteReasonEntry>>;
 
 export type UndemoteReason = keyof typeof undemoteReasons;

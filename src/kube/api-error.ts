@@ -14,7 +14,6 @@ export interface ApiErrorOptions {
   readonly message: string;
   readonly causes?: readonly ApiErrorCause[];
   readonly retryAfterSeconds?: number | null;
-  readonly details?: unknown;
   readonly cause?: unknown;
 }
 
@@ -47,16 +46,13 @@ export class ApiError extends Error {
   readonly causes: readonly ApiErrorCause[];
   /** When the server asked to be called again, in seconds from its answer; `null` where it didn't say. */
   readonly retryAfterSeconds: number | null;
-  /** The Status's `details` as they came. */
-  readonly details?: unknown;
 
-  constructor({ status, reason, message, causes = [], retryAfterSeconds = null, details, cause }: ApiErrorOptions) {
+  constructor({ status, reason, message, causes = [], retryAfterSeconds = null, cause }: ApiErrorOptions) {
     super(message, cause === undefined ? undefined : { cause });
     this.status = status;
     this.reason = reason;
     this.causes = causes;
     this.retryAfterSeconds = retryAfterSeconds;
-    this.details = details;
   }
 }
 
@@ -142,7 +138,6 @@ function errorOfStatus(
     message: `${what}: ${status} ${reason}${message === '' ? '' : `: ${message}`}`,
     causes: causesOf(details?.['causes']),
     retryAfterSeconds: seconds(headers['retry-after']) ?? seconds(details?.['retryAfterSeconds']),
-    details,
   });
 }
 

@@ -18,51 +18,42 @@ const unauthorized = 401;
 /** Defined by the World. */
 const noTimeLimits = { headersTimeout: 0, bodyTimeout: 0 };
 
-/** A way to one API server. */
-export interface Connection {
-  /** Its address. */
-  readonly server: string;
-  /** The namespace of the context. */
-  readonly namespace: string;
-  readonly exchange: Exchange;
-  /** Aborts everything in progress. */
-  close(): Promise<void>;
-}
-
-/**
- * Opens no connection yet. Throws `ConfigurationError` if the configuration does not say where to connect, or as whom.
- */
-export function connect(choice: KubeconfigChoice): Connection {
-  return new PooledConnection(() => Kubeconfig.load(choice));
-}
-
 interface Pools {
   readonly options: DispatcherOptions;
   readonly watch: Dispatcher;
   readonly call: Dispatcher;
 }
 
-class PooledConnection implements Connection {
+/**
+ * Opens no connection yet. Throws `ConfigurationError` if the configuration does not say where to connect, or as whom.
+ */
+export const connect = (choice: KubeconfigChoice): Connection => new Connection(choice);
+
+/** A way to one API server. */
+export class Connection {
   readonly exchange: Exchange = (request) => this.#exchange(request);
-  readonly #load: () => Kubeconfig;
+  readonly #choice: KubeconfigChoice;
   readonly #retired = new Set<Dispatcher>();
   #kubeconfig: Kubeconfig;
   #pools: Pools | null = null;
   #closed = false;
 
-  constructor(load: () => Kubeconfig) {
-    this.#load = load;
-    this.#kubeconfig = load();
+  constructor(choice: KubeconfigChoice) {
+    this.#choice = choice;
+    this.#kubeconfig = Kubeconfig.load(choice);
   }
 
+  /** Its address. */
   get server(): string {
     return this.#kubeconfig.server;
   }
 
+  /** The namespace of the context. */
   get namespace(): string {
     return this.#kubeconfig.namespace;
   }
 
+  /** Aborts everything in progress. */
   async close(): Promise<void> {
     this.#closed = true;
     const open = new Set([...this.#retired, ...(this.#pools ? [this.#pools.watch, this.#pools.call] : [])]);
@@ -85,7 +76,7 @@ class PooledConnection implements Connection {
   /** Reads everything again: the token may have been rotated, the kubeconfig rewritten. `null` where that fails. */
   async #renew(refused: Kubeconfig): Promise<Credentials | null> {
     try {
-      if (this.#kubeconfig === refused) this.#kubeconfig = this.#load();
+      if (this.#kubeconfig === refused) this.#kubeconfig = Kubeconfig.load(this.#choice);
       return await this.#kubeconfig.credentials();
     } catch {
       return null;

@@ -9,8 +9,6 @@ export interface ObjectReference {
   readonly namespace?: string;
   readonly name: string;
   readonly uid?: string;
-  readonly resourceVersion?: string;
-  readonly fieldPath?: string;
 }
 
 /** Something that happened. */
@@ -87,9 +85,12 @@ export function seriesPatch({ count, lastWallMilliseconds }: Series): object {
   return count < 2 ? {} : { series: { count, lastObservedTime: new V1MicroTime(lastWallMilliseconds).toISOString() } };
 }
 
-function identityOf({ kind, namespace, name, uid, fieldPath }: ObjectReference): readonly (string | undefined)[] {
-  return [kind, namespace, name, uid, fieldPath];
-}
+const identityOf = ({ kind, namespace, name, uid }: ObjectReference): readonly (string | undefined)[] => [
+  kind,
+  namespace,
+  name,
+  uid,
+];
 
 /** Cut to the API server's limit, in whole characters. */
 function cut(note: string): string {

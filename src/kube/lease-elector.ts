@@ -5,9 +5,6 @@ import { heldBy, heldByNobody, holderOf, type Lease, parseLease } from './lease.
 import { apiVersion, leases, path } from './resource.ts';
 import type { Log, World } from './world.ts';
 
-const defaultLeaseDurationMilliseconds = 15_000;
-const defaultRenewDeadlineMilliseconds = 10_000;
-const defaultRetryPeriodMilliseconds = 2_000;
 /** Candidates wait up to so much longer than the retry period, so that they don't all ask at once. */
 const jitter = 1.2;
 
@@ -19,10 +16,11 @@ export interface LeaseElectorOptions {
   /** Unique for each process that ever runs. */
   readonly identity: string;
   /** How long other candidates wait for an unrenewed lease. */
-  readonly leaseDurationMilliseconds?: number;
+  readonly leaseDurationMilliseconds: number;
   /** How long the leader keeps leading without a renewal: shorter, by more than clocks can drift apart. */
-  readonly renewDeadlineMilliseconds?: number;
-  readonly retryPeriodMilliseconds?: number;
+  readonly renewDeadlineMilliseconds: number;
+  /** Several times shorter than that. */
+  readonly retryPeriodMilliseconds: number;
   /** Of the lease while this process holds it, and until another one does. */
   readonly annotations?: Readonly<Record<string, string>> | null;
   readonly log: Log;
@@ -42,7 +40,7 @@ interface Observed {
  * is lost, `run` ends and the process is expected to.
  */
 export class LeaseElector {
-  readonly #options: Required<LeaseElectorOptions>;
+  readonly #options: LeaseElectorOptions;
   readonly #stop = new AbortController();
   #observed: Observed | null = null;
   #leading = false;
@@ -52,24 +50,7 @@ export class LeaseElector {
   #running: Promise<void> | null = null;
 
   constructor(options: LeaseElectorOptions) {
-    this.#options = {
-      leaseDurationMilliseconds: defaultLeaseDurationMilliseconds,
-      renewDeadlineMilliseconds: defaultRenewDeadlineMilliseconds,
-      retryPeriodMilliseconds: defaultRetryPeriodMilliseconds,
-      annotations: null,
-      ...options,
-    };
-    const { leaseDurationMilliseconds, renewDeadlineMilliseconds, retryPeriodMilliseconds } = this.#options;
-    if (!(leaseDurationMilliseconds > renewDeadlineMilliseconds)) {
-      throw new TypeError(
-        `Expected \`leaseDurationMilliseconds\` to be above \`renewDeadlineMilliseconds\`, got ${leaseDurationMilliseconds} and ${renewDeadlineMilliseconds}`,
-      );
-    }
-    if (!(renewDeadlineMilliseconds > retryPeriodMilliseconds * jitter && retryPeriodMilliseconds > 0)) {
-      throw new TypeError(
-        `Expected \`renewDeadlineMilliseconds\` to be above ${jitter} times \`retryPeriodMilliseconds\`, got ${renewDeadlineMilliseconds} and ${retryPeriodMilliseconds}`,
-      );
-    }
+    this.#options = options;
   }
 
   /**
@@ -168,7 +149,7 @@ export class LeaseElector {
 
   /** Acquires the lease if it is free, renews it if it is held. Resolves to whether it is held now. */
   async #try(signal: AbortSignal): Promise<boolean> {
-    const { world, identity, leaseDurationMilliseconds, annotations, log } = this.#options;
+    const { world, identity, leaseDurationMilliseconds, annotations = null, log } = this.#options;
     const startMilliseconds = world.monotonic();
     try {
       const mine = this.#observed && holderOf(this.#observed.lease) === identity;

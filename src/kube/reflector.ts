@@ -31,7 +31,6 @@ const fromTheList = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderTh
 /** Observes a reflector, for metrics. */
 export interface ReflectorObserver {
   listed?(objects: number, seconds: number): void;
-  watchEnded?(seconds: number, events: number): void;
   failed?(error: unknown): void;
   /** An object, a list or an event that could not be decoded and was skipped. */
   ignored?(reason: DecodeFailureReason): void;
@@ -253,7 +252,7 @@ export class Reflector<R extends Stored> {
    * streamed list; until its end the store stays as it is.
    */
   async #watch(resourceVersion: string | null, signal: AbortSignal): Promise<number> {
-    const { client, world, path, query, observer } = this.#options;
+    const { client, world, path, query } = this.#options;
     const timeoutSeconds = Math.round(
       shortestWatchSeconds + world.random() * (longestWatchSeconds - shortestWatchSeconds),
     );
@@ -285,9 +284,7 @@ export class Reflector<R extends Stored> {
       });
     } finally {
       silence.end();
-      const milliseconds = world.monotonic() - start;
-      this.#wentWell = listing === null && milliseconds >= goodWatchMilliseconds;
-      observer?.watchEnded?.(milliseconds / 1000, events);
+      this.#wentWell = listing === null && world.monotonic() - start >= goodWatchMilliseconds;
     }
   }
 

@@ -68,10 +68,6 @@ export const mutatingAdmissionPolicyBindings = admission(
   'mutatingadmissionpolicybindings',
   'MutatingAdmissionPolicyBinding',
 );
-export const validatingAdmissionPolicyBindings = admission(
-  'validatingadmissionpolicybindings',
-  'ValidatingAdmissionPolicyBinding',
-);
 export const customResourceDefinitions: ResourceKind = kind(
   'apiextensions.k8s.io',
   'v1',

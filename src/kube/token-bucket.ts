@@ -62,11 +62,6 @@ export class TokenBucket {
     this.#countedAt = world.monotonic();
   }
 
-  /** The number of waiting calls. */
-  get waiting(): number {
-    return this.#waiting.reduce((sum, { size }) => sum + size, 0);
-  }
-
   /**
    * Resolves to `true` once the call may go, or to `false` when the signal is aborted before. With `tokens`, that many
    * calls may go at once. More of them than the burst go when the bucket is full, and those after them wait for it.

@@ -9,7 +9,7 @@ const crowd = 16;
 /** How long aborted runs may take to end. */
 const abortGraceMilliseconds = 1_000;
 
-/** What a run of a key returns. */
+/** When the key is to be processed again even if nothing changes. */
 export interface RunResult {
   readonly requeueAfterMilliseconds?: number;
 }
@@ -99,11 +99,6 @@ export class WorkQueue {
       this.add(key);
     });
     this.#planned.set(key, { dueMilliseconds, cancel });
-  }
-
-  /** The next failure of the key counts as its first. Delayed adds stay. */
-  forget(key: string): void {
-    this.#failures.delete(key);
   }
 
   /** Starts the workers. Keys added before wait until then. */

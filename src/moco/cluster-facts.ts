@@ -1,5 +1,5 @@
 import type { InPlaceUpdate } from '../core/in-place-changes.ts';
-import { isParticipating, isSettled } from '../core/member.ts';
+import { isParticipating, isSettled, mysqldOf } from '../core/member.ts';
 import type { BackupJobFacts, ClusterFacts, ContainerFacts, MemberFacts, StatefulSetFacts } from '../core/snapshot.ts';
 import type { Ages } from './ages.ts';
 import { restartInPlace } from './in-place/restart.ts';
@@ -17,26 +17,25 @@ export interface ObjectFacts {
   readonly backupsUnreadable: string | null;
 }
 
-/** The status records the demotion, which may be older than the first observation of its pod. */
-export interface DemotionMemory {
-  /** When this controller requested the demotion in progress, or `null`. */
-  readonly demotionAskedAt: string | null;
-}
-
 /** What was read about whether a member can come back. */
 export type ComebackFacts = Pick<MemberFacts, 'comeback' | 'nodeLeaves'>;
 
-/** Call within `ages.observe`. */
+/**
+ * Call within `ages.observe`.
+ *
+ * @param demotionAskedAt when this controller requested the demotion in progress, which may be earlier than the first
+ * observation of its pod; `null` without one
+ */
 export function objectFacts(
   objects: ClusterObjects,
   ages: Ages,
-  memory: DemotionMemory,
+  demotionAskedAt: string | null,
   inPlace: (pod: PodRecord) => InPlaceUpdate | null = () => null,
   comeback: (pod: PodRecord) => ComebackFacts = () => ({ comeback: null, nodeLeaves: false }),
 ): ObjectFacts {
   const { cluster, statefulSet, jobs, jobsUnreadable } = objects;
   const pods = objects.pods.toSorted((a, b) => a.ordinal - b.ordinal);
-  const members = pods.map((pod) => memberFacts(pod, objects, ages, memory, inPlace(pod), comeback(pod)));
+  const members = pods.map((pod) => memberFacts(pod, objects, ages, demotionAskedAt, inPlace(pod), comeback(pod)));
   return {
     cluster: {
       ...cluster,
@@ -61,7 +60,7 @@ function memberFacts(
   pod: PodRecord,
   { cluster, statefulSet }: Pick<ClusterObjects, 'cluster' | 'statefulSet'>,
   ages: Ages,
-  memory: DemotionMemory,
+  demotionAskedAt: string | null,
   inPlace: InPlaceUpdate | null,
   comeback: ComebackFacts,
 ): MemberFacts {
@@ -77,7 +76,7 @@ function memberFacts(
     mysqldStartedForSeconds: started(pod, ages),
     participatingForSeconds: null,
     revisionForSeconds: revised(pod, ages),
-    demoteForSeconds: demoted(pod, ages, memory),
+    demoteForSeconds: demoted(pod, ages, demotionAskedAt),
     inPlace,
     restartInPlace: restartInPlace(pod, ages),
     ...comeback,
@@ -85,9 +84,9 @@ function memberFacts(
   return { ...facts, participatingForSeconds: participating(pod, facts, cluster, ages) };
 }
 
-function demoted(pod: PodRecord, ages: Ages, memory: DemotionMemory): number {
+function demoted(pod: PodRecord, ages: Ages, askedAt: string | null): number {
   const value = pod.demote ? `for ${pod.demotedFor ?? 'somebody else'}` : 'no';
-  const seconds = ages.since(pod, 'demote', value, milliseconds(memory.demotionAskedAt));
+  const seconds = ages.since(pod, 'demote', value, milliseconds(askedAt));
   return pod.demote ? seconds : 0;
 }
 
@@ -214,9 +213,6 @@ function primarySettled(
   const seconds = ages.since(pod, 'settled as primary', is ? restartsOf(pod) : 'no', readySince(pod));
   return is ? seconds : null;
 }
-
-const mysqldOf = ({ containers }: PodRecord): ContainerRecord | undefined =>
-  containers.find(({ part }) => part === 'mysqld');
 
 const restartsOf = (pod: PodRecord): string => `after ${mysqldOf(pod)?.restarts ?? 0}`;
 

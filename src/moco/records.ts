@@ -1,5 +1,12 @@
 import type { Quantities } from '../core/in-place-changes.ts';
-import type { BudgetFacts, ContainerFacts, MemberFacts, StatefulSetFacts } from '../core/snapshot.ts';
+import type {
+  BackupJobFacts,
+  BudgetFacts,
+  ClusterFacts,
+  ContainerFacts,
+  MemberFacts,
+  StatefulSetFacts,
+} from '../core/snapshot.ts';
 
 // The fields of an object that the cache keeps: those that a decision reads. A raw pod is a hundred times larger.
 
@@ -14,24 +21,10 @@ interface ObjectRecord {
 }
 
 /** A MySQLCluster. */
-export interface ClusterRecord extends ObjectRecord {
+export interface ClusterRecord
+  extends ObjectRecord,
+    Omit<ClusterFacts, 'primaryUnavailableForSeconds' | 'primarySettledForSeconds'> {
   readonly labels: Labels;
-  readonly generation: number;
-  readonly deleting: boolean;
-  readonly replicas: number;
-  readonly offline: boolean;
-  readonly primaryIndex: number;
-  readonly syncedReplicas: number;
-  readonly errantOrdinals: readonly number[];
-  readonly reconciledGeneration: number;
-  readonly succeededGeneration: number | null;
-  readonly initialized: boolean;
-  readonly available: boolean;
-  readonly healthy: boolean;
-  readonly reconciliationStopped: boolean;
-  readonly clusteringStopped: boolean;
-  readonly forcedRollingUpdate: boolean;
-  readonly replicatesFromElsewhere: boolean;
   /** `spec.backupPolicyName` is set: MOCO keeps a CronJob, from which people create Jobs as well. */
   readonly hasBackupPolicy: boolean;
   /** A user has released it. */
@@ -44,22 +37,12 @@ export interface ClusterRecord extends ObjectRecord {
   } | null;
 }
 
-export interface StatefulSetRecord extends ObjectRecord {
+export interface StatefulSetRecord extends ObjectRecord, StatefulSetFacts {
   /** The MySQLCluster it belongs to. */
   readonly clusterName: string;
   readonly generation: number;
   /** The field managers of its newest writes. */
   readonly managers: readonly string[];
-  readonly deleting: boolean;
-  readonly observed: boolean;
-  readonly replicas: number;
-  readonly currentRevision: string;
-  readonly updateRevision: string;
-  readonly strategy: 'OnDelete' | 'RollingUpdate';
-  readonly partition: number | null;
-  readonly labelled: boolean;
-  readonly newPods: StatefulSetFacts['newPods'];
-  readonly forcedRollingUpdate: boolean;
 }
 
 /** A container, with the times that its ages are counted from if this program has not observed the changes. */
@@ -163,10 +146,8 @@ export interface BudgetRecord extends ObjectRecord, Omit<BudgetFacts, 'awaiting'
 }
 
 /** A Job of a backup or a restore that is active: whoever created it, its pod runs or will. */
-export interface JobRecord extends ObjectRecord {
+export interface JobRecord extends ObjectRecord, Omit<BackupJobFacts, 'activeForSeconds'> {
   readonly clusterName: string;
-  /** It is the Job by which MOCO restores the cluster. */
-  readonly restores: boolean;
   /** When it started, or was created if it has not. */
   readonly startedAt: string;
 }

@@ -63,6 +63,9 @@ const cluster: readonly object[] = [
   },
 ];
 
+/** Nobody makes the pods of a Deployment here. */
+const unawaited = (command: string): string => filledIn(command).replace(' --wait', '');
+
 const readTest = (name: string): Promise<string> => readFile(join(root, 'test/cluster', name), 'utf8');
 
 /**
@@ -98,10 +101,10 @@ describe('the commands in the documents', function () {
 
   it('of README.md install moco-rollout, adopt one cluster and wait for its rollout', async () => {
     const [, install = '', ...others] = await commandsUnder('Install', '../README.md');
-    await shell(filledIn(install));
+    await shell(unawaited(install));
     await apply(...cluster);
     await patchStatus();
-    for (const command of others) await shell(filledIn(command));
+    for (const command of others) await shell(unawaited(command));
     const path = 'jsonpath={.items[*].spec.strategy} {.items[*].metadata.name}';
     expect(await shell(`kubectl get mysqlrollouts -o '${path}'`)).to.equal('OnDelete test');
     const args = 'kubectl get deployment moco-rollout-controller -n moco-rollout-system -o jsonpath={..args}';
@@ -114,7 +117,7 @@ describe('the commands in the documents', function () {
     const adopt = await commandsUnder('Adopt one cluster', 'getting-started.md');
     // Everything that a reader has to run until a first cluster is adopted.
     expect(1 + install.length + adopt.length).to.be.at.most(6);
-    for (const command of install) await shell(filledIn(command));
+    for (const command of install) await shell(unawaited(command));
     await shell(
       `kubectl patch mysqlrollout test --subresource=status --type=merge --patch='{"status":{"strategy":"OnDelete"}}'`,
     );

@@ -31,6 +31,7 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
   observedClusterGeneration: 2,
   phase: 'Progressing',
   strategy: 'OnDelete',
+  openWrites: { count: 2, since: '2026-01-02T03:04:05Z' },
   mysqlProblem: 'the controller may not read the Secret default/moco-test',
   updateRevision: 'moco-test-7966559688',
   currentRevision: 'moco-test-5897fd84f8',
@@ -102,9 +103,8 @@ const wholeStatus: Required<RolloutStatus> & { rollout: Required<RolloutProgress
     resizedInPlace: [0],
     primaryInPlace: [0],
     mysqldRestarted: [1],
-    restoring: [{ ordinal: 1, uid: 'uid' }],
     createdWhileHeld: [{ ordinal: 2, started: true }],
-    unavailableMembers: [{ ordinal: 1, since: at, uid: 'u' }],
+    unavailableMembers: [{ ordinal: 1, since: at, uid: 'u', restores: true }],
     memberDurations: [{ ordinal: 2, seconds: 41 }],
     switchoverSeconds: 3,
     heldFor: [{ rule: 'BackupRunning', seconds: 600 }],
@@ -313,11 +313,15 @@ describe('the API server and MySQLRollout', function () {
     ],
     'a time zone that does not exist': [
       { maintenanceWindows: [maintenanceWindow({ timeZone: 'Asia/Tokio' })] },
-      /maintenanceWindows\[0\]\.timeZone.*Asia\/Tokio/,
+      /timeZone: Invalid value: "string": unknown time zone Asia\/Tokio evaluating rule: expected the name of a time zone of the IANA database, such as "Asia\/Tokyo"/,
+    ],
+    'what can be no time zone': [
+      { maintenanceWindows: [maintenanceWindow({ timeZone: 'Asia Tokyo' })] },
+      /timeZone: Invalid value: "Asia Tokyo": expected the name of a time zone/,
     ],
     'the time zone of whoever reads it': [
       { maintenanceWindows: [maintenanceWindow({ timeZone: 'Local' })] },
-      /maintenanceWindows\[0\]\.timeZone.*must be the name of a time zone/,
+      /maintenanceWindows\[0\]\.timeZone: Invalid value: "Local": expected the name of a time zone/,
     ],
     'a duration without a unit': [
       { maintenanceWindows: [maintenanceWindow({ duration: '240' })] },

@@ -73,12 +73,13 @@ describe('an installation', function () {
     await helm?.close();
   });
 
-  it('by Helm rolls out, and is uninstalled by values only', async () => {
+  it('by Helm adopts a cluster, and is uninstalled by values only', async () => {
     await install(await helm.render(system, ...withPolicies, ...values(gateOn, ...flags)));
     await controller.start();
     await controller.isReady();
     const cluster = new RolloutCluster(stage, history, 'shop');
-    await rollsOut(cluster, () => cluster.create({}));
+    await cluster.create({ replicas: 1 });
+    await cluster.isTaken();
     expect(await controller.metric('moco_rollout_ondelete_statefulsets')).to.deep.equal([1, 1]);
     await controller.stop();
     await install(await helm.render(system, ...withPolicies, ...values(...flags)));

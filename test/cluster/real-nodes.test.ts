@@ -126,7 +126,7 @@ describe('on real nodes', function () {
 
   it('the commands of README install it and adopt a cluster', async () => {
     for (const command of commands) await shell(command);
-    // Nothing is stale: the last command may return before the cluster is adopted.
+    // MOCO may have rolled the change out before the cluster was adopted.
     await shell(
       "kubectl wait statefulset/moco-test --for=jsonpath='{.spec.updateStrategy.type}'=OnDelete --timeout=60s",
     );

@@ -26,7 +26,10 @@ const ownPartitionDriver = ['partitionDriver=own', 'certificate.certManager=fals
 
 const commandsOf = (heading: string): Promise<readonly string[]> => commandsUnder(heading, 'uninstalling.md');
 
-/** No controller and no kubelet run here: a webhook that is registered never answers, and a Job's pod is played. */
+/**
+ * No controller and no kubelet run here: a webhook that is registered never answers, and a Job's pod is played. The plain
+ * `helm uninstall` is part of real-nodes.test.ts.
+ */
 describe('uninstalling', function () {
   this.timeout(testDeadlineMilliseconds);
   let controlPlane: ControlPlane;
@@ -48,18 +51,6 @@ describe('uninstalling', function () {
   after(async () => {
     await controlPlane?.stop();
     await helm?.close();
-  });
-
-  it('releases clusters, whether or not a controller runs, and leaves the CRDs', async () => {
-    const [uninstall = ''] = await commandsOf('With Helm');
-    await inTurn([uninstall], () => playJob([]));
-    await isBack();
-    expect(await installed()).to.equal(false);
-    expect(await left('mutatingadmissionpolicy,mutatingadmissionpolicybinding,mutatingwebhookconfiguration')).to.equal(
-      '',
-    );
-    const { out } = await cli(controlPlane.adminKubeconfig, ['release', '--all', '-A']);
-    expect(out, 'the CRDs are kept, and the marker with them').to.contain('nothing to release');
   });
 
   it('removes nothing if it cannot release, and does after the documented commands', async () => {

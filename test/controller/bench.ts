@@ -6,7 +6,6 @@ import { Checks } from '../../src/controller/cache/check-answers.ts';
 import { wholeRecord } from '../../src/controller/facts/rollout-record.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../src/controller/fleet/follow-fleet.ts';
-import type { Requeue } from '../../src/controller/pass/end.ts';
 import { RecentNodes } from '../../src/controller/reads/read-node.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
@@ -14,6 +13,7 @@ import { ApiClient } from '../../src/kube/api-client.ts';
 import type { Occurrence } from '../../src/kube/event-recorder.ts';
 import { jobs, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
 import { keyOf, type Store, type Stored } from '../../src/kube/store.ts';
+import type { RunResult } from '../../src/kube/work-queue.ts';
 import { timestampOf } from '../../src/moco/json.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import {
@@ -144,7 +144,7 @@ export class Process {
   }
 
   /** One pass over what has been brought so far. Rejects as the reconciler does. */
-  pass(): Promise<Requeue> {
+  pass(): Promise<RunResult> {
     this.#bench.world.chance = (this.#bench.world.chance * 7 + 0.123) % 1;
     return this.reconciler.reconcile(key, new AbortController().signal);
   }

@@ -19,7 +19,7 @@ class Scene {
   readonly #reconciler = new PolicyReconciler({
     cache: this.cache,
     apiFor: () => ({
-      replacePolicyStatus: async ({ name }, status) => {
+      replaceStatus: async (_kind, { name }, { status }) => {
         if (this.refusal !== null) throw this.refusal;
         this.written[name] = status;
       },

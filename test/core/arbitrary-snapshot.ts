@@ -13,6 +13,7 @@ import type {
   Moment,
   RolloutMemory,
   StatefulSetFacts,
+  TakenPod,
 } from '../../src/core/snapshot.ts';
 import { appeared, cluster } from './cluster-builder.ts';
 import { type MemberBuilder, member, resourcesOf, revisionAfter, revisionBefore } from './member-builder.ts';
@@ -346,10 +347,11 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
         { weight: 2, arbitrary: fc.subarray([0, 1, 2, 3, 4]) },
       ),
       from: fc.constantFrom(null, 'old', 'older'),
-      restoring: rarely<{ ordinal: number; uid: string }[]>(
+      taken: rarely<TakenPod[]>(
         [],
-        [{ ordinal: 1, uid: 'uid-1' }],
-        [{ ordinal: 2, uid: 'uid-2' }],
+        [{ ordinal: 1, uid: 'uid-1', restores: true }],
+        [{ ordinal: 2, uid: 'uid-2', restores: true }],
+        [{ ordinal: 1, uid: 'another', restores: false }],
       ),
       updatedOutOfBand: fc.subarray([0, 1, 2]),
       createdWhileHeld: fc
@@ -507,7 +509,10 @@ const anyMember: fc.Arbitrary<MemberFacts> = fc.record({
   unschedulable: fc.option(fc.string()),
   failedReason: fc.option(fc.string()),
   startupSeconds: fc.option(anyNumber),
-  containers: fc.array(anyContainer, { maxLength: 4 }),
+  containers: fc.uniqueArray(anyContainer, {
+    maxLength: 4,
+    selector: ({ part, name }) => (part === 'side' ? `side ${name}` : part),
+  }),
   initContainers: fc.array(anyContainer, { maxLength: 2 }),
   terminatingForSeconds: fc.option(anyNumber, { freq: 3 }),
   graceSeconds: anyNumber,
@@ -598,10 +603,11 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
     takenDown: fc.array(anyNumber, { maxLength: 3 }),
     waiting: fc.option(fc.array(mostly(0, 1, 2), { maxLength: 3 })),
     from: fc.constantFrom(null, 'old', revisionAfter),
-    restoring: rarely<{ ordinal: number; uid: string }[]>(
+    taken: rarely<TakenPod[]>(
       [],
-      [{ ordinal: 1, uid: '' }],
-      [{ ordinal: 2, uid: 'another' }],
+      [{ ordinal: 1, uid: '', restores: true }],
+      [{ ordinal: 2, uid: 'another', restores: true }],
+      [{ ordinal: 1, uid: 'another', restores: false }],
     ),
     updatedOutOfBand: fc.array(anyNumber, { maxLength: 3 }),
     createdWhileHeld: fc.array(fc.record({ ordinal: anyNumber, started: fc.boolean() }), { maxLength: 3 }),

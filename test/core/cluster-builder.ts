@@ -384,7 +384,7 @@ export class ClusterBuilder {
         takenDown: [],
         waiting: [],
         from: null,
-        restoring: [],
+        taken: [],
         updatedOutOfBand: [],
         createdWhileHeld: [],
         sinceProgressSeconds: 0,

@@ -120,7 +120,8 @@ function ofNewPods(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step)
   const verified = memory.verified || hasServed(snapshot, policy);
   const leaving = updated.filter((one) => one.terminatingForSeconds !== null || one.phase === 'Failed' || lost(one));
   const setsBack =
-    verified && leaving.some((one) => hasRun(one) && !memory.restoring.some(({ uid }) => uid === one.uid));
+    verified &&
+    leaving.some((one) => hasRun(one) && !memory.taken.some(({ uid, restores }) => restores && uid === one.uid));
   const found: string[] = [];
   switch (step.kind) {
     case 'restore': {

@@ -393,7 +393,7 @@ describe('a member that came back too soon', () => {
           verified: true,
           updatedOutOfBand: [1],
           createdWhileHeld: [{ ordinal: 1, started: false }],
-          restoring: [{ ordinal: 1, uid: 'uid-1' }],
+          taken: [{ ordinal: 1, uid: 'uid-1', restores: true }],
         }),
       settings: paused,
       does: 'nothing',
@@ -408,7 +408,7 @@ describe('a member that came back too soon', () => {
           verified: true,
           updatedOutOfBand: [1],
           createdWhileHeld: [{ ordinal: 1, started: false }],
-          restoring: [{ ordinal: 1, uid: 'another' }],
+          taken: [{ ordinal: 1, uid: 'another', restores: true }],
         }),
       settings: paused,
       does: 'updates new pods',
@@ -417,16 +417,25 @@ describe('a member that came back too soon', () => {
     'keeps its revision if its new pod is taken before the status has it': {
       given: failing()
         .members(member(2).stale().terminating())
-        .memory({ waiting: [0, 1], restoring: [{ ordinal: 2, uid: 'another' }] }),
+        .memory({ waiting: [0, 1], taken: [{ ordinal: 2, uid: 'another', restores: true }] }),
       settings: { restore: { revision: revisionAfter, ordinals: [2] } },
       does: 'keeps until created',
+      hold: 'UpdateRevisionFailing',
+    },
+    'keeps it as well if the step before was an eviction, and the pod after that is taken': {
+      given: failing()
+        .members(member(2).stale().terminating())
+        .keepingRevisions()
+        .memory({ waiting: [0, 1], taken: [{ ordinal: 2, uid: 'another', restores: false }] }),
+      settings: { restore: { revision: revisionAfter, ordinals: [2] } },
+      does: 'nothing',
       hold: 'UpdateRevisionFailing',
     },
     'gets the revision of the others if the template changes once more while its pod goes': {
       given: half()
         .keepingRevisions()
         .members(member(0).stale(), member(1).stale().but({ revision: 'between' }).terminating(), member(2).stale())
-        .memory({ waiting: [0, 1, 2], verified: false, restoring: [{ ordinal: 1, uid: 'uid-1' }] }),
+        .memory({ waiting: [0, 1, 2], verified: false, taken: [{ ordinal: 1, uid: 'uid-1', restores: true }] }),
       settings: paused,
       does: 'nothing',
       hold: 'Paused',
@@ -435,7 +444,7 @@ describe('a member that came back too soon', () => {
       given: half()
         .keepingRevisions()
         .missing(1)
-        .memory({ waiting: [0], verified: true, restoring: [{ ordinal: 1, uid: 'uid-1' }] }),
+        .memory({ waiting: [0], verified: true, taken: [{ ordinal: 1, uid: 'uid-1', restores: true }] }),
       settings: paused,
       does: 'nothing',
       hold: 'Paused',
@@ -462,7 +471,7 @@ describe('a member that a person wants back at its revision', () => {
       given: half()
         .keepingRevisions()
         .members(member(1).updated().down('CrashLoopBackOff').terminating())
-        .memory({ waiting: [0], verified: true, restoring: [{ ordinal: 1, uid: 'uid-1' }] }),
+        .memory({ waiting: [0], verified: true, taken: [{ ordinal: 1, uid: 'uid-1', restores: true }] }),
       settings: { ...paused, restore: { revision: revisionAfter, ordinals: [1] } },
       does: 'nothing',
       hold: 'Paused',

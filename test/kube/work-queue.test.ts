@@ -189,18 +189,6 @@ describe('a work queue', function suite() {
     expect(shop.errors.slice(-2)).to.deep.equal(['a Error: no 11', 'a Error: no 0']);
   });
 
-  it('resets the backoff after `forget`', async () => {
-    const shop = new Workshop();
-    shop.queue.start();
-    shop.queue.add('a');
-    await settle();
-    await shop.fail();
-    shop.queue.forget('a');
-    await shop.world.advance(75);
-    await shop.fail();
-    expect(shop.errors).to.deep.equal(['a Error: no 0', 'a Error: no 0']);
-  });
-
   it('honours Retry-After', async () => {
     const shop = new Workshop();
     shop.queue.start();

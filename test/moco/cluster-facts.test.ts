@@ -120,7 +120,7 @@ class Look {
       ),
       jobsUnreadable: this.jobsUnreadable,
     };
-    return this.#ages.observe(() => objectFacts(objects, this.#ages, { demotionAskedAt: this.demotionAskedAt }));
+    return this.#ages.observe(() => objectFacts(objects, this.#ages, this.demotionAskedAt));
   }
 
   member(ordinal: number): MemberFacts {

@@ -8,13 +8,3 @@ export function roughly(durationMilliseconds: number): string {
   const seconds = Math.round(tenths / 10);
   return `${Math.floor(seconds / secondsAMinute)}m${String(seconds % secondsAMinute).padStart(2, '0')}s`;
 }
-
-/** Such as `2.14 s`, precise enough for sums. */
-export function exactly(durationMilliseconds: number): string {
-  return `${(durationMilliseconds / 1000).toFixed(2)} s`;
-}
-
-/** Such as `44 ms`. */
-export function inMilliseconds(durationMilliseconds: number): string {
-  return `${Math.round(durationMilliseconds)} ms`;
-}

@@ -6,8 +6,8 @@ import { type Table, textOf } from '../record/table.ts';
 import { play, type Result, type Row } from './play.ts';
 import { failures, healthy, type Way, ways } from './ways.ts';
 
-// The same rollout in every way that there is to update a StatefulSet of MOCO's, in virtual time, beside the time that no
-// way of restarting one member at a time can be under.
+// The same rollout in every way that there is to update a StatefulSet of MOCO's, in virtual time, beside the time that
+// no way of restarting one member at a time can be under.
 
 const seeds = ['1', '2', '3'];
 /** Of the judged way, against the limit. */
@@ -50,7 +50,7 @@ function titleOf({ scenario, members, restartSeconds }: Row): string {
   return `${scenario.title}: ${members} × ${restartSeconds} s`;
 }
 
-/** Seconds that healthy members of the judged way were away one after the other, and in which its switchover blocked commits. */
+/** Seconds that healthy members of the judged way were away in turn, and in which its switchover blocked commits. */
 function limitOf(measured: readonly Measured[], { members, restartSeconds }: Row): number {
   const one = measured.find(
     ({ row, way }) =>

@@ -20,7 +20,7 @@ export interface Row {
 
 /** What came of one rollout. */
 export interface Result {
-  /** From the change to the first moment at which every member works at the new revision; `null` if that never comes. */
+  /** From the change until every member works at the new revision for the first time; `null` if that never comes. */
   readonly seconds: number | null;
   /** How long members were away, added up. */
   readonly memberSecondsAway: number;

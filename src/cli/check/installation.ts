@@ -7,7 +7,7 @@ import { customResourceDefinitions, deployments, type ResourceKind } from '../..
 import { type Json, object, objects, text, whole } from '../../moco/json.ts';
 import { clusterKind, controllerSelector, mocoControllerSelector } from '../../moco/names.ts';
 import { find, listAll } from '../cluster/clusters.ts';
-import { controllerNote } from '../cluster/controller-lease.ts';
+import { controllerNote, isLed } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Check, failed, ok, unknown } from './finding.ts';
 
@@ -69,6 +69,9 @@ export const definitions: Check = {
   },
 };
 
+/** What can't be said of a controller outside of a Deployment; the check of the controller itself tells why. */
+export const noAccount = unknown('without its Deployment it is not known as whom the controller runs');
+
 /** The Deployment of the controller, or `null`. */
 export async function controllerDeployment(session: Session): Promise<Json | null> {
   const [deployment] = await listAll(session, deployments, null, { labelSelector: controllerSelector });
@@ -100,7 +103,10 @@ export const controller: Check = {
   about: 'controller',
   find: async (session) => {
     const deployment = await controllerDeployment(session);
-    if (deployment === null) return failed(`no Deployment has the label ${controllerSelector}: install it`);
+    const without = `no Deployment has the label ${controllerSelector}`;
+    if (deployment === null) {
+      return (await isLed(session)) ? unknown(`one leads, but ${without}`) : failed(`${without}: install it`);
+    }
     const { namespace, name } = object(deployment['metadata']);
     const available = whole(object(deployment['status'])['availableReplicas'], 0);
     const place = `deployment/${text(name)} in namespace ${text(namespace)}`;

@@ -7,21 +7,22 @@ import { publishedFlags } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { isFrom } from '../cluster/way-back.ts';
 import { type Check, failed, ok, unknown } from './finding.ts';
-import { controllerDeployment } from './installation.ts';
+import { controllerDeployment, noAccount } from './installation.ts';
 import { deniedTo, placeOf, userOfController } from './rights.ts';
 
 /** Whether MySQL itself is asked, and if not, what is not known without. */
 export const mysql: Check = {
   about: 'MySQL',
   find: async (session) => {
-    const deployment = await controllerDeployment(session);
-    if (deployment === null) return failed('no controller is installed');
-    const { options } = await publishedFlags(session);
+    const { options, unknown: why } = await publishedFlags(session);
+    if (why !== null) return unknown(why);
     if (!options.featureGates.ReplicationFacts) {
       return ok(
         'it is not asked (feature gate ReplicationFacts): whether a replica that is ready has received what the primary has committed is not known, nor what a switchover would cut off',
       );
     }
+    const deployment = await controllerDeployment(session);
+    if (deployment === null) return noAccount;
     const user = userOfController(deployment);
     const denied = await deniedTo(session, [['', 'secrets', ['get']]], user);
     return ok(

@@ -5,7 +5,7 @@ import { type Json, object, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Check, failed, ok } from './finding.ts';
-import { controllerDeployment } from './installation.ts';
+import { controllerDeployment, noAccount } from './installation.ts';
 
 const reading = ['get', 'list', 'watch'];
 
@@ -41,7 +41,7 @@ export const controllerRights: Check = {
   about: 'rights of the controller',
   find: async (session) => {
     const deployment = await controllerDeployment(session);
-    if (deployment === null) return failed('no controller is installed');
+    if (deployment === null) return noAccount;
     const user = userOfController(deployment);
     const needed = [...neededByController, ...(session.namespace === null ? neededInWholeCluster : [])];
     const denied = await deniedTo(session, needed, user);

@@ -7,7 +7,7 @@ import { Cache } from '../../controller/cache/cache.ts';
 import { type CachedKind, forEachCachedKind } from '../../controller/cache/cached-kinds.ts';
 import { collectFacts, type Dependencies, type ObservedFacts } from '../../controller/facts/collect-facts.ts';
 import { type InPlaceReadings, nothingReadInPlace } from '../../controller/facts/in-place-updates.ts';
-import { type Known, knownAtFirst } from '../../controller/facts/known.ts';
+import { type Memory, newMemory } from '../../controller/facts/memory.ts';
 import type { StrategySettings } from '../../controller/facts/mode.ts';
 import type { KnownComeback } from '../../controller/facts/readings.ts';
 import type { DefaultSettings } from '../../controller/facts/settings-in-force.ts';
@@ -26,7 +26,6 @@ import {
 } from '../../kube/resource.ts';
 import type { Stored } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
-import { Ages } from '../../moco/ages.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectBudget, projectNamespace, statefulSetName } from '../../moco/projections.ts';
@@ -209,12 +208,12 @@ function knownOf(
   inPlace: InPlaceReadings,
   comebacks: Comebacks | null,
   world: World,
-): Known {
+): Memory {
   const atMilliseconds = world.monotonic();
   const revision = statefulSet?.updateRevision ?? '';
   const fine = { revision, claimNames: [], tolerations: [], claims: [], tied: null, refusal: null, atMilliseconds };
   const delay = { reading: { kind: 'delay', seconds: 0 }, atMilliseconds, unknownSinceMilliseconds: null } as const;
-  return knownAtFirst(new Ages(world), {
+  return newMemory(world, {
     inPlace,
     comebacks: new Map(pods.map(({ uid }) => [uid, comebacks?.get(uid) ?? fine])),
     replicationDelays: new Map(pods.map(({ uid }) => [uid, delay])),

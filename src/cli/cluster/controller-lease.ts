@@ -18,25 +18,45 @@ const longestSilenceSeconds = 60;
  * controller is running, or if the lease cannot be read.
  */
 export async function controllerNote(session: Session): Promise<string | null> {
+  const silence = await silenceOf(session);
+  if (silence === null || silence.seconds < longestSilenceSeconds) return null;
+  return `no controller has renewed its lease for ${brief(silence.seconds)}: nothing goes on until one runs (namespace ${silence.namespace})`;
+}
+
+/** Whether a controller keeps its lease, wherever it runs. */
+export async function isLed(session: Session): Promise<boolean> {
+  const silence = await silenceOf(session);
+  return silence !== null && silence.seconds < longestSilenceSeconds;
+}
+
+/** Since the lease was renewed; `null` if there is none, or if it cannot be read. */
+async function silenceOf(session: Session): Promise<{ readonly seconds: number; readonly namespace: string } | null> {
   const found = await unlessRefused(controllerLease(session));
   if (found === null) return null;
   const { metadata, spec } = parseLease(found);
-  const silent = secondsSince(milliseconds(spec?.renewTime ?? null), session.world.wall());
-  if (silent === null || silent < longestSilenceSeconds) return null;
-  return `no controller has renewed its lease for ${brief(silent)}: nothing goes on until one runs (namespace ${metadata.namespace})`;
+  const seconds = secondsSince(milliseconds(spec?.renewTime ?? null), session.world.wall());
+  return seconds === null ? null : { seconds, namespace: metadata.namespace };
 }
 
 export interface PublishedFlags {
+  /** The built-in ones where those of the controller are not known. */
   readonly options: PublishedOptions;
-  /** Whether they are those of the controller. Otherwise they are the built-in ones. */
-  readonly isKnown: boolean;
+  /** Why they are not known, as a sentence, and what to do; `null` if they are. */
+  readonly unknown: string | null;
 }
 
 /** The flags that the leader publishes. */
 export async function publishedFlags(session: Session): Promise<PublishedFlags> {
-  const lease = await unlessRefused(controllerLease(session));
-  const annotation = text(object(object(lease?.['metadata'])['annotations'])[flagsAnnotation]) ?? undefined;
-  return { options: readPublished(annotation), isKnown: annotation !== undefined };
+  try {
+    const lease = await controllerLease(session);
+    const annotation = text(object(object(lease?.['metadata'])['annotations'])[flagsAnnotation]) ?? undefined;
+    const unknown = annotation === undefined ? `no Lease ${place.name} tells the flags of the controller` : null;
+    return { options: readPublished(annotation), unknown };
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status !== 0)) throw error;
+    const unknown = `you may not read the flags of the controller: bind ClusterRole moco-rollout-viewer in namespace ${place.namespace}`;
+    return { options: readPublished(undefined), unknown };
+  }
 }
 
 /**

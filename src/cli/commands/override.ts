@@ -57,9 +57,14 @@ async function override(session: Session, name: string, rule: HoldRule | null): 
   }
   const forMilliseconds = durationOf('for', given['for']);
   const cluster = await clusterNamed(session, name);
-  const { maxOverrideMilliseconds: most } = (await publishedFlags(session)).options;
-  if (forMilliseconds > most) {
-    const longest = durationText(most / 1000);
+  const { options, unknown } = await publishedFlags(session);
+  const most = options.maxOverrideMilliseconds;
+  const longest = durationText(most / 1000);
+  if (forMilliseconds > most && unknown !== null) {
+    host.err(
+      `warning: an override of more than ${longest} may have no effect yet (--max-override-duration): ${unknown}\n`,
+    );
+  } else if (forMilliseconds > most) {
     throw new UsageError(`expected --for of at most ${longest} (--max-override-duration), got ${given['for']}`);
   }
   const until = timestampOf(world.wall() + forMilliseconds);

@@ -47,7 +47,7 @@ export async function planFleet(session: Session, changes: readonly ManifestChan
   const sequences = cache.sequences.values().toSorted((one, other) => (one.name < other.name ? -1 : 1));
   const plan = playFleet({ nowSeconds: Math.floor(world.wall() / 1000), facts, sequences, limits });
   const applied = appliedSentences(changes);
-  const assumptions: Assumptions = { assumed, assumeStale, applied, limits, arePublished: published.isKnown, unread };
+  const assumptions: Assumptions = { assumed, assumeStale, applied, limits, unknownFlags: published.unknown, unread };
   const shown = shownFleetPlan(plan, selected, sequences, assumptions);
   const terminal = host.terminal();
   if (format === 'table') writeLines(host, fleetPlanLines(shown, terminal?.columns ?? columnsElsewhere, isWide));

@@ -4,6 +4,7 @@ import { events } from '../../kube/resource.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { backupSentence } from '../cluster/backup-sentence.ts';
 import { clusterNamed, ifAllowed, listAll, listIfThere, rolloutOf } from '../cluster/clusters.ts';
 import { listedClusters } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';
@@ -11,6 +12,7 @@ import { CommandError } from '../command-error.ts';
 import { page, timelinesOf } from '../html/cluster-page.ts';
 import { fleetClusters } from '../html/figures.ts';
 import { fleetPage } from '../html/fleet-page.ts';
+import { viewOf } from '../terminal/view.ts';
 import { type ClusterCommand, type CommandOption, fleetSelectionOptions, isAboutFleet } from './command.ts';
 
 const defaultSince = '720h';
@@ -50,11 +52,16 @@ export const reportCommand: ClusterCommand = {
     const [name = ''] = names;
     const { host, world } = session;
     const cluster = await clusterNamed(session, name);
-    const [rollout, reported] = await Promise.all([rolloutOf(session, cluster), eventsAbout(session, cluster)]);
+    const [rollout, reported, backup] = await Promise.all([
+      rolloutOf(session, cluster),
+      eventsAbout(session, cluster),
+      backupSentence(session, cluster),
+    ]);
     const now = world.wall();
     const { status = {} } = rollout ?? {};
     const timelines = timelinesOf(cluster, status, reported, now);
-    host.out(page(`${cluster.namespace}/${name}`, timelines, now));
+    const view = viewOf(cluster, rollout, now);
+    host.out(page({ ...view, standing: [['backup', backup], ...view.standing] }, timelines, now));
     return 0;
   },
 };

@@ -1,5 +1,6 @@
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
+import { backupSentence } from '../cluster/backup-sentence.ts';
 import { obstacleNotes } from '../cluster/cluster-snapshot.ts';
 import { controllerNote } from '../cluster/controller-lease.ts';
 import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts';
@@ -83,8 +84,16 @@ async function show(session: Session, names: readonly string[], inDetail: boolea
   const views: ClusterView[] = [];
   for (const { cluster, rollout } of listed.filter(isWanted(session))) {
     const view = viewOf(cluster, rollout, world.wall());
-    const obstacles = inDetail ? await obstacleNotes(session, cluster) : [];
-    views.push({ ...view, notes: [...(note === null ? [] : [note]), ...obstacles, ...view.notes] });
+    if (!inDetail) {
+      views.push(view);
+      continue;
+    }
+    const [obstacles, backup] = await Promise.all([obstacleNotes(session, cluster), backupSentence(session, cluster)]);
+    views.push({
+      ...view,
+      notes: [...(note === null ? [] : [note]), ...obstacles, ...view.notes],
+      standing: [['backup', backup], ...view.standing],
+    });
   }
   if (views.length > 0) writeLines(host, lines(views));
   else host.err(nothingFound(session));

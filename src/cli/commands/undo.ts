@@ -1,13 +1,14 @@
 import { statefulSets } from '../../kube/resource.ts';
+import { nameOf } from '../../kube/store.ts';
 import { object } from '../../moco/json.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
-import { clusterKind } from '../../moco/names.ts';
+import { clusterKind, mysqldContainer } from '../../moco/names.ts';
 import { projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { templateDifferences } from '../../moco/template-changes.ts';
 import { whereToChange } from '../cluster/apply.ts';
-import { clusterNamed, find, rolloutOf } from '../cluster/clusters.ts';
-import { selectedClusters } from '../cluster/selection.ts';
+import { clusterNamed, find } from '../cluster/clusters.ts';
+import { listedClusters, selectedClusters } from '../cluster/selection.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import {
   mergePatch,
@@ -20,6 +21,12 @@ import {
 import { CommandError, explainCommandFailure } from '../command-error.ts';
 import { formatOf, inOneLine, outputOption, writeData } from '../terminal/output.ts';
 import { type ClusterCommand, selectionOptions } from './command.ts';
+
+/** How many clusters are read at a time. */
+const clustersAtOnce = 8;
+const imageOfMysqld = `spec.containers[${mysqldContainer}].image`;
+/** MOCO runs mysqld's image in an init container as well. */
+const alsoOfMysqld = 'spec.initContainers[moco-init].image';
 
 /** Prints a patch that restores the MySQLCluster's pod template. */
 export const undoCommand: ClusterCommand = {
@@ -66,11 +73,23 @@ const commented = (notes: readonly string[]): string =>
  */
 async function undoEach(session: Session, names: readonly string[]): Promise<number> {
   const { host } = session;
+  const selected = await selectedClusters(session, names);
+  const unfinished = new Set(
+    (names.length > 0 ? [] : await listedClusters(session, [])).flatMap(({ cluster, rollout }) =>
+      rollout?.status?.rollout === undefined ? [] : [nameOf(cluster)],
+    ),
+  );
+  const wanted = selected.filter((cluster) => names.length > 0 || unfinished.has(nameOf(cluster)));
   let status = 0;
-  for (const cluster of await selectedClusters(session, names)) {
-    if (names.length === 0 && (await rolloutOf(session, cluster))?.status?.rollout === undefined) continue;
+  const answers: Promise<Undone>[] = [];
+  for (const [index, cluster] of wanted.entries()) {
+    for (const next of wanted.slice(answers.length, index + clustersAtOnce)) {
+      const answer = undone(session, next);
+      answer.catch(() => undefined);
+      answers.push(answer);
+    }
     try {
-      const { patch, notes } = await undone(session, cluster);
+      const { patch, notes } = (await answers[index]) as Undone;
       const quoted = `'${JSON.stringify(patch).replaceAll("'", String.raw`'\''`)}'`;
       const patching = `kubectl patch mysqlcluster ${cluster.name} -n ${cluster.namespace} --type=merge --patch=${quoted}`;
       host.out(`${commented(notes.slice(0, -1))}${patching}\n`);
@@ -83,11 +102,14 @@ async function undoEach(session: Session, names: readonly string[]): Promise<num
   return status;
 }
 
-/** The patch of a MySQLCluster, and what is to be known about it. The last sentence says how to apply it. */
-async function undone(
-  session: Session,
-  cluster: ClusterRecord,
-): Promise<{ readonly patch: object; readonly notes: readonly string[] }> {
+/** The patch of a MySQLCluster, and what is to be known about it. */
+interface Undone {
+  readonly patch: object;
+  /** The last sentence says how to apply it. */
+  readonly notes: readonly string[];
+}
+
+async function undone(session: Session, cluster: ClusterRecord): Promise<Undone> {
   const { name } = cluster;
   const [revisions, raw, statefulSet] = await Promise.all([
     revisionsOf(session, cluster),
@@ -126,7 +148,8 @@ function comments(
   const put = templateDifferences(own, after);
   const paths = new Set(put.map(({ path }) => path));
   const left = templateDifferences(now.template, back.template).filter(
-    ({ path }) => ![...paths].some((one) => path.startsWith(one)),
+    ({ path }) =>
+      ![...paths].some((one) => path.startsWith(one)) && !(path === alsoOfMysqld && paths.has(imageOfMysqld)),
   );
   const appliers = ownersOf(raw, 'podTemplate').map((owner) => ({
     owner,

@@ -1,8 +1,10 @@
 import type { HistoryEntry, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
+import { nameOf } from '../../kube/store.ts';
 import { type Json, milliseconds, object, objects, text } from '../../moco/json.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { brief, changeInWords, counted } from '../terminal/lines.ts';
+import { behind, brief, changeInWords, counted } from '../terminal/lines.ts';
+import type { ClusterView } from '../terminal/view.ts';
 import { document, escaped, instant, timeOfDay } from './document.ts';
 import { entriesOf, type Figures, figuresOf } from './figures.ts';
 
@@ -124,13 +126,28 @@ function reportsOf(event: Json): readonly Report[] {
     }));
 }
 
-/** The rollouts of one cluster. */
-export function page(cluster: string, timelines: readonly Timeline[], nowMilliseconds: number): string {
-  const body =
+/** One cluster as it is now, and its rollouts. */
+export function page(view: ClusterView, timelines: readonly Timeline[], nowMilliseconds: number): string {
+  const rollouts =
     timelines.length === 0
       ? '<p>No rollout has been seen yet.</p>'
       : timelines.map((one) => section(one, nowMilliseconds)).join('');
-  return document(`Rollouts of ${cluster}`, body, nowMilliseconds, 'narrow');
+  return document(`Rollouts of ${nameOf(view)}`, `${present(view)}${rollouts}`, nowMilliseconds, 'narrow');
+}
+
+function present({ phase, hold, members, standing }: ClusterView): string {
+  const isKnown = members.some(({ replication }) => replication !== null);
+  const rows = members.map(
+    ({ name, role, state, replication, says }) =>
+      `<tr><td>${escaped(name)}</td><td>${escaped(role)}</td><td>${escaped(state)}</td>${isKnown ? `<td>${behind(replication)}</td>` : ''}<td>${escaped(says)}</td></tr>`,
+  );
+  const lines = [...(hold === null ? [] : [['waiting', `${hold.rule}: ${hold.message}`] as const]), ...standing];
+  return `<section>
+<h2>Now <span class="outcome">${escaped(phase)}</span></h2>
+${lines.map(([label, sentence]) => `<p>${escaped(label)}: ${escaped(sentence)}</p>`).join('\n')}
+${rows.length === 0 ? '' : `<table><thead><tr><th>Member</th><th>Role</th><th>State</th>${isKnown ? '<th>Behind</th>' : ''}<th>Verdict</th></tr></thead><tbody>${rows.join('')}</tbody></table>`}
+</section>
+`;
 }
 
 function section(timeline: Timeline, nowMilliseconds: number): string {

@@ -1,4 +1,5 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
+import type { MemberStatus } from '../../api/rollout-status.ts';
 
 export type Style = 'plain' | 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'magenta';
 
@@ -126,3 +127,7 @@ export const changeInWords = (
   { path, from, to }: { readonly path: string; readonly from?: string; readonly to?: string },
   arrow = '->',
 ): string => (from === undefined && to === undefined ? path : `${path}: ${from ?? 'none'} ${arrow} ${to ?? 'none'}`);
+
+/** What a replica lacks, in transactions. */
+export const behind = (replication: MemberStatus['replication'] | null): string =>
+  replication ? `${replication.notReceived ?? '?'} to receive, ${replication.notApplied} to apply` : '-';

@@ -36,24 +36,35 @@ const wideOnly: readonly Column[] = [
   { title: 'ROLLOUT AGE', cell: ({ rollout }) => line(ageOf(rollout?.forSeconds ?? null)) },
 ];
 
+/** Only where a rule is overridden. */
+const overridden: Column = {
+  title: 'OVERRIDDEN',
+  cell: (view) => line(view.overridden.map(({ rule }) => rule).join(', '), 'yellow'),
+};
+
 const waitingFor: Column = { title: 'WAITING FOR', cell: waitsFor };
 
 const ageOf = (seconds: number | null): string => (seconds === null ? '-' : brief(seconds));
 
 /** A table with one line for each cluster. */
 export function overview(views: readonly ClusterView[], show: OverviewColumns): readonly Line[] {
-  const columns = [...(show.namespace ? [namespace] : []), ...first, ...(show.wide ? wideOnly : []), waitingFor];
+  const columns = [
+    ...(show.namespace ? [namespace] : []),
+    ...first,
+    ...(show.wide ? wideOnly : []),
+    ...(views.some((view) => view.overridden.length > 0) ? [overridden] : []),
+    waitingFor,
+  ];
   return table(
     columns.map(({ title }) => title),
     views.map((view) => columns.map(({ cell }) => cell(view))),
   );
 }
 
-function waitsFor({ hold, notes, overridden }: ClusterView): Line {
+function waitsFor({ hold, notes }: ClusterView): Line {
   if (hold === null) return line(notes[0] ?? '', 'yellow');
   const age = hold.forSeconds === null ? '' : `, for ${brief(hold.forSeconds)}`;
-  const overrides = overridden.length === 0 ? '' : `; overridden: ${overridden.join(', ')}`;
-  return [piece(`${hold.rule}: `, 'bold'), piece(hold.message), piece(age, 'dim'), piece(overrides, 'yellow')];
+  return [piece(`${hold.rule}: `, 'bold'), piece(hold.message), piece(age, 'dim')];
 }
 
 /** The clusters that wait for a rule: those first that need a person, and of these those that have waited longest. */
@@ -103,11 +114,12 @@ const waited = ({ hold }: ClusterView): number => hold?.forSeconds ?? 0;
 
 /** A cluster on one line, without ages. */
 export function toldOfCluster(view: ClusterView): readonly Told[] {
-  const { phase, updated, replicas, hold, notes, members, overridden } = view;
+  const { phase, updated, replicas, hold, notes, members } = view;
   const key = nameOf(view);
   const waits = hold === null ? (notes[0] ?? '') : `${hold.rule}: ${hold.message}`;
   const verdicts = members.map(({ ordinal, state, verdict }) => `${ordinal} ${state} ${verdict}`).join(', ');
-  const overrides = overridden.length === 0 ? '' : `overridden: ${overridden.join(', ')}`;
+  const rules = view.overridden.map(({ rule }) => rule).join(', ');
+  const overrides = rules === '' ? '' : `overridden: ${rules}`;
   const all = [key, phase, `${updated}/${replicas}`, waits, overrides, verdicts && `(${verdicts})`];
   const text = all.filter(Boolean).join('  ');
   return [{ key, text }];

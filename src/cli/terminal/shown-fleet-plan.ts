@@ -22,8 +22,8 @@ export interface Assumptions {
   /** What is assumed of manifests. */
   readonly applied: readonly string[];
   readonly limits: FleetLimits;
-  /** Whether the limits are those that the controller publishes, where the user has given no others. */
-  readonly arePublished: boolean;
+  /** Why the limits are the built-in ones, where the user has given no others; `null` if they are the controller's. */
+  readonly unknownFlags: string | null;
   /** Kinds that the user may not read. */
   readonly unread: readonly string[];
 }
@@ -42,7 +42,7 @@ export function shownFleetPlan(
   plan: FleetPlan,
   selected: ReadonlySet<string>,
   sequences: readonly SequenceRecord[],
-  { assumed, assumeStale, applied, limits, arePublished, unread }: Assumptions,
+  { assumed, assumeStale, applied, limits, unknownFlags, unread }: Assumptions,
 ) {
   const clusters = plan.clusters.filter((cluster) => selected.has(nameOf(cluster)));
   const order = sequences.flatMap(({ name, sequence }) =>
@@ -60,7 +60,7 @@ export function shownFleetPlan(
     stages: stages.map((stage) => shownStage(stage, plan.from)),
     causes: criticalPath({ ...plan, clusters: endsBy(plan.clusters, until) }),
     clusters: clusters.map(shownCluster),
-    assumptions: [...applied, ...assumptionsOf(clusters, plan.recovering, limits, arePublished, unread)],
+    assumptions: [...applied, ...assumptionsOf(clusters, plan.recovering, limits, unknownFlags, unread)],
     drawing: { from: plan.from, until: until ?? plan.from, stages },
   };
 }
@@ -101,7 +101,7 @@ function assumptionsOf(
   clusters: readonly PlannedCluster[],
   recovering: readonly string[],
   { maxConcurrentRollouts, disruptionIntervalSeconds, maxFailingRollouts, verifyFirstCluster }: FleetLimits,
-  arePublished: boolean,
+  unknownFlags: string | null,
   unread: readonly string[],
 ): readonly string[] {
   const [unhealthy] = recovering;
@@ -115,7 +115,8 @@ function assumptionsOf(
     ...times('a member takes as long as was measured', true),
     ...times('a member takes expectedMemberSeconds, since nothing was measured,', false),
     `a switchover takes ${switchoverSeconds} s`,
-    `the controller runs with --max-concurrent-rollouts=${maxConcurrentRollouts}, --verify-first-cluster=${verifyFirstCluster}, --max-failing-rollouts=${maxFailingRollouts} and --disruption-interval=${disruptionIntervalSeconds}s${arePublished ? '' : ', which its Lease does not tell'}`,
+    `the controller runs with --max-concurrent-rollouts=${maxConcurrentRollouts}, --verify-first-cluster=${verifyFirstCluster}, --max-failing-rollouts=${maxFailingRollouts} and --disruption-interval=${disruptionIntervalSeconds}s`,
+    ...(unknownFlags === null ? [] : [`these are the built-in limits: ${unknownFlags}`]),
     ...(unhealthy === undefined
       ? []
       : [

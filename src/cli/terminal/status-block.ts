@@ -1,6 +1,6 @@
 import type { VerdictKind } from '../../core/decision.ts';
 import { milliseconds } from '../../moco/json.ts';
-import { brief, counted, type Line, line, piece, type Style, table } from './lines.ts';
+import { behind, brief, counted, type Line, line, piece, type Style, table } from './lines.ts';
 import type { ClusterView, MemberView } from './view.ts';
 
 const barColumns = 21;
@@ -14,7 +14,10 @@ export function block(view: ClusterView, program: string): readonly Line[] {
     header(view),
     ...(view.hold ? [holdLine(view.hold)] : []),
     ...view.warnings.map((warning): Line => line(`  ${warning}`, 'yellow')),
-    ...view.notes.map((note): Line => [piece('  '), piece('note'.padEnd(labelColumns), 'yellow'), piece(`  ${note}`)]),
+    ...[...view.notes, ...view.overridden.map(({ sentence }) => sentence)].map((note) =>
+      labelled('note', note, 'yellow'),
+    ),
+    ...view.standing.map(([label, sentence]) => labelled(label, sentence, 'dim')),
     ...(view.members.length === 0 ? [] : [[], ...membersTable(view.members)]),
     ...lastLine(view),
     ...(hint === null ? [] : [[], line(`  ${hint}`, 'dim')]),
@@ -62,6 +65,12 @@ function holdLine({ rule, message, forSeconds }: NonNullable<ClusterView['hold']
   ];
 }
 
+const labelled = (label: string, sentence: string, style: Style): Line => [
+  piece('  '),
+  piece(label.padEnd(labelColumns), style),
+  piece(`  ${sentence}`),
+];
+
 function membersTable(members: readonly MemberView[]): readonly Line[] {
   const isKnown = members.some(({ replication }) => replication !== null);
   const rows = members.map(({ name, role, revision, updated, state, verdict, replication, says }): readonly Line[] => [
@@ -83,7 +92,7 @@ function lag(replication: MemberView['replication']): Line {
   if (replication === null) return line('-', 'dim');
   const { notReceived = null, notApplied } = replication;
   const isBehind = notReceived !== 0 || notApplied > 0;
-  return line(`${notReceived ?? '?'} to receive, ${notApplied} to apply`, isBehind ? 'yellow' : 'green');
+  return line(behind(replication), isBehind ? 'yellow' : 'green');
 }
 
 const tones: Readonly<Record<VerdictKind, Style>> = {

@@ -1,5 +1,5 @@
 import { type MySQLRollout, pluginManager, type RolloutSpec } from '../../api/rollout.ts';
-import { isTrue, type MemberStatus, type RolloutProgress } from '../../api/rollout-status.ts';
+import { isTrue, type MemberStatus, type RolloutProgress, type RolloutStatus } from '../../api/rollout-status.ts';
 import type { HoldRule, VerdictKind } from '../../core/decision.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
@@ -40,7 +40,6 @@ export function viewOf(
   const { namespace, name } = cluster;
   const { status = {}, spec } = rollout ?? {};
   const { hold, rollout: progress, updatedReplicas: updated = 0, replicas = cluster.replicas } = status;
-  const overrides = overridesInForce(rollout, nowMilliseconds);
   const ageOf = (timestamp: string): number | null => secondsSince(milliseconds(timestamp), nowMilliseconds);
   return {
     namespace,
@@ -64,13 +63,25 @@ export function viewOf(
     // The rollout in progress, and its duration.
     rollout: progress ? { forSeconds: ageOf(progress.startedAt) } : null,
     last: status.history?.at(-1) ?? null,
-    // The rules that are overridden now.
-    overridden: overrides.map(({ rule }) => rule),
+    overridden: overridesInForce(rollout, nowMilliseconds),
     // What a user must not do now.
     warnings: restsStale(hold?.rule, updated, replicas) ? [volumeWarning] : [],
     // What the view lacks, or why it may be out of date.
-    notes: [...notesOf(cluster, rollout), ...overrides.map(({ sentence }) => sentence)],
+    notes: notesOf(cluster, rollout),
+    // Lines about the databases, whatever the rollout does.
+    standing: standingOf(status, ageOf),
   } as const;
+}
+
+/** A label, and what is to be said. */
+export type Standing = readonly [label: string, sentence: string];
+
+function standingOf({ openWrites }: RolloutStatus, ageOf: (timestamp: string) => number | null): readonly Standing[] {
+  if (openWrites === undefined) return [];
+  const { count, since } = openWrites;
+  if (since === undefined) return [['writes', 'none was open when the primary was last asked']];
+  const age = brief(ageOf(since) ?? 0);
+  return [['writes', count === 1 ? `one has been open for ${age}` : `${count} are open, the oldest for ${age}`]];
 }
 
 const hashOf = (revision: string | undefined, name: string): string | null =>

@@ -35,7 +35,7 @@ export class Cache {
   readonly sequences = new Store<SequenceRecord>({});
   readonly namespaces = new Store<NamespaceRecord>({});
   readonly #unavailable = new Map<string, UnavailableKind>();
-  readonly #availabilityListeners = new Set<() => void>();
+  readonly #availabilityListeners: (() => void)[] = [];
 
   constructor() {
     this.clusters.subscribe(({ before, after }) => {
@@ -56,8 +56,8 @@ export class Cache {
     for (const listener of this.#availabilityListeners) listener();
   }
 
-  /** Calls back with the key of every cluster that a change affects. Returns a function that unsubscribes. */
-  onChange(changed: (key: string) => void): () => void {
+  /** Calls back with the key of every cluster that a change affects. */
+  onChange(changed: (key: string) => void): void {
     const own = ({ before, after }: { before: Stored | null; after: Stored | null }): void => {
       const object = after ?? before;
       if (object) changed(keyOf(object.namespace, object.name));
@@ -69,30 +69,23 @@ export class Cache {
       for (const cluster of clusters) changed(keyOf(cluster.namespace, cluster.name));
     };
     // What is not known of the kind may concern any cluster.
-    const availability = (): void => all(this.clusters.values());
-    this.#availabilityListeners.add(availability);
-    const ends = [
-      () => void this.#availabilityListeners.delete(availability),
-      this.clusters.subscribe(own),
-      this.rollouts.subscribe(own),
-      this.statefulSets.subscribe(owned),
-      this.pods.subscribe(owned),
-      this.jobs.subscribe(owned),
-      this.budgets.subscribe(({ before, after }) => {
-        for (const key of new Set([before, after].flatMap((budget) => this.#concerned(budget)))) changed(key);
-      }),
-      this.policies.subscribe(({ before, after }) => {
-        // Which clusters a policy selects depends on the labels of namespaces. Queueing all clusters is cheap.
-        if (before?.generation !== after?.generation) all(this.clusters.values());
-      }),
-      this.namespaces.subscribe(({ before, after }) => {
-        const name = after?.name ?? before?.name ?? '';
-        if (!isSame(before?.labels, after?.labels)) all(this.clusters.by('namespace', name));
-      }),
-    ];
-    return () => {
-      for (const end of ends) end();
-    };
+    this.#availabilityListeners.push(() => all(this.clusters.values()));
+    this.clusters.subscribe(own);
+    this.rollouts.subscribe(own);
+    this.statefulSets.subscribe(owned);
+    this.pods.subscribe(owned);
+    this.jobs.subscribe(owned);
+    this.budgets.subscribe(({ before, after }) => {
+      for (const key of new Set([before, after].flatMap((budget) => this.#concerned(budget)))) changed(key);
+    });
+    this.policies.subscribe(({ before, after }) => {
+      // Which clusters a policy selects depends on the labels of namespaces. Queueing all clusters is cheap.
+      if (before?.generation !== after?.generation) all(this.clusters.values());
+    });
+    this.namespaces.subscribe(({ before, after }) => {
+      const name = after?.name ?? before?.name ?? '';
+      if (!isSame(before?.labels, after?.labels)) all(this.clusters.by('namespace', name));
+    });
   }
 
   /** Calls back after each change of what the statuses of MySQLRolloutPolicies follow from. */

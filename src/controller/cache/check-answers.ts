@@ -4,17 +4,11 @@ import type { PrometheusQuery } from '../../kube/prometheus-http.ts';
 import { splitKey } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
 import type { CheckMetrics } from '../../telemetry/runtime-metrics.ts';
+import { type Answered, answered, answerFacts } from '../facts/readings.ts';
 
-/** After a longer pause an answer belongs to another step. */
-const seriesMilliseconds = 60_000;
-
-interface Known {
+interface Known extends Answered<CheckReading> {
   /** The answer is one to this query. */
   readonly query: string;
-  readonly reading: CheckReading;
-  readonly atMilliseconds: number;
-  /** The first of the unknown answers in a row; `null` if the last one is not unknown. */
-  readonly unknownSinceMilliseconds: number | null;
 }
 
 /**
@@ -41,13 +35,10 @@ export class Checks {
 
   factsFor(key: string, checks: readonly Check[]): readonly CheckFacts[] {
     const known = this.#known.get(key);
-    const ageOf = (atMilliseconds: number): number => (this.#world.monotonic() - atMilliseconds) / 1000;
     return checks.map(({ name, query }) => {
       const last = known?.get(name);
       if (last?.query !== query) return { name, reading: null, ageSeconds: 0, unknownForSeconds: 0 };
-      const { reading, atMilliseconds, unknownSinceMilliseconds: unknownSince } = last;
-      const unknownForSeconds = unknownSince === null ? 0 : ageOf(unknownSince);
-      return { name, reading, ageSeconds: ageOf(atMilliseconds), unknownForSeconds };
+      return { name, ...answerFacts<CheckReading>(last, this.#world.monotonic()) };
     });
   }
 
@@ -79,24 +70,13 @@ export class Checks {
     if (this.#asking.get(key) !== question) return;
     const now = this.#world.monotonic();
     const before = this.#known.get(key);
-    const known = readings.map(
-      ({ check, reading }) => [check.name, following(reading, before?.get(check.name), check.query, now)] as const,
-    );
+    const known = readings.map(({ check: { name: check, query }, reading }) => {
+      return [check, { query, ...answered<CheckReading>(reading, before?.get(check), now) }] as const;
+    });
     this.#known.set(key, new Map(known));
     this.#asking.delete(key);
     this.#answered(key);
   }
-}
-
-function following(reading: CheckReading, before: Known | undefined, query: string, atMilliseconds: number): Known {
-  const isSeries = before !== undefined && atMilliseconds - before.atMilliseconds < seriesMilliseconds;
-  const unknownSince = (isSeries ? before.unknownSinceMilliseconds : null) ?? atMilliseconds;
-  return {
-    query,
-    reading,
-    atMilliseconds,
-    unknownSinceMilliseconds: reading.kind === 'unknown' ? unknownSince : null,
-  };
 }
 
 /** Asks whether a check passes for a cluster. Never rejects. */

@@ -2,7 +2,7 @@ import type { Target } from '../../core/decision.ts';
 import type { ContainerResources, InPlaceChange } from '../../core/in-place-changes.ts';
 import type { ApiClient, Call } from '../../kube/api-client.ts';
 import { ApiError, isInvalid } from '../../kube/api-error.ts';
-import { path, pods, statefulSets } from '../../kube/resource.ts';
+import { path, pods, type ResourceKind, statefulSets } from '../../kube/resource.ts';
 import type { Reservation } from '../../kube/token-bucket.ts';
 import { type Json, object, text } from '../../moco/json.ts';
 import { admissionProbeAnnotation, resizeManager } from '../../moco/names.ts';
@@ -11,7 +11,6 @@ import type { ClusterObjects, StatefulSetRecord } from '../../moco/records.ts';
 import { mostReads } from '../reads/cluster-reader.ts';
 import { StatusClient } from '../status/status-client.ts';
 
-const annotated = { Pod: pods, StatefulSet: statefulSets } as const;
 const intentWrites = 1;
 
 /** The fields of a StatefulSet that a merge patch changes. */
@@ -115,14 +114,14 @@ export class ClusterApi extends StatusClient {
 
   /** A value of `null` removes the annotation. Resolves to the new resourceVersion of the object. */
   annotate(
-    kind: 'Pod' | 'StatefulSet',
+    kind: ResourceKind,
     namespace: string,
     { name, uid, resourceVersion }: Omit<Target, 'ordinal'>,
     annotations: Readonly<Record<string, string | null>>,
   ): Promise<string> {
     return this.#writeVersion({
       method: 'PATCH',
-      path: path(annotated[kind], { namespace, name }),
+      path: path(kind, { namespace, name }),
       contentType: mergePatch,
       body: { metadata: { uid, resourceVersion, annotations } },
     });

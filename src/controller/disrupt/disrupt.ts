@@ -1,15 +1,18 @@
 import { type MySQLRollout, rolloutProblem } from '../../api/rollout.ts';
 import type { Intent } from '../../api/rollout-status.ts';
-import { type EffectKind, kindsOf } from '../../core/effects.ts';
+import type { Step } from '../../core/decision.ts';
+import { kindsOf } from '../../core/effects.ts';
 import { type DisruptiveStep, isDisruptive } from '../../core/step.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import { admissionNotInForce } from '../facts/admission.ts';
+import { promotionToRemember } from '../facts/promotion.ts';
 import {
   again,
   confirmationMilliseconds,
   type End,
+  isRefusedByBudget,
   nothingToReport,
   type Outcome,
   tooSlow,
@@ -23,7 +26,7 @@ import { readDelays } from '../reads/read-delays.ts';
 import { readMysql } from '../reads/read-mysql.ts';
 import { isAnotherInForce, policiesToRead, readPolicies } from '../reads/read-policies.ts';
 import { statusOf } from '../status/status-report.ts';
-import { writeIntent } from '../status/write-status.ts';
+import { writeIntent, writeStatus } from '../status/write.ts';
 import { provePartitionHeld } from './adopt.ts';
 import type { ClusterApi } from './cluster-client.ts';
 import { act } from './execute.ts';
@@ -34,46 +37,36 @@ import { settleIntent } from './prepare.ts';
  * Confirms the step, writes the intent, and acts. An intent stays in the status only if its outcome is unknown.
  * Rejects with the API server's response if a read or the write of the intent fails.
  *
- * @param step the step that was decided from the cache
- * @param kinds its effects
- * @param identity identifies the step when its failures are counted
+ * @param observed what the step was decided from: the cache
  */
-export async function disrupt(
-  pass: Pass<ClusterApi>,
-  step: DisruptiveStep,
-  kinds: readonly EffectKind[],
-  identity: string,
-): Promise<End> {
+export async function disrupt(pass: Pass<ClusterApi>, observed: Observation, step: DisruptiveStep): Promise<End> {
   const { key, memory, api, context } = pass;
-  const known = context.cache.objects(key);
-  if (known === null) return nothingToReport;
+  const { objects: known } = observed;
   const wrong = step.kind === 'setPartition' ? await partitionNotHeld(step.partition, known, api) : null;
   if (wrong !== null) return { ...wrong, report: 'cached' };
   const policyNames = policiesToRead(known, context);
   const endReservation = step.kind === 'evict' ? context.fleet.evictions.reserve(key) : () => undefined;
   try {
     const calls = policyNames.length + step.targets.length + readsAgain(step.targets, memory.readings);
-    const asked = { known, policyNames, step, kinds, identity };
-    const ended = await api.withTokens(known, calls, (paid) => confirm({ ...pass, api: paid }, asked));
+    const ended = await api.withTokens(known, calls, (paid) =>
+      confirm({ ...pass, api: paid }, observed, step, policyNames),
+    );
     return ended ?? nothingToReport;
   } finally {
     endReservation();
   }
 }
 
-/** A step that was decided from what the cache has. */
-interface Asked {
-  readonly known: ClusterObjects;
-  readonly policyNames: readonly string[];
-  readonly step: DisruptiveStep;
-  readonly kinds: readonly EffectKind[];
-  readonly identity: string;
-}
-
-async function confirm(pass: Pass<ClusterApi>, { known, policyNames, step, kinds, identity }: Asked): Promise<End> {
+async function confirm(
+  pass: Pass<ClusterApi>,
+  { objects: known, decision }: Observation,
+  step: DisruptiveStep,
+  policyNames: readonly string[],
+): Promise<End> {
   const { key, memory, signal, api, context } = pass;
   const reads = { ...context, api };
   // Members may take longer than a confirmation. The core checks the age of what they say.
+  const kinds = kindsOf(decision.effects);
   const moves = kinds.includes('movesPrimary');
   const before = memory.readings;
   const [replicationDelays, mysql] = await Promise.all([
@@ -105,7 +98,7 @@ async function confirm(pass: Pass<ClusterApi>, { known, policyNames, step, kinds
   const intent = intendedNow(context, confirmed, confirmedStep);
   const release = context.fleet.promise(key, intent);
   try {
-    return await carryOut(pass, { rollout: live.rollout, confirmed, step: confirmedStep, identity, intent, since });
+    return await carryOut(pass, live.rollout, confirmed, confirmedStep, intent, since);
   } finally {
     release();
   }
@@ -127,20 +120,14 @@ async function partitionNotHeld(
   }
 }
 
-/** A step that is allowed by the objects as they were just read. */
-interface ConfirmedStep {
-  readonly rollout: MySQLRollout;
-  readonly confirmed: Observation;
-  readonly step: DisruptiveStep;
-  readonly identity: string;
-  readonly intent: Intent;
-  /** When its confirmation began. */
-  readonly since: number;
-}
-
+/** `confirmed` is what was just read and allows the step, and `since` when its confirmation began. */
 async function carryOut(
   pass: Pass<ClusterApi>,
-  { rollout, confirmed, step, identity, intent, since }: ConfirmedStep,
+  rollout: MySQLRollout,
+  confirmed: Observation,
+  step: DisruptiveStep,
+  intent: Intent,
+  since: number,
 ): Promise<End> {
   const { key, api, context } = pass;
   const { world, log } = context;
@@ -150,7 +137,7 @@ async function carryOut(
     log.info({ cluster: key, step: step.kind }, 'the confirmation is too old; the step will be retried');
     return { ...outcome, report: 'cached' };
   };
-  const notSent = { kind: 'failed', failure: tooSlow(identity) } as const;
+  const notSent = { kind: 'failed', failure: tooSlow(step, confirmed) } as const;
   // An intent that is already too old is not written.
   if (!isFresh()) return tooLate(notSent);
   const written = await writeIntent(pass, rollout, statusOf(confirmed, intent));
@@ -159,11 +146,11 @@ async function carryOut(
   if (written === 'refused') return { kind: 'nothing', ...again };
   if (!isFresh()) return tooLate({ ...notSent, intent });
   const answer = await act(step, confirmed.objects, api.sendingWhile(isFresh), world);
-  const acted = { kind: 'acted', observation: confirmed, step, identity, intent, ...answer } as const;
+  const acted = { kind: 'acted', observation: confirmed, step, intent, ...answer } as const;
   if (answer.tooLate) return tooLate(acted);
   if (answer.result === 'conflict') return { ...acted, report: 'cached', ...vetoed };
   // The step may have happened. The next reconciliation settles the intent first.
-  const isHeldByBudget = answer.refusedByBudget && confirmed.snapshot.budgets.length > 0;
+  const isHeldByBudget = isRefusedByBudget(step, answer) && confirmed.snapshot.budgets.length > 0;
   const isRefused = answer.result === 'refused' && !isHeldByBudget;
   return isRefused ? { ...acted, report: 'cached' } : { ...acted, ...again };
 }
@@ -171,4 +158,19 @@ async function carryOut(
 function intendedNow({ world, holder }: Context, { objects, decision }: Observation, step: DisruptiveStep): Intent {
   const id = `${holder}-${Math.floor(world.random() * 2 ** 48).toString(36)}`;
   return intentOf(step, kindsOf(decision.effects), objects.statefulSet, id, holder, timestampOf(world.wall()));
+}
+
+/**
+ * Performs a step that does not disrupt a member. Its uid and resourceVersion are sufficient preconditions. A conflict
+ * is not a failure: a newer object is about to reach the cache.
+ */
+export async function adjust(pass: Pass<ClusterApi>, observation: Observation, step: Step): Promise<End> {
+  const { objects, rollout } = observation;
+  const promotion = promotionToRemember(observation, step);
+  if (promotion && rollout) {
+    await writeStatus(pass, rollout, { ...rollout.status, promotion }, 'disrupt');
+    return { kind: 'nothing', ...again };
+  }
+  const answer = await act(step, objects, pass.api, pass.context.world);
+  return { kind: 'acted', report: 'cached', observation, step, intent: null, ...answer };
 }

@@ -1,5 +1,6 @@
 import type { Step, Target } from '../../core/decision.ts';
-import { ApiError, isConflict, isNotFound, isTooManyRequests, wasNeverSent, wasTooLate } from '../../kube/api-error.ts';
+import { ApiError, isConflict, isNotFound, wasNeverSent, wasTooLate } from '../../kube/api-error.ts';
+import { controllerRevisions, pods as podKind } from '../../kube/resource.ts';
 import type { World } from '../../kube/world.ts';
 import { annotationOn, demoteAnnotation, demotedForAnnotation, restartInPlaceAnnotation } from '../../moco/names.ts';
 import type { ClusterObjects, PodRecord, StatefulSetRecord } from '../../moco/records.ts';
@@ -52,12 +53,10 @@ export async function act(
         return gone(`deletion of ${target.name}`, target);
       });
     case 'evict':
-      return refusable(
-        await each(step.targets, async (target) => {
-          await api.evictPod(namespace, target);
-          return gone(`eviction of ${target.name}`, target);
-        }),
-      );
+      return each(step.targets, async (target) => {
+        await api.evictPod(namespace, target);
+        return gone(`eviction of ${target.name}`, target);
+      });
     case 'updateInPlace':
       return each(step.targets, async (target) => {
         const version = await api.updateInPlace(namespace, target, patchOf(step, pods));
@@ -71,13 +70,13 @@ export async function act(
     case 'demote':
       return each(step.targets, async (target) => {
         const annotations = { [demoteAnnotation]: annotationOn, [demotedForAnnotation]: step.revision };
-        const version = await api.annotate('Pod', namespace, target, annotations);
+        const version = await api.annotate(podKind, namespace, target, annotations);
         return seen(`demotion of ${target.name}`, target.uid, version);
       });
     case 'undemote':
       return each(step.targets, async (target) => {
         const annotations = { [demoteAnnotation]: null, [demotedForAnnotation]: null };
-        const version = await api.annotate('Pod', namespace, target, annotations);
+        const version = await api.annotate(podKind, namespace, target, annotations);
         return seen(`end of the demotion of ${target.name}`, target.uid, version);
       });
     case 'release':
@@ -112,14 +111,13 @@ const isNoted = ({ live }: PodRecord): boolean => live?.annotations[restartInPla
 
 /** Whoever adopts the cluster again has nothing to wait for: the kubelet has restarted the containers long since. */
 const forgetInPlace = (pod: PodRecord, api: ClusterApi): Promise<string> =>
-  api.annotate('Pod', pod.namespace, pod, { [restartInPlaceAnnotation]: null });
+  api.annotate(podKind, pod.namespace, pod, { [restartInPlaceAnnotation]: null });
 
 const nothingDone: Answer = {
   result: 'done',
   done: [],
   ownWrites: [],
   message: null,
-  refusedByBudget: false,
   tooLate: false,
   failure: null,
 };
@@ -135,17 +133,9 @@ function withKeeper(answer: Answer, kept: Kept | null): Answer {
 
 /** The StatefulSet controller takes the update revision for a current revision that it does not find. */
 async function assertRevision(revision: string, namespace: string, api: ClusterApi): Promise<void> {
-  if (await api.hasRevision(namespace, revision)) return;
+  if ((await api.read(controllerRevisions, { namespace, name: revision })) !== null) return;
   const message = `the ControllerRevision ${revision} does not exist any more, so lost members can't come back at it`;
   throw new ApiError({ status: 422, reason: revisionMissing, message });
-}
-
-/**
- * Whether an eviction was refused with 429. The API server answers so for a budget; webhooks that guard evictions do
- * so as well.
- */
-function refusable(answer: Answer): Answer {
-  return { ...answer, refusedByBudget: answer.result === 'refused' && isTooManyRequests(answer.failure) };
 }
 
 /** Writes to all targets in parallel. The result is the worst of all results. */
@@ -167,7 +157,6 @@ async function each(targets: readonly Target[], write: (target: Target) => Promi
     done: outcomes.filter(({ ownWrite }) => ownWrite !== null).map(({ target }) => target),
     ownWrites: outcomes.map(({ ownWrite }) => ownWrite).filter((ownWrite) => ownWrite !== null),
     message: error && sentenceOf(error),
-    refusedByBudget: false,
     tooLate: errors.some(wasTooLate),
     failure: errors.find((candidate) => resultOf(candidate) !== 'conflict') ?? null,
   };

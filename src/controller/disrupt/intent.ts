@@ -3,6 +3,7 @@ import type { Step } from '../../core/decision.ts';
 import type { EffectKind } from '../../core/effects.ts';
 import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/step.ts';
 import { isConflict, isNotFound } from '../../kube/api-error.ts';
+import { pods as podKind, type ResourceKind, statefulSets } from '../../kube/resource.ts';
 import { type Json, object, omitUndefined, text } from '../../moco/json.ts';
 import {
   annotationOn,
@@ -71,13 +72,13 @@ const mostTries = 5;
 export async function invalidate(intent: KeptIntent, namespace: string, api: ClusterApi): Promise<LeftOver> {
   const { id, step, pods = [], statefulSet, revision } = intent;
   const isOneWrite = step !== undefined && step !== 'evict';
-  const makeVoid = (kind: 'Pod' | 'StatefulSet', intended: IntendedObject): Promise<Json | null> =>
+  const makeVoid = (kind: ResourceKind, intended: IntendedObject): Promise<Json | null> =>
     makeObjectVoid(id, kind, intended, isOneWrite, namespace, api);
   if (statefulSet) {
-    await makeVoid('StatefulSet', statefulSet);
+    await makeVoid(statefulSets, statefulSet);
     return { staysDemoted: false, spared: [] };
   }
-  const left = await Promise.all(pods.map((pod) => makeVoid('Pod', pod)));
+  const left = await Promise.all(pods.map((pod) => makeVoid(podKind, pod)));
   const isEnded = step === 'evict' || step === 'delete' || step === 'restore';
   const spared = left.filter((pod) => pod !== null && object(pod['metadata'])['deletionTimestamp'] === undefined);
   return {
@@ -93,7 +94,7 @@ export async function invalidate(intent: KeptIntent, namespace: string, api: Clu
  */
 async function makeObjectVoid(
   intentId: string,
-  kind: 'Pod' | 'StatefulSet',
+  kind: ResourceKind,
   intended: IntendedObject,
   isOneWrite: boolean,
   namespace: string,
@@ -101,7 +102,7 @@ async function makeObjectVoid(
 ): Promise<Json | null> {
   const { name, uid } = intended;
   for (let tries = 1; ; tries += 1) {
-    const live = await api.read(kind, namespace, name);
+    const live = await api.read(kind, { namespace, name });
     const metadata = object(live?.['metadata']);
     if (text(metadata['uid']) !== uid) return null;
     const resourceVersion = text(metadata['resourceVersion']) ?? '';

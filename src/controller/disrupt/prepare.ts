@@ -1,4 +1,4 @@
-import { isOwnOf, type MySQLRollout } from '../../api/rollout.ts';
+import { isOwnOf, type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '../../kube/api-error.ts';
 import { splitKey } from '../../kube/store.ts';
 import { timestampOf } from '../../moco/json.ts';
@@ -11,7 +11,7 @@ import type { Pass } from '../pass/pass.ts';
 import type { ClusterReader } from '../reads/cluster-reader.ts';
 import { reportSettled } from '../status/news.ts';
 import type { StatusClient } from '../status/status-client.ts';
-import { writeIntent } from '../status/write-status.ts';
+import { writeIntent } from '../status/write.ts';
 import type { ClusterApi } from './cluster-client.ts';
 import { invalidate } from './intent.ts';
 
@@ -51,9 +51,10 @@ export async function readWhole(key: string, { rollouts }: Cache, api: ClusterRe
   const [namespace, name] = splitKey(key);
   const known = rollouts.get(namespace, name);
   if (!known?.partial) return true;
-  const rollout = await api.readRollout(namespace, name);
+  const rollout = await api.read(rolloutKind, { namespace, name });
   // The watch delivered it in the meantime, and that version is at least as new.
-  if (rollout !== null && rollouts.get(namespace, name) === known) rollouts.put(wholeRecord(rollout));
+  if (rollout !== null && rollouts.get(namespace, name) === known)
+    rollouts.put(wholeRecord(rollout as unknown as MySQLRollout));
   // The MySQLRollout is gone. The watch is about to deliver that.
   return rollout !== null;
 }

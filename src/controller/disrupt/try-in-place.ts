@@ -1,6 +1,6 @@
 import type { Step, Target } from '../../core/decision.ts';
 import type { InPlaceChange } from '../../core/in-place-changes.ts';
-import { ApiError, isConflict, isForbidden, isInvalid, isNotFound } from '../../kube/api-error.ts';
+import { ApiError, isConflict, isForbidden, isInvalid, isNotFound, withoutRequest } from '../../kube/api-error.ts';
 import { restartNote } from '../../moco/in-place/restart.ts';
 import { restartInPlaceAnnotation, revisionHashLabel } from '../../moco/names.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
@@ -46,12 +46,6 @@ export async function tryInPlace(
   return answers.length === 0 ? null : { kind: 'inPlace', revision, answers };
 }
 
-/** Without the request, which is long and says nothing to people. */
-const refusedBy = ({ message }: ApiError): Answer => ({
-  isStale: false,
-  refusal: message.replace(/^[A-Z]+ \S+: /, ''),
-});
-
 /** The API server's words if it refuses. Stale: the pod has changed since it was read. */
 type Answer = { readonly isStale: false; readonly refusal: string | null } | { readonly isStale: true };
 
@@ -69,9 +63,9 @@ async function dryRun(
     return { isStale: false, refusal: null };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    if (isInvalid(error) || isForbidden(error)) return refusedBy(error);
     // Kubernetes before 1.33 does not know pods/resize.
-    if (isNotFound(error) && change.resources.length > 0) return refusedBy(error);
+    const isUnknown = isNotFound(error) && change.resources.length > 0;
+    if (isInvalid(error) || isForbidden(error) || isUnknown) return { isStale: false, refusal: withoutRequest(error) };
     if (isConflict(error) || isNotFound(error)) return { isStale: true };
     throw error;
   }

@@ -19,11 +19,10 @@ import { keeperKnown } from './admission.ts';
 import { contentionFacts } from './contention.ts';
 import { unreported } from './ended-step.ts';
 import { inPlaceUpdate } from './in-place-updates.ts';
-import { type Known, type Refusal, refusalStands } from './known.ts';
 import { maintenanceFacts } from './maintenance-facts.ts';
+import { type Memory, type Refusal, refusalStands } from './memory.ts';
 import { gateWithout, inForce, modeOf, type StrategySettings, settingsWithoutEffect, strategyShown } from './mode.ts';
-import { mysqlFacts } from './mysql-facts.ts';
-import { comebackFacts, delayFacts } from './readings.ts';
+import { answerFacts, comebackFacts, mysqlFacts } from './readings.ts';
 import {
   type DefaultSettings,
   type Settings,
@@ -82,20 +81,20 @@ export interface ObservedFacts {
 }
 
 /**
- * Collects the facts for a decision from objects that are cached or were just read, and notes in `known.seen.ages`
+ * Collects the facts for a decision from objects that are cached or were just read, and notes in `memory.seen.ages`
  * since when they are so. `policies` are the policies that were just read, if any.
  */
 export function collectFacts(
   objects: ClusterObjects,
   rollout: MySQLRollout | null,
-  known: Known,
+  memory: Memory,
   dependencies: Dependencies,
   policies?: readonly PolicyRecord[],
 ): ObservedFacts {
   const { world, cache, defaults, strategies, fleet, checks, mysql } = dependencies;
   const { cluster, statefulSet } = objects;
-  const { unseen, readings, steps, told } = known;
-  const { ages } = known.seen;
+  const { unseen, readings, steps, told } = memory;
+  const { ages } = memory.seen;
   const sources = { rollout: rollout?.spec, ...cache.settingsSources(cluster), ...(policies && { policies }) };
   const unreadable = policiesUnreadable(cache, rollout);
   const settings =
@@ -114,7 +113,7 @@ export function collectFacts(
     comebackFacts(pod, readings, statefulSet?.updateRevision ?? '', world.monotonic());
   const snapshot = ages.observe((): ClusterSnapshot => {
     const demotionAskedAt = status?.rollout?.tries?.askedAt ?? null;
-    const { budgets, ...facts } = objectFacts(objects, ages, { demotionAskedAt }, inPlace, comeback);
+    const { budgets, ...facts } = objectFacts(objects, ages, demotionAskedAt, inPlace, comeback);
     const { releaseRefusal: refusal, admissionProblem: admission, adoptions } = steps;
     return {
       ...facts,
@@ -122,10 +121,13 @@ export function collectFacts(
       budgets: budgets.map((budget) => budgetFacts(budget, steps.refusal, world)),
       maintenance: mode === 'MOCO' ? null : maintenanceFacts(settings.maintenance, status ?? {}, world.wall()),
       checks: mode === 'MOCO' ? [] : checks.factsFor(key, settings.checks),
-      contention: contentionFacts(known, objects, world.monotonic()),
-      replicationDelays: delayFacts(readings.replicationDelays, world.monotonic()),
+      contention: contentionFacts(memory, objects, world.monotonic()),
+      replicationDelays: [...readings.replicationDelays].map(([uid, one]) => ({
+        uid,
+        ...answerFacts(one, world.monotonic()),
+      })),
       mysql: mysql === undefined ? null : mysqlFacts(readings.mysql, world.monotonic()),
-      memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', known),
+      memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', memory),
       createFailure: readings.createFailure?.message ?? null,
       released: cluster.released,
       wasAdopted,
@@ -219,14 +221,14 @@ function revisionChanges({ history = [], rollout }: RolloutStatus): ReadonlyMap<
 }
 
 /** A failed try counts before the status has it: the switchover must not be requested again at once. */
-function memoryOf(rollout: MySQLRollout | null, revision: string, known: Known): RolloutMemory {
-  const { ages, moved } = known.seen;
+function memoryOf(rollout: MySQLRollout | null, revision: string, own: Memory): RolloutMemory {
+  const { ages, moved } = own.seen;
   const status: RolloutStatus = rollout?.status ?? {};
   const object = rollout?.metadata ?? { uid: '', resourceVersion: '' };
   const age = (fact: string, timestamp: string | undefined): number =>
     timestamp === undefined ? 0 : ages.since(object, fact, timestamp, milliseconds(timestamp));
   const progress = status.rollout?.revision === revision ? status.rollout : null;
-  const ended = unreported(status, known);
+  const ended = unreported(status, own);
   const failedNow = ended?.revision === revision && ended.result === 'done' && ended.demotion === 'timedOut';
   const movedAt = moved?.revision === revision ? moved.at : progress?.lastProgressAt;
   const sinceLastTrySeconds = age('try', progress?.tries?.lastEndedAt);
@@ -237,7 +239,9 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, known: Known):
     waiting: progress?.waiting ?? null,
     from: progress?.from ?? null,
     // It is about pods, whatever the template has become since.
-    restoring: status.rollout?.restoring ?? [],
+    taken: (status.rollout?.unavailableMembers ?? []).flatMap(({ ordinal, uid, restores = false }) =>
+      uid === undefined ? [] : [{ ordinal, uid, restores }],
+    ),
     updatedOutOfBand: progress?.updatedOutOfBand ?? [],
     createdWhileHeld: progress?.createdWhileHeld ?? [],
     sinceProgressSeconds: waitedOnRequest(status) ? 0 : age('progress', movedAt),

@@ -1,6 +1,7 @@
 import { type PolicyRecord, type PolicyStatus, policySource } from '../../api/rollout-policy.ts';
 import type { Condition } from '../../api/rollout-status.ts';
 import { isObject } from '../../moco/json.ts';
+import { conditionsAfter } from './policy-in-force.ts';
 import { policiesOf } from './policy-layers.ts';
 import { decidingLayers, type SettingsSources } from './settings-in-force.ts';
 
@@ -49,12 +50,9 @@ function conditionsOf(
   clusters: readonly Governed[],
   nowTimestamp: string,
 ): readonly Condition[] {
-  const condition = (type: string, is: boolean, reason: string, message: string): Condition => {
-    const status = is ? 'True' : 'False';
-    const before = policy.status.conditions?.find((one) => one.type === type);
-    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : nowTimestamp;
-    return { type, status, reason, message, lastTransitionTime, observedGeneration: policy.generation };
-  };
+  const one = conditionsAfter(policy.status.conditions, policy.generation, nowTimestamp);
+  const condition = (type: string, is: boolean, reason: string, message: string): Condition =>
+    one(type, { status: is ? 'True' : 'False', reason, message });
   const { problem } = policy;
   return [
     problem === null

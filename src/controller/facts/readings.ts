@@ -1,18 +1,18 @@
 import type { TemplateChange } from '../../api/rollout-status.ts';
-import type { DelayReading, EndingClaim, ReplicationDelay, TiedToNode } from '../../core/on-demand-facts.ts';
+import type { MemberSaid, MysqlReading } from '../../core/mysql-reading.ts';
+import type { DelayReading, EndingClaim, TiedToNode } from '../../core/on-demand-facts.ts';
 import type { Contention } from '../../core/snapshot.ts';
 import type { ComebackFacts } from '../../moco/cluster-facts.ts';
 import type { Json } from '../../moco/json.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import { type InPlaceReadings, nothingReadInPlace } from './in-place-updates.ts';
-import type { KnownMysql } from './mysql-facts.ts';
 
 /** What no watch delivers, as it was last read. Times are on the monotonic clock. */
 export interface Readings extends ComebackReadings {
   /**
    * What replicas said when they were last asked how far they are behind, by the uid of the pod. All are asked at once.
    */
-  readonly replicationDelays: ReadonlyMap<string, KnownDelay>;
+  readonly replicationDelays: ReadonlyMap<string, Answered<DelayReading>>;
   /** What MySQL itself last said. `null` before anybody was asked. All are asked at once. */
   readonly mysql: KnownMysql | null;
   /** What updates in place depend on, the answers to dry runs included. Ends when no member could be updated so. */
@@ -47,26 +47,60 @@ export const nothingRead: Readings = {
   altered: null,
 };
 
-/** The last reading of a pod, on the monotonic clock. */
-export interface KnownDelay {
-  readonly reading: DelayReading;
+/** After a longer pause a reading belongs to another step. */
+export const seriesMilliseconds = 60_000;
+
+/** The last answer to a question that is asked again and again, on the monotonic clock. */
+export interface Answered<Reading extends { readonly kind: string }> {
+  readonly reading: Reading;
   readonly atMilliseconds: number;
   /** The first of the unknown readings in a row; `null` if the last one is not unknown. */
   readonly unknownSinceMilliseconds: number | null;
 }
 
-/** The readings as facts. */
-export function delayFacts(
-  known: ReadonlyMap<string, KnownDelay>,
+export function answered<Reading extends { readonly kind: string }>(
+  reading: Reading,
+  before: Answered<Reading> | undefined,
+  atMilliseconds: number,
+): Answered<Reading> {
+  const isSeries = before !== undefined && atMilliseconds - before.atMilliseconds < seriesMilliseconds;
+  const since = (isSeries ? before.unknownSinceMilliseconds : null) ?? atMilliseconds;
+  return { reading, atMilliseconds, unknownSinceMilliseconds: reading.kind === 'unknown' ? since : null };
+}
+
+/** The answer as facts. */
+export const answerFacts = <Reading extends { readonly kind: string }>(
+  { reading, atMilliseconds, unknownSinceMilliseconds }: Answered<Reading>,
   nowMilliseconds: number,
-): readonly ReplicationDelay[] {
-  const ageOf = (atMilliseconds: number): number => (nowMilliseconds - atMilliseconds) / 1000;
-  return [...known].map(([uid, one]) => ({
-    uid,
-    reading: one.reading,
-    ageSeconds: ageOf(one.atMilliseconds),
-    unknownForSeconds: one.unknownSinceMilliseconds === null ? 0 : ageOf(one.unknownSinceMilliseconds),
-  }));
+) => ({
+  reading,
+  ageSeconds: (nowMilliseconds - atMilliseconds) / 1000,
+  unknownForSeconds: unknownSinceMilliseconds === null ? 0 : (nowMilliseconds - unknownSinceMilliseconds) / 1000,
+});
+
+/** What MySQL itself last said, on the monotonic clock. */
+export interface KnownMysql extends Pick<MysqlReading, 'problem' | 'writes'> {
+  /** By the uid of the pod. */
+  readonly members: ReadonlyMap<string, Answered<MemberSaid>>;
+  /** Since when a switchover waits for writes, or `null`. */
+  readonly waitingSinceMilliseconds: number | null;
+  readonly atMilliseconds: number;
+}
+
+/** What was read, as facts. */
+export function mysqlFacts(known: KnownMysql | null, nowMilliseconds: number): MysqlReading {
+  if (known === null) return { ageSeconds: null, problem: null, members: [], writes: null, waitedForWritesSeconds: 0 };
+  const { problem, members, writes, waitingSinceMilliseconds: waitingSince, atMilliseconds } = known;
+  return {
+    ageSeconds: (nowMilliseconds - atMilliseconds) / 1000,
+    problem,
+    members: [...members].map(([uid, one]) => {
+      const { reading: said, unknownForSeconds } = answerFacts(one, nowMilliseconds);
+      return { uid, said, unknownForSeconds };
+    }),
+    writes,
+    waitedForWritesSeconds: waitingSince === null ? 0 : (nowMilliseconds - waitingSince) / 1000,
+  };
 }
 
 /** What was last read about whether a member can come back, on the monotonic clock. */

@@ -36,11 +36,12 @@ export interface DefaultSettings {
 const builtInMaxOverrideSeconds = 86_400;
 
 /** The settings in force. `sources` has the value and the source of each by its name in `spec`. */
-export type Settings =
+export type Settings = {
+  readonly policy: RolloutPolicy;
+  readonly maintenance: MaintenanceSettings;
+  readonly checks: readonly Check[];
+} & (
   | {
-      readonly policy: RolloutPolicy;
-      readonly maintenance: MaintenanceSettings;
-      readonly checks: readonly Check[];
       readonly strategy: Strategy;
       readonly sources: SettingsInForce;
       readonly problem: null;
@@ -52,13 +53,11 @@ export type Settings =
    * strategy. The policy has the default values, except that an unreadable pause counts as a pause.
    */
   | {
-      readonly policy: RolloutPolicy;
-      readonly maintenance: MaintenanceSettings;
-      readonly checks: readonly Check[];
       readonly strategy: null;
       readonly sources: Readonly<Record<string, never>>;
       readonly problem: string;
-    };
+    }
+);
 
 const rolloutSource = 'MySQLRollout';
 const settingNames = Object.keys(commonFields) as readonly (keyof CommonSettings)[];
@@ -230,7 +229,6 @@ function ofThisClusterAlone(
   defaults: RolloutPolicy,
   resolution: Resolution,
 ): Pick<RolloutPolicy, 'approvedRevision' | 'pinnedOrdinals' | 'restore'> {
-  const show = (field: keyof RolloutSpec, value: unknown): void => resolution.show(field, value);
   const approvedRevision = resolution.takeOwn(layer, 'approvedRevision');
   const pinnedOrdinals = resolution
     .takeOwn(layer, 'pinnedMembers')
@@ -238,9 +236,9 @@ function ofThisClusterAlone(
     .toSorted(ascending);
   const restore = resolution.takeOwn(layer, 'restore');
   const ordinals = restore?.members.toSorted(ascending);
-  show('approvedRevision', approvedRevision);
-  show('pinnedMembers', pinnedOrdinals);
-  show('restore', restore && { revision: restore.revision, members: ordinals });
+  resolution.show('approvedRevision', approvedRevision);
+  resolution.show('pinnedMembers', pinnedOrdinals);
+  resolution.show('restore', restore && { revision: restore.revision, members: ordinals });
   return {
     approvedRevision: approvedRevision ?? defaults.approvedRevision,
     pinnedOrdinals: pinnedOrdinals ?? defaults.pinnedOrdinals,

@@ -1,3 +1,4 @@
+import { isBefore, type Queued } from '../../core/fleet/stage-counts.ts';
 import { type FleetPlace, fleetPlace, freeSlots } from '../../core/fleet/waits.ts';
 
 /** What a cluster has to do with slots. */
@@ -9,11 +10,6 @@ export interface SlotStanding {
   readonly waitingSince: number | null;
 }
 
-interface Waiting {
-  readonly key: string;
-  readonly since: number;
-}
-
 /**
  * Who occupies the slots of the fleet, and in which order the others wait: those that have waited longest first, then
  * by name. The order is kept, so that a change or a question is a binary search and not a pass over the fleet.
@@ -21,7 +17,7 @@ interface Waiting {
 export class FleetSlots {
   readonly #limit: number;
   readonly #standings = new Map<string, SlotStanding>();
-  readonly #order: Waiting[] = [];
+  readonly #order: Queued[] = [];
   #rolling = 0;
   #stalled = 0;
 
@@ -70,7 +66,7 @@ export class FleetSlots {
   }
 
   /** How many wait before this one. */
-  #ahead(waiting: Waiting): number {
+  #ahead(waiting: Queued): number {
     let [low, high] = [0, this.#order.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -81,6 +77,3 @@ export class FleetSlots {
     return low;
   }
 }
-
-const isBefore = (one: Waiting, other: Waiting): boolean =>
-  one.since < other.since || (one.since === other.since && one.key < other.key);

@@ -76,9 +76,6 @@ export function known({ metadata: { uid, resourceVersion }, status = {} }: MySQL
 export const hasBegun = (one: Pick<Known, 'revision' | 'begun' | 'failing'> | undefined, revision: string): boolean =>
   one !== undefined && (one.revision === revision ? one.begun : one.failing);
 
-/** Whether a cluster with this status occupies a slot. */
-export const holdsSlot = (status: RolloutStatus): boolean => standing(status).rolling;
-
 /**
  * Rules under which a rollout gives up its slot, even if members are missing: the pods are gone on purpose, or another
  * controller replaces them. This program has nothing in progress there, and the slot might never be released

@@ -7,6 +7,7 @@ import { timeText } from '../../core/sentences.ts';
 import type { Occurrence } from '../../kube/event-recorder.ts';
 import { omitUndefined } from '../../moco/json.ts';
 import type { SequenceNumbers } from '../../telemetry/metrics.ts';
+import { conditionsAfter } from '../facts/policy-in-force.ts';
 import type { SequenceRecord } from '../facts/sequence-record.ts';
 
 /** What is known of a sequence at one moment. */
@@ -123,14 +124,8 @@ function conditionsOf(
   const current = stages.find(({ state }) => state !== 'Complete' && state !== 'Empty');
   const complete: Finding = { reason: 'Complete', message: 'every cluster is up to date and healthy' };
   const finding = stalled ?? (nothing ? empty : sayingEmpty(current ? progressOf(current) : complete, stages));
-  const known = record.status.conditions ?? [];
-  const condition = (type: string, is: boolean): Condition => {
-    const status = is ? 'True' : 'False';
-    const before = known.find((one) => one.type === type);
-    const now = timeText(Math.floor(nowSeconds));
-    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : now;
-    return { type, status, ...finding, lastTransitionTime, observedGeneration: record.generation };
-  };
+  const one = conditionsAfter(record.status.conditions, record.generation, timeText(Math.floor(nowSeconds)));
+  const condition = (type: string, is: boolean): Condition => one(type, { status: is ? 'True' : 'False', ...finding });
   const ready = stalled === null && !nothing && current === undefined;
   return [
     condition('Ready', ready),

@@ -1,17 +1,14 @@
 import type { Intent } from '../../api/rollout-status.ts';
 import type { Step, Target } from '../../core/decision.ts';
 import type { StepFailure } from '../../core/snapshot.ts';
-import { ApiError } from '../../kube/api-error.ts';
+import { stepIdentity } from '../../core/step.ts';
+import { ApiError, isTooManyRequests } from '../../kube/api-error.ts';
+import type { RunResult } from '../../kube/work-queue.ts';
 import type { AdmissionFinding, StrategyKeeper } from '../facts/admission.ts';
 import type { StepResult } from '../facts/ended-step.ts';
 import type { OwnWrite } from '../facts/own-writes.ts';
 import type { Observation } from './observe.ts';
 import type { Pass } from './pass.ts';
-
-/** When the work queue should process the key again even if nothing changes. */
-export interface Requeue {
-  readonly requeueAfterMilliseconds?: number;
-}
 
 /** What became of a step that was sent, or was about to be sent. */
 export interface Answer {
@@ -21,8 +18,6 @@ export interface Answer {
   readonly ownWrites: readonly OwnWrite[];
   /** The API server's message if it refused the step, otherwise `null`. */
   readonly message: string | null;
-  /** Whether an eviction was answered with 429. */
-  readonly refusedByBudget: boolean;
   /** Whether the step was not sent because the confirmation was too old. */
   readonly tooLate: boolean;
   /** The error to retry after a delay, if an immediate retry would fail in the same way. */
@@ -37,11 +32,16 @@ export interface Acted extends Answer {
   /** The observation that the step was decided from. */
   readonly observation: Observation;
   readonly step: Step;
-  /** Identifies the step when its failures are counted. */
-  readonly identity: string;
   /** `null` if the step does not disrupt a member. */
   readonly intent: Intent | null;
 }
+
+/**
+ * Whether an eviction was refused with 429. The API server answers so for a budget; webhooks that guard evictions do
+ * so as well.
+ */
+export const isRefusedByBudget = ({ kind }: Step, { result, failure }: Answer): boolean =>
+  kind === 'evict' && result === 'refused' && isTooManyRequests(failure);
 
 /** What later passes have to know about this one. */
 export type Outcome =
@@ -64,7 +64,7 @@ export type Outcome =
 
 /** How a pass ends. */
 export type End = Outcome &
-  Requeue & {
+  RunResult & {
     /**
      * What to report: an observation that was just made, or the cached one. `null` if another pass follows at once, or
      * if the cluster no longer exists.
@@ -76,7 +76,7 @@ export const nothingToReport: End = { kind: 'nothing', report: null };
 /** Another pass follows at once. */
 export const again = { report: null, requeueAfterMilliseconds: 0 } as const;
 /** The delay after a fresh read vetoed a step. Usually a watch event arrives earlier. */
-export const vetoed: Requeue = { requeueAfterMilliseconds: 1000 };
+export const vetoed: RunResult = { requeueAfterMilliseconds: 1000 };
 
 /**
  * The maximum age of a confirmation: twice what an API server takes that is busy with a whole fleet. A confirmation
@@ -84,11 +84,15 @@ export const vetoed: Requeue = { requeueAfterMilliseconds: 1000 };
  */
 export const confirmationMilliseconds = 2000;
 
+/** Identifies a step when its failures are counted. */
+export const identityOf = (step: Step, { objects: { statefulSet } }: Observation): string =>
+  stepIdentity(step, statefulSet?.updateRevision ?? '');
+
 const failed = { tries: 1, sinceLastTrySeconds: 0, retryAfterSeconds: 0 } as const;
 
-export const tooSlow = (step: string): StepFailure => ({
+export const tooSlow = (step: Step, observation: Observation): StepFailure => ({
   ...failed,
-  step,
+  step: identityOf(step, observation),
   cause: 'tooSlow',
   message: `reading everything again, writing the intent and sending the step took more than ${confirmationMilliseconds} ms`,
 });

@@ -4,7 +4,9 @@ import { isRequestedByUser } from '../../core/rules/catalogue.ts';
 import type { World } from '../../kube/world.ts';
 import { type ObservedFacts, waitedOnRequest } from '../facts/collect-facts.ts';
 import { isSwitchedOver, unreported } from '../facts/ended-step.ts';
-import type { Memory, Seen } from '../memory/memory.ts';
+import type { Memory } from '../facts/memory.ts';
+
+type Seen = Memory['seen'];
 
 /**
  * Changes of the update revision may follow each other before the status is written, and MOCO may revert one at once.

@@ -7,8 +7,8 @@ import { Ages } from '../../moco/ages.ts';
 import { timestampOf } from '../../moco/json.ts';
 import { collectFacts, type ObservedFacts } from '../facts/collect-facts.ts';
 import { writesSeen } from '../facts/contention.ts';
+import type { Memory } from '../facts/memory.ts';
 import { unseen } from '../facts/own-writes.ts';
-import type { Memory } from '../memory/memory.ts';
 import type { LiveObjects } from '../reads/cluster-reader.ts';
 import { firstSeen, revisionSeen } from './first-seen.ts';
 import type { Pass } from './pass.ts';
@@ -64,7 +64,7 @@ function observe(
     specWrites: writesSeen(memory.seen.specWrites, statefulSet, nowMilliseconds),
   };
   const known = { ...memory, seen };
-  const facts = collectFacts(objects, rollout, { ...known, unseen: { writes: awaited } }, context, policies);
+  const facts = collectFacts(objects, rollout, { ...known, unseen: { ...left, writes: awaited } }, context, policies);
   const decision = decide(facts.snapshot, facts.policy);
   const after = { ...seen, ...firstSeen(facts, decision, known, now, nowMilliseconds) };
   const { holding } = after;

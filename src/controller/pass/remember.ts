@@ -8,11 +8,21 @@ import { timestampOf } from '../../moco/json.ts';
 import { admissionNotInForce, releaseUnsafe } from '../facts/admission.ts';
 import { loweredTo } from '../facts/contention.ts';
 import { type Finished, isFailedTry, unreported } from '../facts/ended-step.ts';
+import type { Memory } from '../facts/memory.ts';
 import type { Readings } from '../facts/readings.ts';
-import { afterAdoption, afterDryRun, afterKeeper } from '../memory/admission-memory.ts';
-import type { Memory, Steps } from '../memory/memory.ts';
-import { type Acted, type Outcome, refusedBy, sparesSwitchover, tooSlow } from './end.ts';
+import { afterAdoption, afterDryRun, afterKeeper } from './admission-memory.ts';
+import {
+  type Acted,
+  identityOf,
+  isRefusedByBudget,
+  type Outcome,
+  refusedBy,
+  sparesSwitchover,
+  tooSlow,
+} from './end.ts';
 import type { Observation } from './observe.ts';
+
+type Steps = Memory['steps'];
 
 // The only file that changes what is remembered of a cluster.
 
@@ -85,7 +95,7 @@ function rememberActed(memory: Memory, acted: Acted, world: World): void {
 }
 
 function afterDisruption(steps: Steps, acted: Acted, now: number): Steps {
-  const { step, intent, result, done, refusedByBudget, message, observation } = acted;
+  const { step, intent, result, done, message, observation } = acted;
   if (!isDisruptive(step) || intent === null) throw new Error(`expected an intent of ${step.kind}, got none`);
   const { objects } = observation;
   const isLowered = step.kind === 'setPartition' && result === 'done';
@@ -101,7 +111,7 @@ function afterDisruption(steps: Steps, acted: Acted, now: number): Steps {
         ...taken.map(({ ordinal }) => [ordinal, now] as const),
       ]),
     }),
-    ...(refusedByBudget && {
+    ...(isRefusedByBudget(step, acted) && {
       refusal: {
         message: message ?? 'too many requests',
         atMilliseconds: now,
@@ -184,26 +194,19 @@ function afterAdjustment(steps: Steps, { step, result, message, failure }: Acted
  * Why the same step must not be retried at once. `null` if nothing prevents it, `passing` if a watch event will
  * trigger the retry.
  */
-function failureOf({
-  observation,
-  step,
-  identity,
-  failure,
-  result,
-  refusedByBudget,
-  tooLate,
-}: Acted): StepFailure | 'passing' | null {
-  if (tooLate) return tooSlow(identity);
+function failureOf(acted: Acted): StepFailure | 'passing' | null {
+  const { observation, step, failure, result, tooLate } = acted;
+  if (tooLate) return tooSlow(step, observation);
   if (result === 'conflict' && isDisruptive(step)) return 'passing';
   if (failure === null) return null;
   // A refusal by a budget becomes a hold that says when to retry. Without a budget there is no such hold.
-  if (refusedByBudget && observation.snapshot.budgets.length > 0) return null;
+  if (isRefusedByBudget(step, acted) && observation.snapshot.budgets.length > 0) return null;
   // The result of a dry run is a separate fact: the core decides what it means and when to retry. It does not for a
   // StatefulSet that is adopted already, whose strategy it takes for granted.
   if (failure.reason === releaseUnsafe) return 'passing';
   if (failure.reason === admissionNotInForce && !(setsUpdateRevision(step) && isAdoptedIn(observation)))
     return 'passing';
-  return refusedBy(failure, identity);
+  return refusedBy(failure, identityOf(step, observation));
 }
 
 const setsUpdateRevision = (step: Step): boolean => step.kind === 'setStrategy' && step.newPods === 'UpdateRevision';

@@ -4,17 +4,17 @@ import { isPossibleSize } from '../../core/situation.ts';
 import { allOrAbort } from '../../kube/all-or-abort.ts';
 import type { ApiClient, Call } from '../../kube/api-client.ts';
 import { isForbidden, isNotFound, withoutRequest } from '../../kube/api-error.ts';
+import { pagesOf } from '../../kube/list-watch.ts';
 import {
   controllerRevisions,
   events,
   jobs,
   nodes,
   path,
-  persistentVolumeClaims,
-  persistentVolumes,
   podDisruptionBudgets,
   pods,
   type ResourceKind,
+  type ResourcePlace,
   statefulSets,
 } from '../../kube/resource.ts';
 import type { Reservation } from '../../kube/token-bucket.ts';
@@ -42,7 +42,6 @@ export interface LiveObjects {
 }
 
 const pageSize = 500;
-const annotated = { Pod: pods, StatefulSet: statefulSets, MySQLRollout: rolloutKind } as const;
 
 /** Reads one cluster without any cache: no resourceVersion, so that etcd's quorum answers. Rejects with `ApiError`. */
 export class ClusterReader {
@@ -82,7 +81,7 @@ export class ClusterReader {
     const replicas = whole(object(statefulSet?.['spec'])['replicas'], 0);
     const [listed = null, ...members] = await allOrAbort(this.signal, (read) => this.#readNext(known, replicas, read));
     const { namespace, name } = known.cluster;
-    const cluster = await this.readCluster(namespace, name);
+    const cluster = await this.read(clusterKind, { namespace, name });
     // The cache did not know of its policy.
     const isMissed = listed === null && cluster !== null && projectCluster(cluster)?.hasBackupPolicy === true;
     const jobList = isMissed ? await this.#listJobs(known.cluster) : listed;
@@ -92,7 +91,7 @@ export class ClusterReader {
   async #readUnordered(known: ClusterObjects): Promise<LiveObjects | null> {
     const { namespace, name } = known.cluster;
     const [cluster = null, statefulSet = null, rollout = null, ...others] = await allOrAbort(this.signal, (read) => [
-      this.#find(clusterKind, namespace, name, { signal: read }),
+      this.read(clusterKind, { namespace, name }, { signal: read }),
       ...this.#readFirst(known, read),
       ...this.#readNext(known, known.statefulSet?.replicas ?? 0, read),
     ]);
@@ -106,9 +105,9 @@ export class ClusterReader {
   #readFirst(known: ClusterObjects, signal: AbortSignal): readonly Promise<Json | null>[] {
     const { namespace, name } = known.cluster;
     return [
-      this.#find(statefulSets, namespace, statefulSetName(name), { signal }),
-      this.#find(rolloutKind, namespace, name, { signal }),
-      ...budgetNames(known).map((budget) => this.#find(podDisruptionBudgets, namespace, budget, { signal })),
+      this.read(statefulSets, { namespace, name: statefulSetName(name) }, { signal }),
+      this.read(rolloutKind, { namespace, name }, { signal }),
+      ...budgetNames(known).map((budget) => this.read(podDisruptionBudgets, { namespace, name: budget }, { signal })),
     ];
   }
 
@@ -118,7 +117,7 @@ export class ClusterReader {
     const { namespace } = cluster;
     return [
       mayHaveJobs(known) ? this.#listJobs(cluster, signal) : Promise.resolve(null),
-      ...podNames(known, replicas).map((pod) => this.#find(pods, namespace, pod, { signal })),
+      ...podNames(known, replicas).map((pod) => this.read(pods, { namespace, name: pod }, { signal })),
     ];
   }
 
@@ -139,39 +138,24 @@ export class ClusterReader {
     }
   }
 
+  /** Reads an object with all its fields. Resolves to `null` if it is gone. */
+  async read(
+    kind: ResourceKind,
+    place: ResourcePlace,
+    { signal = this.signal, priority = 'disrupt' }: Partial<Pick<Call, 'signal' | 'priority'>> = {},
+  ): Promise<Json | null> {
+    try {
+      return await this.call<Json>({ method: 'GET', path: path(kind, place), priority, signal });
+    } catch (error) {
+      if (isNotFound(error)) return null;
+      throw error;
+    }
+  }
+
   /** Reads a MySQLRolloutPolicy. Resolves to `null` if it is gone. */
   async readPolicy(name: string): Promise<PolicyRecord | null> {
-    const policy = await this.#find(policyKind, undefined, name);
+    const policy = await this.read(policyKind, { name });
     return policy && projectPolicy(policy);
-  }
-
-  /** Reads the MySQLCluster with all its fields. Resolves to `null` if it is gone. */
-  readCluster(namespace: string, name: string): Promise<Json | null> {
-    return this.#find(clusterKind, namespace, name);
-  }
-
-  async readRollout(namespace: string, name: string): Promise<MySQLRollout | null> {
-    const rollout = await this.#find(rolloutKind, namespace, name);
-    return rollout === null ? null : usedOf(rollout as unknown as MySQLRollout);
-  }
-
-  read(kind: keyof typeof annotated, namespace: string, name: string): Promise<Json | null> {
-    return this.#find(annotated[kind], namespace, name);
-  }
-
-  /** Reads a PersistentVolumeClaim. Resolves to `null` if it is gone. */
-  readClaim(namespace: string, name: string): Promise<Json | null> {
-    return this.#find(persistentVolumeClaims, namespace, name);
-  }
-
-  /** Reads a Node. Resolves to `null` if it is gone. */
-  readNode(name: string): Promise<Json | null> {
-    return this.#find(nodes, undefined, name);
-  }
-
-  /** Reads a PersistentVolume. Resolves to `null` if it is gone. */
-  readVolume(name: string): Promise<Json | null> {
-    return this.#find(persistentVolumes, undefined, name);
   }
 
   /**
@@ -192,15 +176,10 @@ export class ClusterReader {
 
   /** Reads all Nodes, page by page. */
   async listNodes(): Promise<readonly Json[]> {
-    const found: Json[] = [];
-    let more: string | undefined;
-    do {
-      const query = { limit: pageSize, continue: more };
-      const page = await this.call<Json>({ method: 'GET', path: path(nodes), query, priority: 'read' });
-      found.push(...items(page['items']));
-      more = text(object(page['metadata'])['continue']) || undefined;
-    } while (more !== undefined);
-    return found;
+    const options = { priority: 'read', signal: this.signal, reservation: this.#reservation } as const;
+    const found: unknown[] = [];
+    for await (const page of pagesOf(this.client, { path: path(nodes), pageSize }, options)) found.push(...page.items);
+    return items(found);
   }
 
   /** Reads the StatefulSet controller's newest message about a pod that it could not create, or `null`. */
@@ -221,19 +200,14 @@ export class ClusterReader {
    * ControllerRevision has the name of the revision, which is also the value of the pods' label.
    */
   async readTemplate(namespace: string, revision: string): Promise<Json | null> {
-    const found = await this.#find(controllerRevisions, namespace, revision, { priority: 'read' });
+    const found = await this.read(controllerRevisions, { namespace, name: revision }, { priority: 'read' });
     return found && templateOf(found);
-  }
-
-  /** Whether a revision of the StatefulSet is still kept. */
-  async hasRevision(namespace: string, revision: string): Promise<boolean> {
-    return (await this.#find(controllerRevisions, namespace, revision)) !== null;
   }
 
   /** Whether a node reports an image. A node that is gone has none. Resolves to `null` if nodes may not be read. */
   async hasImage(node: string, image: string): Promise<boolean | null> {
     try {
-      const found = await this.#find(nodes, undefined, node, { priority: 'read' });
+      const found = await this.read(nodes, { name: node }, { priority: 'read' });
       return found !== null && hasImage(found, image);
     } catch (error) {
       if (isForbidden(error)) return null;
@@ -243,21 +217,6 @@ export class ClusterReader {
 
   protected call<T>(call: Omit<Call, 'signal'> & Partial<Pick<Call, 'signal'>>): Promise<T> {
     return this.client.call<T>({ signal: this.signal, ...call, reservation: this.#reservation });
-  }
-
-  async #find(
-    kind: ResourceKind,
-    namespace: string | undefined,
-    name: string,
-    { signal = this.signal, priority = 'disrupt' }: Partial<Pick<Call, 'signal' | 'priority'>> = {},
-  ): Promise<Json | null> {
-    try {
-      const target = path(kind, namespace === undefined ? { name } : { namespace, name });
-      return await this.call<Json>({ method: 'GET', path: target, priority, signal });
-    } catch (error) {
-      if (isNotFound(error)) return null;
-      throw error;
-    }
   }
 }
 

@@ -1,19 +1,29 @@
 import type { Decision } from '../../core/decision.ts';
 import type { EndingClaim } from '../../core/on-demand-facts.ts';
 import type { Target } from '../../core/step.ts';
+import {
+  ApiError,
+  isAlreadyExists,
+  isBadRequest,
+  isForbidden,
+  isInternalError,
+  isInvalid,
+} from '../../kube/api-error.ts';
+import { persistentVolumeClaims, pods as podKind, statefulSets } from '../../kube/resource.ts';
 import type { World } from '../../kube/world.ts';
 import { type Json, object, objects } from '../../moco/json.ts';
 import { isToBeEmptied } from '../../moco/nodes.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
-import { claimsOf, isTerminating } from '../../moco/successor.ts';
+import { claimsOf, fitsWithout, isTerminating, successorOf } from '../../moco/successor.ts';
 import type { ComebackReadings, KnownComeback } from '../facts/readings.ts';
 import type { ClusterReader } from './cluster-reader.ts';
 import { type NodeContext, type NodeRead, type RecentNodes, readNode, readTied } from './read-node.ts';
-import { readRefusal, type SuccessorContext } from './read-successor.ts';
 
-export interface ComebackContext extends NodeContext, SuccessorContext {
+export interface ComebackContext extends NodeContext {
   readonly world: World;
   readonly nodes: RecentNodes;
+  /** Whoever asks may lack the right to create pods. */
+  readonly mayLackCreate?: boolean;
 }
 
 /**
@@ -67,7 +77,7 @@ export async function readComebacks(
   const whole =
     statefulSet === null || pods.length === 0
       ? null
-      : await context.api.read('StatefulSet', statefulSet.namespace, statefulSet.name);
+      : await context.api.read(statefulSets, { namespace: statefulSet.namespace, name: statefulSet.name });
   const [readings, leaving] = await Promise.all([
     readAll(pods, cluster, known, context, {
       nodeOf: (pod) => context.nodes.read(context, pod),
@@ -109,7 +119,7 @@ async function readAll(
     if (fixed === null) return [];
     const { claimNames, tolerations } = fixed;
     const [claims, node, refusal] = await Promise.all([
-      Promise.all(claimNames.map((name) => api.readClaim(namespace, name))),
+      Promise.all(claimNames.map((name) => api.read(persistentVolumeClaims, { namespace, name }))),
       nodeOf(pod),
       refusalOf(pod, known),
     ]);
@@ -129,7 +139,7 @@ async function fixedOf(
   { namespace, name, uid }: PodRecord,
   api: ClusterReader,
 ): Promise<Pick<KnownComeback, 'claimNames' | 'tolerations'> | null> {
-  const pod = await api.read('Pod', namespace, name);
+  const pod = await api.read(podKind, { namespace, name });
   if (pod === null || object(pod['metadata'])['uid'] !== uid) return null;
   return { claimNames: claimsOf(pod), tolerations: objects(object(pod['spec'])['tolerations']) };
 }
@@ -154,3 +164,39 @@ function withReadings(
     leavingNodes: new Map([...known.leavingNodes, ...leaving].filter(isPresent)),
   };
 }
+
+/**
+ * Why the API server would not admit the next pod of a member, from a dry run; `null` if it would. Its name exists, and
+ * that is found out last (Kubernetes 1.36; test/cluster/pod-dry-run.test.ts), so `AlreadyExists` is the answer to a pod
+ * that is admitted. Rejects with `ApiError` if the API server does not say.
+ */
+async function readRefusal(
+  pod: PodRecord,
+  statefulSet: Json,
+  updateRevision: string,
+  { api, mayLackCreate = false }: ComebackContext,
+): Promise<string | null> {
+  const { namespace } = pod;
+  try {
+    await api.tryToCreatePod(successorOf(statefulSet, updateRevision, pod.ordinal, pod.name), namespace);
+    return null;
+  } catch (error) {
+    if (isAlreadyExists(error)) return null;
+    if (!(error instanceof ApiError) || !isRefusal(error)) throw error;
+    if (lacksRight(error)) {
+      if (mayLackCreate) return null;
+      throw error;
+    }
+    const { message } = error;
+    if (!message.includes('exceeded quota: ')) return message;
+    const existing = await api.read(podKind, { namespace, name: pod.name });
+    return existing !== null && fitsWithout(message, existing) ? null : message;
+  }
+}
+
+/** A webhook that can't be reached keeps the StatefulSet controller from creating the pod as well. */
+const isRefusal = (error: ApiError): boolean =>
+  isForbidden(error) || isInvalid(error) || isBadRequest(error) || isInternalError(error);
+
+/** It is we who may not create pods. */
+const lacksRight = ({ message }: ApiError): boolean => message.includes('cannot create resource "pods"');

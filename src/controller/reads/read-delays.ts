@@ -1,4 +1,5 @@
 import type { Decision } from '../../core/decision.ts';
+import { mysqldOf } from '../../core/member.ts';
 import type { DelayReading } from '../../core/on-demand-facts.ts';
 import type { PodGet } from '../../kube/pod-http.ts';
 import { keyOf } from '../../kube/store.ts';
@@ -6,10 +7,7 @@ import type { Log, World } from '../../kube/world.ts';
 import { delayOf, metricsPath, metricsPortName, probePortName, readinessOf, readinessPath } from '../../moco/agent.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
-import type { KnownDelay } from '../facts/readings.ts';
-
-/** After a longer pause a reading belongs to another switchover. */
-const seriesMilliseconds = 60_000;
+import { type Answered, answered, type Readings } from '../facts/readings.ts';
 
 export interface DelayContext {
   readonly delays: DelayReader;
@@ -18,20 +16,20 @@ export interface DelayContext {
   readonly metrics: Pick<RolloutMetrics, 'countDelayReading'>;
 }
 
-type KnownDelays = ReadonlyMap<string, KnownDelay>;
+type KnownDelays = Readings['replicationDelays'];
 
 /** Asks replicas that the decision waits for and does not know. Resolves to `null` if there is none. */
 export async function readDelaysAwaited(
   { decision: { hold }, objects }: { readonly decision: Decision; readonly objects: ClusterObjects },
-  known: KnownDelays,
+  { replicationDelays: known }: Pick<Readings, 'replicationDelays'>,
   context: DelayContext,
   signal: AbortSignal,
-): Promise<KnownDelays | null> {
+): Promise<Pick<Readings, 'replicationDelays'> | null> {
   const isAsked =
     hold?.rule === 'ReplicasBehind' &&
     hold.limitSeconds !== null &&
     hold.replicas.some(({ reading }) => reading === null);
-  return isAsked ? readDelays(objects, known, context, signal) : null;
+  return isAsked ? { replicationDelays: await readDelays(objects, known, context, signal) } : null;
 }
 
 /**
@@ -47,10 +45,10 @@ export async function readDelays(
   const replicas = pods.filter((pod) => pod.ordinal !== cluster.primaryIndex && mayCatchUp(pod));
   const atMilliseconds = world.monotonic();
   const readings = await Promise.all(replicas.map((pod) => delays.read(pod, signal)));
-  const found = new Map<string, KnownDelay>();
+  const found = new Map<string, Answered<DelayReading>>();
   for (const [index, { uid, name }] of replicas.entries()) {
     const reading = readings[index] as DelayReading;
-    const after = following(reading, known.get(uid), atMilliseconds);
+    const after = answered(reading, known.get(uid), atMilliseconds);
     found.set(uid, after);
     metrics.countDelayReading(reading.kind);
     if (reading.kind === 'unknown' && after.unknownSinceMilliseconds === atMilliseconds) {
@@ -61,18 +59,7 @@ export async function readDelays(
   return found;
 }
 
-const mayCatchUp = ({ deletionTimestamp, containers }: PodRecord): boolean =>
-  deletionTimestamp === null && containers.some(({ part, ready }) => part === 'mysqld' && ready);
-
-function following(reading: DelayReading, before: KnownDelay | undefined, atMilliseconds: number): KnownDelay {
-  const last = before !== undefined && atMilliseconds - before.atMilliseconds < seriesMilliseconds ? before : null;
-  const unknownSince = last?.unknownSinceMilliseconds ?? atMilliseconds;
-  return {
-    reading,
-    atMilliseconds,
-    unknownSinceMilliseconds: reading.kind === 'unknown' ? unknownSince : null,
-  };
-}
+const mayCatchUp = (pod: PodRecord): boolean => pod.deletionTimestamp === null && mysqldOf(pod)?.ready === true;
 
 /** Asks a replica how far it is behind. Never rejects. */
 export interface DelayReader {

@@ -1,11 +1,11 @@
 import type { Decision } from '../../core/decision.ts';
-import type { Contention } from '../../core/snapshot.ts';
 import { ApiError } from '../../kube/api-error.ts';
+import { statefulSets } from '../../kube/resource.ts';
 import type { World } from '../../kube/world.ts';
 import { alteredFields } from '../../moco/applied-fields.ts';
+import { clusterKind } from '../../moco/names.ts';
 import { templateChanges } from '../../moco/template-changes.ts';
 import type { ObservedFacts } from '../facts/collect-facts.ts';
-import type { WrittenObjects } from '../facts/contention.ts';
 import type { Readings } from '../facts/readings.ts';
 import type { ClusterReader } from './cluster-reader.ts';
 
@@ -33,33 +33,32 @@ export async function readDetails(
   return isKnown ? null : { createFailure, template, altered };
 }
 
+/** What is only informative: if the API server refuses it, nothing else is delayed. */
+const unlessRefused = <Found>(read: Promise<Found>, otherwise: Found): Promise<Found> =>
+  read.catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error;
+    return otherwise;
+  });
+
 /** Most missing members are created sooner. */
 const readAfterSeconds = 10;
 const staleAfterMilliseconds = 30_000;
 
 /**
  * Reads why the StatefulSet cannot create a member that has been missing for a while. Only an Event tells that a
- * quota, a policy or a webhook refuses the pod. Resolves to what was known if it need not be read. The message is only
- * informative: if Events cannot be read, nothing else is delayed.
+ * quota, a policy or a webhook refuses the pod. Resolves to what was known if it need not be read.
  */
-export async function readCreateFailure(
-  {
-    objects,
-    decision: { hold },
-    heldForSeconds,
-  }: ObservedFacts & { readonly decision: Decision; readonly heldForSeconds: number },
+async function readCreateFailure(
+  { objects: { statefulSet }, decision: { hold }, heldForSeconds }: Observed,
   { createFailure: known }: Readings,
   api: ClusterReader,
   world: World,
 ): Promise<Readings['createFailure']> {
   const now = world.monotonic();
-  if (hold?.rule !== 'MemberMissing' || objects.statefulSet === null) return null;
+  if (hold?.rule !== 'MemberMissing' || statefulSet === null) return null;
   if (heldForSeconds < readAfterSeconds) return known;
   if (known !== null && now - known.atMilliseconds < staleAfterMilliseconds) return known;
-  const message = await api.readCreateFailure(objects.statefulSet).catch((error: unknown) => {
-    if (!(error instanceof ApiError)) throw error;
-    return known?.message ?? null;
-  });
+  const message = await unlessRefused(api.readCreateFailure(statefulSet), known?.message ?? null);
   return { message, atMilliseconds: now };
 }
 
@@ -68,46 +67,33 @@ const templateAgainMilliseconds = 300_000;
 
 /**
  * Reads once for each rollout what it changes in the pod template. Both revisions are read from the API server and not
- * kept. Only the status needs the changes, so an unreadable or missing revision blocks nothing. Resolves to what was
- * known if it need not be read.
+ * kept. Resolves to what was known if it need not be read.
  */
-export async function readTemplate(
-  { rollout, objects }: ObservedFacts,
+async function readTemplate(
+  { rollout, objects: { cluster, statefulSet } }: Observed,
   { template: known }: Readings,
   api: ClusterReader,
   world: World,
 ): Promise<Readings['template']> {
-  const progress = rollout?.status?.rollout;
-  const { revision: to, from } = progress ?? {};
-  if (!objects.statefulSet || to === undefined || from === undefined || progress?.changes !== undefined) return known;
-  if (to !== objects.statefulSet.updateRevision) return known;
+  const { revision: to, from, changes: shown } = rollout?.status?.rollout ?? {};
+  if (to === undefined || from === undefined || shown !== undefined) return known;
+  if (to !== statefulSet?.updateRevision) return known;
   const now = world.monotonic();
   if (known?.from === from && known.to === to && now - known.atMilliseconds < templateAgainMilliseconds) return known;
-  const unread = { from, to, changes: null, atMilliseconds: now };
-  const { namespace } = objects.cluster;
-  try {
-    const [before, after] = await Promise.all([api.readTemplate(namespace, from), api.readTemplate(namespace, to)]);
-    return before && after ? { ...unread, changes: templateChanges(before, after) } : unread;
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    return unread;
-  }
+  const read = Promise.all([from, to].map((revision) => api.readTemplate(cluster.namespace, revision)));
+  const [before, after] = await unlessRefused(read, []);
+  return { from, to, changes: before && after ? templateChanges(before, after) : null, atMilliseconds: now };
 }
 
 /** The delay before the objects are read again. */
 const alteredAgainMilliseconds = 300_000;
 
-interface Contended {
-  readonly snapshot: { readonly contention: Contention | null };
-  readonly objects: WrittenObjects;
-}
-
 /**
  * Reads once for each generation of the MySQLCluster why MOCO applies the StatefulSet again and again. Both objects are
  * read whole and not kept. Resolves to what was known if it need not be read.
  */
-export async function readAlteredFields(
-  { snapshot, objects: { cluster, statefulSet } }: Contended,
+async function readAlteredFields(
+  { snapshot, objects: { cluster, statefulSet } }: Observed,
   { altered: known }: Readings,
   api: ClusterReader,
   world: World,
@@ -116,13 +102,7 @@ export async function readAlteredFields(
   const { namespace, name, generation } = cluster;
   const now = world.monotonic();
   if (known?.generation === generation && now - known.atMilliseconds < alteredAgainMilliseconds) return known;
-  const unread = { generation, fields: [], atMilliseconds: now };
-  try {
-    const whole = await api.readCluster(namespace, name);
-    const live = await api.read('StatefulSet', namespace, statefulSet.name);
-    return whole && live ? { ...unread, fields: alteredFields(whole, live) } : unread;
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    return unread;
-  }
+  const whole = await unlessRefused(api.read(clusterKind, { namespace, name }), null);
+  const live = whole && (await unlessRefused(api.read(statefulSets, { namespace, name: statefulSet.name }), null));
+  return { generation, fields: whole && live ? alteredFields(whole, live) : [], atMilliseconds: now };
 }

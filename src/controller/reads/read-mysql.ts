@@ -1,4 +1,5 @@
 import type { Decision } from '../../core/decision.ts';
+import { mysqldOf } from '../../core/member.ts';
 import type { MemberSaid, OpenWrite } from '../../core/mysql-reading.ts';
 import { lastingSeconds } from '../../core/replicas-behind.ts';
 import { longWriteSeconds } from '../../core/rules/long-write.ts';
@@ -8,11 +9,9 @@ import { milliseconds, timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { OpenWriteNow } from '../../mysql/statements.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
-import type { Readings } from '../facts/readings.ts';
+import { answered, type Readings, seriesMilliseconds } from '../facts/readings.ts';
 import type { MysqlAsker } from './mysql-asker.ts';
 
-/** After a longer pause an answer belongs to another step. */
-const seriesMilliseconds = 60_000;
 /** Less is a second that the server has rounded, and the time of an answer. */
 const sameMilliseconds = 3000;
 
@@ -29,12 +28,12 @@ type Known = Readings['mysql'];
 /** Asks the members if the decision waits for what they say. Resolves to `null` if it does not. */
 export async function readMysqlAwaited(
   { decision: { hold }, objects }: { readonly decision: Decision; readonly objects: ClusterObjects },
-  known: Known,
+  { mysql: known }: Pick<Readings, 'mysql'>,
   context: MysqlContext,
   signal: AbortSignal,
-): Promise<Known> {
-  const asks = hold === null ? null : neededFor(hold, known, context.world);
-  return asks === null ? null : readMysql(objects, asks === 'switchover', known, context, signal);
+): Promise<Pick<Readings, 'mysql'> | null> {
+  const asks = hold === null || context.mysql === undefined ? null : neededFor(hold, known, context.world);
+  return asks && { mysql: await readMysql(objects, asks === 'switchover', known, context, signal) };
 }
 
 function neededFor(hold: NonNullable<Decision['hold']>, known: Known, world: World): 'switchover' | 'step' | null {
@@ -71,10 +70,7 @@ export async function readMysql(
   const isSeries = before !== null && now - before.atMilliseconds < seriesMilliseconds;
   const last = isSeries ? before : null;
   const waits = writes?.some(({ ageSeconds }) => ageSeconds >= longWriteSeconds);
-  const members = [...said].map(([uid, one]) => {
-    const unknownSince = last?.members.get(uid)?.unknownSinceMilliseconds ?? now;
-    return [uid, { said: one, unknownSinceMilliseconds: one.kind === 'unknown' ? unknownSince : null }] as const;
-  });
+  const members = [...said].map(([uid, one]) => [uid, answered(one, last?.members.get(uid), now)] as const);
   const key = keyOf(cluster.namespace, cluster.name);
   if (problem !== null && problem !== before?.problem) {
     log.warn({ cluster: key, reason: problem }, 'MySQL can not be asked, and the rollout goes on without its answers');
@@ -83,7 +79,7 @@ export async function readMysql(
     const one = said.get(uid);
     if (one === undefined) continue;
     metrics.countMysqlReading(one.kind);
-    if (one.kind === 'unknown' && last?.members.get(uid)?.said.kind !== 'unknown') {
+    if (one.kind === 'unknown' && last?.members.get(uid)?.reading.kind !== 'unknown') {
       log.warn({ cluster: key, member: name, reason: one.message }, 'a mysqld can not be asked');
     }
   }
@@ -105,8 +101,7 @@ function sinceOf({ session, ageSeconds }: OpenWriteNow, before: readonly OpenWri
   return known !== null && isSame ? known : timestampOf(began);
 }
 
-const isRunning = ({ deletionTimestamp, containers }: PodRecord): boolean =>
-  deletionTimestamp === null && containers.some(({ part, state }) => part === 'mysqld' && state === 'running');
+const isRunning = (pod: PodRecord): boolean => pod.deletionTimestamp === null && mysqldOf(pod)?.state === 'running';
 
 function behindByName(
   replicas: readonly PodRecord[],

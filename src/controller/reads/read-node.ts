@@ -1,5 +1,6 @@
 import type { TiedToNode } from '../../core/on-demand-facts.ts';
 import { isForbidden } from '../../kube/api-error.ts';
+import { nodes, persistentVolumes } from '../../kube/resource.ts';
 import type { World } from '../../kube/world.ts';
 import { type Json, object, objects, text } from '../../moco/json.ts';
 import { conditionTaintPrefix, matches, refusalsOf, type Tie, tieOfVolume, tiesOf } from '../../moco/nodes.ts';
@@ -23,7 +24,7 @@ export async function readNode(
   { node }: Pick<PodRecord, 'node'>,
 ): Promise<NodeRead> {
   try {
-    return node === null ? null : await api.readNode(node);
+    return node === null ? null : await api.read(nodes, { name: node });
   } catch (error) {
     if (mayLackNodes && isForbidden(error)) return 'unreadable';
     throw error;
@@ -78,7 +79,7 @@ export async function readTied(
   const refusals = refusalsOf(node, tolerated);
   if (refusals.length === 0) return null;
   const volumes = claims.map((claim) => text(object(claim['spec'])['volumeName'])).filter((name) => name !== null);
-  const read = await Promise.all(volumes.map((name) => api.readVolume(name)));
+  const read = await Promise.all(volumes.map((name) => api.read(persistentVolumes, { name })));
   const ofVolumes = read.flatMap((volume) => (volume === null ? [] : [tieOfVolume(volume)]));
   const ties = [...ofVolumes.filter((tie) => tie !== null), ...tiesOf(template)];
   if (ties.length === 0) return null;

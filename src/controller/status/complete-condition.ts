@@ -1,5 +1,5 @@
 import { isRoutine } from '../../core/rules/catalogue.ts';
-import { objects as items, type Json, milliseconds, object } from '../../moco/json.ts';
+import { type Json, milliseconds } from '../../moco/json.ts';
 import { rolloutCompleteCondition } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import type { Observation } from '../pass/observe.ts';
@@ -77,12 +77,11 @@ function canWait({ rolloutComplete, generation }: ClusterRecord, { complete, bri
 }
 
 export function withCondition(
-  raw: Json,
+  conditions: readonly Json[],
   { complete, reason }: Completion,
   generation: number,
   nowTimestamp: string,
 ): readonly Json[] {
-  const conditions = items(object(raw['status'])['conditions']);
   const index = conditions.findIndex((condition) => condition['type'] === rolloutCompleteCondition);
   const before = conditions[index];
   const status = complete ? 'True' : 'False';

@@ -1,6 +1,8 @@
 import type { Condition } from '../../api/rollout-status.ts';
-import type { Decision, Hold } from '../../core/decision.ts';
+import type { Hold } from '../../core/decision.ts';
 import { isAlarming, isRequestedByUser, isRoutine, ruleGroups } from '../../core/rules/catalogue.ts';
+import { conditionsAfter, policyInForce } from '../facts/policy-in-force.ts';
+import type { Observation } from '../pass/observe.ts';
 
 /** Whether only a person can end the hold. */
 const stalls = (hold: Hold): boolean => isAlarming(hold.rule) && !(hold.rule === 'SwitchoverFailing' && hold.retries);
@@ -12,7 +14,7 @@ const stalls = (hold: Hold): boolean => isAlarming(hold.rule) && !(hold.rule ===
 const isRequestedWait = ({ rule }: Hold): boolean => isRequestedByUser(rule) && !(rule in ruleGroups.fleet);
 
 /** Why a rollout is stalled although no rule says so. */
-export const deadlineExceeded = 'ProgressDeadlineExceeded';
+const deadlineExceeded = 'ProgressDeadlineExceeded';
 
 /**
  * The conditions are the API of a MySQLRollout; the phase is only for people. `Ready` is True if the rollout is
@@ -21,34 +23,24 @@ export const deadlineExceeded = 'ProgressDeadlineExceeded';
  * rollout that a user keeps waiting is neither. `PolicyInForce` is True if every setting has an effect.
  */
 export function conditions(
-  before: readonly Condition[],
-  { complete, progressDeadlineExceeded }: Decision,
+  observation: Observation,
   hold: Hold | null,
   message: string,
-  policyInForce: Pick<Condition, 'status' | 'reason' | 'message'>,
-  observedGeneration: number,
-  nowTimestamp: string,
+  now: string,
 ): readonly Condition[] {
+  const { rollout, decision } = observation;
+  const { complete, progressDeadlineExceeded } = decision;
   const stalledBy = hold !== null && stalls(hold) ? hold.rule : progressDeadlineExceeded ? deadlineExceeded : null;
   const waitsOnRequest = hold !== null && isRequestedWait(hold);
   const waitsFor = hold === null || isRoutine(hold.rule) ? null : hold.rule;
   const reason = stalledBy ?? waitsFor ?? (complete ? 'UpToDate' : 'Progressing');
-  const one = (type: string, values: Pick<Condition, 'status' | 'reason' | 'message'>): Condition => {
-    const { status } = values;
-    const known = before.find((candidate) => candidate.type === type);
-    return {
-      type,
-      ...values,
-      lastTransitionTime: known?.status === status ? known.lastTransitionTime : nowTimestamp,
-      observedGeneration,
-    };
-  };
+  const one = conditionsAfter(rollout?.status?.conditions, rollout?.metadata.generation ?? 0, now);
   const condition = (type: string, is: boolean): Condition =>
     one(type, { status: is ? 'True' : 'False', reason, message });
   return [
     condition('Ready', complete),
     condition('Reconciling', !complete && stalledBy === null && !waitsOnRequest),
     condition('Stalled', stalledBy !== null),
-    one('PolicyInForce', policyInForce),
+    one('PolicyInForce', policyInForce(observation)),
   ];
 }

@@ -2,7 +2,7 @@ import { explainStep } from '../../core/explain-step.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
 import { keyOf } from '../../kube/store.ts';
 import { milliseconds } from '../../moco/json.ts';
-import { type Acted, sparesSwitchover } from '../pass/end.ts';
+import { type Acted, isRefusedByBudget, sparesSwitchover } from '../pass/end.ts';
 import type { Context, Pass } from '../pass/pass.ts';
 import { rememberReported } from '../pass/remember.ts';
 import { mysqldRestartedEvent, outOfBandEvent, type Reported, stepEvent } from './events.ts';
@@ -41,9 +41,10 @@ export function emitStep(acted: Acted, { metrics, recorder, log }: Context): voi
   const { name, namespace } = observation.objects.cluster;
   const rule = isDisruptive(step) ? ruleOf(step) : step.kind;
   const fields = { cluster: keyOf(namespace, name), step: step.kind, rule, result: acted.result };
-  if (acted.refusedByBudget) metrics.evictionsRefused.inc();
+  const isByBudget = isRefusedByBudget(step, acted);
+  if (isByBudget) metrics.evictionsRefused.inc();
   if (acted.done.length === 0) {
-    const isRefused = acted.result === 'refused' && !acted.refusedByBudget;
+    const isRefused = acted.result === 'refused' && !isByBudget;
     const level = acted.result === 'conflict' ? 'debug' : isRefused ? 'warn' : 'info';
     log[level]({ ...fields, answer: acted.message }, `did not happen: ${explainStep(step)}`);
     return;

@@ -1,4 +1,4 @@
-import { type MySQLRollout, pluginManager } from '../../api/rollout.ts';
+import { type MySQLRollout, pluginManager, rolloutKind } from '../../api/rollout.ts';
 import { ApiError, isConflict } from '../../kube/api-error.ts';
 import { keyOf } from '../../kube/store.ts';
 import { milliseconds } from '../../moco/json.ts';
@@ -26,7 +26,7 @@ export async function removeEndedOverrides(
   if (known === '') return;
   try {
     const { namespace, name } = rollout.metadata;
-    const raw = (await api.read('MySQLRollout', namespace, name)) as MySQLRollout | null;
+    const raw = (await api.read(rolloutKind, { namespace, name })) as MySQLRollout | null;
     if (raw === null) return;
     const manager = pluginManager('override');
     const own = (raw.spec?.overrides ?? []).filter(({ rule }) =>

@@ -74,30 +74,30 @@ export function holdEvent(observation: Observation): Occurrence | null {
 
 /** The Event of a member that restarted at the update revision without a step. */
 export function outOfBandEvent(facts: Reported, ordinal: number): Occurrence {
-  const { objects } = facts;
-  const pod = objects.pods.find((candidate) => candidate.ordinal === ordinal);
-  const revision = objects.statefulSet?.updateRevision ?? '';
-  return {
-    ...objectsOf(facts),
-    ...(pod && { related: podReference(pod) }),
-    type: 'Warning',
-    reason: 'UpdatedOutOfBand',
-    action: 'Updated',
-    note: `${pod?.name ?? `member ${ordinal}`} came up at revision ${revision} without a step of this controller: somebody else has taken its pod by a drain, an eviction or a deletion`,
-  };
+  const revision = facts.objects.statefulSet?.updateRevision ?? '';
+  const note = `came up at revision ${revision} without a step of this controller: somebody else has taken its pod by a drain, an eviction or a deletion`;
+  return warningAbout(facts, ordinal, { reason: 'UpdatedOutOfBand', action: 'Updated' }, (name) => `${name} ${note}`);
 }
 
 /** The Event of a member whose mysqld restarted because of containers that an update in place had restarted. */
-export function mysqldRestartedEvent(facts: Reported, ordinal: number): Occurrence {
+export const mysqldRestartedEvent = (facts: Reported, ordinal: number): Occurrence =>
+  warningAbout(
+    facts,
+    ordinal,
+    { reason: 'MysqldRestarted', action: 'UpdatedInPlace' },
+    (name) =>
+      `mysqld of ${name} restarted because its pod was changed in place; no other member restarts containers or is resized in place for this revision`,
+  );
+
+function warningAbout(
+  facts: Reported,
+  ordinal: number,
+  names: Pick<Occurrence, 'reason' | 'action'>,
+  note: (name: string) => string,
+): Occurrence {
   const pod = facts.objects.pods.find((candidate) => candidate.ordinal === ordinal);
-  return {
-    ...objectsOf(facts),
-    ...(pod && { related: podReference(pod) }),
-    type: 'Warning',
-    reason: 'MysqldRestarted',
-    action: 'UpdatedInPlace',
-    note: `mysqld of ${pod?.name ?? `member ${ordinal}`} restarted because its pod was changed in place; no other member restarts containers or is resized in place for this revision`,
-  };
+  const related = pod && { related: podReference(pod) };
+  return { ...objectsOf(facts), ...related, type: 'Warning', ...names, note: note(pod?.name ?? `member ${ordinal}`) };
 }
 
 /** The MySQLCluster, and its MySQLRollout once there is one (docs/decisions/0018-events-on-both-objects.md). */

@@ -9,7 +9,7 @@ import { didNotHappen, type Finished } from '../facts/ended-step.ts';
 import type { OwnWrite } from '../facts/own-writes.ts';
 
 /** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
-type MemberProgress = InTurn & Times & OrNone<'restoring' | 'createdWhileHeld'>;
+type MemberProgress = InTurn & Times & OrNone<'createdWhileHeld'>;
 type InTurn = OrNone<'waiting' | 'updatedOutOfBand'>;
 type Times = OrNone<'unavailableMembers' | 'memberDurations'>;
 type UnavailableMember = NonNullable<RolloutProgress['unavailableMembers']>[number];
@@ -64,8 +64,15 @@ export function memberProgressOf(
   return {
     ...inTurn(known, begins, members, snapshot, stale, spared, taken, updated),
     createdWhileHeld: createdWhileHeldOf(known, members, snapshot),
-    restoring: restoringOf(known, snapshot, missed, intent),
-    ...times(known, members, spared, intent !== null && replaces(intent) ? intent : null, nowTimestamp),
+    ...times(
+      known,
+      members,
+      snapshot,
+      spared,
+      missed,
+      intent !== null && replaces(intent) ? intent : null,
+      nowTimestamp,
+    ),
   };
 }
 
@@ -116,7 +123,7 @@ function inTurn(
   if (statefulSet === null || !replacesNobody(statefulSet)) return { waiting: undefined, updatedOutOfBand: outOfBand };
   // Either the rollout begins, or it was in a mode of which that is not recorded.
   const isTaken = ({ ordinal }: Seen): boolean =>
-    known.unavailableMembers?.some((one) => one.ordinal === ordinal) === true;
+    begins === null && known.unavailableMembers?.some((one) => one.ordinal === ordinal) === true;
   const lost = members.filter((one) => !isTaken(one) && isLost(one, begins?.earlier ?? null));
   const waited = known.waiting ?? [...stale, ...lost.map(({ ordinal }) => ordinal)];
   const restarted = waited.filter((ordinal) => updated.has(ordinal));
@@ -127,40 +134,36 @@ function inTurn(
   };
 }
 
-/** Until the member has another pod, or the step did not happen. */
-function restoringOf(
-  { restoring = [] }: Partial<RolloutProgress>,
-  { members }: Pick<ClusterSnapshot, 'members'>,
-  missed: readonly number[],
-  intent: Intent | null,
-): RolloutProgress['restoring'] | undefined {
-  const asked = intent?.step === 'restore' ? intent.pods : [];
-  const awaited = restoring.filter(
-    ({ ordinal, uid }) =>
-      !missed.includes(ordinal) && members.every((member) => member.ordinal !== ordinal || member.uid === uid),
-  );
-  const all = [...awaited, ...asked.map(({ name, uid }) => ({ ordinal: ordinalOf(name), uid }))];
-  return all.length === 0 ? undefined : all;
-}
-
 /** Wall-clock times, because they must survive this process. */
 function times(
   { unavailableMembers = [], memberDurations = [] }: Partial<RolloutProgress>,
   members: readonly Seen[],
+  { members: pods }: Pick<ClusterSnapshot, 'members'>,
   spared: readonly number[],
+  missed: readonly number[],
   replacing: Intent | null,
   nowTimestamp: string,
 ): Times {
+  // A restore lasts until the member has another pod, or the step did not happen.
+  const isRestored = ({ ordinal, uid }: UnavailableMember): boolean =>
+    missed.includes(ordinal) || pods.some((pod) => pod.ordinal === ordinal && pod.uid !== uid);
   const unavailable = new Map<number, Omit<UnavailableMember, 'ordinal'>>(
-    unavailableMembers.filter(({ ordinal }) => !spared.includes(ordinal)).map(({ ordinal, ...one }) => [ordinal, one]),
+    unavailableMembers
+      .filter(({ ordinal }) => !spared.includes(ordinal))
+      .map((one) => {
+        const { ordinal, restores, ...plain } = one;
+        return [ordinal, restores && !isRestored(one) ? { ...plain, restores } : plain];
+      }),
   );
-  if (replacing !== null) {
-    for (const { name, uid } of replacing.pods) unavailable.set(ordinalOf(name), { since: replacing.at, uid });
+  for (const { name, uid } of replacing?.pods ?? []) {
+    const restores = replacing?.step === 'restore';
+    unavailable.set(ordinalOf(name), { since: replacing?.at ?? '', uid, ...(restores && { restores }) });
   }
   const seconds = new Map(memberDurations.map(({ ordinal, seconds: known }) => [ordinal, known]));
   for (const { ordinal, updated, participating, updatedAt = nowTimestamp } of members) {
-    const since = milliseconds(unavailable.get(ordinal)?.since ?? null);
-    if (since === null || !updated || !participating) continue;
+    const taken = unavailable.get(ordinal);
+    const since = milliseconds(taken?.since ?? null);
+    if (since === null || taken?.restores || !updated || !participating) continue;
     const elapsed = Math.max(0, ((milliseconds(updatedAt) ?? since) - since) / 1000);
     seconds.set(ordinal, Math.round(elapsed));
     unavailable.delete(ordinal);

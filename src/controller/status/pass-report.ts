@@ -1,4 +1,3 @@
-import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { explainHold, isAlarming, isRoutine } from '../../core/rules/catalogue.ts';
 import type { Occurrence } from '../../kube/event-recorder.ts';
 import { keyOf } from '../../kube/store.ts';
@@ -7,7 +6,6 @@ import type { Observation } from '../pass/observe.ts';
 import { type Completion, completionOf } from './complete-condition.ts';
 import { isShown } from './due.ts';
 import { holdEvent } from './events.ts';
-import type { News } from './news.ts';
 import { type Series, seriesOf } from './series.ts';
 import { type StatusReport, statusOf, unusableStatusOf } from './status-report.ts';
 
@@ -49,14 +47,10 @@ export function report(observation: Observation): Report {
   };
 }
 
-const noNews: News = { finished: null, switchover: null, outOfBand: [], mysqldRestarted: [] };
-
 function statusReport(observation: Observation): StatusReport | null {
   const { rollout, objects, snapshot } = observation;
   if (rollout === null || objects.cluster.deleting) return null;
-  if (snapshot.rolloutProblem === null) return statusOf(observation, null);
-  const status: RolloutStatus | null = unusableStatusOf(observation);
-  return status && { status, news: noNews };
+  return snapshot.rolloutProblem === null ? statusOf(observation, null) : unusableStatusOf(observation);
 }
 
 function logLine(observation: Observation): LogLine {

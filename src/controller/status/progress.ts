@@ -11,8 +11,8 @@ import { omitUndefined } from '../../moco/json.ts';
 import { ordinalOf } from '../../moco/names.ts';
 import type { ObservedFacts } from '../facts/collect-facts.ts';
 import { type Finished, isDemotionMissed, isFailedTry, isSwitchedOver, unreported } from '../facts/ended-step.ts';
+import { type Memory } from '../facts/memory.ts';
 import { takesSlot } from '../fleet/fleet-standing.ts';
-import { type Memory } from '../memory/memory.ts';
 import type { Observation } from '../pass/observe.ts';
 import { inPlaceProgressOf } from './in-place-progress.ts';
 import { memberProgressOf, sorted } from './member-progress.ts';
@@ -105,7 +105,7 @@ function begun(
     revision,
     startedAt,
     begunAt: earlier?.failing === undefined ? undefined : startedAt,
-    restoring: earlier?.restoring,
+    unavailableMembers: earlier?.unavailableMembers?.filter(({ restores }) => restores),
     lastProgressAt: startedAt,
     verified: false,
     takenDown: [],
@@ -194,16 +194,12 @@ export function withoutIntent({ intent, ...before }: RolloutStatus, { staysDemot
 /** Members that no step has taken after all. */
 function withSpared({ rollout, ...status }: RolloutStatus, spared: readonly number[]): RolloutStatus {
   if (rollout === undefined) return status;
-  const { waiting, unavailableMembers, restoring, ...rest } = rollout;
-  const others = <One extends { readonly ordinal: number }>(list: readonly One[] = []): readonly One[] | undefined => {
-    const left = list.filter(({ ordinal }) => !spared.includes(ordinal));
-    return left.length === 0 ? undefined : left;
-  };
+  const { waiting, unavailableMembers = [], ...rest } = rollout;
+  const taken = unavailableMembers.filter(({ ordinal }) => !spared.includes(ordinal));
   const progress = omitUndefined<RolloutProgress>({
     ...rest,
     waiting: waiting && sorted([...waiting, ...spared]),
-    unavailableMembers: others(unavailableMembers),
-    restoring: others(restoring),
+    unavailableMembers: taken.length === 0 ? undefined : taken,
   });
   return { ...status, rollout: progress };
 }

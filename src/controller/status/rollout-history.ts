@@ -1,7 +1,13 @@
-import { type HistoryEntry, mostHeldFor, type RolloutProgress, type RolloutStatus } from '../../api/rollout-status.ts';
+import {
+  type HistoryEntry,
+  mostHeldFor,
+  ofEveryRollout,
+  type RolloutProgress,
+  type RolloutStatus,
+} from '../../api/rollout-status.ts';
 import type { Decision } from '../../core/decision.ts';
 import { milliseconds, omitUndefined } from '../../moco/json.ts';
-import type { Seen } from '../memory/memory.ts';
+import type { Memory } from '../facts/memory.ts';
 
 /**
  * The rollout that has just ended, or `null`. It is complete, or the template changed again before that. `progress` is
@@ -11,7 +17,7 @@ export function finishedRollout(
   { rollout, hold }: RolloutStatus,
   progress: RolloutProgress | null,
   { complete }: Decision,
-  { completed }: Seen,
+  { completed }: Memory['seen'],
   disrupted: number,
   now: string,
 ): HistoryEntry | null {
@@ -29,25 +35,12 @@ function entry(
   hold: RolloutStatus['hold'],
   finishedAt: string,
 ): HistoryEntry {
-  const { revision, startedAt, disruptions, switchovers, memberDurations, updatedOutOfBand, from, changes } = rollout;
-  const { updatedInPlace, resizedInPlace, primaryInPlace, mysqldRestarted, switchoverSeconds } = rollout;
+  const kept = Object.entries(rollout).filter(([field]) => field in ofEveryRollout);
   return omitUndefined<HistoryEntry>({
-    revision,
-    startedAt,
+    ...(Object.fromEntries(kept) as unknown as Pick<RolloutProgress, keyof typeof ofEveryRollout>),
     finishedAt,
-    disruptions,
-    switchovers,
     outcome,
-    memberDurations,
-    updatedOutOfBand,
-    updatedInPlace,
-    resizedInPlace,
-    primaryInPlace,
-    mysqldRestarted,
-    switchoverSeconds,
     heldFor: heldForOf(rollout, hold, undefined, finishedAt),
-    from,
-    changes,
   });
 }
 

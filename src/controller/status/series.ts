@@ -1,32 +1,15 @@
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { hasOpening } from '../../core/maintenance.ts';
 import { milliseconds } from '../../moco/json.ts';
-import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import type { Observation } from '../pass/observe.ts';
 
-/** The values of the metrics with a label for the cluster. */
-export interface Series {
-  readonly membersByState: Readonly<Record<string, number>>;
-  readonly stale: number;
-  readonly hold: { readonly rule: string; readonly sinceSeconds: number } | null;
-  readonly lastProgressSeconds: number | null;
-  /** The reason of condition Stalled while it is True. */
-  readonly stalled: string | null;
-  /** Some maintenance window of the next 30 days is long enough for every member. */
-  readonly hasOpening: boolean;
-  /** When a rollout may go on that rests outside of its maintenance windows. */
-  readonly opensSeconds: number | null;
-  /** The names of the checks that fail and hold. */
-  readonly failingChecks: readonly string[];
-  /** When each override in force ends, in Unix seconds, by rule. */
-  readonly overrides: Readonly<Record<string, number>>;
-  readonly partition: Parameters<RolloutMetrics['setPartition']>[1];
-  /** Members that this process disrupted and that participate again. */
-  readonly returned: readonly { readonly ordinal: number; readonly seconds: number }[];
-}
+export type Series = ReturnType<typeof seriesOf>;
 
-/** A hold is exported from its first moment, even while the status does not show it. */
-export function seriesOf(observation: Observation, status: RolloutStatus): Series {
+/**
+ * The values of the metrics with a label for the cluster. A hold is exported from its first moment, even while the
+ * status does not show it.
+ */
+export function seriesOf(observation: Observation, status: RolloutStatus) {
   const { decision, snapshot, policy, settings, memory, now, nowMilliseconds } = observation;
   const { members, stale, hold } = decision;
   const membersByState: Record<string, number> = {};
@@ -39,10 +22,15 @@ export function seriesOf(observation: Observation, status: RolloutStatus): Serie
     stale,
     hold: hold && { rule: hold.rule, sinceSeconds: seconds(since) ?? seconds(now) ?? 0 },
     lastProgressSeconds: seconds(status.rollout?.lastProgressAt),
+    /** The reason of condition Stalled while it is True. */
     stalled: status.conditions?.find(({ type, status: is }) => type === 'Stalled' && is === 'True')?.reason ?? null,
+    /** Some maintenance window of the next 30 days is long enough for every member. */
     hasOpening: hasOpening(snapshot, policy),
+    /** When a rollout may go on that rests outside of its maintenance windows. */
     opensSeconds: hold !== null && 'opensAt' in hold ? seconds(hold.opensAt) : null,
+    /** The names of the checks that fail and hold. */
     failingChecks: hold?.rule === 'CheckFailing' ? hold.checks.map(({ check }) => check) : [],
+    /** When each override in force ends, in Unix seconds, by rule. */
     overrides: Object.fromEntries(
       (settings.sources['overrides']?.value ?? []).map(({ rule, until }) => [rule, seconds(until) ?? 0]),
     ),
@@ -53,6 +41,7 @@ export function seriesOf(observation: Observation, status: RolloutStatus): Serie
           lastUpdatedSeconds: status.lastStep?.step === 'setPartition' ? seconds(status.lastStep.at) : null,
         }
       : null,
+    /** Members that this process disrupted and that participate again. */
     returned: members.flatMap(({ ordinal, verdict }) => {
       const takenAt = memory.steps.disruptedAtMilliseconds.get(ordinal);
       if (takenAt === undefined || verdict !== 'Updated') return [];

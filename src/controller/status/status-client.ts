@@ -1,17 +1,18 @@
 import { type MySQLRollout, type RolloutSpec, rolloutKind } from '../../api/rollout.ts';
-import { type PolicyRecord, type PolicyStatus, policyKind } from '../../api/rollout-policy.ts';
-import { type SequenceStatus, sequenceKind } from '../../api/rollout-sequence.ts';
+import type { PolicyStatus } from '../../api/rollout-policy.ts';
+import type { SequenceStatus } from '../../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { isConflict } from '../../kube/api-error.ts';
-import { apiVersion, path } from '../../kube/resource.ts';
+import { apiVersion, path, type ResourceKind } from '../../kube/resource.ts';
+import type { Stored } from '../../kube/store.ts';
 import { type Json, object, objects } from '../../moco/json.ts';
 import { clusterKind, rolloutCompleteCondition } from '../../moco/names.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import { usedOf } from '../facts/rollout-record.ts';
-import type { SequenceRecord } from '../facts/sequence-record.ts';
 import { ClusterReader } from '../reads/cluster-reader.ts';
 
-const mostTries = 3;
+/** So often MOCO may write the MySQLCluster in between. */
+export const mostTries = 3;
 
 /** Creates MySQLRollouts and replaces statuses: writes that report and never disrupt a member. */
 export class StatusClient extends ClusterReader {
@@ -21,19 +22,13 @@ export class StatusClient extends ClusterReader {
       method: 'POST',
       path: path(rolloutKind, { namespace }),
       body: {
-        apiVersion: `${rolloutKind.group}/${rolloutKind.version}`,
+        apiVersion: apiVersion(rolloutKind),
         kind: rolloutKind.kind,
         metadata: {
           namespace,
           name,
           ownerReferences: [
-            {
-              apiVersion: `${clusterKind.group}/${clusterKind.version}`,
-              kind: clusterKind.kind,
-              name,
-              uid,
-              controller: true,
-            },
+            { apiVersion: apiVersion(clusterKind), kind: clusterKind.kind, name, uid, controller: true },
           ],
         },
       },
@@ -65,22 +60,6 @@ export class StatusClient extends ClusterReader {
     });
   }
 
-  /** Rejects with 409 if the MySQLRolloutPolicy has changed since it was read. */
-  async replacePolicyStatus({ name, uid, resourceVersion }: PolicyRecord, status: PolicyStatus): Promise<void> {
-    await this.call({
-      method: 'PUT',
-      path: path(policyKind, { name, subresource: 'status' }),
-      query: { fieldValidation: 'Strict' },
-      body: {
-        apiVersion: apiVersion(policyKind),
-        kind: policyKind.kind,
-        metadata: { name, uid, resourceVersion },
-        status,
-      },
-      priority: 'status',
-    });
-  }
-
   /**
    * Replaces the status. Its resourceVersion is the precondition that rejects a second leader and detects a user's
    * edit. Validation is strict: the API server refuses fields that its CRD does not know (400) instead of dropping
@@ -102,26 +81,17 @@ export class StatusClient extends ClusterReader {
     return usedOf(kept);
   }
 
-  /** Rejects with 409 if the MySQLRolloutSequence has changed since it was read. */
-  async replaceSequenceStatus(
-    { name, uid, resourceVersion, spec }: SequenceRecord,
-    status: SequenceStatus,
+  /** Of an object without a namespace. Rejects with 409 if it has changed since it was read. */
+  async replaceStatus(
+    kind: ResourceKind,
+    { name, uid, resourceVersion }: Pick<Stored, 'name' | 'uid' | 'resourceVersion'>,
+    fields: { readonly spec?: unknown; readonly status: PolicyStatus | SequenceStatus },
   ): Promise<void> {
-    const { group, version, kind } = sequenceKind;
     await this.call({
       method: 'PUT',
-      path: path(sequenceKind, { name, subresource: 'status' }),
+      path: path(kind, { name, subresource: 'status' }),
       query: { fieldValidation: 'Strict' },
-      body: { apiVersion: `${group}/${version}`, kind, metadata: { name, uid, resourceVersion }, spec, status },
-      priority: 'status',
-    });
-  }
-
-  replaceClusterStatus(cluster: Json, namespace: string, name: string): Promise<Json> {
-    return this.call({
-      method: 'PUT',
-      path: path(clusterKind, { namespace, name, subresource: 'status' }),
-      body: cluster,
+      body: { apiVersion: apiVersion(kind), kind: kind.kind, metadata: { name, uid, resourceVersion }, ...fields },
       priority: 'status',
     });
   }
@@ -130,17 +100,35 @@ export class StatusClient extends ClusterReader {
    * Takes our condition away from the MySQLCluster, if it is there. Resolves to whether it is gone: MOCO may keep
    * writing in between.
    */
-  async removeCompletion({ namespace, name, uid, rolloutComplete }: ClusterObjects['cluster']): Promise<boolean> {
-    if (rolloutComplete === null) return true;
-    for (let tries = 1; tries <= mostTries; tries++) {
-      const raw = await this.readCluster(namespace, name);
-      if (raw === null || object(raw['metadata'])['uid'] !== uid) return true;
-      const conditions = objects(object(raw['status'])['conditions']);
+  async removeCompletion(cluster: ClusterObjects['cluster']): Promise<boolean> {
+    if (cluster.rolloutComplete === null) return true;
+    return this.changeConditions(cluster, mostTries, async (raw, conditions) => {
       const others = conditions.filter(({ type }) => type !== rolloutCompleteCondition);
-      if (others.length === conditions.length) return true;
+      return object(raw['metadata'])['uid'] !== cluster.uid || others.length === conditions.length ? null : others;
+    });
+  }
+
+  /**
+   * Conditions are an atomic list, hence GET, change, PUT. `change` gets the MySQLCluster with all its fields, and
+   * resolves to `null` if there is nothing to write. Resolves to `false` if others wrote in between so often.
+   */
+  async changeConditions(
+    { namespace, name }: Pick<ClusterObjects['cluster'], 'namespace' | 'name'>,
+    times: number,
+    change: (raw: Json, conditions: readonly Json[]) => Promise<readonly Json[] | null>,
+  ): Promise<boolean> {
+    for (let tries = 1; tries <= times; tries++) {
+      const raw = await this.read(clusterKind, { namespace, name });
+      const status = object(raw?.['status']);
+      const conditions = raw && (await change(raw, objects(status['conditions'])));
+      if (conditions === null) return true;
       try {
-        const status = { ...object(raw['status']), conditions: others };
-        await this.replaceClusterStatus({ ...raw, status }, namespace, name);
+        await this.call({
+          method: 'PUT',
+          path: path(clusterKind, { namespace, name, subresource: 'status' }),
+          body: { ...raw, status: { ...status, conditions } },
+          priority: 'status',
+        });
         return true;
       } catch (error) {
         if (!isConflict(error)) throw error;

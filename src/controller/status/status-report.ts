@@ -1,16 +1,17 @@
 import type { Intent, MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
 import type { Hold, MemberReport } from '../../core/decision.ts';
+import type { MysqlReading } from '../../core/mysql-reading.ts';
 import { phase } from '../../core/phase.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
+import { longWriteSeconds } from '../../core/rules/long-write.ts';
 import { explainComesBack, explainEvidence } from '../../core/sentences.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
 import { omitUndefined } from '../../moco/json.ts';
 import { memberName } from '../facts/collect-facts.ts';
 import { unreported } from '../facts/ended-step.ts';
-import { policyInForce } from '../facts/policy-in-force.ts';
+import { type Memory } from '../facts/memory.ts';
 import { promotionLeft } from '../facts/promotion.ts';
-import { type Memory } from '../memory/memory.ts';
 import type { Observation } from '../pass/observe.ts';
 import { conditions } from './conditions.ts';
 import { isShown } from './due.ts';
@@ -50,6 +51,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
     phase: phase({ ...decision, hold }),
     strategy: observation.strategyShown,
     mysqlProblem: snapshot.mysql?.problem ?? undefined,
+    openWrites: openWritesOf(snapshot),
     updatesInPlace: policy.inPlaceUpdates.mode === 'Never' ? undefined : true,
     updateRevision: revision === '' ? undefined : revision,
     currentRevision: statefulSet?.currentRevision || undefined,
@@ -68,15 +70,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
     history: entry ? [...(before.history ?? []), entry] : before.history,
     settings: settings.problem === null ? settings.sources : before.settings,
     promotion: promotionLeft(before, snapshot.statefulSet, policy.mode === 'OnDelete' && !snapshot.released),
-    conditions: conditions(
-      before.conditions ?? [],
-      decision,
-      hold,
-      message,
-      policyInForce(observation),
-      rollout?.metadata.generation ?? 0,
-      now,
-    ),
+    conditions: conditions(observation, hold, message, now),
   });
   const takenBack = (before.intent?.step ?? status.lastStep?.step) === 'undemote';
   return {
@@ -89,21 +83,20 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
  * The status of an unusable MySQLRollout. Only the hold that explains it is new: the rest belongs to another cluster
  * or is about to be deleted, and does not change. `null` while the hold is not shown.
  */
-export function unusableStatusOf(observation: Observation): RolloutStatus | null {
+export function unusableStatusOf(observation: Observation): StatusReport | null {
   const { rollout, decision, memory, now } = observation;
   const before: RolloutStatus = rollout?.status ?? {};
   const hold = shownHold(observation);
   if (hold === null) return null;
   const message = explainHold(hold, memberName(observation));
-  const generation = rollout?.metadata.generation ?? 0;
-  const inForce = policyInForce(observation);
-  return withinLimits({
+  const status = withinLimits({
     ...before,
-    observedGeneration: generation,
+    observedGeneration: rollout?.metadata.generation ?? 0,
     phase: phase(decision),
     hold: holdStatus(hold, message, before, memory, now),
-    conditions: conditions(before.conditions ?? [], decision, hold, message, inForce, generation, now),
+    conditions: conditions(observation, hold, message, now),
   });
+  return { status, news: { finished: null, switchover: null, outOfBand: [], mysqldRestarted: [] } };
 }
 
 function withHolds(
@@ -155,8 +148,17 @@ function updateOf({ members }: ClusterSnapshot, ordinal: number): string | undef
 /** An answer that is older belongs to an earlier step. */
 const recentSeconds = 60;
 
+const isRecent = (mysql: MysqlReading | null): mysql is MysqlReading =>
+  mysql !== null && mysql.ageSeconds !== null && mysql.ageSeconds < recentSeconds;
+
+function openWritesOf({ mysql }: ClusterSnapshot): RolloutStatus['openWrites'] {
+  if (!isRecent(mysql) || mysql.writes === null) return undefined;
+  const [oldest, ...others] = mysql.writes.filter(({ ageSeconds }) => ageSeconds >= longWriteSeconds);
+  return oldest === undefined ? { count: 0 } : { count: 1 + others.length, since: oldest.since };
+}
+
 function replicationOf({ members, mysql }: ClusterSnapshot, ordinal: number): MemberStatus['replication'] {
-  if (mysql === null || mysql.ageSeconds === null || mysql.ageSeconds >= recentSeconds) return undefined;
+  if (!isRecent(mysql)) return undefined;
   const uid = members.find((member) => member.ordinal === ordinal)?.uid;
   const said = mysql.members.find((one) => one.uid === uid)?.said;
   if (said?.kind !== 'replica') return undefined;

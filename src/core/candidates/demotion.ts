@@ -2,13 +2,13 @@ import { firstHold } from '../gates.ts';
 import { unsettledRoles } from '../rules/roles.ts';
 import { dueMembers, type Member, type Situation, target } from '../situation.ts';
 import type { Step, UndemoteReason } from '../step.ts';
-import { line } from './line.ts';
+import type { Line } from './line.ts';
 
 /**
  * Takes back a `demote` with our mark once its reason is gone. Left on the pod, it would demote that pod again as soon
  * as it became primary. `Healthy`, readiness and budgets are not checked again, since a switchover itself changes them.
  */
-export const takeBackDemotion = line({
+export const takeBackDemotion: Line = {
   takes: 'our mark on a pod that is not terminating, and a reason from the list below: undemote',
   candidates: (situation) =>
     situation.members.flatMap((member): readonly Step[] => {
@@ -17,7 +17,7 @@ export const takeBackDemotion = line({
       if (reason === null) return [];
       return [{ kind: 'undemote', targets: [target(member)], reason, demoted: member.facts.demote }];
     }),
-});
+};
 
 function takeBackReason(situation: Situation, member: Member): string | null {
   const reason = noReason(situation, member);

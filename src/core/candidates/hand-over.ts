@@ -1,7 +1,7 @@
 import { isAdopted, keepsRevisions, mayAdopt } from '../adoption.ts';
 import type { Situation } from '../situation.ts';
 import type { Step } from '../step.ts';
-import { line } from './line.ts';
+import type { Line } from './line.ts';
 
 // Who replaces the pods of the StatefulSet.
 
@@ -30,17 +30,17 @@ function releases(situation: Situation): readonly Step[] {
   return currentRevision === updateRevision || isKept ? [{ kind: 'release' }] : promote(updateRevision, 'release');
 }
 
-export const release = line({
+export const release: Line = {
   takes:
     'our label, once this program may no longer delete pods: promoteRevision, then release; a current revision that an earlier sync has overwritten: promoteRevision',
   candidates: releases,
-});
+};
 
-export const adopt = line({
+export const adopt: Line = {
   takes:
     'a StatefulSet that is not at OnDelete or has no label, and whose last adoption is long enough ago: setStrategy',
   candidates: (situation) =>
     !isAdopted(situation.snapshot.statefulSet) && mayAdopt(situation)
       ? [{ kind: 'setStrategy', newPods: 'UpdateRevision' }]
       : [],
-});
+};

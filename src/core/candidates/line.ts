@@ -14,7 +14,5 @@ export interface Line {
   readonly yields?: true;
 }
 
-export const line = (entry: Line): Line => entry;
-
 /** Lines by name, in order. */
 export type Procedure = Readonly<Record<string, Line>>;

@@ -6,7 +6,7 @@ import type { Step, StepRule } from '../step.ts';
 import { isBeingResized, isUpdatedAsPrimary, stepInPlace } from '../update-in-place.ts';
 import { takeBackDemotion } from './demotion.ts';
 import { adopt, release } from './hand-over.ts';
-import { line } from './line.ts';
+import type { Line } from './line.ts';
 
 // Who is next, and how, under OnDelete: the procedure of DEP-06. All members that do not participate are deleted, not
 // evicted: a PodDisruptionBudget can refuse to evict a pod that is already down.
@@ -32,7 +32,7 @@ const movingFirst = (members: readonly Member[]): readonly Member[] => {
 const unprotectedFirst = (members: readonly Member[]): readonly Member[] =>
   members.toSorted((one, other) => Number(isProtected(one)) - Number(isProtected(other)));
 
-export const membersDown = line({
+export const membersDown: Line = {
   takes:
     'due members that are down and not protected: delete, all of them at once, else those whose end destroys no data',
   candidates: (situation) => {
@@ -41,10 +41,10 @@ export const membersDown = line({
     const groups = harmless.length < down.length ? [down, harmless] : [down];
     return groups.filter(({ length }) => length > 0).map((members) => remove('MemberDown', members));
   },
-});
+};
 
 /** The rollout has ended, or has reached what the user allows, or has not begun. */
-export const nothingDue = line({
+export const nothingDue: Line = {
   takes:
     'no due member: promoteRevision once every member is updated and Ready and the current revision is another one, else nothing to do',
   candidates: (situation) => {
@@ -58,9 +58,9 @@ export const nothingDue = line({
       ? [{ kind: 'promoteRevision', revision, replicas, for: 'end', before: [] }]
       : [{ kind: 'none' }];
   },
-});
+};
 
-export const nothingRestarts = line({
+export const nothingRestarts: Line = {
   takes:
     'a due member that works and whose next change in place is of metadata, or of its label alone: updateInPlace, one at a time, replicas first',
   candidates: (situation) => {
@@ -68,7 +68,7 @@ export const nothingRestarts = line({
     return steps.filter((step) => step !== null).filter(({ rule }) => rule === 'NothingRestarts');
   },
   yields: true,
-});
+};
 
 const primaryAfterOthers = (members: readonly Member[]): readonly Member[] => [
   ...members.filter(({ primary }) => !primary),
@@ -78,33 +78,33 @@ const primaryAfterOthers = (members: readonly Member[]): readonly Member[] => [
 const isUnreachable = ({ state }: Member): boolean => state === 'unreachable';
 
 /** mysqld may still serve behind a lost kubelet, so one at a time, and never the primary. */
-export const membersUnreachable = line({
+export const membersUnreachable: Line = {
   takes: 'due replicas whose node does not answer, and that are not protected: delete, one',
   candidates: (situation) =>
     due(situation, (member) => isUnreachable(member) && !member.primary && !isProtected(member)).map((member) =>
       remove('MemberUnreachable', [member]),
     ),
   yields: true,
-});
+};
 
 /**
  * A primary with a dead agent, for example. It has no relay log: where nobody participates, it goes first and alone,
  * and the replicas follow once it serves again.
  */
-export const primaryRunning = line({
+export const primaryRunning: Line = {
   takes: 'the due primary that runs without participating: delete',
   candidates: (situation) =>
     due(situation, (member) => member.primary && member.state === 'running').map((member) =>
       remove('PrimaryNotParticipating', [member]),
     ),
   yields: true,
-});
+};
 
 /**
  * Running replicas may still acknowledge commits, so one at a time. MOCO has never finished with one that has never
  * followed, so its restart is the first that may help.
  */
-export const membersRunning = line({
+export const membersRunning: Line = {
   takes:
     'due replicas that run without participating, and are neither protected nor recovering: delete, one, those first that have never followed a primary',
   candidates: (situation) =>
@@ -115,10 +115,10 @@ export const membersRunning = line({
     )
       .toSorted((one, other) => Number(hasNeverFollowed(situation, other)) - Number(hasNeverFollowed(situation, one)))
       .map((member) => remove('MemberNotParticipating', [member])),
-});
+};
 
 /** No member after these may go while they are unavailable. */
-export const othersUnavailable = line({
+export const othersUnavailable: Line = {
   takes:
     'every other due member that does not participate: protected ones, then those that recover, unreachable ones, and the primary: delete, one',
   candidates: (situation) => {
@@ -135,7 +135,7 @@ export const othersUnavailable = line({
       .toSorted((one, other) => place(one) - place(other))
       .map((member) => remove(ruleOfUnavailable(member), [member]));
   },
-});
+};
 
 function ruleOfUnavailable({ state, primary }: Member): StepRule {
   if (state === 'down') return 'MemberDown';
@@ -149,16 +149,16 @@ function ruleOfUnavailable({ state, primary }: Member): StepRule {
  * ready (MOCO 0.36, clustering/status.go, isDegraded): it is deleted under the gates of a primary that moves, before
  * healthy replicas, which no eviction takes as long as its pod is not ready.
  */
-export const membersImpaired = line({
+export const membersImpaired: Line = {
   takes: 'a due member that is impaired, replicas first: delete',
   candidates: (situation) => {
     const impaired = due(situation, ({ state }) => state === 'impaired');
     const [next] = unprotectedFirst(primaryAfterOthers(impaired));
     return next === undefined ? [] : [remove('MemberImpaired', [next])];
   },
-});
+};
 
-export const healthyReplicas = line({
+export const healthyReplicas: Line = {
   takes:
     'the due replica that is next: those on nodes that are to be emptied, then from the highest ordinal down, then those that would stay Pending, protected ones last: its change in place, else evict; those whose node may resize them go before the others',
   candidates: (situation) => {
@@ -171,13 +171,13 @@ export const healthyReplicas = line({
     const change = first === undefined ? inPlace[0] : stepInPlace(situation, first);
     return [change ?? { kind: 'evict', rule: 'ReplicaHealthy', targets: [target(next)] }];
   },
-});
+};
 
 /**
  * If others can take over, MOCO moves the role first, so that writes stop only for the switchover, and the switchover
  * never races with the preStop hook.
  */
-export const primaryLast = line({
+export const primaryLast: Line = {
   takes:
     'the due primary when nothing else is due: its change in place if it is updated as primary, else demote; with one member evict',
   candidates: (situation) => {
@@ -189,7 +189,7 @@ export const primaryLast = line({
     const revision = situation.snapshot.statefulSet?.updateRevision ?? '';
     return [{ kind: 'demote', rule: 'PrimaryLast', targets: [target(next)], revision }];
   },
-});
+};
 
 /** The first line with a candidate that may go decides. */
 export const onDelete = {

@@ -3,7 +3,7 @@ import { comesUpUpdated, doesNotWork, partitionOf } from '../statefulset-control
 import type { Step, StepRule } from '../step.ts';
 import { takeBackDemotion } from './demotion.ts';
 import { release } from './hand-over.ts';
-import { line } from './line.ts';
+import type { Line } from './line.ts';
 import { membersDown, membersRunning, nothingDue, primaryRunning } from './on-delete.ts';
 
 // Who is next where the StatefulSet controller deletes the pods: the member just below the partition.
@@ -17,7 +17,7 @@ import { membersDown, membersRunning, nothingDue, primaryRunning } from './on-de
  * A deletion can fail for some of them while others start to serve. So once the current revision is the update
  * revision, a member that is down is deleted in any case: it comes up updated, whatever the partition.
  */
-const startUnserved = line({
+const startUnserved: Line = {
   takes:
     'due members that are down, in a cluster that was never initialized or in which no member works, or once the current revision is the update revision: promoteRevision, then delete, all at once',
   candidates: (situation) => {
@@ -26,13 +26,13 @@ const startUnserved = line({
     if (snapshot.cluster.initialized && atWork && !comesUpUpdated(situation)) return [];
     return membersDown.candidates(situation).map((step) => atUpdateRevision(situation, step));
   },
-});
+};
 
 /**
  * The same once no member has participated for longer than a failover takes, though they run: a restart may be the
  * cure. The primary first and alone; replicas once it leads again.
  */
-const restartUnserved = line({
+const restartUnserved: Line = {
   takes:
     'the primary that runs while nobody participates: promoteRevision, then delete; afterwards replicas that have run without participating for longer than a failover takes',
   candidates: (situation) => {
@@ -47,7 +47,7 @@ const restartUnserved = line({
       .filter((step) => 'targets' in step && step.targets.every(({ ordinal }) => stopped.includes(ordinal)));
   },
   yields: true,
-});
+};
 
 function atUpdateRevision(situation: Situation, step: Step): Step {
   if (comesUpUpdated(situation) || step.kind !== 'delete') return step;
@@ -85,30 +85,30 @@ function ruleOf({ updated, state }: Member): StepRule {
   }
 }
 
-const passUpdated = line({
+const passUpdated: Line = {
   takes: 'the member just below the partition, if it is updated: setPartition, by one, which takes nobody',
   candidates: (situation) =>
     lowerPartition.candidates(situation).filter((step) => 'targets' in step && step.targets.length === 0),
   yields: true,
-});
+};
 
-const lowerPartition = line({
+const lowerPartition: Line = {
   takes: "the member just below the partition, if that is above the policy's: setPartition, by one",
   candidates: (situation) =>
     isDone(situation) || !(partitionOf(situation) - 1 >= situation.policy.partition) ? [] : lower(situation),
-});
+};
 
-const waitForMoco = line({
+const waitForMoco: Line = {
   takes:
     "while a member is stale, the member just below the partition: setPartition, which only MOCO's own partition controller does",
   candidates: (situation) => (situation.members.every(({ updated }) => updated) ? [] : lower(situation)),
-});
+};
 
 /** The StatefulSet controller has not replaced a member yet, or the member is not settled. */
-const stillAtWork = line({
+const stillAtWork: Line = {
   takes: 'nobody',
   candidates: () => [{ kind: 'none' }],
-});
+};
 
 /**
  * Partition mode has the same gates. Its main step lowers the partition, and the StatefulSet controller deletes the

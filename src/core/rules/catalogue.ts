@@ -63,7 +63,6 @@ type FactsOf<Entry> = Entry extends Rule<infer Facts> ? Facts : never;
 
 export type RuleGroup = keyof typeof ruleGroups;
 export type HoldRule = keyof Catalogue;
-export type RulesOf<Group extends RuleGroup> = Extract<keyof (typeof ruleGroups)[Group], HoldRule>;
 export type HoldOf<Name extends HoldRule> = {
   [Each in Name]: { readonly rule: Each } & FactsOf<Catalogue[Each]>;
 }[Name];

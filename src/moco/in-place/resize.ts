@@ -4,7 +4,7 @@ import { milliseconds } from '../json.ts';
 import type { LiveContainer, LivePod, PodRecord } from '../records.ts';
 import type { Comparison } from './compare.ts';
 import { isSameQuantity } from './quantity.ts';
-import { hasRestartedResized } from './restart.ts';
+import { find, hasRestartedResized } from './restart.ts';
 
 /** How far the kubelet is with what the pod was resized to. Call within `ages.observe`. */
 export function withResize(comparison: Comparison, pod: PodRecord, ages: Ages): InPlaceUpdate {
@@ -56,6 +56,3 @@ function isActual({ resources, actual }: LiveContainer): boolean {
     ['cpu', 'memory'].every((name) => isSameQuantity(resources[list][name], actual[list][name])),
   );
 }
-
-const find = <One extends { readonly name: string }>(list: readonly One[], name: string): One | undefined =>
-  list.find((one) => one.name === name);

@@ -107,7 +107,7 @@ function lastStart({ containers }: PodRecord, note: Note): number | null {
 
 const restartsBefore = (before: unknown): number => whole(object(before)['restarts'], 0);
 
-const find = <One extends { readonly name: string }>(list: readonly One[], name: string): One | undefined =>
+export const find = <One extends { readonly name: string }>(list: readonly One[], name: string): One | undefined =>
   list.find((one) => one.name === name);
 
 interface Note {

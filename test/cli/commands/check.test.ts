@@ -25,6 +25,7 @@ const crd = (plural: string): Definition =>
 const definitionPath = (name: string): string => `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
 const admissionPath = (plural: string): string => `/apis/admissionregistration.k8s.io/v1/${plural}`;
 const deploymentsPath = '/apis/apps/v1/deployments';
+const leasePath = '/apis/coordination.k8s.io/v1/namespaces/moco-rollout-system/leases/moco-rollout';
 
 const deployment = (name: string, image: string, available: number, args: readonly string[] = []): object => ({
   metadata: { namespace: 'moco-rollout-system', name },
@@ -39,6 +40,7 @@ class Installed {
   available = 2;
   mocoArguments: readonly string[] = [];
   readonly denied: string[] = [];
+  isDeployed = true;
   readonly definitions = new Map(
     ['mysqlrollouts', 'mysqlrolloutpolicies', 'mysqlrolloutsequences'].map((one) => [one, crd(one)]),
   );
@@ -51,7 +53,23 @@ class Installed {
   constructor(cluster: FakeCluster) {
     this.cluster = cluster;
     cluster.server.admit = heldByMoco;
+    this.publish({});
     cluster.fault = (request) => this.#answer(request);
+  }
+
+  /** The flags of a controller that leads. */
+  publish(flags: object): void {
+    const { bench, clusterScoped } = this.cluster;
+    clusterScoped[leasePath] = {
+      metadata: {
+        namespace: 'moco-rollout-system',
+        name: 'moco-rollout',
+        uid: 'lease',
+        resourceVersion: '1',
+        annotations: { 'moco-rollout.io/flags': JSON.stringify(flags) },
+      },
+      spec: { holderIdentity: 'a', renewTime: new V1MicroTime(bench.world.wall()).toISOString() },
+    };
   }
 
   async lines(...argv: readonly string[]): Promise<{ readonly status: number; readonly lines: readonly string[] }> {
@@ -73,9 +91,8 @@ class Installed {
       if (path === admissionPath(plural)) return answer(200, { items });
     if (path === deploymentsPath) {
       const ours = deployment('moco-rollout-controller', 'moco-rollout:0.1.0', this.available);
-      return answer(200, {
-        items: [query.includes('part-of') ? ours : deployment('moco-controller', 'moco:0.36.0', 1, this.mocoArguments)],
-      });
+      const mocos = deployment('moco-controller', 'moco:0.36.0', 1, this.mocoArguments);
+      return answer(200, { items: query.includes('part-of') ? (this.isDeployed ? [ours] : []) : [mocos] });
     }
     if (!path.endsWith('accessreviews')) return path.includes('customresourcedefinitions') ? notFound() : null;
     const { spec } = JSON.parse(request.body ?? '{}') as {
@@ -125,27 +142,40 @@ describe('check', () => {
   });
 
   it('says what is not known while MySQL itself is not asked, and where it is asked', async () => {
-    const lease = '/apis/coordination.k8s.io/v1/namespaces/moco-rollout-system/leases/moco-rollout';
     const last = async (): Promise<string> => (await installed.lines('-n', 'default')).lines.at(-1) ?? '';
     expect(await last()).to.contain(
       'whether a replica that is ready has received what the primary has committed is not known',
     );
-    const flags = JSON.stringify({ featureGates: { ReplicationFacts: true } });
-    installed.cluster.clusterScoped[lease] = {
-      metadata: {
-        namespace: 'moco-rollout-system',
-        name: 'moco-rollout',
-        uid: 'lease',
-        resourceVersion: '1',
-        annotations: { 'moco-rollout.io/flags': flags },
-      },
-      spec: { holderIdentity: 'a', renewTime: new V1MicroTime(installed.cluster.bench.world.wall()).toISOString() },
-    };
+    installed.publish({ featureGates: { ReplicationFacts: true } });
     expect(await last()).to.match(
       /^ok +MySQL +it is asked: system:serviceaccount:\S+ may read MOCO's Secrets in namespace default$/,
     );
     installed.denied.push('get secrets');
     expect(await last()).to.contain('which it may not in namespace default: config/replication-facts grants it');
+  });
+
+  it('does not know whether MySQL is asked where the user may not read what the controller publishes', async () => {
+    const fault = installed.cluster.fault;
+    installed.cluster.fault = (request) => (request.path.includes('/leases') ? forbidden(request) : fault(request));
+    const { status, lines } = await installed.lines('-n', 'default');
+    expect(status).to.equal(0);
+    expect(lines.at(-1)).to.match(
+      /^unknown +MySQL +you may not read the flags of the controller: bind ClusterRole moco-rollout-viewer in namespace moco-rollout-system$/,
+    );
+  });
+
+  it('says once that a controller runs outside of a Deployment, and that none is installed', async () => {
+    installed.isDeployed = false;
+    const results = async (): Promise<readonly string[]> =>
+      (await installed.lines()).lines.filter((one) => !one.startsWith('ok')).map((one) => one.trim());
+    const [controller, rights, ...others] = await results();
+    expect(controller).to.match(/^unknown +controller +one leads, but no Deployment has the label \S+$/);
+    expect(rights).to.match(/^unknown +rights of the controller +without its Deployment it is not known as whom/);
+    expect(others).to.deep.equal([]);
+    delete installed.cluster.clusterScoped[leasePath];
+    const failed = (await results()).filter((one) => one.startsWith('failed'));
+    expect(failed).to.have.length(1);
+    expect(failed[0]).to.match(/^failed +controller +no Deployment has the label \S+: install it$/);
   });
 
   it('asks for the rights of config/rbac', () => {

@@ -43,6 +43,7 @@ function template({
         { name: 'agent', image: agent, imagePullPolicy: 'IfNotPresent' },
         ...(sidecar ? [{ name: 'shipper', image: 'shipper:1', imagePullPolicy: 'IfNotPresent' }] : []),
       ],
+      initContainers: [{ name: 'moco-init', image, imagePullPolicy: 'IfNotPresent' }],
     },
   };
 }
@@ -132,6 +133,8 @@ describe('history and undo', () => {
     await cluster.bench.start().work();
     const { status, out, err } = await cluster.run('undo', '--all', '-A');
     expect([status, err]).to.deep.equal([0, '']);
+    const byName = cluster.requests.filter(({ path }) => path.includes('/mysqlrollouts/'));
+    expect(byName, 'lists, however many clusters there are').to.deep.equal([]);
     const [command = '', ...comments] = out.trimEnd().split('\n').toReversed();
     expect(comments.every((line) => line.startsWith('# '))).to.equal(true);
     const [, patch = ''] =

@@ -1,8 +1,12 @@
 import { V1MicroTime } from '@kubernetes/client-node';
 import { expect } from 'chai';
+import { rolloutKind } from '../../../src/api/rollout.ts';
 import type { Lease } from '../../../src/kube/lease.ts';
+import { jobs } from '../../../src/kube/resource.ts';
+import { clusterKind } from '../../../src/moco/names.ts';
+import { emergencyBackup, revisionBefore } from '../../controller/moco-objects.ts';
 import { caughtUp } from '../../core/mysql-readings.ts';
-import { FakeCluster } from '../fake-cluster.ts';
+import { FakeCluster, forbidden } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
 import { phases } from '../phases.ts';
 
@@ -63,9 +67,49 @@ describe('status and plan', () => {
       for (const command of ['status', 'plan']) {
         expect((await cluster.run(command, 'test')).out).to.contain(`note     ${sentence}`);
       }
-      expect((await cluster.run('status', '-A')).out).to.contain('; overridden: BackupRunning');
+      expect((await cluster.run('status', '-A')).out).to.match(
+        / OVERRIDDEN +WAITING FOR\n.* BackupRunning +Paused: the rollout is paused/,
+      );
+      cluster.bench.changeRollout({ spec: { paused: false } });
+      cluster.bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
+      await cluster.bench.start().work();
+      expect((await cluster.run('status', '-A')).out, 'nothing waits').to.match(/ BackupRunning *\n$/);
       cluster.bench.world.freeze(30 * 60_000);
       expect((await cluster.run('status', 'test')).out).not.to.contain('overridden');
+      expect((await cluster.run('status', '-A')).out).not.to.contain('OVERRIDDEN');
+    } finally {
+      await cluster.close();
+    }
+  });
+
+  it('show the last backup, the one that runs, and writes that are open, and the page of a report too', async () => {
+    const cluster = await FakeCluster.start();
+    try {
+      await cluster.bench.start().work();
+      const said = async (): Promise<string> => {
+        const { out } = await cluster.run('status', 'test');
+        const page = (await cluster.run('report', 'test')).out;
+        const lines = out.split('\n').filter((line) => /^ {2}(backup|writes) /.test(line));
+        for (const line of lines) expect(page).to.contain(line.trim().replace(/ {2,}/, ': '));
+        return lines.map((line) => line.trim()).join('\n');
+      };
+      expect(await said()).to.equal('backup   no backup policy');
+      cluster.server.change(clusterKind, 'test', { spec: { backupPolicyName: 'daily' } });
+      expect(await said()).to.equal('backup   none was made yet');
+      const backup = { time: '2026-07-01T10:00:02Z', elapsed: '1m30.5s' };
+      cluster.server.change(clusterKind, 'test', { status: { backup } });
+      cluster.server.create(jobs, emergencyBackup);
+      const since = '2026-07-01T11:58:02Z';
+      cluster.server.change(rolloutKind, 'test', { status: { openWrites: { count: 2, since } } });
+      const last = 'the last one was made at 2026-07-01T10:00:02Z, 2h00m ago, in 1m30.5s';
+      expect(await said()).to.equal(
+        `backup   Job emergency-backup has been running for 2s; ${last}\nwrites   2 are open, the oldest for 2m00s`,
+      );
+      cluster.server.change(rolloutKind, 'test', { status: { openWrites: { count: 0, since: null } } });
+      cluster.fault = (request) => (request.path.includes('/jobs') ? forbidden(request) : null);
+      expect(await said()).to.equal(
+        `backup   you may not read Jobs, so it is not known whether one runs; ${last}\nwrites   none was open when the primary was last asked`,
+      );
     } finally {
       await cluster.close();
     }

@@ -41,7 +41,7 @@ class Scene {
     }
     this.#reconciler = new SequenceReconciler({
       stages: this.stages,
-      apiFor: () => ({ replaceSequenceStatus: (_, status) => this.#write(status) }),
+      apiFor: () => ({ replaceStatus: (_kind, _record, { status }) => this.#write(status) }),
       world,
       recorder: { record: (event) => void this.events.push(event) },
       metrics: new FleetMetrics(this.registry),

@@ -95,6 +95,8 @@ describe('the controller that may ask MySQL', () => {
     expect(bench.status.hold).to.include({ rule: 'LongWrite' });
     const { message = '' } = bench.status.hold ?? {};
     expect(message).to.contain('session 42 of app@10.0.0.7:51234');
+    expect(bench.status.openWrites?.count).to.equal(1);
+    expect(message, 'of the same write').to.contain(bench.status.openWrites?.since);
     await passes(bench, program, 7);
     expect(bench.steps).to.deep.equal(['demote 0']);
   });
@@ -108,6 +110,7 @@ describe('the controller that may ask MySQL', () => {
     bench.mysql.writes = [];
     await passes(bench, program, 6);
     expect(bench.steps).to.deep.equal(['demote 0']);
+    expect(bench.status.openWrites).to.deep.equal({ count: 0 });
   });
 
   it('shows what replicas lack, by pod', async () => {

@@ -248,10 +248,11 @@ describe('the progress of members', () => {
     ).waiting;
 
   it('awaits a restored member until it has another pod', () => {
-    const restoring = [{ ordinal: 1, uid: 'uid-1' }];
+    const since = '2026-01-01T00:00:00Z';
+    const taken = { ordinal: 1, since, uid: 'uid-1' };
     const awaits = (uid: string | null, end: Finished | null = null) =>
       memberProgressOf(
-        { restoring },
+        { waiting: [], unavailableMembers: [{ ...taken, restores: true }] },
         null,
         [seen(0), seen(1)],
         { ...onDelete, members: uid === null ? [] : [{ ordinal: 1, uid } as MemberFacts] },
@@ -259,9 +260,9 @@ describe('the progress of members', () => {
         noWrites,
         '2026-01-01T00:01:00Z',
         null,
-      ).restoring;
-    expect(awaits('uid-1')).to.deep.equal(restoring);
-    expect(awaits(null)).to.deep.equal(restoring);
+      ).unavailableMembers;
+    expect(awaits('uid-1')).to.deep.equal([{ ...taken, restores: true }]);
+    expect(awaits(null)).to.deep.equal([{ ...taken, restores: true }]);
     expect(awaits('another')).to.equal(undefined);
   });
 

@@ -87,10 +87,8 @@ export async function imageArchives(): Promise<ReadonlyMap<string, string>> {
 
 function asUnavailable(error: unknown): never {
   if (!(error instanceof UnknownProgram)) throw error;
-  const sentence = `${error.message}: Debian's package is not the one that the names of 8.4 were made for`;
-  throw new Unavailable(`${sentence}, which is for x86-64 and 9.7; run this there, or look its names up anew`, {
-    cause: error,
-  });
+  const needs = "only Debian's MySQL 9.7 for x86-64 can be given the names of 8.4; run this where apt-get has it";
+  throw new Unavailable(`${error.message}: ${needs}`, { cause: error });
 }
 
 function archiveIn(directory: string, name: string): string {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { MemberSight, Sight } from '../../../hack/bench/rollouts/sight.ts';
+import type { MemberSight, Sight } from '../sight/sight.ts';
 import { DepartureWatch } from './departure-watch.ts';
 
 function member(ordinal: number, changes: Partial<MemberSight> = {}): MemberSight {

@@ -1,4 +1,4 @@
-import { isBack, type MemberSight, type Sight } from '../../../hack/bench/rollouts/sight.ts';
+import { isBack, type MemberSight, type Sight } from '../sight/sight.ts';
 
 /** Watches who goes while no member serves: the primary alone, and replicas only while somebody leads. */
 export class DepartureWatch {

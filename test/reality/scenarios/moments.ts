@@ -1,4 +1,4 @@
-import { isBack, isUpdated, type Sight } from '../../../hack/bench/rollouts/sight.ts';
+import { isBack, isUpdated, type Sight } from '../sight/sight.ts';
 import type { RealityCluster } from './reality-cluster.ts';
 
 // The moments in the middle of a rollout at which scenarios do something.

@@ -1,9 +1,9 @@
-import { limitOf } from '../../../hack/bench/rollouts/limit.ts';
-import { beginObservation, type Observation, observed, restarted } from '../../../hack/bench/rollouts/observation.ts';
-import type { Sight } from '../../../hack/bench/rollouts/sight.ts';
 import { hear } from '../../verification/witness/hear.ts';
 import type { ClusterLoad, LoadResult } from '../load/cluster-load.ts';
 import { now } from '../load/write-load.ts';
+import { limitOf } from '../sight/limit.ts';
+import { beginObservation, type Observation, observed, restarted } from '../sight/observation.ts';
+import type { Sight } from '../sight/sight.ts';
 import { alarmsOf } from './alarms.ts';
 import { departuresOf } from './departures.ts';
 import { complaints, type GapsByKind, gapsSince } from './expectations.ts';

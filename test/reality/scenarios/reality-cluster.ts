@@ -1,7 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { roughly } from '../../../hack/bench/program/durations.ts';
-import type { LiveCluster, LiveClusters } from '../../../hack/bench/rollouts/live-cluster.ts';
-import { inWords, isBack, isSettled, type Sight } from '../../../hack/bench/rollouts/sight.ts';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { apiVersion, namespaces, persistentVolumeClaims, pods, type ResourceKind } from '../../../src/kube/resource.ts';
 import {
@@ -25,6 +23,8 @@ import type { RunningPod } from '../containers.ts';
 import { ClusterLoad } from '../load/cluster-load.ts';
 import { type MysqlUser, mysqlPort, type Passwords, readPasswords, Session } from '../load/session.ts';
 import { now } from '../load/write-load.ts';
+import type { LiveCluster, LiveClusters } from '../sight/live-cluster.ts';
+import { inWords, isBack, isSettled, type Sight } from '../sight/sight.ts';
 import type { Entry } from './timeline.ts';
 import type { Way } from './way.ts';
 

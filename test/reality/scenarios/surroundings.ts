@@ -1,8 +1,8 @@
 import type { Interruption } from '../../../hack/bench/program/interruption.ts';
 import { progressing, type Say } from '../../../hack/bench/program/progress.ts';
-import { LiveClusters } from '../../../hack/bench/rollouts/live-cluster.ts';
 import { StoreRecord } from '../../verification/chaos/store-record.ts';
 import { type BedOptions, openBed } from '../bed.ts';
+import { LiveClusters } from '../sight/live-cluster.ts';
 import type { Surroundings } from './reality-cluster.ts';
 
 /** Opens a bed, and ends everything again whatever becomes of `use`. */

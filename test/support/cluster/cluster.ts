@@ -157,17 +157,24 @@ export class Cluster {
     const server = `https://127.0.0.1:${port}`;
     this.#url = server;
     await writeKubeconfig(this.kubeconfig, { server, ca: ca.bundle, credentials: { token: servers.adminToken } });
-    const archives = [await this.#pauseArchive(), ...images];
-    await Promise.all([
-      servers.start(server, this.node(1).name),
-      ...this.#nodes.map(async (node) => {
-        await node.powerOn();
-        for (const archive of archives) await node.importImage(archive);
-      }),
-    ]);
-    for (const node of this.#nodes) node.startServices();
-    await this.#startVolumes();
-    await this.#untilNodesAreReady();
+    const pause = await this.#pauseArchive();
+    const powered = this.#nodes.map(async (node) => {
+      await node.powerOn();
+      await node.importImage(pause);
+      return node;
+    });
+    const serve = async (): Promise<void> => {
+      await Promise.all([servers.start(server, this.node(1).name), ...powered]);
+      for (const node of this.#nodes) node.startServices();
+      await this.#startVolumes();
+      await this.#untilNodesAreReady();
+    };
+    // No pod needs the images before all of this is over.
+    const importInto = async (on: Promise<ClusterNode>): Promise<void> => {
+      const node = await on;
+      for (const archive of images) await node.importImage(archive);
+    };
+    await Promise.all([serve(), ...powered.map(importInto)]);
   }
 
   /** Runs kubectl as admin. Resolves to its standard output; throws with its standard error. */

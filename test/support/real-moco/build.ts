@@ -27,6 +27,13 @@ export async function realMocoFiles(): Promise<RealMocoFiles> {
   return { controller, configuration: join(dirname(controller), 'config') };
 }
 
+/** The directory of MOCO's own Helm chart, read-only. */
+export async function mocoChart(): Promise<string> {
+  const { stdout } = await run('go', ['mod', 'download', '-json', mocoModule], { cwd: module });
+  const { Dir: directory } = JSON.parse(stdout) as { readonly Dir: string };
+  return join(directory, 'charts', 'moco');
+}
+
 async function copyConfiguration(directory: string): Promise<void> {
   const { stdout } = await run('go', ['list', '-m', '-f', '{{.Dir}}', mocoModule], { cwd: module });
   const target = join(directory, 'config');

@@ -55,7 +55,6 @@ const unseen = Uint8Array.of(
   c.GONE,
   c.AGENTLESS,
   c.BROKEN,
-  c.TOOK,
   c.RAN,
   c.EARLIER,
 );

@@ -122,7 +122,7 @@ export class PodStory {
     const record = projectPod(pod as never);
     if (cluster === null || record === null) throw new Error('expected a pod of a cluster');
     const objects = { cluster, statefulSet: null, pods: [record], budgets: [], jobs: [], jobsUnreadable: null };
-    const { members } = this.#ages.observe(() => objectFacts(objects as never, this.#ages, { demotionAskedAt: null }));
+    const { members } = this.#ages.observe(() => objectFacts(objects as never, this.#ages, null));
     const [member] = members;
     if (member === undefined) throw new Error('expected a member');
     const { state } = classify(member, false, new Deadlines());

@@ -27,6 +27,7 @@ export const revisionName = (revision: number): string => `${revisionPrefix}${re
 export const revisionNumber = (name: string): number => Number(name.slice(revisionPrefix.length));
 /** Of the pod that a restore has deleted. The next one has another. */
 const restoredUid = (ordinal: number): string => `restored-uid-${ordinal}`;
+const takenUid = (ordinal: number): string => `taken-uid-${ordinal}`;
 export const memberName = (ordinal: number): string => `moco-test-${ordinal}`;
 
 const longSeconds = 100_000;
@@ -147,6 +148,11 @@ function servedForSeconds(pods: c.Cells, ordinal: number): number {
   return isLeftOut && facts.count(pods, c.mostMembers, facts.isBehind) > 0 ? longSeconds : 100;
 }
 
+function uidOf(pods: c.Cells, ordinal: number): string {
+  if (facts.has(pods[c.BACK], ordinal)) return restoredUid(ordinal);
+  return facts.has(pods[c.TOOK], ordinal) ? takenUid(ordinal) : `uid-${ordinal}`;
+}
+
 export function memberFacts(pods: c.Cells, ordinal: number, world: World | null = null): MemberFacts {
   const health = facts.healthOf(pods, ordinal);
   const role = ordinal === pods[c.INDEX] ? 'primary' : 'replica';
@@ -166,7 +172,7 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
   return {
     ordinal,
     name: memberName(ordinal),
-    uid: facts.has(pods[c.BACK], ordinal) ? restoredUid(ordinal) : `uid-${ordinal}`,
+    uid: uidOf(pods, ordinal),
     resourceVersion: '1',
     revision: facts.isHalfResized(pods, ordinal) ? '' : revisionName(pods[c.REVISION + ordinal] as number),
     role: settledThen ? role : null,
@@ -317,13 +323,27 @@ function strategyOf(around: c.Cells, world: World): Pick<StatefulSetFacts, 'stra
 function remembered(
   around: c.Cells,
   { families, replicas }: World,
-): Pick<RolloutMemory, 'waiting' | 'from' | 'restoring' | 'updatedOutOfBand' | 'createdWhileHeld'> {
+): Pick<RolloutMemory, 'waiting' | 'from' | 'taken' | 'updatedOutOfBand' | 'createdWhileHeld'> {
   const isNoted = around[c.NOTED] === 1;
   const waiting = isNoted ? ordinalsOf(around[c.WAITING], replicas) : null;
   return {
     waiting: families.has('new-pods') ? waiting : [],
     from: isNoted ? revisionName(0) : null,
-    restoring: ordinalsOf(around[c.RESTORING], replicas).map((ordinal) => ({ ordinal, uid: restoredUid(ordinal) })),
+    taken: [
+      ...ordinalsOf(around[c.RESTORING], replicas).map((ordinal) => ({
+        ordinal,
+        uid: restoredUid(ordinal),
+        restores: true,
+      })),
+      ...ordinalsOf(
+        isNoted && families.has('new-pods') ? ~((around[c.WAITING] as number) | (around[c.RESTORING] as number)) : 0,
+        replicas,
+      ).map((ordinal) => ({
+        ordinal,
+        uid: takenUid(ordinal),
+        restores: false,
+      })),
+    ],
     updatedOutOfBand: [],
     createdWhileHeld: ordinalsOf(around[c.CREATED], replicas).map((ordinal) => ({
       ordinal,

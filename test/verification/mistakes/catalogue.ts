@@ -265,7 +265,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     explorer: { finds: 'I1', world: small(3, 'late-write'), breaks: { unfenced: true } },
     module: {
       importer: 'src/controller/disrupt/',
-      imported: 'src/controller/status/write-status.ts',
+      imported: 'src/controller/status/write.ts',
       substitute: import.meta.resolve('./modules/without-intent.ts'),
     },
     simulation: ['orphans'],
@@ -515,11 +515,12 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'takes the pod with which a restored member has come back for the one that a step has deleted',
     decide: (snapshot, policy) => {
       const { memory, members } = snapshot;
-      const restoring = memory.restoring.map(({ ordinal, uid }) => ({
+      const taken = memory.taken.map(({ ordinal, uid, restores }) => ({
         ordinal,
         uid: members.find((one) => one.ordinal === ordinal)?.uid ?? uid,
+        restores,
       }));
-      return decide({ ...snapshot, memory: { ...memory, restoring } }, policy);
+      return decide({ ...snapshot, memory: { ...memory, taken } }, policy);
     },
     explorer: { finds: 'lost', world: losses(1, { badRevision: true, requests: new Set(['restores']) }) },
   },

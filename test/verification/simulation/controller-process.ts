@@ -216,6 +216,9 @@ class Life {
           namespace: 'moco-rollout-system',
           name: 'moco-rollout',
           identity,
+          leaseDurationMilliseconds: 15_000,
+          renewDeadlineMilliseconds: 10_000,
+          retryPeriodMilliseconds: 2_000,
           onStartedLeading: () => {
             options.onLeading();
             void this.#controller.work();

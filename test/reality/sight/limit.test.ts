@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { limitOf } from '../../../../hack/bench/rollouts/limit.ts';
-import type { Measure } from '../../../../hack/bench/rollouts/measure.ts';
+import { limitOf } from './limit.ts';
+import type { Measure } from './measure.ts';
 import { unavailable } from './sights.ts';
 
 const moved = (fromMilliseconds: number, toMilliseconds: number): Measure['switchovers'][number] => ({
@@ -16,7 +16,7 @@ const measure: Measure = {
 };
 const restartsAndMove = 2000 + 2100 + 2000 + 400;
 
-describe('hack/bench/rollouts: the limit', () => {
+describe('test/reality: the limit', () => {
   it('is every restart and one switchover, without gaps', () => {
     expect(limitOf(measure, 0, null)).to.equal(restartsAndMove);
   });

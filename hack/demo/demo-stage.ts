@@ -1,14 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { controlPlaneBinaries, kubernetesVersion } from '../../test/support/control-plane/build.ts';
-import {
-  type ControlPlane,
-  type ControlPlaneOptions,
-  startControlPlane,
-} from '../../test/support/control-plane/control-plane.ts';
+import { type ControlPlane, startControlPlane } from '../../test/support/control-plane/control-plane.ts';
 import { clusterDefinitionFile } from '../../test/support/moco/install.ts';
 import type { NodesSettings } from '../../test/support/nodes/settings.ts';
 import type { ControllerProcess } from '../../test/support/stage/controller-process.ts';
-import { Stage, type StageOptions } from '../../test/support/stage/stage.ts';
+import { Stage } from '../../test/support/stage/stage.ts';
 import type { Interruption } from '../bench/program/interruption.ts';
 import { progressing, type Say } from '../bench/program/progress.ts';
 
@@ -17,35 +13,24 @@ const controllerLookMilliseconds = 250;
 const logTailCharacters = 2000;
 
 /** Everything that a rollout needs, running. */
-export interface BenchStage {
+export interface DemoStage {
   readonly controlPlane: ControlPlane;
   readonly stage: Stage;
   /** Rejects if a signal comes first or a required process ends. `work` continues regardless. */
   readonly race: <T>(work: Promise<T>) => Promise<T>;
 }
 
-export interface BenchStageSettings {
+export interface DemoStageSettings {
   readonly restartMilliseconds: number;
   readonly say: Say;
   readonly interruption: Interruption;
-  /** The driver of partitions; default: MOCO. */
-  readonly partitionDriver?: StageOptions['partitionDriver'];
-  /** Of the controller, beside those that it always has; `null` for none at all. */
-  readonly flags?: readonly string[] | null;
-  /** The audited requests; default: none. */
-  readonly audit?: NonNullable<ControlPlaneOptions['audit']>;
-  /** Of Kubernetes. */
-  readonly featureGates?: NonNullable<ControlPlaneOptions['featureGates']>;
 }
 
 /**
  * Builds what is missing, starts everything, and ends it again whatever becomes of `use`. A signal is answered between
  * two parts; while Go builds, at once.
  */
-export async function withBenchStage<T>(
-  settings: BenchStageSettings,
-  use: (stage: BenchStage) => Promise<T>,
-): Promise<T> {
+export async function withDemoStage<T>(settings: DemoStageSettings, use: (stage: DemoStage) => Promise<T>): Promise<T> {
   const ends: (() => Promise<unknown>)[] = [];
   try {
     return await use(await open(settings, ends));
@@ -60,11 +45,10 @@ export async function withBenchStage<T>(
 
 /** What has to be done in the end, last first, is in `ends` as soon as there is something to be ended. */
 async function open(
-  { restartMilliseconds, say, interruption, partitionDriver = 'moco', flags = [], ...settings }: BenchStageSettings,
+  { restartMilliseconds, say, interruption }: DemoStageSettings,
   ends: (() => Promise<unknown>)[],
-): Promise<BenchStage> {
+): Promise<DemoStage> {
   const { signal } = interruption;
-  const { audit = false, featureGates = {} } = settings;
   const { promise: broken, reject } = Promise.withResolvers<never>();
   broken.catch(() => undefined);
   await controlPlaneBinaries({ signal });
@@ -75,25 +59,22 @@ async function open(
     () =>
       startControlPlane({
         manifests: [clusterDefinitionFile, ownDefinitions],
-        audit,
-        featureGates,
+        audit: true,
         onUnexpectedExit: (explanation) => reject(new Error(explanation)),
       }),
   );
   ends.push(() => controlPlane.stop());
   signal.throwIfAborted();
   const stage = await progressing(say, 'Installing config/ and starting the stand-ins for MOCO and nodes', () =>
-    Stage.open(controlPlane, { nodes: nodesSettings(restartMilliseconds), clustering: attentive, partitionDriver }),
+    Stage.open(controlPlane, { nodes: nodesSettings(restartMilliseconds), clustering: attentive }),
   );
   ends.push(() => stage.close());
   signal.throwIfAborted();
-  if (flags !== null) {
-    const controller = await progressing(say, 'Starting the controller under its ServiceAccount, gate on', () =>
-      stage.startController(['--min-ready-seconds=0', ...flags]),
-    );
-    ends.push(endOfWatching(controller, reject));
-    signal.throwIfAborted();
-  }
+  const controller = await progressing(say, 'Starting the controller under its ServiceAccount, gate on', () =>
+    stage.startController(['--min-ready-seconds=0']),
+  );
+  ends.push(endOfWatching(controller, reject));
+  signal.throwIfAborted();
   return { controlPlane, stage, race: (work) => interruption.race(Promise.race([work, broken])) };
 }
 
@@ -104,7 +85,7 @@ const attentive = { notice: 5, healthyTrue: 20 };
  * A restart takes what these add up to, and what API server, StatefulSet controller and probes need besides: about an
  * eighth of a second here, which is taken off.
  */
-export function nodesSettings(restartMilliseconds: number): Partial<NodesSettings> {
+function nodesSettings(restartMilliseconds: number): Partial<NodesSettings> {
   return {
     stopMilliseconds: 0.35 * restartMilliseconds,
     startMilliseconds: 0.5 * restartMilliseconds,

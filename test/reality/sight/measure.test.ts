@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { lasted } from '../../../../hack/bench/rollouts/measure.ts';
+import { lasted } from './measure.ts';
 import { healthyRollout, measureOf, member, missing, sight, starting, terminating, updated } from './sights.ts';
 
-describe('hack/bench/rollouts: measurements of a rollout', () => {
+describe('test/reality: measurements of a rollout', () => {
   it('counts a member as unavailable from its deletionTimestamp until its next pod is ready and has a role', () => {
     const { absences } = measureOf([
       sight(10),

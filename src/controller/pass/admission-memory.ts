@@ -4,7 +4,9 @@ import type { ApiError } from '../../kube/api-error.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
 import { type AdmissionFinding, admissionNotInForce, type StrategyKeeper } from '../facts/admission.ts';
 import type { StepResult } from '../facts/ended-step.ts';
-import type { Steps } from './memory.ts';
+import type { Memory } from '../facts/memory.ts';
+
+type Steps = Memory['steps'];
 
 /** Further attempts are not remembered: adoptions are rarest by then. */
 const mostAdoptions = 10;

@@ -9,7 +9,7 @@ import { Ages } from '../../../src/moco/ages.ts';
 import { objectFacts } from '../../../src/moco/cluster-facts.ts';
 import { statefulSetName } from '../../../src/moco/projections.ts';
 import type { ClusterObjects } from '../../../src/moco/records.ts';
-import type { ObjectClient } from '../../../test/support/object-client.ts';
+import type { ObjectClient } from '../../support/object-client.ts';
 import type { MemberSight, Sight } from './sight.ts';
 
 const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
@@ -46,7 +46,7 @@ export class LiveCluster {
   readonly #cache: Cache;
   readonly #ages: Ages;
   readonly #listeners = new Set<(sight: Sight) => void>();
-  readonly #unsubscribe: () => void;
+  #ended = false;
   #sight: Sight | null = null;
 
   constructor(cache: Cache, world: World, key: string) {
@@ -54,8 +54,8 @@ export class LiveCluster {
     this.#key = key;
     this.#cache = cache;
     this.#ages = new Ages(world);
-    this.#unsubscribe = cache.onChange((changed) => {
-      if (changed === key) this.#observe();
+    cache.onChange((changed) => {
+      if (changed === key && !this.#ended) this.#observe();
     });
   }
 
@@ -97,7 +97,7 @@ export class LiveCluster {
   }
 
   stop(): void {
-    this.#unsubscribe();
+    this.#ended = true;
   }
 
   #observe(): void {
@@ -105,7 +105,7 @@ export class LiveCluster {
     if (objects === null) return;
     const [namespace = '', name = ''] = this.#key.split('/');
     const status = this.#cache.rollouts.get(namespace, name)?.object.status ?? null;
-    const facts = this.#ages.observe(() => objectFacts(objects, this.#ages, { demotionAskedAt: null }));
+    const facts = this.#ages.observe(() => objectFacts(objects, this.#ages, null));
     this.#sight = { atMilliseconds: this.#world.monotonic(), ...clusterSight(objects, facts.members), status };
     for (const listener of this.#listeners) listener(this.#sight);
   }

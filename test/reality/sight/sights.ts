@@ -1,5 +1,5 @@
-import { beginMeasure, type Measure, measured } from '../../../../hack/bench/rollouts/measure.ts';
-import type { MemberSight, Sight } from '../../../../hack/bench/rollouts/sight.ts';
+import { beginMeasure, type Measure, measured } from './measure.ts';
+import type { MemberSight, Sight } from './sight.ts';
 
 export const oldRevision = 'moco-test-5897fd84f8';
 export const newRevision = 'moco-test-7966559688';

@@ -1,11 +1,6 @@
 import { expect } from 'chai';
-import {
-  beginObservation,
-  type Observation,
-  observed,
-  restarted,
-} from '../../../../hack/bench/rollouts/observation.ts';
-import type { MemberSight, Sight } from '../../../../hack/bench/rollouts/sight.ts';
+import { beginObservation, type Observation, observed, restarted } from './observation.ts';
+import type { MemberSight, Sight } from './sight.ts';
 import { healthyRollout, member, missing, sight, starting, terminating, updated } from './sights.ts';
 
 function seen([first, ...rest]: readonly Sight[]): Observation {
@@ -16,7 +11,7 @@ function seen([first, ...rest]: readonly Sight[]): Observation {
 const of = (...members: readonly (readonly MemberSight[])[]): Observation =>
   seen(members.map((each, index) => sight(index * 100, { members: each })));
 
-describe('hack/bench/rollouts: the observation of a rollout', () => {
+describe('test/reality: the observation of a rollout', () => {
   it('has at most one unavailable member and one move of the primary if all goes well', () => {
     expect(seen(healthyRollout())).to.include({ mostUnavailable: 1, moves: 1, wholeSince: 7300 });
   });

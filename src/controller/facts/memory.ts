@@ -1,5 +1,7 @@
+import type { MySQLRollout } from '../../api/rollout.ts';
+import type { HoldRule } from '../../core/decision.ts';
 import type { StepFailure } from '../../core/snapshot.ts';
-import type { Ages } from '../../moco/ages.ts';
+import { Ages, type Clocks } from '../../moco/ages.ts';
 import type { AdmissionFinding, KnownKeeper } from './admission.ts';
 import type { Lowered, SpecWrites } from './contention.ts';
 import type { Finished } from './ended-step.ts';
@@ -28,26 +30,59 @@ const refusalMilliseconds = 30_000;
 export const refusalStands = (refusal: StatusRefusal | null, nowMilliseconds: number): number =>
   refusal === null ? 0 : Math.max(0, refusal.atMilliseconds + refusalMilliseconds - nowMilliseconds);
 
-/** What decisions need and no object has: what was read for them, and what earlier passes have seen, done and told. */
-export interface Known {
+/** A change of the update revision, on both clocks. */
+interface RevisionChange {
+  readonly atMilliseconds: number;
+  readonly wallMilliseconds: number;
+}
+
+/**
+ * What this process remembers of one cluster between two passes, by who sets it. All of it can be lost: a process
+ * without it is slower by a read or a few seconds, but never less safe. Groups are replaced and never changed, so an
+ * observation keeps the memory that it was made from. Only `pass/remember.ts` replaces them. Times without a name are
+ * on the monotonic clock.
+ */
+export interface Memory {
+  /** Set by every observation. The status may be written later, but has to contain these times. */
   readonly seen: {
     /** Since when the facts of the objects have had their values. Each fact ends when it is not asked for any more. */
     readonly ages: Ages;
     /** How fast the generation of the StatefulSet grows. Begins anew with another StatefulSet. */
     readonly specWrites: SpecWrites | null;
+    /** The last update revision, and when it appeared. `changed` is `null` if it existed at the start. */
+    readonly updateRevision: { readonly value: string; readonly changed: RevisionChange | null } | null;
+    /** Since when the current rule holds. Ends with the hold, or once a step is done. */
+    readonly holding: { readonly rule: HoldRule; readonly sinceMilliseconds: number; readonly since: string } | null;
+    /** The rollout that was last complete. Ends once the status is about another one. */
+    readonly completed: { readonly revision: string; readonly at: string } | null;
+    /** When members first participated at an update revision, by ordinal. Begins anew with another revision. */
+    readonly back: { readonly revision: string; readonly at: ReadonlyMap<number, string> };
+    /** A rollout that is not in the status yet. */
+    readonly begun: { readonly revision: string; readonly at: string } | null;
     /** When the last progress of the rollout was seen, and what was seen then. Ends once the status has it. */
     readonly moved: { readonly revision: string; readonly seen: string; readonly at: string } | null;
+    /** When a switchover ended that the status still has as requested. */
+    readonly switchedOverAt: string | null;
   };
+  /** Set by a step or by the write of a status. Ends once the cache shows it. */
   readonly unseen: {
     /** What the last step wrote. Each ends once the cache shows it, at the latest after 30 s. */
     readonly writes: readonly OwnWrite[];
+    /** The newest MySQLRollout that this process has written. */
+    readonly rollout: MySQLRollout | null;
   };
+  /** Set by `reads`. */
   readonly readings: Readings;
+  /** Set at the end of a step. */
   readonly steps: {
     /** The last step, unless the status has it: a later failure without effect does not replace it. */
     readonly finished: Finished | null;
     /** The last step, if it did not happen, and when. Ends once a step happens, or one of another kind fails. */
     readonly failure: { readonly failure: StepFailure; readonly atMilliseconds: number } | null;
+    /** The intent that is known to be settled, done or not. Replaced by the next one. */
+    readonly settledIntent: string | null;
+    /** When this process disrupted a member, by ordinal. Ends once the member participates again and that was told. */
+    readonly disruptedAtMilliseconds: ReadonlyMap<number, number>;
     /** Replaced by the next refusal. Counts while the budgets are the same. */
     readonly refusal: Refusal | null;
     /** The partition that this process has set last, and how often. Replaced by the next one. */
@@ -61,20 +96,41 @@ export interface Known {
     /** When this process set the StatefulSet to OnDelete, the newest last. Ends with a release. */
     readonly adoptions: { readonly uid: string; readonly atMilliseconds: readonly number[] } | null;
   };
+  /** Set by what tells users. */
   readonly told: {
+    /** The rule of the last Event about a hold. Ends with the hold. */
+    readonly reported: HoldRule | null;
+    /** Since when the status has unwritten changes. Ends with the write. */
+    readonly changedAtMilliseconds: number | null;
+    /** A key of the last decision that was logged. */
+    readonly logged: string;
+    /** The overrides that have ended and whose removal was tried. */
+    readonly endedOverrides: string;
     /** Ends once a status of the same kind is accepted. Counts for 30 s. */
     readonly statusRefusal: StatusRefusal | null;
   };
 }
 
-/** What is known of a cluster that is looked at for the first time, apart from what was just read. */
-export const knownAtFirst = (ages: Ages, readings: Partial<Readings> = {}): Known => ({
-  seen: { ages, specWrites: null, moved: null },
-  unseen: { writes: [] },
+/** Of a cluster that is looked at for the first time: nothing but what was just read. */
+export const newMemory = (world: Clocks, readings: Partial<Readings> = {}): Memory => ({
+  seen: {
+    ages: new Ages(world),
+    specWrites: null,
+    updateRevision: null,
+    holding: null,
+    completed: null,
+    back: { revision: '', at: new Map() },
+    begun: null,
+    moved: null,
+    switchedOverAt: null,
+  },
+  unseen: { writes: [], rollout: null },
   readings: { ...nothingRead, ...readings },
   steps: {
     finished: null,
     failure: null,
+    settledIntent: null,
+    disruptedAtMilliseconds: new Map(),
     refusal: null,
     lowered: null,
     releaseRefusal: null,
@@ -82,5 +138,5 @@ export const knownAtFirst = (ages: Ages, readings: Partial<Readings> = {}): Know
     strategyKeeper: null,
     adoptions: null,
   },
-  told: { statusRefusal: null },
+  told: { reported: null, changedAtMilliseconds: null, logged: '', endedOverrides: '', statusRefusal: null },
 });

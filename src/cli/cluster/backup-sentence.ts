@@ -1,0 +1,40 @@
+import { isForbidden } from '../../kube/api-error.ts';
+import { jobs } from '../../kube/resource.ts';
+import { milliseconds, object, text } from '../../moco/json.ts';
+import { clusterKind } from '../../moco/names.ts';
+import { jobSelectorOf, projectJob } from '../../moco/projections.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
+import { brief } from '../terminal/lines.ts';
+import { find, listAll } from './clusters.ts';
+import type { Session } from './session.ts';
+
+/** Which backup runs, and which was the last one, as a sentence. Rejects with `ApiError`. */
+export async function backupSentence(session: Session, cluster: ClusterRecord): Promise<string> {
+  const { namespace, name, hasBackupPolicy } = cluster;
+  const [raw, running] = await Promise.all([
+    find(session, clusterKind, namespace, name),
+    runningJobs(session, cluster).catch((error: unknown) => {
+      if (!isForbidden(error)) throw error;
+      return ['you may not read Jobs, so it is not known whether one runs'];
+    }),
+  ]);
+  const { time, elapsed } = object(object(object(raw)['status'])['backup']);
+  const at = milliseconds(text(time) ?? null);
+  const last =
+    at === null
+      ? hasBackupPolicy
+        ? 'none was made yet'
+        : 'no backup policy'
+      : `the last one was made at ${text(time)}, ${brief((session.world.wall() - at) / 1000)} ago, in ${text(elapsed) ?? 'an unknown time'}`;
+  return [...running, last].join('; ');
+}
+
+async function runningJobs(session: Session, { namespace, name }: ClusterRecord): Promise<readonly string[]> {
+  const found = await listAll(session, jobs, namespace, { labelSelector: jobSelectorOf(name) });
+  return found.flatMap((raw) => {
+    const job = projectJob(raw);
+    if (job === null) return [];
+    const seconds = (session.world.wall() - (milliseconds(job.startedAt) ?? 0)) / 1000;
+    return [`Job ${job.name} has been ${job.restores ? 'restoring' : 'running'} for ${brief(seconds)}`];
+  });
+}
