@@ -25,7 +25,14 @@ export async function installMoco(
   const certificates = await startCertificates(cluster, configuration);
   try {
     await (from === 'chart' ? installChart(cluster) : applyManifests(cluster, configuration));
-    await cluster.kubectl('rollout', 'status', '--namespace', namespace, 'deployment/moco-controller', '--timeout=120s');
+    await cluster.kubectl(
+      'rollout',
+      'status',
+      '--namespace',
+      namespace,
+      'deployment/moco-controller',
+      '--timeout=120s',
+    );
   } catch (error) {
     await certificates.stop();
     throw error;
