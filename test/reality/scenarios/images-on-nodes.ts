@@ -12,8 +12,11 @@ const anyGaps = { most: 6, longestMilliseconds: 120_000 };
 const stopped = 'moco.cybozu.com/reconciliation-stopped';
 const reportedWithinMilliseconds = 180_000;
 const pollMilliseconds = 1000;
-/** The agent is away for longer than mysqld's liveness probe tolerates. */
-const bytesPerSecond = 400_000;
+/**
+ * The images of a container share their layers, so all that a node pulls are a manifest and a configuration, of some hundred
+ * bytes each. The agent is away for longer than mysqld's liveness probe tolerates.
+ */
+const bytesPerSecond = 20;
 const missingMilliseconds = 60_000;
 
 interface Sidecar {
