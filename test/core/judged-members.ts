@@ -56,14 +56,24 @@ export const behindSince = (member: MemberFacts): number =>
   Math.max(0, ...mysqldsOf(member).map(({ notReadyForSeconds }) => notReadyForSeconds));
 
 /** mysqld has started, and has still to pass its startup probe or to catch up, within the time that it is given. */
-export const recovers = (policy: RolloutPolicy, member: MemberFacts): boolean =>
+export const recovers = (
+  { cluster }: Pick<ClusterSnapshot, 'cluster'>,
+  policy: RolloutPolicy,
+  member: MemberFacts,
+): boolean =>
   member.phase !== 'Failed' &&
   !mysqldsOf(member).some(({ ready }) => ready) &&
   mysqldsOf(member).some(
-    ({ state, started, notReadyForSeconds }) =>
+    ({ state, started, notReadyForSeconds, readySinceRestart }) =>
       state === 'running' &&
       (started
-        ? member.mysqldStartedForSeconds < 90
+        ? member.mysqldStartedForSeconds < 90 ||
+          // It followed, and its primary may be gone without anybody knowing.
+          ((member.role !== null || readySinceRestart) &&
+            !crashes(member) &&
+            notReadyForSeconds < 60 &&
+            cluster.replicas > 1 &&
+            member.ordinal !== cluster.primaryIndex)
         : notReadyForSeconds < (member.startupSeconds ?? policy.progressDeadlineSeconds)),
   );
 

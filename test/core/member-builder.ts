@@ -139,7 +139,7 @@ export class MemberBuilder {
   }
 
   /** Its mysqld runs, replicates and acknowledges, but is too far behind to be ready. */
-  lagging(forSeconds = 10): this {
+  lagging(forSeconds = 100): this {
     return this.container('mysqld', {
       ...notReady,
       readySinceRestart: true,
@@ -159,7 +159,7 @@ export class MemberBuilder {
 
   /** Its startup probe has passed after a restart, and it is not ready yet. */
   catchingUp(forSeconds = 2): this {
-    return this.lagging(12)
+    return this.lagging(forSeconds + 10)
       .container('mysqld', { readySinceRestart: false, restarts: 1 })
       .but({ mysqldStartedForSeconds: forSeconds });
   }

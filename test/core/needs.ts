@@ -358,7 +358,7 @@ function withRoles(snapshot: ClusterSnapshot, policy: RolloutPolicy): ClusterSna
   );
   return { ...snapshot, members };
 }
-const notRecovering: Need = (_snapshot, policy, going) => going.every((one) => !recovers(policy, one));
+const notRecovering: Need = (snapshot, policy, going) => going.every((one) => !recovers(snapshot, policy, one));
 const allBroken: Need = (snapshot, _policy, going) => going.every((one) => down(snapshot, one));
 const appliedUnlessDown: Need = (snapshot, policy, going) =>
   allBroken(snapshot, policy, going) || applied(snapshot, policy, going);

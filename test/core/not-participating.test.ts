@@ -157,7 +157,7 @@ describe('members that run without participating', () => {
     },
     'one that was never given a role never counts, however long the other has been behind': {
       given: stale()
-        .members(member(1).updated().lagging().role(null), member(2).lagging(9999))
+        .members(member(1).updated().lagging(10).role(null), member(2).lagging(9999))
         .memory({ verified: true }),
       settings: { maxUnavailable: 1, failoverGraceSeconds: 20 },
       decides: holds({
@@ -458,6 +458,29 @@ describe('a member that recovers', () => {
     },
     'goes as replica once it had time to catch up': {
       given: stale().members(member(2).catchingUp(90)),
+      decides: deletes('MemberNotParticipating', 2),
+    },
+    // Replicas without a primary are not ready before Kubernetes knows of the primary's node.
+    'is left alone as replica that was ready, for the primary may be gone': {
+      given: stale().members(member(2).lagging(59)),
+      decides: holds({ rule: 'AwaitingRecovery', member: 2, graceSeconds: 60 }),
+      requeueAfterSeconds: 1,
+    },
+    'is left alone as replica that has a role, though nobody has seen it ready': {
+      given: stale().members(member(2).lagging(59).container('mysqld', { readySinceRestart: false })),
+      decides: holds({ rule: 'AwaitingRecovery', member: 2, graceSeconds: 60 }),
+      requeueAfterSeconds: 1,
+    },
+    'goes as replica that was ready, once Kubernetes would know of the primary': {
+      given: stale().members(member(2).lagging(60)),
+      decides: deletes('MemberNotParticipating', 2),
+    },
+    'goes as replica at once if it has never followed': {
+      given: stale().members(member(2).starting()),
+      decides: deletes('MemberNotParticipating', 2),
+    },
+    'goes as replica at once if it crashes again and again': {
+      given: stale().members(member(2).crashLooping()),
       decides: deletes('MemberNotParticipating', 2),
     },
     'goes as replica once its startup probe allows no more': {

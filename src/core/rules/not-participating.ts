@@ -75,9 +75,9 @@ export const notParticipating = {
       `${name(member)} runs without participating; it has ${graceSeconds} s to recover`,
     meaning: 'A member runs without participating, and no other member may go.',
     details:
-      'If the startup probe has not passed since mysqld started, mysqld is probably recovering from a crash, and a restart would make it begin again. Once it has passed, MOCO makes the member follow the primary.',
+      'If the startup probe has not passed since mysqld started, mysqld is probably recovering from a crash, and a restart would make it begin again. Once it has passed, MOCO makes the member follow the primary. A replica that was ready may have lost its primary, whose node Kubernetes calls not ready only after 50 s.',
     endedBy: ['the members', 'time'],
-    ends: 'When the member has recovered. Otherwise the controller restarts it after what its startup probe allows (startupWaitSeconds of the MySQLCluster) if it is recovering from a crash, after 90 s if its startup probe has passed since it was last observed to start, else after failoverGraceSeconds.',
+    ends: 'When the member has recovered. Otherwise the controller restarts it after what its startup probe allows (startupWaitSeconds of the MySQLCluster) if it is recovering from a crash, after 90 s if its startup probe has passed since it was last observed to start, after 60 s if it is a replica that was ready, else after failoverGraceSeconds.',
     assumed: after('member', recovered),
   }),
   FailoverUnfinished: rule<UnfinishedFailover>({
