@@ -175,7 +175,8 @@ export class Situations {
         this.find('neverHadARole');
       }
       const { waiting } = mysqldState(status);
-      const pulls = record(waiting)['reason'] === 'ContainerCreating';
+      // A kubelet reports nothing of the containers before it has every image.
+      const pulls = record(waiting)['reason'] === 'PodInitializing' && isInitialized(status);
       if (pulls && now - (this.#made.get(uid) ?? now) > longMilliseconds) this.find('slowPull');
     }
   }
@@ -197,6 +198,11 @@ export const foreignOwner = {
   name: 'other',
   uid: 'uid-of-another-cluster',
 } as const;
+
+function isInitialized(status: unknown): boolean {
+  const conditions = (record(status)['conditions'] ?? []) as readonly Json[];
+  return conditions.some(({ type, status: holds }) => type === 'Initialized' && holds === 'True');
+}
 
 const mysqldState = (status: unknown): Json => record(mysqldStatus(status)['state']);
 
