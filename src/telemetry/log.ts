@@ -9,6 +9,7 @@ export const logFields = {
   step: 'the kind of step, such as `evict`',
   rule: 'the rule behind a step or a hold; `idle` or `complete` if there is no hold and nothing to do',
   member: 'name of a pod, or several names with commas',
+  node: 'name of a node, of a preflight',
   revision: 'the update revision, as in the label `controller-revision-hash`',
   stale: 'number of members that are not at the update revision',
   result: 'result of a step: `done`, `refused`, `conflict` or `unknown`',

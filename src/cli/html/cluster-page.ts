@@ -142,11 +142,11 @@ function present({ phase, hold, members, standing }: ClusterView): string {
       `<tr><td>${escaped(name)}</td><td>${escaped(role)}</td><td>${escaped(state)}</td>${isKnown ? `<td>${behind(replication)}</td>` : ''}<td>${escaped(says)}</td></tr>`,
   );
   const lines = [...(hold === null ? [] : [['waiting', `${hold.rule}: ${hold.message}`] as const]), ...standing];
-  return `<section>
+  return `<div>
 <h2>Now <span class="outcome">${escaped(phase)}</span></h2>
 ${lines.map(([label, sentence]) => `<p>${escaped(label)}: ${escaped(sentence)}</p>`).join('\n')}
 ${rows.length === 0 ? '' : `<table><thead><tr><th>Member</th><th>Role</th><th>State</th>${isKnown ? '<th>Behind</th>' : ''}<th>Verdict</th></tr></thead><tbody>${rows.join('')}</tbody></table>`}
-</section>
+</div>
 `;
 }
 
