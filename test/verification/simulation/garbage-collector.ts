@@ -42,7 +42,7 @@ export function collectLateComer(server: ApiServer, kind: ResourceKind, object: 
 
 /**
  * Kubernetes' garbage collector for a deleted owner, or one that is deleted with orphaned dependents. Returns whether it has
- * to try again: a webhook that is away refuses the last of its writes.
+ * to try again, as after every error but 404: a webhook that is away refuses the last of its writes.
  */
 export function collect(server: ApiServer, kind: ResourceKind, owner: StoredObject): boolean {
   const { namespace = '', name, uid } = owner.metadata;
@@ -72,5 +72,5 @@ export function collect(server: ApiServer, kind: ResourceKind, owner: StoredObje
     body: { metadata: { finalizers } },
     actor,
   });
-  return code >= 500;
+  return code >= 400 && code !== 404;
 }
