@@ -243,6 +243,11 @@ describe('the first wait of a plan', () => {
       stale().members(member(2).lagging()).budgets({ closed: true }),
       ['wait BackupRunning', 'delete 2', 'wait ClusterNotHealthy', 'evict 1', ...lastOf3],
     ],
+    'the nodes to fetch the images': [
+      stale().preflight({ awaited: [{ nodeName: 'node-2', forSeconds: 0, message: null }] }),
+      ['wait PreflightRunning', ...rest],
+      { prepull: 'Nodes' },
+    ],
     'the end of a backup of one': [stale(1).backupJobs({}), ['wait BackupRunning', 'evict 0', promote, 'done']],
     'the budget': [stale().budgets({ disruptionsAllowed: 0, closed: true }), ['wait BackupRunning', ...rest]],
     'the budget to be counted': [stale().budgets({ observed: false }), ['wait BlockedByPDB', ...rest]],
@@ -316,6 +321,12 @@ describe('waits that a plan leaves out', () => {
     'a person who corrects the template': [
       stale().members(member(2).updated().crashLooping()),
       'UpdateRevisionFailing',
+    ],
+    'an image to be pushed': [
+      stale().preflight({
+        refusals: [{ nodeName: 'node-2', result: 'ImageUnavailable', message: 'not found', againInSeconds: 60 }],
+      }),
+      'ImageUnavailable',
     ],
     'a person who looks at a switchover': [lastOne().memory({ switchoverTries: 4 }), 'SwitchoverFailing'],
     'a person who says which budget it is': [stale().budgets({}, { name: 'another' }), 'BlockedByPDB'],
