@@ -54,6 +54,23 @@ describe('overrides that have ended', () => {
     expect(removals()).to.have.length(1);
   });
 
+  it('have a series with their end until then', async () => {
+    const [ending, lasting] = [entry('BackupRunning', 10), entry('AwaitingFleetSlot', 60)];
+    bench.changeRollout({ spec: { overrides: [ending, lasting] } });
+    const program = bench.start();
+    const ends = async (): Promise<Readonly<Record<string, number>>> => {
+      const text = await program.registry.metrics();
+      const series = text.matchAll(/^moco_rollout_override_until_timestamp_seconds\{.*rule="(\w+)"\} (\d+)$/gm);
+      return Object.fromEntries([...series].map(([, rule = '', value]) => [rule, Number(value)]));
+    };
+    await program.work();
+    const until = ({ until }: Overrides[number]): number => Date.parse(until) / 1000;
+    expect(await ends()).to.deep.equal({ BackupRunning: until(ending), AwaitingFleetSlot: until(lasting) });
+    bench.world.freeze(600_000);
+    await program.work();
+    expect(await ends()).to.deep.equal({ AwaitingFleetSlot: until(lasting) });
+  });
+
   it('keep nothing from being reported if they may not be removed', async () => {
     const plugin = pluginManager('override');
     written([entry('BackupRunning', 10)], [plugin]);
