@@ -286,7 +286,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   AwaitingFailover: {
     applies: {
       given: stale().members(member(0).lagging()).primaryUnavailableFor(100),
-      decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
+      decides: holds({ rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 }),
       requeueAfterSeconds: 80,
     },
     justDoesNot: {

@@ -316,8 +316,12 @@ const sentences: Readonly<{ [Rule in HoldRule]: readonly (readonly [Extract<Hold
   MemberUnreachable: [[{ rule: 'MemberUnreachable', member: 2 }, 'the node of moco-test-2 does not answer']],
   AwaitingFailover: [
     [
-      { rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 },
+      { rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 },
       'the primary moco-test-0 does not participate; MOCO has 180 s for a failover',
+    ],
+    [
+      { rule: 'AwaitingFailover', primary: 0, replica: 2, graceSeconds: 60 },
+      'moco-test-2 was ready until just now, so the primary moco-test-0 may be gone; Kubernetes has 60 s to notice',
     ],
   ],
   FailoverUnfinished: [

@@ -221,7 +221,7 @@ function ofDisruption(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Di
     if (ordinal < policy.partition) say('a member below the partition');
     if (member.terminatingForSeconds !== null) say('a member that is terminating');
     if (member.preventDelete) say('a protected member');
-    if (recovers(snapshot, policy, member)) say('a member that recovers');
+    if (recovers(policy, member)) say('a member that recovers');
   }
   if (going.length > 1 && going.some((member) => participates(snapshot, member)))
     found.push('several that participate');

@@ -56,25 +56,30 @@ export const behindSince = (member: MemberFacts): number =>
   Math.max(0, ...mysqldsOf(member).map(({ notReadyForSeconds }) => notReadyForSeconds));
 
 /** mysqld has started, and has still to pass its startup probe or to catch up, within the time that it is given. */
-export const recovers = (
-  { cluster }: Pick<ClusterSnapshot, 'cluster'>,
-  policy: RolloutPolicy,
-  member: MemberFacts,
-): boolean =>
+export const recovers = (policy: RolloutPolicy, member: MemberFacts): boolean =>
   member.phase !== 'Failed' &&
   !mysqldsOf(member).some(({ ready }) => ready) &&
   mysqldsOf(member).some(
-    ({ state, started, notReadyForSeconds, readySinceRestart }) =>
+    ({ state, started, notReadyForSeconds }) =>
       state === 'running' &&
       (started
-        ? member.mysqldStartedForSeconds < 90 ||
-          // It followed, and its primary may be gone without anybody knowing.
-          ((member.role !== null || readySinceRestart) &&
-            !crashes(member) &&
-            notReadyForSeconds < 60 &&
-            cluster.replicas > 1 &&
-            member.ordinal !== cluster.primaryIndex)
+        ? member.mysqldStartedForSeconds < 90
         : notReadyForSeconds < (member.startupSeconds ?? policy.progressDeadlineSeconds)),
+  );
+
+/** It followed until less than a minute ago: its primary may be gone without Kubernetes knowing. */
+export const justCeased = ({ cluster }: ClusterSnapshot, member: MemberFacts): boolean =>
+  member.ordinal !== cluster.primaryIndex &&
+  cluster.replicas > 1 &&
+  member.phase !== 'Failed' &&
+  !crashes(member) &&
+  mysqldsOf(member).some(
+    ({ state, started, ready, readySinceRestart, notReadyForSeconds }) =>
+      state === 'running' &&
+      started &&
+      !ready &&
+      notReadyForSeconds < 60 &&
+      (member.role !== null || readySinceRestart),
   );
 
 /** As far as its pod can say; a broken I/O thread is not shown by one. */

@@ -90,7 +90,7 @@ describe('a partition', () => {
     'waits for a member that recovers': {
       given: stale().atPartition(3).members(member(0).recovering(300)),
       settings,
-      decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
+      decides: holds({ rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 }),
     },
   });
 });

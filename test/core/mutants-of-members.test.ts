@@ -89,7 +89,7 @@ describe('members that do not participate', () => {
     },
     'the primary is not taken for a replica when too few others participate': {
       given: cluster(3).members(member(0).stale().lagging(), member(2).updated().lagging()).primaryUnavailableFor(180),
-      decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
+      decides: holds({ rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 }),
     },
     'one that acknowledges nothing goes whatever the others do': {
       given: stale().members(member(1).errant(), member(2).errant()),

@@ -9,6 +9,7 @@ import {
   down,
   hasItsRole,
   impaired,
+  justCeased,
   lost,
   participates,
   recovers,
@@ -312,7 +313,9 @@ const somebodyLeads: Need = (snapshot, policy, going) => {
 };
 /** The primary goes for its own sake when a failover could follow, or when nobody serves anyway. */
 const failoverHadItsTime: Need = (snapshot, policy, going) => {
-  if (serving(snapshot).some((one) => one === primaryOf(snapshot))) return true;
+  if (serving(snapshot).some((one) => one === primaryOf(snapshot))) {
+    return going.every((one) => !justCeased(snapshot, one));
+  }
   if (!graceOver(snapshot, policy, going) || serves(snapshot, policy, going)) return false;
   return (
     !leading(snapshot, policy, going) ||
@@ -358,7 +361,7 @@ function withRoles(snapshot: ClusterSnapshot, policy: RolloutPolicy): ClusterSna
   );
   return { ...snapshot, members };
 }
-const notRecovering: Need = (snapshot, policy, going) => going.every((one) => !recovers(snapshot, policy, one));
+const notRecovering: Need = (_snapshot, policy, going) => going.every((one) => !recovers(policy, one));
 const allBroken: Need = (snapshot, _policy, going) => going.every((one) => down(snapshot, one));
 const appliedUnlessDown: Need = (snapshot, policy, going) =>
   allBroken(snapshot, policy, going) || applied(snapshot, policy, going);

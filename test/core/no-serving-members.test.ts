@@ -72,7 +72,7 @@ describe('a cluster without serving members, in partition mode', () => {
         .members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().lagging()))
         .primaryUnavailableFor(179),
       settings,
-      decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
+      decides: holds({ rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 }),
       requeueAfterSeconds: 1,
     },
     'gets the corrected revision after that, too': {
@@ -100,7 +100,7 @@ describe('a cluster without serving members, in partition mode', () => {
         .members(member(0).stale().lagging(), member(1).stale().lagging(), member(2).stale())
         .primaryUnavailableFor(180),
       settings,
-      decides: holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 }),
+      decides: holds({ rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 }),
     },
     'is left alone in mode MOCO': {
       given: corrected(),

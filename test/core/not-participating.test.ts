@@ -7,7 +7,7 @@ import { decideCase, deletes, evicts, holds, play } from './table.ts';
 const stale = () => cluster(3).templateChanged();
 const unfinished = (member: number, said: ReplicaSaid | null = null) =>
   holds({ rule: 'FailoverUnfinished', primary: 0, member, graceSeconds: 180, said });
-const awaitingFailover = holds({ rule: 'AwaitingFailover', primary: 0, graceSeconds: 180 });
+const awaitingFailover = holds({ rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 });
 
 describe('members that are down', () => {
   play({
@@ -463,12 +463,12 @@ describe('a member that recovers', () => {
     // Replicas without a primary are not ready before Kubernetes knows of the primary's node.
     'is left alone as replica that was ready, for the primary may be gone': {
       given: stale().members(member(2).lagging(59)),
-      decides: holds({ rule: 'AwaitingRecovery', member: 2, graceSeconds: 60 }),
+      decides: holds({ rule: 'AwaitingFailover', primary: 0, replica: 2, graceSeconds: 60 }),
       requeueAfterSeconds: 1,
     },
     'is left alone as replica that has a role, though nobody has seen it ready': {
       given: stale().members(member(2).lagging(59).container('mysqld', { readySinceRestart: false })),
-      decides: holds({ rule: 'AwaitingRecovery', member: 2, graceSeconds: 60 }),
+      decides: holds({ rule: 'AwaitingFailover', primary: 0, replica: 2, graceSeconds: 60 }),
       requeueAfterSeconds: 1,
     },
     'goes as replica that was ready, once Kubernetes would know of the primary': {

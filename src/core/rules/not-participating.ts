@@ -1,5 +1,6 @@
 import { somebodyLeads } from '../acknowledging.ts';
 import { moved, recovered, replaced } from '../expected.ts';
+import { mysqldOf } from '../member.ts';
 import type { ReplicaSaid } from '../mysql-reading.ts';
 import { recoverySeconds } from '../recovering.ts';
 import { lastingSeconds } from '../replicas-behind.ts';
@@ -39,24 +40,38 @@ export const notParticipating = {
     phase: 'Failing',
     assumed: after('member', recovered),
   }),
-  AwaitingFailover: rule<{ readonly primary: number; readonly graceSeconds: number }>({
+  AwaitingFailover: rule<{
+    readonly primary: number;
+    /** The replica that may have lost the primary. `null` once the primary is known not to participate. */
+    readonly replica: number | null;
+    readonly graceSeconds: number;
+  }>({
     holds: ({ situation, members }) => {
       const { primary, replicas, snapshot, policy, deadlines } = situation;
-      if (replicas === 1 || primary?.participates) return null;
+      if (replicas === 1) return null;
+      const { primaryIndex, primaryUnavailableForSeconds } = snapshot.cluster;
+      if (primary?.participates) {
+        const replica = members.find((member) => mayHaveLostPrimary(situation, member));
+        return replica ? { primary: primaryIndex, replica: replica.ordinal, graceSeconds: lostPrimarySeconds } : null;
+      }
       const graceSeconds = policy.failoverGraceSeconds;
-      const isOver = deadlines.reached(snapshot.cluster.primaryUnavailableForSeconds ?? 0, graceSeconds);
+      const isOver = deadlines.reached(primaryUnavailableForSeconds ?? 0, graceSeconds);
       if (isOver && members.every((member) => mayGoWithoutPrimary(situation, member))) return null;
-      return { primary: snapshot.cluster.primaryIndex, graceSeconds };
+      return { primary: primaryIndex, replica: null, graceSeconds };
     },
-    sentence: ({ primary, graceSeconds }, name) =>
-      `the primary ${name(primary)} does not participate; MOCO has ${graceSeconds} s for a failover`,
-    meaning: 'The primary does not participate, and MOCO has time for a failover.',
+    sentence: ({ primary, replica, graceSeconds }, name) =>
+      replica === null
+        ? `the primary ${name(primary)} does not participate; MOCO has ${graceSeconds} s for a failover`
+        : `${name(replica)} was ready until just now, so the primary ${name(primary)} may be gone; Kubernetes has ${graceSeconds} s to notice`,
+    meaning: 'The primary does not participate, or may not, and MOCO has time for a failover.',
     details:
-      'MOCO needs the replicas for the failover. An ordinary switchover also passes through this state for a moment, since MOCO removes the role labels of both members.',
+      'MOCO needs the replicas for the failover. They are not ready before Kubernetes knows of a primary whose node is lost, so a replica that was ready is left alone for 60 s. An ordinary switchover also passes through this state for a moment, since MOCO removes the role labels of both members.',
     endedBy: ['MOCO', 'time'],
     ends: 'By the failover, or after failoverGraceSeconds, when the controller restarts members that may block it.',
     brief: true,
-    assumed: after('switchover', (snapshot, { primary }) => moved(snapshot, [primary])),
+    assumed: after('switchover', (snapshot, { primary, replica }) =>
+      replica === null ? moved(snapshot, [primary]) : recovered(snapshot),
+    ),
   }),
   AwaitingRecovery: rule<{ readonly member: number; readonly graceSeconds: number }>({
     holds: ({ situation, members }) => {
@@ -75,9 +90,9 @@ export const notParticipating = {
       `${name(member)} runs without participating; it has ${graceSeconds} s to recover`,
     meaning: 'A member runs without participating, and no other member may go.',
     details:
-      'If the startup probe has not passed since mysqld started, mysqld is probably recovering from a crash, and a restart would make it begin again. Once it has passed, MOCO makes the member follow the primary. A replica that was ready may have lost its primary, whose node Kubernetes calls not ready only after 50 s.',
+      'If the startup probe has not passed since mysqld started, mysqld is probably recovering from a crash, and a restart would make it begin again. Once it has passed, MOCO makes the member follow the primary.',
     endedBy: ['the members', 'time'],
-    ends: 'When the member has recovered. Otherwise the controller restarts it after what its startup probe allows (startupWaitSeconds of the MySQLCluster) if it is recovering from a crash, after 90 s if its startup probe has passed since it was last observed to start, after 60 s if it is a replica that was ready, else after failoverGraceSeconds.',
+    ends: 'When the member has recovered. Otherwise the controller restarts it after what its startup probe allows (startupWaitSeconds of the MySQLCluster) if it is recovering from a crash, after 90 s if its startup probe has passed since it was last observed to start, else after failoverGraceSeconds.',
     assumed: after('member', recovered),
   }),
   FailoverUnfinished: rule<UnfinishedFailover>({
@@ -147,6 +162,22 @@ export const notParticipating = {
 function mayGoWithoutPrimary({ participating, majority }: Situation, member: Member): boolean {
   if (member.participates) return false;
   return !member.primary || participating >= majority || participating === 0;
+}
+
+/**
+ * Replicas without a primary become not ready before Kubernetes knows of the primary's node: 27 s after it had lost its
+ * power, the primary's pod being ready for another 17 s (seen with Kubernetes 1.36 and MOCO 0.36). The node controller
+ * waits for 50 s (kube-controller-manager, --node-monitor-grace-period) and looks every 5 s.
+ */
+const lostPrimarySeconds = 60;
+
+/** It has followed and is no longer ready: MOCO may need it for a failover, whatever the primary's pod says. */
+function mayHaveLostPrimary({ deadlines }: Situation, member: Member): boolean {
+  const { state, facts, primary, crashLoop } = member;
+  const mysqld = mysqldOf(facts);
+  if (primary || state !== 'running' || mysqld === undefined || mysqld.ready || crashLoop !== null) return false;
+  const hasFollowed = mysqld.started && (facts.role !== null || mysqld.readySinceRestart);
+  return hasFollowed && !deadlines.reached(mysqld.notReadyForSeconds, lostPrimarySeconds);
 }
 
 interface UnfinishedFailover {
