@@ -122,7 +122,7 @@ describe('MOCO from its chart and moco-rollout with kustomize, on a real node', 
     const admission = 'mutatingadmissionpolicy,mutatingadmissionpolicybinding,validatingadmissionpolicy';
     const all = ['get', `${kinds},${admission}`, '--all-namespaces', '--output=name'];
     expect(await cluster.kubectl(...all, `--selector=${ours}`)).to.equal('');
-    const left = '--output=jsonpath={.metadata.annotations}{.status.conditions[*].type}';
+    const left = '--output=jsonpath={.status.conditions[*].type}';
     expect(await cluster.kubectl('get', 'mysqlcluster', 'test', left)).not.to.contain('moco-rollout.io');
   });
 
