@@ -11,30 +11,13 @@ import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 import { installMoco } from '../support/cluster/moco.ts';
 import { ownImage } from '../support/cluster/own-image.ts';
 import { whatClusterLacks } from '../support/cluster/requirements.ts';
+import { smallMySQLCluster } from '../support/cluster/small-mysql-cluster.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const minute = 60_000;
 const [firstMysql, secondMysql] = imageNames.mysql;
 const ours = 'app.kubernetes.io/part-of=moco-rollout';
-
-const mysqlCluster = (image: string): object => ({
-  apiVersion: 'moco.cybozu.com/v1beta2',
-  kind: 'MySQLCluster',
-  metadata: { name: 'test', namespace: 'default' },
-  spec: {
-    replicas: 3,
-    podTemplate: {
-      spec: { containers: [{ name: 'mysqld', image, env: [{ name: 'LONGEST_SLEEP_SECONDS', value: '2' }] }] },
-    },
-    volumeClaimTemplates: [
-      {
-        metadata: { name: 'mysql-data' },
-        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
-      },
-    ],
-  },
-});
 
 /** The other ways to install both: `test/cluster/real-nodes.test.ts` has MOCO's manifests and this program's chart. */
 describe('MOCO from its chart and moco-rollout with kustomize, on a real node', function () {
@@ -128,7 +111,7 @@ describe('MOCO from its chart and moco-rollout with kustomize, on a real node', 
 
   async function apply(image: string): Promise<void> {
     const file = join(cluster.directory, 'test.yaml');
-    await writeFile(file, stringify(mysqlCluster(image)));
+    await writeFile(file, stringify(smallMySQLCluster(image)));
     await cluster.apply(file);
   }
 

@@ -12,6 +12,7 @@ import { writeImageArchive } from '../../support/cluster/image-archive.ts';
 import { installMoco } from '../../support/cluster/moco.ts';
 import { ownImage } from '../../support/cluster/own-image.ts';
 import { Registry } from '../../support/cluster/registry.ts';
+import { smallMySQLCluster } from '../../support/cluster/small-mysql-cluster.ts';
 import { goTool } from '../../support/go-tools/build.ts';
 import { imageArchives, imageNames } from '../image/archives.ts';
 import { Unavailable } from '../image/unavailable.ts';
@@ -34,25 +35,6 @@ const programImage = 'docker.io/library/moco-rollout:prepull';
 const longestMilliseconds = 600_000;
 const [runningImage] = imageNames.mysql;
 const mysqlImage = (name: string): string => `docker.io/library/mysql:8.4.4-${name}`;
-
-const mysqlCluster = (image: string, more: object = {}): object => ({
-  apiVersion: 'moco.cybozu.com/v1beta2',
-  kind: 'MySQLCluster',
-  metadata: { name: 'test', namespace: 'default' },
-  spec: {
-    replicas: 3,
-    podTemplate: {
-      spec: { containers: [{ name: 'mysqld', image, env: [{ name: 'LONGEST_SLEEP_SECONDS', value: '2' }] }] },
-    },
-    volumeClaimTemplates: [
-      {
-        metadata: { name: 'mysql-data' },
-        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
-      },
-    ],
-    ...more,
-  },
-});
 
 /** The same image with a layer of its own, which no node has. */
 async function imageLike(cluster: Cluster, archive: string, name: string): Promise<string> {
@@ -154,7 +136,7 @@ async function held(place: Place, rule: string, before: readonly Item[]): Promis
 async function play(cluster: Cluster, registry: Registry): Promise<void> {
   const place = new Place(cluster);
   const pace = Math.round(layerBytes / pullSeconds);
-  await place.apply(mysqlCluster(runningImage));
+  await place.apply(smallMySQLCluster(runningImage));
   await cluster.kubectl('wait', '--for=create', '--timeout=120s', 'service/moco-test-primary', 'secret/moco-test');
   const load = await ClusterLoad.start(cluster, { namespace: 'default', name: 'test', writers: 4 });
   try {
@@ -164,12 +146,12 @@ async function play(cluster: Cluster, registry: Registry): Promise<void> {
     // More revisions follow each other here than anybody would have.
     const until = new Date(Date.now() + 7_200_000).toISOString().replace(/\.\d+/, '');
     await place.setting({ overrides: [{ rule: 'RevisionFlapping', until, reason: 'a measurement' }] });
-    await measured(place, `without prepull, ${pullSeconds} s an image`, mysqlCluster(mysqlImage('a')));
+    await measured(place, `without prepull, ${pullSeconds} s an image`, smallMySQLCluster(mysqlImage('a')));
     await place.setting({ prepull: 'Nodes' });
-    await measured(place, `with prepull: Nodes, ${pullSeconds} s an image`, mysqlCluster(mysqlImage('b')));
+    await measured(place, `with prepull: Nodes, ${pullSeconds} s an image`, smallMySQLCluster(mysqlImage('b')));
     registry.pace(null);
     const before = await place.members();
-    await place.apply(mysqlCluster(mysqlImage('missing')));
+    await place.apply(smallMySQLCluster(mysqlImage('missing')));
     await held(place, 'ImageUnavailable', before);
     await place.setting({ prepull: 'NodesAndConfiguration' });
     await place.apply({
@@ -178,12 +160,12 @@ async function play(cluster: Cluster, registry: Registry): Promise<void> {
       metadata: { name: 'own', namespace: 'default' },
       data: { no_such_variable: '1' },
     });
-    await place.apply(mysqlCluster(mysqlImage('d'), { mysqlConfigMapName: 'own' }));
+    await place.apply(smallMySQLCluster(mysqlImage('d'), { mysqlConfigMapName: 'own' }));
     await held(place, 'ConfigurationRefused', before);
-    await measured(place, 'with prepull: NodesAndConfiguration, corrected', mysqlCluster(mysqlImage('d')));
+    await measured(place, 'with prepull: NodesAndConfiguration, corrected', smallMySQLCluster(mysqlImage('d')));
     registry.pace(0);
     await place.setting({ prepull: 'Nodes', prepullTimeoutSeconds: 60 });
-    await place.apply(mysqlCluster(mysqlImage('e')));
+    await place.apply(smallMySQLCluster(mysqlImage('e')));
     const limited = await place.until('the limit is over', ({ status }) =>
       (status?.preflight?.nodes ?? []).some(({ result }) => result === 'TimedOut'),
     );
