@@ -137,7 +137,7 @@ async function play(cluster: Cluster, registry: Registry): Promise<void> {
   const place = new Place(cluster);
   const pace = Math.round(layerBytes / pullSeconds);
   await place.apply(smallMySQLCluster(runningImage));
-  await cluster.kubectl('wait', '--for=create', '--timeout=120s', 'service/moco-test-primary', 'secret/moco-test');
+  await cluster.kubectl('wait', '--for=create', '--timeout=600s', 'service/moco-test-primary', 'secret/moco-test');
   const load = await ClusterLoad.start(cluster, { namespace: 'default', name: 'test', writers: 4 });
   try {
     await place.until('the cluster is adopted', ({ status }) => status?.strategy === 'OnDelete');

@@ -157,7 +157,7 @@ export class RealityCluster {
     const { namespace } = this;
     const { cluster } = this.bed;
     const names = [`service/${statefulSetName(clusterName)}-primary`, `secret/${statefulSetName(clusterName)}`];
-    await cluster.kubectl('wait', '--namespace', namespace, '--for=create', '--timeout=120s', ...names);
+    await cluster.kubectl('wait', '--namespace', namespace, '--for=create', '--timeout=600s', ...names);
     return this.#surroundings.race(ClusterLoad.start(cluster, { namespace, name: clusterName, writers }));
   }
 
