@@ -1,6 +1,6 @@
 import type { PolicyRecord } from '../../api/rollout-policy.ts';
 import { jobs as jobKind, namespaces as namespaceKind } from '../../kube/resource.ts';
-import { keyOf, Store, type Stored, splitKey } from '../../kube/store.ts';
+import { keyOf, nameOf, Store, type Stored, splitKey } from '../../kube/store.ts';
 import { clusterNameLabel } from '../../moco/names.ts';
 import type {
   BudgetRecord,
@@ -60,14 +60,12 @@ export class Cache {
   onChange(changed: (key: string) => void): void {
     const own = ({ before, after }: { before: Stored | null; after: Stored | null }): void => {
       const object = after ?? before;
-      if (object) changed(keyOf(object.namespace, object.name));
+      if (object) changed(nameOf(object));
     };
     const owned = ({ before, after }: { before: Owned | null; after: Owned | null }): void => {
       for (const key of new Set([before, after].filter((object) => object !== null).map(ownerKey))) changed(key);
     };
-    const all = (clusters: readonly ClusterRecord[]): void => {
-      for (const cluster of clusters) changed(keyOf(cluster.namespace, cluster.name));
-    };
+    const all = (clusters: readonly ClusterRecord[]): void => clusters.map(nameOf).forEach(changed);
     // What is not known of the kind may concern any cluster.
     this.#availabilityListeners.push(() => all(this.clusters.values()));
     this.clusters.subscribe(own);
@@ -90,17 +88,15 @@ export class Cache {
 
   /** Calls back after each change of what the statuses of MySQLRolloutPolicies follow from. */
   onPolicyChange(changed: () => void): void {
-    const ofCluster = (cluster: ClusterRecord | null): unknown =>
-      cluster && [cluster.labels, cluster.replicas, cluster.deleting];
-    const on = <R extends Stored>(store: Store<R>, of: (record: R | null) => unknown): void => {
+    const on = <R extends Stored>(store: Store<R>, of: (record: R) => unknown): void => {
       store.subscribe(({ before, after }) => {
-        if (!isSame(of(before), of(after))) changed();
+        if (!isSame(before && of(before), after && of(after))) changed();
       });
     };
-    on(this.policies, (policy) => policy && [policy.uid, policy.generation]);
-    on(this.clusters, ofCluster);
-    on(this.rollouts, (rollout) => rollout && [rollout.uid, rollout.object.metadata.generation]);
-    on(this.namespaces, (namespace) => namespace?.labels ?? null);
+    on(this.policies, ({ uid, generation }) => [uid, generation]);
+    on(this.clusters, ({ labels, replicas, deleting }) => [labels, replicas, deleting]);
+    on(this.rollouts, ({ uid, object }) => [uid, object.metadata.generation]);
+    on(this.namespaces, ({ labels }) => labels);
   }
 
   /** The cached objects of a cluster, or `null` if there is no such MySQLCluster. */
@@ -139,15 +135,11 @@ export class Cache {
   #concerned(budget: BudgetRecord | null): readonly string[] {
     if (budget === null) return [];
     const named = namedCluster(budget);
-    if (named !== null) return [named];
-    return this.clusters.by('namespace', budget.namespace).map((cluster) => keyOf(cluster.namespace, cluster.name));
+    return named === null ? this.clusters.by('namespace', budget.namespace).map(nameOf) : [named];
   }
 }
 
-/**
- * Whether two records are equal. All records are made in the same function, so their fields have the same order.
- * Labels keep the order of the API server.
- */
+/** All records are made in the same function, so their fields have the same order. */
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** The only cluster whose pods a budget can select, if the budget names one as MOCO's own do. */

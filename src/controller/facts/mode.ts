@@ -1,7 +1,7 @@
 import type { SettingInForce } from '../../api/rollout-status.ts';
 import type { Strategy } from '../../api/settings.ts';
 import { neverInPlace } from '../../core/in-place-changes.ts';
-import type { RolloutPolicy } from '../../core/policy.ts';
+import { defaultPolicy, type RolloutPolicy } from '../../core/policy.ts';
 
 /** Who lowers partitions: MOCO's own controller or this program. */
 export const partitionDrivers = ['moco', 'own'] as const;
@@ -94,12 +94,11 @@ export function gateWithout(
 export function inForce(
   policy: RolloutPolicy,
   mode: RolloutPolicy['mode'],
-  builtIn: RolloutPolicy,
   isAdopted: boolean,
   inPlaceEnabled: boolean,
 ): RolloutPolicy {
   if (mode === 'OnDelete') return { ...policy, mode, ...(!inPlaceEnabled && { inPlaceUpdates: neverInPlace }) };
   if (mode === 'Partition') return { ...policy, mode, restore: null, inPlaceUpdates: neverInPlace };
   const { progressDeadlineSeconds, failoverGraceSeconds, paused } = policy;
-  return { ...builtIn, mode, progressDeadlineSeconds, failoverGraceSeconds, paused: paused && isAdopted };
+  return { ...defaultPolicy, mode, progressDeadlineSeconds, failoverGraceSeconds, paused: paused && isAdopted };
 }

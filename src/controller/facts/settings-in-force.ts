@@ -80,15 +80,10 @@ export function settingsOf(
   const { enforced, settings } = policyLayers(policies, cluster);
   const own = rolloutLayer(rollout);
   const resolution = new Resolution([...enforced, own, ...settings]);
-  const take = <Field extends keyof CommonSettings>(
-    field: Field,
-    otherwise: NonNullable<CommonSettings[Field]>,
-    builtIn: NonNullable<CommonSettings[Field]>,
-  ) => resolution.take(field, otherwise, builtIn);
   const takeFor = <Field extends PolicyField>(field: Field) =>
-    take<Field>(field, defaults.policy[field], defaultPolicy[field]);
+    resolution.take<Field>(field, defaults.policy[field], defaultPolicy[field]);
   const { restartWindows = noMaintenance.restartWindows, ...inPlace } = resolution.takeIfSet('inPlace') ?? {};
-  const strategy = take('strategy', defaults.strategy, builtInStrategy);
+  const strategy = resolution.take('strategy', defaults.strategy, builtInStrategy);
   const policy: RolloutPolicy = {
     ...defaults.policy,
     ...(Object.fromEntries(policyFields.map((field) => [field, takeFor(field)])) as Pick<RolloutPolicy, PolicyField>),
@@ -107,18 +102,9 @@ export function settingsOf(
   resolution.showNamesOnly('checks', checks);
   const { problems, sources } = resolution;
   const problem = problems.values().next().value ?? contradictionOf(policy, sources);
-  if (problem === null) {
-    return {
-      policy: { ...policy, overrides },
-      maintenance,
-      checks,
-      strategy,
-      sources,
-      problem,
-      overriddenTooLong: tooLong,
-    };
-  }
-  return settingsUnknown(defaults, problem, problems.has('paused') || policy.paused);
+  if (problem !== null) return settingsUnknown(defaults, problem, problems.has('paused') || policy.paused);
+  const inForce = { ...policy, overrides };
+  return { policy: inForce, maintenance, checks, strategy, sources, problem, overriddenTooLong: tooLong };
 }
 
 /** For the message of the pause. */
