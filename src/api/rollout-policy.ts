@@ -1,5 +1,5 @@
 import type { Stored } from '../kube/store.ts';
-import { isObject, type Json, object, text as textOf, whole as wholeOf } from '../moco/json.ts';
+import { identityOf, isObject, type Json, object, whole as wholeOf } from '../moco/json.ts';
 import type { LabelSelector } from '../moco/records.ts';
 import { condition } from './rollout-status.ts';
 import {
@@ -55,8 +55,6 @@ export const policySpec = struct(
   },
   'The MySQLClusters that the policy applies to, and the settings for their rollouts.',
 );
-
-export type RolloutPolicySpec = Infer<typeof policySpec>;
 
 const settingStatus = struct(
   {
@@ -118,14 +116,10 @@ export const policySource = (name: string): string => `${policyKind.kind}/${name
 
 export const isPolicySource = (source: string): boolean => source.startsWith(policySource(''));
 
-export function projectPolicy({ metadata, spec = {}, status = {} }: Json): PolicyRecord {
-  const { name, uid, resourceVersion, generation } = object(metadata);
+export function projectPolicy(raw: Json): PolicyRecord {
+  const { spec = {}, status = {} } = raw;
   return {
-    namespace: '',
-    name: textOf(name) ?? '',
-    uid: textOf(uid) ?? '',
-    resourceVersion: textOf(resourceVersion) ?? '',
-    generation: wholeOf(generation, 0),
+    ...identityOf(raw),
     problem: problemOf(policySpec, spec, 'spec'),
     status: problemOf(policyStatus, status, 'status') === null ? (status as PolicyStatus) : {},
     ...(isObject(spec) ? readFields(spec) : unreadableFields(spec)),

@@ -1,5 +1,4 @@
-import type { MemberSaid } from './mysql-reading.ts';
-import type { DelayReading, ReplicationDelay } from './on-demand-facts.ts';
+import type { DelayReading, MemberSaid, ReplicationDelay } from './on-demand-facts.ts';
 import type { Asked } from './rules/rule.ts';
 import { unavailableLimit, unavailableMembers } from './rules/unavailable.ts';
 import type { Member, Situation } from './situation.ts';

@@ -1,4 +1,3 @@
-import { budgetOf } from './budget.ts';
 import { Deadlines } from './deadlines.ts';
 import {
   canAcknowledge,
@@ -11,7 +10,7 @@ import {
   type MemberState,
   provenForSeconds,
 } from './member.ts';
-import type { RolloutPolicy } from './policy.ts';
+import { budgetOf, type RolloutPolicy } from './policy.ts';
 import type { Wait } from './sentences.ts';
 import type { ClusterSnapshot, MemberFacts } from './snapshot.ts';
 import type { Target } from './step.ts';
@@ -157,4 +156,28 @@ export const descending = (members: readonly Member[]): readonly Member[] =>
 /** Every member but this one exists and participates. */
 export function everyOtherParticipates(situation: Situation, member: Member): boolean {
   return situation.participating - (member.participates ? 1 : 0) >= situation.replicas - 1;
+}
+
+/** A person has approved updating the primary to exactly this revision. */
+export function isApproved({ policy, snapshot }: Situation): boolean {
+  return isNamed(policy.approvedRevision, snapshot.statefulSet?.updateRevision ?? '');
+}
+
+/** By its full name, or by the hash at its end, as the command line shows it. */
+function isNamed(approved: string | null, revision: string): boolean {
+  return revision !== '' && (approved === revision || approved === revision.slice(revision.lastIndexOf('-') + 1));
+}
+
+/** The members that a person wants back at the revision that they had: for this update revision alone. */
+export function toRestore({ policy: { restore }, snapshot }: Situation): readonly number[] {
+  return restore !== null && isNamed(restore.revision, snapshot.statefulSet?.updateRevision ?? '')
+    ? restore.ordinals
+    : [];
+}
+
+/** What was approved, where it is no revision that the cluster has or is to get: a typing error, as a rule. */
+export function unknownApproval({ policy, snapshot, members }: Situation): string | null {
+  const { approvedRevision: approved } = policy;
+  const known = [snapshot.statefulSet?.currentRevision ?? '', ...members.map(({ facts }) => facts.revision)];
+  return known.some((revision) => isNamed(approved, revision)) ? null : approved;
 }

@@ -1,8 +1,6 @@
 import type { FleetPlace, FleetWait } from './fleet/waits.ts';
 import type { InPlaceUpdate, RestartInPlace } from './in-place-changes.ts';
-import type { MysqlReading } from './mysql-reading.ts';
-import type { CheckFacts, Comeback, ReplicationDelay } from './on-demand-facts.ts';
-import type { Preflight } from './preflight.ts';
+import type { CheckFacts, Comeback, MysqlReading, Preflight, ReplicationDelay } from './on-demand-facts.ts';
 
 /**
  * The facts about one cluster at one moment, as `decide` needs them: ages instead of points in time, words instead of

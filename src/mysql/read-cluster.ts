@@ -1,4 +1,4 @@
-import type { MemberSaid } from '../core/mysql-reading.ts';
+import type { MemberSaid } from '../core/on-demand-facts.ts';
 import { delay } from '../kube/delay.ts';
 import type { World } from '../kube/world.ts';
 import { count, type GtidSet, parseGtidSet, subtract, union } from './gtid-set.ts';

@@ -1,7 +1,30 @@
-import type { PolicyRecord } from '../../api/rollout-policy.ts';
-import { jobs as jobKind, namespaces as namespaceKind } from '../../kube/resource.ts';
+import { type MySQLRollout, partialRecord, type RolloutRecord, rolloutKind, wholeRecord } from '../../api/rollout.ts';
+import { type PolicyRecord, policyKind, projectPolicy } from '../../api/rollout-policy.ts';
+import { projectSequence, type SequenceRecord, sequenceKind } from '../../api/rollout-sequence.ts';
+import {
+  jobs as jobKind,
+  jobs,
+  namespaces as namespaceKind,
+  namespaces,
+  podDisruptionBudgets,
+  pods,
+  type ResourceKind,
+  statefulSets,
+} from '../../kube/resource.ts';
 import { keyOf, nameOf, Store, type Stored, splitKey } from '../../kube/store.ts';
-import { clusterNameLabel } from '../../moco/names.ts';
+import { type Json, object } from '../../moco/json.ts';
+import { clusterKind, clusterNameLabel } from '../../moco/names.ts';
+import {
+  jobSelector,
+  memberSelector,
+  projectBudget,
+  projectCluster,
+  projectJob,
+  projectNamespace,
+  projectPod,
+  projectSlimPod,
+  projectStatefulSet,
+} from '../../moco/projections.ts';
 import type {
   BudgetRecord,
   ClusterObjects,
@@ -12,8 +35,6 @@ import type {
   StatefulSetRecord,
 } from '../../moco/records.ts';
 import type { UnavailableKind } from '../facts/collect-facts.ts';
-import { partialRecord, type RolloutRecord } from '../facts/rollout-record.ts';
-import type { SequenceRecord } from '../facts/sequence-record.ts';
 import type { SettingsSources } from '../facts/settings-in-force.ts';
 
 const byCluster = {
@@ -151,3 +172,40 @@ export function namedCluster({ namespace, selector }: BudgetRecord): string | nu
 type Owned = Stored & { readonly clusterName: string };
 
 const ownerKey = (object: Owned): string => keyOf(object.namespace, object.clusterName);
+
+/** A kind that decisions need, and where the cache has it. */
+export interface CachedKind<R extends Stored> {
+  readonly kind: ResourceKind;
+  /** Only objects with these labels are needed. */
+  readonly labelSelector?: string;
+  readonly store: Store<R>;
+  readonly project: (raw: Json) => R | null;
+}
+
+/** Calls back for each kind that decisions need. Clusters come first, and pods, of which there are most, last. */
+export function forEachCachedKind<Result>(
+  cache: Cache,
+  keepsLivePods: boolean,
+  use: <R extends Stored>(cached: CachedKind<R>) => Result,
+): readonly Result[] {
+  const { clusters, rollouts, policies, sequences, budgets } = cache;
+  const labelSelector = memberSelector;
+  return [
+    use({ kind: clusterKind, store: clusters, project: projectCluster }),
+    use({ kind: rolloutKind, store: rollouts, project: (raw) => projectRollout(raw, cache) }),
+    use({ kind: statefulSets, labelSelector, store: cache.statefulSets, project: projectStatefulSet }),
+    use({ kind: policyKind, store: policies, project: projectPolicy }),
+    use({ kind: sequenceKind, store: sequences, project: projectSequence }),
+    use({ kind: namespaces, store: cache.namespaces, project: projectNamespace }),
+    use({ kind: podDisruptionBudgets, store: budgets, project: projectBudget }),
+    use({ kind: jobs, labelSelector: jobSelector, store: cache.jobs, project: projectJob }),
+    use({ kind: pods, labelSelector, store: cache.pods, project: keepsLivePods ? projectPod : projectSlimPod }),
+  ];
+}
+
+/** Clusters are listed first. The MySQLRollout of a cluster that appears later is read by name. */
+function projectRollout(raw: Json, { clusters }: Pick<Cache, 'clusters'>): RolloutRecord {
+  const rollout = { ...raw, metadata: object(raw['metadata']) } as unknown as MySQLRollout;
+  const { namespace, name } = rollout.metadata;
+  return clusters.get(namespace, name) === undefined ? partialRecord(rollout) : wholeRecord(rollout);
+}

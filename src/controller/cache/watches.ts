@@ -6,8 +6,7 @@ import type { Log, World } from '../../kube/world.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { CacheMetrics } from '../../telemetry/runtime-metrics.ts';
 import type { UnavailableKind } from '../facts/collect-facts.ts';
-import type { Cache } from './cache.ts';
-import { type CachedKind, forEachCachedKind } from './cached-kinds.ts';
+import { type Cache, type CachedKind, forEachCachedKind } from './cache.ts';
 
 interface Watch {
   readonly run: (signal: AbortSignal) => Promise<void>;

@@ -4,13 +4,10 @@ import { controllerRevisions, pods as podKind } from '../../kube/resource.ts';
 import type { World } from '../../kube/world.ts';
 import { annotationOn, demoteAnnotation, demotedForAnnotation, restartInPlaceAnnotation } from '../../moco/names.ts';
 import type { ClusterObjects, StatefulSetRecord } from '../../moco/records.ts';
-import type { StepResult } from '../facts/ended-step.ts';
-import type { OwnWrite } from '../facts/own-writes.ts';
+import type { OwnWrite, StepResult } from '../facts/last-step.ts';
 import type { Answer } from '../pass/end.ts';
-import { adopt } from './adopt.ts';
 import type { ClusterApi } from './cluster-client.ts';
-import { type Kept, keepRevisions } from './keep-revisions.ts';
-import { release } from './release-stateful-set.ts';
+import { adopt, type Kept, keepRevisions, release } from './strategy.ts';
 import { patchOf } from './try-in-place.ts';
 
 /** The reason of a refusal that this program detects. */

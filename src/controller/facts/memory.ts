@@ -4,8 +4,7 @@ import type { StepFailure } from '../../core/snapshot.ts';
 import { Ages, type Clocks } from '../../moco/ages.ts';
 import type { AdmissionFinding, KnownKeeper } from './admission.ts';
 import type { Lowered, SpecWrites } from './contention.ts';
-import type { Finished } from './ended-step.ts';
-import type { OwnWrite } from './own-writes.ts';
+import type { Finished, OwnWrite } from './last-step.ts';
 import { nothingRead, type Readings } from './readings.ts';
 
 /** The API server's refusal to evict. It counts as long as the budgets do not change. */

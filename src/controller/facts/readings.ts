@@ -1,6 +1,5 @@
 import type { TemplateChange } from '../../api/rollout-status.ts';
-import type { MemberSaid, MysqlReading } from '../../core/mysql-reading.ts';
-import type { DelayReading, EndingClaim, TiedToNode } from '../../core/on-demand-facts.ts';
+import type { DelayReading, EndingClaim, MemberSaid, MysqlReading, TiedToNode } from '../../core/on-demand-facts.ts';
 import type { Contention } from '../../core/snapshot.ts';
 import type { ComebackFacts } from '../../moco/cluster-facts.ts';
 import type { Json } from '../../moco/json.ts';

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { SequenceRecord } from '../../api/rollout-sequence.ts';
 import {
   type Place,
   type Sequence,
@@ -8,7 +9,6 @@ import {
 } from '../../core/fleet/stage-counts.ts';
 import { nextInStage, stageGates, stageWaits } from '../../core/fleet/stage-waits.ts';
 import type { FleetWait } from '../../core/fleet/waits.ts';
-import type { SequenceRecord } from '../facts/sequence-record.ts';
 import type { Known } from './fleet-standing.ts';
 
 /** What a MySQLCluster and its StatefulSet say that matters for stages. */

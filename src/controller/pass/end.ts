@@ -5,8 +5,7 @@ import { stepIdentity } from '../../core/step.ts';
 import { ApiError, isTooManyRequests } from '../../kube/api-error.ts';
 import type { RunResult } from '../../kube/work-queue.ts';
 import type { AdmissionFinding, StrategyKeeper } from '../facts/admission.ts';
-import type { StepResult } from '../facts/ended-step.ts';
-import type { OwnWrite } from '../facts/own-writes.ts';
+import type { OwnWrite, StepResult } from '../facts/last-step.ts';
 import type { Observation } from './observe.ts';
 import type { Pass } from './pass.ts';
 

@@ -1,9 +1,9 @@
-import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
+import { type MySQLRollout, rolloutKind, usedOf } from '../../api/rollout.ts';
 import { type PolicyRecord, policyKind, projectPolicy } from '../../api/rollout-policy.ts';
 import { isPossibleSize } from '../../core/situation.ts';
-import { allOrAbort } from '../../kube/all-or-abort.ts';
 import type { ApiClient, Call } from '../../kube/api-client.ts';
 import { isForbidden, isNotFound, withoutRequest } from '../../kube/api-error.ts';
+import { allOrAbort } from '../../kube/delay.ts';
 import { pagesOf } from '../../kube/list-watch.ts';
 import {
   controllerRevisions,
@@ -33,7 +33,6 @@ import {
 import type { ClusterObjects, ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
 import { selects } from '../../moco/selects.ts';
 import { templateOf } from '../../moco/template-changes.ts';
-import { usedOf } from '../facts/rollout-record.ts';
 
 /** The objects of a cluster as they are in the API server now. */
 export interface LiveObjects {

@@ -6,7 +6,7 @@ import type {
   TemplateChange,
 } from '../../api/rollout-status.ts';
 import { shortened } from '../../kube/text.ts';
-import { lastMeasured } from '../facts/measured-members.ts';
+import { lastMeasured } from '../facts/maintenance-facts.ts';
 
 /**
  * A status is stored, watched and shown as a whole. These limits keep that of nine members below 16 KiB, whatever

@@ -1,5 +1,5 @@
-import { leavesQuorum, othersThatAcknowledge } from '../acknowledging.ts';
 import { changed, everyMember, handedOn, openBudgets, recovered, replaced, resized } from '../expected.ts';
+import { leavesQuorum, othersThatAcknowledge } from '../running-members.ts';
 import { explainWait, plural, type Wait, withoutFullStop } from '../sentences.ts';
 import { type Member, pinnedBehind } from '../situation.ts';
 import { notYetReplaced } from '../statefulset-controller.ts';
