@@ -90,12 +90,10 @@ export type PolicyStatus = Infer<typeof policyStatus>;
 /** The part of the spec that says which clusters the policy applies to: it is validated apart from the settings. */
 const policySelection = struct(selection, 'Which clusters a policy applies to.');
 
-/** A field of a policy that cannot be read, and why. */
 export interface Unreadable {
   readonly problem: string;
 }
 
-/** A MySQLRolloutPolicy as the cache keeps it. */
 export interface PolicyRecord extends Stored {
   readonly generation: number;
   readonly priority: number | Unreadable;
@@ -111,7 +109,6 @@ export interface PolicyRecord extends Stored {
   readonly status: PolicyStatus;
 }
 
-/** The policy's name as the source of a setting. */
 export const policySource = (name: string): string => `${policyKind.kind}/${name}`;
 
 export const isPolicySource = (source: string): boolean => source.startsWith(policySource(''));

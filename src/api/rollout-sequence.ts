@@ -169,7 +169,6 @@ export type StageStatus = NonNullable<SequenceStatus['stages']>[number];
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A MySQLRolloutSequence as the cache keeps it. */
 export interface SequenceRecord extends Stored {
   readonly generation: number;
   /** As stored, not validated yet. */

@@ -127,7 +127,6 @@ export function rolloutProblem(
   return { kind: 'notOwned', owner: `${owner?.name ?? 'without a name'} (uid ${owner?.uid})` };
 }
 
-/** A MySQLRollout as the cache keeps it. */
 export interface RolloutRecord extends Stored {
   readonly object: MySQLRollout;
   /**

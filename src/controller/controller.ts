@@ -54,7 +54,6 @@ export interface ControllerOptions {
 const component = 'moco-rollout';
 /** The only key of their queue: they are compared with one another. */
 const allPolicies = 'all';
-/** Waits for pending Events to be sent at shutdown. */
 const eventsGraceMilliseconds = 1000;
 
 /**
@@ -143,7 +142,6 @@ export class Controller {
     return this.#watches.synced();
   }
 
-  /** Keeps the cache up to date until aborted. */
   async watch(signal: AbortSignal): Promise<void> {
     await Promise.all([this.#watches.run(signal), this.#noteSync()]);
   }

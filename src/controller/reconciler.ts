@@ -72,7 +72,6 @@ export class Reconciler {
   }
 }
 
-/** Performs at most one step. */
 async function act(pass: Pass<ClusterApi>): Promise<End> {
   const { key, context } = pass;
   let observed: Observation | null;

@@ -24,7 +24,6 @@ export type VerdictKind =
   | 'Terminating'
   | 'Missing';
 
-/** One member as the decision saw it. */
 export interface MemberReport {
   readonly ordinal: number;
   /** `null` if there is no pod. */
@@ -45,7 +44,6 @@ export interface MemberReport {
 
 export interface Decision {
   readonly step: Step;
-  /** What the step does, and to whom. */
   readonly effects: readonly Effect[];
   readonly hold: Hold | null;
   /** By ordinal, including the missing ones. */
@@ -73,7 +71,6 @@ export interface Decision {
   readonly requeueAfterSeconds: number | null;
 }
 
-/** The step that is next, and what blocks it. */
 export interface Outcome {
   readonly candidate: Step;
   readonly hold: Hold | null;

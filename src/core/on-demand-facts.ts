@@ -1,13 +1,10 @@
 /** What Prometheus said about a check when it was asked. */
 export type CheckReading =
-  /** The query returned nothing. */
   | { readonly kind: 'passing' }
-  /** The query returned series. */
   | { readonly kind: 'failing'; readonly series: FailingSeries }
   /** It could not be asked, or the answer can't be used. */
   | { readonly kind: 'unknown'; readonly message: string };
 
-/** The first series of an answer. */
 export interface FailingSeries {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: string;
@@ -15,7 +12,6 @@ export interface FailingSeries {
   readonly others: number;
 }
 
-/** A check of the user, and the last answer to it. */
 export interface CheckFacts {
   readonly name: string;
   /** `null` before the first answer. */
@@ -29,7 +25,6 @@ export interface CheckFacts {
 /** What was last read about what the end of a member's pod destroys, and whether another pod can take its place. */
 export interface Comeback {
   readonly ageSeconds: number;
-  /** The claims of its pod that are about to go, or have gone. */
   readonly claims: readonly EndingClaim[];
   /** Why its node would not take another pod of it, if that is tied to this node; else `null`. */
   readonly tied: TiedToNode | null;
@@ -65,7 +60,6 @@ export const freshComebackSeconds = 60;
 export const hasToBeRead = (comeback: Comeback | null): boolean =>
   comeback === null || !(comeback.ageSeconds < freshComebackSeconds);
 
-/** What a replica said about its replication when it was asked. */
 export type DelayReading =
   /** How much later the newest transaction that it has received was committed than the newest that it has applied. */
   | { readonly kind: 'delay'; readonly seconds: number }
@@ -74,7 +68,6 @@ export type DelayReading =
   /** It could not be asked, or the answer can't be used. */
   | { readonly kind: 'unknown'; readonly message: string };
 
-/** The last reading of one replica. */
 export interface ReplicationDelay {
   /** The uid of its pod. */
   readonly uid: string;
@@ -89,7 +82,6 @@ export interface ReplicationDelay {
  * that have a due member.
  */
 export interface Preflight {
-  /** Nodes that have no result yet. */
   readonly awaited: readonly AwaitedNode[];
   /** Nodes that would not run the update revision. */
   readonly refusals: readonly NodeRefusal[];
@@ -97,7 +89,6 @@ export interface Preflight {
 
 export interface AwaitedNode {
   readonly nodeName: string;
-  /** Seconds since it was first asked. 0 before. */
   readonly forSeconds: number;
   /** Why its pod does not run yet, in Kubernetes' words, or `null`. */
   readonly message: string | null;
@@ -170,7 +161,6 @@ export interface ReplicaSaid {
   readonly applier: ThreadState;
 }
 
-/** A thread of a replica. */
 export interface ThreadState {
   readonly runs: boolean;
   /** The number of MySQL's last error of this thread. 0 without one. */

@@ -14,11 +14,9 @@ export interface RolloutPolicy {
   readonly paused: boolean;
   /** Which field of which object pauses, for people. */
   readonly pausedBy?: string;
-  /** While paused, members that are down may still go. */
   readonly repairWhilePaused: boolean;
   /** Members that may be unavailable at once, for any reason. At least 1, never more than ⌊replicas/2⌋. */
   readonly maxUnavailable: MaxUnavailable;
-  /** Members with a lower ordinal keep their revision. */
   readonly partition: number;
   readonly minReadySeconds: number;
   readonly progressDeadlineSeconds: number;
@@ -28,7 +26,6 @@ export interface RolloutPolicy {
   readonly maxReplicaDelaySeconds: number;
   /** How long a switchover waits for a delay that can't be read. */
   readonly replicaDelayGraceSeconds: number;
-  /** How long a switchover waits for open writes. */
   readonly longWriteGraceSeconds: number;
   /** What comes after that. */
   readonly longWritePolicy: 'Proceed' | 'Hold';
@@ -37,7 +34,6 @@ export interface RolloutPolicy {
    * update revision are there, or can be fetched, and on one of them whether its mysqld accepts the configuration.
    */
   readonly prepull: 'Never' | 'Nodes' | 'NodesAndConfiguration';
-  /** How long the rollout waits for a node that has no result. */
   readonly prepullTimeoutSeconds: number;
   readonly primaryUpdatePolicy: 'Automatic' | 'Manual';
   /** The update revision whose primary a person has approved, or `null`. */
@@ -55,7 +51,6 @@ export interface RolloutPolicy {
   readonly inPlaceUpdates: InPlaceSettings;
 }
 
-/** One rule that the user has switched off for a while. */
 export interface Override {
   readonly rule: string;
   /** Seconds until the rule is on again. 0 or less: it is on. */

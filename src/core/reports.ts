@@ -6,7 +6,6 @@ import type { RulePhase } from './rules/rule.ts';
 import type { Member, Situation } from './situation.ts';
 import { notYetReplaced } from './statefulset-controller.ts';
 
-/** A verdict for every member by ordinal, including the missing ones. */
 export function reports(situation: Situation, procedure: Procedure, outcome: Outcome): readonly MemberReport[] {
   const next = nextOrdinals(situation, procedure, outcome);
   const rule = outcome.hold?.rule ?? null;

@@ -15,7 +15,6 @@ import type { Wait } from './sentences.ts';
 import type { ClusterSnapshot, MemberFacts } from './snapshot.ts';
 import type { Target } from './step.ts';
 
-/** One pod as the rules see it. */
 export interface Member {
   readonly facts: MemberFacts;
   readonly ordinal: number;
@@ -28,7 +27,6 @@ export interface Member {
   readonly canAcknowledge: boolean;
   readonly crashLoop: Evidence | null;
   readonly updated: boolean;
-  /** The user wants it to keep its revision. */
   readonly pinned: boolean;
   /** Stale, not terminating, and neither below the partition nor pinned. */
   readonly due: boolean;
@@ -42,7 +40,6 @@ const mostReplicas = 1000;
 export const isPossibleSize = (replicas: number): boolean =>
   Number.isInteger(replicas) && replicas >= 1 && replicas <= mostReplicas;
 
-/** What every rule reads: the snapshot with what follows from it. */
 export interface Situation {
   readonly snapshot: ClusterSnapshot;
   readonly policy: RolloutPolicy;
@@ -55,7 +52,6 @@ export interface Situation {
   /** How many members have to participate for a quorum: ⌊replicas/2⌋ + 1. */
   readonly majority: number;
   readonly participating: number;
-  /** How many members may be unavailable at once. */
   readonly budget: number;
   /** Rules that the user wants to be off for now, by name. Only rules that can be overridden are (`gates.ts`). */
   readonly overridden: ReadonlySet<string>;
@@ -153,7 +149,6 @@ export const pinnedBehind = ({ members, policy }: Situation): readonly Member[] 
 export const descending = (members: readonly Member[]): readonly Member[] =>
   members.toSorted((a, b) => b.ordinal - a.ordinal);
 
-/** Every member but this one exists and participates. */
 export function everyOtherParticipates(situation: Situation, member: Member): boolean {
   return situation.participating - (member.participates ? 1 : 0) >= situation.replicas - 1;
 }

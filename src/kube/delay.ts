@@ -16,7 +16,6 @@ export function delay(world: World, milliseconds: number, signal?: AbortSignal):
   });
 }
 
-/** How waits grow from one failure to the next. */
 export interface BackoffOptions {
   readonly firstMilliseconds: number;
   readonly longestMilliseconds: number;

@@ -5,7 +5,6 @@ import { count, type GtidSet, parseGtidSet, subtract, union } from './gtid-set.t
 import { type Account, converse, type MysqlAddress, MysqlError, type Query } from './mysql-session.ts';
 import { askOpenWrites, askReplication, askWhoItIs, type OpenWriteNow, type WhoItIs } from './statements.ts';
 
-/** A member to be asked. */
 export interface AskedMember {
   readonly uid: string;
   /** The name of its pod, which is the host name of its mysqld. */

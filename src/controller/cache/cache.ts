@@ -41,7 +41,6 @@ const byCluster = {
   cluster: (record: Stored & { clusterName: string }) => keyOf(record.namespace, record.clusterName),
 };
 
-/** The objects that the watches delivered, by cluster. */
 export class Cache {
   readonly clusters = new Store<ClusterRecord>({ namespace: (cluster) => cluster.namespace });
   readonly statefulSets = new Store<StatefulSetRecord>(byCluster);
@@ -77,7 +76,6 @@ export class Cache {
     for (const listener of this.#availabilityListeners) listener();
   }
 
-  /** Calls back with the key of every cluster that a change affects. */
   onChange(changed: (key: string) => void): void {
     const own = ({ before, after }: { before: Stored | null; after: Stored | null }): void => {
       const object = after ?? before;
@@ -173,10 +171,8 @@ type Owned = Stored & { readonly clusterName: string };
 
 const ownerKey = (object: Owned): string => keyOf(object.namespace, object.clusterName);
 
-/** A kind that decisions need, and where the cache has it. */
 export interface CachedKind<R extends Stored> {
   readonly kind: ResourceKind;
-  /** Only objects with these labels are needed. */
   readonly labelSelector?: string;
   readonly store: Store<R>;
   readonly project: (raw: Json) => R | null;

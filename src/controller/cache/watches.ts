@@ -55,16 +55,13 @@ export class Watches {
       });
       return reflector;
     };
-    /** The watch of an optional cluster-scoped kind. */
-    const watchOptional = <R extends Stored>(cached: CachedKind<R>): Watch => {
-      const { kind } = cached.kind;
-      return reflect(cached, undefined, {
+    const watchOptional = <R extends Stored>(cached: CachedKind<R>): Watch =>
+      reflect(cached, undefined, {
         onUnavailable: (why, message, wasRead) => {
           const isIntended = namespaceNames.length > 0 && !wasRead;
-          cache.setUnavailable(kind, why && { why, message, isIntended });
+          cache.setUnavailable(cached.kind.kind, why && { why, message, isIntended });
         },
       });
-    };
     const scopes = namespaceNames.length === 0 ? [undefined] : namespaceNames;
     const unread = new Map<string | undefined, UnavailableKind>();
     /** Jobs can be read once they can be read everywhere. */
@@ -126,7 +123,6 @@ export class Watches {
   }
 }
 
-/** Without names, all objects. */
 function onlyNamed<R extends Stored>(cached: CachedKind<R>, names: readonly string[]): CachedKind<R> {
   if (names.length === 0) return cached;
   const project: CachedKind<R>['project'] = (raw) => {

@@ -10,7 +10,6 @@ import type { ClusterApi } from './cluster-client.ts';
 import { adopt, type Kept, keepRevisions, release } from './strategy.ts';
 import { patchOf } from './try-in-place.ts';
 
-/** The reason of a refusal that this program detects. */
 const revisionMissing = 'RevisionMissing';
 
 /** The cause in `details.causes` of a refused eviction (policy/v1). */

@@ -15,7 +15,6 @@ import type { ClusterApi, PatchedStatefulSet, StatefulSetPatch } from './cluster
 
 // Who replaces the pods of a StatefulSet: the writes of its strategy and its labels, each after a dry run.
 
-/** What a write came to, for a finding. */
 function describe(result: StatefulSetRecord | null): string {
   if (result === null) return 'without the labels of MOCO';
   const { strategy, partition, labelled, newPods } = result;
@@ -132,7 +131,6 @@ const probe: StatefulSetPatch = {
 };
 
 export interface Kept {
-  /** Who keeps the strategy, as the dry run has shown. */
   readonly keeper: StrategyKeeper;
   /** `null` if nothing was written. */
   readonly after: StatefulSetRecord | null;

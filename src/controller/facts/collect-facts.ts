@@ -51,7 +51,6 @@ export interface Dependencies {
   readonly mysql?: object | undefined;
 }
 
-/** An optional kind that can't be read. */
 export interface UnavailableKind {
   readonly why: Unavailable;
   /** The API server's words. */
@@ -75,7 +74,6 @@ export interface ObservedFacts {
   readonly snapshot: ClusterSnapshot;
   readonly policy: RolloutPolicy;
   readonly settings: Settings;
-  /** The strategy that currently replaces pods, as the status shows it. */
   readonly strategyShown: string;
   /** The names of the fields of `spec` that are set but have no effect. */
   readonly withoutEffect: readonly { readonly field: string; readonly gate: ReturnType<typeof gateWithout> }[];

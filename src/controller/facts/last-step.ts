@@ -9,9 +9,7 @@ export type StepResult = 'done' | 'refused' | 'conflict' | 'unknown';
 export interface Finished {
   readonly lastStep: LastStep;
   readonly result: StepResult;
-  /** The update revision that the step was for. */
   readonly revision: string;
-  /** The number of members that the step disrupted. */
   readonly disrupted: number;
   /** It updated the primary of several members in place. */
   readonly sparesSwitchover: boolean;
@@ -73,7 +71,6 @@ export const unseenMilliseconds = 1000;
 /** After this time a fresh read decides. Every disruption is preceded by one anyway. */
 const patienceMilliseconds = 30_000;
 
-/** The own writes that the objects do not show yet. */
 export function unseen(
   writes: readonly OwnWrite[],
   { pods, statefulSet }: ClusterObjects,

@@ -87,7 +87,6 @@ function openingsFrom(windows: readonly MaintenanceWindow[], now: number): reado
 export interface MeasuredMembers {
   /** The median, since a member that a failing revision kept down says little about the next. */
   readonly seconds: number;
-  /** How many were measured. */
   readonly members: number;
 }
 

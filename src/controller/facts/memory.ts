@@ -29,7 +29,6 @@ const refusalMilliseconds = 30_000;
 export const refusalStands = (refusal: StatusRefusal | null, nowMilliseconds: number): number =>
   refusal === null ? 0 : Math.max(0, refusal.atMilliseconds + refusalMilliseconds - nowMilliseconds);
 
-/** A change of the update revision, on both clocks. */
 interface RevisionChange {
   readonly atMilliseconds: number;
   readonly wallMilliseconds: number;
@@ -67,7 +66,6 @@ export interface Memory {
   readonly unseen: {
     /** What the last step wrote. Each ends once the cache shows it, at the latest after 30 s. */
     readonly writes: readonly OwnWrite[];
-    /** The newest MySQLRollout that this process has written. */
     readonly rollout: MySQLRollout | null;
   };
   /** Set by `reads`. */

@@ -7,12 +7,9 @@ import { defaultPolicy, type RolloutPolicy } from '../../core/policy.ts';
 export const partitionDrivers = ['moco', 'own'] as const;
 export type PartitionDriver = (typeof partitionDrivers)[number];
 
-/** The strategies that the operator allows by flags. */
 export interface StrategySettings {
-  /** Whether the feature gate `UpdateStrategyOnDelete` is enabled. */
   readonly onDeleteEnabled: boolean;
   readonly partitionDriver: PartitionDriver;
-  /** Whether the feature gate `InPlaceUpdate` is enabled. */
   readonly inPlaceEnabled: boolean;
 }
 

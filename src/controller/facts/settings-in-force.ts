@@ -15,11 +15,8 @@ import { defaultPolicy, type Override, type RolloutPolicy } from '../../core/pol
 import { isObject, milliseconds, omitUndefined } from '../../moco/json.ts';
 import { type Layer, policyLayers, type Selectable } from './policy-layers.ts';
 
-/** The settings of one cluster as stored, not validated yet. */
 export interface SettingsSources {
-  /** `spec` of its MySQLRollout, if one exists. */
   readonly rollout: RolloutSpec | undefined;
-  /** All policies. */
   readonly policies: readonly PolicyRecord[];
   readonly cluster: Selectable;
 }
@@ -133,10 +130,8 @@ export function decidingLayers({ rollout, policies, cluster }: SettingsSources):
 const firstWith = (field: string, layers: readonly Layer[]): Layer | undefined =>
   layers.find(({ fields }) => fields === null || fields[field] !== undefined);
 
-/** The intermediate result. */
 class Resolution {
   readonly sources: Record<string, SettingInForce> = {};
-  /** By field. */
   readonly problems = new Map<string, string>();
   readonly #layers: readonly Layer[];
 

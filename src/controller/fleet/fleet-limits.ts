@@ -31,7 +31,6 @@ export interface FleetLimits {
   readonly releaseStalledSlots: boolean;
   readonly disruptionIntervalSeconds: number;
   readonly partitionUpdateIntervalSeconds: number;
-  /** So many failing rollouts keep all others from beginning. */
   readonly maxFailingRollouts: number;
 }
 
@@ -164,7 +163,6 @@ export class Fleet {
     return [{ hold: { rule: 'SequencesUnreadable', message: unreadable }, remainingSeconds: null }, ...waits];
   }
 
-  /** Why no rollout may begin, or `null`. */
   #breaker(): FleetHold | null {
     const { maxFailingRollouts: limit } = this.#limits;
     if (limit <= 0 || this.#failing.size < limit) return null;
@@ -265,7 +263,6 @@ export class Fleet {
     for (const [key, one] of this.#known) if (is(one)) this.#wake(key);
   }
 
-  /** Wakes the clusters that can get a slot now. */
   #freed(): void {
     for (const key of this.#slots.next()) this.#wake(key);
   }

@@ -5,7 +5,6 @@ import { needsSlot } from '../../core/gates.ts';
 import { isRequestedByUser, ruleGroups } from '../../core/rules/catalogue.ts';
 import { milliseconds } from '../../moco/json.ts';
 
-/** A cluster as its MySQLRollout describes it. */
 export interface Known {
   readonly uid: string;
   readonly resourceVersion: string;

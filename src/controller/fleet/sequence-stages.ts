@@ -111,7 +111,6 @@ export class Stages {
     this.#changed(name);
   }
 
-  /** Whether a sequence decides when the cluster begins. */
   selects(key: string): boolean {
     return (this.#clusters.get(key)?.places.length ?? 0) > 0;
   }
@@ -143,7 +142,6 @@ export class Stages {
     return counts;
   }
 
-  /** The clusters that the sequence selects, by name. */
   clustersOf(name: string): readonly StagedCluster[] {
     return [...this.#clusters.values()]
       .filter(({ places }) => places.some(({ sequence }) => sequence.name === name))

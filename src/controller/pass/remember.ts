@@ -37,7 +37,6 @@ export function rememberSeen(memory: Memory, observation: Observation): Observat
   return observation;
 }
 
-/** Remembers what was read. */
 export function rememberRead(memory: Memory, read: Partial<Readings>): void {
   put(memory, { readings: { ...memory.readings, ...read } });
 }
@@ -212,7 +211,6 @@ function failureOf(acted: Acted): StepFailure | 'passing' | null {
 const isTakenForGranted = (step: Step, { objects: { statefulSet } }: Observation): boolean =>
   step.kind === 'setStrategy' && step.newPods === 'UpdateRevision' && isAdopted(statefulSet);
 
-/** Counts consecutive failures of the same step. */
 function failureAfter({ failure: before }: Steps, failure: StepFailure, now: number): Steps['failure'] {
   const tries = before?.failure.step === failure.step ? before.failure.tries + 1 : 1;
   return { failure: { ...failure, tries }, atMilliseconds: now };
@@ -230,7 +228,6 @@ export function rememberWritten(memory: Memory, kept: MySQLRollout): void {
   });
 }
 
-/** Remembers what was told. */
 export function rememberTold(memory: Memory, told: Partial<Memory['told']>): void {
   put(memory, { told: { ...memory.told, ...told } });
 }

@@ -34,7 +34,6 @@ import type { ClusterObjects, ClusterRecord, StatefulSetRecord } from '../../moc
 import { selects } from '../../moco/selects.ts';
 import { templateOf } from '../../moco/template-changes.ts';
 
-/** The objects of a cluster as they are in the API server now. */
 export interface LiveObjects {
   readonly objects: ClusterObjects;
   readonly rollout: MySQLRollout | null;
@@ -124,13 +123,8 @@ export class ClusterReader {
   async #listJobs({ namespace, name }: ClusterRecord, signal = this.signal): Promise<Json> {
     const query = { labelSelector: jobSelectorOf(name) };
     try {
-      return await this.call<Json>({
-        method: 'GET',
-        path: path(jobs, { namespace }),
-        query,
-        priority: 'disrupt',
-        signal,
-      });
+      const call = { method: 'GET', path: path(jobs, { namespace }), query, priority: 'disrupt', signal } as const;
+      return await this.call<Json>(call);
     } catch (error) {
       if (isForbidden(error)) return { unreadable: withoutRequest(error as Error) };
       throw error;
@@ -163,17 +157,9 @@ export class ClusterReader {
    */
   async tryToCreatePod(body: Json, namespace: string): Promise<void> {
     const query = { dryRun: 'All' };
-    await this.call({
-      method: 'POST',
-      path: path(pods, { namespace }),
-      query,
-      body,
-      priority: 'read',
-      retries: 0,
-    });
+    await this.call({ method: 'POST', path: path(pods, { namespace }), query, body, priority: 'read', retries: 0 });
   }
 
-  /** Reads all Nodes, page by page. */
   async listNodes(): Promise<readonly Json[]> {
     const options = { priority: 'read', signal: this.signal, reservation: this.#reservation } as const;
     const found: unknown[] = [];
@@ -236,18 +222,13 @@ export function mostReads(known: ClusterObjects): number {
   return mostTimesRead * (readsOfOne + budgetNames(known).length + podNames(known, replicas).length);
 }
 
-/** Objects as the API server returned them. `null` for those that do not exist. */
-interface Raw {
-  readonly cluster: Json | null;
-  readonly statefulSet: Json | null;
-  readonly rollout: Json | null;
-  /** `null` if they were not listed. */
-  readonly jobList: Json | null;
-  readonly budgets: readonly (Json | null)[];
-  readonly members: readonly (Json | null)[];
-}
+type Read = Json | null;
 
-function liveObjects(name: string, raw: Raw): LiveObjects | null {
+/** Of objects as the API server returned them. `jobList` is `null` if they were not listed. */
+function liveObjects(
+  name: string,
+  raw: Record<'cluster' | 'statefulSet' | 'rollout' | 'jobList', Read> & Record<'budgets' | 'members', readonly Read[]>,
+): LiveObjects | null {
   const cluster = raw.cluster && projectCluster(raw.cluster);
   if (cluster === null) return null;
   return {
@@ -304,5 +285,5 @@ function podNames({ cluster, pods: members }: ClusterObjects, replicas: number):
 }
 
 function projected<R>(raw: readonly (Json | null)[], project: (object: Json) => R | null): readonly R[] {
-  return raw.map((one) => (one === null ? null : project(one))).filter((record) => record !== null);
+  return raw.flatMap((one) => (one === null ? null : project(one)) ?? []);
 }

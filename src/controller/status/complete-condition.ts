@@ -40,7 +40,6 @@ function unsettledMilliseconds({ rollout, objects, snapshot, memory, nowMillisec
   return Math.max(0, ...ages.map((age) => foreignTemplateMilliseconds - age));
 }
 
-/** What the condition of the MySQLCluster should be. */
 export interface Completion {
   readonly complete: boolean;
   /** `RolloutComplete`, `RollingOut`, or the rule that holds the rollout. */
@@ -63,7 +62,6 @@ export function completionOf(observation: Observation): Completion {
   };
 }
 
-/** Whether the condition has to be written. */
 export const isDue = (cluster: ClusterRecord, completion: Completion): boolean =>
   differs(cluster, completion) && !canWait(cluster, completion);
 

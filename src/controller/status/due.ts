@@ -13,7 +13,6 @@ const longStepSeconds = 60;
 /** After how many seconds a hold gets an Event, if it gets one at all. */
 export const reportedAfterSeconds = ({ rule }: Hold): number => (isRoutine(rule) ? longStepSeconds : 0);
 
-/** Whether a hold that has lasted this long is shown to users. */
 export function isShown(hold: Hold, heldForSeconds: number): boolean {
   if (heldForSeconds >= shownAfterSeconds) return true;
   if (hold.rule === 'BlockedByPDB') return hold.cause === 'closed' || hold.cause === 'several';

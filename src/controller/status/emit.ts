@@ -35,7 +35,6 @@ export function emit(report: Report, { memory, context: { metrics, recorder, log
   );
 }
 
-/** Emits the result of a step. */
 export function emitStep(acted: Acted, { metrics, recorder, log }: Context): void {
   const { step, observation } = acted;
   if (step.kind === 'none') return;

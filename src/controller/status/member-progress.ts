@@ -161,7 +161,6 @@ function times(
   };
 }
 
-/** By ordinal. */
 function listOf<Value, Entry>(known: ReadonlyMap<number, Value>, entryOf: (value: Value) => Entry) {
   return [...known]
     .toSorted(([one], [other]) => one - other)

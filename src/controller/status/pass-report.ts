@@ -18,7 +18,6 @@ export interface Report {
   readonly status: StatusReport | null;
   readonly completion: Completion;
   readonly series: Series;
-  /** The Event of the hold, if it is due. */
   readonly event: Occurrence | null;
   readonly log: LogLine;
 }

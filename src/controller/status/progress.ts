@@ -191,7 +191,6 @@ export function withoutIntent({ intent, ...before }: RolloutStatus, { staysDemot
   return { ...status, rollout: omitUndefined<RolloutProgress>({ ...rollout, tries }) };
 }
 
-/** Members that no step has taken after all. */
 function withSpared({ rollout, ...status }: RolloutStatus, spared: readonly number[]): RolloutStatus {
   if (rollout === undefined) return status;
   const { waiting, unavailableMembers = [], ...rest } = rollout;

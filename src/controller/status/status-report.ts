@@ -128,7 +128,6 @@ function preflightStatus({ objects, policy, memory, rollout }: Observation): Rol
   return known === null ? undefined : { revision: known.revision, nodes: known.nodes };
 }
 
-/** The hold, if it is shown to users. */
 function shownHold({ decision: { hold }, heldForSeconds }: Observation): Hold | null {
   return hold !== null && isShown(hold, heldForSeconds) ? hold : null;
 }

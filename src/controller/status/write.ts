@@ -44,7 +44,6 @@ export async function writeStatus(
   return 'written';
 }
 
-/** Writes an intent to the status, or removes a settled one. */
 export async function writeIntent(
   pass: Pass<StatusClient>,
   rollout: MySQLRollout,

@@ -8,7 +8,6 @@ import { doesNotWork } from '../statefulset-controller.ts';
 import { after, rule } from './rule.ts';
 import { isTerminationAwaited, terminatingMembers } from './unavailable.ts';
 
-/** A member does not participate. */
 export const notParticipating = {
   MemberDownOutOfOrder: rule<{
     readonly member: number;

@@ -11,7 +11,6 @@ import { lacksRoleForOthers, mayKeepRolesBack } from './roles.ts';
 import { type Asked, after, asksFor, rule, untilOpening } from './rule.ts';
 import { unavailableLimit, unavailableMembers } from './unavailable.ts';
 
-/** What has to be true before a member that works is taken. */
 export const participating = {
   UpdatedMemberNotParticipating: rule<UnsettledMember>({
     holds: (asked) => unsettledMember(asked),
