@@ -4,8 +4,8 @@ import type { Hold, HoldRule, Step, StepKind, Target } from '../../src/core/deci
 import { explainStep } from '../../src/core/explain-step.ts';
 import type { ContainerResources, InPlaceChange } from '../../src/core/in-place-changes.ts';
 import type { Evidence } from '../../src/core/member.ts';
-import { type Phase, phase } from '../../src/core/phase.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
+import { type Phase, phase } from '../../src/core/reports.ts';
 import { explainHold } from '../../src/core/rules/catalogue.ts';
 import { type ComesBack, explainComesBack, explainEvidence } from '../../src/core/sentences.ts';
 import type { StepRule } from '../../src/core/step.ts';
