@@ -1,6 +1,7 @@
 import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { projectSequence } from '../../controller/facts/sequence-record.ts';
 import { events } from '../../kube/resource.ts';
+import { byName } from '../../kube/store.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
@@ -17,7 +18,6 @@ import { type ClusterCommand, type CommandOption, fleetSelectionOptions, isAbout
 
 const defaultSince = '720h';
 
-/** The options of `report` that are about a fleet. */
 const fleetOptions: readonly CommandOption[] = [
   { flags: '--fleet', description: 'write a page about all clusters: what rolled when, and what it waited for' },
   ...fleetSelectionOptions,
@@ -27,7 +27,6 @@ const fleetOptions: readonly CommandOption[] = [
   },
 ];
 
-/** Writes the last rollouts as a page to share. */
 export const reportCommand: ClusterCommand = {
   name: 'report',
   arguments: '[NAME]',
@@ -58,21 +57,17 @@ export const reportCommand: ClusterCommand = {
       backupSentence(session, cluster),
     ]);
     const now = world.wall();
-    const { status = {} } = rollout ?? {};
-    const timelines = timelinesOf(cluster, status, reported, now);
+    const timelines = timelinesOf(cluster, rollout?.status ?? {}, reported, now);
     const view = viewOf(cluster, rollout, now);
     host.out(page({ ...view, standing: [['backup', backup], ...view.standing] }, timelines, now));
     return 0;
   },
 };
 
-async function eventsAbout(session: Session, { namespace, name, uid }: ClusterRecord): Promise<readonly Json[]> {
+function eventsAbout(session: Session, { namespace, name, uid }: ClusterRecord): Promise<readonly Json[]> {
   const fieldSelector = `regarding.kind=${clusterKind.kind},regarding.name=${name},regarding.uid=${uid}`;
-  return orWithout(
-    session,
-    listAll(session, events, namespace, { fieldSelector }),
-    'events: the page lacks the times of single steps',
-  );
+  const list = listAll(session, events, namespace, { fieldSelector });
+  return orWithout(session, list, 'events: the page lacks the times of single steps');
 }
 
 /** The page does without what may not be read. */
@@ -97,13 +92,13 @@ async function reportFleet(session: Session): Promise<number> {
     orWithout(session, listIfThere(session, sequenceKind, null), 'MySQLRolloutSequences: the page lacks them'),
   ]);
   const where = namespace === null ? 'all namespaces' : `namespace ${namespace}`;
-  const page = fleetPage({
+  const whole = fleetPage({
     scope: selector === undefined ? where : `${where}, ${selector}`,
     clusters: fleetClusters(listed, since, now),
-    sequences: sequences.map(projectSequence).toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+    sequences: sequences.map(projectSequence).toSorted(byName),
     sinceMilliseconds: since,
     nowMilliseconds: now,
   });
-  host.out(page);
+  host.out(whole);
   return 0;
 }
