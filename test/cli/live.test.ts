@@ -13,7 +13,8 @@ describe('what is written into a pipe while something is watched', () => {
     );
     const queued = (place: number, stale: number): string =>
       `${stale} stale  AwaitingFleetSlot: 5 clusters may be rolling at a time; this one is number ${place} in the queue`;
-    for (const text of [queued(12, 3), queued(11, 3), queued(3, 3), queued(3, 2), '2 stale', queued(1, 2)]) show([text]);
+    for (const text of [queued(12, 3), queued(11, 3), queued(3, 3), queued(3, 2), '2 stale', queued(1, 2)])
+      show([text]);
     const written = [queued(12, 3), queued(3, 2), '2 stale', queued(1, 2)];
     expect(lines).to.deep.equal(written.map((text) => `1970-01-01T00:00:00Z  ${text}\n`));
   });

@@ -14,7 +14,7 @@ import { type Json, object, objects, text } from '../../moco/json.ts';
 import { newPodsLabel, ownWebhook, ownWebhookSuffix, strategyLabel, strategyOnDelete } from '../../moco/names.ts';
 import { projectStatefulSet } from '../../moco/projections.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
-import { keyIn, listAll, listIfThere } from '../cluster/clusters.ts';
+import { keyIn, listAll, listOrNothing } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Check, type Found, failed, ok } from './finding.ts';
 
@@ -28,7 +28,7 @@ export const admission: Check = {
     const keeper = await keeperOf(session);
     const remedy = 'install config/admission-policy or config/webhook';
     if (keeper === null) return failed(`nothing keeps StatefulSets at OnDelete: ${remedy}`);
-    const rollouts = (await listIfThere(session, rolloutKind, session.namespace)) ?? [];
+    const rollouts = await listOrNothing(session, rolloutKind, session.namespace);
     const without = rollouts.filter(({ status }) => object(object(status)['hold'])['rule'] === 'AdmissionNotInForce');
     if (without.length === 0) return newPods(session, keeper);
     const names = without.map(keyIn).join(', ');
@@ -68,11 +68,10 @@ async function adoptedOne(session: Session): Promise<StatefulSetRecord | null> {
 
 /** What keeps StatefulSets at OnDelete, or `null`. */
 async function keeperOf(session: Session): Promise<string | null> {
-  const policies = await listIfThere(session, mutatingAdmissionPolicies, null);
-  if (policies?.some((policy) => nameOf(policy) === policyName)) {
-    const bindings = await listIfThere(session, mutatingAdmissionPolicyBindings, null);
-    const isBound = bindings?.some(({ spec }) => text(object(spec)['policyName']) === policyName);
-    if (isBound === true) return 'the MutatingAdmissionPolicy';
+  const policies = await listOrNothing(session, mutatingAdmissionPolicies, null);
+  if (policies.some(({ metadata }) => object(metadata)['name'] === policyName)) {
+    const bindings = await listOrNothing(session, mutatingAdmissionPolicyBindings, null);
+    if (bindings.some(({ spec }) => object(spec)['policyName'] === policyName)) return 'the MutatingAdmissionPolicy';
   }
   const webhooks = await ownWebhooks(session);
   return webhooks.some(({ name }) => name === ownWebhook) ? 'the webhook' : null;
@@ -90,7 +89,7 @@ export const certificates: Check = {
 };
 
 async function ownWebhooks(session: Session): Promise<readonly Json[]> {
-  const configurations = (await listIfThere(session, mutatingWebhookConfigurations, null)) ?? [];
+  const configurations = await listOrNothing(session, mutatingWebhookConfigurations, null);
   return configurations
     .flatMap(({ webhooks }) => objects(webhooks))
     .filter(({ name }) => text(name)?.endsWith(ownWebhookSuffix) === true);
@@ -108,5 +107,3 @@ function problemOf({ name, clientConfig }: Json, now: number): string | null {
     return `${text(name)} has a caBundle that is no certificate in PEM`;
   }
 }
-
-const nameOf = ({ metadata }: Json): string | null => text(object(metadata)['name']);

@@ -27,7 +27,7 @@ import { clusterKind } from '../../moco/names.ts';
 import { projectBudget, projectNamespace, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
 import { CommandError } from '../command-error.ts';
-import { clustersIn, ifAllowed, ifThere, listAll, listEach, listIfThere, unlessRefused } from './clusters.ts';
+import { clustersIn, ifAllowed, ifThere, listAll, listEach, listOrNothing, unlessRefused } from './clusters.ts';
 import type { Session } from './session.ts';
 
 /** A cluster and its settings as they are now. */
@@ -89,10 +89,7 @@ export async function observeIfExists(
   const [live, budgets, policies, own] = await Promise.all([
     api.readAll(nothingKnown(cluster)),
     orLeaveOut(podDisruptionBudgets, listAll(session, podDisruptionBudgets, namespace)),
-    orLeaveOut(
-      policyKind,
-      listIfThere(session, policyKind, null).then((all) => all ?? []),
-    ),
+    orLeaveOut(policyKind, listOrNothing(session, policyKind, null)),
     // Without the right to read the namespace, its labels are unknown.
     ifAllowed(client.get<Json>(namespaces, { name: namespace }, { priority: 'read', signal })),
   ]);
@@ -144,8 +141,8 @@ type SourcesOf = Dependencies['cache']['settingsSources'];
 
 /**
  * What the controller's decision would be made from. `assumed` replaces settings of the MySQLRollout. Where nothing is
- * read, members are assumed to need another pod, and to come back. The controller's flags are known as far as the status
- * shows them. What only the controller knows, or asks Prometheus and replicas, is assumed not to block anything.
+ * read, members are assumed to need another pod, and to come back. The controller's flags are known as far as the
+ * status shows them. What only the controller knows, or asks Prometheus and replicas, is assumed not to block anything.
  */
 export function factsOf(
   objects: ClusterObjects,

@@ -53,6 +53,10 @@ export function keyIn({ metadata }: Json): string {
 export const listIfThere = (...parameters: Parameters<typeof listAll>): Promise<readonly Json[] | null> =>
   ifThere(listAll(...parameters));
 
+/** Like `listAll`, or nothing if the kind does not exist. */
+export const listOrNothing = async (...parameters: Parameters<typeof listAll>): Promise<readonly Json[]> =>
+  (await listIfThere(...parameters)) ?? [];
+
 /** `null` if the kind or the object does not exist. */
 export const ifThere = <Answer>(answer: Promise<Answer>): Promise<Answer | null> => unless(isNotFound, answer);
 

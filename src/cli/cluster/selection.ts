@@ -7,7 +7,7 @@ import { strategyLabel, strategyOnDelete } from '../../moco/names.ts';
 import { memberSelector, projectStatefulSet } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { CommandError, explainCommandFailure } from '../command-error.ts';
-import { clusterNamed, clustersIfThere, clustersIn, keyIn, listIfThere, rolloutOf } from './clusters.ts';
+import { clusterNamed, clustersIfThere, clustersIn, keyIn, listOrNothing, rolloutOf } from './clusters.ts';
 import type { Session } from './session.ts';
 
 export interface ClusterAndRollout {
@@ -55,9 +55,9 @@ export async function listedClusters(
   }
   const [clusters, rollouts] = await Promise.all([
     clustersIn(session, session.namespace, session.selector),
-    listIfThere(session, rolloutKind, session.namespace),
+    listOrNothing(session, rolloutKind, session.namespace),
   ]);
-  const known = new Map(rollouts?.map((raw) => [keyIn(raw), raw as unknown as MySQLRollout]));
+  const known = new Map(rollouts.map((raw) => [keyIn(raw), raw as unknown as MySQLRollout]));
   return clusters.toSorted(byName).map((cluster) => ({ cluster, rollout: known.get(nameOf(cluster)) ?? null }));
 }
 
@@ -106,10 +106,10 @@ export async function releaseTargets(session: Session, names: readonly string[])
   if (names.length > 0) return { clusters: await namedClusters(session, names), orphans: [] };
   const labelSelector = `${memberSelector},${strategyLabel}=${strategyOnDelete}`;
   const [found, all] = await Promise.all([
-    listIfThere(session, statefulSets, namespace, { labelSelector }),
+    listOrNothing(session, statefulSets, namespace, { labelSelector }),
     clustersIfThere(session, namespace, selector).then((clusters) => clusters ?? []),
   ]);
-  const records = (found ?? []).map(projectStatefulSet).filter((one) => one !== null);
+  const records = found.map(projectStatefulSet).filter((one) => one !== null);
   const labelled = new Set(records.map((one) => keyOf(one.namespace, one.clusterName)));
   const known = new Set(all.map(nameOf));
   const clusters = all.filter(

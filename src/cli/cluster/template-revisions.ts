@@ -9,19 +9,14 @@ import { CommandError } from '../command-error.ts';
 import { listAll } from './clusters.ts';
 import type { Session } from './session.ts';
 
-/** A pod template that Kubernetes still keeps. */
-export interface Revision {
-  /** The number that `kubectl rollout history` shows; the newest revision has the highest. */
-  readonly number: number;
-  readonly name: string;
-  /** The value of the pods' label, without the name of the StatefulSet in front. */
-  readonly hash: string;
-  readonly createdAt: string;
-  readonly template: Json;
-}
+/**
+ * A pod template that Kubernetes still keeps. `number` is the one that `kubectl rollout history` shows, the highest of
+ * the newest revision; `hash` is the value of the pods' label, without the name of the StatefulSet in front.
+ */
+export type Revision = Awaited<ReturnType<typeof revisionsOf>>[number];
 
 /** The revisions of the cluster's StatefulSet, the oldest first. Rejects with `ApiError`. */
-export async function revisionsOf(session: Session, { namespace, name }: ClusterRecord): Promise<readonly Revision[]> {
+export async function revisionsOf(session: Session, { namespace, name }: ClusterRecord) {
   const stem = statefulSetName(name);
   const labelSelector = `${clusterNameLabel}=${name}`;
   const found = await listAll(session, controllerRevisions, namespace, { labelSelector });
@@ -31,7 +26,7 @@ export async function revisionsOf(session: Session, { namespace, name }: Cluster
       const owners = objects(object(metadata)['ownerReferences']);
       return owners.length === 0 || owners.some((owner) => owner['kind'] === 'StatefulSet' && owner['name'] === stem);
     })
-    .map((raw): Revision => {
+    .map((raw) => {
       const { name: revision, creationTimestamp } = object(raw['metadata']);
       const own = text(revision) ?? '';
       const createdAt = text(creationTimestamp) ?? '';

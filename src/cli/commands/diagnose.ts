@@ -26,7 +26,7 @@ import {
 } from '../../moco/names.ts';
 import { jobSelectorOf } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { clusterNamed, find, listIfThere } from '../cluster/clusters.ts';
+import { clusterNamed, find, listOrNothing } from '../cluster/clusters.ts';
 import { controllerLease } from '../cluster/controller-lease.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { CommandError, sentenceOf } from '../command-error.ts';
@@ -89,8 +89,7 @@ async function collect(session: Session, cluster: ClusterRecord) {
     }
   };
   const one = async (kind: ResourceKind) => [await find(session, kind, namespace, name)];
-  const list = async (kind: ResourceKind, place: string | null, query = {}): Promise<readonly Json[]> =>
-    (await listIfThere(session, kind, place, query)) ?? [];
+  const list = (kind: ResourceKind, place: string | null, query = {}) => listOrNothing(session, kind, place, query);
   return Promise.all([
     part('versions.json', 'all', async () => [
       { plugin: manifest.version, kubernetes: await kubernetesVersion(session.client, session.signal) },

@@ -23,7 +23,7 @@ import { clusterNamed } from '../cluster/clusters.ts';
 import { manifestChanges } from '../cluster/manifest-changes.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
-import { brief, counted, differenceInWords, type Line, line, piece } from '../terminal/lines.ts';
+import { apart, brief, counted, differenceInWords, type Line, line, piece } from '../terminal/lines.ts';
 import { formatOf, outputOption, writeResult } from '../terminal/output.ts';
 import { overridesInForce } from '../terminal/view.ts';
 import { type ClusterCommand, isAboutFleet } from './command.ts';
@@ -81,9 +81,8 @@ export const planCommand: ClusterCommand = {
     for (const { cluster, change, notes } of await planned(session, file, names)) {
       plans.push(shownPlan(await observeCluster(session, cluster, change), assumed, world.wall(), notes));
     }
-    writeResult(host, format, plans.length === 1 ? plans[0] : plans, () =>
-      plans.flatMap((shown, at) => [...(at === 0 ? [] : [[]]), ...lines(shown, session)]),
-    );
+    const data = plans.length === 1 ? plans[0] : plans;
+    writeResult(host, format, data, () => apart(plans.map((shown) => lines(shown, session))));
     return 0;
   },
 };

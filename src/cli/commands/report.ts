@@ -6,7 +6,7 @@ import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { backupSentence } from '../cluster/backup-sentence.ts';
-import { clusterNamed, ifAllowed, listAll, listIfThere, rolloutOf } from '../cluster/clusters.ts';
+import { clusterNamed, ifAllowed, listAll, listOrNothing, rolloutOf } from '../cluster/clusters.ts';
 import { listedClusters } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
@@ -71,12 +71,8 @@ function eventsAbout(session: Session, { namespace, name, uid }: ClusterRecord):
 }
 
 /** The page does without what may not be read. */
-async function orWithout(
-  { host }: Session,
-  list: Promise<readonly Json[] | null>,
-  what: string,
-): Promise<readonly Json[]> {
-  const found = await ifAllowed(list.then((all) => all ?? []));
+async function orWithout({ host }: Session, list: Promise<readonly Json[]>, what: string): Promise<readonly Json[]> {
+  const found = await ifAllowed(list);
   if (found === null) host.err(`warning: you may not read ${what}\n`);
   return found ?? [];
 }
@@ -89,7 +85,7 @@ async function reportFleet(session: Session): Promise<number> {
   const namespace = given['namespace'] === undefined ? null : session.namespace;
   const [listed, sequences] = await Promise.all([
     listedClusters({ ...session, namespace }, []),
-    orWithout(session, listIfThere(session, sequenceKind, null), 'MySQLRolloutSequences: the page lacks them'),
+    orWithout(session, listOrNothing(session, sequenceKind, null), 'MySQLRolloutSequences: the page lacks them'),
   ]);
   const where = namespace === null ? 'all namespaces' : `namespace ${namespace}`;
   const whole = fleetPage({

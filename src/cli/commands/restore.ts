@@ -83,8 +83,8 @@ const membersOf = (spec: RolloutSpec | undefined, revision: string): readonly nu
 
 /**
  * The revision that the member had (`before`), and the update revision, at which it failed (`after`). If that is
- * verified, another member has worked at it: the rollout goes on, and only a pin or the partition keeps this one. Throws
- * `CommandError` if the member cannot be restored, or if it would be updated again at once.
+ * verified, another member has worked at it: the rollout goes on, and only a pin or the partition keeps this one.
+ * Throws `CommandError` if the member cannot be restored, or if it would be updated again at once.
  */
 function restorable({ host }: Session, observation: ClusterObservation, named: NamedMember) {
   const { cluster, ordinal, name } = named;

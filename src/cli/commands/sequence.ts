@@ -9,7 +9,7 @@ import type { World } from '../../kube/world.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
-import { clustersIn, listIfThere } from '../cluster/clusters.ts';
+import { clustersIn, listIfThere, listOrNothing } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { projectRollout, watching } from '../cluster/watch-clusters.ts';
 import { CommandError, didYouMean } from '../command-error.ts';
@@ -104,10 +104,10 @@ class Sequences {
   async read(session: Session, sequences: readonly Json[]): Promise<void> {
     const [clusters, rollouts] = await Promise.all([
       clustersIn(session, null),
-      listIfThere(session, rolloutKind, null),
+      listOrNothing(session, rolloutKind, null),
     ]);
     for (const one of clusters) this.#cache.clusters.put(one);
-    for (const one of rollouts ?? []) this.#cache.rollouts.put(projectRollout(one));
+    for (const one of rollouts) this.#cache.rollouts.put(projectRollout(one));
     for (const one of sequences) this.#cache.sequences.put(projectSequence(one));
   }
 

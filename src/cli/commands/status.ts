@@ -1,5 +1,6 @@
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
 import { backupSentence } from '../cluster/backup-sentence.ts';
 import { obstacleNotes } from '../cluster/cluster-snapshot.ts';
 import { controllerNote } from '../cluster/controller-lease.ts';
@@ -8,7 +9,7 @@ import type { Session } from '../cluster/session.ts';
 import { watchClusters } from '../cluster/watch-clusters.ts';
 import { CommandError } from '../command-error.ts';
 import { block, byActivity, byUrgency, holdTable, overview, toldOfCluster } from '../terminal/cluster-lines.ts';
-import type { Line } from '../terminal/lines.ts';
+import { apart, type Line } from '../terminal/lines.ts';
 import { showLive } from '../terminal/live.ts';
 import { formatOf, objectOutputOption, writeLines, writeObjects } from '../terminal/output.ts';
 import { type ClusterView, isHeld, viewOf } from '../terminal/view.ts';
@@ -61,9 +62,9 @@ async function show(session: Session, names: readonly string[], inDetail: boolea
   if (names.length > 0 && (given['held'] === true || given['stale'] === true)) {
     throw new UsageError('expected --held and --stale without names: they select from a list');
   }
-  const listed = await listedClusters(session, names);
+  const listed = (await listedClusters(session, names)).filter(isWanted(session));
   if (format !== 'table' && format !== 'wide') {
-    writeObjects(host, format, rolloutKind, rolloutsOf(listed.filter(isWanted(session)), names), names.length === 1);
+    writeObjects(host, format, rolloutKind, rolloutsOf(listed, names), names.length === 1);
     return 0;
   }
   const lines = linesFor(session, format === 'wide', inDetail);
@@ -77,25 +78,23 @@ async function show(session: Session, names: readonly string[], inDetail: boolea
   }
   const note = names.length > 0 ? await controllerNote(session) : null;
   const views: ClusterView[] = [];
-  for (const one of listed.filter(isWanted(session))) {
-    const [view, { cluster }] = [viewNow(one), one];
-    if (inDetail) {
-      const [obstacles, backup] = await Promise.all([
-        obstacleNotes(session, cluster),
-        backupSentence(session, cluster),
-      ]);
-      const notes = [...(note === null ? [] : [note]), ...obstacles, ...view.notes];
-      views.push({ ...view, notes, standing: [['backup', backup], ...view.standing] });
-    } else views.push(view);
-  }
+  for (const one of listed)
+    views.push(inDetail ? await detailed(session, one.cluster, viewNow(one), note) : viewNow(one));
   if (views.length > 0) writeLines(host, lines(views));
   else host.err(nothingFound(session));
   return 0;
 }
 
+/** With what only the API server says. */
+async function detailed(session: Session, cluster: ClusterRecord, view: ClusterView, note: string | null) {
+  const [obstacles, backup] = await Promise.all([obstacleNotes(session, cluster), backupSentence(session, cluster)]);
+  const notes = [...(note === null ? [] : [note]), ...obstacles, ...view.notes];
+  return { ...view, notes, standing: [['backup', backup] as const, ...view.standing] };
+}
+
 function isWanted({ given }: Session): (one: ClusterAndRollout) => boolean {
   return ({ rollout }) => {
-    const { updatedReplicas = Number.NaN, replicas = 0 } = rollout?.status ?? {};
+    const { replicas = 0, updatedReplicas = replicas } = rollout?.status ?? {};
     const held = given['held'] !== true || isHeld(rollout?.status ?? {});
     return held && (given['stale'] !== true || updatedReplicas < replicas);
   };
@@ -115,8 +114,7 @@ function rolloutsOf(listed: readonly ClusterAndRollout[], names: readonly string
 function linesFor({ namespace, host, given }: Session, isWide: boolean, inDetail: boolean) {
   const list = (views: readonly ClusterView[]) => overview(views, { namespace: namespace === null, wide: isWide });
   return (views: readonly ClusterView[]): readonly Line[] => {
-    if (inDetail && !isWide)
-      return views.flatMap((view, index) => [...(index === 0 ? [] : [[]]), ...block(view, host.program)]);
+    if (inDetail && !isWide) return apart(views.map((view) => block(view, host.program)));
     if (given['held'] === true) return [...holdTable(views), [], ...list(byUrgency(views))];
     return list(given['watch'] === true ? byActivity(views) : views);
   };

@@ -74,6 +74,10 @@ export function table(titles: readonly string[], rows: readonly (readonly Line[]
   ]);
 }
 
+/** Blocks with an empty line between them. */
+export const apart = (blocks: readonly (readonly Line[])[]): readonly Line[] =>
+  blocks.flatMap((block, index) => (index === 0 ? block : [[], ...block]));
+
 /** A label, and beside it a text that goes on below itself where a line has no more room. */
 export function wrapped(label: Line, text: string, columns: number, style: Style = 'plain'): readonly Line[] {
   const indent = widthOf(label);

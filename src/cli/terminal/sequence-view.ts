@@ -37,19 +37,9 @@ const looks = {
 type CellState = keyof typeof looks;
 const cellStates = Object.keys(looks) as readonly CellState[];
 
-interface StageView extends StageStatus {
-  readonly limit: number;
-  /** One for each cluster, by name. */
-  readonly cells: readonly CellState[];
-  /** What its clusters that have not begun wait for, as a rule and its sentence. */
-  readonly waitsFor: string | null;
-  /** The rules that hold clusters by themselves with the number of these, the most frequent one first. */
-  readonly heldBy: readonly string[];
-  /** The names of the clusters that a reader may look for. */
-  readonly named: (state: CellState) => readonly string[];
-}
-
+/** A MySQLRolloutSequence as its clusters are now. */
 export type SequenceView = ReturnType<typeof sequenceViewOf>;
+type StageView = SequenceView['stages'][number];
 
 /** Uses the functions of the controller, so that it shows what the controller decides by. */
 export function sequenceViewOf(
@@ -74,7 +64,7 @@ export function sequenceViewOf(
       ? null
       : `${hold.rule}: ${explainHold(hold, String)}`;
   };
-  const stageViewOf = (one: StageStatus, index: number): StageView => {
+  const stageViewOf = (one: StageStatus, index: number) => {
     const stage = sequence.stages[index];
     const own = clusters.filter(({ places }) =>
       places.some((place) => place.sequence.name === name && place.stage === index),
@@ -84,12 +74,17 @@ export function sequenceViewOf(
     const held = Map.groupBy(named('held'), (key) => statusOf(key).hold?.rule ?? 'Unknown');
     return {
       ...one,
+      // How many of its clusters may be rolling at a time.
       limit: stage === undefined ? 0 : concurrencyOf(stage, one.clusters),
+      // One for each cluster, by name.
       cells,
+      // What its clusters that have not begun wait for, as a rule and its sentence.
       waitsFor: one.waiting > 0 || one.state === 'Waiting' ? firstHold(index) : null,
+      // The rules that hold clusters by themselves with the number of these, the most frequent one first.
       heldBy: [...held]
         .toSorted(([, { length: first }], [, { length: second }]) => second - first)
         .map(([rule, { length }]) => `${rule} ${length}`),
+      // The names of the clusters that a reader may look for.
       named,
     };
   };
