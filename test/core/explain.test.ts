@@ -1006,7 +1006,7 @@ describe('the sentence for a step', () => {
 describe('the phase', () => {
   const stale = () => cluster(3).templateChanged();
   const phases: Readonly<Record<Phase, readonly (readonly [ClusterBuilder, Partial<typeof defaultPolicy>?])[]>> = {
-    UpToDate: [[cluster(3)]],
+    UpToDate: [[cluster(3)], [cluster(3), { paused: true }]],
     Progressing: [[stale()], [stale().members(member(2).terminating())]],
     Waiting: [[stale().queued(2, 1)], [stale().backupJobs({})]],
     Blocked: [[stale().settingsProblem('x')], [stale().unhealthy().memory({ sinceProgressSeconds: 10_000 })]],
