@@ -262,10 +262,7 @@ const delays: readonly [readonly [number, DelayReading], ...(readonly [number, D
   [1, { kind: 'notReplicating', message: 'no' }],
   [2, { kind: 'unknown', message: 'no' }],
 ];
-const delayAges = fc.record({
-  ageSeconds: rarely(0, 4, 5, 60),
-  unknownForSeconds: fc.constantFrom(0, 29, 30),
-});
+const delayAges = fc.record({ ageSeconds: rarely(0, 4, 5, 60), unknownForSeconds: fc.constantFrom(0, 29, 30) });
 
 const awaitedNode = { nodeName: 'n-2', forSeconds: 0, message: null };
 const refusedNode = { nodeName: 'n-1', message: 'no', againInSeconds: 60 };
@@ -720,10 +717,7 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
         fc.record({ revision: fc.constant(revisionAfter), ordinals: fc.subarray([0, 1, 2], { minLength: 1 }) }),
       ),
       overrides: fc.array(
-        fc.record({
-          rule: fc.constantFrom(...holdRules),
-          remainingSeconds: fc.constantFrom(-1, 0, 1, 600),
-        }),
+        fc.record({ rule: fc.constantFrom(...holdRules), remainingSeconds: fc.constantFrom(-1, 0, 1, 600) }),
         { maxLength: 2 },
       ),
       inPlaceUpdates: anyInPlaceSettings,

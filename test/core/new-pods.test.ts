@@ -107,11 +107,7 @@ describe('new pods while nobody works at the update revision', () => {
       does: 'keeps while held',
       hold: 'PartitionReached',
     },
-    'do so while the first member fails': {
-      given: failing(),
-      does: 'keeps while held',
-      hold: 'UpdateRevisionFailing',
-    },
+    'do so while the first member fails': { given: failing(), does: 'keeps while held', hold: 'UpdateRevisionFailing' },
     'do not for a hold that ends within moments': {
       given: stale().mysqlCluster({ reconciledGeneration: 1 }),
       does: 'nothing',
