@@ -149,6 +149,12 @@ export class Process {
     return this.reconciler.reconcile(key, new AbortController().signal);
   }
 
+  /** The watches bring everything, and one pass goes over it. */
+  turn(): Promise<RunResult> {
+    this.sync();
+    return this.pass();
+  }
+
   /** Brings everything and passes, again and again as it is asked for, until nothing is written any more. */
   async work(): Promise<void> {
     const mostPasses = 50;
@@ -257,6 +263,12 @@ export class Bench {
   changeStatefulSet(patch: Patch): void {
     this.server.change(statefulSets, 'moco-test', patch);
   }
+}
+
+/** A cluster of three stale members, and the program at it. */
+export function begin(...given: Parameters<Bench['start']>): readonly [Bench, Process] {
+  const bench = new Bench();
+  return [bench, bench.start(...given)];
 }
 
 interface UpdateStrategy {

@@ -131,8 +131,7 @@ describe('an update in place', () => {
     bench.server.refuse('GET', /controllerrevisions/, 400, 'BadRequest');
     const program = bench.start();
     bench.setting(ifPossible);
-    program.sync();
-    await program.pass().then(
+    await program.turn().then(
       () => expect.fail('expected the pass to fail'),
       () => undefined,
     );

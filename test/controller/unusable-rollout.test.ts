@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { clusterKind } from '../../src/moco/names.ts';
-import { Bench, type Process } from './bench.ts';
+import { Bench, begin, type Process } from './bench.ts';
 import { appliedBy, revisionAfter } from './moco-objects.ts';
 import { completion } from './whole-rollout.ts';
 
@@ -34,8 +34,7 @@ function mocoApplies(bench: Bench): void {
 }
 
 async function seen(program: Process): Promise<void> {
-  program.sync();
-  await program.pass();
+  await program.turn();
 }
 
 for (const [rule, [metadata, message]] of Object.entries(problems)) {
@@ -71,8 +70,7 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
     });
 
     it('keeps what its status records', async () => {
-      const bench = new Bench();
-      const program = bench.start();
+      const [bench, program] = begin();
       await program.work();
       const { hold: _hold, conditions: _conditions, phase: _phase, ...before } = bench.status;
       expect(before.rollout?.revision).to.equal(revisionAfter);
@@ -86,8 +84,7 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
     });
 
     it('loses no member if only the confirmation detects that', async () => {
-      const bench = new Bench();
-      const program = bench.start();
+      const [bench, program] = begin();
       program.sync();
       bench.changeRollout({ metadata });
       await program.pass();
@@ -95,8 +92,7 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
     });
 
     it('gets one status write', async () => {
-      const bench = new Bench();
-      const program = bench.start();
+      const [bench, program] = begin();
       bench.changeRollout({ metadata });
       await program.work();
       bench.world.freeze(10_000);
@@ -111,8 +107,7 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
     });
 
     it('continues when that is over', async () => {
-      const bench = new Bench();
-      const program = bench.start();
+      const [bench, program] = begin();
       bench.changeRollout({ metadata });
       await program.work();
       bench.world.freeze(10_000);

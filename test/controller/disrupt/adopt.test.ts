@@ -37,10 +37,7 @@ describe('adopting a StatefulSet', () => {
     const { uid } = statefulSetOf(bench).metadata;
     await bench.start().work();
     expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
-    const metadata = {
-      uid,
-      labels: { 'moco-rollout.io/strategy': 'OnDelete', 'moco-rollout.io/new-pods': null },
-    };
+    const metadata = { uid, labels: { 'moco-rollout.io/strategy': 'OnDelete', 'moco-rollout.io/new-pods': null } };
     expect(dryRunsOf(bench)).to.deep.equal([
       { metadata, spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } } },
       { metadata, spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: null } } },
@@ -66,8 +63,7 @@ describe('adopting a StatefulSet', () => {
       return carryOut();
     });
     flip();
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(bench.steps).to.deep.equal(['setStrategy']);
     expect(bench.status.hold?.rule).to.not.equal('StatefulSetNotObserved');
   });

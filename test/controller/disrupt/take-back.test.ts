@@ -49,8 +49,7 @@ describe('a switchover during which the template changes', () => {
   it('does not count failures of the previous revision for the new one', async () => {
     const [bench, program] = await demoted();
     bench.world.freeze(90_000);
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
     bench.changeStatefulSet({ status: { updateRevision: third } });
     await program.work();
@@ -87,8 +86,7 @@ describe('a switchover that the user prevents', () => {
   it('does not count as failed if the process dies right after cancelling it', async () => {
     const [bench, dying] = await demoted();
     bench.setting({ paused: true });
-    dying.sync();
-    await dying.pass();
+    await dying.turn();
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
     expect(bench.status.intent).to.include({ step: 'undemote', rule: 'Paused' });
     await bench.start().work();
