@@ -13,9 +13,7 @@ const inPlace = (more: object = {}) => ({ inPlace: { mode: 'IfPossible' as const
 /** A new template: the user's labels of pods and the image of a container of theirs. */
 const template = (cluster: RolloutCluster, labels: object, image = 'example/sidecar:1'): Promise<void> =>
   cluster.patch({ spec: { podTemplate: { metadata: { labels }, spec: { containers: [mysqld, sidecar(image)] } } } });
-const withSidecar = {
-  spec: { podTemplate: { spec: { containers: [mysqld, sidecar('example/sidecar:1')] } } },
-};
+const withSidecar = { spec: { podTemplate: { spec: { containers: [mysqld, sidecar('example/sidecar:1')] } } } };
 
 /** The resources of mysqld: one CPU limit, and one request that never changes. */
 const withResources = (cpu: string, more: object = {}) => ({

@@ -30,10 +30,7 @@ const corrected = {
       },
     ],
     volumes: [
-      {
-        name: 'token',
-        projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3600 } }] },
-      },
+      { name: 'token', projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3600 } }] } },
     ],
   },
 };

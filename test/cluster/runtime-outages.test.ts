@@ -105,9 +105,7 @@ describe('an unreliable API server', function () {
         { ...place, name },
         'application/merge-patch+json',
         { data: { value } },
-        {
-          priority: 'disrupt',
-        },
+        { priority: 'disrupt' },
       );
 
     /** The cache is what the API server has at this moment: every object, of that uid, in that version. */

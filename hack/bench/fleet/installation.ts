@@ -113,16 +113,7 @@ export class Installation {
       const account = (name: string): Promise<string> =>
         controlPlane.kubeconfigFor({ namespace: systemNamespace, name });
       const kubeconfigs = { controller: await account('moco-rollout'), 'plain loop': await account('plain-loop') };
-      return new Installation({
-        controlPlane,
-        client,
-        world,
-        guard,
-        around,
-        bundle,
-        kubeconfigs,
-        closers,
-      });
+      return new Installation({ controlPlane, client, world, guard, around, bundle, kubeconfigs, closers });
     } catch (error) {
       for (const close of closers.toReversed()) await close();
       throw error;

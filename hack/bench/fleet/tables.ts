@@ -99,10 +99,7 @@ const growthRows: readonly Row[] = [
     what: 'processor time a member, controller',
     of: ({ controller }) => spread(controller, cost('processorMilliseconds'), 1, ' ms'),
   },
-  {
-    what: 'the same, plain loop',
-    of: ({ plainLoop }) => spread(plainLoop, cost('processorMilliseconds'), 1, ' ms'),
-  },
+  { what: 'the same, plain loop', of: ({ plainLoop }) => spread(plainLoop, cost('processorMilliseconds'), 1, ' ms') },
   { what: 'calls a member, controller', of: ({ controller }) => spread(controller, cost('calls'), 1) },
   { what: 'writes a member, Events aside', of: ({ controller }) => spread(controller, cost('writes'), 2) },
   { what: 'Events a member', of: ({ controller }) => spread(controller, cost('events'), 2) },

@@ -67,10 +67,7 @@ export const findings = {
           forMilliseconds: 95_168,
         },
       },
-      {
-        atMilliseconds: 88_448,
-        what: { kind: 'crashAtWrite', process: 0, writes: 1, to: 'pod', when: 'onItsWay' },
-      },
+      { atMilliseconds: 88_448, what: { kind: 'crashAtWrite', process: 0, writes: 1, to: 'pod', when: 'onItsWay' } },
     ],
   },
   'goes on where MOCO, killed between taking a role away and giving one, is content without it': {
