@@ -168,11 +168,15 @@ export class Process {
     }
   }
 
+  async workAfter(milliseconds: number): Promise<void> {
+    this.#bench.world.freeze(milliseconds);
+    await this.work();
+  }
+
   /** Works until everything is told, what comes late included. */
   async reportAll(): Promise<void> {
     await this.work();
-    this.#bench.world.freeze(10_000);
-    await this.work();
+    await this.workAfter(10_000);
   }
 }
 

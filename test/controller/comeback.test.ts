@@ -157,8 +157,7 @@ describe('a member on a node that takes no pods', () => {
         'another pod of moco-test-2 would stay Pending: its node n-2 is cordoned, and the volume pvc-2 allows no other node that takes pods',
     });
     bench.server.change(nodes, 'n-2', { spec: { unschedulable: null } }, '');
-    bench.world.freeze(60_000);
-    await program.work();
+    await program.workAfter(60_000);
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
@@ -241,8 +240,7 @@ describe('a member whose next pod would not be admitted', () => {
     });
     const program = bench.start();
     await program.work();
-    bench.world.freeze(60_000);
-    await program.work();
+    await program.workAfter(60_000);
     expect(asked.map(({ metadata }) => [metadata.name, metadata.labels?.['controller-revision-hash']])).to.deep.equal([
       ['moco-test-2', 'moco-test-7966559688'],
       ['moco-test-2', 'moco-test-7966559688'],

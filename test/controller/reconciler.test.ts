@@ -70,8 +70,7 @@ describe('reconciling a cluster', () => {
     expect(bench.status.lastStep).to.deep.include({ step: 'setStrategy', pods: [] });
     expect(bench.status.lastStep?.result).to.contain('M says no');
     expect(bench.steps).to.deep.equal([]);
-    bench.world.freeze(16_000);
-    await program.work();
+    await program.workAfter(16_000);
     expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
     expect(bench.status.hold).to.equal(undefined);
   });

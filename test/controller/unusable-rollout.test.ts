@@ -44,8 +44,7 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
       bench.changeRollout({ metadata });
       mocoApplies(bench);
       await program.work();
-      bench.world.freeze(10_000);
-      await program.work();
+      await program.workAfter(10_000);
       expect(bench.status.hold).to.deep.include({ rule, message });
       const stalled = bench.status.conditions?.find(({ type }) => type === 'Stalled');
       expect(stalled).to.include({ status: 'True', reason: rule });
@@ -95,8 +94,7 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
       const [bench, program] = begin();
       bench.changeRollout({ metadata });
       await program.work();
-      bench.world.freeze(10_000);
-      await program.work();
+      await program.workAfter(10_000);
       expect(bench.status.hold?.rule).to.equal(rule);
       const writes = bench.server.writes.length;
       for (const _ of [1, 2, 3]) {
@@ -110,8 +108,7 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
       const [bench, program] = begin();
       bench.changeRollout({ metadata });
       await program.work();
-      bench.world.freeze(10_000);
-      await program.work();
+      await program.workAfter(10_000);
       if (rule === 'RolloutTerminating') bench.server.remove(rolloutKind, 'test');
       else bench.changeRollout({ metadata: { ownerReferences: [] } });
       await program.work();

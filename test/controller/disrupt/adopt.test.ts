@@ -114,8 +114,7 @@ describe('adopting a StatefulSet', () => {
     expect(bench.steps).to.deep.equal([]);
     bench.server.keep = keep;
     bench.server.admit = (after) => after;
-    bench.world.freeze(300 * secondMilliseconds);
-    await program.work();
+    await program.workAfter(300 * secondMilliseconds);
     expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
   });
 
@@ -143,8 +142,7 @@ describe('lowering a partition', () => {
     expect(bench.status.hold?.message).to.contain('left it at RollingUpdate with partition 2 instead of 3');
     expect(bench.status.intent).to.equal(undefined);
     bench.server.admit = heldBack;
-    bench.world.freeze(30 * secondMilliseconds);
-    await program.work();
+    await program.workAfter(30 * secondMilliseconds);
     expect(bench.steps).to.deep.equal(['setPartition 2']);
   });
 });

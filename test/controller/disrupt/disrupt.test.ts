@@ -217,8 +217,7 @@ describe('a disruption that the API server rejects', () => {
     await program.work();
     expect(bench.server.writes.filter(({ path }) => eviction.test(path))).to.have.length(1);
     refuse();
-    bench.world.freeze(10_000);
-    await program.work();
+    await program.workAfter(10_000);
     expect(bench.server.writes.filter(({ path }) => eviction.test(path))).to.have.length(2);
     expect(bench.status.hold?.rule).to.equal('BlockedByPDB');
     expect(bench.status.hold?.message).to.equal(
@@ -227,8 +226,7 @@ describe('a disruption that the API server rejects', () => {
     expect(bench.status.lastStep?.result).to.match(/^refused: The disruption budget moco-test/);
     expect(bench.status.rollout?.disruptions).to.equal(0);
     expect(await program.registry.getSingleMetricAsString('moco_rollout_evictions_refused_total')).to.match(/ 2$/m);
-    bench.world.freeze(10_000);
-    await program.work();
+    await program.workAfter(10_000);
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
@@ -314,8 +312,7 @@ describe('a disruption that the API server rejects', () => {
     bench.server.script('POST', eviction, () => reset());
     await program.turn();
     await program.work();
-    bench.world.freeze(2000);
-    await program.work();
+    await program.workAfter(2000);
     expect(bench.steps).to.deep.equal(['void 2', 'evict 2']);
   });
 
@@ -324,8 +321,7 @@ describe('a disruption that the API server rejects', () => {
     bench.server.loseAnswer('PUT', statusPath);
     await program.turn();
     await program.work();
-    bench.world.freeze(2000);
-    await program.work();
+    await program.workAfter(2000);
     expect(bench.steps).to.deep.equal(['void 2', 'evict 2']);
   });
 

@@ -182,8 +182,7 @@ describe('letting new pods come up at the current revision', () => {
     expect(dryRunsOf(bench)).to.have.length(before + 12);
     expect(bench.status.hold?.rule).to.equal('StepRefused');
     bench.server.keep = keep;
-    bench.world.freeze(30 * secondMilliseconds);
-    await program.work();
+    await program.workAfter(30 * secondMilliseconds);
     expect(bench.steps).to.deep.equal(['keepRevisions', 'setStrategy', 'evict 2']);
     expect(statefulSetOf(bench).metadata.labels).not.to.have.property('moco-rollout.io/new-pods');
   });
@@ -233,8 +232,7 @@ describe('letting new pods come up at the current revision', () => {
       const policy = held();
       bench.server.keep = policy.server.keep;
       bench.server.admit = heldByMoco;
-      bench.world.freeze(600 * secondMilliseconds);
-      await program.work();
+      await program.workAfter(600 * secondMilliseconds);
       expect(bench.steps).to.deep.equal(['keepRevisions']);
     });
   });
@@ -343,8 +341,7 @@ describe('promoting the revision that lost members had', () => {
       `refused: the ControllerRevision ${revisionBefore} does not exist any more, so lost members can't come back at it`,
     );
     create(bench, revisionBefore);
-    bench.world.freeze(30 * secondMilliseconds);
-    await program.work();
+    await program.workAfter(30 * secondMilliseconds);
     expect(bench.steps).to.deep.equal(['promoteRevision', 'keepRevisions']);
   });
 

@@ -54,8 +54,7 @@ describe('releasing a StatefulSet', () => {
     expect(bench.status.hold?.rule).to.equal('ReleaseUnsafe');
     expect(bench.status.hold?.message).to.contain('partition none of 3');
     bench.server.admit = (after) => after;
-    bench.world.freeze(10_000);
-    await program.work();
+    await program.workAfter(10_000);
     expect(bench.steps).to.deep.equal(['promoteRevision', 'release']);
     expect(bench.status.hold?.rule).not.to.equal('ReleaseUnsafe');
   });
@@ -267,8 +266,7 @@ describe('lowering a partition', () => {
     await program.work();
     expect(bench.steps).to.deep.equal(['setPartition 2']);
     bench.replace(2);
-    bench.world.freeze(60_000);
-    await program.work();
+    await program.workAfter(60_000);
     expect(bench.steps).to.deep.equal(['setPartition 2', 'setPartition 1']);
   });
 });

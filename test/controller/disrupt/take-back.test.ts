@@ -73,10 +73,8 @@ describe('a switchover that the user prevents', () => {
 
   it('does not change the number of failed switchovers', async () => {
     const [bench, program] = await demoted();
-    bench.world.freeze(90_000);
-    await program.work();
-    bench.world.freeze(300_000);
-    await program.work();
+    await program.workAfter(90_000);
+    await program.workAfter(300_000);
     bench.setting({ paused: true });
     await program.work();
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'demote 0', 'undemote 0']);
@@ -100,8 +98,7 @@ describe('a switchover before MOCO has applied the newest generation', () => {
     const [bench, program] = await demoted();
     asks(bench);
     await program.work();
-    bench.world.freeze(10_000);
-    await program.work();
+    await program.workAfter(10_000);
     expect(bench.status.hold?.rule).to.equal('NotReconciled');
     expect(bench.steps).to.deep.equal(['demote 0']);
     switchOver(bench, 0, 1);

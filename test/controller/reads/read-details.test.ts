@@ -12,8 +12,7 @@ const failedCreate = (name: string, note: string, deprecatedLastTimestamp: strin
 /** One member is missing, and has been for long enough that people should know. */
 async function missing(bench: Bench, program: ReturnType<Bench['start']>): Promise<void> {
   await program.work();
-  bench.world.freeze(10_000);
-  await program.work();
+  await program.workAfter(10_000);
 }
 
 describe('a pod that the StatefulSet controller cannot create', () => {
@@ -29,8 +28,7 @@ describe('a pod that the StatefulSet controller cannot create', () => {
       message: 'moco-test-2 does not exist: denied by a policy',
     });
     bench.server.create(events, failedCreate('c', 'exceeded quota again', '2026-07-01T12:00:00Z'));
-    bench.world.freeze(5000);
-    await program.work();
+    await program.workAfter(5000);
     expect(bench.status.hold?.message).to.contain('denied by a policy');
     bench.world.freeze(30_000);
     await program.reportAll();

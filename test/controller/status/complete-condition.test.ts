@@ -134,8 +134,7 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     expect(completion(bench)).to.equal(undefined);
     for (let asked = 0; asked < 5 && completion(bench) === undefined; asked += 1) {
       const { requeueAfterMilliseconds = 0 } = await program.turn();
-      bench.world.freeze(requeueAfterMilliseconds);
-      await program.work();
+      await program.workAfter(requeueAfterMilliseconds);
     }
     expect(completion(bench)).to.include({ status: 'True' });
     expect(bench.world.monotonic() - since).to.be.within(10_000, 14_000);
@@ -168,8 +167,7 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     userChanges(bench, 2);
     await program.work();
     expect(completion(bench)).to.include({ status: 'True', observedGeneration: 1 });
-    bench.world.freeze(10_000);
-    await program.work();
+    await program.workAfter(10_000);
     expect(completion(bench)).to.include({ status: 'False', observedGeneration: 2 });
     mocoApplies(bench, 2, revisionAfter);
     await program.work();

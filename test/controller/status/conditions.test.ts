@@ -117,8 +117,7 @@ describe('the kstatus of a rollout', () => {
     const next = bench.start();
     await next.work();
     expect(seen(bench)).to.deep.equal(['InProgress', 'Progressing']);
-    bench.world.freeze(100_000);
-    await next.work();
+    await next.workAfter(100_000);
     expect(seen(bench)).to.deep.equal(['Failed', 'ProgressDeadlineExceeded']);
   });
 
@@ -134,8 +133,7 @@ describe('the kstatus of a rollout', () => {
     const [bench, program] = begin();
     bench.setting({ paused: true });
     await program.work();
-    bench.world.freeze(3_600_000);
-    await program.work();
+    await program.workAfter(3_600_000);
     bench.setting({ paused: false });
     const said = new Set<string>();
     for (let passes = 0; passes < 5; passes += 1) {
@@ -152,8 +150,7 @@ describe('the kstatus of a rollout', () => {
     await program.work();
     bench.replace(2, { ready: false });
     await program.work();
-    bench.world.freeze(600_000);
-    await program.work();
+    await program.workAfter(600_000);
     expect(seen(bench)[0]).to.equal('Failed');
     const since = read(bench).status?.conditions?.find(({ type }) => type === 'Stalled')?.lastTransitionTime;
     bench.world.freeze(3_600_000);

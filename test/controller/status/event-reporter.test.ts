@@ -56,8 +56,7 @@ describe('the events of a rollout', () => {
     bench.replace(1);
     const program = bench.start();
     await program.work();
-    bench.world.freeze(90_000);
-    await program.work();
+    await program.workAfter(90_000);
     expect(program.events.find(({ reason }) => reason === 'DemotionTakenBack')).to.include({
       type: 'Warning',
       action: 'TimedOut',
@@ -69,8 +68,7 @@ describe('the events of a rollout', () => {
     await program.work();
     bench.replace(2, { ready: false });
     await program.work();
-    bench.world.freeze(30_000);
-    await program.work();
+    await program.workAfter(30_000);
     expect(program.events.map(({ reason }) => reason)).to.deep.equal(['Evicted']);
     bench.world.freeze(30_000);
     for (let passes = 0; passes < 3; passes += 1) await program.work();
@@ -121,8 +119,7 @@ describe('the log of a rollout', () => {
     const [bench, program] = begin();
     bench.setting({ maxUnavailable: 'many' } as never);
     await program.work();
-    bench.world.freeze(60_000);
-    await program.work();
+    await program.workAfter(60_000);
     const warned = () =>
       program.log.lines.flatMap(({ level, fields }) => (level === 'warn' && 'stale' in fields ? [fields] : []));
     expect(warned()).to.deep.equal([{ cluster: 'default/test', rule: 'SettingsInvalid', stale: 3 }]);

@@ -104,11 +104,9 @@ describe('the status of a rollout', () => {
       happens();
       await program.work();
       // Passing rules are shown by now, limits of a minute are over; that of a switchover is not.
-      bench.world.freeze(61_000);
-      await program.work();
+      await program.workAfter(61_000);
       const said = JSON.stringify(bench.status);
-      bench.world.freeze(7_000);
-      await program.work();
+      await program.workAfter(7_000);
       expect(JSON.stringify(bench.status), `stage ${stage}`).to.equal(said);
     }
   });
@@ -190,8 +188,7 @@ describe('the status of a rollout', () => {
     const [bench, program] = primaryLeft();
     await program.work();
     expect(bench.steps).to.deep.equal(['demote 0']);
-    bench.world.freeze(90_000);
-    await program.work();
+    await program.workAfter(90_000);
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
     const tries = bench.status.rollout?.tries;
     expect(tries).to.have.all.keys('count', 'lastEndedAt');
@@ -199,14 +196,11 @@ describe('the status of a rollout', () => {
     expect(bench.status.rollout?.switchovers).to.equal(0);
     expect(bench.status.hold?.rule).to.equal('SwitchoverFailing');
     expect(condition(bench.status, 'Stalled'), 'it will be tried again').to.equal('False');
-    bench.world.freeze(280_000);
-    await program.work();
+    await program.workAfter(280_000);
     expect(bench.steps).to.have.length(2);
-    bench.world.freeze(20_000);
-    await program.work();
+    await program.workAfter(20_000);
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'demote 0']);
-    bench.world.freeze(90_000);
-    await program.work();
+    await program.workAfter(90_000);
     expect(bench.status.rollout?.tries?.count).to.equal(2);
     expect(await program.registry.getSingleMetricAsString('moco_rollout_switchovers_total')).to.contain(
       '{outcome="TakenBack"} 2',
@@ -227,14 +221,11 @@ describe('the status of a rollout', () => {
   it('keeps the attempts, and when the last one ended, over a restart of the program', async () => {
     const [bench, program] = primaryLeft();
     await program.work();
-    bench.world.freeze(90_000);
-    await program.work();
+    await program.workAfter(90_000);
     const next = bench.start();
-    bench.world.freeze(200_000);
-    await next.work();
+    await next.workAfter(200_000);
     expect(bench.status.hold?.rule).to.equal('SwitchoverFailing');
-    bench.world.freeze(100_000);
-    await next.work();
+    await next.workAfter(100_000);
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'demote 0']);
   });
 
@@ -245,8 +236,7 @@ describe('the status of a rollout', () => {
     const next = bench.start();
     await next.work();
     expect(bench.steps).to.deep.equal(['demote 0']);
-    bench.world.freeze(30_000);
-    await next.work();
+    await next.workAfter(30_000);
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
   });
 
@@ -303,8 +293,7 @@ describe('the status of a rollout', () => {
     expect(rollout?.verified).to.equal(true);
     bench.server.remove(statefulSets, 'moco-test');
     await program.work();
-    bench.world.freeze(10_000);
-    await program.work();
+    await program.workAfter(10_000);
     expect(bench.status.hold?.rule).to.equal('StatefulSetMissing');
     expect({ ...bench.status.rollout, heldFor: undefined }).to.deep.equal({ ...rollout, heldFor: undefined });
     bench.server.create(statefulSets, { ...statefulSet(), status: {} });
@@ -341,8 +330,7 @@ describe('the status of a rollout', () => {
     await program.work();
     expect(bench.status.hold?.rule).to.equal('RevisionFlapping');
     expect(bench.steps).to.deep.equal([]);
-    bench.world.freeze(600_000);
-    await program.work();
+    await program.workAfter(600_000);
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
@@ -414,8 +402,7 @@ describe('a transient hold', () => {
     await program.work();
     expect(JSON.stringify(bench.status)).to.not.contain('NotReconciled');
     expect(program.events.map(({ reason }) => reason)).to.not.include('NotReconciled');
-    bench.world.freeze(10_000);
-    await program.work();
+    await program.workAfter(10_000);
     expect(bench.status.hold?.rule).to.equal('NotReconciled');
     expect(bench.status.members?.[2]?.rule).to.equal('NotReconciled');
     const ofTheRollout = bench.status.conditions?.filter(({ type }) => type !== 'PolicyInForce');
