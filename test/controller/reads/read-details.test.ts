@@ -10,7 +10,7 @@ const failedCreate = (name: string, note: string, deprecatedLastTimestamp: strin
 });
 
 /** One member is missing, and has been for long enough that people should know. */
-async function missing(bench: Bench, program: ReturnType<Bench['start']>): Promise<void> {
+async function missing(program: ReturnType<Bench['start']>): Promise<void> {
   await program.work();
   await program.workAfter(10_000);
 }
@@ -22,7 +22,7 @@ describe('a pod that the StatefulSet controller cannot create', () => {
     bench.server.create(events, failedCreate('a', 'exceeded quota', '2026-07-01T11:00:00Z'));
     bench.server.create(events, failedCreate('b', 'denied by a policy', '2026-07-01T11:00:05Z'));
     const program = bench.start();
-    await missing(bench, program);
+    await missing(program);
     expect(bench.status.hold).to.deep.include({
       rule: 'MemberMissing',
       message: 'moco-test-2 does not exist: denied by a policy',
@@ -39,7 +39,7 @@ describe('a pod that the StatefulSet controller cannot create', () => {
     const bench = new Bench();
     bench.removePod(2);
     bench.server.refuse('GET', /events/, 403, 'Forbidden');
-    await missing(bench, bench.start());
+    await missing(bench.start());
     expect(bench.status.hold).to.deep.include({ rule: 'MemberMissing', message: 'moco-test-2 does not exist' });
   });
 
