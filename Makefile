@@ -153,7 +153,7 @@ simulate: node_modules ## Play rollouts of the whole controller in virtual time;
 chaos: node_modules control-plane ## Roll out on a real control plane while the controller is killed, frozen and cut off; SEED plays a plan again
 	@$(NODE) test/verification/chaos/main.ts
 
-reality: cluster-images go-tools ## Roll out real MySQL servers in a whole Kubernetes with MOCO, under load (two hours, as root)
+reality: cluster-images go-tools ## Roll out real MySQL servers in a whole Kubernetes with MOCO, under load (five hours, as root)
 	@$(NODE) test/reality/scenarios/main.ts
 	@$(NODE) hack/run-tests.ts test/soak/kustomize-on-real-nodes.test.ts
 
