@@ -92,7 +92,8 @@ export function phase({
   progressDeadlineExceeded,
 }: Pick<Decision, 'hold' | 'stale' | 'complete' | 'progressDeadlineExceeded'>): Phase {
   const ofRule = hold && rules[hold.rule].phase;
-  if (ofRule) return ofRule;
+  // A pause keeps nothing from a rollout that is complete.
+  if (ofRule && !(complete && ofRule === 'Paused')) return ofRule;
   if (complete) return 'UpToDate';
   if (progressDeadlineExceeded || (hold !== null && isBlocking(hold.rule))) return 'Blocked';
   if (stale === 0) return 'Settling';

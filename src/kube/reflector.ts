@@ -137,7 +137,7 @@ export class Reflector<R extends Stored> {
       );
       if (!this.#goesWithout(error)) {
         observer?.failed?.(error);
-        const fields = { path, error, waitMilliseconds };
+        const fields = { path, error, waitMilliseconds: Math.round(waitMilliseconds) };
         const why = unavailability(error);
         if (why === null || why !== this.#reported) log.warn(fields, 'could not list or watch, trying again');
         else log.debug(fields, 'could not list or watch for the same reason as before, trying again');

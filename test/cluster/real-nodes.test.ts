@@ -15,6 +15,7 @@ import { type Cluster, startCluster } from '../support/cluster/cluster.ts';
 import { installMoco } from '../support/cluster/moco.ts';
 import { ownImage } from '../support/cluster/own-image.ts';
 import { whatClusterLacks } from '../support/cluster/requirements.ts';
+import { quickMysqld, smallMySQLCluster } from '../support/cluster/small-mysql-cluster.ts';
 import { goTool } from '../support/go-tools/build.ts';
 import { commandsUnder } from './document-commands.ts';
 
@@ -28,29 +29,9 @@ const kinds =
 const members = ['moco-test-0', 'moco-test-1', 'moco-test-2'];
 const [mysqlImage] = imageNames.mysql;
 
-/** With a container of the user's own, and without time for MOCO's preStop. */
-const mysqlCluster = {
-  apiVersion: 'moco.cybozu.com/v1beta2',
-  kind: 'MySQLCluster',
-  metadata: { name: 'test', namespace: 'default' },
-  spec: {
-    replicas: 3,
-    podTemplate: {
-      spec: {
-        containers: [
-          { name: 'mysqld', image: mysqlImage, env: [{ name: 'LONGEST_SLEEP_SECONDS', value: '2' }] },
-          { name: 'beside', image: imageNames.slowLog[0] },
-        ],
-      },
-    },
-    volumeClaimTemplates: [
-      {
-        metadata: { name: 'mysql-data' },
-        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
-      },
-    ],
-  },
-};
+/** The second one is the user's own. */
+const containers = [quickMysqld(mysqlImage), { name: 'beside', image: imageNames.slowLog[0] }];
+const mysqlCluster = smallMySQLCluster(mysqlImage, { podTemplate: { spec: { containers } } });
 
 interface Pod {
   readonly metadata: {
@@ -216,10 +197,8 @@ describe('on real nodes', function () {
   }
 
   async function patchBeside(image: string): Promise<void> {
-    const containers = mysqlCluster.spec.podTemplate.spec.containers.map((one) =>
-      one.name === 'beside' ? { ...one, image } : one,
-    );
-    const patch = JSON.stringify({ spec: { podTemplate: { spec: { containers } } } });
+    const changed = containers.map((one) => (one.name === 'beside' ? { ...one, image } : one));
+    const patch = JSON.stringify({ spec: { podTemplate: { spec: { containers: changed } } } });
     await cluster.kubectl('patch', 'mysqlcluster', 'test', '--type=merge', `--patch=${patch}`);
   }
 

@@ -151,9 +151,9 @@ export class Bed {
     return this.cluster.importImage(archiveOf(this.#archives, name));
   }
 
-  /** From now on nodes pull from it. It has the images of containers beside mysqld, but for one that is missing. */
+  /** From now on nodes pull from it. It has the images that rollouts bring, but for one that is missing. */
   registry(): Promise<Registry> {
-    const names = [...imageNames.agent, ...imageNames.slowLog];
+    const names = [imageNames.mysql[1], ...imageNames.agent, ...imageNames.slowLog];
     this.#registry ??= Registry.start(
       this.cluster,
       new Map(names.map((name) => [name, archiveOf(this.#archives, name)])),

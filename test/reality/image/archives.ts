@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { access, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { access, copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type ImageConfig, writeImageArchive } from '../../support/cluster/image-archive.ts';
@@ -16,6 +16,7 @@ import { Unavailable } from './unavailable.ts';
 
 const cache = fileURLToPath(new URL('../../../.cache/', import.meta.url));
 const fingerprintCharacters = 12;
+const keptSets = 3;
 /** MOCO's images say this, and its pods run as nobody else. */
 const mocoUser = '10000:10000';
 const registry = 'ghcr.io/cybozu-go';
@@ -75,6 +76,7 @@ export async function imageArchives(): Promise<ReadonlyMap<string, string>> {
       try {
         await make(unfinished, sources).catch(asUnavailable);
         await rename(unfinished, directory);
+        await forgetOlder(dirname(directory));
       } finally {
         await rm(unfinished, { recursive: true, force: true });
       }
@@ -83,6 +85,16 @@ export async function imageArchives(): Promise<ReadonlyMap<string, string>> {
   }
   const names = Object.values(imageNames).flat();
   return new Map(names.map((name) => [name, archiveIn(directory, name)]));
+}
+
+/** Sets of 800 MB that were made of earlier sources, or of other versions of Kubernetes. */
+async function forgetOlder(folder: string): Promise<void> {
+  const names = (await readdir(folder)).filter((name) => /^[0-9a-f]+$/.test(name));
+  const sets = await Promise.all(
+    names.map(async (name) => ({ path: join(folder, name), madeAt: (await stat(join(folder, name))).mtimeMs })),
+  );
+  const newestFirst = sets.toSorted((one, other) => other.madeAt - one.madeAt);
+  for (const { path } of newestFirst.slice(keptSets)) await rm(path, { recursive: true, force: true });
 }
 
 function asUnavailable(error: unknown): never {

@@ -18,7 +18,7 @@ export interface WriteLoadOptions {
 export type WriterKind = 'kept' | 'fresh';
 
 /** Between two writes of a writer. */
-const paceMilliseconds = 15;
+const paceMilliseconds = 30;
 const retryMilliseconds = 20;
 
 /** The monotonic clock, as milliseconds since 1970. */

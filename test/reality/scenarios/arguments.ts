@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Parsed, parsed, wholeNumber } from '../../../hack/bench/program/run-program.ts';
 import { disturbed } from './disturbed.ts';
+import { fetchedImages } from './fetched-images.ts';
 import { imagesOnNodes } from './images-on-nodes.ts';
 import { inPlace } from './in-place.ts';
 import { mysqlFacts } from './mysql-facts.ts';
@@ -34,6 +35,7 @@ export const scenarios: readonly Scenario[] = [
   ...unchanged,
   ...inPlace,
   ...mysqlFacts,
+  ...fetchedImages,
   ...troubles,
   ...others,
 ];
@@ -84,7 +86,8 @@ function chosen(only: string | undefined): readonly Scenario[] {
 }
 
 function help(): string {
-  const list = scenarios.map(({ slug, title }) => `  ${slug.padEnd(20)}${title}`).join('\n');
+  const width = 2 + Math.max(...scenarios.map(({ slug }) => slug.length));
+  const list = scenarios.map(({ slug, title }) => `  ${slug.padEnd(width)}${title}`).join('\n');
   return `Usage: hack/node.sh test/reality/scenarios/main.ts [flags]
 
 Plays rollouts with moco-controller, moco-agent and mysqld themselves, under a write load, on a control plane of its own.

@@ -59,13 +59,19 @@ async function seemsThere(cluster: RealityCluster, sidecar: Sidecar): Promise<vo
   cluster.note(`removes ${sidecar.image} from every node`);
 }
 
-async function untilReported({ bed }: Pick<RealityCluster, 'bed'>, image: string): Promise<void> {
+/** Until every node reports the image, or none does. */
+export async function untilReported(
+  { bed }: Pick<RealityCluster, 'bed'>,
+  image: string,
+  reported = true,
+): Promise<void> {
   const overdueAt = performance.now() + reportedWithinMilliseconds;
   for (;;) {
     const path = 'jsonpath={range .items[*]}{.status.images[*].names}{"\\n"}{end}';
     const lines = (await bed.cluster.kubectl('get', 'nodes', `--output=${path}`)).trim().split('\n');
-    if (lines.every((line) => line.includes(`"${image}"`))) return;
-    if (performance.now() > overdueAt) throw new Error(`Expected every node to report ${image}, it does not`);
+    if (lines.every((line) => line.includes(`"${image}"`) === reported)) return;
+    const what = reported ? 'every node to report' : 'no node to report';
+    if (performance.now() > overdueAt) throw new Error(`Expected ${what} ${image}, got ${lines.join('; ')}`);
     await delay(pollMilliseconds);
   }
 }

@@ -2,6 +2,7 @@ import { hear } from '../../verification/witness/hear.ts';
 import type { ClusterLoad, LoadResult } from '../load/cluster-load.ts';
 import { now } from '../load/write-load.ts';
 import { limitOf } from '../sight/limit.ts';
+import { lasted } from '../sight/measure.ts';
 import { beginObservation, type Observation, observed, restarted } from '../sight/observation.ts';
 import type { Sight } from '../sight/sight.ts';
 import { alarmsOf } from './alarms.ts';
@@ -21,6 +22,8 @@ export interface Played {
   readonly seconds: number;
   /** Of its own restarts, its switchover and minReadySeconds; `null` where members do not go one after the other. */
   readonly limitSeconds: number | null;
+  /** Of each member that was away, in the order in which they went. */
+  readonly awaySeconds: readonly number[];
   readonly gaps: GapsByKind;
   readonly acknowledged: number;
   /** Acknowledged rows that a member does not have, of all members. */
@@ -90,6 +93,7 @@ interface Rollout {
   readonly fromMilliseconds: number;
   readonly milliseconds: number;
   readonly limitMilliseconds: number | null;
+  readonly awayMilliseconds: readonly number[];
   readonly unfinished: string | null;
 }
 
@@ -119,18 +123,19 @@ async function rollOut(cluster: RealityCluster, load: ClusterLoad, scenario: Sce
 function timesOf(
   { measure, wholeSince }: Observation,
   nowMilliseconds: number,
-): Pick<Rollout, 'milliseconds' | 'limitMilliseconds'> {
+): Pick<Rollout, 'milliseconds' | 'limitMilliseconds' | 'awayMilliseconds'> {
   const limit = limitOf(measure, minReadySeconds, null);
   return {
     milliseconds: (wholeSince ?? nowMilliseconds) - measure.beganMilliseconds,
     limitMilliseconds: Number.isFinite(limit) && limit > 0 ? limit : null,
+    awayMilliseconds: measure.absences.flatMap((absence) => lasted(absence) ?? []),
   };
 }
 
 async function judged(
   cluster: RealityCluster,
   { slug, title, way, members, expectations }: Scenario,
-  { fromMilliseconds, milliseconds, limitMilliseconds: restarts, unfinished }: Rollout,
+  { fromMilliseconds, milliseconds, limitMilliseconds: restarts, awayMilliseconds, unfinished }: Rollout,
   { gaps, members: rows, acknowledged, errors }: LoadResult,
 ): Promise<Played> {
   const { changes } = cluster;
@@ -148,6 +153,7 @@ async function judged(
     members,
     seconds: milliseconds / 1000,
     limitSeconds: limitMilliseconds === null ? null : limitMilliseconds / 1000,
+    awaySeconds: awayMilliseconds.map((one) => one / 1000),
     gaps,
     acknowledged,
     lost: rows.reduce((sum, { missing }) => sum + missing.length, 0),

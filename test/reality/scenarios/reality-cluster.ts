@@ -156,8 +156,10 @@ export class RealityCluster {
   async startLoad(writers: number): Promise<ClusterLoad> {
     const { namespace } = this;
     const { cluster } = this.bed;
-    const names = [`service/${statefulSetName(clusterName)}-primary`, `secret/${statefulSetName(clusterName)}`];
-    await cluster.kubectl('wait', '--namespace', namespace, '--for=create', '--timeout=120s', ...names);
+    // kubectl gives up at once where it waits for two objects that are both missing.
+    for (const name of [`service/${statefulSetName(clusterName)}-primary`, `secret/${statefulSetName(clusterName)}`]) {
+      await cluster.kubectl('wait', '--namespace', namespace, '--for=create', '--timeout=600s', name);
+    }
     return this.#surroundings.race(ClusterLoad.start(cluster, { namespace, name: clusterName, writers }));
   }
 

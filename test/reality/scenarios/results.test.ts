@@ -9,6 +9,7 @@ const played: Played = {
   members: 3,
   seconds: 108.6,
   limitSeconds: 104,
+  awaySeconds: [30.2, 31.8, 33],
   gaps: {
     kept: [{ fromMilliseconds: 0, milliseconds: 1870 }],
     fresh: [{ fromMilliseconds: 0, milliseconds: 2120 }],
@@ -32,13 +33,26 @@ describe('the tables of real rollouts', () => {
         '114 (109 – 120)',
         '1.10 (1.04 – 1.15)',
         '2 1 0; 2 0 1',
+        '30 32 33; 30 32 33',
         '1.9 s; 1.9 s',
         '2.1 s; 2.1 s',
         '40000',
         '0',
         '1 of 2',
       ],
-      ['killed', '109', '', '2 1 0', 'none', 'none', '20000', '2', '1 of 1'],
+      ['killed', '109', '', '2 1 0', '30 32 33', 'none', 'none', '20000', '2', '1 of 1'],
+    ]);
+  });
+
+  it('have how long writes waited in most of many runs', () => {
+    const gap = (milliseconds: number) => [{ fromMilliseconds: 0, milliseconds }];
+    const runs = Array.from({ length: 10 }, (_, index) => {
+      const milliseconds = 2000 + 100 * index;
+      return { ...played, gaps: { kept: gap(milliseconds), fresh: gap(milliseconds + 50) } };
+    });
+    expect(scenarioTable(runs).rows[0]?.slice(5, 7)).to.deep.equal([
+      'p50 2.4 s, p90 2.8 s, p100 2.9 s',
+      'p50 2.5 s, p90 2.9 s, p100 3.0 s',
     ]);
   });
 

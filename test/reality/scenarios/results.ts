@@ -1,9 +1,11 @@
-import { type Spread, spreadOf } from '../../../hack/bench/record/spread.ts';
+import { percentile, type Spread, spreadOf } from '../../../hack/bench/record/spread.ts';
 import type { Table } from '../../../hack/bench/record/table.ts';
 import type { WriterKind } from '../load/write-load.ts';
 import { inSeconds, judgedGaps } from './expectations.ts';
 import type { Played } from './play.ts';
 import { ways } from './way.ts';
+
+const many = 10;
 
 /** A row for each scenario, with all of its runs. */
 export function scenarioTable(all: readonly Played[]): Table {
@@ -15,6 +17,7 @@ export function scenarioTable(all: readonly Played[]): Table {
       'seconds',
       '÷ limit',
       'order',
+      'away, s',
       'write gaps, kept connections',
       'new connections',
       'rows written',
@@ -32,6 +35,7 @@ export function scenarioTable(all: readonly Played[]): Table {
         2,
       ),
       [...new Set(runs.map(({ order }) => order.join(' ')))].join('; '),
+      runs.map(({ awaySeconds }) => awaySeconds.map((one) => one.toFixed(0)).join(' ')).join('; '),
       gapsOf(runs, 'kept'),
       gapsOf(runs, 'fresh'),
       String(sumOf(runs, ({ acknowledged }) => acknowledged)),
@@ -119,8 +123,12 @@ function gapCells(runs: readonly Played[], kind: WriterKind): readonly string[] 
   return [counts.join(', '), inWords(longestGaps(runs, kind), 1)];
 }
 
-/** Of each run, separated by semicolons. */
+/** Of each run, separated by semicolons; of many, how long the longest of a run is. */
 function gapsOf(runs: readonly Played[], kind: WriterKind): string {
+  if (runs.length >= many) {
+    const longest = longestGaps(runs, kind);
+    return [0.5, 0.9, 1].map((part) => `p${part * 100} ${percentile(longest, part).toFixed(1)} s`).join(', ');
+  }
   return runs.map(({ gaps }) => inSeconds(gaps[kind]) || 'none').join('; ');
 }
 

@@ -220,11 +220,13 @@ export class Cluster {
 
   async #stop(): Promise<void> {
     await this.#volumes?.stop();
-    await Promise.all(this.#nodes.filter(({ isOn }) => isOn).map((node) => node.powerOff()));
+    const nodes = await Promise.allSettled(this.#nodes.filter(({ isOn }) => isOn).map((node) => node.powerOff()));
     await this.#servers?.close();
     await this.#forwards?.close();
     await this.#guard.close();
     await forget(this);
+    // Only now: whatever a node has left is gone with the rest.
+    for (const node of nodes) if (node.status === 'rejected') throw node.reason;
   }
 
   async #prepareAudit(): Promise<readonly string[]> {

@@ -9,7 +9,8 @@ import { until } from '../control-plane/until.ts';
 
 const run = promisify(execFile);
 const script = fileURLToPath(new URL('namespaces.sh', import.meta.url));
-const deadlineMilliseconds = 30_000;
+/** Generous: the kernel takes a while on a busy machine until many servers have ended. */
+const deadlineMilliseconds = 120_000;
 const outputBytes = 64 * 1024 * 1024;
 /** Whoever starts a process this way takes it along, however it ends itself. */
 const endsWithItsParent = ['setpriv', '--pdeathsig', 'KILL'] as const;

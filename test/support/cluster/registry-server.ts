@@ -29,7 +29,8 @@ export interface Pace {
   readonly bytesPerSecond: number | null;
 }
 
-const stepMilliseconds = 100;
+/** Another pace counts after that. */
+const longestStepMilliseconds = 100;
 let bytesPerSecond: number | null = null;
 
 process.on('message', (order: Serve | Pace) => {
@@ -72,10 +73,10 @@ async function send(
 function paced(): Transform {
   return new Transform({
     async transform(chunk: Buffer, _encoding, done) {
-      for (let left = chunk.length; left > 0; ) {
-        if (bytesPerSecond === null) break;
-        await delay(stepMilliseconds);
-        left -= (bytesPerSecond * stepMilliseconds) / 1000;
+      for (let left = chunk.length; left > 0 && bytesPerSecond !== null; ) {
+        const milliseconds = Math.min(longestStepMilliseconds, (left / bytesPerSecond) * 1000);
+        await delay(milliseconds);
+        left -= ((bytesPerSecond ?? 0) * milliseconds) / 1000;
       }
       done(null, chunk);
     },

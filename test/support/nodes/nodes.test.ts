@@ -390,6 +390,13 @@ describe('the nodes stand-in', () => {
       expect(stage.status.containerStatuses).to.deep.equal(containerStatuses);
     });
 
+    it('has pods that are ready until Kubernetes notices', () => {
+      const stage = new Stage({}, { silenceMilliseconds: 44_000 }).pass(minute);
+      stage.faults = { ...noPodFaults, nodeLost: true };
+      expect(stage.pass(43_000).condition('Ready')?.status).to.equal('True');
+      expect(stage.pass(2000).condition('Ready')?.status).to.equal('False');
+    });
+
     it('keeps a deleted pod until it returns', () => {
       const stage = new Stage().pass(minute);
       stage.faults = { ...noPodFaults, nodeLost: true };

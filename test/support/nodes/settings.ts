@@ -33,6 +33,11 @@ export interface NodesSettings {
   readonly longestBackOffMilliseconds: number;
   /** How long ErrImagePull and ImagePullBackOff last each. */
   readonly imagePullMilliseconds: number;
+  /**
+   * From a kubelet's last word to the node controller calling its node lost; until then its pods keep their status.
+   * Kubernetes: 50 s, 44 s to 47 s after the power was lost (seen).
+   */
+  readonly silenceMilliseconds: number;
   /** How long a pod of a lost node is tolerated before it is evicted from there. Kubernetes: 300 s. */
   readonly tolerationMilliseconds: number;
   /** From a refused final DELETE to the next one. Kubernetes' kubelet retries every 10 s. */
@@ -71,6 +76,7 @@ export const defaultSettings: NodesSettings = {
   backOffMilliseconds: 10_000,
   longestBackOffMilliseconds: 300_000,
   imagePullMilliseconds: 500,
+  silenceMilliseconds: 0,
   tolerationMilliseconds: 300_000,
   deleteRetryMilliseconds: 500,
   readinessPatienceMilliseconds: 0,

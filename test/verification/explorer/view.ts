@@ -337,11 +337,7 @@ function remembered(
       ...ordinalsOf(
         isNoted && families.has('new-pods') ? ~((around[c.WAITING] as number) | (around[c.RESTORING] as number)) : 0,
         replicas,
-      ).map((ordinal) => ({
-        ordinal,
-        uid: takenUid(ordinal),
-        restores: false,
-      })),
+      ).map((ordinal) => ({ ordinal, uid: takenUid(ordinal), restores: false })),
     ],
     updatedOutOfBand: [],
     createdWhileHeld: ordinalsOf(around[c.CREATED], replicas).map((ordinal) => ({

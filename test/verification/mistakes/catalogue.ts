@@ -125,6 +125,20 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     explorer: { finds: 'I2b', world: small(3) },
     simulation: ['members', 'nodes'],
   },
+  'takes replicas that lost their primary for broken': {
+    wrong:
+      'deletes a replica that has just ceased to be ready, before Kubernetes has noticed that the primary’s node is lost',
+    decide: (snapshot, policy) => {
+      const right = decide(snapshot, policy);
+      const { hold } = right;
+      const member = snapshot.members.find(
+        ({ ordinal }) => hold?.rule === 'AwaitingFailover' && ordinal === hold.replica,
+      );
+      if (member === undefined) return right;
+      return doing(right, { kind: 'delete', rule: 'MemberNotParticipating', targets: [target(member)] });
+    },
+    simulation: ['nodes'],
+  },
   'goes on with a revision that fails': {
     wrong: 'gives the next member a revision with which another one does not come up',
     decide: evictsInstead([...waits, 'UpdateRevisionFailing'], staleReplica),

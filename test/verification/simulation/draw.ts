@@ -61,6 +61,7 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
       crashAfterMilliseconds: span(chance, 0.2, 20),
       restartMilliseconds: span(chance, 0.2, 2),
       readinessPatienceMilliseconds: span(chance.fork('probes'), 0, 30),
+      silenceMilliseconds: span(chance.fork('silence'), 0, 50),
       ...inPlace?.nodes,
     },
     moco: {

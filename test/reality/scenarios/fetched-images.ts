@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RolloutSpec } from '../../../src/api/rollout.ts';
+import { mysqldContainer } from '../../../src/moco/names.ts';
+import { imageNames } from '../image/archives.ts';
+import { untilReported } from './images-on-nodes.ts';
+import type { RealityCluster } from './reality-cluster.ts';
+import { failing, type Scenario, usual } from './scenario.ts';
+import { onDelete, type Way } from './way.ts';
+
+// The image of mysqld has to be pulled by every node, with and without the setting `prepull`.
+
+const [, image] = imageNames.mysql;
+/** Of the server's layer of 66 MB, which is what a node that has the other image pulls: half a minute. */
+const bytesPerSecond = 2_200_000;
+const stuckSeconds = 60;
+const badMilliseconds = 20_000;
+const ownConfiguration = 'own';
+
+const prepulling = (settings: RolloutSpec): Way => ({
+  ...onDelete,
+  slug: 'prepull',
+  settings: { ...onDelete.settings, ...settings },
+});
+
+/** No node has the image, or says so, and the program may fetch it. */
+async function isMissing({ bed, namespace }: RealityCluster): Promise<void> {
+  await bed.configure({ prepull: { namespaces: [namespace] } });
+  await bed.registry();
+  for (const node of bed.cluster.nodes) await node.removeImage(image);
+  await untilReported({ bed }, image, false);
+}
+
+/** While the registry serves at this pace. */
+async function rollOutAt(cluster: RealityCluster, pace: number, until: () => Promise<void>): Promise<void> {
+  const registry = await cluster.bed.registry();
+  registry.pace(pace);
+  try {
+    await cluster.setImage(cluster.bed.images.second);
+    await until();
+  } finally {
+    registry.pace(null);
+  }
+}
+
+const toItsEnd = (cluster: RealityCluster) => (): Promise<void> =>
+  cluster.until('the rollout to end', (sight) => {
+    return sight.complete && sight.members.every(({ revision }) => revision === sight.updateRevision);
+  });
+
+/** Nobody is touched while it holds: the order of those that go says so. */
+async function untilHeld(cluster: RealityCluster, rule: string): Promise<void> {
+  await cluster.until(`the hold ${rule}`, ({ status }) => status?.hold?.rule === rule);
+  cluster.note(`the rollout is held by ${rule}`);
+  await delay(badMilliseconds);
+}
+
+const slow = (cluster: RealityCluster): Promise<void> => rollOutAt(cluster, bytesPerSecond, toItsEnd(cluster));
+
+export const fetchedImages: readonly Scenario[] = (
+  [
+    {
+      slug: 'slow-image',
+      title: 'nodes need half a minute to pull the image of mysqld',
+      way: onDelete,
+      change: slow,
+    },
+    {
+      slug: 'slow-image-prepull',
+      title: 'the same with `prepull: Nodes`',
+      way: prepulling({ prepull: 'Nodes' }),
+      change: slow,
+    },
+    {
+      slug: 'missing-image-prepull',
+      title: 'the image of mysqld is missing with `prepull: Nodes`, corrected',
+      way: prepulling({ prepull: 'Nodes' }),
+      expectations: failing,
+      change: async (cluster) => {
+        await cluster.setImage(cluster.bed.images.missing);
+        await untilHeld(cluster, 'ImageUnavailable');
+        await cluster.setImage(cluster.bed.images.second);
+      },
+    },
+    {
+      slug: 'refused-configuration-prepull',
+      title: 'mysqld does not know a variable, with `prepull: NodesAndConfiguration`, corrected',
+      way: prepulling({ prepull: 'NodesAndConfiguration' }),
+      expectations: failing,
+      change: async (cluster) => {
+        const { bed, namespace } = cluster;
+        const literal = '--from-literal=no_such_variable=1';
+        await bed.cluster.kubectl('create', 'configmap', ownConfiguration, '--namespace', namespace, literal);
+        const podTemplate = { spec: { containers: [{ name: mysqldContainer, image: bed.images.second }] } };
+        await cluster.patchSpec({ mysqlConfigMapName: ownConfiguration, podTemplate });
+        await untilHeld(cluster, 'ConfigurationRefused');
+        await cluster.patchSpec({ mysqlConfigMapName: null });
+      },
+    },
+    {
+      slug: 'stuck-image-prepull',
+      title: 'the registry stands still for longer than `prepullTimeoutSeconds`',
+      way: prepulling({ prepull: 'Nodes', prepullTimeoutSeconds: stuckSeconds }),
+      change: (cluster) =>
+        rollOutAt(cluster, 0, () =>
+          cluster.until('the limit to be over', ({ status }) =>
+            (status?.preflight?.nodes ?? []).some(({ result }) => result === 'TimedOut'),
+          ),
+        ),
+    },
+  ] satisfies readonly (Pick<Scenario, 'slug' | 'title' | 'way' | 'change'> & Partial<Scenario>)[]
+).map((one) => ({ ...usual, before: isMissing, isAlone: true, ...one }));
