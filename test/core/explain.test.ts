@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import type { Hold, HoldRule, Step, StepKind, Target } from '../../src/core/decision.ts';
-import { explainStep } from '../../src/core/explain-step.ts';
 import type { ContainerResources, InPlaceChange } from '../../src/core/in-place-changes.ts';
 import type { Evidence } from '../../src/core/member.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { type Phase, phase } from '../../src/core/reports.ts';
 import { explainHold } from '../../src/core/rules/catalogue.ts';
-import { type ComesBack, explainComesBack, explainEvidence } from '../../src/core/sentences.ts';
+import { type ComesBack, explainComesBack, explainEvidence, explainStep } from '../../src/core/sentences.ts';
 import type { StepRule } from '../../src/core/step.ts';
 import { appeared, type ClusterBuilder, cluster, fleetHolds } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { AgentDelayReader } from '../../../src/controller/reads/read-delays.ts';
-import type { PodGet } from '../../../src/kube/pod-http.ts';
+import type { PodGet } from '../../../src/kube/plain-http.ts';
 import { projectPod } from '../../../src/moco/projections.ts';
 import type { PodRecord } from '../../../src/moco/records.ts';
 import { Bench, begin, member, passes } from '../bench.ts';
