@@ -171,8 +171,6 @@ mutate: node_modules ## Try every small change of src/core and src/plan and see 
 
 soak: node_modules control-plane real-moco ## What takes longer than `make test` may: slow rollouts, more states, 100,000 histories (long)
 	@$(NODE) hack/run-tests.ts test/soak/*.test.ts
-	@CLUSTERS=40 $(NODE) hack/run-tests.ts test/cluster/stages.test.ts
-	@CLUSTERS=20 $(NODE) hack/run-tests.ts test/cluster/in-place-fleet.test.ts
 	@STATES=300000 $(NODE) hack/run-tests.ts test/verification/explorer/folding.test.ts
 	@$(NODE) test/verification/explorer/main.ts --replicas 3
 	@$(NODE) test/verification/explorer/main.ts --replicas 5 --coarse --good --faults 3

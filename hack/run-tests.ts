@@ -94,10 +94,7 @@ async function compareRights(folder: string): Promise<void> {
 
 function readArguments() {
   try {
-    return parseArgs({
-      options: { unit: { type: 'boolean' }, grep: { type: 'string' } },
-      allowPositionals: true,
-    });
+    return parseArgs({ options: { unit: { type: 'boolean' }, grep: { type: 'string' } }, allowPositionals: true });
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
     process.exit(2);

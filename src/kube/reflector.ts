@@ -28,7 +28,6 @@ const pageTimeoutMilliseconds = 60_000;
 
 const fromTheList = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } as const;
 
-/** Observes a reflector, for metrics. */
 export interface ReflectorObserver {
   listed?(objects: number, seconds: number): void;
   failed?(error: unknown): void;

@@ -1,4 +1,3 @@
-/** The fields of every cached record. */
 export interface Stored {
   readonly namespace: string;
   readonly name: string;

@@ -1,5 +1,5 @@
-import { median } from '../controller/facts/measured-members.ts';
-import type { SequenceRecord } from '../controller/facts/sequence-record.ts';
+import type { SequenceRecord } from '../api/rollout-sequence.ts';
+import { median } from '../controller/facts/maintenance-facts.ts';
 import type { FleetLimits } from '../controller/fleet/fleet-limits.ts';
 import type { HoldRule } from '../core/decision.ts';
 import { timeText } from '../core/sentences.ts';

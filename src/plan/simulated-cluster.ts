@@ -1,10 +1,9 @@
-import { budgetOf } from '../core/budget.ts';
 import { decide } from '../core/decide.ts';
 import type { Decision, Hold, Step } from '../core/decision.ts';
 import { type EffectKind, kindsOf } from '../core/effects.ts';
 import { caughtUp, recovered } from '../core/expected.ts';
 import { afterSeconds, secondsUntil } from '../core/maintenance.ts';
-import type { RolloutPolicy } from '../core/policy.ts';
+import { budgetOf, type RolloutPolicy } from '../core/policy.ts';
 import { assumedEnd, ruleGroups } from '../core/rules/catalogue.ts';
 import type { ClusterSnapshot, MaintenanceFacts } from '../core/snapshot.ts';
 import { afterStep } from './after-step.ts';

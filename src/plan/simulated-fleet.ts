@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { SequenceRecord } from '../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../api/rollout-status.ts';
 import { memberName, type ObservedFacts } from '../controller/facts/collect-facts.ts';
-import { maintenanceFacts } from '../controller/facts/maintenance-facts.ts';
-import { measuredMembers } from '../controller/facts/measured-members.ts';
-import type { SequenceRecord } from '../controller/facts/sequence-record.ts';
+import { maintenanceFacts, measuredMembers } from '../controller/facts/maintenance-facts.ts';
 import { Fleet, type FleetLimits } from '../controller/fleet/fleet-limits.ts';
 import { decide } from '../core/decide.ts';
 import type { Hold } from '../core/decision.ts';

@@ -107,16 +107,4 @@ describe('settings from the command line, on a real control plane', () => {
     expect([refused.status, refused.out]).to.deep.equal([1, '']);
     expect(refused.err).to.match(/moco-x-2 participates at revision \S+: its server may have upgraded its data/);
   });
-
-  scenario('approve lets the primary go, for the revision that is meant', {}, async (cluster) => {
-    await cluster.setting({ primaryUpdatePolicy: 'Manual' });
-    expect(await done(cluster, 'approve', 'x')).to.contain('nothing to approve');
-    await cluster.setImage('mysql:8.4.9');
-    await cluster.holds('AwaitingApproval');
-    const wrong = await run(cluster, 'approve', 'x', '--revision', 'another');
-    expect(wrong.status).to.equal(1);
-    expect(wrong.err).to.contain('not another');
-    await done(cluster, 'approve', 'x');
-    await cluster.completes();
-  });
 });

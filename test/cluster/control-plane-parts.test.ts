@@ -6,12 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { AuditLog } from '../support/control-plane/audit-log.ts';
-import { auditDefaults, auditPolicy } from '../support/control-plane/audit-policy.ts';
 import { controlPlaneBinaries } from '../support/control-plane/build.ts';
 import { withLock } from '../support/control-plane/build-lock.ts';
-import { BuildProgress } from '../support/control-plane/build-progress.ts';
 import { freePort, freePortFrom } from '../support/control-plane/free-port.ts';
-import { apiServerFlags, controllerManagerFlags, type ServerFiles } from '../support/control-plane/server-flags.ts';
 import { until } from '../support/control-plane/until.ts';
 
 const deadlineMilliseconds = 60_000;
@@ -191,81 +188,10 @@ printf '#!/bin/sh\\n' > "$previous"; chmod +x "$previous"`.replace('exit 0\nprin
     expect(waited).to.deep.equal([]);
     expect(await readdir(directory)).not.to.include('lock');
   });
-
-  it('prints which process holds the lock while it waits', async () => {
-    const lock = join(directory, 'lock');
-    const order: string[] = [];
-    let release = (): void => undefined;
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const first = withLock(
-      lock,
-      () => undefined,
-      async () => {
-        await held;
-        order.push('first');
-      },
-    );
-    const onWait = (pid: number): void => {
-      expect(pid).to.equal(process.pid);
-      release();
-    };
-    await until(
-      () =>
-        access(lock).then(
-          () => true,
-          () => undefined,
-        ),
-      deadlineMilliseconds,
-      () => 'no lock',
-    );
-    await withLock(lock, onWait, () => Promise.resolve(order.push('second')));
-    await first;
-    expect(order).to.deep.equal(['first', 'second']);
-  });
-
-  it('updates one line on a terminal and clears it at the end', () => {
-    const output = new Output(true);
-    const progress = new BuildProgress(output);
-    progress.begin('etcd');
-    progress.end();
-    progress.say('Done.');
-    const clear = '\r\u001B[2K';
-    expect(output.text).to.equal(`${clear}  etcd (0 s)${clear}${clear}Done.\n`);
-  });
 });
 
-describe('the flags of the control plane', () => {
-  const files: ServerFiles = {
-    etcdData: '/d/etcd',
-    etcdPort: 1,
-    apiServerPort: 2,
-    ca: '/d/ca.crt',
-    servingCertificate: '/d/s.crt',
-    servingKey: '/d/s.key',
-    serviceAccountKey: '/d/sa.key',
-    tokens: '/d/tokens',
-    controllerManagerKubeconfig: '/d/kcm',
-    audit: null,
-  };
-  const options = { featureGates: {}, runtimeConfig: {}, moreControllers: [], moreApiServerFlags: [] };
-
-  it('listen on loopback only', () => {
-    expect(apiServerFlags(files, options)).to.include.members(['--bind-address=127.0.0.1', '--secure-port=2']);
-  });
-
-  it('set feature gates for both servers and runtime configuration for one', () => {
-    const given = { ...options, featureGates: { A: true, B: false }, runtimeConfig: { 'api/all': true } };
-    expect(apiServerFlags(files, given)).to.include.members([
-      '--feature-gates=A=true,B=false',
-      '--runtime-config=api/all=true',
-    ]);
-    expect(controllerManagerFlags(files, given)).to.include('--feature-gates=A=true,B=false');
-    expect(apiServerFlags(files, options).join(' ')).not.to.match(/--feature-gates|--runtime-config|--audit/);
-  });
-
-  it('avoid a port that another program uses', async () => {
+describe('the ports of the control plane', () => {
+  it('are none that another program uses', async () => {
     const server = createServer();
     const port = await freePort();
     server.listen(port, '127.0.0.1');
@@ -274,16 +200,6 @@ describe('the flags of the control plane', () => {
     await new Promise((resolve) => server.close(resolve));
     expect(whileHeld).to.match(/^Expected a free port from \d+ up to below \d+, found none in \d+ tries$/);
     expect(await freePortFrom(port, port + 1)).to.equal(port);
-  });
-
-  it('record writes with their body, and reads without', () => {
-    const rules = auditPolicy(auditDefaults)['rules'] as { level: string; verbs?: string[]; resources?: unknown }[];
-    const general = rules.filter(({ verbs, resources }) => verbs !== undefined && resources === undefined);
-    expect(general.map(({ level, verbs }) => [level, verbs?.[0]])).to.deep.equal([
-      ['None', 'get'],
-      ['Request', 'create'],
-      ['Metadata', 'get'],
-    ]);
   });
 });
 

@@ -547,12 +547,7 @@ function rollout(name: string): object {
 }
 
 function sequence(spec: object): object {
-  return {
-    apiVersion: 'moco-rollout.io/v1alpha1',
-    kind: 'MySQLRolloutSequence',
-    metadata: { name: 'some' },
-    spec,
-  };
+  return { apiVersion: 'moco-rollout.io/v1alpha1', kind: 'MySQLRolloutSequence', metadata: { name: 'some' }, spec };
 }
 
 function check(more: object): object {
@@ -560,12 +555,7 @@ function check(more: object): object {
 }
 
 function policy(spec: object): object {
-  return {
-    apiVersion: 'moco-rollout.io/v1alpha1',
-    kind: 'MySQLRolloutPolicy',
-    metadata: { name: 'some' },
-    spec,
-  };
+  return { apiVersion: 'moco-rollout.io/v1alpha1', kind: 'MySQLRolloutPolicy', metadata: { name: 'some' }, spec };
 }
 
 /**

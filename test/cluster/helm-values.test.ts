@@ -14,10 +14,7 @@ const digest = `sha256:${'0123456789abcdef'.repeat(4)}`;
 
 /** An Application of Argo CD, or a HelmRelease or a Kustomization of Flux. */
 interface Example {
-  readonly spec: {
-    readonly source?: { readonly helm: { readonly valuesObject: object } };
-    readonly values?: object;
-  };
+  readonly spec: { readonly source?: { readonly helm: { readonly valuesObject: object } }; readonly values?: object };
 }
 
 interface Alert {

@@ -375,9 +375,7 @@ function comparable(object: Manifest): unknown {
     labels = {},
     annotations = {},
     ...metadata
-  } = object.metadata as Manifest['metadata'] & {
-    labels?: Record<string, string>;
-  };
+  } = object.metadata as Manifest['metadata'] & { labels?: Record<string, string> };
   const ownLabels = Object.entries(labels).filter(([label]) => !ofTheRelease.includes(label));
   const ownAnnotations = Object.entries(annotations).filter(([name]) => name !== 'helm.sh/resource-policy');
   return {

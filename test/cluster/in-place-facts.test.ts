@@ -65,9 +65,7 @@ describe('Kubernetes, of a pod under OnDelete', function () {
     await controlPlane().kubectl('create', 'namespace', namespace);
     await kubectl('create', '-f', file);
     await settled('{.status.currentReplicas}=1');
-    await patch('statefulset/facts', strategic, {
-      spec: { template: { spec: { containers: [container('2')] } } },
-    });
+    await patch('statefulset/facts', strategic, { spec: { template: { spec: { containers: [container('2')] } } } });
     await settled('{.status.observedGeneration}=2');
   });
 

@@ -13,9 +13,7 @@ const inPlace = (more: object = {}) => ({ inPlace: { mode: 'IfPossible' as const
 /** A new template: the user's labels of pods and the image of a container of theirs. */
 const template = (cluster: RolloutCluster, labels: object, image = 'example/sidecar:1'): Promise<void> =>
   cluster.patch({ spec: { podTemplate: { metadata: { labels }, spec: { containers: [mysqld, sidecar(image)] } } } });
-const withSidecar = {
-  spec: { podTemplate: { spec: { containers: [mysqld, sidecar('example/sidecar:1')] } } },
-};
+const withSidecar = { spec: { podTemplate: { spec: { containers: [mysqld, sidecar('example/sidecar:1')] } } } };
 
 /** The resources of mysqld: one CPU limit, and one request that never changes. */
 const withResources = (cpu: string, more: object = {}) => ({
@@ -112,78 +110,6 @@ describe('updates in place on a real control plane', () => {
     expect(ended).to.deep.include({ disruptions: 0, switchovers: 0, updatedInPlace: [0, 1, 2] });
   });
 
-  scenario(
-    'replace a member that its node can not resize, and resize the others',
-    withResources('1'),
-    async (cluster) => {
-      await cluster.setting(inPlace());
-      const [first, second, third] = cluster.now.pods.map(({ metadata }) => metadata.uid);
-      cluster.refuseResize(2, 'Infeasible');
-      await cluster.patch(withResources('2'));
-      await cluster.completes();
-      expect(await cluster.steps()).to.deep.equal([
-        'resize 2',
-        'resize 1',
-        'in place 1',
-        'evict 2',
-        'resize 0',
-        'in place 0',
-        'promoteRevision',
-      ]);
-      expect(uids(cluster)).to.include.members([first, second]).and.not.include(third);
-    },
-  );
-
-  scenario(
-    'replace a member whose resize was taken back, once they are turned off',
-    withResources('1'),
-    async (cluster) => {
-      await cluster.setting(inPlace());
-      const [first, second, third] = cluster.now.pods.map(({ metadata }) => metadata.uid);
-      cluster.refuseResize(2, 'Deferred');
-      await cluster.patch(withResources('2'));
-      await cluster.until('the resize is deferred', ({ rollout }) =>
-        rollout?.status?.hold?.message.includes('defers it'),
-      );
-      await cluster.setting({ inPlace: { mode: 'Never' } });
-      await cluster.patch(withResources('1'));
-      await cluster.completes();
-      expect(await cluster.steps()).to.deep.equal(['resize 2', 'evict 2']);
-      expect(uids(cluster)).to.include.members([first, second]).and.not.include(third);
-      const resources = { limits: { cpu: '1' }, requests: { cpu: '500m' } };
-      expect(actual(cluster, mysqldContainer)).to.deep.equal([resources, resources, resources]);
-    },
-  );
-
-  const variables = [
-    { name: 'DB_USER', value: 'reader' },
-    { name: 'DSN', value: '$(DB_USER)@primary' },
-  ];
-  const withVariables = (env: readonly object[]) => ({
-    spec: { podTemplate: { spec: { containers: [mysqld, { ...sidecar('example/sidecar:1'), env }] } } },
-  });
-  scenario(
-    'become evictions where variables change their places, and the history shows it',
-    withVariables(variables),
-    async (cluster) => {
-      await cluster.setting(inPlace());
-      await cluster.patch(withVariables(variables.toReversed()));
-      await cluster.completes();
-      expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
-      const ended = await cluster.until('the history has the rollout', ({ rollout }) =>
-        rollout?.status?.history?.findLast(({ switchovers }) => switchovers > 0),
-      );
-      expect(ended.changes).to.deep.equal([{ path: 'spec.containers[user-sidecar].env' }]);
-    },
-  );
-
-  scenario('become evictions where an annotation asks for new pods', withSidecar, async (cluster) => {
-    await cluster.setting(inPlace());
-    await cluster.patch({ spec: { podTemplate: { metadata: { annotations: { rollme: 'x7Qz2' } } } } });
-    await cluster.completes();
-    expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
-  });
-
   it('let the token of the controller resize pods, and not lower the memory limit of mysqld', async () => {
     const { controlPlane } = stage();
     const cluster = newCluster();
@@ -204,24 +130,6 @@ describe('updates in place on a real control plane', () => {
     const refused = await resize({ limits: { memory: '2047Mi' }, requests: { memory: '2047Mi' } }).catch(String);
     await controlPlane.kubectl('delete', 'clusterrole/reads-resizes', 'clusterrolebinding/reads-resizes');
     expect(refused).to.contain('moco-rollout lowers no memory limit of mysqld');
-  });
-
-  scenario('become evictions where the template differs by more', withSidecar, async (cluster) => {
-    await cluster.setting(inPlace({ containers: ['user-sidecar'] }));
-    await cluster.patch({
-      spec: {
-        podTemplate: { spec: { containers: [{ ...mysqld, image: 'mysql:8.4.9' }, sidecar('example/sidecar:2')] } },
-      },
-    });
-    await cluster.completes();
-    expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
-  });
-
-  scenario('become evictions where a node does not have the image', withSidecar, async (cluster) => {
-    await cluster.setting(inPlace({ containers: ['user-sidecar'] }));
-    await template(cluster, {}, 'example/sidecar:unknown');
-    await cluster.completes();
-    expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
   });
 
   // The node has lost it since it last reported its images.

@@ -98,11 +98,7 @@ function matrix({ open, leave }: Ground, way: AdmissionWay): void {
   });
 
   const rows: Record<string, Row> = {
-    "MOCO's re-apply": {
-      write: (name) => clusters.apply(name),
-      without: reset,
-      with: 'unchanged',
-    },
+    "MOCO's re-apply": { write: (name) => clusters.apply(name), without: reset, with: 'unchanged' },
     "MOCO's apply of a new template": {
       write: (name) => clusters.apply(name, newImage),
       without: reset,
@@ -119,10 +115,7 @@ function matrix({ open, leave }: Ground, way: AdmissionWay): void {
       with: { type: 'OnDelete' },
     },
     'an explicit partition': {
-      write: (name) =>
-        clusters.patch(name, {
-          spec: { updateStrategy: { rollingUpdate: { partition: 2 } } },
-        }),
+      write: (name) => clusters.patch(name, { spec: { updateStrategy: { rollingUpdate: { partition: 2 } } } }),
       without: panics,
       // The policy comes before MOCO's webhook and takes the partition away, our webhook comes after it.
       with: way === 'policy' ? { type: 'OnDelete' } : panics,
@@ -139,10 +132,7 @@ function matrix({ open, leave }: Ground, way: AdmissionWay): void {
     },
     'the label removed together with RollingUpdate': {
       write: (name) =>
-        clusters.patch(name, {
-          metadata: { labels: { [strategyLabel]: null } },
-          spec: { updateStrategy: rolling },
-        }),
+        clusters.patch(name, { metadata: { labels: { [strategyLabel]: null } }, spec: { updateStrategy: rolling } }),
       without: reset,
       with: reset,
     },
@@ -273,10 +263,7 @@ function matrix({ open, leave }: Ground, way: AdmissionWay): void {
       ],
       'the label removed together with OnDelete': [
         (name) =>
-          clusters.patch(name, {
-            metadata: { labels: { [newPodsLabel]: null } },
-            spec: { updateStrategy: onDelete },
-          }),
+          clusters.patch(name, { metadata: { labels: { [newPodsLabel]: null } }, spec: { updateStrategy: onDelete } }),
         { type: 'OnDelete' },
       ],
       'both labels removed together with RollingUpdate': [(name) => release(name), reset],

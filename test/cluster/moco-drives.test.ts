@@ -63,17 +63,6 @@ describe('MOCO’s own partition controller, with the gate off', () => {
     }
     expect(await managers(cluster, 'mysqlrollout')).to.include('moco-rollout of status');
   });
-
-  scenario('halts at a bad image, which is said, and goes on once it is corrected', {}, async (cluster) => {
-    await cluster.setImage('mysql:8.4.9-missing');
-    await cluster.holds('UpdateRevisionFailing');
-    await cluster.event('UpdateRevisionFailing');
-    expect(cluster.now.pods.filter(isReady)).to.have.length(2);
-    await cluster.setImage('mysql:8.4.9');
-    await cluster.completes();
-    expect(cluster.now.pods.map(imageOf)).to.deep.equal(Array(3).fill('mysql:8.4.9'));
-    expect(await cluster.steps()).to.deep.equal([]);
-  });
 });
 
 /** Who has written objects of a cluster, as `manager` or `manager of subresource`. */

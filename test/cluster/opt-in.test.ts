@@ -81,66 +81,6 @@ describe('clusters that are adopted one after the other', () => {
   });
 
   scenario(
-    'stay at OnDelete without disruptions while another policy freezes everything',
-    { replicas: 1 },
-    async (cluster) => {
-      const [production, freeze] = [`production-${cluster.namespace}`, `freeze-${cluster.namespace}`];
-      const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': cluster.namespace } };
-      await policy(production, { namespaceSelector, settings: { strategy: 'OnDelete' } });
-      await cluster.isTaken();
-      await policy(freeze, { namespaceSelector, priority: 1000, enforced: { paused: true } });
-      await cluster.holds('Paused');
-      await cluster.begin();
-      await cluster.setting({ paused: false });
-      await cluster.setImage('mysql:8.4.9');
-      await cluster.until('the pod is stale', ({ rollout }) => rollout?.status?.updatedReplicas === 0);
-      await cluster.setting({ paused: false, strategy: 'Partition' });
-      await cluster.until('the controller has seen the setting', ({ rollout }) => {
-        return rollout?.status?.observedGeneration === rollout?.metadata.generation;
-      });
-      await cluster.holds('Paused');
-      expect(await cluster.steps()).to.deep.equal([]);
-      // Under OnDelete, or with new pods at the current revision: nobody replaces a pod.
-      expect(cluster.now.statefulSet?.metadata.labels?.[strategyLabel]).to.equal('OnDelete');
-      expect(cluster.now.rollout?.status?.strategy).to.equal('OnDelete');
-      await policy(freeze, null);
-      await cluster.until('the release that the freeze has held', ({ statefulSet }) => {
-        return statefulSet?.metadata.labels?.[strategyLabel] === undefined;
-      });
-      await policy(production, null);
-    },
-  );
-
-  scenario(
-    'are not adopted while they are paused, and stay adopted if MOCO re-creates the StatefulSet',
-    { replicas: 1 },
-    async (cluster) => {
-      await cluster.setting({ strategy: 'OnDelete', paused: true });
-      await cluster.holds('Paused');
-      expect(await cluster.steps()).to.deep.equal([]);
-      await cluster.setting({ strategy: 'OnDelete', paused: null });
-      await cluster.isTaken();
-      await cluster.setting({ strategy: 'OnDelete', paused: true });
-      await cluster.holds('Paused');
-      const uid = cluster.now.statefulSet?.metadata.uid;
-      await cluster.kubectl('delete', 'statefulset', 'moco-x', '--cascade=orphan');
-      await cluster.until(
-        'MOCO makes another one',
-        ({ statefulSet }) => statefulSet && statefulSet.metadata.uid !== uid,
-      );
-      await cluster.until(
-        'it is adopted, too',
-        ({ statefulSet }) => statefulSet?.spec?.updateStrategy?.type === 'OnDelete',
-      );
-      await cluster.holds('Paused');
-      await cluster.setImage('mysql:8.4.9');
-      await cluster.until('the pod is stale', ({ rollout }) => rollout?.status?.updatedReplicas === 0);
-      await cluster.holds('Paused');
-      expect(await cluster.steps()).to.deep.equal([]);
-    },
-  );
-
-  scenario(
     'go on with whatever is stale where MOCO’s partitions were in the middle of a rollout',
     {},
     async (cluster) => {

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import { statefulSets } from '../../src/kube/resource.ts';
-import { forceRollingUpdateAnnotation } from '../../src/moco/names.ts';
 import type { Pod, StatefulSet } from '../support/moco/objects.ts';
 import { judged, ownScene, scenarioDeadlineMilliseconds, sharedFlags, useRollouts } from './rollout-fixture.ts';
 import { conditionOf } from './rollout-history.ts';
-import { imageOf, isReady } from './rollout-members.ts';
+import { imageOf } from './rollout-members.ts';
 
 const isWaiting = ({ status }: Pod): boolean =>
   status?.containerStatuses?.some(({ state }) => state?.waiting !== undefined) ?? false;
@@ -13,20 +12,7 @@ const gateOff = ['--feature-gates=UpdateStrategyOnDelete=false'];
 const byOwnPartitions = ownScene({ partitionDriver: 'own' }, gateOff, (cluster) => cluster.isByPartitions());
 
 describe('a rollout by this program’s partitions, without MOCO’s partition controller', () => {
-  const { scenario, stage, newCluster } = useRollouts(byOwnPartitions);
-
-  scenario('steps aside while the user forces a rolling update, and comes back', {}, async (cluster) => {
-    cluster.neverSchedule(1);
-    await cluster.setImage('mysql:8.4.9');
-    await cluster.pod(2, 'is new', (pod) => isReady(pod) && imageOf(pod) === 'mysql:8.4.9');
-    await cluster.annotate(forceRollingUpdateAnnotation, 'true');
-    await cluster.pod(1, 'was taken by Kubernetes itself', (pod) => imageOf(pod) === 'mysql:8.4.9');
-    await cluster.holds('ForcedRollingUpdate');
-    await cluster.annotate(forceRollingUpdateAnnotation, null);
-    cluster.heal(1);
-    await cluster.completes();
-    expect((await cluster.steps()).at(-1)).to.equal('setPartition 0');
-  });
+  const { stage, newCluster } = useRollouts(byOwnPartitions);
 
   it('updates members that have never started to a corrected image', async function firstStart() {
     this.timeout(scenarioDeadlineMilliseconds);

@@ -18,25 +18,6 @@ const token = { name: 'token', projected: { sources: [{ serviceAccountToken: { p
 const podTemplate = (image: string): object => ({
   spec: { containers: [{ name: mysqldContainer, image }, side], volumes: [token] },
 });
-/** The same for the API server, as it stores it. */
-const corrected = {
-  spec: {
-    containers: [
-      { name: mysqldContainer, image: 'mysql:8.4.9' },
-      {
-        name: 'side',
-        image: 'example/side:1',
-        env: [{ name: 'POD', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } }],
-      },
-    ],
-    volumes: [
-      {
-        name: 'token',
-        projected: { sources: [{ serviceAccountToken: { path: 'token', expirationSeconds: 3600 } }] },
-      },
-    ],
-  },
-};
 const altered = [
   'drops spec.podTemplate.spec.containers[side].stdin (leave it out)',
   'adds spec.podTemplate.spec.containers[side].env[POD].valueFrom.fieldRef.apiVersion (write it out)',
@@ -86,27 +67,6 @@ describe('a manifest for which moco-controller 0.36 writes the StatefulSet witho
     await cluster.setting({ strategy: 'OnDelete' });
     await cluster.isTaken();
     await isLeftAlone(cluster);
-  });
-
-  it('is left alone by partitions too once the fields are corrected, which changes no revision', async function correct() {
-    this.timeout(testDeadlineMilliseconds);
-    const cluster = newCluster();
-    cluster.patientFor(patienceMilliseconds);
-    await cluster.appear({ spec: { podTemplate: podTemplate('mysql:8.4.9') } });
-    await cluster.isTaken();
-    const revision = cluster.now.statefulSet?.status?.updateRevision;
-    await cluster.setting({ strategy: 'Partition' });
-    await cluster.holds('StatefulSetNotObserved');
-    await cluster.patch({ spec: { podTemplate: corrected } });
-    await cluster.until('nothing holds it', ({ rollout }) => rollout?.status?.hold === undefined);
-    await cluster.isByPartitions();
-    await cluster.until(
-      'MOCO has lowered the partition to the end',
-      ({ statefulSet }) => statefulSet?.spec.updateStrategy?.rollingUpdate?.partition === 0,
-    );
-    await isLeftAlone(cluster);
-    expect(cluster.now.statefulSet?.status?.updateRevision).to.equal(revision);
-    expect(await check(cluster)).to.match(/^ok: MOCO leaves the StatefulSets of 1 clusters alone/);
   });
 
   /** MOCO reconciles the cluster again, and the spec of the StatefulSet stays as it is. */

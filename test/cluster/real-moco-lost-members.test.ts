@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { sequenceKind } from '../../src/api/rollout-sequence.ts';
 import { newPodsLabel, revisionHashLabel } from '../../src/moco/names.ts';
 import type { Pod } from '../support/moco/objects.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
@@ -9,14 +8,12 @@ import { isReady, isUpdated } from './rollout-members.ts';
 
 const newImage = 'mysql:8.4.9';
 const badImage = 'mysql:8.4.9-missing';
-const labels = { waits: 'for-its-stage' };
 /** MOCO asks three times, 3 s apart, who does not answer. */
 const patienceMilliseconds = 240_000;
 
 // A drain and `kubectl delete pod` take members whose rollout is held. MOCO's own partition controller runs all the time.
 describe('members that somebody else takes, with moco-controller 0.36', () => {
   const rollouts = useRollouts(realMocoScene);
-  const { stage } = rollouts;
   const scenario: typeof rollouts.scenario = (sentence, options, play) =>
     rollouts.scenario(sentence, options, (cluster) => {
       cluster.patientFor(patienceMilliseconds);
@@ -58,18 +55,6 @@ describe('members that somebody else takes, with moco-controller 0.36', () => {
     await isAtOnDelete(cluster);
   });
 
-  scenario('keep it while they are pinned and others are updated', {}, async (cluster) => {
-    await cluster.setting({ pinnedMembers: [{ ordinal: 1, reason: 'a debugger is attached to it' }] });
-    await cluster.setImage(newImage);
-    await cluster.holds('PrimaryWaitsForPinned');
-    await isAtOnDelete(cluster);
-    await comesBackAsItWas(cluster, 1, evicted);
-    await isAtOnDelete(cluster);
-    await comesBackUpdated(cluster, 2);
-    await cluster.setting({ pinnedMembers: null });
-    await cluster.completes();
-  });
-
   scenario('get it back if they were created too soon and have not started', {}, async (cluster) => {
     await cluster.setting({ pinnedMembers: [{ ordinal: 1, reason: 'a debugger is attached to it' }] });
     await cluster.setImage(newImage);
@@ -87,50 +72,7 @@ describe('members that somebody else takes, with moco-controller 0.36', () => {
     await cluster.setting({ pinnedMembers: null });
     await cluster.completes();
   });
-
-  scenario('keep it below the partition', {}, async (cluster) => {
-    await cluster.setting({ partition: 2 });
-    await cluster.setImage(newImage);
-    await cluster.holds('PartitionReached');
-    await comesBackAsItWas(cluster, 1, deleted);
-    await isAtOnDelete(cluster);
-    expect(isUpdatedAll(cluster)).to.deep.equal([2]);
-    await cluster.setting({ partition: 0 });
-    await cluster.completes();
-  });
-
-  scenario('keep it while their cluster waits for its stage', { labels }, async (cluster) => {
-    const apiVersion = `${sequenceKind.group}/${sequenceKind.version}`;
-    const sequence = { apiVersion, kind: sequenceKind.kind, metadata: { name: 'waits' }, spec: waitsForAnHour };
-    await stage().client.create(sequenceKind, {}, sequence, { priority: 'disrupt' });
-    await cluster.setImage(newImage);
-    await cluster.holds('AwaitingSettle');
-    await restsAtCurrentRevision(cluster);
-    await comesBackAsItWas(cluster, 2, evicted);
-    await stage().client.remove(sequenceKind, { name: 'waits' }, {}, { priority: 'disrupt' });
-    await cluster.completes();
-  });
-
-  scenario('keep it outside of a window, when their node is lost', {}, async (cluster) => {
-    await cluster.setting({
-      maintenanceWindows: [{ schedule: '0 3 1 1 *', duration: '1h', timeZone: 'UTC' }],
-    });
-    await cluster.setImage(newImage);
-    await cluster.holds('OutsideMaintenanceWindow');
-    await restsAtCurrentRevision(cluster);
-    cluster.loseNode(2);
-    await cluster.pod(2, 'is unreachable', (pod) => !isReady(pod));
-    await comesBackAsItWas(cluster, 2, forceDeleted);
-    await cluster.setting({ maintenanceWindows: null });
-    await cluster.completes();
-  });
 });
-
-const waitsForAnHour = {
-  selector: { matchLabels: labels },
-  settleDuration: '1h',
-  stages: [{ name: 'all' }],
-};
 
 type Taken = (cluster: RolloutCluster, ordinal: number) => Promise<unknown>;
 const deleted: Taken = (cluster, ordinal) => cluster.kubectl('delete', 'pod', cluster.podName(ordinal), '--wait=false');
@@ -149,13 +91,6 @@ async function comesBackAsItWas(cluster: RolloutCluster, ordinal: number, take: 
   const pod = await cluster.pod(ordinal, 'is another pod and works', (one) => one.metadata.uid !== uid && isReady(one));
   expect(revisionOf(pod)).to.equal(revision);
   expect(others(cluster.now.pods)).to.have.members(others(before));
-}
-
-async function comesBackUpdated(cluster: RolloutCluster, ordinal: number): Promise<void> {
-  const { uid } = podOf(cluster, ordinal).metadata;
-  await deleted(cluster, ordinal);
-  const pod = await cluster.pod(ordinal, 'is another pod and works', (one) => one.metadata.uid !== uid && isReady(one));
-  expect(isUpdated(cluster, pod)).to.equal(true);
 }
 
 function podOf(cluster: RolloutCluster, ordinal: number): Pod {

@@ -1,16 +1,13 @@
 import { expect } from 'chai';
-import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
 import { mysqldContainer, preventDeleteAnnotation } from '../../src/moco/names.ts';
 import type { Pod } from '../support/moco/objects.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import { refuseEvictions } from './refused-evictions.ts';
-import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
 import { conditionOf } from './rollout-history.ts';
 import { isReady, isUpdated } from './rollout-members.ts';
 
 const newImage = 'mysql:8.4.9';
-const newerImage = 'mysql:8.4.10';
 const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 /** MOCO asks three times, 3 s apart, who does not answer. */
 const patienceMilliseconds = 240_000;
@@ -23,19 +20,6 @@ describe('rollouts with moco-controller 0.36', () => {
       cluster.patientFor(patienceMilliseconds);
       return play(cluster);
     });
-
-  scenario('begin the rollout of a new template at once when it comes during a demotion', {}, async (cluster) => {
-    cluster.moco({ switchover: 'failing' });
-    await cluster.setImage(newImage);
-    await cluster.holds('AwaitingSwitchover');
-    await cluster.setImage(newerImage);
-    await cluster.until('the demotion is taken back', ({ pods }) =>
-      pods.every(({ metadata }) => metadata.annotations?.['moco.cybozu.com/demote'] === undefined),
-    );
-    cluster.moco({ switchover: 'working' });
-    await cluster.completes();
-    expect(holdsOf(cluster)).to.not.include('SwitchoverFailing');
-  });
 
   scenario('replace an impaired primary first, whose Service is gone already', {}, async (cluster) => {
     cluster.breakContainer(0, 'slow-log', 'dead');
@@ -95,10 +79,3 @@ describe('rollouts with moco-controller 0.36', () => {
 });
 
 const isProtected = ({ metadata }: Pod): boolean => metadata.annotations?.[preventDeleteAnnotation] === 'true';
-
-/** Every rule that has held it, in order. */
-function holdsOf(cluster: RolloutCluster): readonly string[] {
-  return cluster
-    .versions(rolloutKind)
-    .flatMap(([, object]) => (object as unknown as MySQLRollout).status?.hold?.rule ?? []);
-}

@@ -2,24 +2,19 @@ import { type RolloutSpec, rolloutKind } from '../../src/api/rollout.ts';
 import type { ContentType } from '../../src/kube/api-client.ts';
 import { pods, type ResourceKind } from '../../src/kube/resource.ts';
 import {
-  annotationOn,
   clusterKind,
-  demoteAnnotation,
   mysqldContainer,
   revisionHashLabel,
   roleLabel,
-  rolePrimary,
-  roleReplica,
   rolloutCompleteCondition,
   strategyLabel,
 } from '../../src/moco/names.ts';
 import type { AuditEvent } from '../support/control-plane/control-plane.ts';
-import { beginBackup, completeJob, createBackupJob } from '../support/moco/backup-job.ts';
 import type { Faults } from '../support/moco/faults.ts';
 import { prefixedName } from '../support/moco/names.ts';
 import type { KubernetesObject, Pod } from '../support/moco/objects.ts';
 import { type SampleOptions, sampleCluster } from '../support/moco/sample.ts';
-import type { ContainerFault, ResizeFault } from '../support/nodes/faults.ts';
+import type { ContainerFault } from '../support/nodes/faults.ts';
 import type { Stage } from '../support/stage/stage.ts';
 import { hear } from '../verification/witness/hear.ts';
 import { conditionOf, type EventObject, type History, type Moment } from './rollout-history.ts';
@@ -37,7 +32,6 @@ export class RolloutCluster {
   readonly name = name;
   readonly #stage: Stage;
   readonly #history: History;
-  #endBackup: () => Promise<void> = async () => undefined;
   /** How much of the audit log was written before the part of the story that is told. */
   #from = 0;
   #fromRevision = 0;
@@ -90,11 +84,6 @@ export class RolloutCluster {
   /** Makes an object in the cluster's namespace, as a user does. */
   async make(kind: ResourceKind, body: object): Promise<KubernetesObject> {
     return this.#stage.client.create(kind, { namespace: this.namespace }, body, { priority: 'disrupt' });
-  }
-
-  /** An object that belongs to no namespace. */
-  async makeUnscoped(kind: ResourceKind, body: object): Promise<KubernetesObject> {
-    return this.#stage.client.create(kind, {}, body, { priority: 'disrupt' });
   }
 
   async remove(kind: ResourceKind, objectName: string): Promise<void> {
@@ -154,24 +143,6 @@ export class RolloutCluster {
     return `${prefixedName(this.name)}-${ordinal}`;
   }
 
-  /** Moves the primary as `kubectl moco switchover` does, and waits for the end of it. */
-  async switchOverTo(ordinal: number): Promise<void> {
-    const from = this.now.cluster?.status?.currentPrimaryIndex ?? 0;
-    this.moco({ nextPrimary: ordinal });
-    await this.annotatePod(from, demoteAnnotation, annotationOn);
-    await this.until(
-      `the primary moves to ${ordinal}`,
-      ({ cluster }) => cluster?.status?.currentPrimaryIndex === ordinal,
-    );
-    this.moco({ nextPrimary: null });
-    await this.until('MOCO has finished with the switchover', (moment) =>
-      moment.pods.every(
-        ({ metadata }) =>
-          metadata.labels?.[roleLabel] === (metadata.name === this.podName(ordinal) ? rolePrimary : roleReplica),
-      ),
-    );
-  }
-
   /** Faults of MOCO and MySQL. */
   moco(faults: Partial<Faults>): void {
     this.#stage.moco.setFaults(this.namespace, this.name, faults);
@@ -180,22 +151,6 @@ export class RolloutCluster {
   /** A fault of one container of the pod that has this ordinal now; it goes with the pod. */
   breakContainer(ordinal: number, container: string, fault: ContainerFault): void {
     this.#stage.nodes.containerFault(this.namespace, this.podName(ordinal), container, fault);
-  }
-
-  refuseResize(ordinal: number, fault: ResizeFault): void {
-    this.#stage.nodes.refuseResize(this.namespace, this.podName(ordinal), fault);
-  }
-
-  restartContainer(ordinal: number, container: string): void {
-    this.#stage.nodes.restartOnce(this.namespace, this.podName(ordinal), container);
-  }
-
-  loseNode(ordinal: number): void {
-    this.#stage.nodes.loseNode(this.namespace, this.podName(ordinal));
-  }
-
-  returnNode(ordinal: number): void {
-    this.#stage.nodes.returnNode(this.namespace, this.podName(ordinal));
   }
 
   /** No node takes the pod of this ordinal that comes next. */
@@ -308,13 +263,6 @@ export class RolloutCluster {
       .filter((text, index, all) => text !== 'promoteRevision' || all[index - 1] !== text);
   }
 
-  /** The same with writes whose connection broke: the API server records 504, and may have written. */
-  async stepsAndLostOnes(): Promise<readonly string[]> {
-    const lost = 504;
-    const steps = (await this.story()).filter(({ by, code }) => by === 'controller' && (code < 300 || code === lost));
-    return steps.map(({ text, code }) => (code === lost ? text.replace(`: ${lost}`, '') : text));
-  }
-
   /** How MOCO moved the primary since `begin`. */
   async moves(): Promise<readonly string[]> {
     return (await this.story()).filter(({ by }) => by === 'moco').map(({ text }) => text);
@@ -368,27 +316,6 @@ export class RolloutCluster {
   async #reported(): Promise<readonly AuditEvent[]> {
     const audit = await this.#stage.controlPlane.audit();
     return audit.slice(this.#from).filter(({ objectRef }) => objectRef?.namespace === this.namespace);
-  }
-
-  /** A scheduled backup begins, whereupon MOCO closes the budget. */
-  async startBackup(): Promise<void> {
-    this.#endBackup = await beginBackup(this.#stage.client, this.namespace, this.name);
-    await this.until('the budget is closed', ({ budgets }) => budgets.some(({ spec }) => spec.maxUnavailable === 0));
-  }
-
-  async endBackup(): Promise<void> {
-    await this.#endBackup();
-    await this.until('the budget is open', ({ budgets }) => budgets.every(({ spec }) => spec.maxUnavailable !== 0));
-  }
-
-  /** A person creates the Job of a backup, which MOCO does not know. */
-  async backUpByHand(jobName: string): Promise<void> {
-    await createBackupJob(this.#stage.client, this.namespace, this.name, jobName);
-  }
-
-  async completeBackup(jobName: string): Promise<void> {
-    const { client, world } = this.#stage;
-    await completeJob(client, this.namespace, jobName, new Date(world.wall()).toISOString());
   }
 
   /** Resolves once the history shows it, so that nothing is asked of the objects as they were before. */

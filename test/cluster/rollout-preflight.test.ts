@@ -61,15 +61,4 @@ describe('images that are fetched before anybody is taken', () => {
     expect(revision).to.equal(cluster.now.rollout?.status?.updateRevision);
     expect(nodes.map(({ result }) => result)).to.deep.equal(nodes.map(() => 'Fetched'));
   });
-
-  scenario('are not fetched where nobody has allowed it, and the rollout goes on', {}, async (cluster) => {
-    await cluster.setting({ prepull: 'Nodes' });
-    await cluster.setImage('mysql:8.4.9');
-    await cluster.completes();
-    const [node] = cluster.now.rollout?.status?.preflight?.nodes ?? [];
-    expect(node?.result).to.equal('Unknown');
-    expect(node?.message).to.contain(
-      'moco-rollout creates pods as dry runs only, and those of a preflight where it may',
-    );
-  });
 });

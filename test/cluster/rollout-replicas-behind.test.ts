@@ -41,14 +41,4 @@ describe('a rollout in which only the primary is left', () => {
     }
     expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
   });
-
-  scenario('goes on when the user overrides the wait', {}, async (cluster) => {
-    await cluster.setting({ replicaDelayGraceSeconds: forever });
-    await cluster.setImage('mysql:8.4.9');
-    await cluster.holds('ReplicasBehind');
-    const until = new Date(Date.now() + forever * 1000).toISOString();
-    await cluster.setting({ overrides: [{ rule: 'ReplicasBehind', until, reason: 'the agents are away' }] });
-    await cluster.completes();
-    expect(await cluster.steps()).to.include('demote 0');
-  });
 });

@@ -51,18 +51,6 @@ describe('a MySQLRollout that is deleted', () => {
     return oldStatus(cluster);
   }
 
-  scenario('in the middle of a rollout is made again, and the rollout goes on', {}, async (cluster) => {
-    cluster.neverSchedule(2);
-    await cluster.setImage('mysql:8.4.9');
-    await cluster.pod(2, 'is new and waits for a node', (pod) => imageOf(pod) === 'mysql:8.4.9');
-    const { uid } = cluster.now.rollout?.metadata ?? {};
-    await cluster.remove(rolloutKind, cluster.name);
-    await cluster.until('it is made again', ({ rollout }) => rollout !== null && rollout.metadata.uid !== uid);
-    cluster.heal(2);
-    await cluster.completes();
-    expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
-  });
-
   scenario('and restored with an old status while nothing rolls leads to no step', {}, async (cluster) => {
     const old = await rolledOnce(cluster);
     await cluster.begin();

@@ -40,9 +40,7 @@ class Gate {
   constructor(cert: Buffer, key: Buffer) {
     this.#server = createServer({ cert, key }, (request, response) => {
       void (async () => {
-        const { request: asked } = JSON.parse(await textOf(request)) as {
-          request: { uid: string; name: string };
-        };
+        const { request: asked } = JSON.parse(await textOf(request)) as { request: { uid: string; name: string } };
         if (this.#isFirst) {
           this.#isFirst = false;
           this.#held.resolve(asked.name);

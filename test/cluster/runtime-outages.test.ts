@@ -7,16 +7,13 @@ import { Reflector } from '../../src/kube/reflector.ts';
 import { path, type ResourceKind } from '../../src/kube/resource.ts';
 import { Store, type Stored } from '../../src/kube/store.ts';
 import { realWorld } from '../../src/kube/world.ts';
-import { demoteAnnotation } from '../../src/moco/names.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { CuttingProxy } from '../support/control-plane/cutting-proxy.ts';
 import { until } from '../support/control-plane/until.ts';
 import { ObjectClient } from '../support/object-client.ts';
 import { Stage } from '../support/stage/stage.ts';
-import { RolloutCluster } from './rollout-cluster.ts';
-import { judged, scenarioDeadlineMilliseconds, sharedFlags } from './rollout-fixture.ts';
-import { History } from './rollout-history.ts';
+import { scenarioDeadlineMilliseconds } from './rollout-fixture.ts';
 
 const startDeadlineMilliseconds = 30 * 60_000;
 const syncDeadlineMilliseconds = 180_000;
@@ -30,7 +27,6 @@ const configMaps: ResourceKind = {
   kind: 'ConfigMap',
   namespaced: true,
 };
-const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 
 interface ListedObject {
   readonly metadata: { readonly name: string; readonly uid: string; readonly resourceVersion: string };
@@ -109,9 +105,7 @@ describe('an unreliable API server', function () {
         { ...place, name },
         'application/merge-patch+json',
         { data: { value } },
-        {
-          priority: 'disrupt',
-        },
+        { priority: 'disrupt' },
       );
 
     /** The cache is what the API server has at this moment: every object, of that uid, in that version. */
@@ -173,89 +167,6 @@ describe('an unreliable API server', function () {
         'added old-31',
         'updated old-32',
       ]);
-    });
-  });
-
-  describe('does not prevent rollouts', () => {
-    let history: History;
-
-    before(async () => {
-      history = await History.start(stage.client, stage.world);
-      const kubeconfig = await controlPlane.kubeconfigFor({ namespace: 'moco-rollout-system', name: 'moco-rollout' });
-      await stage.startController([...sharedFlags, `--kubeconfig=${await proxy.kubeconfig(kubeconfig)}`]);
-    });
-
-    after(() => history?.stop());
-
-    /** A rollout, in the middle of which something happens, and what it came to. */
-    async function rolled(cluster: RolloutCluster, meanwhile: () => Promise<void>): Promise<void> {
-      await cluster.create({});
-      await cluster.isTaken();
-      await cluster.begin();
-      await cluster.setImage('mysql:8.4.9');
-      await meanwhile();
-      await cluster.completes();
-      // What was about to be done when the connection broke is made void first, and then done.
-      const steps = (await cluster.stepsAndLostOnes()).filter((step) => !step.startsWith('invalidate'));
-      expect(steps.filter((step, index) => step !== steps[index - 1])).to.deep.equal(wholeRollout);
-      expect(await cluster.moves()).to.deep.equal(['primary 0 -> 1']);
-    }
-
-    const leaves = (cluster: RolloutCluster, ordinal: number): Promise<unknown> =>
-      cluster.pod(ordinal, 'is terminating', ({ metadata }) => metadata.deletionTimestamp !== undefined);
-
-    it('if the controller’s connections are cut at every step, and interrupted for a while', async () => {
-      const cluster = new RolloutCluster(stage, history, 'cut');
-      const { accepted } = proxy;
-      await judged(cluster, () =>
-        rolled(cluster, async () => {
-          proxy.connections.cut();
-          await cluster.until('a step is written down', ({ rollout }) => rollout?.status?.intent !== undefined);
-          proxy.connections.cut();
-          await leaves(cluster, 2);
-          proxy.connections.sever();
-          await cluster.pod(2, 'is new', ({ metadata }) => metadata.deletionTimestamp === undefined);
-          proxy.connections.mend();
-          await leaves(cluster, 1);
-          proxy.connections.cut();
-          await cluster.pod(0, 'is to hand on its role', ({ metadata }) => {
-            return demoteAnnotation in (metadata.annotations ?? {});
-          });
-          proxy.connections.cut();
-        }),
-      );
-      expect(proxy.accepted - accepted, 'connections made anew').to.be.greaterThan(10);
-    });
-
-    it('if it crashes in the middle of a step, and etcd is compacted before it restarts', async () => {
-      const cluster = new RolloutCluster(stage, history, 'restarted');
-      try {
-        await rolled(cluster, async () => {
-          cluster.slowNodes({ stopMilliseconds: 2_000 });
-          await leaves(cluster, 2);
-          // Else the budget counts the new pod as the evicted one, which has its name, for two minutes.
-          await cluster.until('kube-controller-manager has counted the eviction', ({ budgets }) =>
-            budgets.every((budget) => !('disruptedPods' in ((budget as { status?: object }).status ?? {}))),
-          );
-          await controlPlane.killApiServer();
-          await controlPlane.compactEtcd();
-          await controlPlane.startApiServer();
-        });
-      } catch (error) {
-        throw new Error(`${String(error)}\n${await cluster.report()}`, { cause: error });
-      }
-      // Nobody's watch has seen what went on while it was away: its own record has to do.
-      const deeds = (await cluster.story()).filter(({ code }) => code < 300).map(({ text }) => text);
-      expect(deeds.filter((deed) => /^(evict|ready)/.test(deed))).to.deep.equal([
-        'evict 2',
-        'ready 2',
-        'evict 1',
-        'ready 1',
-        'evict 0',
-        'ready 0',
-      ]);
-      const logged = stage.controllers.map(({ log }) => log).join('\n');
-      expect(logged, 'a 410 to the controller').to.match(/"reason":"(Expired|Gone)"/);
     });
   });
 });

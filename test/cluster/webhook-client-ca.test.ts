@@ -61,10 +61,7 @@ describe('an API server with a client certificate for webhooks', function () {
   /** As the documentation of Kubernetes has it under "Authenticate API servers"; the name `*` is any webhook's. */
   async function admissionConfiguration(): Promise<string> {
     const kubeConfigFile = join(directory, 'webhooks.kubeconfig');
-    const user = {
-      'client-certificate-data': await base64('tls.crt'),
-      'client-key-data': await base64('tls.key'),
-    };
+    const user = { 'client-certificate-data': await base64('tls.crt'), 'client-key-data': await base64('tls.key') };
     await writeFile(kubeConfigFile, stringify({ apiVersion: 'v1', kind: 'Config', users: [{ name: '*', user }] }));
     const file = join(directory, 'admission.yaml');
     const configuration = {

@@ -56,18 +56,9 @@ const fieldConfig = <Custom extends z.ZodType>(custom: Custom) =>
     overrides: z.array(override),
   });
 
-const common = {
-  id: z.int().positive(),
-  title: z.string().min(1),
-  gridPos,
-};
+const common = { id: z.int().positive(), title: z.string().min(1), gridPos };
 
-const withQueries = {
-  ...common,
-  description: z.string().regex(/\.$/),
-  datasource,
-  targets: z.array(target).min(1),
-};
+const withQueries = { ...common, description: z.string().regex(/\.$/), datasource, targets: z.array(target).min(1) };
 
 const row = z.strictObject({
   ...common,

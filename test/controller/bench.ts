@@ -1,9 +1,8 @@
 import { Registry } from 'prom-client';
-import { type MySQLRollout, type RolloutSpec, rolloutKind } from '../../src/api/rollout.ts';
+import { type MySQLRollout, type RolloutSpec, rolloutKind, wholeRecord } from '../../src/api/rollout.ts';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
 import { Cache } from '../../src/controller/cache/cache.ts';
 import { Checks } from '../../src/controller/cache/check-answers.ts';
-import { wholeRecord } from '../../src/controller/facts/rollout-record.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../src/controller/fleet/follow-fleet.ts';
 import { RecentNodes } from '../../src/controller/reads/read-node.ts';
@@ -149,6 +148,12 @@ export class Process {
     return this.reconciler.reconcile(key, new AbortController().signal);
   }
 
+  /** The watches bring everything, and one pass goes over it. */
+  turn(): Promise<RunResult> {
+    this.sync();
+    return this.pass();
+  }
+
   /** Brings everything and passes, again and again as it is asked for, until nothing is written any more. */
   async work(): Promise<void> {
     const mostPasses = 50;
@@ -162,11 +167,15 @@ export class Process {
     }
   }
 
+  async workAfter(milliseconds: number): Promise<void> {
+    this.#bench.world.freeze(milliseconds);
+    await this.work();
+  }
+
   /** Works until everything is told, what comes late included. */
   async reportAll(): Promise<void> {
     await this.work();
-    this.#bench.world.freeze(10_000);
-    await this.work();
+    await this.workAfter(10_000);
   }
 }
 
@@ -257,6 +266,12 @@ export class Bench {
   changeStatefulSet(patch: Patch): void {
     this.server.change(statefulSets, 'moco-test', patch);
   }
+}
+
+/** A cluster of three stale members, and the program at it. */
+export function begin(...given: Parameters<Bench['start']>): readonly [Bench, Process] {
+  const bench = new Bench();
+  return [bench, bench.start(...given)];
 }
 
 interface UpdateStrategy {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { projectSequence } from '../../src/controller/facts/sequence-record.ts';
+import { projectSequence } from '../../src/api/rollout-sequence.ts';
 import type { CheckReading } from '../../src/core/on-demand-facts.ts';
 import { Bench, type Process } from './bench.ts';
 
@@ -20,8 +20,7 @@ function withChecks(): Bench {
 /** Passes as often as that, so many seconds apart. */
 async function passes(bench: Bench, program: Process, times: number, apart = 1): Promise<void> {
   for (let time = 0; time < times; time += 1) {
-    program.sync();
-    await program.pass();
+    await program.turn();
     bench.world.freeze(apart * 1000);
   }
 }
@@ -84,8 +83,7 @@ describe('the controller with checks', () => {
   it('takes no member for an answer to another query', async () => {
     const bench = withChecks();
     const program = bench.start();
-    program.sync();
-    await program.pass();
+    await program.turn();
     bench.prometheus.says('errant', failing);
     bench.setting({ checks: [{ name: 'errant', query: 'another' }] });
     await passes(bench, program, 3);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { clusterKind } from '../../src/moco/names.ts';
-import { Bench, type Process } from './bench.ts';
+import { Bench, begin, type Process } from './bench.ts';
 import { revisionAfter } from './moco-objects.ts';
 import { heldBack } from './object-server.ts';
 
@@ -25,8 +25,7 @@ describe('the metrics of a cluster', () => {
   });
 
   it('are removed when the MySQLCluster is deleted', async () => {
-    const bench = new Bench();
-    const program = bench.start({ mode: 'Partition' });
+    const [bench, program] = begin({ mode: 'Partition' });
     bench.changeStatefulSet({
       metadata: { labels: { 'moco-rollout.io/strategy': null } },
       spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
@@ -35,8 +34,7 @@ describe('the metrics of a cluster', () => {
     await program.work();
     expect(await series(program)).to.not.deep.equal([]);
     bench.server.remove(clusterKind, 'test');
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(await series(program)).to.deep.equal([]);
   });
 
@@ -54,8 +52,7 @@ describe('the metrics of a cluster', () => {
     bench.changeCluster({ metadata: { generation: 2 } });
     bench.setting({ paused: false });
     const since = seconds(bench.now);
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect((await series(program)).filter((line) => line.includes('hold_since'))).to.deep.equal([
       `moco_rollout_hold_since_timestamp_seconds{${labels},rule="NotReconciled"} ${since}`,
     ]);
@@ -80,8 +77,7 @@ describe('the metrics of a cluster', () => {
       `moco_cluster_last_partition_updated{${labels}} ${lowered}`,
     ]);
     bench.replace(2, { revision: revisionAfter });
-    program.sync();
-    await program.pass();
+    await program.turn();
     await program.work();
     expect(await ofMoco()).to.include(`moco_cluster_updated_replicas{${labels}} 1`);
     const onDelete = bench.start();

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { nodes, persistentVolumeClaims, persistentVolumes, pods } from '../../src/kube/resource.ts';
 import { answer, status } from '../kube/fake-world.ts';
-import { Bench, member } from './bench.ts';
+import { Bench, begin, member } from './bench.ts';
 import { claimOf, revisionAfter } from './moco-objects.ts';
 import type { Raw } from './object-server.ts';
 
@@ -26,8 +26,7 @@ describe('a member whose claim is being deleted', () => {
   });
 
   it('is not evicted if that begins right before the eviction', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     program.sync();
     // The second read is that of the confirmation.
     bench.server.script('GET', claimPath(2), (_, carryOut) => {
@@ -81,8 +80,7 @@ describe('a member whose claim is being deleted', () => {
     const before = readsOf(bench, claimOf(2));
     for (let minute = 0; minute < 3; minute += 1) {
       bench.world.freeze(60_000);
-      program.sync();
-      await program.pass();
+      await program.turn();
       await program.pass();
     }
     expect(readsOf(bench, claimOf(2))).to.equal(before + 3);
@@ -115,8 +113,7 @@ describe('whether members can come back', () => {
   });
 
   it('is read of the pod that is there', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     program.sync();
     bench.server.remove(pods, member(2));
     await program.pass();
@@ -160,8 +157,7 @@ describe('a member on a node that takes no pods', () => {
         'another pod of moco-test-2 would stay Pending: its node n-2 is cordoned, and the volume pvc-2 allows no other node that takes pods',
     });
     bench.server.change(nodes, 'n-2', { spec: { unschedulable: null } }, '');
-    bench.world.freeze(60_000);
-    await program.work();
+    await program.workAfter(60_000);
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
@@ -244,8 +240,7 @@ describe('a member whose next pod would not be admitted', () => {
     });
     const program = bench.start();
     await program.work();
-    bench.world.freeze(60_000);
-    await program.work();
+    await program.workAfter(60_000);
     expect(asked.map(({ metadata }) => [metadata.name, metadata.labels?.['controller-revision-hash']])).to.deep.equal([
       ['moco-test-2', 'moco-test-7966559688'],
       ['moco-test-2', 'moco-test-7966559688'],
@@ -283,8 +278,7 @@ describe('a member whose next pod would not be admitted', () => {
     refuses(bench, 403, 'Forbidden', message);
     const program = bench.start();
     for (let second = 0; second < 15; second += 1) {
-      program.sync();
-      await program.pass().catch(() => undefined);
+      await program.turn().catch(() => undefined);
       bench.world.freeze(1000);
     }
     expect(bench.steps).to.deep.equal([]);

@@ -131,8 +131,7 @@ describe('an update in place', () => {
     bench.server.refuse('GET', /controllerrevisions/, 400, 'BadRequest');
     const program = bench.start();
     bench.setting(ifPossible);
-    program.sync();
-    await program.pass().then(
+    await program.turn().then(
       () => expect.fail('expected the pass to fail'),
       () => undefined,
     );
@@ -480,8 +479,7 @@ describe('resources', () => {
     expect(bench.status.hold?.message).to.equal(
       'the kubelet has not resized mysqld, agent of moco-test-2 yet, and defers it: no room at the moment',
     );
-    bench.world.freeze(300_000);
-    await program.work();
+    await program.workAfter(300_000);
     expect(bench.steps.slice(0, 2)).to.deep.equal(['resize 2', 'resize 1']);
     bench.resized(1);
     await program.work();
@@ -516,8 +514,7 @@ describe('resources', () => {
     bench.resized(2);
     const program = bench.start({ minReadySeconds: 5 });
     const later = async (): Promise<readonly string[]> => {
-      bench.world.freeze(60_000);
-      await program.work();
+      await program.workAfter(60_000);
       await program.work();
       return bench.steps.slice(2);
     };
@@ -536,8 +533,7 @@ describe('resources', () => {
     bench.resized(2);
     const program = bench.start({ minReadySeconds: 60 });
     for (let minutes = 0; minutes < 3; minutes += 1) {
-      bench.world.freeze(61_000);
-      await program.work();
+      await program.workAfter(61_000);
     }
     expect(bench.steps).to.deep.equal(['resize 2', 'in place 2', 'resize 1']);
     bench.resized(1);
@@ -546,8 +542,7 @@ describe('resources', () => {
     await program.work();
     expect(bench.steps.slice(3), 'at once').to.deep.equal([]);
     expect(bench.status.hold?.rule).to.equal('AwaitingResize');
-    bench.world.freeze(61_000);
-    await program.work();
+    await program.workAfter(61_000);
     expect(bench.steps.slice(3), 'after a minute').to.deep.equal(['resize 2']);
   });
 
@@ -565,8 +560,7 @@ describe('resources', () => {
       await program.reportAll();
       expect(bench.steps, mode).to.deep.equal(['resize 2', 'resize 2']);
       expect(bench.status.hold?.rule, mode).to.equal('AwaitingResize');
-      bench.world.freeze(300_000);
-      await program.work();
+      await program.workAfter(300_000);
       expect(bench.steps, mode).to.deep.equal(['resize 2', 'resize 2', 'evict 2']);
     }
   });

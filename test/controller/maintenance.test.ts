@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
 import { dailyWindow } from '../support/daily-window.ts';
-import { Bench, member, type Process } from './bench.ts';
+import { Bench, begin, member, type Process } from './bench.ts';
 
 const hour = 3_600_000;
 
@@ -20,8 +20,7 @@ async function metrics({ registry }: Process): Promise<string> {
 
 describe('a cluster with maintenance windows', () => {
   it('waits for the window, says when it opens, and goes on by itself at that time', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.setting({ maintenanceWindows: [windowAt(bench, 2 * hour)] });
     await program.reportAll();
     const { hold, conditions } = read(bench)?.status ?? {};
@@ -34,8 +33,7 @@ describe('a cluster with maintenance windows', () => {
     expect(await metrics(program)).to.contain(`${series} ${opensAt / 1000}`);
     expect(program.events.map(({ reason, note }) => [reason, note])).to.deep.include([hold?.rule, hold?.message]);
     while (bench.world.wall() < opensAt) {
-      program.sync();
-      const { requeueAfterMilliseconds = Number.NaN } = await program.pass();
+      const { requeueAfterMilliseconds = Number.NaN } = await program.turn();
       expect(evicted(bench)).to.deep.equal([]);
       expect(bench.world.wall() + requeueAfterMilliseconds).to.be.at.most(opensAt + 1);
       bench.world.freeze(requeueAfterMilliseconds);
@@ -46,12 +44,8 @@ describe('a cluster with maintenance windows', () => {
   });
 
   it('rests between two members when the window ends, and looks after the one that it took', async () => {
-    const bench = new Bench();
-    const program = bench.start();
-    bench.setting({
-      maintenanceWindows: [windowAt(bench, -hour / 2)],
-      expectedMemberSeconds: 60,
-    });
+    const [bench, program] = begin();
+    bench.setting({ maintenanceWindows: [windowAt(bench, -hour / 2)], expectedMemberSeconds: 60 });
     await program.work();
     expect(evicted(bench)).to.deep.equal([member(2)]);
     bench.replace(2, { ready: false });
@@ -65,8 +59,7 @@ describe('a cluster with maintenance windows', () => {
   });
 
   it('is not adopted any later for it', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.changeStatefulSet({
       metadata: { labels: { 'moco-rollout.io/strategy': null } },
       spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
@@ -89,8 +82,7 @@ describe('a cluster with maintenance windows', () => {
   });
 
   it('waits with SettingsInvalid for a time zone that does not exist', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.setting({ maintenanceWindows: [{ schedule: '0 1 * * *', duration: '24h', timeZone: 'Mars/Olympus' }] });
     await program.work();
     expect(read(bench)?.status?.hold?.rule).to.equal('SettingsInvalid');

@@ -98,11 +98,7 @@ export function pod(
       name: `moco-test-${ordinal}`,
       creationTimestamp: at,
       managedFields: [revisionOwner('kube-controller-manager', at)],
-      labels: {
-        ...metadata.labels,
-        [revisionHashLabel]: revision,
-        ...(role !== null && { [roleLabel]: role }),
-      },
+      labels: { ...metadata.labels, [revisionHashLabel]: revision, ...(role !== null && { [roleLabel]: role }) },
     },
     spec: {
       ...recorded.pod.spec,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { policyKind, projectPolicy } from '../../src/api/rollout-policy.ts';
-import { Bench, type Process } from './bench.ts';
+import { Bench, begin, type Process } from './bench.ts';
 import type { Raw } from './object-server.ts';
 
 /** A policy, for every cluster unless its selector says otherwise, in the API server and in the cache. */
@@ -14,8 +14,7 @@ const forbidden = { why: 'Forbidden', message: 'the ServiceAccount cannot list t
 
 describe('a MySQLRolloutPolicy', () => {
   it('is read live before a disruption: a pause takes effect at once', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     withPolicy(bench, program, { settings: { paused: false } });
     bench.server.change(policyKind, 'all', { spec: { settings: { paused: true } } });
     await program.work();
@@ -23,8 +22,7 @@ describe('a MySQLRolloutPolicy', () => {
   });
 
   it('does not count if it was deleted before the live read', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     withPolicy(bench, program, { settings: { paused: false } });
     bench.server.remove(policyKind, 'all');
     await program.work();
@@ -32,13 +30,11 @@ describe('a MySQLRolloutPolicy', () => {
   });
 
   it('that applies only since the live read is read by the next pass', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     withPolicy(bench, program, { priority: 2, settings: { maxUnavailable: 1 } });
     withPolicy(bench, program, { settings: { maxUnavailable: 1 } }, 'next');
     bench.server.remove(policyKind, 'all');
-    program.sync();
-    expect(await program.pass())
+    expect(await program.turn())
       .to.have.property('requeueAfterMilliseconds')
       .that.is.at.most(1000);
     expect(bench.steps).to.deep.equal([]);
@@ -49,16 +45,14 @@ describe('a MySQLRolloutPolicy', () => {
 
   it('costs a confirmation one request if it decides a setting, and none otherwise', async () => {
     const reads = async (policies: number): Promise<number> => {
-      const bench = new Bench();
-      const program = bench.start();
+      const [bench, program] = begin();
       withPolicy(bench, program, { settings: { maxUnavailable: 1, partition: 0 }, enforced: { paused: false } });
       for (let number = 1; number < policies; number += 1) {
         const selector = number % 2 === 0 ? { matchLabels: { team: String(number) } } : {};
         const settings = { maxUnavailable: 2, partition: 1 };
         withPolicy(bench, program, { priority: -number, selector, settings }, `other-${number}`);
       }
-      program.sync();
-      await program.pass();
+      await program.turn();
       expect(bench.steps).to.deep.equal(['evict 2']);
       return bench.server.reads.length;
     };
@@ -72,10 +66,7 @@ describe('a MySQLRolloutPolicy', () => {
     const first = bench.start();
     withPolicy(bench, first, { settings: { paused: true } });
     await first.work();
-    expect(bench.status.settings?.paused).to.deep.equal({
-      value: true,
-      source: 'MySQLRolloutPolicy/all',
-    });
+    expect(bench.status.settings?.paused).to.deep.equal({ value: true, source: 'MySQLRolloutPolicy/all' });
     const second = bench.start();
     second.cache.setUnavailable(policyKind.kind, { ...forbidden, isIntended: true });
     await second.work();
@@ -85,8 +76,7 @@ describe('a MySQLRolloutPolicy', () => {
   });
 
   it('holds every rollout while policies cannot be read, since any of them may pause it', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     program.cache.setUnavailable(policyKind.kind, forbidden);
     await program.work();
     await program.reportAll();
@@ -104,8 +94,7 @@ describe('a MySQLRolloutPolicy', () => {
   } as const;
   for (const [reason, unavailable] of Object.entries(without)) {
     it(`works without policies if ${reason}`, async () => {
-      const bench = new Bench();
-      const program = bench.start();
+      const [bench, program] = begin();
       program.cache.setUnavailable(policyKind.kind, unavailable);
       await program.work();
       expect(bench.steps).to.deep.equal(['evict 2']);
@@ -117,8 +106,7 @@ describe('a freeze', () => {
   const freeze = { priority: 1000, enforced: { paused: true } };
 
   it('leaves every cluster at the strategy that a policy sets, and disrupts nothing', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     withPolicy(bench, program, { priority: -1, settings: { strategy: 'Partition' } }, 'instead-of-the-flag');
     withPolicy(bench, program, { settings: { strategy: 'OnDelete' } }, 'production');
     withPolicy(bench, program, freeze, 'freeze');
@@ -132,8 +120,7 @@ describe('a freeze', () => {
   });
 
   it('holds the release that another strategy asks for until it ends', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     withPolicy(bench, program, freeze, 'freeze');
     bench.setting({ strategy: 'Partition', paused: false });
     await program.work();
@@ -145,8 +132,7 @@ describe('a freeze', () => {
   });
 
   it('holds the release although the feature gate was turned off', async () => {
-    const bench = new Bench();
-    const program = bench.start({ mode: 'MOCO' });
+    const [bench, program] = begin({ mode: 'MOCO' });
     withPolicy(bench, program, freeze, 'freeze');
     await program.work();
     expect(bench.steps).to.deep.equal([]);
@@ -169,8 +155,7 @@ describe('a freeze', () => {
   });
 
   it('lets a StatefulSet be adopted again that MOCO re-created after an adoption', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     withPolicy(bench, program, freeze, 'freeze');
     await program.work();
     bench.changeStatefulSet({

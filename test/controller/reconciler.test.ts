@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { jobs, podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
-import { Bench, member } from './bench.ts';
+import { Bench, begin, member } from './bench.ts';
 import { emergencyBackup } from './moco-objects.ts';
 import { rollOut } from './whole-rollout.ts';
 
@@ -26,8 +26,7 @@ describe('reconciling a cluster', () => {
     const before = [reads.length, writes.length];
     // Until then time alone could still make its one revision less recent.
     bench.world.freeze(600_000);
-    program.sync();
-    expect(await program.pass()).to.deep.equal(nothingMore);
+    expect(await program.turn()).to.deep.equal(nothingMore);
     expect([reads.length, writes.length]).to.deep.equal(before);
   });
 
@@ -35,8 +34,7 @@ describe('reconciling a cluster', () => {
     const bench = new Bench({ rollout: false });
     const program = bench.start();
     program.isLeading = false;
-    program.sync();
-    expect(await program.pass()).to.deep.equal(nothingMore);
+    expect(await program.turn()).to.deep.equal(nothingMore);
     expect(bench.server.writes).to.deep.equal([]);
   });
 
@@ -51,10 +49,7 @@ describe('reconciling a cluster', () => {
     expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
     const patch = bench.server.writes.find(({ path }) => path.endsWith('/statefulsets/moco-test'));
     expect(patch?.body).to.deep.equal({
-      metadata: {
-        uid,
-        labels: { 'moco-rollout.io/strategy': 'OnDelete', 'moco-rollout.io/new-pods': null },
-      },
+      metadata: { uid, labels: { 'moco-rollout.io/strategy': 'OnDelete', 'moco-rollout.io/new-pods': null } },
       spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } },
     });
   });
@@ -65,20 +60,17 @@ describe('reconciling a cluster', () => {
     const program = bench.start();
     for (const seconds of [2, 4, 8]) {
       bench.server.refuse('PATCH', /statefulsets/, 403, 'Forbidden', { message: 'M says no' });
-      program.sync();
-      await program.pass();
+      await program.turn();
       bench.world.freeze(seconds * 1000);
     }
     bench.server.refuse('PATCH', /statefulsets/, 403, 'Forbidden', { message: 'M says no' });
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(bench.status.hold?.rule).to.equal('StepRefused');
     expect(bench.status.hold?.message).to.match(/^the API server did not carry out the step: .*M says no$/);
     expect(bench.status.lastStep).to.deep.include({ step: 'setStrategy', pods: [] });
     expect(bench.status.lastStep?.result).to.contain('M says no');
     expect(bench.steps).to.deep.equal([]);
-    bench.world.freeze(16_000);
-    await program.work();
+    await program.workAfter(16_000);
     expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
     expect(bench.status.hold).to.equal(undefined);
   });
@@ -152,8 +144,7 @@ describe('reconciling a cluster', () => {
   });
 
   it('reports a budget that closes in the middle of a rollout, and continues when it opens', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     bench.replace(2);
     const budgetBecomes = (maxUnavailable: number, disruptionsAllowed: number): void =>
@@ -175,8 +166,7 @@ describe('a MySQLRollout', () => {
   it('is created if there is none, with nothing but an owner, and used from then on', async () => {
     const bench = new Bench({ rollout: false });
     const program = bench.start();
-    program.sync();
-    expect(await program.pass()).to.deep.equal(nothingMore);
+    expect(await program.turn()).to.deep.equal(nothingMore);
     const { uid } = bench.server.get(clusterKind, 'test').metadata;
     expect(bench.server.writes.map(({ body }) => body)).to.deep.equal([
       {
@@ -196,8 +186,7 @@ describe('a MySQLRollout', () => {
   });
 
   it('that the cache does not show yet is not created twice, and that is no failure', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     program.sync('rollouts');
     expect(await program.pass()).to.deep.equal(nothingMore);
     expect(bench.server.writes.map(({ status }) => status)).to.deep.equal([409]);
@@ -209,8 +198,7 @@ describe('a MySQLRollout', () => {
     bench.server.refuse('POST', /mysqlrollouts$/, 403, 'Forbidden', {
       details: { causes: [{ reason: 'NamespaceTerminating', message: 'namespace default is being terminated' }] },
     });
-    program.sync();
-    expect(await program.pass()).to.deep.equal(nothingMore);
+    expect(await program.turn()).to.deep.equal(nothingMore);
     bench.server.refuse('POST', /mysqlrollouts$/, 404, 'NotFound');
     expect(await program.pass()).to.deep.equal(nothingMore);
   });
@@ -224,8 +212,7 @@ describe('a MySQLRollout', () => {
   });
 
   it('that the user deletes in the middle of a rollout is created again, and the rollout continues', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     bench.server.remove(rolloutKind, 'test');
     bench.replace(2);
@@ -261,43 +248,36 @@ describe('a MySQLRollout', () => {
 
 describe('a deleted cluster', () => {
   it('in the middle of a rollout is neither disrupted, written to nor requeued', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     const before = bench.server.writes.length;
     bench.changeCluster({ metadata: { deletionTimestamp: bench.now } });
     bench.replace(2);
-    program.sync();
-    await program.pass();
+    await program.turn();
     bench.world.freeze(10_000);
     expect(await program.pass()).to.deep.equal(nothingMore);
     bench.server.remove(rolloutKind, 'test');
     bench.server.remove(statefulSets, 'moco-test');
     for (const ordinal of [0, 1, 2]) {
       bench.removePod(ordinal);
-      program.sync();
-      await program.pass();
+      await program.turn();
     }
     bench.server.remove(clusterKind, 'test');
-    program.sync();
-    expect(await program.pass()).to.deep.equal(nothingMore);
+    expect(await program.turn()).to.deep.equal(nothingMore);
     expect(bench.server.writes.slice(before)).to.deep.equal([]);
   });
 
   it('loses its metrics', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     expect(await program.registry.metrics()).to.contain('name="test"');
     bench.server.remove(clusterKind, 'test');
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(await program.registry.metrics()).to.not.contain('name="test"');
   });
 
   it('shares nothing with a later one of the same name', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     const again = new Bench();
     for (const kind of [clusterKind, statefulSets, podDisruptionBudgets]) {

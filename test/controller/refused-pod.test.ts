@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Bench } from './bench.ts';
+import { begin } from './bench.ts';
 
 /** As the kubelet reports a pod for which its node has no room, which the StatefulSet controller then creates again. */
 const refused = {
@@ -16,8 +16,7 @@ const created = { status: { ...refused.status, phase: 'Pending', reason: null, m
 
 describe('an updated pod that its node refuses three times a second', () => {
   it('is one hold with the reason of the kubelet, one status every ten seconds at most, and opens the breaker', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     bench.replace(2);
     const holds = new Set<string | undefined>();
@@ -28,8 +27,7 @@ describe('an updated pod that its node refuses three times a second', () => {
       for (const patch of [created, refused]) {
         if (patch === created && round > 0) bench.replace(2);
         bench.changePod(2, patch);
-        program.sync();
-        await program.pass();
+        await program.turn();
         bench.world.freeze(1000 / 6);
         if (round < 6) continue;
         const { hold, conditions } = bench.status;

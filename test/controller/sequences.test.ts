@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import { sequenceKind } from '../../src/api/rollout-sequence.ts';
-import { Bench } from './bench.ts';
+import { Bench, begin } from './bench.ts';
 
 const forbidden = { why: 'Forbidden', message: 'the ServiceAccount cannot list them', isIntended: false } as const;
 
 describe('without the right to read MySQLRolloutSequences', () => {
   it('no rollout begins, and begins once they can be read', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     program.cache.setUnavailable(sequenceKind.kind, forbidden);
     await program.work();
     await program.reportAll();
@@ -33,8 +32,7 @@ describe('without the right to read MySQLRolloutSequences', () => {
   });
 
   it('no rollout begins either after minutes without an answer', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     program.cache.setUnavailable(sequenceKind.kind, { ...forbidden, why: 'Unanswered', message: 'no answer' });
     await program.work();
     await program.reportAll();
@@ -48,8 +46,7 @@ describe('without the right to read MySQLRolloutSequences', () => {
   } as const;
   for (const [reason, unavailable] of Object.entries(without)) {
     it(`rollouts begin if ${reason}`, async () => {
-      const bench = new Bench();
-      const program = bench.start();
+      const [bench, program] = begin();
       program.cache.setUnavailable(sequenceKind.kind, unavailable);
       await program.work();
       expect(bench.steps).to.deep.equal(['evict 2']);

@@ -32,8 +32,7 @@ describe('a new leader', () => {
     const bench = new Bench();
     const intended = await crashBeforeActing(bench, bench.start());
     const next = bench.start();
-    next.sync();
-    await next.pass();
+    await next.turn();
     expect(bench.steps).to.deep.equal(['void 2']);
     expect(bench.status.intent).to.equal(undefined);
     expect(await lateEviction(bench, intended), 'what the dead one may still have sent').to.equal(409);
@@ -63,8 +62,7 @@ describe('a new leader', () => {
     await crashBeforeActing(other, other.start());
     other.changeStatefulSet({ metadata: { labels: { 'moco-rollout.io/strategy': null } } });
     const next = other.start();
-    next.sync();
-    await next.pass();
+    await next.turn();
     await next.pass();
     expect(other.steps.slice(0, 2)).to.deep.equal(['void 2', 'setStrategy']);
   });
@@ -81,8 +79,7 @@ describe('a new leader', () => {
   it('detects that the step was done, and continues from there', async () => {
     const bench = new Bench();
     const dying = bench.start();
-    dying.sync();
-    await dying.pass();
+    await dying.turn();
     expect(bench.status.intent?.holder).to.equal('process-1');
     await bench.start().reportAll();
     expect(bench.steps).to.deep.equal(['evict 2']);
@@ -113,8 +110,7 @@ describe('a new leader', () => {
     const [first, second] = [bench.start(), bench.start()];
     second.sync();
     bench.server.script('PUT', statusPath, async (_, carryOut) => {
-      first.sync();
-      await first.pass();
+      await first.turn();
       return carryOut();
     });
     await second.pass();
@@ -127,8 +123,7 @@ describe('a new leader', () => {
     const [first, second] = [bench.start(), bench.start()];
     for (let round = 0; round < 6; round += 1) {
       for (const program of [first, second]) {
-        program.sync();
-        await program.pass().catch(() => {});
+        await program.turn().catch(() => {});
         bench.world.freeze(500);
       }
     }
@@ -142,8 +137,7 @@ describe('a new leader', () => {
     const dying = bench.start();
     await dying.work();
     bench.world.freeze(90_000);
-    dying.sync();
-    await dying.pass();
+    await dying.turn();
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
     expect(bench.status.rollout?.tries?.count, 'not told yet').to.equal(0);
     await bench.start().work();
@@ -163,12 +157,10 @@ describe('a new leader', () => {
     await crashBeforeActing(bench, before);
     expect(bench.status.intent?.step).to.equal('undemote');
     const next = bench.start();
-    next.sync();
-    await next.pass();
+    await next.turn();
     expect(bench.status.intent).to.equal(undefined);
     expect(bench.status.rollout?.tries, 'its time goes on').to.deep.include({ count: 0, askedAt });
-    next.sync();
-    await next.pass();
+    await next.turn();
     expect(bench.steps, 'and is over').to.deep.equal(['demote 0', 'void 0', 'undemote 0']);
     await next.work();
     expect(bench.status.rollout?.tries?.count).to.equal(1);
@@ -180,8 +172,7 @@ describe('a new leader', () => {
     bench.replace(2);
     bench.replace(1);
     const dying = bench.start();
-    dying.sync();
-    await dying.pass();
+    await dying.turn();
     expect(bench.steps).to.deep.equal(['demote 0']);
     const next = bench.start();
     await next.work();

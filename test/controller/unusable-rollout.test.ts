@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { clusterKind } from '../../src/moco/names.ts';
-import { Bench, type Process } from './bench.ts';
+import { Bench, begin, type Process } from './bench.ts';
 import { appliedBy, revisionAfter } from './moco-objects.ts';
 import { completion } from './whole-rollout.ts';
 
@@ -34,8 +34,7 @@ function mocoApplies(bench: Bench): void {
 }
 
 async function seen(program: Process): Promise<void> {
-  program.sync();
-  await program.pass();
+  await program.turn();
 }
 
 for (const [rule, [metadata, message]] of Object.entries(problems)) {
@@ -45,8 +44,7 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
       bench.changeRollout({ metadata });
       mocoApplies(bench);
       await program.work();
-      bench.world.freeze(10_000);
-      await program.work();
+      await program.workAfter(10_000);
       expect(bench.status.hold).to.deep.include({ rule, message });
       const stalled = bench.status.conditions?.find(({ type }) => type === 'Stalled');
       expect(stalled).to.include({ status: 'True', reason: rule });
@@ -71,8 +69,7 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
     });
 
     it('keeps what its status records', async () => {
-      const bench = new Bench();
-      const program = bench.start();
+      const [bench, program] = begin();
       await program.work();
       const { hold: _hold, conditions: _conditions, phase: _phase, ...before } = bench.status;
       expect(before.rollout?.revision).to.equal(revisionAfter);
@@ -86,8 +83,7 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
     });
 
     it('loses no member if only the confirmation detects that', async () => {
-      const bench = new Bench();
-      const program = bench.start();
+      const [bench, program] = begin();
       program.sync();
       bench.changeRollout({ metadata });
       await program.pass();
@@ -95,12 +91,10 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
     });
 
     it('gets one status write', async () => {
-      const bench = new Bench();
-      const program = bench.start();
+      const [bench, program] = begin();
       bench.changeRollout({ metadata });
       await program.work();
-      bench.world.freeze(10_000);
-      await program.work();
+      await program.workAfter(10_000);
       expect(bench.status.hold?.rule).to.equal(rule);
       const writes = bench.server.writes.length;
       for (const _ of [1, 2, 3]) {
@@ -111,12 +105,10 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
     });
 
     it('continues when that is over', async () => {
-      const bench = new Bench();
-      const program = bench.start();
+      const [bench, program] = begin();
       bench.changeRollout({ metadata });
       await program.work();
-      bench.world.freeze(10_000);
-      await program.work();
+      await program.workAfter(10_000);
       if (rule === 'RolloutTerminating') bench.server.remove(rolloutKind, 'test');
       else bench.changeRollout({ metadata: { ownerReferences: [] } });
       await program.work();

@@ -1,9 +1,14 @@
 import * as fc from 'fast-check';
 import type { InPlaceSettings, InPlaceUpdate, RestartInPlace } from '../../src/core/in-place-changes.ts';
-import type { MysqlReading } from '../../src/core/mysql-reading.ts';
-import type { CheckFacts, CheckReading, DelayReading, TiedToNode } from '../../src/core/on-demand-facts.ts';
+import type {
+  CheckFacts,
+  CheckReading,
+  DelayReading,
+  MysqlReading,
+  Preflight,
+  TiedToNode,
+} from '../../src/core/on-demand-facts.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import type { Preflight } from '../../src/core/preflight.ts';
 import { holdRules } from '../../src/core/rules/catalogue.ts';
 import type {
   BudgetFacts,
@@ -20,8 +25,10 @@ import { appeared, cluster } from './cluster-builder.ts';
 import { type MemberBuilder, member, resourcesOf, revisionAfter, revisionBefore } from './member-builder.ts';
 import { caughtUp, type MysqlDraft, openWrite } from './mysql-readings.ts';
 
+type Change = (one: MemberBuilder, seconds: number) => MemberBuilder;
+
 /** What can be wrong with a member; the first is nothing. */
-const conditions: readonly ((one: MemberBuilder, seconds: number) => MemberBuilder)[] = [
+const conditions: readonly Change[] = [
   (one) => one,
   (one) => one.down('CrashLoopBackOff'),
   (one) => one.down('ImagePullBackOff'),
@@ -50,27 +57,44 @@ interface Draft {
   readonly condition: number;
   readonly age: number;
   readonly roleOff: boolean;
-  readonly demote: 'no' | 'ours' | 'ours, for another revision' | 'foreign' | 'mark';
+  readonly demote: keyof typeof demotions;
   readonly preventDelete: boolean;
-  readonly comeback: (typeof comebackDrafts)[number];
-  readonly inPlace: (typeof inPlaceDrafts)[number];
+  readonly comeback: keyof typeof comebacks;
+  readonly inPlace: keyof typeof inPlaceChanges;
 }
 
-const inPlaceDrafts = [
-  'no',
-  'nothing',
-  'slow-log',
-  'agent',
-  'not possible',
-  'is restarting',
-  'has restarted',
-  'resize',
-  'resize of slow-log',
-  'is resizing',
-  'is resized',
-] as const;
+const demotions = {
+  no: (one) => one,
+  ours: (one, age) => one.demotedByUs(age, revisionAfter),
+  'ours, for another revision': (one, age) => one.demotedByUs(age, 'another'),
+  foreign: (one, age) => one.demotedBySomebody(age),
+  mark: (one) => one.markAlone(),
+} satisfies Readonly<Record<string, Change>>;
 
-const comebackDrafts = ['fine', 'unread', 'old', 'terminating', 'missing', 'leaves', 'tied', 'refused'] as const;
+const comebacks = {
+  fine: (one) => one,
+  unread: (one) => one.comesBack(null),
+  old: (one) => one.comesBack({ ageSeconds: 60 }),
+  terminating: (one) => one.claimEnds('terminating'),
+  missing: (one) => one.claimEnds('missing'),
+  leaves: (one) => one.onCordonedNode(),
+  tied: (one) => one.tiedToCordonedNode(),
+  refused: (one) => one.comesBack({ refusal: 'exceeded quota' }),
+} satisfies Readonly<Record<string, Change>>;
+
+const inPlaceChanges = {
+  no: (one) => one,
+  nothing: (one) => one.changeable(),
+  'slow-log': (one) => one.changeable('slow-log'),
+  agent: (one) => one.changeable('agent'),
+  'not possible': (one) => one.notChangeable('args differ'),
+  'is restarting': (one) => one.restartsInPlace('slow-log'),
+  'has restarted': (one, age) => one.restartedInPlace('slow-log', age),
+  resize: (one) => one.resizable([resourcesOf('mysqld')]),
+  'resize of slow-log': (one) => one.resizable([resourcesOf('slow-log', true)], 'agent'),
+  'is resizing': (one, age) => one.resizing({ forSeconds: age }),
+  'is resized': (one, age) => one.resizing({ awaited: [], forSeconds: age }, 'slow-log'),
+} satisfies Readonly<Record<string, Change>>;
 
 const draft: fc.Arbitrary<Draft> = fc.record({
   stale: fc.boolean(),
@@ -85,7 +109,7 @@ const draft: fc.Arbitrary<Draft> = fc.record({
   comeback: rarely<Draft['comeback']>('fine', 'unread', 'old', 'terminating', 'missing', 'leaves', 'tied', 'refused'),
   inPlace: fc.oneof(
     { weight: 2, arbitrary: fc.constant('no' as const) },
-    fc.constantFrom(...inPlaceDrafts),
+    fc.constantFrom(...(Object.keys(inPlaceChanges) as Draft['inPlace'][])),
     // They pass all gates of an eviction, and so are rare.
     fc.constantFrom('agent' as const, 'resize of slow-log' as const),
   ),
@@ -108,59 +132,14 @@ function staged(one: Draft, stage: string, primary: boolean): Draft {
   };
 }
 
-function built(
-  ordinal: number,
-  { stale, condition, age, roleOff, demote, preventDelete, comeback, inPlace }: Draft,
-): MemberBuilder {
+function built(ordinal: number, given: Draft): MemberBuilder {
+  const { stale, condition, age, roleOff, demote, preventDelete, comeback, inPlace } = given;
   let one = stale ? member(ordinal).stale() : member(ordinal).updated();
   one = (conditions[condition] ?? ((same) => same))(one.participatingFor(age), age);
   if (roleOff) one = one.role(null);
   if (preventDelete) one = one.preventDelete();
-  if (comeback === 'unread') one = one.comesBack(null);
-  if (comeback === 'old') one = one.comesBack({ ageSeconds: 60 });
-  if (comeback === 'leaves') one = one.onCordonedNode();
-  if (comeback === 'refused') one = one.comesBack({ refusal: 'exceeded quota' });
-  if (comeback === 'tied') one = one.tiedToCordonedNode();
-  if (comeback === 'terminating' || comeback === 'missing') one = one.claimEnds(comeback);
-  one = changed(one, inPlace, age);
-  switch (demote) {
-    case 'no':
-      return one;
-    case 'ours':
-      return one.demotedByUs(age, revisionAfter);
-    case 'ours, for another revision':
-      return one.demotedByUs(age, 'another');
-    case 'foreign':
-      return one.demotedBySomebody(age);
-    case 'mark':
-      return one.markAlone();
-  }
-}
-
-function changed(one: MemberBuilder, inPlace: Draft['inPlace'], age: number): MemberBuilder {
-  switch (inPlace) {
-    case 'no':
-      return one;
-    case 'nothing':
-      return one.changeable();
-    case 'slow-log':
-    case 'agent':
-      return one.changeable(inPlace);
-    case 'not possible':
-      return one.notChangeable('args differ');
-    case 'is restarting':
-      return one.restartsInPlace('slow-log');
-    case 'resize':
-      return one.resizable([resourcesOf('mysqld')]);
-    case 'resize of slow-log':
-      return one.resizable([resourcesOf('slow-log', true)], 'agent');
-    case 'is resizing':
-      return one.resizing({ forSeconds: age });
-    case 'is resized':
-      return one.resizing({ awaited: [], forSeconds: age }, 'slow-log');
-    case 'has restarted':
-      return one.restartedInPlace('slow-log', age);
-  }
+  const changes: readonly Change[] = [comebacks[comeback], inPlaceChanges[inPlace], demotions[demote]];
+  return changes.reduce((changed, change) => change(changed, age), one);
 }
 
 const moment = (inSeconds: number): Moment => ({ inSeconds, at: `T${inSeconds}` });
@@ -262,10 +241,7 @@ const delays: readonly [readonly [number, DelayReading], ...(readonly [number, D
   [1, { kind: 'notReplicating', message: 'no' }],
   [2, { kind: 'unknown', message: 'no' }],
 ];
-const delayAges = fc.record({
-  ageSeconds: rarely(0, 4, 5, 60),
-  unknownForSeconds: fc.constantFrom(0, 29, 30),
-});
+const delayAges = fc.record({ ageSeconds: rarely(0, 4, 5, 60), unknownForSeconds: fc.constantFrom(0, 29, 30) });
 
 const awaitedNode = { nodeName: 'n-2', forSeconds: 0, message: null };
 const refusedNode = { nodeName: 'n-1', message: 'no', againInSeconds: 60 };
@@ -720,10 +696,7 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
         fc.record({ revision: fc.constant(revisionAfter), ordinals: fc.subarray([0, 1, 2], { minLength: 1 }) }),
       ),
       overrides: fc.array(
-        fc.record({
-          rule: fc.constantFrom(...holdRules),
-          remainingSeconds: fc.constantFrom(-1, 0, 1, 600),
-        }),
+        fc.record({ rule: fc.constantFrom(...holdRules), remainingSeconds: fc.constantFrom(-1, 0, 1, 600) }),
         { maxLength: 2 },
       ),
       inPlaceUpdates: anyInPlaceSettings,

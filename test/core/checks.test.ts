@@ -3,7 +3,7 @@ import type { Hold } from '../../src/core/decision.ts';
 import type { CheckReading } from '../../src/core/on-demand-facts.ts';
 import { backupRunning, cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { type Case, decideCase, deletes, demotes, evicts, holds, lowers, play, takesBack } from './table.ts';
+import { type Case, decideCase, deletes, demotes, evicts, holds, lowers, play, takesBack, when } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
 const lastOne = () => cluster(3).members(member(0).stale());
@@ -16,124 +16,98 @@ const fails: Hold = {
   checks: [{ check: 'delay', labels: { pod: 'a' }, value: '41', others: 0 }],
 };
 const pending: Hold = { rule: 'CheckPending', checks: ['delay'] };
-const unavailable = (message: string): Hold => ({
-  rule: 'CheckUnavailable',
-  checks: [{ check: 'delay', message }],
-});
+const unavailable = (message: string): Hold => ({ rule: 'CheckUnavailable', checks: [{ check: 'delay', message }] });
 const off = (...rules: readonly ('CheckFailing' | 'CheckUnavailable')[]) => ({
   overrides: rules.map((rule) => ({ rule, remainingSeconds: 60 })),
 });
 
 describe('a check before a member that works is taken', () => {
   play({
-    'lets the step begin if it has just passed': { given: stale().check('delay', passing), decides: next },
-    'has to have passed within five seconds': {
-      given: stale().check('delay', passing, { ageSeconds: 5 }),
-      decides: holds(pending),
-    },
-    'has to have been asked': { given: stale().check('delay', null), decides: holds(pending) },
-    'holds while it fails, whatever the others say': {
-      given: stale().check('other', passing).check('delay', failing).check('third', null),
-      decides: holds(fails),
-    },
-    'fails until an answer says otherwise': {
-      given: stale().check('delay', failing, { ageSeconds: 59 }),
-      decides: holds(fails),
-    },
-    'does not fail for what an earlier step was told': {
-      given: stale().check('delay', failing, { ageSeconds: 60 }),
-      decides: holds(pending),
-    },
-    'holds without an answer': { given: stale().check('delay', unknown), decides: holds(unavailable('ECONNREFUSED')) },
-    'is asked again half a minute after it had no answer': {
-      given: stale().check('delay', unknown, { ageSeconds: 30 }),
-      decides: holds(pending),
-    },
-    'names every check without an answer': {
-      given: stale().check('delay', unknown).check('b', passing).check('c', unknown),
-      decides: holds({
+    'lets the step begin if it has just passed': when(stale().check('delay', passing), next),
+    'has to have passed within five seconds': when(stale().check('delay', passing, { ageSeconds: 5 }), holds(pending)),
+    'has to have been asked': when(stale().check('delay', null), holds(pending)),
+    'holds while it fails, whatever the others say': when(
+      stale().check('other', passing).check('delay', failing).check('third', null),
+      holds(fails),
+    ),
+    'fails until an answer says otherwise': when(stale().check('delay', failing, { ageSeconds: 59 }), holds(fails)),
+    'does not fail for what an earlier step was told': when(
+      stale().check('delay', failing, { ageSeconds: 60 }),
+      holds(pending),
+    ),
+    'holds without an answer': when(stale().check('delay', unknown), holds(unavailable('ECONNREFUSED'))),
+    'is asked again half a minute after it had no answer': when(
+      stale().check('delay', unknown, { ageSeconds: 30 }),
+      holds(pending),
+    ),
+    'names every check without an answer': when(
+      stale().check('delay', unknown).check('b', passing).check('c', unknown),
+      holds({
         rule: 'CheckUnavailable',
         checks: [
           { check: 'delay', message: 'ECONNREFUSED' },
           { check: 'c', message: 'ECONNREFUSED' },
         ],
       }),
-    },
-    'holds a demotion': { given: lastOne().check('delay', failing), decides: holds(fails) },
-    'is asked before the replicas, and lets them be asked': {
-      given: lastOne().check('delay', passing).delay(1, { kind: 'delay', seconds: 0 }),
-      decides: demotes(0),
-    },
-    'holds the eviction of a single member': {
-      given: cluster(1).templateChanged().check('delay', failing),
-      decides: holds(fails),
-    },
-    'holds the deletion of an impaired member, which works': {
-      given: cluster(3).members(member(1).stale().impaired('slow-log')).check('delay', failing),
-      decides: holds(fails),
-    },
-    'holds a lower partition': {
-      given: stale().atPartition(3).check('delay', failing),
-      settings: { mode: 'Partition' },
-      decides: holds(fails),
-    },
-    'holds no lower partition that takes nobody': {
-      given: cluster(3).members(member(0).stale()).atPartition(3).check('delay', failing),
-      settings: { mode: 'Partition' },
-      decides: lowers('AlreadyUpdated', 2),
-    },
+    ),
+    'holds a demotion': when(lastOne().check('delay', failing), holds(fails)),
+    'is asked before the replicas, and lets them be asked': when(
+      lastOne().check('delay', passing).delay(1, { kind: 'delay', seconds: 0 }),
+      demotes(0),
+    ),
+    'holds the eviction of a single member': when(cluster(1).templateChanged().check('delay', failing), holds(fails)),
+    'holds the deletion of an impaired member, which works': when(
+      cluster(3).members(member(1).stale().impaired('slow-log')).check('delay', failing),
+      holds(fails),
+    ),
+    'holds a lower partition': when(stale().atPartition(3).check('delay', failing), holds(fails), {
+      mode: 'Partition',
+    }),
+    'holds no lower partition that takes nobody': when(
+      cluster(3).members(member(0).stale()).atPartition(3).check('delay', failing),
+      lowers('AlreadyUpdated', 2),
+      { mode: 'Partition' },
+    ),
   });
 });
 
 describe('a failing check', () => {
   play({
-    'does not keep a member that is down': {
-      given: stale().members(member(1).stale().down('ImagePullBackOff')).check('delay', failing),
-      decides: deletes('MemberDown', 1),
-    },
-    'does not keep a demotion from being taken back': {
-      given: lastOne().members(member(0).stale().demotedByUs(90, '7966559688')).check('delay', failing),
-      decides: takesBack(0, 'TimedOut'),
-    },
-    'is not asked for while another rule holds': {
-      given: stale().backupJobs({}).check('delay', null),
-      decides: holds(backupRunning),
-    },
+    'does not keep a member that is down': when(
+      stale().members(member(1).stale().down('ImagePullBackOff')).check('delay', failing),
+      deletes('MemberDown', 1),
+    ),
+    'does not keep a demotion from being taken back': when(
+      lastOne().members(member(0).stale().demotedByUs(90, '7966559688')).check('delay', failing),
+      takesBack(0, 'TimedOut'),
+    ),
+    'is not asked for while another rule holds': when(
+      stale().backupJobs({}).check('delay', null),
+      holds(backupRunning),
+    ),
   });
 });
 
 describe('an override of checks', () => {
   play({
-    'lets a failing check be': {
-      given: stale().check('delay', failing),
-      settings: off('CheckFailing'),
-      decides: next,
-    },
-    'of CheckFailing does not make up for an answer': {
-      given: stale().check('delay', unknown),
-      settings: off('CheckFailing'),
-      decides: holds(unavailable('ECONNREFUSED')),
-    },
-    'makes up for an answer': {
-      given: stale().check('delay', unknown, { ageSeconds: 29 }),
-      settings: off('CheckUnavailable'),
-      decides: next,
-    },
-    'of CheckUnavailable waits until Prometheus has been asked': {
-      given: stale().check('delay', unknown, { ageSeconds: 30 }),
-      settings: off('CheckUnavailable'),
-      decides: holds(pending),
-    },
-    'of CheckUnavailable does not let a failing check be': {
-      given: stale().check('delay', failing),
-      settings: off('CheckUnavailable'),
-      decides: holds(fails),
-    },
-    'of both asks for nothing': {
-      given: stale().check('delay', null),
-      settings: off('CheckFailing', 'CheckUnavailable'),
-      decides: next,
-    },
+    'lets a failing check be': when(stale().check('delay', failing), next, off('CheckFailing')),
+    'of CheckFailing does not make up for an answer': when(
+      stale().check('delay', unknown),
+      holds(unavailable('ECONNREFUSED')),
+      off('CheckFailing'),
+    ),
+    'makes up for an answer': when(stale().check('delay', unknown, { ageSeconds: 29 }), next, off('CheckUnavailable')),
+    'of CheckUnavailable waits until Prometheus has been asked': when(
+      stale().check('delay', unknown, { ageSeconds: 30 }),
+      holds(pending),
+      off('CheckUnavailable'),
+    ),
+    'of CheckUnavailable does not let a failing check be': when(
+      stale().check('delay', failing),
+      holds(fails),
+      off('CheckUnavailable'),
+    ),
+    'of both asks for nothing': when(stale().check('delay', null), next, off('CheckFailing', 'CheckUnavailable')),
   });
 });
 
@@ -145,36 +119,33 @@ describe('checks while an updated member participates for minReadySeconds', () =
     wait: { for: 'minReadySeconds', minReadySeconds: 5 },
   });
   play({
-    'hold if one fails': { given: settling().check('delay', failing), decides: holds(fails) },
-    'change nothing while they pass': { given: settling().check('delay', passing), decides: settles },
-    'change nothing without an answer, since no step is due': {
-      given: settling().check('delay', unknown, { unknownForSeconds: 900 }),
-      decides: settles,
-    },
-    'change nothing while a member does not participate': {
-      given: cluster(3).members(member(2).updated().lagging(), member(1).stale()).check('delay', failing),
-      decides: holds({
+    'hold if one fails': when(settling().check('delay', failing), holds(fails)),
+    'change nothing while they pass': when(settling().check('delay', passing), settles),
+    'change nothing without an answer, since no step is due': when(
+      settling().check('delay', unknown, { unknownForSeconds: 900 }),
+      settles,
+    ),
+    'change nothing while a member does not participate': when(
+      cluster(3).members(member(2).updated().lagging(), member(1).stale()).check('delay', failing),
+      holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
         wait: { for: 'state', state: 'running', evidence: null },
       }),
-    },
+    ),
   });
 });
 
 describe('checks of a cluster that a later stage waits for', () => {
   const watched = () => cluster(3).laterStageWaits();
   play({
-    'hold if one fails': { given: watched().check('delay', failing), decides: holds(fails) },
-    'do not hold if no later stage waits': { given: cluster(3).check('delay', failing), decides: 'idle' },
-    'go on without an answer for a while': {
-      given: watched().check('delay', unknown, { unknownForSeconds: 299 }),
-      decides: 'idle',
-    },
-    'hold after five minutes without an answer': {
-      given: watched().check('delay', unknown, { unknownForSeconds: 300 }),
-      decides: holds(unavailable('ECONNREFUSED')),
-    },
+    'hold if one fails': when(watched().check('delay', failing), holds(fails)),
+    'do not hold if no later stage waits': when(cluster(3).check('delay', failing), 'idle'),
+    'go on without an answer for a while': when(watched().check('delay', unknown, { unknownForSeconds: 299 }), 'idle'),
+    'hold after five minutes without an answer': when(
+      watched().check('delay', unknown, { unknownForSeconds: 300 }),
+      holds(unavailable('ECONNREFUSED')),
+    ),
   });
 
   const pass = (given: Case['given'], settings = {}): boolean => decideCase({ given, settings }).checksPass;

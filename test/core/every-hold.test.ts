@@ -18,6 +18,7 @@ import {
   lowers,
   promotes,
   setsStrategy,
+  when,
 } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
@@ -30,11 +31,11 @@ const lastOne = () => cluster(3).members(member(0).stale());
 const next = evicts('ReplicaHealthy', 2);
 /** Members that are down wait for no other cluster. */
 const waitsForOthers = (rule: keyof typeof fleetHolds) => ({
-  applies: { given: stale().waitingForOthers(fleetHolds[rule]), decides: holds(fleetHolds[rule]) },
-  justDoesNot: {
-    given: stale().waitingForOthers(fleetHolds[rule]).members(member(1).down('ImagePullBackOff')),
-    decides: deletes('MemberDown', 1),
-  },
+  applies: when(stale().waitingForOthers(fleetHolds[rule]), holds(fleetHolds[rule])),
+  justDoesNot: when(
+    stale().waitingForOthers(fleetHolds[rule]).members(member(1).down('ImagePullBackOff')),
+    deletes('MemberDown', 1),
+  ),
 });
 const refusedNode = { nodeName: 'n-1', message: 'not found', againInSeconds: 60 } as const;
 const failing = { kind: 'failing', series: { labels: {}, value: '1', others: 0 } } as const;
@@ -48,275 +49,241 @@ const onlyInPlace = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: '
 /** The compiler demands a line for each rule: facts to which it applies, and facts to which it just does not. */
 const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly justDoesNot: Case }>> = {
   SnapshotInconsistent: {
-    applies: {
-      given: stale().mysqlCluster({ primaryIndex: 3 }),
-      decides: holds({ rule: 'SnapshotInconsistent', problem: 'the primary index 3 is not one of 3 members' }),
-    },
-    justDoesNot: { given: stale().primaryAt(2), decides: evicts('ReplicaHealthy', 1) },
+    applies: when(
+      stale().mysqlCluster({ primaryIndex: 3 }),
+      holds({ rule: 'SnapshotInconsistent', problem: 'the primary index 3 is not one of 3 members' }),
+    ),
+    justDoesNot: when(stale().primaryAt(2), evicts('ReplicaHealthy', 1)),
   },
   ClusterDeleting: {
-    applies: { given: stale().mysqlCluster({ deleting: true }), decides: holds({ rule: 'ClusterDeleting' }) },
-    justDoesNot: { given: stale().mysqlCluster({ deleting: false }), decides: next },
+    applies: when(stale().mysqlCluster({ deleting: true }), holds({ rule: 'ClusterDeleting' })),
+    justDoesNot: when(stale().mysqlCluster({ deleting: false }), next),
   },
   RolloutNotOwned: {
-    applies: {
-      given: stale().rolloutProblem({ kind: 'notOwned', owner: 'other (uid 1)' }),
-      decides: holds({ rule: 'RolloutNotOwned', owner: 'other (uid 1)' }),
-    },
-    justDoesNot: { given: stale().rolloutProblem(null), decides: next },
+    applies: when(
+      stale().rolloutProblem({ kind: 'notOwned', owner: 'other (uid 1)' }),
+      holds({ rule: 'RolloutNotOwned', owner: 'other (uid 1)' }),
+    ),
+    justDoesNot: when(stale().rolloutProblem(null), next),
   },
   RolloutTerminating: {
-    applies: {
-      given: stale().rolloutProblem({ kind: 'terminating', finalizers: ['example.com/keep'] }),
-      decides: holds({ rule: 'RolloutTerminating', finalizers: ['example.com/keep'] }),
-    },
-    justDoesNot: { given: stale().rolloutProblem(null), decides: next },
+    applies: when(
+      stale().rolloutProblem({ kind: 'terminating', finalizers: ['example.com/keep'] }),
+      holds({ rule: 'RolloutTerminating', finalizers: ['example.com/keep'] }),
+    ),
+    justDoesNot: when(stale().rolloutProblem(null), next),
   },
   StatefulSetMissing: {
-    applies: { given: stale().statefulSet(null), decides: holds({ rule: 'StatefulSetMissing' }) },
-    justDoesNot: { given: stale().statefulSet({}), decides: next },
+    applies: when(stale().statefulSet(null), holds({ rule: 'StatefulSetMissing' })),
+    justDoesNot: when(stale().statefulSet({}), next),
   },
   DefinitionOutdated: {
-    applies: {
-      given: stale().statusRefusal('unknown field'),
-      decides: holds({ rule: 'DefinitionOutdated', message: 'unknown field' }),
-    },
-    justDoesNot: { given: stale().statusRefusal(null), decides: next },
+    applies: when(
+      stale().statusRefusal('unknown field'),
+      holds({ rule: 'DefinitionOutdated', message: 'unknown field' }),
+    ),
+    justDoesNot: when(stale().statusRefusal(null), next),
   },
   AwaitingOwnWrite: {
-    applies: {
-      given: stale().ownWritePending('evict moco-test-2'),
-      decides: holds({ rule: 'AwaitingOwnWrite', write: 'evict moco-test-2' }),
-    },
-    justDoesNot: { given: stale(), decides: next },
+    applies: when(
+      stale().ownWritePending('evict moco-test-2'),
+      holds({ rule: 'AwaitingOwnWrite', write: 'evict moco-test-2' }),
+    ),
+    justDoesNot: when(stale(), next),
   },
   SettingsInvalid: {
-    applies: {
-      given: stale().settingsProblem('spec.partition is -1'),
-      decides: holds({ rule: 'SettingsInvalid', problem: 'spec.partition is -1' }),
-    },
-    justDoesNot: { given: stale(), decides: next },
+    applies: when(
+      stale().settingsProblem('spec.partition is -1'),
+      holds({ rule: 'SettingsInvalid', problem: 'spec.partition is -1' }),
+    ),
+    justDoesNot: when(stale(), next),
   },
   StatefulSetDeleting: {
-    applies: { given: stale().statefulSet({ deleting: true }), decides: holds({ rule: 'StatefulSetDeleting' }) },
-    justDoesNot: { given: stale().statefulSet({ deleting: false }), decides: next },
+    applies: when(stale().statefulSet({ deleting: true }), holds({ rule: 'StatefulSetDeleting' })),
+    justDoesNot: when(stale().statefulSet({ deleting: false }), next),
   },
   StatefulSetNotObserved: {
-    applies: { given: stale().statefulSet({ observed: false }), decides: holds({ rule: 'StatefulSetNotObserved' }) },
-    justDoesNot: { given: stale().statefulSet({ observed: true }), decides: next },
+    applies: when(stale().statefulSet({ observed: false }), holds({ rule: 'StatefulSetNotObserved' })),
+    justDoesNot: when(stale().statefulSet({ observed: true }), next),
   },
   Released: {
-    applies: {
-      given: stale().released().atPartition(3).statefulSet({ observed: false }),
-      decides: holds({ rule: 'Released' }),
-    },
-    justDoesNot: {
-      given: stale().released().atPartition(3),
-      settings: { mode: 'Partition' },
-      decides: lowers('ReplicaHealthy', 2, 2),
-    },
+    applies: when(stale().released().atPartition(3).statefulSet({ observed: false }), holds({ rule: 'Released' })),
+    justDoesNot: when(stale().released().atPartition(3), lowers('ReplicaHealthy', 2, 2), { mode: 'Partition' }),
   },
   ReconciliationStopped: {
-    applies: {
-      given: stale().mysqlCluster({ reconciliationStopped: true }),
-      decides: holds({ rule: 'ReconciliationStopped' }),
-    },
-    justDoesNot: { given: stale().mysqlCluster({ reconciliationStopped: false }), decides: next },
+    applies: when(stale().mysqlCluster({ reconciliationStopped: true }), holds({ rule: 'ReconciliationStopped' })),
+    justDoesNot: when(stale().mysqlCluster({ reconciliationStopped: false }), next),
   },
   ClusteringStopped: {
-    applies: {
-      given: stale().mysqlCluster({ clusteringStopped: true }),
-      decides: holds({ rule: 'ClusteringStopped' }),
-    },
-    justDoesNot: { given: stale().mysqlCluster({ clusteringStopped: false }), decides: next },
+    applies: when(stale().mysqlCluster({ clusteringStopped: true }), holds({ rule: 'ClusteringStopped' })),
+    justDoesNot: when(stale().mysqlCluster({ clusteringStopped: false }), next),
   },
   Offline: {
-    applies: { given: stale().mysqlCluster({ offline: true }), decides: holds({ rule: 'Offline' }) },
-    justDoesNot: { given: stale().mysqlCluster({ offline: false }), decides: next },
+    applies: when(stale().mysqlCluster({ offline: true }), holds({ rule: 'Offline' })),
+    justDoesNot: when(stale().mysqlCluster({ offline: false }), next),
   },
   ForcedRollingUpdate: {
-    applies: {
-      given: stale().mysqlCluster({ forcedRollingUpdate: true }),
-      decides: holds({ rule: 'ForcedRollingUpdate' }),
-    },
-    justDoesNot: { given: stale().mysqlCluster({ forcedRollingUpdate: false }), decides: next },
+    applies: when(stale().mysqlCluster({ forcedRollingUpdate: true }), holds({ rule: 'ForcedRollingUpdate' })),
+    justDoesNot: when(stale().mysqlCluster({ forcedRollingUpdate: false }), next),
   },
   // The one that names its own step, by which it shows.
   StrategyNotOnDelete: {
-    applies: { given: stale().statefulSet({ strategy: 'RollingUpdate', labelled: false }), decides: setsStrategy },
-    justDoesNot: { given: stale().statefulSet({ strategy: 'OnDelete', labelled: true }), decides: next },
+    applies: when(stale().statefulSet({ strategy: 'RollingUpdate', labelled: false }), setsStrategy),
+    justDoesNot: when(stale().statefulSet({ strategy: 'OnDelete', labelled: true }), next),
   },
   AdmissionNotInForce: {
-    applies: {
-      given: stale().atPartition(3).admissionProblem(29),
-      decides: holds({
-        rule: 'AdmissionNotInForce',
-        mode: 'OnDelete',
-        finding: 'a dry run left it at RollingUpdate',
-      }),
-      requeueAfterSeconds: 1,
-    },
-    justDoesNot: { given: stale().atPartition(3).admissionProblem(30), decides: setsStrategy },
+    applies: when(
+      stale().atPartition(3).admissionProblem(29),
+      holds({ rule: 'AdmissionNotInForce', mode: 'OnDelete', finding: 'a dry run left it at RollingUpdate' }),
+      {},
+      1,
+    ),
+    justDoesNot: when(stale().atPartition(3).admissionProblem(30), setsStrategy),
   },
   ReleaseUnsafe: {
-    applies: {
-      given: cluster(3).released().releaseRefused('partition 0', 9),
-      decides: holds({ rule: 'ReleaseUnsafe', message: 'partition 0' }),
-      requeueAfterSeconds: 1,
-    },
-    justDoesNot: { given: cluster(3).released().releaseRefused('partition 0', 10), decides: handsBack },
+    applies: when(
+      cluster(3).released().releaseRefused('partition 0', 9),
+      holds({ rule: 'ReleaseUnsafe', message: 'partition 0' }),
+      {},
+      1,
+    ),
+    justDoesNot: when(cluster(3).released().releaseRefused('partition 0', 10), handsBack),
   },
   Paused: {
-    applies: { given: stale(), settings: { paused: true }, decides: holds({ rule: 'Paused' }) },
-    justDoesNot: { given: stale(), settings: { paused: false }, decides: next },
+    applies: when(stale(), holds({ rule: 'Paused' }), { paused: true }),
+    justDoesNot: when(stale(), next, { paused: false }),
   },
   RevisionFlapping: {
-    applies: {
-      given: stale().memory({ recentRevisions: appeared(1, 100, 200, 599) }),
-      decides: holds({ rule: 'RevisionFlapping', revisions: 4, until: 'in 1 s' }),
-      requeueAfterSeconds: 1,
-    },
-    justDoesNot: { given: stale().memory({ recentRevisions: appeared(1, 100, 200, 600) }), decides: next },
+    applies: when(
+      stale().memory({ recentRevisions: appeared(1, 100, 200, 599) }),
+      holds({ rule: 'RevisionFlapping', revisions: 4, until: 'in 1 s' }),
+      {},
+      1,
+    ),
+    justDoesNot: when(stale().memory({ recentRevisions: appeared(1, 100, 200, 600) }), next),
   },
   NotReconciled: {
-    applies: {
-      given: stale().mysqlCluster({ generation: 3 }),
-      decides: holds({ rule: 'NotReconciled', generation: 3, succeeded: 2 }),
-    },
-    justDoesNot: {
-      given: stale().mysqlCluster({ generation: 3, reconciledGeneration: 3, succeededGeneration: 3 }),
-      decides: next,
-    },
+    applies: when(
+      stale().mysqlCluster({ generation: 3 }),
+      holds({ rule: 'NotReconciled', generation: 3, succeeded: 2 }),
+    ),
+    justDoesNot: when(stale().mysqlCluster({ generation: 3, reconciledGeneration: 3, succeededGeneration: 3 }), next),
   },
   NotInitialized: {
-    applies: { given: stale().mysqlCluster({ initialized: false }), decides: holds({ rule: 'NotInitialized' }) },
-    justDoesNot: {
-      given: stale().mysqlCluster({ initialized: false }).members(member(2).down('ImagePullBackOff')),
-      decides: deletes('MemberDown', 2),
-    },
+    applies: when(stale().mysqlCluster({ initialized: false }), holds({ rule: 'NotInitialized' })),
+    justDoesNot: when(
+      stale().mysqlCluster({ initialized: false }).members(member(2).down('ImagePullBackOff')),
+      deletes('MemberDown', 2),
+    ),
   },
   MemberMissing: {
-    applies: { given: stale().missing(1), decides: holds({ rule: 'MemberMissing', members: [1], message: null }) },
-    justDoesNot: {
-      given: stale().members(member(1).terminating(), member(2).down('CrashLoopBackOff')),
-      decides: deletes('MemberDown', 2),
-    },
+    applies: when(stale().missing(1), holds({ rule: 'MemberMissing', members: [1], message: null })),
+    justDoesNot: when(
+      stale().members(member(1).terminating(), member(2).down('CrashLoopBackOff')),
+      deletes('MemberDown', 2),
+    ),
   },
   Scaling: {
-    applies: {
-      given: cluster(5).templateChanged().statefulSet({ replicas: 3 }),
-      decides: holds({ rule: 'Scaling', wanted: 5, statefulSet: 3, pods: 5 }),
-    },
-    justDoesNot: { given: cluster(5).templateChanged(), decides: evicts('ReplicaHealthy', 4) },
+    applies: when(
+      cluster(5).templateChanged().statefulSet({ replicas: 3 }),
+      holds({ rule: 'Scaling', wanted: 5, statefulSet: 3, pods: 5 }),
+    ),
+    justDoesNot: when(cluster(5).templateChanged(), evicts('ReplicaHealthy', 4)),
   },
   UpdateRevisionFailing: {
-    applies: {
-      given: stale().members(member(2).updated().down('CrashLoopBackOff')),
-      decides: holds({
+    applies: when(
+      stale().members(member(2).updated().down('CrashLoopBackOff')),
+      holds({
         rule: 'UpdateRevisionFailing',
         member: 2,
         evidence: { kind: 'crashLooping', container: 'mysqld', restarts: 7 },
       }),
-    },
-    justDoesNot: {
-      given: stale().members(member(2).updated().down('CrashLoopBackOff')).memory({ verified: true }),
-      decides: holds({
+    ),
+    justDoesNot: when(
+      stale().members(member(2).updated().down('CrashLoopBackOff')).memory({ verified: true }),
+      holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
         wait: { for: 'state', state: 'down', evidence: crashing },
       }),
-    },
+    ),
   },
   AwaitingSwitchover: {
-    applies: {
-      given: cluster(3).members(member(0).stale().demotedByUs(30)),
-      decides: holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
-      requeueAfterSeconds: 60,
-    },
-    justDoesNot: { given: cluster(3).members(member(0).stale()), decides: demotes(0) },
+    applies: when(
+      cluster(3).members(member(0).stale().demotedByUs(30)),
+      holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
+      {},
+      60,
+    ),
+    justDoesNot: when(cluster(3).members(member(0).stale()), demotes(0)),
   },
   SwitchoverInProgress: {
-    applies: {
-      given: stale().members(member(0).terminating()),
-      decides: holds({ rule: 'SwitchoverInProgress', member: 0, terminating: true }),
-    },
-    justDoesNot: {
-      given: stale().members(member(1).terminating()),
-      decides: holds({ rule: 'MemberTerminating', member: 1 }),
-    },
+    applies: when(
+      stale().members(member(0).terminating()),
+      holds({ rule: 'SwitchoverInProgress', member: 0, terminating: true }),
+    ),
+    justDoesNot: when(stale().members(member(1).terminating()), holds({ rule: 'MemberTerminating', member: 1 })),
   },
   ForeignDemote: {
-    applies: {
-      given: stale().members(member(1).demotedBySomebody()),
-      decides: holds({ rule: 'ForeignDemote', member: 1 }),
-    },
-    justDoesNot: {
-      given: stale().members(member(0).demotedBySomebody(89)),
-      decides: holds({ rule: 'SwitchoverInProgress', member: 0, terminating: false }),
-      requeueAfterSeconds: 1,
-    },
+    applies: when(stale().members(member(1).demotedBySomebody()), holds({ rule: 'ForeignDemote', member: 1 })),
+    justDoesNot: when(
+      stale().members(member(0).demotedBySomebody(89)),
+      holds({ rule: 'SwitchoverInProgress', member: 0, terminating: false }),
+      {},
+      1,
+    ),
   },
   RolesNotSettled: {
-    applies: {
-      given: stale().members(member(0).role('replica'), member(1).role('primary')),
-      decides: holds({ rule: 'RolesNotSettled', members: [0, 1] }),
-    },
-    justDoesNot: {
-      given: stale().primaryAt(1).members(member(0).role('replica'), member(1).role('primary')),
-      decides: next,
-    },
+    applies: when(
+      stale().members(member(0).role('replica'), member(1).role('primary')),
+      holds({ rule: 'RolesNotSettled', members: [0, 1] }),
+    ),
+    justDoesNot: when(stale().primaryAt(1).members(member(0).role('replica'), member(1).role('primary')), next),
   },
   MemberProtected: {
-    applies: {
-      given: cluster(3).members(member(0).stale().preventDelete()),
-      decides: holds({ rule: 'MemberProtected', member: 0 }),
-    },
-    justDoesNot: {
-      given: stale().members(member(2).preventDelete()),
-      decides: evicts('ReplicaHealthy', 1),
-    },
+    applies: when(cluster(3).members(member(0).stale().preventDelete()), holds({ rule: 'MemberProtected', member: 0 })),
+    justDoesNot: when(stale().members(member(2).preventDelete()), evicts('ReplicaHealthy', 1)),
   },
   MemberUnreachable: {
-    applies: {
-      given: stale().members(member(1).unreachable(), member(2).updated().starting()),
-      decides: holds({ rule: 'MemberUnreachable', member: 1 }),
-    },
-    justDoesNot: { given: stale().members(member(1).unreachable()), decides: deletes('MemberUnreachable', 1) },
+    applies: when(
+      stale().members(member(1).unreachable(), member(2).updated().starting()),
+      holds({ rule: 'MemberUnreachable', member: 1 }),
+    ),
+    justDoesNot: when(stale().members(member(1).unreachable()), deletes('MemberUnreachable', 1)),
   },
   AwaitingFailover: {
-    applies: {
-      given: stale().members(member(0).lagging()).primaryUnavailableFor(100),
-      decides: holds({ rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 }),
-      requeueAfterSeconds: 80,
-    },
-    justDoesNot: {
-      given: stale().members(member(0).lagging()).primaryUnavailableFor(180),
-      decides: deletes('PrimaryNotParticipating', 0),
-    },
+    applies: when(
+      stale().members(member(0).lagging()).primaryUnavailableFor(100),
+      holds({ rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 }),
+      {},
+      80,
+    ),
+    justDoesNot: when(
+      stale().members(member(0).lagging()).primaryUnavailableFor(180),
+      deletes('PrimaryNotParticipating', 0),
+    ),
   },
   FailoverUnfinished: {
-    applies: {
-      given: stale()
+    applies: when(
+      stale()
         .members(member(0).updated().down('CrashLoopBackOff'), member(1).lagging(200), member(2).lagging(200))
         .primaryUnavailableFor(200)
         .memory({ verified: true }),
-      decides: holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, said: null }),
-    },
-    justDoesNot: {
-      given: stale().members(member(2).lagging(200)),
-      decides: deletes('MemberNotParticipating', 2),
-    },
+      holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, said: null }),
+    ),
+    justDoesNot: when(stale().members(member(2).lagging(200)), deletes('MemberNotParticipating', 2)),
   },
   AwaitingRecovery: {
-    applies: {
-      given: cluster(1).templateChanged().members(member(0).agentDead()).primaryUnavailableFor(179),
-      decides: holds({ rule: 'AwaitingRecovery', member: 0, graceSeconds: 180 }),
-      requeueAfterSeconds: 1,
-    },
-    justDoesNot: {
-      given: cluster(1).templateChanged().members(member(0).agentDead()).primaryUnavailableFor(180),
-      decides: deletes('PrimaryNotParticipating', 0),
-    },
+    applies: when(
+      cluster(1).templateChanged().members(member(0).agentDead()).primaryUnavailableFor(179),
+      holds({ rule: 'AwaitingRecovery', member: 0, graceSeconds: 180 }),
+      {},
+      1,
+    ),
+    justDoesNot: when(
+      cluster(1).templateChanged().members(member(0).agentDead()).primaryUnavailableFor(180),
+      deletes('PrimaryNotParticipating', 0),
+    ),
   },
   SequencesUnreadable: waitsForOthers('SequencesUnreadable'),
   SequenceConflict: waitsForOthers('SequenceConflict'),
@@ -324,52 +291,38 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
   StageFailing: waitsForOthers('StageFailing'),
   AwaitingEarlierStage: waitsForOthers('AwaitingEarlierStage'),
   AwaitingSoak: {
-    applies: {
-      given: stale().waitingForOthers(fleetHolds.AwaitingSoak, 30),
-      decides: holds(fleetHolds.AwaitingSoak),
-      requeueAfterSeconds: 30,
-    },
-    justDoesNot: { given: stale().waitingForOthers(fleetHolds.AwaitingSoak, 0), decides: next },
+    applies: when(stale().waitingForOthers(fleetHolds.AwaitingSoak, 30), holds(fleetHolds.AwaitingSoak), {}, 30),
+    justDoesNot: when(stale().waitingForOthers(fleetHolds.AwaitingSoak, 0), next),
   },
   AwaitingSettle: {
-    applies: {
-      given: stale().waitingForOthers(fleetHolds.AwaitingSettle, 30),
-      decides: holds(fleetHolds.AwaitingSettle),
-      requeueAfterSeconds: 30,
-    },
-    justDoesNot: { given: stale().waitingForOthers(fleetHolds.AwaitingSettle, 0), decides: next },
+    applies: when(stale().waitingForOthers(fleetHolds.AwaitingSettle, 30), holds(fleetHolds.AwaitingSettle), {}, 30),
+    justDoesNot: when(stale().waitingForOthers(fleetHolds.AwaitingSettle, 0), next),
   },
   AwaitingStageSlot: waitsForOthers('AwaitingStageSlot'),
   FleetFailing: {
-    applies: { given: stale().waitingForOthers(fleetFailing), decides: holds(fleetFailing) },
-    justDoesNot: {
-      given: stale().waitingForOthers(fleetFailing).members(member(1).down('ImagePullBackOff')),
-      decides: deletes('MemberDown', 1),
-    },
+    applies: when(stale().waitingForOthers(fleetFailing), holds(fleetFailing)),
+    justDoesNot: when(
+      stale().waitingForOthers(fleetFailing).members(member(1).down('ImagePullBackOff')),
+      deletes('MemberDown', 1),
+    ),
   },
   AwaitingFleetSlot: {
-    applies: {
-      given: stale().queued(4, 2),
-      decides: holds({ rule: 'AwaitingFleetSlot', place: 4, limit: 2, stalled: 0 }),
-    },
-    justDoesNot: {
-      given: stale().queued(4, 2).members(member(1).down('ImagePullBackOff')),
-      decides: deletes('MemberDown', 1),
-    },
+    applies: when(stale().queued(4, 2), holds({ rule: 'AwaitingFleetSlot', place: 4, limit: 2, stalled: 0 })),
+    justDoesNot: when(stale().queued(4, 2).members(member(1).down('ImagePullBackOff')), deletes('MemberDown', 1)),
   },
   AwaitingFleetInterval: {
-    applies: {
-      given: stale().interval(60, 59),
-      decides: holds({ rule: 'AwaitingFleetInterval', flag: '--disruption-interval', seconds: 60 }),
-      requeueAfterSeconds: 1,
-    },
-    justDoesNot: { given: stale().interval(60, 60), decides: next },
+    applies: when(
+      stale().interval(60, 59),
+      holds({ rule: 'AwaitingFleetInterval', flag: '--disruption-interval', seconds: 60 }),
+      {},
+      1,
+    ),
+    justDoesNot: when(stale().interval(60, 60), next),
   },
   MemberDownOutOfOrder: {
-    applies: {
-      given: stale().atPartition(3).members(member(0).stale().down('ErrImagePull')),
-      settings: { mode: 'Partition' },
-      decides: holds({
+    applies: when(
+      stale().atPartition(3).members(member(0).stale().down('ErrImagePull')),
+      holds({
         rule: 'MemberDownOutOfOrder',
         member: 0,
         pod: 'moco-test-0',
@@ -377,294 +330,257 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
         revision: revisionBefore,
         current: revisionBefore,
       }),
-    },
-    justDoesNot: {
-      given: stale().atPartition(3).members(member(2).stale().down('ErrImagePull')),
-      settings: { mode: 'Partition' },
-      decides: lowers('MemberDown', 2, 2),
-    },
+      { mode: 'Partition' },
+    ),
+    justDoesNot: when(
+      stale().atPartition(3).members(member(2).stale().down('ErrImagePull')),
+      lowers('MemberDown', 2, 2),
+      { mode: 'Partition' },
+    ),
   },
   AwaitingMoco: {
-    applies: {
-      given: stale().atPartition(3),
-      settings: { mode: 'MOCO' },
-      decides: holds({ rule: 'AwaitingMoco', partition: 2, member: 2 }),
-    },
-    justDoesNot: { given: cluster(3).atPartition(3), settings: { mode: 'MOCO' }, decides: 'idle' },
+    applies: when(stale().atPartition(3), holds({ rule: 'AwaitingMoco', partition: 2, member: 2 }), { mode: 'MOCO' }),
+    justDoesNot: when(cluster(3).atPartition(3), 'idle', { mode: 'MOCO' }),
   },
   MemberTerminating: {
-    applies: {
-      given: stale().members(member(2).terminating(329)),
-      decides: holds({ rule: 'MemberTerminating', member: 2 }),
-      requeueAfterSeconds: 1,
-    },
-    justDoesNot: {
-      given: stale().members(member(2).terminating(330)),
-      decides: holds({ rule: 'MemberStuckTerminating', member: 2, graceSeconds: 300 }),
-    },
+    applies: when(stale().members(member(2).terminating(329)), holds({ rule: 'MemberTerminating', member: 2 }), {}, 1),
+    justDoesNot: when(
+      stale().members(member(2).terminating(330)),
+      holds({ rule: 'MemberStuckTerminating', member: 2, graceSeconds: 300 }),
+    ),
   },
   MemberStuckTerminating: {
-    applies: {
-      given: stale().members(member(0).terminating(330)),
-      decides: holds({ rule: 'MemberStuckTerminating', member: 0, graceSeconds: 300 }),
-    },
-    justDoesNot: {
-      given: stale().members(member(0).terminating(329)),
-      decides: holds({ rule: 'SwitchoverInProgress', member: 0, terminating: true }),
-      requeueAfterSeconds: 1,
-    },
+    applies: when(
+      stale().members(member(0).terminating(330)),
+      holds({ rule: 'MemberStuckTerminating', member: 0, graceSeconds: 300 }),
+    ),
+    justDoesNot: when(
+      stale().members(member(0).terminating(329)),
+      holds({ rule: 'SwitchoverInProgress', member: 0, terminating: true }),
+      {},
+      1,
+    ),
   },
   NotEnoughAcknowledging: {
-    applies: {
-      given: stale().members(member(1).unreachable(), member(2).lagging()),
-      decides: holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
-    },
-    justDoesNot: {
-      given: stale().members(member(1).lagging(), member(2).lagging(180)),
-      decides: deletes('MemberNotParticipating', 2),
-    },
+    applies: when(
+      stale().members(member(1).unreachable(), member(2).lagging()),
+      holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
+    ),
+    justDoesNot: when(
+      stale().members(member(1).lagging(), member(2).lagging(180)),
+      deletes('MemberNotParticipating', 2),
+    ),
   },
   ClaimTerminating: {
-    applies: {
-      given: stale().members(member(2).stale().claimEnds()),
-      decides: holds({
+    applies: when(
+      stale().members(member(2).stale().claimEnds()),
+      holds({
         rule: 'ClaimTerminating',
         member: 2,
         claims: [{ name: 'mysql-data-moco-test-2', state: 'terminating' }],
       }),
-      requeueAfterSeconds: 60,
-    },
-    justDoesNot: { given: stale().members(member(1).stale().claimEnds()), decides: next },
+      {},
+      60,
+    ),
+    justDoesNot: when(stale().members(member(1).stale().claimEnds()), next),
   },
   NodeTakesNoPods: {
-    applies: {
-      given: lastOne().members(member(0).stale().tiedToCordonedNode()),
-      decides: holds({
+    applies: when(
+      lastOne().members(member(0).stale().tiedToCordonedNode()),
+      holds({
         rule: 'NodeTakesNoPods',
         member: 0,
         nodeName: 'n-0',
         refusals: ['is cordoned'],
         ties: ['the volume pvc-0'],
       }),
-      requeueAfterSeconds: 60,
-    },
-    justDoesNot: { given: lastOne().members(member(0).stale().onCordonedNode()), decides: demotes(0) },
+      {},
+      60,
+    ),
+    justDoesNot: when(lastOne().members(member(0).stale().onCordonedNode()), demotes(0)),
   },
   SuccessorRefused: {
-    applies: {
-      given: stale().members(member(2).stale().comesBack({ refusal: 'exceeded quota' })),
-      decides: holds({ rule: 'SuccessorRefused', member: 2, message: 'exceeded quota' }),
-      requeueAfterSeconds: 60,
-    },
-    justDoesNot: {
-      given: stale().members(member(2).stale().down('CrashLoopBackOff').comesBack({ refusal: 'exceeded quota' })),
-      decides: deletes('MemberDown', 2),
-    },
+    applies: when(
+      stale().members(member(2).stale().comesBack({ refusal: 'exceeded quota' })),
+      holds({ rule: 'SuccessorRefused', member: 2, message: 'exceeded quota' }),
+      {},
+      60,
+    ),
+    justDoesNot: when(
+      stale().members(member(2).stale().down('CrashLoopBackOff').comesBack({ refusal: 'exceeded quota' })),
+      deletes('MemberDown', 2),
+    ),
   },
   ComebackUnknown: {
-    applies: {
-      given: stale().members(member(2).stale().comesBack({ ageSeconds: 60 })),
-      decides: holds({ rule: 'ComebackUnknown', members: [2] }),
-    },
-    justDoesNot: { given: stale().members(member(2).stale().comesBack({ ageSeconds: 59 })), decides: next },
+    applies: when(
+      stale().members(member(2).stale().comesBack({ ageSeconds: 60 })),
+      holds({ rule: 'ComebackUnknown', members: [2] }),
+    ),
+    justDoesNot: when(stale().members(member(2).stale().comesBack({ ageSeconds: 59 })), next),
   },
   BackupRunning: {
-    applies: {
-      given: stale().members(member(2).lagging()).budgets({ closed: true }),
-      decides: holds({ rule: 'BackupRunning', budget: 'moco-test' }),
-    },
-    justDoesNot: { given: stale().members(member(2).lagging()), decides: deletes('MemberNotParticipating', 2) },
+    applies: when(
+      stale().members(member(2).lagging()).budgets({ closed: true }),
+      holds({ rule: 'BackupRunning', budget: 'moco-test' }),
+    ),
+    justDoesNot: when(stale().members(member(2).lagging()), deletes('MemberNotParticipating', 2)),
   },
   BackupsUnreadable: {
-    applies: {
-      given: stale().backupsUnreadable('jobs is forbidden'),
-      decides: holds({ rule: 'BackupsUnreadable', message: 'jobs is forbidden' }),
-    },
-    justDoesNot: { given: stale(), decides: evicts('ReplicaHealthy', 2) },
+    applies: when(
+      stale().backupsUnreadable('jobs is forbidden'),
+      holds({ rule: 'BackupsUnreadable', message: 'jobs is forbidden' }),
+    ),
+    justDoesNot: when(stale(), evicts('ReplicaHealthy', 2)),
   },
   UpdatedMemberNotParticipating: {
-    applies: {
-      given: stale().members(member(2).updated().participatingFor(3)),
-      decides: holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 2,
-        wait: { for: 'minReadySeconds', minReadySeconds: 5 },
-      }),
-      requeueAfterSeconds: 2,
-    },
-    justDoesNot: {
-      given: stale().members(member(2).updated().participatingFor(5)),
-      decides: evicts('ReplicaHealthy', 1),
-      requeueAfterSeconds: 600,
-    },
+    applies: when(
+      stale().members(member(2).updated().participatingFor(3)),
+      holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'minReadySeconds', minReadySeconds: 5 } }),
+      {},
+      2,
+    ),
+    justDoesNot: when(stale().members(member(2).updated().participatingFor(5)), evicts('ReplicaHealthy', 1), {}, 600),
   },
   DisruptionControllerBehind: {
-    applies: {
-      given: stale().unobservedEvictions(5),
-      decides: holds({ rule: 'DisruptionControllerBehind', evictions: 5, limit: 5 }),
-      requeueAfterSeconds: 5,
-    },
-    justDoesNot: { given: stale().unobservedEvictions(4), decides: next },
+    applies: when(
+      stale().unobservedEvictions(5),
+      holds({ rule: 'DisruptionControllerBehind', evictions: 5, limit: 5 }),
+      {},
+      5,
+    ),
+    justDoesNot: when(stale().unobservedEvictions(4), next),
   },
   MaxUnavailableReached: {
-    applies: {
-      given: stale().members(member(1).lagging()),
-      settings: { partition: 2 },
-      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [1], maxUnavailable: 1 }),
-    },
-    justDoesNot: { given: stale(), settings: { partition: 2 }, decides: next },
+    applies: when(
+      stale().members(member(1).lagging()),
+      holds({ rule: 'MaxUnavailableReached', unavailable: [1], maxUnavailable: 1 }),
+      { partition: 2 },
+    ),
+    justDoesNot: when(stale(), next, { partition: 2 }),
   },
   ClusterNotHealthy: {
-    applies: {
-      given: stale().mysqlCluster({ syncedReplicas: 2 }),
-      decides: holds({ rule: 'ClusterNotHealthy', healthy: true, synced: 2, replicas: 3 }),
-    },
-    justDoesNot: { given: stale().mysqlCluster({ syncedReplicas: 3 }), decides: next },
+    applies: when(
+      stale().mysqlCluster({ syncedReplicas: 2 }),
+      holds({ rule: 'ClusterNotHealthy', healthy: true, synced: 2, replicas: 3 }),
+    ),
+    justDoesNot: when(stale().mysqlCluster({ syncedReplicas: 3 }), next),
   },
   BlockedByPDB: {
-    applies: {
-      given: stale().budgets({ disruptionsAllowed: 0, currentHealthy: 2 }),
-      decides: holds({
-        rule: 'BlockedByPDB',
-        budget: 'moco-test',
-        cause: 'used',
-        healthy: 2,
-        needed: 2,
-        message: null,
-      }),
-    },
-    justDoesNot: { given: stale().budgets({ disruptionsAllowed: 1 }), decides: next },
+    applies: when(
+      stale().budgets({ disruptionsAllowed: 0, currentHealthy: 2 }),
+      holds({ rule: 'BlockedByPDB', budget: 'moco-test', cause: 'used', healthy: 2, needed: 2, message: null }),
+    ),
+    justDoesNot: when(stale().budgets({ disruptionsAllowed: 1 }), next),
   },
   AwaitingApproval: {
-    applies: {
-      given: lastOne(),
-      settings: { primaryUpdatePolicy: 'Manual', approvedRevision: revisionBefore },
-      decides: holds({ rule: 'AwaitingApproval', member: 0, revision: revisionAfter }),
-    },
-    justDoesNot: {
-      given: lastOne(),
-      settings: { primaryUpdatePolicy: 'Manual', approvedRevision: revisionAfter },
-      decides: demotes(0),
-    },
+    applies: when(lastOne(), holds({ rule: 'AwaitingApproval', member: 0, revision: revisionAfter }), {
+      primaryUpdatePolicy: 'Manual',
+      approvedRevision: revisionBefore,
+    }),
+    justDoesNot: when(lastOne(), demotes(0), { primaryUpdatePolicy: 'Manual', approvedRevision: revisionAfter }),
   },
   PrimaryWaitsForPinned: {
-    applies: {
-      given: lastOne().members(member(2).stale()),
-      settings: { pinnedOrdinals: [2] },
-      decides: holds({ rule: 'PrimaryWaitsForPinned', member: 0, pinned: [2] }),
-    },
-    justDoesNot: {
-      given: lastOne().members(member(2).updated()),
-      settings: { pinnedOrdinals: [2] },
-      decides: demotes(0),
-    },
+    applies: when(
+      lastOne().members(member(2).stale()),
+      holds({ rule: 'PrimaryWaitsForPinned', member: 0, pinned: [2] }),
+      { pinnedOrdinals: [2] },
+    ),
+    justDoesNot: when(lastOne().members(member(2).updated()), demotes(0), { pinnedOrdinals: [2] }),
   },
   AwaitingResize: {
-    applies: {
-      given: cluster(3).members(member(2).stale().resizing({ forSeconds: 299, deferred: 'no room' })),
-      settings: ifPossible,
-      decides: holds({
-        rule: 'AwaitingResize',
-        member: 2,
-        containers: ['mysqld'],
-        deferred: 'no room',
-        minReadySeconds: 5,
-      }),
-      requeueAfterSeconds: 1,
-    },
-    justDoesNot: {
-      given: cluster(3).members(member(2).stale().resizing({ forSeconds: 300, deferred: 'no room' })),
-      settings: ifPossible,
-      decides: evicts('ReplicaHealthy', 2),
-    },
+    applies: when(
+      cluster(3).members(member(2).stale().resizing({ forSeconds: 299, deferred: 'no room' })),
+      holds({ rule: 'AwaitingResize', member: 2, containers: ['mysqld'], deferred: 'no room', minReadySeconds: 5 }),
+      ifPossible,
+      1,
+    ),
+    justDoesNot: when(
+      cluster(3).members(member(2).stale().resizing({ forSeconds: 300, deferred: 'no room' })),
+      evicts('ReplicaHealthy', 2),
+      ifPossible,
+    ),
   },
   RestartNeeded: {
-    applies: {
-      given: cluster(3).members(member(2).stale().notChangeable('args differ')),
-      settings: onlyInPlace,
-      decides: holds({ rule: 'RestartNeeded', member: 2, reasons: ['args differ'], opensAt: null }),
-    },
-    justDoesNot: {
-      given: cluster(3).members(member(2).stale().notChangeable('args differ')),
-      settings: { ...onlyInPlace, approvedRevision: revisionAfter },
-      decides: evicts('ReplicaHealthy', 2),
-    },
+    applies: when(
+      cluster(3).members(member(2).stale().notChangeable('args differ')),
+      holds({ rule: 'RestartNeeded', member: 2, reasons: ['args differ'], opensAt: null }),
+      onlyInPlace,
+    ),
+    justDoesNot: when(cluster(3).members(member(2).stale().notChangeable('args differ')), evicts('ReplicaHealthy', 2), {
+      ...onlyInPlace,
+      approvedRevision: revisionAfter,
+    }),
   },
   SwitchoverFailing: {
-    applies: {
-      given: cluster(3).members(member(0).stale()).memory({ switchoverTries: 1, sinceLastTrySeconds: 299 }),
-      decides: holds({ rule: 'SwitchoverFailing', member: 0, tries: 1, retries: true }),
-      requeueAfterSeconds: 1,
-    },
-    justDoesNot: {
-      given: cluster(3).members(member(0).stale()).memory({ switchoverTries: 1, sinceLastTrySeconds: 300 }),
-      decides: demotes(0),
-    },
+    applies: when(
+      cluster(3).members(member(0).stale()).memory({ switchoverTries: 1, sinceLastTrySeconds: 299 }),
+      holds({ rule: 'SwitchoverFailing', member: 0, tries: 1, retries: true }),
+      {},
+      1,
+    ),
+    justDoesNot: when(
+      cluster(3).members(member(0).stale()).memory({ switchoverTries: 1, sinceLastTrySeconds: 300 }),
+      demotes(0),
+    ),
   },
   ReplicasBehind: {
-    applies: {
-      given: lastOne().delay(1, { kind: 'delay', seconds: 1 }, { ageSeconds: 4 }),
-      decides: holds({
+    applies: when(
+      lastOne().delay(1, { kind: 'delay', seconds: 1 }, { ageSeconds: 4 }),
+      holds({
         rule: 'ReplicasBehind',
         member: 0,
         limitSeconds: 1,
         graceSeconds: 30,
         replicas: [{ ordinal: 1, reading: { kind: 'delay', seconds: 1 } }],
       }),
-      requeueAfterSeconds: 1,
-    },
-    justDoesNot: { given: lastOne().delay(1, { kind: 'delay', seconds: 0.99 }), decides: demotes(0) },
+      {},
+      1,
+    ),
+    justDoesNot: when(lastOne().delay(1, { kind: 'delay', seconds: 0.99 }), demotes(0)),
   },
   LongWrite: {
-    applies: {
-      given: lastOne().mysql({ writes: [{ ...openWrite, ageSeconds: 1 }], waitedForWritesSeconds: 59 }),
-      decides: holds({ rule: 'LongWrite', member: 0, write: shownWrite, others: 0, graceSeconds: 60 }),
-      requeueAfterSeconds: 1,
-    },
-    justDoesNot: {
-      given: lastOne().mysql({ writes: [{ ...openWrite, ageSeconds: 0 }], waitedForWritesSeconds: 59 }),
-      decides: demotes(0),
-    },
+    applies: when(
+      lastOne().mysql({ writes: [{ ...openWrite, ageSeconds: 1 }], waitedForWritesSeconds: 59 }),
+      holds({ rule: 'LongWrite', member: 0, write: shownWrite, others: 0, graceSeconds: 60 }),
+      {},
+      1,
+    ),
+    justDoesNot: when(
+      lastOne().mysql({ writes: [{ ...openWrite, ageSeconds: 0 }], waitedForWritesSeconds: 59 }),
+      demotes(0),
+    ),
   },
   RevisionsKept: {
-    applies: {
-      given: drained().statefulSet({ strategy: 'RollingUpdate', partition: 3, newPods: 'CurrentRevision' }),
-      decides: holds({ rule: 'RevisionsKept', revision: revisionBefore }),
-    },
-    justDoesNot: { given: drained().memory({ verified: true, waiting: [1, 2] }), decides: deletes('MemberDown', 1) },
+    applies: when(
+      drained().statefulSet({ strategy: 'RollingUpdate', partition: 3, newPods: 'CurrentRevision' }),
+      holds({ rule: 'RevisionsKept', revision: revisionBefore }),
+    ),
+    justDoesNot: when(drained().memory({ verified: true, waiting: [1, 2] }), deletes('MemberDown', 1)),
   },
   PartitionReached: {
-    applies: {
-      given: cluster(3).members(member(0).stale(), member(1).stale()),
-      settings: { partition: 2 },
-      decides: holds({ rule: 'PartitionReached', partition: 2, members: [0, 1], pinned: [] }),
-    },
-    justDoesNot: {
-      given: cluster(3).statefulSet({ currentRevision: 'old' }),
-      settings: { partition: 2 },
-      decides: promotes(3),
-    },
+    applies: when(
+      cluster(3).members(member(0).stale(), member(1).stale()),
+      holds({ rule: 'PartitionReached', partition: 2, members: [0, 1], pinned: [] }),
+      { partition: 2 },
+    ),
+    justDoesNot: when(cluster(3).statefulSet({ currentRevision: 'old' }), promotes(3), { partition: 2 }),
   },
   OutsideMaintenanceWindow: {
-    applies: {
-      given: stale().maintenance([
+    applies: when(
+      stale().maintenance([
         [-3600, 99],
         [7200, 7300],
       ]),
-      decides: holds({
-        rule: 'OutsideMaintenanceWindow',
-        closesAt: 'T+99',
-        neededSeconds: 100,
-        opensAt: 'T+7200',
-      }),
-      requeueAfterSeconds: 7200,
-    },
-    justDoesNot: { given: stale().maintenance([[-3600, 100]]), decides: next },
+      holds({ rule: 'OutsideMaintenanceWindow', closesAt: 'T+99', neededSeconds: 100, opensAt: 'T+7200' }),
+      {},
+      7200,
+    ),
+    justDoesNot: when(stale().maintenance([[-3600, 100]]), next),
   },
   Blackout: {
-    applies: {
-      given: stale().maintenance(null, [99, 7200]),
-      decides: holds({
+    applies: when(
+      stale().maintenance(null, [99, 7200]),
+      holds({
         rule: 'Blackout',
         from: 'T+99',
         until: 'T+7200',
@@ -673,83 +589,82 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Case; readonly ju
         neededSeconds: 100,
         opensAt: 'T+7200',
       }),
-      requeueAfterSeconds: 7200,
-    },
-    justDoesNot: { given: stale().maintenance(null, [100, 7200]), decides: next },
+      {},
+      7200,
+    ),
+    justDoesNot: when(stale().maintenance(null, [100, 7200]), next),
   },
   ImageUnavailable: {
-    applies: {
-      given: stale().preflight({ refusals: [{ ...refusedNode, result: 'ImageUnavailable' }] }),
-      decides: holds({ rule: 'ImageUnavailable', nodeName: 'n-1', message: 'not found', others: 0 }),
-      requeueAfterSeconds: 60,
-    },
-    justDoesNot: { given: stale().preflight(), decides: next },
+    applies: when(
+      stale().preflight({ refusals: [{ ...refusedNode, result: 'ImageUnavailable' }] }),
+      holds({ rule: 'ImageUnavailable', nodeName: 'n-1', message: 'not found', others: 0 }),
+      {},
+      60,
+    ),
+    justDoesNot: when(stale().preflight(), next),
   },
   ConfigurationRefused: {
-    applies: {
-      given: stale().preflight({ refusals: [{ ...refusedNode, result: 'ConfigurationRefused', againInSeconds: 0 }] }),
-      decides: holds({ rule: 'ConfigurationRefused', nodeName: 'n-1', message: 'not found', others: 0 }),
-      requeueAfterSeconds: 5,
-    },
-    justDoesNot: {
-      given: stale()
+    applies: when(
+      stale().preflight({ refusals: [{ ...refusedNode, result: 'ConfigurationRefused', againInSeconds: 0 }] }),
+      holds({ rule: 'ConfigurationRefused', nodeName: 'n-1', message: 'not found', others: 0 }),
+      {},
+      5,
+    ),
+    justDoesNot: when(
+      stale()
         .members(member(2).stale().down('CrashLoopBackOff'))
         .preflight({ refusals: [{ ...refusedNode, result: 'ConfigurationRefused' }] }),
-      decides: deletes('MemberDown', 2),
-    },
+      deletes('MemberDown', 2),
+    ),
   },
   PreflightRunning: {
-    applies: {
-      given: stale().preflight({ awaited: [{ nodeName: 'n-1', forSeconds: 299, message: null }] }),
-      decides: holds({ rule: 'PreflightRunning', nodes: ['n-1'], message: null, limitSeconds: 300 }),
-      requeueAfterSeconds: 1,
-    },
-    justDoesNot: {
-      given: stale().preflight({ awaited: [{ nodeName: 'n-1', forSeconds: 300, message: null }] }),
-      decides: next,
-    },
+    applies: when(
+      stale().preflight({ awaited: [{ nodeName: 'n-1', forSeconds: 299, message: null }] }),
+      holds({ rule: 'PreflightRunning', nodes: ['n-1'], message: null, limitSeconds: 300 }),
+      {},
+      1,
+    ),
+    justDoesNot: when(stale().preflight({ awaited: [{ nodeName: 'n-1', forSeconds: 300, message: null }] }), next),
   },
   CheckFailing: {
-    applies: {
-      given: stale().check('errant', failing, { ageSeconds: 29 }),
-      decides: holds({ rule: 'CheckFailing', checks: [{ check: 'errant', labels: {}, value: '1', others: 0 }] }),
-      requeueAfterSeconds: 1,
-    },
-    justDoesNot: { given: stale().check('errant', { kind: 'passing' }, { ageSeconds: 4 }), decides: next },
+    applies: when(
+      stale().check('errant', failing, { ageSeconds: 29 }),
+      holds({ rule: 'CheckFailing', checks: [{ check: 'errant', labels: {}, value: '1', others: 0 }] }),
+      {},
+      1,
+    ),
+    justDoesNot: when(stale().check('errant', { kind: 'passing' }, { ageSeconds: 4 }), next),
   },
   CheckPending: {
-    applies: {
-      given: stale().check('errant', null),
-      decides: holds({ rule: 'CheckPending', checks: ['errant'] }),
-    },
-    justDoesNot: { given: stale().check('errant', { kind: 'passing' }), decides: next },
+    applies: when(stale().check('errant', null), holds({ rule: 'CheckPending', checks: ['errant'] })),
+    justDoesNot: when(stale().check('errant', { kind: 'passing' }), next),
   },
   CheckUnavailable: {
-    applies: {
-      given: stale().check('errant', { kind: 'unknown', message: 'no route' }, { ageSeconds: 29 }),
-      decides: holds({ rule: 'CheckUnavailable', checks: [{ check: 'errant', message: 'no route' }] }),
-      requeueAfterSeconds: 1,
-    },
-    justDoesNot: { given: stale().check('errant', { kind: 'passing' }, { ageSeconds: 4 }), decides: next },
+    applies: when(
+      stale().check('errant', { kind: 'unknown', message: 'no route' }, { ageSeconds: 29 }),
+      holds({ rule: 'CheckUnavailable', checks: [{ check: 'errant', message: 'no route' }] }),
+      {},
+      1,
+    ),
+    justDoesNot: when(stale().check('errant', { kind: 'passing' }, { ageSeconds: 4 }), next),
   },
   ConfirmationTooSlow: {
-    applies: {
-      given: stale().stepFailed({ ...eviction, cause: 'tooSlow', tries: 3, sinceLastTrySeconds: 7 }),
-      decides: holds({ rule: 'ConfirmationTooSlow', message: 'it is denied' }),
-      requeueAfterSeconds: 1,
-    },
-    justDoesNot: {
-      given: stale().stepFailed({ ...eviction, cause: 'tooSlow', tries: 3, sinceLastTrySeconds: 8 }),
-      decides: next,
-    },
+    applies: when(
+      stale().stepFailed({ ...eviction, cause: 'tooSlow', tries: 3, sinceLastTrySeconds: 7 }),
+      holds({ rule: 'ConfirmationTooSlow', message: 'it is denied' }),
+      {},
+      1,
+    ),
+    justDoesNot: when(stale().stepFailed({ ...eviction, cause: 'tooSlow', tries: 3, sinceLastTrySeconds: 8 }), next),
   },
   StepRefused: {
-    applies: {
-      given: stale().stepFailed({ ...eviction, tries: 1, sinceLastTrySeconds: 1 }),
-      decides: holds({ rule: 'StepRefused', message: 'it is denied' }),
-      requeueAfterSeconds: 1,
-    },
-    justDoesNot: { given: stale().stepFailed({ ...eviction, tries: 1, sinceLastTrySeconds: 2 }), decides: next },
+    applies: when(
+      stale().stepFailed({ ...eviction, tries: 1, sinceLastTrySeconds: 1 }),
+      holds({ rule: 'StepRefused', message: 'it is denied' }),
+      {},
+      1,
+    ),
+    justDoesNot: when(stale().stepFailed({ ...eviction, tries: 1, sinceLastTrySeconds: 2 }), next),
   },
 };
 

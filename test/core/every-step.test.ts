@@ -18,6 +18,7 @@ import {
   resizes,
   takesBack,
   updates,
+  when,
 } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
@@ -28,137 +29,111 @@ const inPlace = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPo
 /** The compiler demands a line for each rule by which a member is taken: it applies, and it just does not. */
 const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly justDoesNot: Case }>> = {
   MemberDown: {
-    applies: { given: stale().members(member(1).creating(60)), decides: deletes('MemberDown', 1) },
-    justDoesNot: {
-      given: stale().members(member(1).creating(59)),
-      decides: deletes('MemberNotParticipating', 1),
-      requeueAfterSeconds: 1,
-    },
+    applies: when(stale().members(member(1).creating(60)), deletes('MemberDown', 1)),
+    justDoesNot: when(stale().members(member(1).creating(59)), deletes('MemberNotParticipating', 1), {}, 1),
   },
   MemberUnreachable: {
-    applies: { given: stale().members(member(1).unreachable()), decides: deletes('MemberUnreachable', 1) },
-    justDoesNot: {
-      given: stale().members(member(1).unreachable(), member(2).unreachable()),
-      decides: holds({ rule: 'MemberUnreachable', member: 2 }),
-    },
+    applies: when(stale().members(member(1).unreachable()), deletes('MemberUnreachable', 1)),
+    justDoesNot: when(
+      stale().members(member(1).unreachable(), member(2).unreachable()),
+      holds({ rule: 'MemberUnreachable', member: 2 }),
+    ),
   },
   MemberNotParticipating: {
-    applies: { given: stale().members(member(1).lagging()), decides: deletes('MemberNotParticipating', 1) },
-    justDoesNot: { given: stale(), decides: evicts('ReplicaHealthy', 2) },
+    applies: when(stale().members(member(1).lagging()), deletes('MemberNotParticipating', 1)),
+    justDoesNot: when(stale(), evicts('ReplicaHealthy', 2)),
   },
   PrimaryNotParticipating: {
-    applies: {
-      given: stale().members(member(0).agentDead()).primaryUnavailableFor(180),
-      decides: deletes('PrimaryNotParticipating', 0),
-    },
-    justDoesNot: {
-      given: stale().members(member(0).agentDead(), member(1).lagging()).primaryUnavailableFor(180),
-      decides: deletes('MemberNotParticipating', 1),
-    },
+    applies: when(
+      stale().members(member(0).agentDead()).primaryUnavailableFor(180),
+      deletes('PrimaryNotParticipating', 0),
+    ),
+    justDoesNot: when(
+      stale().members(member(0).agentDead(), member(1).lagging()).primaryUnavailableFor(180),
+      deletes('MemberNotParticipating', 1),
+    ),
   },
   MemberImpaired: {
-    applies: {
-      given: stale().members(member(1).sidecarNotReady('slow-log', 60)),
-      decides: deletes('MemberImpaired', 1),
-    },
-    justDoesNot: {
-      given: stale().members(member(1).sidecarNotReady('slow-log', 59)),
-      decides: holds({
-        rule: 'BlockedByPDB',
-        budget: 'moco-test',
-        cause: 'used',
-        healthy: 2,
-        needed: 2,
-        message: null,
-      }),
-      requeueAfterSeconds: 1,
-    },
+    applies: when(stale().members(member(1).sidecarNotReady('slow-log', 60)), deletes('MemberImpaired', 1)),
+    justDoesNot: when(
+      stale().members(member(1).sidecarNotReady('slow-log', 59)),
+      holds({ rule: 'BlockedByPDB', budget: 'moco-test', cause: 'used', healthy: 2, needed: 2, message: null }),
+      {},
+      1,
+    ),
   },
-  ReplicaHealthy: {
-    applies: { given: stale(), decides: evicts('ReplicaHealthy', 2) },
-    justDoesNot: { given: lastOne(), decides: demotes(0) },
-  },
+  ReplicaHealthy: { applies: when(stale(), evicts('ReplicaHealthy', 2)), justDoesNot: when(lastOne(), demotes(0)) },
   NothingRestarts: {
-    applies: {
-      given: cluster(3).members(member(2).stale().changeable()),
-      settings: inPlace,
-      decides: updates('NothingRestarts', 2, changeOf()),
-    },
-    justDoesNot: {
-      given: cluster(3).members(member(2).stale().changeable()),
-      decides: evicts('ReplicaHealthy', 2),
-    },
+    applies: when(
+      cluster(3).members(member(2).stale().changeable()),
+      updates('NothingRestarts', 2, changeOf()),
+      inPlace,
+    ),
+    justDoesNot: when(cluster(3).members(member(2).stale().changeable()), evicts('ReplicaHealthy', 2)),
   },
   ContainersRestart: {
-    applies: {
-      given: cluster(3).members(member(2).stale().changeable('agent')),
-      settings: inPlace,
-      decides: updates('ContainersRestart', 2, changeOf('agent')),
-    },
-    justDoesNot: {
-      given: cluster(3).members(member(2).stale().notChangeable('args differ')),
-      settings: inPlace,
-      decides: evicts('ReplicaHealthy', 2),
-    },
+    applies: when(
+      cluster(3).members(member(2).stale().changeable('agent')),
+      updates('ContainersRestart', 2, changeOf('agent')),
+      inPlace,
+    ),
+    justDoesNot: when(
+      cluster(3).members(member(2).stale().notChangeable('args differ')),
+      evicts('ReplicaHealthy', 2),
+      inPlace,
+    ),
   },
   ResizeRestartsNothing: {
-    applies: {
-      given: cluster(3).members(
+    applies: when(
+      cluster(3).members(
         member(2)
           .stale()
           .resizable([resourcesOf('mysqld')]),
       ),
-      settings: inPlace,
-      decides: resizes('ResizeRestartsNothing', 2, resourcesOf('mysqld')),
-    },
-    justDoesNot: {
-      given: cluster(3).members(member(2).stale().resizing({ awaited: [] })),
-      settings: inPlace,
-      decides: updates('NothingRestarts', 2, changeOf()),
-    },
+      resizes('ResizeRestartsNothing', 2, resourcesOf('mysqld')),
+      inPlace,
+    ),
+    justDoesNot: when(
+      cluster(3).members(member(2).stale().resizing({ awaited: [] })),
+      updates('NothingRestarts', 2, changeOf()),
+      inPlace,
+    ),
   },
   ResizeRestartsContainers: {
-    applies: {
-      given: cluster(3).members(
+    applies: when(
+      cluster(3).members(
         member(2)
           .stale()
           .resizable([resourcesOf('slow-log', true)]),
       ),
-      settings: inPlace,
-      decides: resizes('ResizeRestartsContainers', 2, resourcesOf('slow-log', true)),
-    },
-    justDoesNot: {
-      given: cluster(3).members(
+      resizes('ResizeRestartsContainers', 2, resourcesOf('slow-log', true)),
+      inPlace,
+    ),
+    justDoesNot: when(
+      cluster(3).members(
         member(2)
           .stale()
           .resizable([resourcesOf('slow-log')]),
       ),
-      settings: inPlace,
-      decides: resizes('ResizeRestartsNothing', 2, resourcesOf('slow-log')),
-    },
+      resizes('ResizeRestartsNothing', 2, resourcesOf('slow-log')),
+      inPlace,
+    ),
   },
   PrimaryLast: {
-    applies: { given: lastOne(), decides: demotes(0) },
-    justDoesNot: {
-      given: cluster(3).members(member(0).stale(), member(1).stale()),
-      decides: evicts('ReplicaHealthy', 1),
-    },
+    applies: when(lastOne(), demotes(0)),
+    justDoesNot: when(cluster(3).members(member(0).stale(), member(1).stale()), evicts('ReplicaHealthy', 1)),
   },
   SingleMember: {
-    applies: { given: cluster(1).templateChanged(), decides: evicts('SingleMember', 0) },
-    justDoesNot: { given: cluster(1).statefulSet({ currentRevision: 'old' }), decides: promotes(1) },
+    applies: when(cluster(1).templateChanged(), evicts('SingleMember', 0)),
+    justDoesNot: when(cluster(1).statefulSet({ currentRevision: 'old' }), promotes(1)),
   },
   AlreadyUpdated: {
-    applies: {
-      given: stale().atPartition(3).members(member(2).updated().lagging()),
-      settings: { mode: 'Partition' },
-      decides: lowers('AlreadyUpdated', 2),
-    },
-    justDoesNot: {
-      given: stale().atPartition(3).members(member(2).lagging()),
-      settings: { mode: 'Partition' },
-      decides: lowers('MemberNotParticipating', 2, 2),
-    },
+    applies: when(stale().atPartition(3).members(member(2).updated().lagging()), lowers('AlreadyUpdated', 2), {
+      mode: 'Partition',
+    }),
+    justDoesNot: when(stale().atPartition(3).members(member(2).lagging()), lowers('MemberNotParticipating', 2, 2), {
+      mode: 'Partition',
+    }),
   },
 };
 
@@ -176,41 +151,31 @@ const awaiting = holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 
 
 const everyTakeBack: Readonly<Record<OwnReason, { readonly applies: Case; readonly justDoesNot: Case }>> = {
   NoLongerPrimary: {
-    applies: { given: demoted().primaryAt(1), decides: takesBack(0, 'NoLongerPrimary') },
-    justDoesNot: { given: demoted().primaryAt(0), decides: awaiting },
+    applies: when(demoted().primaryAt(1), takesBack(0, 'NoLongerPrimary')),
+    justDoesNot: when(demoted().primaryAt(0), awaiting),
   },
   NotDue: {
-    applies: {
-      given: cluster(3).members(member(0).stale().demotedByUs(30, 'an-older-revision')),
-      decides: takesBack(0, 'NotDue'),
-    },
-    justDoesNot: { given: demoted(), decides: awaiting },
+    applies: when(cluster(3).members(member(0).stale().demotedByUs(30, 'an-older-revision')), takesBack(0, 'NotDue')),
+    justDoesNot: when(demoted(), awaiting),
   },
   OthersDue: {
-    applies: { given: demoted().members(member(2).stale()), decides: takesBack(0, 'OthersDue') },
-    justDoesNot: { given: demoted().members(member(2).stale().terminating()), decides: awaiting },
+    applies: when(demoted().members(member(2).stale()), takesBack(0, 'OthersDue')),
+    justDoesNot: when(demoted().members(member(2).stale().terminating()), awaiting),
   },
   TimedOut: {
-    applies: { given: cluster(3).members(member(0).stale().demotedByUs(90)), decides: takesBack(0, 'TimedOut') },
-    justDoesNot: {
-      given: cluster(3).members(member(0).stale().demotedByUs(89)),
-      decides: awaiting,
-      requeueAfterSeconds: 1,
-    },
+    applies: when(cluster(3).members(member(0).stale().demotedByUs(90)), takesBack(0, 'TimedOut')),
+    justDoesNot: when(cluster(3).members(member(0).stale().demotedByUs(89)), awaiting, {}, 1),
   },
   StrategyChanged: {
-    applies: { given: demoted(), settings: { mode: 'MOCO' }, decides: takesBack(0, 'StrategyChanged') },
-    justDoesNot: { given: demoted(), decides: awaiting },
+    applies: when(demoted(), takesBack(0, 'StrategyChanged'), { mode: 'MOCO' }),
+    justDoesNot: when(demoted(), awaiting),
   },
   MarkWithoutDemote: {
-    applies: {
-      given: cluster(3).members(member(0).stale().markAlone(), member(2).stale()).primaryAt(1),
-      decides: takesBack(0, 'MarkWithoutDemote'),
-    },
-    justDoesNot: {
-      given: cluster(3).members(member(0).stale().markAlone()).primaryAt(1),
-      decides: evicts('ReplicaHealthy', 0),
-    },
+    applies: when(
+      cluster(3).members(member(0).stale().markAlone(), member(2).stale()).primaryAt(1),
+      takesBack(0, 'MarkWithoutDemote'),
+    ),
+    justDoesNot: when(cluster(3).members(member(0).stale().markAlone()).primaryAt(1), evicts('ReplicaHealthy', 0)),
   },
 };
 
@@ -244,10 +209,7 @@ const onDemotion: Readonly<
     given: { given: demoted().rolloutProblem({ kind: 'terminating', finalizers: [] }) },
   },
   StatefulSetMissing: { does: 'keeps from taking back', given: { given: demoted().statefulSet(null) } },
-  DefinitionOutdated: {
-    does: 'keeps from taking back',
-    given: { given: demoted().statusRefusal('unknown field') },
-  },
+  DefinitionOutdated: { does: 'keeps from taking back', given: { given: demoted().statusRefusal('unknown field') } },
   AwaitingOwnWrite: { does: 'keeps from taking back', given: { given: demoted().ownWritePending('demote') } },
   SettingsInvalid: { does: 'takes back', given: { given: demoted().settingsProblem('spec.partition is -1') } },
   StatefulSetDeleting: { does: 'passes', given: { given: demoted().statefulSet({ deleting: true }) } },
@@ -351,10 +313,7 @@ const onDemotion: Readonly<
   },
   RestartNeeded: {
     does: 'leaves alone',
-    given: {
-      given: demoted(),
-      settings: { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'Only' } },
-    },
+    given: { given: demoted(), settings: { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'Only' } } },
   },
   SwitchoverFailing: { does: 'leaves alone', given: { given: demoted().memory({ switchoverTries: 2 }) } },
   ReplicasBehind: { does: 'leaves alone', given: { given: demoted().delay(1, { kind: 'delay', seconds: 60 }) } },

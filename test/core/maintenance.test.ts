@@ -3,7 +3,7 @@ import { hasOpening } from '../../src/core/maintenance.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { check, decideCase, deletes, demotes, evicts, holds, lowers, play, takesBack } from './table.ts';
+import { check, decideCase, deletes, demotes, evicts, holds, lowers, play, takesBack, when } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
 const lastOne = () => cluster(3).members(member(0).stale());
@@ -14,61 +14,59 @@ const outside = (neededSeconds = 100, opensAt: string | null = null) =>
 
 describe('outside of the maintenance windows', () => {
   play({
-    'a replica waits': { given: stale().maintenance([]), decides: outside() },
-    'a replica waits for the next window that is long enough': {
-      given: stale().maintenance([
+    'a replica waits': when(stale().maintenance([]), outside()),
+    'a replica waits for the next window that is long enough': when(
+      stale().maintenance([
         [60, 159],
         [300, 400],
       ]),
-      decides: outside(100, 'T+300'),
-      requeueAfterSeconds: 300,
-    },
-    'a replica goes as soon as the window opens': {
-      given: stale().maintenance([[0, 100]]),
-      decides: evicts('ReplicaHealthy', 2),
-    },
-    'the primary waits': { given: lastOne().maintenance([]), decides: outside(190) },
-    'the primary waits unless the switchover fits as well': {
-      given: lastOne().maintenance([[-60, 189]]),
-      decides: holds({ rule: 'OutsideMaintenanceWindow', closesAt: 'T+189', neededSeconds: 190, opensAt: null }),
-    },
-    'the primary is demoted if both fit': { given: lastOne().maintenance([[-60, 190]]), decides: demotes(0) },
-    'a single member needs no switchover': {
-      given: cluster(1)
+      outside(100, 'T+300'),
+      {},
+      300,
+    ),
+    'a replica goes as soon as the window opens': when(stale().maintenance([[0, 100]]), evicts('ReplicaHealthy', 2)),
+    'the primary waits': when(lastOne().maintenance([]), outside(190)),
+    'the primary waits unless the switchover fits as well': when(
+      lastOne().maintenance([[-60, 189]]),
+      holds({ rule: 'OutsideMaintenanceWindow', closesAt: 'T+189', neededSeconds: 190, opensAt: null }),
+    ),
+    'the primary is demoted if both fit': when(lastOne().maintenance([[-60, 190]]), demotes(0)),
+    'a single member needs no switchover': when(
+      cluster(1)
         .templateChanged()
         .maintenance([[0, 100]]),
-      decides: evicts('SingleMember', 0),
-    },
-    'a switchover that is under way goes on': {
-      given: cluster(3).members(member(0).stale().demotedByUs()).maintenance([over()]),
-      decides: holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
-    },
-    'a demotion is taken back when its time is over': {
-      given: cluster(3).members(member(0).stale().demotedByUs(90)).maintenance([over()]),
-      decides: takesBack(0, 'TimedOut'),
-    },
-    'the mark stays with the old primary until its turn comes': {
-      given: lastOne().primaryAt(1).members(member(0).stale().markAlone()).maintenance([]),
-      decides: outside(),
-    },
-    'members that are down are replaced': {
-      given: stale().members(member(1).down('ImagePullBackOff')).maintenance([over()]),
-      decides: deletes('MemberDown', 1),
-    },
-    'a member that crash-loops is replaced': {
-      given: stale().members(member(1).lagging().crashLooping()).maintenance([]),
-      decides: deletes('MemberNotParticipating', 1),
-    },
-    'a member that lags behind waits, since it may catch up': {
-      given: stale().members(member(1).lagging()).maintenance([]),
-      decides: outside(),
-    },
-    'an impaired member waits, since its mysqld works': {
-      given: stale().members(member(1).impaired('slow-log')).maintenance([]),
-      decides: outside(),
-    },
-    'a primary that leads from elsewhere without its agent waits, since its mysqld works': {
-      given: cluster(1)
+      evicts('SingleMember', 0),
+    ),
+    'a switchover that is under way goes on': when(
+      cluster(3).members(member(0).stale().demotedByUs()).maintenance([over()]),
+      holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
+    ),
+    'a demotion is taken back when its time is over': when(
+      cluster(3).members(member(0).stale().demotedByUs(90)).maintenance([over()]),
+      takesBack(0, 'TimedOut'),
+    ),
+    'the mark stays with the old primary until its turn comes': when(
+      lastOne().primaryAt(1).members(member(0).stale().markAlone()).maintenance([]),
+      outside(),
+    ),
+    'members that are down are replaced': when(
+      stale().members(member(1).down('ImagePullBackOff')).maintenance([over()]),
+      deletes('MemberDown', 1),
+    ),
+    'a member that crash-loops is replaced': when(
+      stale().members(member(1).lagging().crashLooping()).maintenance([]),
+      deletes('MemberNotParticipating', 1),
+    ),
+    'a member that lags behind waits, since it may catch up': when(
+      stale().members(member(1).lagging()).maintenance([]),
+      outside(),
+    ),
+    'an impaired member waits, since its mysqld works': when(
+      stale().members(member(1).impaired('slow-log')).maintenance([]),
+      outside(),
+    ),
+    'a primary that leads from elsewhere without its agent waits, since its mysqld works': when(
+      cluster(1)
         .templateChanged()
         .members(member(0).agentDead())
         .mysqlCluster({
@@ -77,35 +75,27 @@ describe('outside of the maintenance windows', () => {
           primarySettledForSeconds: 600,
         })
         .maintenance([]),
-      decides: outside(),
-    },
-    'a primary that does not participate is replaced': {
-      given: lastOne().members(member(0).stale().lagging()).primaryUnavailableFor(180).maintenance([]),
-      decides: deletes('PrimaryNotParticipating', 0),
-    },
-    'an updated member that does not participate yet is what the rollout waits for': {
-      given: stale().members(member(2).updated().lagging()).maintenance([]),
-      decides: holds({
+      outside(),
+    ),
+    'a primary that does not participate is replaced': when(
+      lastOne().members(member(0).stale().lagging()).primaryUnavailableFor(180).maintenance([]),
+      deletes('PrimaryNotParticipating', 0),
+    ),
+    'an updated member that does not participate yet is what the rollout waits for': when(
+      stale().members(member(2).updated().lagging()).maintenance([]),
+      holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
         wait: { for: 'state', state: 'running', evidence: null },
       }),
-    },
-    'a partition waits': {
-      given: stale().atPartition(3).maintenance([]),
-      settings: { mode: 'Partition' },
-      decides: outside(),
-    },
-    'a partition that takes nobody is lowered': {
-      given: stale().atPartition(3).members(member(2).updated()).maintenance([]),
-      settings: { mode: 'Partition' },
-      decides: lowers('AlreadyUpdated', 2),
-    },
-    'nothing waits where nothing is due': {
-      given: cluster(3).maintenance([]),
-      decides: 'idle',
-      requeueAfterSeconds: 86_400,
-    },
+    ),
+    'a partition waits': when(stale().atPartition(3).maintenance([]), outside(), { mode: 'Partition' }),
+    'a partition that takes nobody is lowered': when(
+      stale().atPartition(3).members(member(2).updated()).maintenance([]),
+      lowers('AlreadyUpdated', 2),
+      { mode: 'Partition' },
+    ),
+    'nothing waits where nothing is due': when(cluster(3).maintenance([]), 'idle', {}, 86_400),
   });
 
   it('does not count as a lack of progress', () => {
@@ -128,58 +118,48 @@ describe('a blackout', () => {
     });
   };
   play({
-    'holds from its first moment': { given: stale().maintenance(null, [0, 60]), decides: blackout(0, 60, 'T+60') },
-    'holds no longer in its last moment': {
-      given: stale().maintenance(null, [-60, 0]),
-      decides: evicts('ReplicaHealthy', 2),
-    },
-    'holds what would not be over before it': {
-      given: lastOne().maintenance(null, [150, 200]),
-      decides: blackout(150, 200, 'T+200', 190),
-    },
-    'ends where no other begins too soon': {
-      given: stale().maintenance(null, [-60, 60], [120, 300]),
-      decides: blackout(-60, 60, 'T+300'),
-    },
-    'takes a part of a window': {
-      given: stale().maintenance([[-60, 400]], [-60, 250]),
-      decides: blackout(-60, 250, 'T+250'),
-    },
-    'may take too much of a window': {
-      given: stale().maintenance(
+    'holds from its first moment': when(stale().maintenance(null, [0, 60]), blackout(0, 60, 'T+60')),
+    'holds no longer in its last moment': when(stale().maintenance(null, [-60, 0]), evicts('ReplicaHealthy', 2)),
+    'holds what would not be over before it': when(
+      lastOne().maintenance(null, [150, 200]),
+      blackout(150, 200, 'T+200', 190),
+    ),
+    'ends where no other begins too soon': when(
+      stale().maintenance(null, [-60, 60], [120, 300]),
+      blackout(-60, 60, 'T+300'),
+    ),
+    'takes a part of a window': when(stale().maintenance([[-60, 400]], [-60, 250]), blackout(-60, 250, 'T+250')),
+    'may take too much of a window': when(
+      stale().maintenance(
         [
           [-60, 400],
           [1000, 2000],
         ],
         [-60, 301],
       ),
-      decides: blackout(-60, 301, 'T+1000'),
-    },
-    'is named rather than a window that is closed as well': {
-      given: stale().maintenance([[500, 900]], [-60, 60]),
-      decides: blackout(-60, 60, 'T+500'),
-    },
-    'is not named while a window closes before it': {
-      given: stale().maintenance([[-60, 50]], [60, 90]),
-      decides: holds({ rule: 'OutsideMaintenanceWindow', closesAt: 'T+50', neededSeconds: 100, opensAt: null }),
-    },
-    'holds although the windows are overridden': {
-      given: stale().maintenance([], [-60, 60]),
-      settings: { overrides: [{ rule: 'OutsideMaintenanceWindow', remainingSeconds: 600 }] },
-      decides: blackout(-60, 60, 'T+60'),
-    },
-    'is no reason to leave a member down': {
-      given: stale().members(member(1).down('ImagePullBackOff')).maintenance(null, [-60, 60]),
-      decides: deletes('MemberDown', 1),
-    },
+      blackout(-60, 301, 'T+1000'),
+    ),
+    'is named rather than a window that is closed as well': when(
+      stale().maintenance([[500, 900]], [-60, 60]),
+      blackout(-60, 60, 'T+500'),
+    ),
+    'is not named while a window closes before it': when(
+      stale().maintenance([[-60, 50]], [60, 90]),
+      holds({ rule: 'OutsideMaintenanceWindow', closesAt: 'T+50', neededSeconds: 100, opensAt: null }),
+    ),
+    'holds although the windows are overridden': when(stale().maintenance([], [-60, 60]), blackout(-60, 60, 'T+60'), {
+      overrides: [{ rule: 'OutsideMaintenanceWindow', remainingSeconds: 600 }],
+    }),
+    'is no reason to leave a member down': when(
+      stale().members(member(1).down('ImagePullBackOff')).maintenance(null, [-60, 60]),
+      deletes('MemberDown', 1),
+    ),
   });
 
   it('does not open the windows when it is overridden', () => {
-    check({
-      given: stale().maintenance([], [-60, 60]),
-      settings: { overrides: [{ rule: 'Blackout', remainingSeconds: 600 }] },
-      decides: outside(),
-    });
+    check(
+      when(stale().maintenance([], [-60, 60]), outside(), { overrides: [{ rule: 'Blackout', remainingSeconds: 600 }] }),
+    );
   });
 });
 

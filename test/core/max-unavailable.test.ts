@@ -1,10 +1,9 @@
 import { expect } from 'chai';
-import { budgetOf, isReadable } from '../../src/core/budget.ts';
 import type { Hold } from '../../src/core/decision.ts';
-import type { MaxUnavailable, RolloutPolicy } from '../../src/core/policy.ts';
+import { budgetOf, isReadable, type MaxUnavailable, type RolloutPolicy } from '../../src/core/policy.ts';
 import { type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { decideCase, deletes, evicts, holds, play } from './table.ts';
+import { decideCase, deletes, evicts, holds, play, when } from './table.ts';
 
 // Every test that KEP-961 asks for, with MOCO's bound of ⌊replicas/2⌋ on top, and one member a step.
 
@@ -79,16 +78,16 @@ describe('a maxUnavailable that can be read', () => {
       expect(isReadable(setting)).to.equal(readable));
   }
   play({
-    'one that can not is nothing to act on': {
-      given: stale(3),
-      settings: upTo(written('abc%')),
-      decides: holds({ rule: 'SettingsInvalid', problem: 'maxUnavailable is abc%' }),
-    },
-    'another hold is reported first': {
-      given: stale(3).settingsProblem('spec.partition is -1'),
-      settings: upTo(-1),
-      decides: holds({ rule: 'SettingsInvalid', problem: 'spec.partition is -1' }),
-    },
+    'one that can not is nothing to act on': when(
+      stale(3),
+      holds({ rule: 'SettingsInvalid', problem: 'maxUnavailable is abc%' }),
+      upTo(written('abc%')),
+    ),
+    'another hold is reported first': when(
+      stale(3).settingsProblem('spec.partition is -1'),
+      holds({ rule: 'SettingsInvalid', problem: 'spec.partition is -1' }),
+      upTo(-1),
+    ),
   });
 });
 
@@ -117,66 +116,57 @@ describe('maxUnavailable 1 is what a StatefulSet does without it', () => {
 describe('maxUnavailable 2 of five', () => {
   const settings = upTo(2);
   play({
-    'the last one goes first': { given: stale(5), settings, decides: next(4) },
-    'a second one goes while the first is terminating': {
-      given: stale(5).members(terminating(4)),
+    'the last one goes first': when(stale(5), next(4), settings),
+    'a second one goes while the first is terminating': when(stale(5).members(terminating(4)), next(3), settings),
+    'a second one goes while the first is starting': when(stale(5).members(starting(4)), next(3), settings),
+    'a second one goes while the first has to settle': when(
+      stale(5).members(back(4).participatingFor(1)),
+      next(3),
       settings,
-      decides: next(3),
-    },
-    'a second one goes while the first is starting': {
-      given: stale(5).members(starting(4)),
+    ),
+    'a second one waits until the first has its role': when(
+      stale(5).members(back(4).unlabelled()),
+      holds({ rule: 'RolesNotSettled', members: [4] }),
       settings,
-      decides: next(3),
-    },
-    'a second one goes while the first has to settle': {
-      given: stale(5).members(back(4).participatingFor(1)),
+    ),
+    'a third one does not, while both are terminating': when(
+      stale(5).members(terminating(4), terminating(3)),
+      holds({ rule: 'MemberTerminating', member: 3 }),
       settings,
-      decides: next(3),
-    },
-    'a second one waits until the first has its role': {
-      given: stale(5).members(back(4).unlabelled()),
+    ),
+    'a third one does not, while both are starting': when(
+      stale(5).members(starting(4), starting(3)),
+      holds(used([3, 4], 2)),
       settings,
-      decides: holds({ rule: 'RolesNotSettled', members: [4] }),
-    },
-    'a third one does not, while both are terminating': {
-      given: stale(5).members(terminating(4), terminating(3)),
+    ),
+    'a third one does not, while both have to settle': when(
+      stale(5).members(back(4).participatingFor(1), back(3).participatingFor(1)),
+      holds(used([3, 4], 2)),
       settings,
-      decides: holds({ rule: 'MemberTerminating', member: 3 }),
-    },
-    'a third one does not, while both are starting': {
-      given: stale(5).members(starting(4), starting(3)),
+    ),
+    'an impaired one goes while another has to settle: every other participates': when(
+      stale(5).members(back(4).participatingFor(1), member(1).impaired('slow-log')),
+      deletes('MemberImpaired', 1),
       settings,
-      decides: holds(used([3, 4], 2)),
-    },
-    'a third one does not, while both have to settle': {
-      given: stale(5).members(back(4).participatingFor(1), back(3).participatingFor(1)),
+    ),
+    'a third one goes as soon as one of them is back, whichever': when(
+      stale(5).members(starting(4), back(3)),
+      next(2),
       settings,
-      decides: holds(used([3, 4], 2)),
-    },
-    'an impaired one goes while another has to settle: every other participates': {
-      given: stale(5).members(back(4).participatingFor(1), member(1).impaired('slow-log')),
+    ),
+    'a member that is unavailable for another reason counts as well': when(
+      stale(5).members(starting(4), member(1).errant()).mysqlCluster({ syncedReplicas: 4 }),
+      holds(used([1, 4], 2)),
+      upTo(2, { pinnedOrdinals: [1] }),
+    ),
+    'one that is unreachable goes by itself': when(
+      stale(5).members(back(4), member(2).unreachable()),
+      deletes('MemberUnreachable', 2),
       settings,
-      decides: deletes('MemberImpaired', 1),
-    },
-    'a third one goes as soon as one of them is back, whichever': {
-      given: stale(5).members(starting(4), back(3)),
-      settings,
-      decides: next(2),
-    },
-    'a member that is unavailable for another reason counts as well': {
-      given: stale(5).members(starting(4), member(1).errant()).mysqlCluster({ syncedReplicas: 4 }),
-      settings: upTo(2, { pinnedOrdinals: [1] }),
-      decides: holds(used([1, 4], 2)),
-    },
-    'one that is unreachable goes by itself': {
-      given: stale(5).members(back(4), member(2).unreachable()),
-      settings,
-      decides: deletes('MemberUnreachable', 2),
-    },
-    'an updated one that fails still blocks': {
-      given: stale(5).members(member(4).updated().down('CrashLoopBackOff')).memory({ verified: true }),
-      settings,
-      decides: holds({
+    ),
+    'an updated one that fails still blocks': when(
+      stale(5).members(member(4).updated().down('CrashLoopBackOff')).memory({ verified: true }),
+      holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 4,
         wait: {
@@ -185,31 +175,32 @@ describe('maxUnavailable 2 of five', () => {
           evidence: { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 },
         },
       }),
-    },
-    'an updated one that crashes between two attempts still blocks': {
-      given: stale(5).members(member(4).updated().crashLooping()).memory({ verified: true }),
       settings,
-      decides: holds({
+    ),
+    'an updated one that crashes between two attempts still blocks': when(
+      stale(5).members(member(4).updated().crashLooping()).memory({ verified: true }),
+      holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 4,
         wait: { for: 'state', state: 'running', evidence: { kind: 'crashLooping', container: 'mysqld', restarts: 3 } },
       }),
-    },
-    'the primary goes alone, when every other member is back': {
-      given: cluster(5).members(member(0).stale()),
       settings,
-      decides: { step: { kind: 'demote', rule: 'PrimaryLast', ordinals: [0], revision: '7966559688' } },
-    },
-    'the primary waits for one that is starting': {
-      given: cluster(5).members(member(0).stale(), starting(4)),
+    ),
+    'the primary goes alone, when every other member is back': when(
+      cluster(5).members(member(0).stale()),
+      { step: { kind: 'demote', rule: 'PrimaryLast', ordinals: [0], revision: '7966559688' } },
       settings,
-      decides: holds(used([4], 1)),
-    },
-    'the primary waits for one that is terminating, which MOCO might choose in its place': {
-      given: cluster(5).members(member(0).stale(), terminating(1)),
+    ),
+    'the primary waits for one that is starting': when(
+      cluster(5).members(member(0).stale(), starting(4)),
+      holds(used([4], 1)),
       settings,
-      decides: holds({ rule: 'MemberTerminating', member: 1 }),
-    },
+    ),
+    'the primary waits for one that is terminating, which MOCO might choose in its place': when(
+      cluster(5).members(member(0).stale(), terminating(1)),
+      holds({ rule: 'MemberTerminating', member: 1 }),
+      settings,
+    ),
   });
 });
 
@@ -222,68 +213,68 @@ describe('what MOCO reports while members are being replaced', () => {
     replicas: 5,
   });
   play({
-    'it may miss the one that is starting': {
-      given: unavailable().mysqlCluster({ healthy: false, syncedReplicas: 4 }),
-      settings: upTo(2),
-      decides: next(3),
-    },
-    'it may miss the one that is terminating, updated or not': {
-      given: stale(5).members(terminating(4)).mysqlCluster({ healthy: false, syncedReplicas: 4 }),
-      settings: upTo(2),
-      decides: next(3),
-    },
-    'it may not miss another one': {
-      given: unavailable().mysqlCluster({ healthy: false, syncedReplicas: 3 }),
-      settings: upTo(2),
-      decides: holds(notHealthy(3)),
-    },
-    'it has to serve': {
-      given: unavailable().mysqlCluster({ healthy: false, syncedReplicas: 4, available: false }),
-      settings: upTo(2),
-      decides: holds(notHealthy(4)),
-    },
-    'without a member being replaced the cluster has to be healthy': {
-      given: stale(5).mysqlCluster({ healthy: false, syncedReplicas: 5 }),
-      settings: upTo(2),
-      decides: holds(notHealthy(5)),
-    },
-    'a member that is unavailable for another reason is not being replaced': {
-      given: stale(5).members(member(4).errant()).mysqlCluster({ healthy: false, syncedReplicas: 4 }),
-      settings: upTo(2, { pinnedOrdinals: [4] }),
-      decides: holds(notHealthy(4)),
-    },
-    'an updated one that has only to settle is no longer missed': {
-      given: stale(5).members(back(4).participatingFor(1)).mysqlCluster({ healthy: false, syncedReplicas: 4 }),
-      settings: upTo(2),
-      decides: holds(notHealthy(4)),
-    },
-    'with maxUnavailable 1 no member may be missing': {
-      given: stale(5).mysqlCluster({ healthy: true, syncedReplicas: 4 }),
-      settings: upTo(1),
-      decides: holds(notHealthy(4, true)),
-    },
+    'it may miss the one that is starting': when(
+      unavailable().mysqlCluster({ healthy: false, syncedReplicas: 4 }),
+      next(3),
+      upTo(2),
+    ),
+    'it may miss the one that is terminating, updated or not': when(
+      stale(5).members(terminating(4)).mysqlCluster({ healthy: false, syncedReplicas: 4 }),
+      next(3),
+      upTo(2),
+    ),
+    'it may not miss another one': when(
+      unavailable().mysqlCluster({ healthy: false, syncedReplicas: 3 }),
+      holds(notHealthy(3)),
+      upTo(2),
+    ),
+    'it has to serve': when(
+      unavailable().mysqlCluster({ healthy: false, syncedReplicas: 4, available: false }),
+      holds(notHealthy(4)),
+      upTo(2),
+    ),
+    'without a member being replaced the cluster has to be healthy': when(
+      stale(5).mysqlCluster({ healthy: false, syncedReplicas: 5 }),
+      holds(notHealthy(5)),
+      upTo(2),
+    ),
+    'a member that is unavailable for another reason is not being replaced': when(
+      stale(5).members(member(4).errant()).mysqlCluster({ healthy: false, syncedReplicas: 4 }),
+      holds(notHealthy(4)),
+      upTo(2, { pinnedOrdinals: [4] }),
+    ),
+    'an updated one that has only to settle is no longer missed': when(
+      stale(5).members(back(4).participatingFor(1)).mysqlCluster({ healthy: false, syncedReplicas: 4 }),
+      holds(notHealthy(4)),
+      upTo(2),
+    ),
+    'with maxUnavailable 1 no member may be missing': when(
+      stale(5).mysqlCluster({ healthy: true, syncedReplicas: 4 }),
+      holds(notHealthy(4, true)),
+      upTo(1),
+    ),
   });
 });
 
 describe('maxUnavailable greater than replicas', () => {
   const settings = upTo(50);
   play({
-    'takes no more than ⌊replicas/2⌋': {
-      given: stale(5).members(starting(4), starting(3)),
+    'takes no more than ⌊replicas/2⌋': when(
+      stale(5).members(starting(4), starting(3)),
+      holds(used([3, 4], 2)),
       settings,
-      decides: holds(used([3, 4], 2)),
-    },
-    'takes as many as that': { given: stale(5).members(starting(4)), settings, decides: next(3) },
-    'takes one of three': {
-      given: stale(3).members(terminating(2)),
+    ),
+    'takes as many as that': when(stale(5).members(starting(4)), next(3), settings),
+    'takes one of three': when(
+      stale(3).members(terminating(2)),
+      holds({ rule: 'MemberTerminating', member: 2 }),
       settings,
-      decides: holds({ rule: 'MemberTerminating', member: 2 }),
-    },
-    'with a partition takes what lies from it up': {
-      given: stale(7).members(starting(6)),
-      settings: upTo(50, { partition: 5 }),
-      decides: next(5),
-    },
+    ),
+    'with a partition takes what lies from it up': when(
+      stale(7).members(starting(6)),
+      next(5),
+      upTo(50, { partition: 5 }),
+    ),
   });
 });
 
@@ -293,20 +284,19 @@ describe('maxUnavailable 3 of seven, from a partition up', () => {
   describe('fewer members than may be unavailable', () => {
     const settings = upTo(3, { partition: 5 });
     play({
-      'all of them go at once': { given: stale(7).members(terminating(6)), settings, decides: next(5) },
-      'and nobody after them': {
-        given: stale(7).members(starting(6), back(5)),
-        settings,
-        decides: holds({
+      'all of them go at once': when(stale(7).members(terminating(6)), next(5), settings),
+      'and nobody after them': when(
+        stale(7).members(starting(6), back(5)),
+        holds({
           rule: 'UpdatedMemberNotParticipating',
           member: 6,
           wait: { for: 'state', state: 'running', evidence: null },
         }),
-      },
-      'nor while the last one has to settle with as many as there are': {
-        given: stale(7).members(member(6).updated().down('ErrImagePull'), back(5)),
         settings,
-        decides: holds({
+      ),
+      'nor while the last one has to settle with as many as there are': when(
+        stale(7).members(member(6).updated().down('ErrImagePull'), back(5)),
+        holds({
           rule: 'UpdatedMemberNotParticipating',
           member: 6,
           wait: {
@@ -315,54 +305,47 @@ describe('maxUnavailable 3 of seven, from a partition up', () => {
             evidence: { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 },
           },
         }),
-      },
-      'until all are back': { given: stale(7).members(back(6), back(5)), settings, decides: reached(0, 1, 2, 3, 4) },
+        settings,
+      ),
+      'until all are back': when(stale(7).members(back(6), back(5)), reached(0, 1, 2, 3, 4), settings),
     });
   });
   describe('as many members as may be unavailable', () => {
     const settings = upTo(3, { partition: 4 });
     play({
-      'the last of them goes while the others are away': {
-        given: stale(7).members(starting(6), terminating(5)),
+      'the last of them goes while the others are away': when(
+        stale(7).members(starting(6), terminating(5)),
+        next(4),
         settings,
-        decides: next(4),
-      },
-      'and nobody after them': {
-        given: stale(7).members(back(6), back(5), back(4)),
-        settings,
-        decides: reached(0, 1, 2, 3),
-      },
+      ),
+      'and nobody after them': when(stale(7).members(back(6), back(5), back(4)), reached(0, 1, 2, 3), settings),
     });
   });
   describe('more members than may be unavailable', () => {
     const settings = upTo(3, { partition: 2 });
     play({
-      'three go': { given: stale(7).members(starting(6), starting(5)), settings, decides: next(4) },
-      'a fourth waits': {
-        given: stale(7).members(starting(6), starting(5), starting(4)),
+      'three go': when(stale(7).members(starting(6), starting(5)), next(4), settings),
+      'a fourth waits': when(
+        stale(7).members(starting(6), starting(5), starting(4)),
+        holds(used([4, 5, 6], 3)),
         settings,
-        decides: holds(used([4, 5, 6], 3)),
-      },
-      'a fourth goes once one is back': {
-        given: stale(7).members(starting(6), back(5), starting(4)),
+      ),
+      'a fourth goes once one is back': when(stale(7).members(starting(6), back(5), starting(4)), next(3), settings),
+      'those below the partition stay': when(
+        stale(7).members(back(6), back(5), back(4), back(3), back(2)),
+        reached(0, 1),
         settings,
-        decides: next(3),
-      },
-      'those below the partition stay': {
-        given: stale(7).members(back(6), back(5), back(4), back(3), back(2)),
-        settings,
-        decides: reached(0, 1),
-      },
+      ),
     });
   });
 });
 
 describe('maxUnavailable 3 of seven', () => {
   play({
-    'lets the next one go as soon as any of the budget is free': {
-      given: stale(7).members(starting(6), back(5), starting(4)),
-      settings: upTo(3),
-      decides: next(3),
-    },
+    'lets the next one go as soon as any of the budget is free': when(
+      stale(7).members(starting(6), back(5), starting(4)),
+      next(3),
+      upTo(3),
+    ),
   });
 });

@@ -182,12 +182,7 @@ export class MemberBuilder {
 
   /** Its containers are being created; mysqld has not been running for so long. */
   creating(idleForSeconds: number): this {
-    return this.container('mysqld', {
-      ...notReady,
-      state: 'waiting',
-      reason: 'ContainerCreating',
-      started: false,
-    })
+    return this.container('mysqld', { ...notReady, state: 'waiting', reason: 'ContainerCreating', started: false })
       .but({ phase: 'Pending', mysqldIdleForSeconds: idleForSeconds, role: null })
       .#unready();
   }

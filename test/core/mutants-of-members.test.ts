@@ -4,7 +4,7 @@ import { canAcknowledge, classify, crashLoop, isParticipating } from '../../src/
 import { isPossibleSize } from '../../src/core/situation.ts';
 import { cluster } from './cluster-builder.ts';
 import { type MemberBuilder, member } from './member-builder.ts';
-import { decideCase, deletes, holds, play } from './table.ts';
+import { decideCase, deletes, holds, play, when } from './table.ts';
 
 const factsOf = (builder: MemberBuilder) => builder.facts(0, 'revision');
 const stateOf = (builder: MemberBuilder) => classify(factsOf(builder), false, new Deadlines()).state;
@@ -72,47 +72,49 @@ describe('the size of a cluster', () => {
     expect(decideCase({ given }).members).to.deep.equal([]);
   });
   play({
-    'an ordinal is whole': {
-      given: stale().members(member(2).but({ ordinal: 0.5 })),
-      decides: holds({ rule: 'SnapshotInconsistent', problem: 'a pod has the ordinal 0.5' }),
-    },
+    'an ordinal is whole': when(
+      stale().members(member(2).but({ ordinal: 0.5 })),
+      holds({ rule: 'SnapshotInconsistent', problem: 'a pod has the ordinal 0.5' }),
+    ),
   });
 });
 
 describe('members that do not participate', () => {
   play({
-    'no member is taken when all due members are unreachable and none participates': {
-      given: cluster(3)
+    'no member is taken when all due members are unreachable and none participates': when(
+      cluster(3)
         .members(member(0).updated().lagging(), member(1).stale().unreachable(), member(2).stale().unreachable())
         .primaryUnavailableFor(180),
-      decides: holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, said: null }),
-    },
-    'the primary is not taken for a replica when too few others participate': {
-      given: cluster(3).members(member(0).stale().lagging(), member(2).updated().lagging()).primaryUnavailableFor(180),
-      decides: holds({ rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 }),
-    },
-    'one that acknowledges nothing goes whatever the others do': {
-      given: stale().members(member(1).errant(), member(2).errant()),
-      decides: deletes('MemberNotParticipating', 2),
-    },
-    'one that acknowledges stays while the primary itself does not': {
-      given: stale(5).members(member(0).impaired('agent'), member(4).lagging()),
-      decides: holds({ rule: 'NotEnoughAcknowledging', member: 4, others: 3, needed: 3 }),
-    },
-    'the grace of a single one starts when its time is unknown': {
-      given: stale(1).members(member(0).lagging()).mysqlCluster({ primaryUnavailableForSeconds: null }),
-      decides: holds({ rule: 'AwaitingRecovery', member: 0, graceSeconds: 180 }),
-      requeueAfterSeconds: 180,
-    },
-    'the grace of a new primary starts when its time is unknown': {
-      given: stale().mysqlCluster({ available: false, primarySettledForSeconds: null }),
-      decides: holds({ rule: 'RolesNotSettled', members: [0], unavailable: true }),
-      requeueAfterSeconds: 180,
-    },
-    'of the impaired the primary is the last, wherever it is': {
-      given: stale().primaryAt(2).members(member(2).impaired('slow-log'), member(1).impaired('slow-log')),
-      decides: deletes('MemberImpaired', 1),
-    },
+      holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, said: null }),
+    ),
+    'the primary is not taken for a replica when too few others participate': when(
+      cluster(3).members(member(0).stale().lagging(), member(2).updated().lagging()).primaryUnavailableFor(180),
+      holds({ rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 }),
+    ),
+    'one that acknowledges nothing goes whatever the others do': when(
+      stale().members(member(1).errant(), member(2).errant()),
+      deletes('MemberNotParticipating', 2),
+    ),
+    'one that acknowledges stays while the primary itself does not': when(
+      stale(5).members(member(0).impaired('agent'), member(4).lagging()),
+      holds({ rule: 'NotEnoughAcknowledging', member: 4, others: 3, needed: 3 }),
+    ),
+    'the grace of a single one starts when its time is unknown': when(
+      stale(1).members(member(0).lagging()).mysqlCluster({ primaryUnavailableForSeconds: null }),
+      holds({ rule: 'AwaitingRecovery', member: 0, graceSeconds: 180 }),
+      {},
+      180,
+    ),
+    'the grace of a new primary starts when its time is unknown': when(
+      stale().mysqlCluster({ available: false, primarySettledForSeconds: null }),
+      holds({ rule: 'RolesNotSettled', members: [0], unavailable: true }),
+      {},
+      180,
+    ),
+    'of the impaired the primary is the last, wherever it is': when(
+      stale().primaryAt(2).members(member(2).impaired('slow-log'), member(1).impaired('slow-log')),
+      deletes('MemberImpaired', 1),
+    ),
   });
 });
 
@@ -124,25 +126,25 @@ describe('a revision that fails', () => {
       .memory({ sinceProgressSeconds: 600 });
   const down = member(3).down('ErrImagePull');
   play({
-    'goes to no member while a bare majority participates, however long': {
-      given: failing([down]),
-      decides: holds({ rule: 'UpdateRevisionFailing', member: 4, evidence: crashing }),
-    },
-    'goes to no member while exactly a majority does': {
-      given: failing([down]).members(member(2)),
-      decides: holds({ rule: 'UpdateRevisionFailing', member: 4, evidence: crashing }),
-    },
-    'goes to members that are down once no majority does': {
-      given: failing([down, member(2).lagging()]),
-      decides: deletes('MemberDown', 3),
-    },
-    'is one whose database serves while its agent crashes': {
-      given: stale().members(member(2).updated().impaired('agent').participatingFor(1)),
-      decides: holds({
+    'goes to no member while a bare majority participates, however long': when(
+      failing([down]),
+      holds({ rule: 'UpdateRevisionFailing', member: 4, evidence: crashing }),
+    ),
+    'goes to no member while exactly a majority does': when(
+      failing([down]).members(member(2)),
+      holds({ rule: 'UpdateRevisionFailing', member: 4, evidence: crashing }),
+    ),
+    'goes to members that are down once no majority does': when(
+      failing([down, member(2).lagging()]),
+      deletes('MemberDown', 3),
+    ),
+    'is one whose database serves while its agent crashes': when(
+      stale().members(member(2).updated().impaired('agent').participatingFor(1)),
+      holds({
         rule: 'UpdateRevisionFailing',
         member: 2,
         evidence: { kind: 'crashLooping', container: 'agent', restarts: 4 },
       }),
-    },
+    ),
   });
 });

@@ -1,10 +1,10 @@
 import type { Hold } from '../../src/core/decision.ts';
-import type { MemberSaid } from '../../src/core/mysql-reading.ts';
+import type { MemberSaid } from '../../src/core/on-demand-facts.ts';
 import type { ReplicaBehind } from '../../src/core/replicas-behind.ts';
 import { cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { caughtUp, openWrite, shownWrite } from './mysql-readings.ts';
-import { type Case, deletes, demotes, evicts, holds, play } from './table.ts';
+import { type Case, deletes, demotes, evicts, holds, play, when } from './table.ts';
 
 type BehindHold = Extract<Hold, { rule: 'ReplicasBehind' }>;
 
@@ -23,151 +23,138 @@ const lacking = (ordinal: number, transactions: number): ReplicaBehind => ({
 
 describe('the next replica', () => {
   play({
-    'goes once the others have received what the primary had committed': {
-      given: oneIsNext().mysql(),
-      decides: evicts('ReplicaHealthy', 1),
-    },
-    'waits for one that has come back and received nothing yet': {
-      given: oneIsNext().mysql({ says: { 2: lacks(145) } }),
-      decides: waits(1, {}, lacking(2, 145)),
-      requeueAfterSeconds: 5,
-    },
-    'does not wait until it has applied that': {
-      given: oneIsNext().mysql({ says: { 2: { ...caughtUp, unapplied: 9 } } }),
-      decides: evicts('ReplicaHealthy', 1),
-    },
-    'waits until somebody has been asked': {
-      given: oneIsNext().mysql({ ageSeconds: null }),
-      decides: waits(1, {}, { ordinal: 2, reading: null }),
-    },
-    'waits if they were asked too long ago': {
-      given: oneIsNext().mysql({ ageSeconds: 5 }),
-      decides: waits(1, {}, { ordinal: 2, reading: null }),
-    },
-    'waits for one that does not answer, for a while': {
-      given: oneIsNext().mysql({ says: { 2: silent }, unknownForSeconds: 28 }),
-      decides: waits(1, {}, { ordinal: 2, reading: silent }),
-      requeueAfterSeconds: 2,
-    },
-    'does not wait for that longer than the grace': {
-      given: oneIsNext().mysql({ says: { 2: silent }, unknownForSeconds: 30 }),
-      decides: evicts('ReplicaHealthy', 1),
-    },
-    'waits for a primary that does not say what it has committed, for a while': {
-      given: oneIsNext().mysql({ says: { 0: silent, 2: { ...caughtUp, missing: null } } }),
-      decides: waits(
+    'goes once the others have received what the primary had committed': when(
+      oneIsNext().mysql(),
+      evicts('ReplicaHealthy', 1),
+    ),
+    'waits for one that has come back and received nothing yet': when(
+      oneIsNext().mysql({ says: { 2: lacks(145) } }),
+      waits(1, {}, lacking(2, 145)),
+      {},
+      5,
+    ),
+    'does not wait until it has applied that': when(
+      oneIsNext().mysql({ says: { 2: { ...caughtUp, unapplied: 9 } } }),
+      evicts('ReplicaHealthy', 1),
+    ),
+    'waits until somebody has been asked': when(
+      oneIsNext().mysql({ ageSeconds: null }),
+      waits(1, {}, { ordinal: 2, reading: null }),
+    ),
+    'waits if they were asked too long ago': when(
+      oneIsNext().mysql({ ageSeconds: 5 }),
+      waits(1, {}, { ordinal: 2, reading: null }),
+    ),
+    'waits for one that does not answer, for a while': when(
+      oneIsNext().mysql({ says: { 2: silent }, unknownForSeconds: 28 }),
+      waits(1, {}, { ordinal: 2, reading: silent }),
+      {},
+      2,
+    ),
+    'does not wait for that longer than the grace': when(
+      oneIsNext().mysql({ says: { 2: silent }, unknownForSeconds: 30 }),
+      evicts('ReplicaHealthy', 1),
+    ),
+    'waits for a primary that does not say what it has committed, for a while': when(
+      oneIsNext().mysql({ says: { 0: silent, 2: { ...caughtUp, missing: null } } }),
+      waits(
         1,
         {},
-        {
-          ordinal: 2,
-          reading: { kind: 'unknown', message: 'the primary does not say: no answer within 1 s' },
-        },
+        { ordinal: 2, reading: { kind: 'unknown', message: 'the primary does not say: no answer within 1 s' } },
       ),
-    },
-    'goes as without if nobody can be asked': {
-      given: oneIsNext().mysql({
-        ageSeconds: 0,
-        problem: 'the controller may not read the Secret',
-        says: { 2: lacks(9) },
-      }),
-      decides: evicts('ReplicaHealthy', 1),
-    },
-    'goes while the rule is overridden': {
-      given: oneIsNext().mysql({ says: { 2: lacks(145) } }),
-      settings: { overrides: [{ rule: 'ReplicasBehind', remainingSeconds: 60 }] },
-      decides: evicts('ReplicaHealthy', 1),
-    },
-    'goes while as many may be away': {
-      given: cluster(5)
+    ),
+    'goes as without if nobody can be asked': when(
+      oneIsNext().mysql({ ageSeconds: 0, problem: 'the controller may not read the Secret', says: { 2: lacks(9) } }),
+      evicts('ReplicaHealthy', 1),
+    ),
+    'goes while the rule is overridden': when(
+      oneIsNext().mysql({ says: { 2: lacks(145) } }),
+      evicts('ReplicaHealthy', 1),
+      { overrides: [{ rule: 'ReplicasBehind', remainingSeconds: 60 }] },
+    ),
+    'goes while as many may be away': when(
+      cluster(5)
         .members(member(0).stale(), member(1).stale(), member(2).stale(), member(3).stale())
         .mysql({ says: { 4: lacks(3) } }),
-      settings: { maxUnavailable: 2 },
-      decides: evicts('ReplicaHealthy', 3),
-    },
-    'waits if one is away and another one has received nothing': {
-      given: cluster(5)
+      evicts('ReplicaHealthy', 3),
+      { maxUnavailable: 2 },
+    ),
+    'waits if one is away and another one has received nothing': when(
+      cluster(5)
         .members(member(0).stale(), member(1).stale(), member(2).stale(), member(3).updated().starting())
         .mysql({ says: { 4: lacks(3) } }),
-      settings: { maxUnavailable: 2 },
-      decides: waits(2, {}, lacking(4, 3)),
-    },
-    'waits as well where the StatefulSet replaces it': {
-      given: oneIsNext()
+      waits(2, {}, lacking(4, 3)),
+      { maxUnavailable: 2 },
+    ),
+    'waits as well where the StatefulSet replaces it': when(
+      oneIsNext()
         .atPartition(2)
         .mysql({ says: { 2: lacks(145) } }),
-      settings: { mode: 'Partition' },
-      decides: waits(1, {}, lacking(2, 145)),
-    },
+      waits(1, {}, lacking(2, 145)),
+      { mode: 'Partition' },
+    ),
   });
 });
 
 describe('a replica that runs without participating', () => {
   const broken = () => cluster(3).members(member(0).stale(), member(1).stale().lagging(200));
   play({
-    'is restarted while the other one acknowledges': {
-      given: broken().mysql(),
-      decides: deletes('MemberNotParticipating', 1),
-    },
-    'is not while the other one has received nothing': {
-      given: broken().mysql({ ageSeconds: 29, says: { 2: lacks(9) } }),
-      decides: holds({ rule: 'NotEnoughAcknowledging', member: 1, others: 1, needed: 2 }),
-    },
-    'is once that was said too long ago': {
-      given: broken().mysql({ ageSeconds: 30, says: { 2: lacks(9) } }),
-      decides: deletes('MemberNotParticipating', 1),
-    },
+    'is restarted while the other one acknowledges': when(broken().mysql(), deletes('MemberNotParticipating', 1)),
+    'is not while the other one has received nothing': when(
+      broken().mysql({ ageSeconds: 29, says: { 2: lacks(9) } }),
+      holds({ rule: 'NotEnoughAcknowledging', member: 1, others: 1, needed: 2 }),
+    ),
+    'is once that was said too long ago': when(
+      broken().mysql({ ageSeconds: 30, says: { 2: lacks(9) } }),
+      deletes('MemberNotParticipating', 1),
+    ),
   });
 });
 
 describe('a switchover', () => {
   const waitsFor = (...replicas: readonly ReplicaBehind[]) => waits(0, { limitSeconds: 1 }, ...replicas);
   play({
-    'waits until every replica has received and applied': {
-      given: lastOne().mysql({ says: { 1: lacks(2), 2: { ...caughtUp, unapplied: 1 } } }),
-      decides: waitsFor(lacking(1, 2), { ordinal: 2, reading: { kind: 'notApplied', transactions: 1 } }),
-    },
-    'begins once they have': { given: lastOne().mysql(), decides: demotes(0) },
-    'waits for writes until they end, if it is to': {
-      given: lastOne().mysql({ writes: [openWrite, { ...openWrite, session: 43 }], waitedForWritesSeconds: 9000 }),
-      settings: { longWritePolicy: 'Hold' },
-      decides: holds({ rule: 'LongWrite', member: 0, write: shownWrite, others: 1, graceSeconds: null }),
-    },
-    'begins after its grace': {
-      given: lastOne().mysql({ writes: [openWrite], waitedForWritesSeconds: 60 }),
-      decides: demotes(0),
-    },
-    'begins at once without a grace': {
-      given: lastOne().mysql({ writes: [openWrite] }),
-      settings: { longWriteGraceSeconds: 0 },
-      decides: demotes(0),
-    },
-    'asks for writes before it begins': {
-      given: cluster(1).templateChanged().mysql({ ageSeconds: null }),
-      decides: holds({ rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 }),
-    },
-    'does not take writes that nobody was asked about for none': {
-      given: lastOne().mysql({ writes: null }),
-      decides: holds({ rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 }),
-    },
-    'waits for a primary that does not say, no longer than for a replica': {
-      given: lastOne().mysql({ writes: null, says: { 0: silent }, unknownForSeconds: 29 }),
-      decides: holds({ rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 }),
-    },
-    'begins without a primary that has not said for as long': {
-      given: lastOne().mysql({ writes: null, says: { 0: silent }, unknownForSeconds: 30 }),
-      decides: demotes(0),
-    },
-    'does not ask for writes while nobody can be asked': {
-      given: lastOne().mysql({ problem: 'no', writes: [openWrite] }),
-      decides: demotes(0),
-    },
-    'waits for writes where the StatefulSet replaces the primary': {
-      given: lastOne()
+    'waits until every replica has received and applied': when(
+      lastOne().mysql({ says: { 1: lacks(2), 2: { ...caughtUp, unapplied: 1 } } }),
+      waitsFor(lacking(1, 2), { ordinal: 2, reading: { kind: 'notApplied', transactions: 1 } }),
+    ),
+    'begins once they have': when(lastOne().mysql(), demotes(0)),
+    'waits for writes until they end, if it is to': when(
+      lastOne().mysql({ writes: [openWrite, { ...openWrite, session: 43 }], waitedForWritesSeconds: 9000 }),
+      holds({ rule: 'LongWrite', member: 0, write: shownWrite, others: 1, graceSeconds: null }),
+      { longWritePolicy: 'Hold' },
+    ),
+    'begins after its grace': when(lastOne().mysql({ writes: [openWrite], waitedForWritesSeconds: 60 }), demotes(0)),
+    'begins at once without a grace': when(lastOne().mysql({ writes: [openWrite] }), demotes(0), {
+      longWriteGraceSeconds: 0,
+    }),
+    'asks for writes before it begins': when(
+      cluster(1).templateChanged().mysql({ ageSeconds: null }),
+      holds({ rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 }),
+    ),
+    'does not take writes that nobody was asked about for none': when(
+      lastOne().mysql({ writes: null }),
+      holds({ rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 }),
+    ),
+    'waits for a primary that does not say, no longer than for a replica': when(
+      lastOne().mysql({ writes: null, says: { 0: silent }, unknownForSeconds: 29 }),
+      holds({ rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 }),
+    ),
+    'begins without a primary that has not said for as long': when(
+      lastOne().mysql({ writes: null, says: { 0: silent }, unknownForSeconds: 30 }),
+      demotes(0),
+    ),
+    'does not ask for writes while nobody can be asked': when(
+      lastOne().mysql({ problem: 'no', writes: [openWrite] }),
+      demotes(0),
+    ),
+    'waits for writes where the StatefulSet replaces the primary': when(
+      lastOne()
         .atPartition(1)
         .mysql({ writes: [openWrite] }),
-      settings: { mode: 'Partition' },
-      decides: holds({ rule: 'LongWrite', member: 0, write: shownWrite, others: 0, graceSeconds: 60 }),
-    },
+      holds({ rule: 'LongWrite', member: 0, write: shownWrite, others: 0, graceSeconds: 60 }),
+      { mode: 'Partition' },
+    ),
   });
 });
 
@@ -182,18 +169,19 @@ describe('a failover that goes on', () => {
   const unfinished = (said: typeof applying | null) =>
     holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, said });
   play({
-    'shows whether the applier works': {
-      given: unserved().mysql({ ageSeconds: 29, says: { 2: applying } }),
-      decides: unfinished(applying),
-      requeueAfterSeconds: 1,
-    },
-    'is held as without once that is old': {
-      given: unserved().mysql({ ageSeconds: 30, says: { 2: applying } }),
-      decides: unfinished(null),
-    },
-    'is held as without if the replica does not answer': {
-      given: unserved().mysql({ says: { 2: silent } }),
-      decides: unfinished(null),
-    },
+    'shows whether the applier works': when(
+      unserved().mysql({ ageSeconds: 29, says: { 2: applying } }),
+      unfinished(applying),
+      {},
+      1,
+    ),
+    'is held as without once that is old': when(
+      unserved().mysql({ ageSeconds: 30, says: { 2: applying } }),
+      unfinished(null),
+    ),
+    'is held as without if the replica does not answer': when(
+      unserved().mysql({ says: { 2: silent } }),
+      unfinished(null),
+    ),
   });
 });

@@ -479,11 +479,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     othersReceived: when((...all) => !leading(...all), othersReceived),
   },
   reduces: { slot, rolesRest, failoverHadItsTime, roomForOne, nobodyResizes },
-  takesHealthy: {
-    noForeignDemote,
-    healthy,
-    budgetAllows,
-  },
+  takesHealthy: { noForeignDemote, healthy, budgetAllows },
   leavesService: { noBackup, runsOnItsNode },
   movesPrimary: {
     approval,

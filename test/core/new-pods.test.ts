@@ -10,7 +10,7 @@ type Does = 'nothing' | 'keeps while held' | 'keeps until created' | 'updates ne
 
 interface NewPods {
   readonly given: ClusterBuilder;
-  readonly settings?: Partial<RolloutPolicy>;
+  readonly settings: Partial<RolloutPolicy>;
   readonly does: Does;
   readonly hold: HoldRule | null;
 }
@@ -29,8 +29,15 @@ function wordOf(step: Step): Does {
   }
 }
 
+const when = (
+  given: ClusterBuilder,
+  does: Does,
+  hold: HoldRule | null,
+  settings: Partial<RolloutPolicy> = {},
+): NewPods => ({ given, does, hold, settings });
+
 function play(table: Readonly<Record<string, NewPods>>): void {
-  for (const [sentence, { given, settings = {}, does, hold }] of Object.entries(table)) {
+  for (const [sentence, { given, settings, does, hold }] of Object.entries(table)) {
     it(sentence, () => {
       const decision = decideCase({ given, settings });
       expect([wordOf(decision.step), decision.hold?.rule ?? null]).to.deep.equal([does, hold]);
@@ -61,259 +68,216 @@ const failing = () =>
 
 describe('new pods while nobody works at the update revision', () => {
   play({
-    'come up at the current revision as long as the rollout is held': {
-      given: stale(),
-      settings: paused,
-      does: 'keeps while held',
-      hold: 'Paused',
-    },
-    'do so before a dry run has shown who keeps the strategy': {
-      given: stale().strategyKeeper(null),
-      settings: paused,
-      does: 'keeps while held',
-      hold: 'Paused',
-    },
-    'do not if only a webhook would keep it so': {
-      given: stale().strategyKeeper('webhook'),
-      settings: paused,
-      does: 'nothing',
-      hold: 'Paused',
-    },
-    'come up at the update revision again if only a webhook would keep it so': {
-      given: stale().strategyKeeper('webhook').keepingRevisions(),
-      settings: paused,
-      does: 'updates new pods',
-      hold: 'Paused',
-    },
-    'need no second step for that': {
-      given: stale().keepingRevisions(),
-      settings: paused,
-      does: 'nothing',
-      hold: 'Paused',
-    },
-    'do so while the rollout waits for its slot': {
-      given: stale().queued(3, 2),
-      does: 'keeps while held',
-      hold: 'AwaitingFleetSlot',
-    },
-    'do so outside of the maintenance windows': {
-      given: stale().maintenance([[3600, 7200]]),
-      does: 'keeps while held',
-      hold: 'OutsideMaintenanceWindow',
-    },
-    'do so while every stale member is below the partition': {
-      given: stale(),
-      settings: { partition: 3 },
-      does: 'keeps while held',
-      hold: 'PartitionReached',
-    },
-    'do so while the first member fails': {
-      given: failing(),
-      does: 'keeps while held',
-      hold: 'UpdateRevisionFailing',
-    },
-    'do not for a hold that ends within moments': {
-      given: stale().mysqlCluster({ reconciledGeneration: 1 }),
-      does: 'nothing',
-      hold: 'NotReconciled',
-    },
-    'do not between the two halves of a resize': {
-      given: stale().members(member(2).stale().resizing({ awaited: [], forSeconds: 1 })),
-      settings: { inPlaceUpdates: { ...neverInPlace, mode: 'IfPossible' } },
-      does: 'nothing',
-      hold: 'AwaitingResize',
-    },
-    'do not while a step has still to end': {
-      given: stale()
+    'come up at the current revision as long as the rollout is held': when(
+      stale(),
+      'keeps while held',
+      'Paused',
+      paused,
+    ),
+    'do so before a dry run has shown who keeps the strategy': when(
+      stale().strategyKeeper(null),
+      'keeps while held',
+      'Paused',
+      paused,
+    ),
+    'do not if only a webhook would keep it so': when(stale().strategyKeeper('webhook'), 'nothing', 'Paused', paused),
+    'come up at the update revision again if only a webhook would keep it so': when(
+      stale().strategyKeeper('webhook').keepingRevisions(),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'need no second step for that': when(stale().keepingRevisions(), 'nothing', 'Paused', paused),
+    'do so while the rollout waits for its slot': when(stale().queued(3, 2), 'keeps while held', 'AwaitingFleetSlot'),
+    'do so outside of the maintenance windows': when(
+      stale().maintenance([[3600, 7200]]),
+      'keeps while held',
+      'OutsideMaintenanceWindow',
+    ),
+    'do so while every stale member is below the partition': when(stale(), 'keeps while held', 'PartitionReached', {
+      partition: 3,
+    }),
+    'do so while the first member fails': when(failing(), 'keeps while held', 'UpdateRevisionFailing'),
+    'do not for a hold that ends within moments': when(
+      stale().mysqlCluster({ reconciledGeneration: 1 }),
+      'nothing',
+      'NotReconciled',
+    ),
+    'do not between the two halves of a resize': when(
+      stale().members(member(2).stale().resizing({ awaited: [], forSeconds: 1 })),
+      'nothing',
+      'AwaitingResize',
+      { inPlaceUpdates: { ...neverInPlace, mode: 'IfPossible' } },
+    ),
+    'do not while a step has still to end': when(
+      stale()
         .members(member(2).stale().terminating())
         .memory({ waiting: [0, 1] }),
-      settings: paused,
-      does: 'nothing',
-      hold: 'Paused',
-    },
-    'come up at the update revision again if a step has still to end': {
-      given: stale()
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'come up at the update revision again if a step has still to end': when(
+      stale()
         .keepingRevisions()
         .members(member(2).stale().terminating())
         .memory({ waiting: [0, 1] }),
-      settings: paused,
-      does: 'updates new pods',
-      hold: 'Paused',
-    },
-    'come up at the update revision again before the first member is taken': {
-      given: stale().keepingRevisions(),
-      does: 'updates new pods',
-      hold: null,
-    },
-    'do so before a member that is down is deleted': {
-      given: stale().keepingRevisions().members(member(1).stale().down('ErrImagePull')),
-      does: 'updates new pods',
-      hold: null,
-    },
-    'do so once the template is the old one again': {
-      given: cluster(3).keepingRevisions(revisionAfter),
-      settings: paused,
-      does: 'updates new pods',
-      hold: 'Paused',
-    },
-    'come up at the revision that the members have, if another one is current': {
-      given: stale().statefulSet({ currentRevision: revisionAfter }),
-      settings: paused,
-      does: `promotes ${revisionBefore} to keep`,
-      hold: 'Paused',
-    },
-    'are tried again only after a pause if admission does not keep it so': {
-      given: stale().admissionProblem(20, { mode: 'CurrentRevision' }),
-      settings: paused,
-      does: 'nothing',
-      hold: 'Paused',
-    },
-    'are tried again after that pause': {
-      given: stale().admissionProblem(30, { mode: 'CurrentRevision' }),
-      settings: paused,
-      does: 'keeps while held',
-      hold: 'Paused',
-    },
-    'are none of ours outside of OnDelete': {
-      given: stale().statefulSet({ strategy: 'RollingUpdate', partition: 3, labelled: false }),
-      settings: { mode: 'Partition', paused: true },
-      does: 'nothing',
-      hold: 'Paused',
-    },
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'come up at the update revision again before the first member is taken': when(
+      stale().keepingRevisions(),
+      'updates new pods',
+      null,
+    ),
+    'do so before a member that is down is deleted': when(
+      stale().keepingRevisions().members(member(1).stale().down('ErrImagePull')),
+      'updates new pods',
+      null,
+    ),
+    'do so once the template is the old one again': when(
+      cluster(3).keepingRevisions(revisionAfter),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'come up at the revision that the members have, if another one is current': when(
+      stale().statefulSet({ currentRevision: revisionAfter }),
+      `promotes ${revisionBefore} to keep`,
+      'Paused',
+      paused,
+    ),
+    'are tried again only after a pause if admission does not keep it so': when(
+      stale().admissionProblem(20, { mode: 'CurrentRevision' }),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'are tried again after that pause': when(
+      stale().admissionProblem(30, { mode: 'CurrentRevision' }),
+      'keeps while held',
+      'Paused',
+      paused,
+    ),
+    'are none of ours outside of OnDelete': when(
+      stale().statefulSet({ strategy: 'RollingUpdate', partition: 3, labelled: false }),
+      'nothing',
+      'Paused',
+      { mode: 'Partition', paused: true },
+    ),
   });
 });
 
 describe('a member that somebody else takes', () => {
   const drained = () => half().members(member(1).stale().terminating());
   play({
-    'keeps its revision before anybody has shown that the revision works': {
-      given: stale().strategyKeeper('webhook').members(member(1).stale().terminating()),
-      does: 'keeps until created',
-      hold: 'MemberTerminating',
-    },
-    'keeps it in a cluster of one': {
-      given: cluster(1)
+    'keeps its revision before anybody has shown that the revision works': when(
+      stale().strategyKeeper('webhook').members(member(1).stale().terminating()),
+      'keeps until created',
+      'MemberTerminating',
+    ),
+    'keeps it in a cluster of one': when(
+      cluster(1)
         .templateChanged()
         .members(member(0).stale().terminating())
         .memory({ waiting: [0] }),
-      does: 'keeps until created',
-      hold: 'MemberTerminating',
-    },
-    'keeps it if its pod is gone already': {
-      given: stale().strategyKeeper('webhook').missing(1),
-      does: 'keeps until created',
-      hold: 'MemberMissing',
-    },
-    'keeps it if its node does not answer': {
-      given: stale().strategyKeeper('webhook').members(member(1).stale().unreachable()),
-      settings: paused,
-      does: 'keeps until created',
-      hold: 'Paused',
-    },
-    'may come back updated once the revision is verified and nothing holds the rollout': {
-      given: drained(),
-      does: 'nothing',
-      hold: 'MemberTerminating',
-    },
-    'keeps its revision all the same if the settings say so': {
-      given: drained(),
-      settings: { lostMembers: 'KeepRevision' },
-      does: 'keeps until created',
-      hold: 'MemberTerminating',
-    },
-    'keeps it while the rollout is paused': {
-      given: drained(),
-      settings: paused,
-      does: 'keeps until created',
-      hold: 'Paused',
-    },
-    'keeps it while it is pinned': {
-      given: drained(),
-      settings: { pinnedOrdinals: [1] },
-      does: 'keeps until created',
-      hold: 'MemberTerminating',
-    },
-    'keeps it below the partition': {
-      given: drained(),
-      settings: { partition: 2 },
-      does: 'keeps until created',
-      hold: 'MemberTerminating',
-    },
-    'keeps it outside of the maintenance windows': {
-      given: drained().maintenance([[3600, 7200]]),
-      does: 'keeps until created',
-      hold: 'MemberTerminating',
-    },
-    'keeps it if it is the primary, which waits for approval': {
-      given: half().members(member(0).stale().terminating()),
-      settings: { primaryUpdatePolicy: 'Manual' },
-      does: 'keeps until created',
-      hold: 'SwitchoverInProgress',
-    },
-    'keeps it if it is the primary, whose pod does not exist, and a replica is pinned': {
-      given: cluster(3)
+      'keeps until created',
+      'MemberTerminating',
+    ),
+    'keeps it if its pod is gone already': when(
+      stale().strategyKeeper('webhook').missing(1),
+      'keeps until created',
+      'MemberMissing',
+    ),
+    'keeps it if its node does not answer': when(
+      stale().strategyKeeper('webhook').members(member(1).stale().unreachable()),
+      'keeps until created',
+      'Paused',
+      paused,
+    ),
+    'may come back updated once the revision is verified and nothing holds the rollout': when(
+      drained(),
+      'nothing',
+      'MemberTerminating',
+    ),
+    'keeps its revision all the same if the settings say so': when(
+      drained(),
+      'keeps until created',
+      'MemberTerminating',
+      { lostMembers: 'KeepRevision' },
+    ),
+    'keeps it while the rollout is paused': when(drained(), 'keeps until created', 'Paused', paused),
+    'keeps it while it is pinned': when(drained(), 'keeps until created', 'MemberTerminating', { pinnedOrdinals: [1] }),
+    'keeps it below the partition': when(drained(), 'keeps until created', 'MemberTerminating', { partition: 2 }),
+    'keeps it outside of the maintenance windows': when(
+      drained().maintenance([[3600, 7200]]),
+      'keeps until created',
+      'MemberTerminating',
+    ),
+    'keeps it if it is the primary, which waits for approval': when(
+      half().members(member(0).stale().terminating()),
+      'keeps until created',
+      'SwitchoverInProgress',
+      { primaryUpdatePolicy: 'Manual' },
+    ),
+    'keeps it if it is the primary, whose pod does not exist, and a replica is pinned': when(
+      cluster(3)
         .members(member(1).stale(), member(2).updated())
         .missing(0)
         .strategyKeeper('policy')
         .statefulSet({ currentRevision: revisionBefore })
         .memory({ waiting: [0, 1], verified: true }),
-      settings: { pinnedOrdinals: [1] },
-      does: 'keeps until created',
-      hold: 'MemberMissing',
-    },
-    'may come back updated if a person has overridden what holds it': {
-      given: drained().maintenance([[3600, 7200]]),
-      settings: { overrides: [{ rule: 'OutsideMaintenanceWindow', remainingSeconds: 60 }] },
-      does: 'nothing',
-      hold: 'MemberTerminating',
-    },
-    'keeps it until its pod exists again': {
-      given: half().keepingRevisions(),
-      settings: paused,
-      does: 'updates new pods',
-      hold: 'Paused',
-    },
-    'comes back at the revision that it had, if another one is current': {
-      given: drained().statefulSet({ currentRevision: 'older' }),
-      settings: paused,
-      does: `promotes ${revisionBefore} to keep`,
-      hold: 'Paused',
-    },
-    'does not, if a member that has worked at the update revision would come back at the old one': {
-      given: drained().members(member(2).updated().terminating()),
-      settings: paused,
-      does: 'nothing',
-      hold: 'Paused',
-    },
-    'stops doing so for the sake of such a member': {
-      given: drained().keepingRevisions().members(member(2).updated().terminating()),
-      settings: paused,
-      does: 'updates new pods',
-      hold: 'Paused',
-    },
-    'stops doing so for the sake of one whose pod is gone': {
-      given: drained().keepingRevisions().missing(2),
-      settings: paused,
-      does: 'updates new pods',
-      hold: 'Paused',
-    },
-    'is not one that a step has taken': {
-      given: drained().memory({ waiting: [0], verified: false }),
-      does: 'nothing',
-      hold: 'MemberTerminating',
-    },
-    'comes first, and no step gives the revision to another one meanwhile': {
-      given: stale()
-        .keepingRevisions()
-        .members(member(1).stale().down('CrashLoopBackOff'), member(2).stale().terminating()),
-      does: 'nothing',
-      hold: 'RevisionsKept',
-    },
-    'is not one that the next step takes because its node does not answer': {
-      given: half().members(member(1).stale().unreachable()),
-      does: 'delete 1',
-      hold: null,
-    },
+      'keeps until created',
+      'MemberMissing',
+      { pinnedOrdinals: [1] },
+    ),
+    'may come back updated if a person has overridden what holds it': when(
+      drained().maintenance([[3600, 7200]]),
+      'nothing',
+      'MemberTerminating',
+      { overrides: [{ rule: 'OutsideMaintenanceWindow', remainingSeconds: 60 }] },
+    ),
+    'keeps it until its pod exists again': when(half().keepingRevisions(), 'updates new pods', 'Paused', paused),
+    'comes back at the revision that it had, if another one is current': when(
+      drained().statefulSet({ currentRevision: 'older' }),
+      `promotes ${revisionBefore} to keep`,
+      'Paused',
+      paused,
+    ),
+    'does not, if a member that has worked at the update revision would come back at the old one': when(
+      drained().members(member(2).updated().terminating()),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'stops doing so for the sake of such a member': when(
+      drained().keepingRevisions().members(member(2).updated().terminating()),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'stops doing so for the sake of one whose pod is gone': when(
+      drained().keepingRevisions().missing(2),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'is not one that a step has taken': when(
+      drained().memory({ waiting: [0], verified: false }),
+      'nothing',
+      'MemberTerminating',
+    ),
+    'comes first, and no step gives the revision to another one meanwhile': when(
+      stale().keepingRevisions().members(member(1).stale().down('CrashLoopBackOff'), member(2).stale().terminating()),
+      'nothing',
+      'RevisionsKept',
+    ),
+    'is not one that the next step takes because its node does not answer': when(
+      half().members(member(1).stale().unreachable()),
+      'delete 1',
+      null,
+    ),
   });
 });
 
@@ -324,31 +288,26 @@ describe('a member that came back too soon', () => {
       .members(member(1).updated().down('ImagePullBackOff'))
       .memory({ waiting: [0], verified, updatedOutOfBand: [1], createdWhileHeld: [{ ordinal: 1, started: false }] });
   play({
-    'gets back its revision if its mysqld has not started': {
-      given: cameBack(true),
-      settings: paused,
-      does: 'restore 1',
-      hold: 'Paused',
-    },
-    'gets it back before the status has it that somebody else has updated it': {
-      given: cameBack(true).memory({ waiting: [0, 1], verified: true }),
-      settings: paused,
-      does: 'restore 1',
-      hold: 'Paused',
-    },
-    'does so only once new pods come up at that revision': {
-      given: cameBack(true).statefulSet({ strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
-      settings: paused,
-      does: 'keeps until created',
-      hold: 'Paused',
-    },
-    'does not while nothing keeps it from the update revision': {
-      given: cameBack(true).statefulSet({ strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
-      does: 'nothing',
-      hold: 'UpdatedMemberNotParticipating',
-    },
-    'stays as it is if its mysqld has started': {
-      given: half()
+    'gets back its revision if its mysqld has not started': when(cameBack(true), 'restore 1', 'Paused', paused),
+    'gets it back before the status has it that somebody else has updated it': when(
+      cameBack(true).memory({ waiting: [0, 1], verified: true }),
+      'restore 1',
+      'Paused',
+      paused,
+    ),
+    'does so only once new pods come up at that revision': when(
+      cameBack(true).statefulSet({ strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
+      'keeps until created',
+      'Paused',
+      paused,
+    ),
+    'does not while nothing keeps it from the update revision': when(
+      cameBack(true).statefulSet({ strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
+      'nothing',
+      'UpdatedMemberNotParticipating',
+    ),
+    'stays as it is if its mysqld has started': when(
+      half()
         .members(member(1).updated().down('CrashLoopBackOff'))
         .memory({
           waiting: [0],
@@ -356,37 +315,37 @@ describe('a member that came back too soon', () => {
           updatedOutOfBand: [1],
           createdWhileHeld: [{ ordinal: 1, started: false }],
         }),
-      settings: paused,
-      does: 'nothing',
-      hold: 'Paused',
-    },
-    'stays as it is if its mysqld has started in an earlier pod': {
-      given: cameBack(true).memory({
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'stays as it is if its mysqld has started in an earlier pod': when(
+      cameBack(true).memory({
         waiting: [0],
         verified: true,
         updatedOutOfBand: [1],
         createdWhileHeld: [{ ordinal: 1, started: true }],
       }),
-      settings: paused,
-      does: 'updates new pods',
-      hold: 'Paused',
-    },
-    'stays as it is if nothing held it when it came back': {
-      given: cameBack(true).memory({ waiting: [0], verified: true, updatedOutOfBand: [1], createdWhileHeld: [] }),
-      settings: paused,
-      does: 'updates new pods',
-      hold: 'Paused',
-    },
-    'stays as it is if a step has updated it': {
-      given: half()
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'stays as it is if nothing held it when it came back': when(
+      cameBack(true).memory({ waiting: [0], verified: true, updatedOutOfBand: [1], createdWhileHeld: [] }),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'stays as it is if a step has updated it': when(
+      half()
         .members(member(1).updated().down('ImagePullBackOff'))
         .memory({ waiting: [0], verified: true }),
-      settings: paused,
-      does: 'nothing',
-      hold: 'Paused',
-    },
-    'is awaited until its pod exists again': {
-      given: cameBack(true)
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'is awaited until its pod exists again': when(
+      cameBack(true)
         .members(member(1).updated().down('ImagePullBackOff').terminating())
         .memory({
           waiting: [0],
@@ -395,12 +354,12 @@ describe('a member that came back too soon', () => {
           createdWhileHeld: [{ ordinal: 1, started: false }],
           taken: [{ ordinal: 1, uid: 'uid-1', restores: true }],
         }),
-      settings: paused,
-      does: 'nothing',
-      hold: 'Paused',
-    },
-    'is awaited no longer once it has another pod, which has worked at the update revision': {
-      given: half()
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'is awaited no longer once it has another pod, which has worked at the update revision': when(
+      half()
         .keepingRevisions()
         .members(member(1).updated().terminating())
         .memory({
@@ -410,120 +369,107 @@ describe('a member that came back too soon', () => {
           createdWhileHeld: [{ ordinal: 1, started: false }],
           taken: [{ ordinal: 1, uid: 'another', restores: true }],
         }),
-      settings: paused,
-      does: 'updates new pods',
-      hold: 'Paused',
-    },
-    'keeps its revision if its new pod is taken before the status has it': {
-      given: failing()
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'keeps its revision if its new pod is taken before the status has it': when(
+      failing()
         .members(member(2).stale().terminating())
         .memory({ waiting: [0, 1], taken: [{ ordinal: 2, uid: 'another', restores: true }] }),
-      settings: { restore: { revision: revisionAfter, ordinals: [2] } },
-      does: 'keeps until created',
-      hold: 'UpdateRevisionFailing',
-    },
-    'keeps it as well if the step before was an eviction, and the pod after that is taken': {
-      given: failing()
+      'keeps until created',
+      'UpdateRevisionFailing',
+      { restore: { revision: revisionAfter, ordinals: [2] } },
+    ),
+    'keeps it as well if the step before was an eviction, and the pod after that is taken': when(
+      failing()
         .members(member(2).stale().terminating())
         .keepingRevisions()
         .memory({ waiting: [0, 1], taken: [{ ordinal: 2, uid: 'another', restores: false }] }),
-      settings: { restore: { revision: revisionAfter, ordinals: [2] } },
-      does: 'nothing',
-      hold: 'UpdateRevisionFailing',
-    },
-    'gets the revision of the others if the template changes once more while its pod goes': {
-      given: half()
+      'nothing',
+      'UpdateRevisionFailing',
+      { restore: { revision: revisionAfter, ordinals: [2] } },
+    ),
+    'gets the revision of the others if the template changes once more while its pod goes': when(
+      half()
         .keepingRevisions()
         .members(member(0).stale(), member(1).stale().but({ revision: 'between' }).terminating(), member(2).stale())
         .memory({ waiting: [0, 1, 2], verified: false, taken: [{ ordinal: 1, uid: 'uid-1', restores: true }] }),
-      settings: paused,
-      does: 'nothing',
-      hold: 'Paused',
-    },
-    'is awaited while its pod does not exist': {
-      given: half()
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'is awaited while its pod does not exist': when(
+      half()
         .keepingRevisions()
         .missing(1)
         .memory({ waiting: [0], verified: true, taken: [{ ordinal: 1, uid: 'uid-1', restores: true }] }),
-      settings: paused,
-      does: 'nothing',
-      hold: 'Paused',
-    },
+      'nothing',
+      'Paused',
+      paused,
+    ),
   });
 });
 
 describe('a member that a person wants back at its revision', () => {
   const settings = { restore: { revision: revisionAfter, ordinals: [2] } };
   play({
-    'is deleted once new pods come up at that revision': {
-      given: failing().keepingRevisions(),
+    'is deleted once new pods come up at that revision': when(
+      failing().keepingRevisions(),
+      'restore 2',
+      'UpdateRevisionFailing',
       settings,
-      does: 'restore 2',
-      hold: 'UpdateRevisionFailing',
-    },
-    'makes new pods come up at it first': {
-      given: failing(),
-      settings,
-      does: 'keeps until created',
-      hold: 'UpdateRevisionFailing',
-    },
-    'is awaited although others work at the update revision': {
-      given: half()
+    ),
+    'makes new pods come up at it first': when(failing(), 'keeps until created', 'UpdateRevisionFailing', settings),
+    'is awaited although others work at the update revision': when(
+      half()
         .keepingRevisions()
         .members(member(1).updated().down('CrashLoopBackOff').terminating())
         .memory({ waiting: [0], verified: true, taken: [{ ordinal: 1, uid: 'uid-1', restores: true }] }),
-      settings: { ...paused, restore: { revision: revisionAfter, ordinals: [1] } },
-      does: 'nothing',
-      hold: 'Paused',
-    },
-    'is left if the rollout would update it again at once': {
-      given: failing().keepingRevisions(),
-      settings: { ...settings, overrides: [{ rule: 'UpdateRevisionFailing', remainingSeconds: 60 }] },
-      does: 'nothing',
-      hold: 'UpdatedMemberNotParticipating',
-    },
-    'is left if others work at the update revision, unless it is pinned': {
-      given: half()
+      'nothing',
+      'Paused',
+      { ...paused, restore: { revision: revisionAfter, ordinals: [1] } },
+    ),
+    'is left if the rollout would update it again at once': when(
+      failing().keepingRevisions(),
+      'nothing',
+      'UpdatedMemberNotParticipating',
+      { ...settings, overrides: [{ rule: 'UpdateRevisionFailing', remainingSeconds: 60 }] },
+    ),
+    'is left if others work at the update revision, unless it is pinned': when(
+      half()
         .keepingRevisions()
         .members(member(1).updated().down('CrashLoopBackOff'))
         .memory({ verified: true, waiting: [0] }),
-      settings: { restore: { revision: revisionAfter, ordinals: [1] } },
-      does: 'updates new pods',
-      hold: 'UpdatedMemberNotParticipating',
-    },
-    'is deleted if it is pinned, although others work at the update revision': {
-      given: half()
+      'updates new pods',
+      'UpdatedMemberNotParticipating',
+      { restore: { revision: revisionAfter, ordinals: [1] } },
+    ),
+    'is deleted if it is pinned, although others work at the update revision': when(
+      half()
         .keepingRevisions()
         .members(member(1).updated().down('CrashLoopBackOff'))
         .memory({ verified: true, waiting: [0] }),
-      settings: { pinnedOrdinals: [1], restore: { revision: revisionAfter, ordinals: [1] } },
-      does: 'restore 1',
-      hold: 'UpdatedMemberNotParticipating',
-    },
-    'is left if it participates': {
-      given: failing().keepingRevisions().members(member(2).updated().participatingFor(1)),
+      'restore 1',
+      'UpdatedMemberNotParticipating',
+      { pinnedOrdinals: [1], restore: { revision: revisionAfter, ordinals: [1] } },
+    ),
+    'is left if it participates': when(
+      failing().keepingRevisions().members(member(2).updated().participatingFor(1)),
+      'nothing',
+      'UpdateRevisionFailing',
       settings,
-      does: 'nothing',
-      hold: 'UpdateRevisionFailing',
-    },
-    'is left if it has worked since, and only starts again': {
-      given: failing().keepingRevisions().members(member(2).updated().crashLooping('mysqld', 1)),
+    ),
+    'is left if it has worked since, and only starts again': when(
+      failing().keepingRevisions().members(member(2).updated().crashLooping('mysqld', 1)),
+      'nothing',
+      'UpdateRevisionFailing',
       settings,
-      does: 'nothing',
-      hold: 'UpdateRevisionFailing',
-    },
-    'holds the revision afterwards': {
-      given: stale(),
-      settings,
-      does: 'keeps while held',
-      hold: 'UpdateRevisionFailing',
-    },
-    'is asked for about one revision alone': {
-      given: failing().keepingRevisions(),
-      settings: { restore: { revision: 'another', ordinals: [2] } },
-      does: 'nothing',
-      hold: 'UpdateRevisionFailing',
-    },
+    ),
+    'holds the revision afterwards': when(stale(), 'keeps while held', 'UpdateRevisionFailing', settings),
+    'is asked for about one revision alone': when(failing().keepingRevisions(), 'nothing', 'UpdateRevisionFailing', {
+      restore: { revision: 'another', ordinals: [2] },
+    }),
   });
 });
 

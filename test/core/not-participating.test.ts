@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { ReplicaSaid } from '../../src/core/mysql-reading.ts';
+import type { ReplicaSaid } from '../../src/core/on-demand-facts.ts';
 import { backupRunning, cluster } from './cluster-builder.ts';
 import { type MemberBuilder, member, revisionAfter } from './member-builder.ts';
-import { decideCase, deletes, evicts, holds, play } from './table.ts';
+import { decideCase, deletes, evicts, holds, play, when } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
 const unfinished = (member: number, said: ReplicaSaid | null = null) =>
@@ -11,43 +11,41 @@ const awaitingFailover = holds({ rule: 'AwaitingFailover', primary: 0, replica: 
 
 describe('members that are down', () => {
   play({
-    'go all at once, in descending ordinal': {
-      given: cluster(5).templateChanged().members(member(1).failed(), member(3).down('RunContainerError')),
-      decides: deletes('MemberDown', 3, 1),
-    },
-    'go during a switchover that somebody else requested': {
-      given: stale().members(member(0).demotedBySomebody(), member(2).down('CrashLoopBackOff')),
-      decides: deletes('MemberDown', 2),
-    },
-    'go without the one that MOCO protects': {
-      given: stale().members(member(0).down('CrashLoopBackOff').preventDelete(), member(1).down('CrashLoopBackOff')),
-      decides: deletes('MemberDown', 1),
-    },
-    'stay if the only one is a replica that MOCO protects': {
-      given: stale().members(member(2).down('CrashLoopBackOff').preventDelete()),
-      decides: holds({ rule: 'MemberProtected', member: 2 }),
-    },
-    'leave a protected one to those that run, where a quorum stays': {
-      given: cluster(5)
-        .templateChanged()
-        .members(member(4).down('CrashLoopBackOff').preventDelete(), member(3).lagging()),
-      decides: deletes('MemberNotParticipating', 3),
-    },
-    'are named if they are the primary and MOCO protects it': {
-      given: stale().members(member(0).down('CrashLoopBackOff').preventDelete()),
-      decides: holds({ rule: 'MemberProtected', member: 0 }),
-    },
-    'are named when the failover does not come and the primary is protected': {
-      given: stale().members(member(0).down('CrashLoopBackOff').preventDelete()).primaryUnavailableFor(180),
-      decides: holds({ rule: 'MemberProtected', member: 0 }),
-    },
-    'are named when the only member is protected': {
-      given: cluster(1).templateChanged().members(member(0).down('CrashLoopBackOff').preventDelete()),
-      decides: holds({ rule: 'MemberProtected', member: 0 }),
-    },
-    'stay when they are updated': {
-      given: cluster(3).members(member(2).down('CrashLoopBackOff')).memory({ verified: true }),
-      decides: holds({
+    'go all at once, in descending ordinal': when(
+      cluster(5).templateChanged().members(member(1).failed(), member(3).down('RunContainerError')),
+      deletes('MemberDown', 3, 1),
+    ),
+    'go during a switchover that somebody else requested': when(
+      stale().members(member(0).demotedBySomebody(), member(2).down('CrashLoopBackOff')),
+      deletes('MemberDown', 2),
+    ),
+    'go without the one that MOCO protects': when(
+      stale().members(member(0).down('CrashLoopBackOff').preventDelete(), member(1).down('CrashLoopBackOff')),
+      deletes('MemberDown', 1),
+    ),
+    'stay if the only one is a replica that MOCO protects': when(
+      stale().members(member(2).down('CrashLoopBackOff').preventDelete()),
+      holds({ rule: 'MemberProtected', member: 2 }),
+    ),
+    'leave a protected one to those that run, where a quorum stays': when(
+      cluster(5).templateChanged().members(member(4).down('CrashLoopBackOff').preventDelete(), member(3).lagging()),
+      deletes('MemberNotParticipating', 3),
+    ),
+    'are named if they are the primary and MOCO protects it': when(
+      stale().members(member(0).down('CrashLoopBackOff').preventDelete()),
+      holds({ rule: 'MemberProtected', member: 0 }),
+    ),
+    'are named when the failover does not come and the primary is protected': when(
+      stale().members(member(0).down('CrashLoopBackOff').preventDelete()).primaryUnavailableFor(180),
+      holds({ rule: 'MemberProtected', member: 0 }),
+    ),
+    'are named when the only member is protected': when(
+      cluster(1).templateChanged().members(member(0).down('CrashLoopBackOff').preventDelete()),
+      holds({ rule: 'MemberProtected', member: 0 }),
+    ),
+    'stay when they are updated': when(
+      cluster(3).members(member(2).down('CrashLoopBackOff')).memory({ verified: true }),
+      holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
         wait: {
@@ -56,336 +54,309 @@ describe('members that are down', () => {
           evidence: { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 },
         },
       }),
-    },
-    'stay while another pod is missing, which may be one that can not be made again': {
-      given: stale().missing(1).members(member(2).down('ErrImagePull')),
-      decides: holds({ rule: 'MemberMissing', members: [1], message: null }),
-    },
-    'stay while the StatefulSet says that it can not make another pod': {
-      given: stale().missing(1).members(member(2).down('ErrImagePull')).createFailure('exceeded quota: pods'),
-      decides: holds({ rule: 'MemberMissing', members: [1], message: 'exceeded quota: pods' }),
-    },
-    'go although the StatefulSet is not scaled up yet': {
-      given: cluster(5)
-        .templateChanged()
-        .statefulSet({ replicas: 3 })
-        .missing(3, 4)
-        .members(member(2).down('ErrImagePull')),
-      decides: deletes('MemberDown', 2),
-    },
-    'stay, though without a quorum a failing revision has had its time, while another pod is missing': {
-      given: stale()
+    ),
+    'stay while another pod is missing, which may be one that can not be made again': when(
+      stale().missing(1).members(member(2).down('ErrImagePull')),
+      holds({ rule: 'MemberMissing', members: [1], message: null }),
+    ),
+    'stay while the StatefulSet says that it can not make another pod': when(
+      stale().missing(1).members(member(2).down('ErrImagePull')).createFailure('exceeded quota: pods'),
+      holds({ rule: 'MemberMissing', members: [1], message: 'exceeded quota: pods' }),
+    ),
+    'go although the StatefulSet is not scaled up yet': when(
+      cluster(5).templateChanged().statefulSet({ replicas: 3 }).missing(3, 4).members(member(2).down('ErrImagePull')),
+      deletes('MemberDown', 2),
+    ),
+    'stay, though without a quorum a failing revision has had its time, while another pod is missing': when(
+      stale()
         .missing(1)
         .members(member(0).down('CrashLoopBackOff'), member(2).updated().crashLooping())
         .memory({ sinceProgressSeconds: 600 }),
-      decides: holds({ rule: 'MemberMissing', members: [1], message: null }),
-    },
-    'go while the cluster is being scaled': {
-      given: stale().statefulSet({ replicas: 5 }).members(member(2).down('ErrImagePull')),
-      decides: deletes('MemberDown', 2),
-    },
-    'stay while paused': {
-      given: stale().members(member(2).down('ErrImagePull')),
-      settings: { paused: true },
-      decides: holds({ rule: 'Paused' }),
-    },
+      holds({ rule: 'MemberMissing', members: [1], message: null }),
+    ),
+    'go while the cluster is being scaled': when(
+      stale().statefulSet({ replicas: 5 }).members(member(2).down('ErrImagePull')),
+      deletes('MemberDown', 2),
+    ),
+    'stay while paused': when(stale().members(member(2).down('ErrImagePull')), holds({ rule: 'Paused' }), {
+      paused: true,
+    }),
   });
 });
 
 describe('members that are unreachable', () => {
   play({
-    'stay when MOCO protects them': {
-      given: stale().members(member(2).unreachable().preventDelete()),
-      decides: holds({ rule: 'MemberProtected', member: 2 }),
-    },
-    'go one at a time': { given: stale().members(member(2).unreachable()), decides: deletes('MemberUnreachable', 2) },
-    'stay while another one does not participate': {
-      given: stale().members(member(1).unreachable(), member(2).lagging()),
-      decides: holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
-    },
-    'are shown when nothing else can go': {
-      given: cluster(5).templateChanged().members(member(1).unreachable(), member(2).unreachable()),
-      decides: holds({ rule: 'MemberUnreachable', member: 2 }),
-    },
-    'let a member behind go before them while a quorum stays': {
-      given: cluster(5).templateChanged().members(member(1).unreachable(), member(2).lagging()),
-      decides: deletes('MemberNotParticipating', 2),
-    },
-    'never go as primary: MOCO fails over': {
-      given: stale().members(member(0).unreachable()),
-      decides: awaitingFailover,
-      requeueAfterSeconds: 180,
-    },
-    'never go as primary, however long no failover comes': {
-      given: stale().members(member(0).unreachable()).primaryUnavailableFor(9999),
-      decides: holds({ rule: 'MemberUnreachable', member: 0 }),
-    },
-    'are left alone when updated': {
-      given: stale().members(member(2).updated().unreachable()),
-      decides: holds({
+    'stay when MOCO protects them': when(
+      stale().members(member(2).unreachable().preventDelete()),
+      holds({ rule: 'MemberProtected', member: 2 }),
+    ),
+    'go one at a time': when(stale().members(member(2).unreachable()), deletes('MemberUnreachable', 2)),
+    'stay while another one does not participate': when(
+      stale().members(member(1).unreachable(), member(2).lagging()),
+      holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
+    ),
+    'are shown when nothing else can go': when(
+      cluster(5).templateChanged().members(member(1).unreachable(), member(2).unreachable()),
+      holds({ rule: 'MemberUnreachable', member: 2 }),
+    ),
+    'let a member behind go before them while a quorum stays': when(
+      cluster(5).templateChanged().members(member(1).unreachable(), member(2).lagging()),
+      deletes('MemberNotParticipating', 2),
+    ),
+    'never go as primary: MOCO fails over': when(stale().members(member(0).unreachable()), awaitingFailover, {}, 180),
+    'never go as primary, however long no failover comes': when(
+      stale().members(member(0).unreachable()).primaryUnavailableFor(9999),
+      holds({ rule: 'MemberUnreachable', member: 0 }),
+    ),
+    'are left alone when updated': when(
+      stale().members(member(2).updated().unreachable()),
+      holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
         wait: { for: 'state', state: 'unreachable', evidence: null },
       }),
-    },
+    ),
   });
 });
 
 describe('members that run without participating', () => {
   play({
-    'both behind: one at a time, the higher ordinal first, once it has been for as long as a failover may take': {
-      given: stale().members(member(1).lagging(), member(2).lagging(180)),
-      decides: deletes('MemberNotParticipating', 2),
-    },
-    'both behind: until then none goes, since the other may acknowledge nothing': {
-      given: stale().members(member(1).lagging(170), member(2).lagging(175)),
-      decides: holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
-      requeueAfterSeconds: 5,
-    },
-    'one behind stays while the other was never given a role: that one acknowledges nothing': {
-      given: stale().members(member(1).starting(), member(2).lagging(170)),
-      decides: holds({ rule: 'NotEnoughAcknowledging', member: 1, others: 1, needed: 2 }),
-      requeueAfterSeconds: 10,
-    },
-    'one that was never given a role is the first to go': {
-      given: stale().members(member(1).lagging(180).role(null), member(2).lagging(200)),
-      decides: deletes('MemberNotParticipating', 1),
-    },
-    'and goes with a quorum that participates at once': {
-      given: cluster(5).templateChanged().members(member(1).starting(), member(4).lagging()),
-      decides: deletes('MemberNotParticipating', 1),
-    },
-    'one that was never given a role never counts, however long the other has been behind': {
-      given: stale()
-        .members(member(1).updated().lagging(10).role(null), member(2).lagging(9999))
-        .memory({ verified: true }),
-      settings: { maxUnavailable: 1, failoverGraceSeconds: 20 },
-      decides: holds({
+    'both behind: one at a time, the higher ordinal first, once it has been for as long as a failover may take': when(
+      stale().members(member(1).lagging(), member(2).lagging(180)),
+      deletes('MemberNotParticipating', 2),
+    ),
+    'both behind: until then none goes, since the other may acknowledge nothing': when(
+      stale().members(member(1).lagging(170), member(2).lagging(175)),
+      holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
+      {},
+      5,
+    ),
+    'one behind stays while the other was never given a role: that one acknowledges nothing': when(
+      stale().members(member(1).starting(), member(2).lagging(170)),
+      holds({ rule: 'NotEnoughAcknowledging', member: 1, others: 1, needed: 2 }),
+      {},
+      10,
+    ),
+    'one that was never given a role is the first to go': when(
+      stale().members(member(1).lagging(180).role(null), member(2).lagging(200)),
+      deletes('MemberNotParticipating', 1),
+    ),
+    'and goes with a quorum that participates at once': when(
+      cluster(5).templateChanged().members(member(1).starting(), member(4).lagging()),
+      deletes('MemberNotParticipating', 1),
+    ),
+    'one that was never given a role never counts, however long the other has been behind': when(
+      stale().members(member(1).updated().lagging(10).role(null), member(2).lagging(9999)).memory({ verified: true }),
+      holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 1,
         wait: { for: 'state', state: 'running', evidence: null },
       }),
-    },
-    'one that is held and was never given a role never counts': {
-      given: stale().members(member(1).starting().but({ role: null }), member(2).lagging(9999)),
-      settings: { pinnedOrdinals: [1] },
-      decides: holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
-    },
-    'both behind: the second waits for the first': {
-      given: stale().members(member(1).lagging(), member(2).updated().starting()),
-      decides: holds({
+      { maxUnavailable: 1, failoverGraceSeconds: 20 },
+    ),
+    'one that is held and was never given a role never counts': when(
+      stale().members(member(1).starting().but({ role: null }), member(2).lagging(9999)),
+      holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
+      { pinnedOrdinals: [1] },
+    ),
+    'both behind: the second waits for the first': when(
+      stale().members(member(1).lagging(), member(2).updated().starting()),
+      holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
         wait: { for: 'state', state: 'running', evidence: null },
       }),
-    },
-    'both behind: the second waits while the first terminates': {
-      given: stale().members(member(1).lagging(), member(2).terminating()),
-      decides: holds({ rule: 'MemberTerminating', member: 2 }),
-    },
-    'both behind: the second goes once the first has settled': {
-      given: stale().members(member(1).lagging(), member(2).updated().participatingFor(5)),
-      decides: deletes('MemberNotParticipating', 1),
-    },
-    'an errant one goes, acknowledging nothing': {
-      given: stale().members(member(1).errant()),
-      decides: deletes('MemberNotParticipating', 1),
-    },
-    'a higher one that acknowledges and is needed lets a lower one go that does not': {
-      given: stale().members(member(1).crashLooping(), member(2).lagging()),
-      decides: deletes('MemberNotParticipating', 1),
-    },
-    'the semi-synchronous floor counts the primary and stale ones behind': {
-      given: stale().members(member(2).lagging()),
-      decides: deletes('MemberNotParticipating', 2),
-    },
-    'wait for roles that move': {
-      given: stale().members(member(1).role('primary'), member(2).lagging()),
-      decides: holds({ rule: 'RolesNotSettled', members: [1] }),
-    },
-    'wait for a backup': {
-      given: stale().members(member(2).lagging()).backupJobs({}),
-      decides: holds(backupRunning),
-    },
-    'need neither Healthy nor a budget that allows it': {
-      given: stale().members(member(2).lagging()).unhealthy().budgets({ disruptionsAllowed: 0 }),
-      decides: deletes('MemberNotParticipating', 2),
-    },
-    'go although somebody has demoted a replica': {
-      given: stale().members(member(1).demotedBySomebody(), member(2).lagging()),
-      decides: deletes('MemberNotParticipating', 2),
-    },
-    'stay when the partition keeps them back': {
-      given: stale().members(member(1).lagging()),
-      settings: { partition: 3 },
-      decides: holds({ rule: 'PartitionReached', partition: 3, members: [0, 1, 2], pinned: [] }),
-    },
+    ),
+    'both behind: the second waits while the first terminates': when(
+      stale().members(member(1).lagging(), member(2).terminating()),
+      holds({ rule: 'MemberTerminating', member: 2 }),
+    ),
+    'both behind: the second goes once the first has settled': when(
+      stale().members(member(1).lagging(), member(2).updated().participatingFor(5)),
+      deletes('MemberNotParticipating', 1),
+    ),
+    'an errant one goes, acknowledging nothing': when(
+      stale().members(member(1).errant()),
+      deletes('MemberNotParticipating', 1),
+    ),
+    'a higher one that acknowledges and is needed lets a lower one go that does not': when(
+      stale().members(member(1).crashLooping(), member(2).lagging()),
+      deletes('MemberNotParticipating', 1),
+    ),
+    'the semi-synchronous floor counts the primary and stale ones behind': when(
+      stale().members(member(2).lagging()),
+      deletes('MemberNotParticipating', 2),
+    ),
+    'wait for roles that move': when(
+      stale().members(member(1).role('primary'), member(2).lagging()),
+      holds({ rule: 'RolesNotSettled', members: [1] }),
+    ),
+    'wait for a backup': when(stale().members(member(2).lagging()).backupJobs({}), holds(backupRunning)),
+    'need neither Healthy nor a budget that allows it': when(
+      stale().members(member(2).lagging()).unhealthy().budgets({ disruptionsAllowed: 0 }),
+      deletes('MemberNotParticipating', 2),
+    ),
+    'go although somebody has demoted a replica': when(
+      stale().members(member(1).demotedBySomebody(), member(2).lagging()),
+      deletes('MemberNotParticipating', 2),
+    ),
+    'stay when the partition keeps them back': when(
+      stale().members(member(1).lagging()),
+      holds({ rule: 'PartitionReached', partition: 3, members: [0, 1, 2], pinned: [] }),
+      { partition: 3 },
+    ),
   });
 });
 
 describe('while the primary does not participate', () => {
   play({
-    'nothing running is deleted: the failover is waited for': {
-      given: stale().members(member(0).crashLooping(), member(1).lagging(), member(2).lagging()),
-      decides: awaitingFailover,
-      requeueAfterSeconds: 180,
-    },
-    'healthy replicas stay too': {
-      given: stale().members(member(0).lagging()).healthyAsBefore(),
-      decides: awaitingFailover,
-    },
-    'a primary that is down goes, its replicas do not': {
-      given: stale().members(member(0).down('CrashLoopBackOff'), member(1).lagging(), member(2).lagging()),
-      decides: deletes('MemberDown', 0),
-    },
-    'an updated primary that is down stays': {
-      given: stale()
+    'nothing running is deleted: the failover is waited for': when(
+      stale().members(member(0).crashLooping(), member(1).lagging(), member(2).lagging()),
+      awaitingFailover,
+      {},
+      180,
+    ),
+    'healthy replicas stay too': when(stale().members(member(0).lagging()).healthyAsBefore(), awaitingFailover),
+    'a primary that is down goes, its replicas do not': when(
+      stale().members(member(0).down('CrashLoopBackOff'), member(1).lagging(), member(2).lagging()),
+      deletes('MemberDown', 0),
+    ),
+    'an updated primary that is down stays': when(
+      stale()
         .members(member(0).updated().down('CrashLoopBackOff'), member(1).lagging(), member(2).lagging())
         .memory({ verified: true }),
-      decides: awaitingFailover,
-    },
-    'a lost replica does not go': {
-      given: stale().members(member(0).lagging(), member(2).unreachable()),
-      decides: awaitingFailover,
-    },
-    'a switchover that somebody requested is reported': {
-      given: stale().members(member(0).lagging().demotedBySomebody()),
-      decides: holds({ rule: 'SwitchoverInProgress', member: 0, terminating: false }),
-    },
-    'without knowing for how long, no time is believed to have passed': {
-      given: stale().members(member(0).lagging()).mysqlCluster({ primaryUnavailableForSeconds: null }),
-      decides: awaitingFailover,
-      requeueAfterSeconds: 180,
-    },
+      awaitingFailover,
+    ),
+    'a lost replica does not go': when(stale().members(member(0).lagging(), member(2).unreachable()), awaitingFailover),
+    'a switchover that somebody requested is reported': when(
+      stale().members(member(0).lagging().demotedBySomebody()),
+      holds({ rule: 'SwitchoverInProgress', member: 0, terminating: false }),
+    ),
+    'without knowing for how long, no time is believed to have passed': when(
+      stale().members(member(0).lagging()).mysqlCluster({ primaryUnavailableForSeconds: null }),
+      awaitingFailover,
+      {},
+      180,
+    ),
   });
 });
 
 describe('if no failover happened within its time', () => {
   play({
-    'a due primary that runs goes when enough others participate': {
-      given: stale().members(member(0).agentDead()).primaryUnavailableFor(180),
-      decides: deletes('PrimaryNotParticipating', 0),
-    },
-    'it does not when MOCO protects it': {
-      given: stale().members(member(0).agentDead().preventDelete()).primaryUnavailableFor(180),
-      decides: holds({ rule: 'MemberProtected', member: 0 }),
-    },
-    'it does not when it is updated': {
-      given: stale().members(member(0).updated().lagging()).primaryUnavailableFor(180),
-      decides: awaitingFailover,
-    },
-    'replicas that run go while the primary acknowledges, as far as a quorum stays': {
-      given: stale().members(member(0).lagging(), member(1).lagging(180)).primaryUnavailableFor(180),
-      decides: deletes('MemberNotParticipating', 1),
-    },
-    'they stay without that quorum while the primary acknowledges': {
-      given: cluster(5)
+    'a due primary that runs goes when enough others participate': when(
+      stale().members(member(0).agentDead()).primaryUnavailableFor(180),
+      deletes('PrimaryNotParticipating', 0),
+    ),
+    'it does not when MOCO protects it': when(
+      stale().members(member(0).agentDead().preventDelete()).primaryUnavailableFor(180),
+      holds({ rule: 'MemberProtected', member: 0 }),
+    ),
+    'it does not when it is updated': when(
+      stale().members(member(0).updated().lagging()).primaryUnavailableFor(180),
+      awaitingFailover,
+    ),
+    'replicas that run go while the primary acknowledges, as far as a quorum stays': when(
+      stale().members(member(0).lagging(), member(1).lagging(180)).primaryUnavailableFor(180),
+      deletes('MemberNotParticipating', 1),
+    ),
+    'they stay without that quorum while the primary acknowledges': when(
+      cluster(5)
         .templateChanged()
         .members(member(0).lagging(), member(1).unreachable(), member(2).unreachable(), member(3).lagging(180))
         .primaryUnavailableFor(180),
-      decides: holds({ rule: 'NotEnoughAcknowledging', member: 3, others: 2, needed: 3 }),
-    },
-    'they stay while they have not been behind for as long as a failover may take': {
-      given: stale().members(member(0).lagging(), member(1).lagging(179)).primaryUnavailableFor(180),
-      decides: holds({ rule: 'NotEnoughAcknowledging', member: 1, others: 1, needed: 2 }),
-      requeueAfterSeconds: 1,
-    },
-    'they go without that quorum when the primary was never given a role': {
-      given: cluster(5)
+      holds({ rule: 'NotEnoughAcknowledging', member: 3, others: 2, needed: 3 }),
+    ),
+    'they stay while they have not been behind for as long as a failover may take': when(
+      stale().members(member(0).lagging(), member(1).lagging(179)).primaryUnavailableFor(180),
+      holds({ rule: 'NotEnoughAcknowledging', member: 1, others: 1, needed: 2 }),
+      {},
+      1,
+    ),
+    'they go without that quorum when the primary was never given a role': when(
+      cluster(5)
         .templateChanged()
         .members(member(0).starting(), member(1).unreachable(), member(2).unreachable(), member(3).lagging())
         .primaryUnavailableFor(180),
-      decides: deletes('MemberNotParticipating', 3),
-    },
-    'they go without it when the primary does not': {
-      given: cluster(5)
+      deletes('MemberNotParticipating', 3),
+    ),
+    'they go without it when the primary does not': when(
+      cluster(5)
         .templateChanged()
         .members(member(0).crashLooping(), member(1).unreachable(), member(2).unreachable(), member(3).lagging())
         .primaryUnavailableFor(180),
-      decides: deletes('MemberNotParticipating', 3),
-    },
-    'they go one at a time': {
-      given: stale()
+      deletes('MemberNotParticipating', 3),
+    ),
+    'they go one at a time': when(
+      stale()
         .members(member(0).crashLooping(), member(1).lagging(), member(2).updated().participatingFor(1))
         .primaryUnavailableFor(180),
-      decides: holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 2,
-        wait: { for: 'minReadySeconds', minReadySeconds: 5 },
-      }),
-      requeueAfterSeconds: 4,
-    },
-    'the primary goes first and alone when no member participates: it has no relay log': {
-      given: stale()
-        .members(member(0).agentDead(), member(1).agentDead(), member(2).agentDead())
-        .primaryUnavailableFor(180),
-      decides: deletes('PrimaryNotParticipating', 0),
-    },
-    'the replicas follow one at a time once it serves again': {
-      given: stale().members(member(0).updated(), member(1).lagging(200), member(2).lagging(200)),
-      decides: deletes('MemberNotParticipating', 2),
-    },
-    'the replicas stay while the primary is protected': {
-      given: stale()
+      holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'minReadySeconds', minReadySeconds: 5 } }),
+      {},
+      4,
+    ),
+    'the primary goes first and alone when no member participates: it has no relay log': when(
+      stale().members(member(0).agentDead(), member(1).agentDead(), member(2).agentDead()).primaryUnavailableFor(180),
+      deletes('PrimaryNotParticipating', 0),
+    ),
+    'the replicas follow one at a time once it serves again': when(
+      stale().members(member(0).updated(), member(1).lagging(200), member(2).lagging(200)),
+      deletes('MemberNotParticipating', 2),
+    ),
+    'the replicas stay while the primary is protected': when(
+      stale()
         .members(member(0).lagging().preventDelete(), member(1).lagging(), member(2).errant())
         .primaryUnavailableFor(180),
-      decides: unfinished(2),
-    },
-    'and are named when MOCO protects all of them': {
-      given: stale()
+      unfinished(2),
+    ),
+    'and are named when MOCO protects all of them': when(
+      stale()
         .members(member(0).lagging().preventDelete(), member(1).updated().lagging(), member(2).updated().lagging())
         .memory({ verified: true })
         .primaryUnavailableFor(180),
-      decides: holds({ rule: 'MemberProtected', member: 0 }),
-    },
-    'the replicas stay while the primary starts anew': {
-      given: cluster(3)
+      holds({ rule: 'MemberProtected', member: 0 }),
+    ),
+    'the replicas stay while the primary starts anew': when(
+      cluster(3)
         .members(member(0).starting(), member(1).stale().lagging(), member(2).starting())
         .primaryUnavailableFor(180),
-      decides: unfinished(1),
-    },
-    'the rollout waits for a terminating primary while a member participates': {
-      given: stale().members(member(0).terminating()).primaryUnavailableFor(180),
-      decides: holds({ rule: 'SwitchoverInProgress', member: 0, terminating: true }),
-    },
-    'a shorter grace counts': {
-      given: stale().members(member(0).agentDead()).primaryUnavailableFor(20),
-      settings: { failoverGraceSeconds: 20 },
-      decides: deletes('PrimaryNotParticipating', 0),
-    },
+      unfinished(1),
+    ),
+    'the rollout waits for a terminating primary while a member participates': when(
+      stale().members(member(0).terminating()).primaryUnavailableFor(180),
+      holds({ rule: 'SwitchoverInProgress', member: 0, terminating: true }),
+    ),
+    'a shorter grace counts': when(
+      stale().members(member(0).agentDead()).primaryUnavailableFor(20),
+      deletes('PrimaryNotParticipating', 0),
+      { failoverGraceSeconds: 20 },
+    ),
   });
 });
 
 describe('the primary dies while the template changes', () => {
   const dead = () => cluster(3).templateChanged().members(member(1).lagging(), member(2).lagging());
   play({
-    'its container restarts: no member is deleted': {
-      given: dead().members(member(0).crashLooping()),
-      decides: awaitingFailover,
-    },
-    'its pod is gone: no member is deleted': {
-      given: dead().missing(0),
-      decides: holds({ rule: 'MemberMissing', members: [0], message: null }),
-    },
-    'it is back at the new revision and not yet ready: no member is deleted': {
-      given: dead().members(member(0).updated().starting()),
-      decides: awaitingFailover,
-    },
-    'its node is lost: no member is deleted': {
-      given: dead().members(member(0).unreachable()),
-      decides: awaitingFailover,
-    },
-    'MOCO has failed over and has not finished with the roles: no member is deleted': {
-      given: cluster(3)
+    'its container restarts: no member is deleted': when(dead().members(member(0).crashLooping()), awaitingFailover),
+    'its pod is gone: no member is deleted': when(
+      dead().missing(0),
+      holds({ rule: 'MemberMissing', members: [0], message: null }),
+    ),
+    'it is back at the new revision and not yet ready: no member is deleted': when(
+      dead().members(member(0).updated().starting()),
+      awaitingFailover,
+    ),
+    'its node is lost: no member is deleted': when(dead().members(member(0).unreachable()), awaitingFailover),
+    'MOCO has failed over and has not finished with the roles: no member is deleted': when(
+      cluster(3)
         .templateChanged()
         .primaryAt(1)
         .members(member(0).updated().starting(), member(1).role('replica'), member(2).lagging()),
-      decides: holds({ rule: 'RolesNotSettled', members: [1] }),
-    },
-    'the rollout goes on once the old primary is back': {
-      given: cluster(3).templateChanged().primaryAt(1).members(member(0).updated()),
-      decides: evicts('ReplicaHealthy', 2),
-    },
+      holds({ rule: 'RolesNotSettled', members: [1] }),
+    ),
+    'the rollout goes on once the old primary is back': when(
+      cluster(3).templateChanged().primaryAt(1).members(member(0).updated()),
+      evicts('ReplicaHealthy', 2),
+    ),
   });
 });
 
@@ -401,139 +372,140 @@ describe('the primary of a cluster that replicates from elsewhere', () => {
         primarySettledForSeconds: 9999,
       });
   play({
-    'stays while its upstream is unavailable, however long it is not ready': {
-      given: unavailable(),
-      decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 2, replicas: 3 }),
-    },
-    'stays when it is the only one that is due': {
-      given: unavailable(member(1).updated(), member(2).updated()),
-      decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 2, replicas: 3 }),
-    },
-    'counts when a member behind is replaced': {
-      given: unavailable(member(2).lagging()),
-      decides: deletes('MemberNotParticipating', 2),
-    },
-    'unsettled nothing once it is updated': {
-      given: cluster(3)
+    'stays while its upstream is unavailable, however long it is not ready': when(
+      unavailable(),
+      holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 2, replicas: 3 }),
+    ),
+    'stays when it is the only one that is due': when(
+      unavailable(member(1).updated(), member(2).updated()),
+      holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 2, replicas: 3 }),
+    ),
+    'counts when a member behind is replaced': when(
+      unavailable(member(2).lagging()),
+      deletes('MemberNotParticipating', 2),
+    ),
+    'unsettled nothing once it is updated': when(
+      cluster(3)
         .members(member(0).lagging().participatingFor(9999))
         .mysqlCluster({ replicatesFromElsewhere: true, primaryUnavailableForSeconds: null }),
-      decides: 'idle',
-    },
-    'does not count before MOCO has configured it': {
-      given: unavailable(member(0).lagging().role(null)).primaryUnavailableFor(10),
-      decides: awaitingFailover,
-    },
-    'does not count before its mysqld has started': {
-      given: unavailable(member(0).lagging().container('mysqld', { started: false })).primaryUnavailableFor(10),
-      decides: awaitingFailover,
-    },
-    'does not count elsewhere: a primary that takes writes is ready': {
-      given: unavailable().mysqlCluster({ replicatesFromElsewhere: false }).primaryUnavailableFor(180),
-      decides: deletes('PrimaryNotParticipating', 0),
-    },
-    'is passed over without a role where MOCO calls the cluster Healthy': {
-      given: stale().members(member(0).unlabelled(180)).mysqlCluster({ replicatesFromElsewhere: true }),
-      decides: evicts('ReplicaHealthy', 2),
-    },
-    'is waited for until that has lasted as long as a failover may take': {
-      given: stale().members(member(0).unlabelled(179)).mysqlCluster({ replicatesFromElsewhere: true }),
-      decides: holds({ rule: 'RolesNotSettled', members: [0] }),
-      requeueAfterSeconds: 1,
-    },
+      'idle',
+    ),
+    'does not count before MOCO has configured it': when(
+      unavailable(member(0).lagging().role(null)).primaryUnavailableFor(10),
+      awaitingFailover,
+    ),
+    'does not count before its mysqld has started': when(
+      unavailable(member(0).lagging().container('mysqld', { started: false })).primaryUnavailableFor(10),
+      awaitingFailover,
+    ),
+    'does not count elsewhere: a primary that takes writes is ready': when(
+      unavailable().mysqlCluster({ replicatesFromElsewhere: false }).primaryUnavailableFor(180),
+      deletes('PrimaryNotParticipating', 0),
+    ),
+    'is passed over without a role where MOCO calls the cluster Healthy': when(
+      stale().members(member(0).unlabelled(180)).mysqlCluster({ replicatesFromElsewhere: true }),
+      evicts('ReplicaHealthy', 2),
+    ),
+    'is waited for until that has lasted as long as a failover may take': when(
+      stale().members(member(0).unlabelled(179)).mysqlCluster({ replicatesFromElsewhere: true }),
+      holds({ rule: 'RolesNotSettled', members: [0] }),
+      {},
+      1,
+    ),
   });
 });
 
 describe('a member that recovers', () => {
   const recovery = (ordinal: number) => holds({ rule: 'AwaitingRecovery', member: ordinal, graceSeconds: 3600 });
   play({
-    'is left alone as replica': {
-      given: stale().members(member(2).recovering(3300)),
-      decides: recovery(2),
-      requeueAfterSeconds: 300,
-    },
-    'is left alone as replica while it catches up after its startup probe': {
-      given: stale().members(member(2).catchingUp(89)),
-      decides: holds({ rule: 'AwaitingRecovery', member: 2, graceSeconds: 90 }),
-      requeueAfterSeconds: 1,
-    },
-    'goes as replica once it had time to catch up': {
-      given: stale().members(member(2).catchingUp(90)),
-      decides: deletes('MemberNotParticipating', 2),
-    },
+    'is left alone as replica': when(stale().members(member(2).recovering(3300)), recovery(2), {}, 300),
+    'is left alone as replica while it catches up after its startup probe': when(
+      stale().members(member(2).catchingUp(89)),
+      holds({ rule: 'AwaitingRecovery', member: 2, graceSeconds: 90 }),
+      {},
+      1,
+    ),
+    'goes as replica once it had time to catch up': when(
+      stale().members(member(2).catchingUp(90)),
+      deletes('MemberNotParticipating', 2),
+    ),
     // Replicas without a primary are not ready before Kubernetes knows of the primary's node.
-    'is left alone as replica that was ready, for the primary may be gone': {
-      given: stale().members(member(2).lagging(59)),
-      decides: holds({ rule: 'AwaitingFailover', primary: 0, replica: 2, graceSeconds: 60 }),
-      requeueAfterSeconds: 1,
-    },
-    'is left alone as replica that has a role, though nobody has seen it ready': {
-      given: stale().members(member(2).lagging(59).container('mysqld', { readySinceRestart: false })),
-      decides: holds({ rule: 'AwaitingFailover', primary: 0, replica: 2, graceSeconds: 60 }),
-      requeueAfterSeconds: 1,
-    },
-    'goes as replica that was ready, once Kubernetes would know of the primary': {
-      given: stale().members(member(2).lagging(60)),
-      decides: deletes('MemberNotParticipating', 2),
-    },
-    'goes as replica at once if it has never followed': {
-      given: stale().members(member(2).starting()),
-      decides: deletes('MemberNotParticipating', 2),
-    },
-    'goes as replica at once if it crashes again and again': {
-      given: stale().members(member(2).crashLooping()),
-      decides: deletes('MemberNotParticipating', 2),
-    },
-    'goes as replica once its startup probe allows no more': {
-      given: stale().members(member(2).recovering(3600)),
-      decides: deletes('MemberNotParticipating', 2),
-    },
-    'lets one go that runs, where a quorum stays': {
-      given: cluster(5).templateChanged().members(member(3).lagging(), member(4).recovering(200)),
-      decides: deletes('MemberNotParticipating', 3),
-    },
-    'is left alone as primary, beyond the time of a failover': {
-      given: stale().members(member(0).recovering(3300)).primaryUnavailableFor(3300),
-      decides: recovery(0),
-      requeueAfterSeconds: 300,
-    },
-    'goes as primary once its startup probe allows no more': {
-      given: stale().members(member(0).recovering(3600)).primaryUnavailableFor(3600),
-      decides: deletes('PrimaryNotParticipating', 0),
-    },
-    'is left alone as the only member, from the first moment': {
-      given: cluster(1).templateChanged().members(member(0).recovering(10)).primaryUnavailableFor(10),
-      decides: recovery(0),
-    },
-    'and beyond the time of a failover': {
-      given: cluster(1).templateChanged().members(member(0).recovering(300)).primaryUnavailableFor(300),
-      decides: recovery(0),
-    },
-    'goes as the only member once its startup probe allows no more': {
-      given: cluster(1).templateChanged().members(member(0).recovering(3600)).primaryUnavailableFor(3600),
-      decides: deletes('PrimaryNotParticipating', 0),
-    },
-    'is left alone when no member participates': {
-      given: stale()
+    'is left alone as replica that was ready, for the primary may be gone': when(
+      stale().members(member(2).lagging(59)),
+      holds({ rule: 'AwaitingFailover', primary: 0, replica: 2, graceSeconds: 60 }),
+      {},
+      1,
+    ),
+    'is left alone as replica that has a role, though nobody has seen it ready': when(
+      stale().members(member(2).lagging(59).container('mysqld', { readySinceRestart: false })),
+      holds({ rule: 'AwaitingFailover', primary: 0, replica: 2, graceSeconds: 60 }),
+      {},
+      1,
+    ),
+    'goes as replica that was ready, once Kubernetes would know of the primary': when(
+      stale().members(member(2).lagging(60)),
+      deletes('MemberNotParticipating', 2),
+    ),
+    'goes as replica at once if it has never followed': when(
+      stale().members(member(2).starting()),
+      deletes('MemberNotParticipating', 2),
+    ),
+    'goes as replica at once if it crashes again and again': when(
+      stale().members(member(2).crashLooping()),
+      deletes('MemberNotParticipating', 2),
+    ),
+    'goes as replica once its startup probe allows no more': when(
+      stale().members(member(2).recovering(3600)),
+      deletes('MemberNotParticipating', 2),
+    ),
+    'lets one go that runs, where a quorum stays': when(
+      cluster(5).templateChanged().members(member(3).lagging(), member(4).recovering(200)),
+      deletes('MemberNotParticipating', 3),
+    ),
+    'is left alone as primary, beyond the time of a failover': when(
+      stale().members(member(0).recovering(3300)).primaryUnavailableFor(3300),
+      recovery(0),
+      {},
+      300,
+    ),
+    'goes as primary once its startup probe allows no more': when(
+      stale().members(member(0).recovering(3600)).primaryUnavailableFor(3600),
+      deletes('PrimaryNotParticipating', 0),
+    ),
+    'is left alone as the only member, from the first moment': when(
+      cluster(1).templateChanged().members(member(0).recovering(10)).primaryUnavailableFor(10),
+      recovery(0),
+    ),
+    'and beyond the time of a failover': when(
+      cluster(1).templateChanged().members(member(0).recovering(300)).primaryUnavailableFor(300),
+      recovery(0),
+    ),
+    'goes as the only member once its startup probe allows no more': when(
+      cluster(1).templateChanged().members(member(0).recovering(3600)).primaryUnavailableFor(3600),
+      deletes('PrimaryNotParticipating', 0),
+    ),
+    'is left alone when no member participates': when(
+      stale()
         .members(member(0).recovering(300), member(1).recovering(300), member(2).lagging(300))
         .primaryUnavailableFor(300),
-      decides: unfinished(2),
-    },
-    'is reported when no member participates and all recover': {
-      given: stale()
+      unfinished(2),
+    ),
+    'is reported when no member participates and all recover': when(
+      stale()
         .members(member(0).recovering(300), member(1).recovering(300), member(2).recovering(300))
         .primaryUnavailableFor(300),
-      decides: recovery(2),
-    },
-    'goes as the primary where its startup probe allows less, and alone': {
-      given: stale()
+      recovery(2),
+    ),
+    'goes as the primary where its startup probe allows less, and alone': when(
+      stale()
         .members(
           member(0).recovering(300).but({ startupSeconds: 300 }),
           member(1).recovering(300),
           member(2).recovering(300),
         )
         .primaryUnavailableFor(300),
-      decides: deletes('PrimaryNotParticipating', 0),
-    },
+      deletes('PrimaryNotParticipating', 0),
+    ),
   });
 });
 
@@ -550,40 +522,38 @@ describe('a failover that waits for the appliers of the replicas', () => {
   const crashed = () => member(0).updated().down('CrashLoopBackOff');
   const override = { overrides: [{ rule: 'FailoverUnfinished', remainingSeconds: 60 }] };
   play({
-    'has its time': { given: waitsForAppliers(crashed(), 179), decides: awaitingFailover },
-    'goes on after that: no replica is restarted': { given: waitsForAppliers(crashed(), 180), decides: unfinished(2) },
-    'goes on for as long as it takes': { given: waitsForAppliers(crashed(), 86_400), decides: unfinished(2) },
-    'goes on while the node of the primary is lost': {
-      given: waitsForAppliers(member(0).unreachable(), 600),
-      decides: unfinished(2),
-    },
-    'goes on while the primary is missing': {
-      given: waitsForAppliers(crashed(), 600).missing(0),
-      decides: holds({ rule: 'MemberMissing', members: [0], message: null }),
-    },
-    'does not keep members that are down': {
-      given: waitsForAppliers(member(0).stale().down('CrashLoopBackOff'), 600),
-      decides: deletes('MemberDown', 0),
-    },
-    'goes on in partition mode': {
-      given: waitsForAppliers(crashed(), 600).atPartition(3),
-      settings: { mode: 'Partition' },
-      decides: unfinished(2),
-    },
-    'goes on in partition mode although members would come up updated': {
-      given: waitsForAppliers(crashed(), 600).atPartition(3).statefulSet({ currentRevision: revisionAfter }),
-      settings: { mode: 'Partition' },
-      decides: unfinished(2),
-    },
-    'ends by an override, a replica at a time': {
-      given: waitsForAppliers(crashed(), 600),
-      settings: override,
-      decides: deletes('MemberNotParticipating', 2),
-    },
-    'is over when a replica follows somebody': {
-      given: stale().members(member(0).agentDead(), member(1), member(2).lagging(600)).primaryUnavailableFor(600),
-      decides: deletes('MemberNotParticipating', 2),
-    },
+    'has its time': when(waitsForAppliers(crashed(), 179), awaitingFailover),
+    'goes on after that: no replica is restarted': when(waitsForAppliers(crashed(), 180), unfinished(2)),
+    'goes on for as long as it takes': when(waitsForAppliers(crashed(), 86_400), unfinished(2)),
+    'goes on while the node of the primary is lost': when(
+      waitsForAppliers(member(0).unreachable(), 600),
+      unfinished(2),
+    ),
+    'goes on while the primary is missing': when(
+      waitsForAppliers(crashed(), 600).missing(0),
+      holds({ rule: 'MemberMissing', members: [0], message: null }),
+    ),
+    'does not keep members that are down': when(
+      waitsForAppliers(member(0).stale().down('CrashLoopBackOff'), 600),
+      deletes('MemberDown', 0),
+    ),
+    'goes on in partition mode': when(waitsForAppliers(crashed(), 600).atPartition(3), unfinished(2), {
+      mode: 'Partition',
+    }),
+    'goes on in partition mode although members would come up updated': when(
+      waitsForAppliers(crashed(), 600).atPartition(3).statefulSet({ currentRevision: revisionAfter }),
+      unfinished(2),
+      { mode: 'Partition' },
+    ),
+    'ends by an override, a replica at a time': when(
+      waitsForAppliers(crashed(), 600),
+      deletes('MemberNotParticipating', 2),
+      override,
+    ),
+    'is over when a replica follows somebody': when(
+      stale().members(member(0).agentDead(), member(1), member(2).lagging(600)).primaryUnavailableFor(600),
+      deletes('MemberNotParticipating', 2),
+    ),
   });
 
   it('is late after the progress deadline', () => {

@@ -1,6 +1,6 @@
 import { backupRunning, cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { deletes, demotes, evicts, holds, play, promotes } from './table.ts';
+import { deletes, demotes, evicts, holds, play, promotes, when } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
 const settling = (ordinal: number, seconds: number) =>
@@ -12,254 +12,219 @@ const settling = (ordinal: number, seconds: number) =>
 
 describe('a rollout of three', () => {
   play({
-    'begins with the highest ordinal': { given: stale(), decides: evicts('ReplicaHealthy', 2) },
-    'takes ten before nine: ordinals are numbers': {
-      given: cluster(11).templateChanged(),
-      decides: evicts('ReplicaHealthy', 10),
-    },
-    'waits for the evicted pod to go': {
-      given: stale().members(member(2).terminating()),
-      decides: holds({ rule: 'MemberTerminating', member: 2 }),
-    },
-    'waits for the new pod to come': {
-      given: stale().missing(2),
-      decides: holds({ rule: 'MemberMissing', members: [2], message: null }),
-    },
-    'waits for the new member to participate': {
-      given: stale().members(member(2).updated().starting()),
-      decides: holds({
+    'begins with the highest ordinal': when(stale(), evicts('ReplicaHealthy', 2)),
+    'takes ten before nine: ordinals are numbers': when(cluster(11).templateChanged(), evicts('ReplicaHealthy', 10)),
+    'waits for the evicted pod to go': when(
+      stale().members(member(2).terminating()),
+      holds({ rule: 'MemberTerminating', member: 2 }),
+    ),
+    'waits for the new pod to come': when(
+      stale().missing(2),
+      holds({ rule: 'MemberMissing', members: [2], message: null }),
+    ),
+    'waits for the new member to participate': when(
+      stale().members(member(2).updated().starting()),
+      holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 2,
         wait: { for: 'state', state: 'running', evidence: null },
       }),
-    },
-    'waits until MOCO has set its role, since Healthy may be left from before it': {
-      given: stale().members(member(2).updated().unlabelled()).healthyAsBefore(),
-      decides: holds({ rule: 'RolesNotSettled', members: [2] }),
-    },
-    'waits until it has participated for minReadySeconds': {
-      given: stale().members(member(2).updated().participatingFor(3)),
-      decides: settling(2, 5),
-      requeueAfterSeconds: 2,
-    },
-    'goes on with the next one': {
-      given: stale().members(member(2).updated().participatingFor(5)),
-      decides: evicts('ReplicaHealthy', 1),
-      requeueAfterSeconds: 600,
-    },
-    'goes on at once with minReadySeconds 0': {
-      given: stale().members(member(2).updated().participatingFor(0)),
-      settings: { minReadySeconds: 0 },
-      decides: evicts('ReplicaHealthy', 1),
-    },
-    'asks for a switchover when only the primary is left': {
-      given: cluster(3).members(member(0).stale()),
-      decides: demotes(0),
-    },
-    'waits for it': {
-      given: cluster(3).members(member(0).stale().demotedByUs(1)),
-      decides: holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
-      requeueAfterSeconds: 89,
-    },
-    'waits for the roles while Healthy is still True after the index has moved': {
-      given: cluster(3)
-        .primaryAt(1)
-        .members(member(0).stale().role('primary'), member(1).role('replica'))
-        .healthyAsBefore(),
-      decides: holds({ rule: 'RolesNotSettled', members: [0, 1] }),
-    },
-    'waits until the new primary takes writes': {
-      given: cluster(3)
+    ),
+    'waits until MOCO has set its role, since Healthy may be left from before it': when(
+      stale().members(member(2).updated().unlabelled()).healthyAsBefore(),
+      holds({ rule: 'RolesNotSettled', members: [2] }),
+    ),
+    'waits until it has participated for minReadySeconds': when(
+      stale().members(member(2).updated().participatingFor(3)),
+      settling(2, 5),
+      {},
+      2,
+    ),
+    'goes on with the next one': when(
+      stale().members(member(2).updated().participatingFor(5)),
+      evicts('ReplicaHealthy', 1),
+      {},
+      600,
+    ),
+    'goes on at once with minReadySeconds 0': when(
+      stale().members(member(2).updated().participatingFor(0)),
+      evicts('ReplicaHealthy', 1),
+      { minReadySeconds: 0 },
+    ),
+    'asks for a switchover when only the primary is left': when(cluster(3).members(member(0).stale()), demotes(0)),
+    'waits for it': when(
+      cluster(3).members(member(0).stale().demotedByUs(1)),
+      holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
+      {},
+      89,
+    ),
+    'waits for the roles while Healthy is still True after the index has moved': when(
+      cluster(3).primaryAt(1).members(member(0).stale().role('primary'), member(1).role('replica')).healthyAsBefore(),
+      holds({ rule: 'RolesNotSettled', members: [0, 1] }),
+    ),
+    'waits until the new primary takes writes': when(
+      cluster(3)
         .primaryAt(1)
         .members(member(0).stale())
         .mysqlCluster({ available: false, primarySettledForSeconds: 4 }),
-      settings: { minReadySeconds: 0 },
-      decides: holds({ rule: 'RolesNotSettled', members: [1], unavailable: true }),
-      requeueAfterSeconds: 176,
-    },
-    'does not wait for ever for a cluster that is not available': {
-      given: cluster(3)
+      holds({ rule: 'RolesNotSettled', members: [1], unavailable: true }),
+      { minReadySeconds: 0 },
+      176,
+    ),
+    'does not wait for ever for a cluster that is not available': when(
+      cluster(3)
         .primaryAt(1)
         .members(member(0).stale())
         .mysqlCluster({ available: false, healthy: false, primarySettledForSeconds: 180 }),
-      decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 3, replicas: 3 }),
-    },
-    'evicts the old primary as an ordinary replica, however young the new primary is as such': {
-      given: cluster(3).primaryAt(1).members(member(0).stale()).mysqlCluster({ primarySettledForSeconds: 0 }),
-      decides: evicts('ReplicaHealthy', 0),
-    },
-    'ends by promoting the revision': {
-      given: cluster(3).statefulSet({ currentRevision: 'old' }),
-      decides: promotes(3),
-    },
-    'has nothing to do afterwards': { given: cluster(3), decides: 'idle', requeueAfterSeconds: null },
-    'keeps the primary for last wherever it is': {
-      given: stale().primaryAt(2),
-      decides: evicts('ReplicaHealthy', 1),
-    },
-    'begins anew with a second template, whoever was updated before': {
-      given: stale().members(member(2).but({ revision: 'in-between' })),
-      decides: evicts('ReplicaHealthy', 2),
-    },
-    'leaves members alone that are at the update revision already': {
-      given: stale().members(member(2).updated(), member(1).updated()).primaryAt(2),
-      decides: evicts('ReplicaHealthy', 0),
-    },
+      holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 3, replicas: 3 }),
+    ),
+    'evicts the old primary as an ordinary replica, however young the new primary is as such': when(
+      cluster(3).primaryAt(1).members(member(0).stale()).mysqlCluster({ primarySettledForSeconds: 0 }),
+      evicts('ReplicaHealthy', 0),
+    ),
+    'ends by promoting the revision': when(cluster(3).statefulSet({ currentRevision: 'old' }), promotes(3)),
+    'has nothing to do afterwards': when(cluster(3), 'idle', {}, null),
+    'keeps the primary for last wherever it is': when(stale().primaryAt(2), evicts('ReplicaHealthy', 1)),
+    'begins anew with a second template, whoever was updated before': when(
+      stale().members(member(2).but({ revision: 'in-between' })),
+      evicts('ReplicaHealthy', 2),
+    ),
+    'leaves members alone that are at the update revision already': when(
+      stale().members(member(2).updated(), member(1).updated()).primaryAt(2),
+      evicts('ReplicaHealthy', 0),
+    ),
   });
 });
 
 describe('a rollout of five and of one', () => {
   const five = () => cluster(5).templateChanged();
   play({
-    'five begin with the highest ordinal': { given: five(), decides: evicts('ReplicaHealthy', 4) },
-    'five lose no second member while one is away': {
-      given: five().members(member(4).updated().starting()),
-      decides: holds({
+    'five begin with the highest ordinal': when(five(), evicts('ReplicaHealthy', 4)),
+    'five lose no second member while one is away': when(
+      five().members(member(4).updated().starting()),
+      holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 4,
         wait: { for: 'state', state: 'running', evidence: null },
       }),
-    },
-    'five with three members behind: the last one first': {
-      given: five().members(member(2).lagging(), member(3).lagging(), member(4).lagging(180)),
-      decides: deletes('MemberNotParticipating', 4),
-    },
-    'five with three members behind, none of them for long: two may not acknowledge': {
-      given: five().members(member(2).lagging(), member(3).lagging(), member(4).lagging()),
-      decides: holds({ rule: 'NotEnoughAcknowledging', member: 4, others: 2, needed: 3 }),
-    },
-    'five with two out of reach and two behind would lose the quorum': {
-      given: five().members(
-        member(1).unreachable(),
-        member(2).unreachable(),
-        member(3).lagging(),
-        member(4).lagging(180),
-      ),
-      decides: holds({ rule: 'NotEnoughAcknowledging', member: 4, others: 2, needed: 3 }),
-    },
-    'five take the one that acknowledges nothing before those that are needed': {
-      given: five().members(
-        member(1).unreachable(),
-        member(2).crashLooping(),
-        member(3).lagging(),
-        member(4).lagging(),
-      ),
-      decides: deletes('MemberNotParticipating', 2),
-    },
-    'one is evicted, there being nobody to take over': {
-      given: cluster(1).templateChanged(),
-      decides: evicts('SingleMember', 0),
-    },
-    'one is not evicted while its backup job is active': {
-      given: cluster(1).templateChanged().backupJobs({}),
-      decides: holds(backupRunning),
-    },
-    'one is not evicted while MOCO does not call it healthy': {
-      given: cluster(1).templateChanged().unhealthy(),
-      decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 1, replicas: 1 }),
-    },
-    'three are not evicted while a backup of theirs is active for which MOCO closes no budget': {
-      given: cluster(3)
+    ),
+    'five with three members behind: the last one first': when(
+      five().members(member(2).lagging(), member(3).lagging(), member(4).lagging(180)),
+      deletes('MemberNotParticipating', 4),
+    ),
+    'five with three members behind, none of them for long: two may not acknowledge': when(
+      five().members(member(2).lagging(), member(3).lagging(), member(4).lagging()),
+      holds({ rule: 'NotEnoughAcknowledging', member: 4, others: 2, needed: 3 }),
+    ),
+    'five with two out of reach and two behind would lose the quorum': when(
+      five().members(member(1).unreachable(), member(2).unreachable(), member(3).lagging(), member(4).lagging(180)),
+      holds({ rule: 'NotEnoughAcknowledging', member: 4, others: 2, needed: 3 }),
+    ),
+    'five take the one that acknowledges nothing before those that are needed': when(
+      five().members(member(1).unreachable(), member(2).crashLooping(), member(3).lagging(), member(4).lagging()),
+      deletes('MemberNotParticipating', 2),
+    ),
+    'one is evicted, there being nobody to take over': when(cluster(1).templateChanged(), evicts('SingleMember', 0)),
+    'one is not evicted while its backup job is active': when(
+      cluster(1).templateChanged().backupJobs({}),
+      holds(backupRunning),
+    ),
+    'one is not evicted while MOCO does not call it healthy': when(
+      cluster(1).templateChanged().unhealthy(),
+      holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 1, replicas: 1 }),
+    ),
+    'three are not evicted while a backup of theirs is active for which MOCO closes no budget': when(
+      cluster(3)
         .templateChanged()
         .backupJobs({ activeForSeconds: 6 * 3600 - 60 }),
-      decides: holds(backupRunning),
-      requeueAfterSeconds: 60,
-    },
-    'three are not evicted while they are restored, whatever MOCO says': {
-      given: cluster(3).templateChanged().backupJobs({ name: 'moco-restore-test', restores: true }),
-      decides: holds({ ...backupRunning, job: 'moco-restore-test', restores: true }),
-    },
-    'the Job that has run for the longest time is named, and that it does not end': {
-      given: cluster(3)
+      holds(backupRunning),
+      {},
+      60,
+    ),
+    'three are not evicted while they are restored, whatever MOCO says': when(
+      cluster(3).templateChanged().backupJobs({ name: 'moco-restore-test', restores: true }),
+      holds({ ...backupRunning, job: 'moco-restore-test', restores: true }),
+    ),
+    'the Job that has run for the longest time is named, and that it does not end': when(
+      cluster(3)
         .templateChanged()
         .backupJobs({ name: 'scheduled' }, { activeForSeconds: 6 * 3600 }),
-      decides: holds({ ...backupRunning, overdueHours: 6 }),
-    },
-    'a Job is named rather than the budget that MOCO has closed for it': {
-      given: cluster(3).templateChanged().backupJobs({}).budgets({ closed: true }),
-      decides: holds(backupRunning),
-    },
-    'three are not evicted while Jobs can not be read': {
-      given: cluster(3).templateChanged().backupsUnreadable('jobs is forbidden'),
-      decides: holds({ rule: 'BackupsUnreadable', message: 'jobs is forbidden' }),
-    },
-    'one that is down is replaced, backup or not': {
-      given: cluster(3)
+      holds({ ...backupRunning, overdueHours: 6 }),
+    ),
+    'a Job is named rather than the budget that MOCO has closed for it': when(
+      cluster(3).templateChanged().backupJobs({}).budgets({ closed: true }),
+      holds(backupRunning),
+    ),
+    'three are not evicted while Jobs can not be read': when(
+      cluster(3).templateChanged().backupsUnreadable('jobs is forbidden'),
+      holds({ rule: 'BackupsUnreadable', message: 'jobs is forbidden' }),
+    ),
+    'one that is down is replaced, backup or not': when(
+      cluster(3)
         .templateChanged()
         .members(member(2).down('CrashLoopBackOff'))
         .backupJobs({})
         .backupsUnreadable('jobs is forbidden'),
-      decides: deletes('MemberDown', 2),
-    },
-    'one that is down goes by delete': {
-      given: cluster(1).templateChanged().members(member(0).down('ImagePullBackOff')),
-      decides: deletes('MemberDown', 0),
-    },
-    'one that is impaired goes by delete': {
-      given: cluster(1).templateChanged().members(member(0).impaired('slow-log')),
-      decides: deletes('MemberImpaired', 0),
-    },
-    'one that is unreachable is shown': {
-      given: cluster(1).templateChanged().members(member(0).unreachable()),
-      decides: holds({ rule: 'MemberUnreachable', member: 0 }),
-    },
-    'one that is terminating is waited for': {
-      given: cluster(1).templateChanged().members(member(0).terminating()),
-      decides: holds({ rule: 'MemberTerminating', member: 0 }),
-    },
-    'one that has come back is waited for': {
-      given: cluster(1).members(member(0).starting()),
-      decides: holds({
+      deletes('MemberDown', 2),
+    ),
+    'one that is down goes by delete': when(
+      cluster(1).templateChanged().members(member(0).down('ImagePullBackOff')),
+      deletes('MemberDown', 0),
+    ),
+    'one that is impaired goes by delete': when(
+      cluster(1).templateChanged().members(member(0).impaired('slow-log')),
+      deletes('MemberImpaired', 0),
+    ),
+    'one that is unreachable is shown': when(
+      cluster(1).templateChanged().members(member(0).unreachable()),
+      holds({ rule: 'MemberUnreachable', member: 0 }),
+    ),
+    'one that is terminating is waited for': when(
+      cluster(1).templateChanged().members(member(0).terminating()),
+      holds({ rule: 'MemberTerminating', member: 0 }),
+    ),
+    'one that has come back is waited for': when(
+      cluster(1).members(member(0).starting()),
+      holds({
         rule: 'UpdatedMemberNotParticipating',
         member: 0,
         wait: { for: 'state', state: 'running', evidence: null },
       }),
-    },
-    'one that is protected is not touched though it runs without participating': {
-      given: cluster(1).templateChanged().members(member(0).agentDead().preventDelete()).primaryUnavailableFor(1000),
-      decides: holds({ rule: 'MemberProtected', member: 0 }),
-    },
+    ),
+    'one that is protected is not touched though it runs without participating': when(
+      cluster(1).templateChanged().members(member(0).agentDead().preventDelete()).primaryUnavailableFor(1000),
+      holds({ rule: 'MemberProtected', member: 0 }),
+    ),
   });
 });
 
 describe('the scenarios of etcd-druid’s proposal DEP-06', () => {
   play({
-    '1: a stale member that is down at the start goes first, by delete': {
-      given: stale().members(member(1).down('CrashLoopBackOff')),
-      decides: deletes('MemberDown', 1),
-    },
-    '1: however busy the budget is and whatever MOCO says': {
-      given: stale()
-        .members(member(0).down('CrashLoopBackOff'))
-        .unhealthy()
-        .budgets({ closed: true, disruptionsAllowed: 0 }),
-      decides: deletes('MemberDown', 0),
-    },
-    '2: a second one that fails mid-way goes before the healthy ones': {
-      given: stale().members(member(2).updated().participatingFor(1), member(1).down('CrashLoopBackOff')),
-      decides: deletes('MemberDown', 1),
-    },
-    '2: it goes while the one before it is still starting': {
-      given: stale().members(member(2).updated().starting(), member(1).down('ImagePullBackOff')),
-      decides: deletes('MemberDown', 1),
-    },
-    '3: all are down and all are replaced at once': {
-      given: stale().members(
-        member(0).down('CrashLoopBackOff'),
-        member(1).down('ImagePullBackOff'),
-        member(2).creating(61),
-      ),
-      decides: deletes('MemberDown', 2, 1, 0),
-    },
-    '3: members that the partition keeps back are not': {
-      given: stale().members(
-        member(0).down('ErrImagePull'),
-        member(1).down('ErrImagePull'),
-        member(2).down('ErrImagePull'),
-      ),
-      settings: { partition: 1 },
-      decides: deletes('MemberDown', 2, 1),
-    },
+    '1: a stale member that is down at the start goes first, by delete': when(
+      stale().members(member(1).down('CrashLoopBackOff')),
+      deletes('MemberDown', 1),
+    ),
+    '1: however busy the budget is and whatever MOCO says': when(
+      stale().members(member(0).down('CrashLoopBackOff')).unhealthy().budgets({ closed: true, disruptionsAllowed: 0 }),
+      deletes('MemberDown', 0),
+    ),
+    '2: a second one that fails mid-way goes before the healthy ones': when(
+      stale().members(member(2).updated().participatingFor(1), member(1).down('CrashLoopBackOff')),
+      deletes('MemberDown', 1),
+    ),
+    '2: it goes while the one before it is still starting': when(
+      stale().members(member(2).updated().starting(), member(1).down('ImagePullBackOff')),
+      deletes('MemberDown', 1),
+    ),
+    '3: all are down and all are replaced at once': when(
+      stale().members(member(0).down('CrashLoopBackOff'), member(1).down('ImagePullBackOff'), member(2).creating(61)),
+      deletes('MemberDown', 2, 1, 0),
+    ),
+    '3: members that the partition keeps back are not': when(
+      stale().members(member(0).down('ErrImagePull'), member(1).down('ErrImagePull'), member(2).down('ErrImagePull')),
+      deletes('MemberDown', 2, 1),
+      { partition: 1 },
+    ),
   });
 });
 
@@ -268,57 +233,52 @@ describe('a bad image', () => {
     ({ rule: 'UpdateRevisionFailing', member: ordinal, evidence }) as Parameters<typeof holds>[0];
   const pulling = { kind: 'waiting', container: 'mysqld', reason: 'ImagePullBackOff', restarts: 0 };
   play({
-    'halts the rollout': {
-      given: stale().members(member(2).updated().down('ImagePullBackOff')),
-      decides: holds(failing(2, pulling)),
-    },
-    'halts it even for a member that is down, which may come back with the old one': {
-      given: stale().members(member(2).updated().down('ImagePullBackOff'), member(1).down('CrashLoopBackOff')),
-      decides: holds(failing(2, pulling)),
-    },
-    'once corrected, the broken one goes first': {
-      given: stale().members(member(2).but({ revision: 'bad' }).down('ImagePullBackOff')),
-      decides: deletes('MemberDown', 2),
-    },
-    'taken back to the one before, the broken one goes alone': {
-      given: cluster(3).members(member(2).but({ revision: 'bad' }).down('ImagePullBackOff')),
-      decides: deletes('MemberDown', 2),
-    },
-    'in the first image of a cluster is cured while it was never initialized and not reconciled': {
-      given: stale()
+    'halts the rollout': when(
+      stale().members(member(2).updated().down('ImagePullBackOff')),
+      holds(failing(2, pulling)),
+    ),
+    'halts it even for a member that is down, which may come back with the old one': when(
+      stale().members(member(2).updated().down('ImagePullBackOff'), member(1).down('CrashLoopBackOff')),
+      holds(failing(2, pulling)),
+    ),
+    'once corrected, the broken one goes first': when(
+      stale().members(member(2).but({ revision: 'bad' }).down('ImagePullBackOff')),
+      deletes('MemberDown', 2),
+    ),
+    'taken back to the one before, the broken one goes alone': when(
+      cluster(3).members(member(2).but({ revision: 'bad' }).down('ImagePullBackOff')),
+      deletes('MemberDown', 2),
+    ),
+    'in the first image of a cluster is cured while it was never initialized and not reconciled': when(
+      stale()
         .members(member(0).down('ErrImagePull'), member(1).down('ErrImagePull'), member(2).down('ErrImagePull'))
         .mysqlCluster({ initialized: false, succeededGeneration: null }),
-      decides: deletes('MemberDown', 2, 1, 0),
-    },
+      deletes('MemberDown', 2, 1, 0),
+    ),
   });
 });
 
 describe('a sidecar', () => {
   play({
-    'that restarts for a second costs no member': {
-      given: cluster(3).members(
+    'that restarts for a second costs no member': when(
+      cluster(3).members(
         member(2)
           .container('slow-log', { state: 'terminated', reason: 'Error', ready: false, notReadyForSeconds: 1 })
           .but({ ready: false }),
       ),
-      decides: 'idle',
-      requeueAfterSeconds: 59,
-    },
-    'that restarts for a second in the middle of a rollout costs nothing but the wait for the budget': {
-      given: stale().members(
+      'idle',
+      {},
+      59,
+    ),
+    'that restarts for a second in the middle of a rollout costs nothing but the wait for the budget': when(
+      stale().members(
         member(2)
           .container('slow-log', { state: 'terminated', reason: 'Error', ready: false, notReadyForSeconds: 1 })
           .but({ ready: false }),
       ),
-      decides: holds({
-        rule: 'BlockedByPDB',
-        budget: 'moco-test',
-        cause: 'used',
-        healthy: 2,
-        needed: 2,
-        message: null,
-      }),
-      requeueAfterSeconds: 59,
-    },
+      holds({ rule: 'BlockedByPDB', budget: 'moco-test', cause: 'used', healthy: 2, needed: 2, message: null }),
+      {},
+      59,
+    ),
   });
 });

@@ -1,11 +1,22 @@
 import { expect } from 'chai';
-import { isApproved } from '../../src/core/approval.ts';
 import type { Hold, HoldRule } from '../../src/core/decision.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import type { Situation } from '../../src/core/situation.ts';
+import { isApproved, type Situation } from '../../src/core/situation.ts';
 import { appeared, backupRunning, cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
-import { type Case, check, decideCase, deletes, demotes, evicts, holds, lowers, play, takesBack } from './table.ts';
+import {
+  type Case,
+  check,
+  decideCase,
+  deletes,
+  demotes,
+  evicts,
+  holds,
+  lowers,
+  play,
+  takesBack,
+  when,
+} from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
 const lastOne = () => cluster(3).members(member(0).stale());
@@ -13,53 +24,51 @@ const next = evicts('ReplicaHealthy', 2);
 
 describe('members that are pinned', () => {
   play({
-    'are skipped': { given: stale(), settings: { pinnedOrdinals: [2] }, decides: evicts('ReplicaHealthy', 1) },
-    'are skipped when they are down': {
-      given: stale().members(member(2).down('ErrImagePull')),
-      settings: { pinnedOrdinals: [2] },
-      decides: holds({ rule: 'MaxUnavailableReached', unavailable: [2], maxUnavailable: 1 }),
-    },
-    'end the rollout there when all are pinned': {
-      given: stale(),
-      settings: { pinnedOrdinals: [0, 1, 2] },
-      decides: holds({ rule: 'PartitionReached', partition: 0, members: [], pinned: [0, 1, 2] }),
-    },
-    'are reported apart from those below the partition': {
-      given: stale(),
-      settings: { pinnedOrdinals: [2, 1], partition: 1 },
-      decides: holds({ rule: 'PartitionReached', partition: 1, members: [0], pinned: [1, 2] }),
-    },
-    'keep the primary back, which would be newer than they are': {
-      given: lastOne().members(member(1).stale()),
-      settings: { pinnedOrdinals: [1] },
-      decides: holds({ rule: 'PrimaryWaitsForPinned', member: 0, pinned: [1] }),
-    },
-    'do not keep it back once they are updated': {
-      given: lastOne().members(member(1).updated()),
-      settings: { pinnedOrdinals: [1] },
-      decides: demotes(0),
-    },
-    'do not keep it back from below the partition, where they are meant to be old': {
-      given: cluster(3).primaryAt(2).members(member(0).stale(), member(2).stale()),
-      settings: { pinnedOrdinals: [0], partition: 1 },
-      decides: demotes(2),
-    },
-    'keep it back from the partition itself up': {
-      given: cluster(3).primaryAt(2).members(member(1).stale(), member(2).stale()),
-      settings: { pinnedOrdinals: [1], partition: 1 },
-      decides: holds({ rule: 'PrimaryWaitsForPinned', member: 2, pinned: [1] }),
-    },
-    'take a demotion back that was on its way': {
-      given: lastOne().members(member(0).stale().demotedByUs(), member(1).stale()),
-      settings: { pinnedOrdinals: [1] },
-      decides: takesBack(0, 'PrimaryWaitsForPinned'),
-    },
-    'take back the demotion of a pinned primary': {
-      given: lastOne().members(member(0).stale().demotedByUs()),
-      settings: { pinnedOrdinals: [0] },
-      decides: takesBack(0, 'NotDue'),
-    },
-    'that do not exist matter to nobody': { given: stale(), settings: { pinnedOrdinals: [7] }, decides: next },
+    'are skipped': when(stale(), evicts('ReplicaHealthy', 1), { pinnedOrdinals: [2] }),
+    'are skipped when they are down': when(
+      stale().members(member(2).down('ErrImagePull')),
+      holds({ rule: 'MaxUnavailableReached', unavailable: [2], maxUnavailable: 1 }),
+      { pinnedOrdinals: [2] },
+    ),
+    'end the rollout there when all are pinned': when(
+      stale(),
+      holds({ rule: 'PartitionReached', partition: 0, members: [], pinned: [0, 1, 2] }),
+      { pinnedOrdinals: [0, 1, 2] },
+    ),
+    'are reported apart from those below the partition': when(
+      stale(),
+      holds({ rule: 'PartitionReached', partition: 1, members: [0], pinned: [1, 2] }),
+      { pinnedOrdinals: [2, 1], partition: 1 },
+    ),
+    'keep the primary back, which would be newer than they are': when(
+      lastOne().members(member(1).stale()),
+      holds({ rule: 'PrimaryWaitsForPinned', member: 0, pinned: [1] }),
+      { pinnedOrdinals: [1] },
+    ),
+    'do not keep it back once they are updated': when(lastOne().members(member(1).updated()), demotes(0), {
+      pinnedOrdinals: [1],
+    }),
+    'do not keep it back from below the partition, where they are meant to be old': when(
+      cluster(3).primaryAt(2).members(member(0).stale(), member(2).stale()),
+      demotes(2),
+      { pinnedOrdinals: [0], partition: 1 },
+    ),
+    'keep it back from the partition itself up': when(
+      cluster(3).primaryAt(2).members(member(1).stale(), member(2).stale()),
+      holds({ rule: 'PrimaryWaitsForPinned', member: 2, pinned: [1] }),
+      { pinnedOrdinals: [1], partition: 1 },
+    ),
+    'take a demotion back that was on its way': when(
+      lastOne().members(member(0).stale().demotedByUs(), member(1).stale()),
+      takesBack(0, 'PrimaryWaitsForPinned'),
+      { pinnedOrdinals: [1] },
+    ),
+    'take back the demotion of a pinned primary': when(
+      lastOne().members(member(0).stale().demotedByUs()),
+      takesBack(0, 'NotDue'),
+      { pinnedOrdinals: [0] },
+    ),
+    'that do not exist matter to nobody': when(stale(), next, { pinnedOrdinals: [7] }),
   });
   it('are reported as pinned', () => {
     const { members } = decideCase({ given: stale(), settings: { pinnedOrdinals: [1], partition: 1 } });
@@ -81,108 +90,91 @@ describe('the approval of the primary', () => {
   const manual: Partial<RolloutPolicy> = { primaryUpdatePolicy: 'Manual' };
   const awaiting = (revision = revisionAfter): Hold => ({ rule: 'AwaitingApproval', member: 0, revision });
   play({
-    'is not asked for by itself': { given: lastOne(), decides: demotes(0) },
-    'is asked for where the user wants it': { given: lastOne(), settings: manual, decides: holds(awaiting()) },
-    'is for one revision': {
-      given: lastOne(),
-      settings: { ...manual, approvedRevision: revisionBefore },
-      decides: holds(awaiting()),
-    },
-    'lets it go': { given: lastOne(), settings: { ...manual, approvedRevision: revisionAfter }, decides: demotes(0) },
-    'of no revision of this cluster says so': {
-      given: lastOne(),
-      settings: { ...manual, approvedRevision: 'moco-test-59' },
-      decides: holds({ rule: 'AwaitingApproval', member: 0, revision: revisionAfter, unknown: 'moco-test-59' }),
-    },
-    'of a part of the hash says so': {
-      given: lastOne(),
-      settings: { ...manual, approvedRevision: revisionAfter.slice(-3) },
-      decides: holds({
-        rule: 'AwaitingApproval',
-        member: 0,
-        revision: revisionAfter,
-        unknown: revisionAfter.slice(-3),
-      }),
-    },
-    'is not asked for replicas': { given: stale(), settings: manual, decides: next },
-    'is asked for a single member': {
-      given: cluster(1).templateChanged(),
-      settings: manual,
-      decides: holds(awaiting()),
-    },
-    'is not asked for a primary that is down': {
-      given: lastOne().members(member(0).stale().down('ErrImagePull')),
-      settings: manual,
-      decides: deletes('MemberDown', 0),
-    },
-    'that is gone takes the demotion back': {
-      given: lastOne().members(member(0).stale().demotedByUs()),
-      settings: { ...manual, approvedRevision: revisionBefore },
-      decides: takesBack(0, 'AwaitingApproval'),
-    },
-    'that is there leaves the demotion alone': {
-      given: lastOne().members(member(0).stale().demotedByUs(1)),
-      settings: { ...manual, approvedRevision: revisionAfter },
-      decides: holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
-    },
-    'waits for what the cluster itself lacks': {
-      given: lastOne().unhealthy(),
-      settings: manual,
-      decides: holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 3, replicas: 3 }),
-    },
-    'starts the tries anew after the last one': {
-      given: lastOne().memory({ switchoverTries: 4, sinceLastTrySeconds: 2700 }),
-      settings: { approvedRevision: revisionAfter },
-      decides: demotes(0),
-    },
-    'of another revision does not': {
-      given: lastOne().memory({ switchoverTries: 4, sinceLastTrySeconds: 2700 }),
-      settings: { approvedRevision: revisionBefore },
-      decides: holds({ rule: 'SwitchoverFailing', member: 0, tries: 4, retries: false }),
-    },
-    'does not hurry a try after the last one': {
-      given: lastOne().memory({ switchoverTries: 4, sinceLastTrySeconds: 2699 }),
-      settings: { approvedRevision: revisionAfter },
-      decides: holds({ rule: 'SwitchoverFailing', member: 0, tries: 4, retries: true }),
-      requeueAfterSeconds: 1,
-    },
+    'is not asked for by itself': when(lastOne(), demotes(0)),
+    'is asked for where the user wants it': when(lastOne(), holds(awaiting()), manual),
+    'is for one revision': when(lastOne(), holds(awaiting()), { ...manual, approvedRevision: revisionBefore }),
+    'lets it go': when(lastOne(), demotes(0), { ...manual, approvedRevision: revisionAfter }),
+    'of no revision of this cluster says so': when(
+      lastOne(),
+      holds({ rule: 'AwaitingApproval', member: 0, revision: revisionAfter, unknown: 'moco-test-59' }),
+      { ...manual, approvedRevision: 'moco-test-59' },
+    ),
+    'of a part of the hash says so': when(
+      lastOne(),
+      holds({ rule: 'AwaitingApproval', member: 0, revision: revisionAfter, unknown: revisionAfter.slice(-3) }),
+      { ...manual, approvedRevision: revisionAfter.slice(-3) },
+    ),
+    'is not asked for replicas': when(stale(), next, manual),
+    'is asked for a single member': when(cluster(1).templateChanged(), holds(awaiting()), manual),
+    'is not asked for a primary that is down': when(
+      lastOne().members(member(0).stale().down('ErrImagePull')),
+      deletes('MemberDown', 0),
+      manual,
+    ),
+    'that is gone takes the demotion back': when(
+      lastOne().members(member(0).stale().demotedByUs()),
+      takesBack(0, 'AwaitingApproval'),
+      { ...manual, approvedRevision: revisionBefore },
+    ),
+    'that is there leaves the demotion alone': when(
+      lastOne().members(member(0).stale().demotedByUs(1)),
+      holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
+      { ...manual, approvedRevision: revisionAfter },
+    ),
+    'waits for what the cluster itself lacks': when(
+      lastOne().unhealthy(),
+      holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 3, replicas: 3 }),
+      manual,
+    ),
+    'starts the tries anew after the last one': when(
+      lastOne().memory({ switchoverTries: 4, sinceLastTrySeconds: 2700 }),
+      demotes(0),
+      { approvedRevision: revisionAfter },
+    ),
+    'of another revision does not': when(
+      lastOne().memory({ switchoverTries: 4, sinceLastTrySeconds: 2700 }),
+      holds({ rule: 'SwitchoverFailing', member: 0, tries: 4, retries: false }),
+      { approvedRevision: revisionBefore },
+    ),
+    'does not hurry a try after the last one': when(
+      lastOne().memory({ switchoverTries: 4, sinceLastTrySeconds: 2699 }),
+      holds({ rule: 'SwitchoverFailing', member: 0, tries: 4, retries: true }),
+      { approvedRevision: revisionAfter },
+      1,
+    ),
   });
 });
 
 describe('paused, with repairWhilePaused', () => {
   const repairs: Partial<RolloutPolicy> = { paused: true, repairWhilePaused: true };
   play({
-    'members that are down go': {
-      given: stale().members(member(1).down('ErrImagePull')),
-      settings: repairs,
-      decides: deletes('MemberDown', 1),
-    },
-    'members that lag do not': {
-      given: stale().members(member(1).lagging()),
-      settings: repairs,
-      decides: holds({ rule: 'Paused' }),
-    },
-    'members that work do not': { given: stale(), settings: repairs, decides: holds({ rule: 'Paused' }) },
-    'the setting alone pauses nothing': { given: stale(), settings: { repairWhilePaused: true }, decides: next },
-    'without the setting members that are down do not go': {
-      given: stale().members(member(1).down('ErrImagePull')),
-      settings: { paused: true },
-      decides: holds({ rule: 'Paused' }),
-    },
-    'a demotion is taken back all the same': {
-      given: lastOne().members(member(0).stale().demotedByUs()),
-      settings: repairs,
-      decides: takesBack(0, 'Paused'),
-    },
-    'a failing revision is not given to anybody': {
-      given: stale().members(member(2).updated().crashLooping(), member(1).down('ErrImagePull')),
-      settings: repairs,
-      decides: holds({
+    'members that are down go': when(
+      stale().members(member(1).down('ErrImagePull')),
+      deletes('MemberDown', 1),
+      repairs,
+    ),
+    'members that lag do not': when(stale().members(member(1).lagging()), holds({ rule: 'Paused' }), repairs),
+    'members that work do not': when(stale(), holds({ rule: 'Paused' }), repairs),
+    'the setting alone pauses nothing': when(stale(), next, { repairWhilePaused: true }),
+    'without the setting members that are down do not go': when(
+      stale().members(member(1).down('ErrImagePull')),
+      holds({ rule: 'Paused' }),
+      { paused: true },
+    ),
+    'a demotion is taken back all the same': when(
+      lastOne().members(member(0).stale().demotedByUs()),
+      takesBack(0, 'Paused'),
+      repairs,
+    ),
+    'a failing revision is not given to anybody': when(
+      stale().members(member(2).updated().crashLooping(), member(1).down('ErrImagePull')),
+      holds({
         rule: 'UpdateRevisionFailing',
         member: 2,
         evidence: { kind: 'crashLooping', container: 'mysqld', restarts: 3 },
       }),
-    },
+      repairs,
+    ),
   });
 });
 
@@ -239,10 +231,7 @@ const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; 
   Blackout: { on: { given: stale().maintenance(null, [-60, 60]) }, off: next },
   NodeTakesNoPods: { on: { given: lastOne().members(member(0).stale().tiedToCordonedNode()) }, off: demotes(0) },
   SuccessorRefused: { on: { given: stale().members(member(2).stale().comesBack({ refusal: 'no' })) }, off: next },
-  ClaimTerminating: {
-    on: { given: stale().members(member(2).stale().claimEnds()) },
-    off: evicts('ReplicaHealthy', 2),
-  },
+  ClaimTerminating: { on: { given: stale().members(member(2).stale().claimEnds()) }, off: evicts('ReplicaHealthy', 2) },
   BackupRunning: {
     on: { given: stale().members(member(2).lagging()).budgets({ closed: true }) },
     off: deletes('MemberNotParticipating', 2),
@@ -287,7 +276,7 @@ describe('an overridden rule', () => {
   }
   it('BackupRunning is off for a single member, too', () => {
     const given = cluster(1).templateChanged().backupJobs({});
-    check({ given, decides: holds(backupRunning) });
+    check(when(given, holds(backupRunning)));
     check({ ...without({ given }, 'BackupRunning', 60), decides: evicts('SingleMember', 0) });
   });
   it('BackupRunning is off in partition mode, too', () => {

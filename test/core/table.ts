@@ -22,6 +22,14 @@ export interface Case {
 /** From a sentence to facts and what has to be decided. */
 export type Table = Readonly<Record<string, Case>>;
 
+/** A line of a table; the last is when it is to be asked again. */
+export const when = (
+  given: Case['given'],
+  decides: Verdict,
+  settings: Partial<RolloutPolicy> = {},
+  requeueAfterSeconds?: number | null,
+): Case => ({ given, decides, settings, ...(requeueAfterSeconds !== undefined && { requeueAfterSeconds }) });
+
 export const deletes = (rule: StepRule, ...ordinals: readonly number[]): Verdict => ({
   step: { kind: 'delete', rule, ordinals },
 });
@@ -50,9 +58,7 @@ export const promotes = (
   replicas: number,
   reason: 'start' | 'end' | 'release' | 'correction' = 'end',
   ...before: readonly number[]
-): Verdict => ({
-  step: { kind: 'promoteRevision', revision: revisionAfter, replicas, for: reason, before },
-});
+): Verdict => ({ step: { kind: 'promoteRevision', revision: revisionAfter, replicas, for: reason, before } });
 export const holds = (hold: Hold): Verdict => ({ hold });
 
 export function decideCase({ given, settings }: Pick<Case, 'given' | 'settings'>): Decision {

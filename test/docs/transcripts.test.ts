@@ -16,11 +16,7 @@ const rollout = { command: 'status test', golden: 'status-awaiting-switchover.tx
 const transcripts: readonly Transcript[] = [
   { document: 'README.md', ...rollout },
   { document: 'docs/cli.md', ...rollout },
-  {
-    document: 'docs/how-to/roll-out-in-stages.md',
-    command: 'sequence production',
-    golden: 'sequence-rolling.txt',
-  },
+  { document: 'docs/how-to/roll-out-in-stages.md', command: 'sequence production', golden: 'sequence-rolling.txt' },
   { document: 'docs/how-to/roll-out-in-stages.md', command: 'plan --fleet', golden: 'plan-fleet.txt' },
 ];
 

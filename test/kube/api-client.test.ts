@@ -67,9 +67,7 @@ describe('an API client', function suite() {
     const { world, client } = build(says(200, { answer: 42 }));
     expect(
       await settled(world, client.call({ ...post, query: { dryRun: 'All', force: true, none: undefined } })),
-    ).to.deep.equal({
-      answer: 42,
-    });
+    ).to.deep.equal({ answer: 42 });
     const [request] = world.requests;
     expect(request).to.include({
       method: 'POST',

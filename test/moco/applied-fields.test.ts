@@ -87,9 +87,7 @@ const cases: Readonly<Record<string, Case>> = {
       dnsPolicy: 'ClusterFirst',
       containers: [{ name: 'side', imagePullPolicy: 'Always', ports: [{ containerPort: 80, protocol: 'TCP' }] }],
     },
-    fields: {
-      'f:containers': item({ name: 'side' }, { 'f:ports': item({ containerPort: 80, protocol: 'TCP' }, {}) }),
-    },
+    fields: { 'f:containers': item({ name: 'side' }, { 'f:ports': item({ containerPort: 80, protocol: 'TCP' }, {}) }) },
     altered: [],
   },
   'what MOCO does not apply is not compared': {

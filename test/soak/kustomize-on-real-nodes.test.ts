@@ -96,10 +96,7 @@ describe('MOCO from its chart and moco-rollout with kustomize, on a real node', 
 
   it('make undeploy gives the cluster back and leaves nothing', async () => {
     const path = [dirname(cluster.programs.kubectl), process.env['PATH']].join(':');
-    await run('make', ['undeploy'], {
-      cwd: root,
-      env: { ...process.env, KUBECONFIG: cluster.kubeconfig, PATH: path },
-    });
+    await run('make', ['undeploy'], { cwd: root, env: { ...process.env, KUBECONFIG: cluster.kubeconfig, PATH: path } });
     expect(await strategy()).to.equal('RollingUpdate');
     const kinds = 'deployment,service,role,rolebinding,clusterrole,clusterrolebinding,namespace,crd';
     const admission = 'mutatingadmissionpolicy,mutatingadmissionpolicybinding,validatingadmissionpolicy';

@@ -64,42 +64,27 @@ export function figuresOf(fleets: readonly MeasuredFleet[]): readonly Figure[] {
     rival.length === 0
       ? []
       : [{ what, value: ratioOf(largest, rival) * 100, unit: ' %', digits: 0, limit, isLeast: true }];
+  const most = (what: string, value: number, limit: number): Figure => ({ what, value, unit: '', digits: 2, limit });
   return [
     ...rate("rollouts a minute, of the plain loop's", largest.plainLoop, 85),
     ...rate("rollouts a minute, of MOCO's own", largest.moco, 100),
     {
-      what: 'resident at its peak',
-      value: Math.max(...controller.map(({ peakBytes }) => peakBytes)) / megabyte,
+      ...most('resident at its peak', Math.max(...controller.map(({ peakBytes }) => peakBytes)) / megabyte, 150),
       unit: ' MB',
       digits: 0,
-      limit: 150,
     },
-    { what: 'writes a member, Events aside', value: cost('writes'), unit: '', digits: 2, limit: 6 },
-    { what: 'Events a member', value: cost('events'), unit: '', digits: 2, limit: 4 },
-    {
-      what: 'StatefulSets that MOCO applies a member',
-      value: medianOf(controller, appliesOfMember),
-      unit: '',
-      digits: 2,
-      limit: 3.5,
-    },
+    most('writes a member, Events aside', cost('writes'), 6),
+    most('Events a member', cost('events'), 4),
+    most('StatefulSets that MOCO applies a member', medianOf(controller, appliesOfMember), 3.5),
     ...(before === undefined
       ? []
       : [
-          {
-            what: `calls a member, by those with ${before.clusters} clusters`,
-            value: growth('calls'),
-            unit: '',
-            digits: 2,
-            limit: mostGrowth,
-          },
-          {
-            what: `processor time a member, by that with ${before.clusters} clusters`,
-            value: growth('processorMilliseconds'),
-            unit: '',
-            digits: 2,
-            limit: mostGrowth,
-          },
+          most(`calls a member, by those with ${before.clusters} clusters`, growth('calls'), mostGrowth),
+          most(
+            `processor time a member, by that with ${before.clusters} clusters`,
+            growth('processorMilliseconds'),
+            mostGrowth,
+          ),
         ]),
   ];
 }

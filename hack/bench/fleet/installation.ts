@@ -44,41 +44,40 @@ export interface InstallationOptions {
   readonly terminationSeconds: number;
 }
 
+interface Parts {
+  readonly controlPlane: ControlPlane;
+  readonly client: ObjectClient;
+  readonly world: World;
+  readonly guard: Guard;
+  /** MOCO and the nodes. */
+  readonly around: Pids;
+  readonly bundle: string;
+  readonly kubeconfigs: Readonly<Record<ProgramName, string>>;
+  readonly closers: readonly (() => Promise<unknown>)[];
+}
+
 /**
  * The environment of the compared programs on a separate control plane: the stand-ins in one process, this project's
  * CRD, RBAC and admission policy, which keeps StatefulSets at OnDelete for either program. Both programs use a
  * ServiceAccount, since the API server's fairness applies only to these.
  */
 export class Installation {
-  readonly controlPlane: ControlPlane;
-  readonly client: ObjectClient;
-  readonly world: World;
-  readonly auditFile: string;
-  readonly #guard: Guard;
-  readonly #around: Pids;
-  readonly #bundle: string;
-  readonly #kubeconfigs: Readonly<Record<ProgramName, string>>;
-  readonly #closers: readonly (() => Promise<unknown>)[];
+  readonly #parts: Parts;
 
-  private constructor(parts: {
-    readonly controlPlane: ControlPlane;
-    readonly client: ObjectClient;
-    readonly world: World;
-    readonly guard: Guard;
-    readonly around: Pids;
-    readonly bundle: string;
-    readonly kubeconfigs: Readonly<Record<ProgramName, string>>;
-    readonly closers: readonly (() => Promise<unknown>)[];
-  }) {
-    this.controlPlane = parts.controlPlane;
-    this.client = parts.client;
-    this.world = parts.world;
-    this.auditFile = join(parts.controlPlane.directory, 'audit.log');
-    this.#guard = parts.guard;
-    this.#around = parts.around;
-    this.#bundle = parts.bundle;
-    this.#kubeconfigs = parts.kubeconfigs;
-    this.#closers = parts.closers;
+  private constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  get client(): ObjectClient {
+    return this.#parts.client;
+  }
+
+  get world(): World {
+    return this.#parts.world;
+  }
+
+  get auditFile(): string {
+    return join(this.#parts.controlPlane.directory, 'audit.log');
   }
 
   static async open(options: InstallationOptions): Promise<Installation> {
@@ -113,16 +112,7 @@ export class Installation {
       const account = (name: string): Promise<string> =>
         controlPlane.kubeconfigFor({ namespace: systemNamespace, name });
       const kubeconfigs = { controller: await account('moco-rollout'), 'plain loop': await account('plain-loop') };
-      return new Installation({
-        controlPlane,
-        client,
-        world,
-        guard,
-        around,
-        bundle,
-        kubeconfigs,
-        closers,
-      });
+      return new Installation({ controlPlane, client, world, guard, around, bundle, kubeconfigs, closers });
     } catch (error) {
       for (const close of closers.toReversed()) await close();
       throw error;
@@ -134,8 +124,8 @@ export class Installation {
     const port = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
     const words = [
       ...theImage.nodeFlags,
-      this.#bundle,
-      `--kubeconfig=${this.#kubeconfigs.controller}`,
+      this.#parts.bundle,
+      `--kubeconfig=${this.#parts.kubeconfigs.controller}`,
       '--feature-gates=UpdateStrategyOnDelete=true',
       // The plain loop knows no such limits.
       '--max-concurrent-rollouts=0',
@@ -146,32 +136,32 @@ export class Installation {
       `--health-probe-bind-address=${await port()}`,
       ...flags,
     ];
-    return new MeasuredProcess(words, this.#guard, theImage.environment);
+    return new MeasuredProcess(words, this.#parts.guard, theImage.environment);
   }
 
   /** Resolves once it has listed everything. */
   async plainLoop(): Promise<MeasuredProcess> {
-    const { 'plain loop': kubeconfig } = this.#kubeconfigs;
+    const { 'plain loop': kubeconfig } = this.#parts.kubeconfigs;
     const words = [program('plain-loop'), kubeconfig];
-    const loop = new MeasuredProcess(words, this.#guard);
+    const loop = new MeasuredProcess(words, this.#parts.guard);
     await loop.logged('the plain loop runs');
     return loop;
   }
 
   /** What runs beside the rivals. */
   get pids(): Pids {
-    const { etcd = 0, apiServer = 0, controllerManager = 0 } = this.controlPlane.pids;
+    const { etcd = 0, apiServer = 0, controllerManager = 0 } = this.#parts.controlPlane.pids;
     return {
       etcd,
       'API server': apiServer,
       'controller-manager': controllerManager,
-      ...this.#around,
+      ...this.#parts.around,
       benchmark: process.pid,
     };
   }
 
   async close(): Promise<void> {
-    for (const close of this.#closers.toReversed()) await close();
+    for (const close of this.#parts.closers.toReversed()) await close();
   }
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { processorSecondsOf } from '../runtime/measured-process.ts';
 
 /** Processes by what they are called in tables. */
 export type Pids = Readonly<Record<string, number>>;
@@ -27,7 +28,7 @@ export function processorTime(pids: Pids): ProcessorTime {
   const busy = fields.reduce((sum, ticks, index) => (idleFields.includes(index) ? sum : sum + ticks), 0);
   return {
     atMilliseconds: performance.now(),
-    seconds: Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, ticksOf(pid) / ticksPerSecond])),
+    seconds: Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, secondsOf(pid)])),
     machineSeconds: busy / ticksPerSecond,
   };
 }
@@ -41,15 +42,9 @@ export function coresBetween(before: ProcessorTime, after: ProcessorTime): Cores
   return { of, others: Math.max(0, (after.machineSeconds - before.machineSeconds) / elapsed - ours) };
 }
 
-function ticksOf(pid: number): number {
+function secondsOf(pid: number): number {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const [user = 0, system = 0] = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .slice(11, 13)
-      .map(Number);
-    return user + system;
+    return processorSecondsOf(pid);
   } catch {
     return 0;
   }

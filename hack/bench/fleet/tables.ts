@@ -67,60 +67,39 @@ const machineMilliseconds = ({ processorSeconds, clusters }: FleetRollout): numb
 
 const percent = (ratio: number): string => (Number.isNaN(ratio) ? '' : `${(ratio * 100).toFixed(0)} %`);
 
+type RivalsOfFleet = 'controller' | 'plainLoop' | 'moco';
+type FigureOf = (rollout: FleetRollout) => number;
+
+const row = (what: string, rival: RivalsOfFleet, figure: FigureOf, digits: number, unit = ''): Row => ({
+  what,
+  of: (fleet) => spread(fleet[rival], figure, digits, unit),
+});
+/** Of the controller, then of the plain loop. */
+const both = (what: string, figure: FigureOf, digits: number, unit = ''): readonly Row[] => [
+  row(what, 'controller', figure, digits, unit),
+  row('the same, plain loop', 'plainLoop', figure, digits, unit),
+];
+
 const growthRows: readonly Row[] = [
-  { what: 'rollouts a minute', of: ({ controller }) => spread(controller, rolloutsPerMinute, 0) },
-  { what: 'rollouts a minute, plain loop', of: ({ plainLoop }) => spread(plainLoop, rolloutsPerMinute, 0) },
+  row('rollouts a minute', 'controller', rolloutsPerMinute, 0),
+  row('rollouts a minute, plain loop', 'plainLoop', rolloutsPerMinute, 0),
   { what: "the controller's by the plain loop's", of: (fleet) => percent(ratioOf(fleet, fleet.plainLoop)) },
-  { what: "rollouts a minute, MOCO's partitions", of: ({ moco }) => spread(moco, rolloutsPerMinute, 0) },
+  row("rollouts a minute, MOCO's partitions", 'moco', rolloutsPerMinute, 0),
   { what: "the controller's by MOCO's", of: (fleet) => percent(ratioOf(fleet, fleet.moco)) },
-  {
-    what: 'budgets that stayed closed for two minutes',
-    of: ({ controller }) => spread(controller, ({ budgetsStuck }) => budgetsStuck, 0),
-  },
-  { what: 'the same, plain loop', of: ({ plainLoop }) => spread(plainLoop, ({ budgetsStuck }) => budgetsStuck, 0) },
-  { what: 'slowest cluster by the median one', of: ({ controller }) => spread(controller, fairness, 2) },
-  { what: 'the same, plain loop', of: ({ plainLoop }) => spread(plainLoop, fairness, 2) },
-  {
-    what: 'requests a second, everybody',
-    of: ({ controller }) => spread(controller, ({ requestsPerSecond }) => requestsPerSecond, 0),
-  },
-  {
-    what: 'the same, plain loop',
-    of: ({ plainLoop }) => spread(plainLoop, ({ requestsPerSecond }) => requestsPerSecond, 0),
-  },
-  { what: 'cores in use, everybody', of: ({ controller }) => spread(controller, total, 2) },
-  { what: 'the same, plain loop', of: ({ plainLoop }) => spread(plainLoop, total, 2) },
-  {
-    what: 'processor time a member, everybody',
-    of: ({ controller }) => spread(controller, machineMilliseconds, 0, ' ms'),
-  },
-  { what: 'the same, plain loop', of: ({ plainLoop }) => spread(plainLoop, machineMilliseconds, 0, ' ms') },
-  {
-    what: 'processor time a member, controller',
-    of: ({ controller }) => spread(controller, cost('processorMilliseconds'), 1, ' ms'),
-  },
-  {
-    what: 'the same, plain loop',
-    of: ({ plainLoop }) => spread(plainLoop, cost('processorMilliseconds'), 1, ' ms'),
-  },
-  { what: 'calls a member, controller', of: ({ controller }) => spread(controller, cost('calls'), 1) },
-  { what: 'writes a member, Events aside', of: ({ controller }) => spread(controller, cost('writes'), 2) },
-  { what: 'Events a member', of: ({ controller }) => spread(controller, cost('events'), 2) },
-  {
-    what: 'resident afterwards, controller',
-    of: ({ controller }) => spread(controller, ({ residentBytes }) => residentBytes / megabyte, 0, ' MB'),
-  },
-  {
-    what: 'resident at its peak, controller',
-    of: ({ controller }) => spread(controller, ({ peakBytes }) => peakBytes / megabyte, 0, ' MB'),
-  },
-  {
-    what: 'event-loop delay p99, controller',
-    of: ({ controller }) => spread(controller, ({ eventLoop }) => eventLoop.p99, 0, ' ms'),
-  },
-  { what: 'StatefulSets that MOCO applies a member', of: ({ controller }) => spread(controller, appliesOfMember, 2) },
-  { what: 'the same, plain loop', of: ({ plainLoop }) => spread(plainLoop, appliesOfMember, 2) },
-  { what: "the same, MOCO's partitions", of: ({ moco }) => spread(moco, appliesOfMember, 2) },
+  ...both('budgets that stayed closed for two minutes', ({ budgetsStuck }) => budgetsStuck, 0),
+  ...both('slowest cluster by the median one', fairness, 2),
+  ...both('requests a second, everybody', ({ requestsPerSecond }) => requestsPerSecond, 0),
+  ...both('cores in use, everybody', total, 2),
+  ...both('processor time a member, everybody', machineMilliseconds, 0, ' ms'),
+  ...both('processor time a member, controller', cost('processorMilliseconds'), 1, ' ms'),
+  row('calls a member, controller', 'controller', cost('calls'), 1),
+  row('writes a member, Events aside', 'controller', cost('writes'), 2),
+  row('Events a member', 'controller', cost('events'), 2),
+  row('resident afterwards, controller', 'controller', ({ residentBytes }) => residentBytes / megabyte, 0, ' MB'),
+  row('resident at its peak, controller', 'controller', ({ peakBytes }) => peakBytes / megabyte, 0, ' MB'),
+  row('event-loop delay p99, controller', 'controller', ({ eventLoop }) => eventLoop.p99, 0, ' ms'),
+  ...both('StatefulSets that MOCO applies a member', appliesOfMember, 2),
+  row("the same, MOCO's partitions", 'moco', appliesOfMember, 2),
   { what: 'adopted and complete after', of: ({ takeOverSeconds }) => `${takeOverSeconds.toFixed(0)} s` },
 ];
 
@@ -176,7 +155,7 @@ function processors(fleets: readonly MeasuredFleet[]): Table {
     ].filter(({ rollouts }) => rollouts.length > 0),
   );
   const names = [...new Set(rivals.flatMap(({ rollouts }) => rollouts.flatMap(({ cores }) => Object.keys(cores.of))))];
-  const row = (what: string, figure: (rollout: FleetRollout) => number): readonly string[] => [
+  const cells = (what: string, figure: FigureOf): readonly string[] => [
     what,
     ...rivals.map(({ rollouts }) => {
       const value = medianOf(rollouts, figure);
@@ -188,8 +167,8 @@ function processors(fleets: readonly MeasuredFleet[]): Table {
     title: 'Cores in use while a fleet is rolled out',
     columns: ['', ...rivals.map(({ title }) => title)],
     rows: [
-      ...names.map((name) => row(name, ({ cores }) => cores.of[name] ?? Number.NaN)),
-      row('everything else on the machine', ({ cores }) => cores.others),
+      ...names.map((name) => cells(name, ({ cores }) => cores.of[name] ?? Number.NaN)),
+      cells('everything else on the machine', ({ cores }) => cores.others),
     ],
   };
 }

@@ -41,10 +41,7 @@ export const decideCases: readonly DecideCase[] = [1, 3, 5, 9].flatMap((replicas
     const snapshots = Array.from({ length: clusters }, () => build(replicas).facts());
     const run = (): void => again(decide, snapshots, times);
     const name = `${replicas} ${replicas === 1 ? 'member' : 'members'}, ${situation}`;
-    return {
-      operation: { name, times, prepare: () => run },
-      limitNanoseconds: limitsNanoseconds[replicas] ?? null,
-    };
+    return { operation: { name, times, prepare: () => run }, limitNanoseconds: limitsNanoseconds[replicas] ?? null };
   }),
 );
 

@@ -45,12 +45,7 @@ async function decideTable(): Promise<Table> {
   }
   const empty = await measured('decide', emptyDecision);
   rows.push([emptyDecision.name, timeOf(empty), '', allocatedOf(empty), '']);
-  return {
-    name: 'decide',
-    title: 'One decision',
-    columns: ['', 'processor time', 'limit', 'allocated', 'kept'],
-    rows,
-  };
+  return { name: 'decide', title: 'One decision', columns: ['', 'processor time', 'limit', 'allocated', 'kept'], rows };
 }
 
 async function reconcileTable(): Promise<Table> {

@@ -57,11 +57,7 @@ export async function play(row: Row, way: Way, seed: string): Promise<Result> {
     replicas: row.members,
     mode: way.mode,
     backups: row.scenario.whenOneGoes !== undefined,
-    nodes: {
-      stopMilliseconds: 0.35 * restart,
-      startMilliseconds: 0.5 * restart,
-      startupMilliseconds: 0.15 * restart,
-    },
+    nodes: { stopMilliseconds: 0.35 * restart, startMilliseconds: 0.5 * restart, startupMilliseconds: 0.15 * restart },
   });
   await simulation.start();
   simulation.setting({ minReadySeconds: 0, ...way.settings });

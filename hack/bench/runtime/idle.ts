@@ -135,12 +135,5 @@ async function idle(
   const cores = (program.usage().cpuSeconds - before) / seconds;
   const scrapeMilliseconds = await measureScrapes(flags);
   await program.stop();
-  return {
-    variant: variant.name,
-    listing,
-    seconds,
-    cores,
-    residentBytes,
-    scrapeMilliseconds,
-  };
+  return { variant: variant.name, listing, seconds, cores, residentBytes, scrapeMilliseconds };
 }

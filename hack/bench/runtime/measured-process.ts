@@ -27,6 +27,17 @@ const patienceMilliseconds = 600_000;
 /** Kubernetes' own between SIGTERM and SIGKILL. */
 const graceMilliseconds = 30_000;
 
+/** Of a process since its start, from `/proc` (Linux). */
+export function processorSecondsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const [user = 0, system = 0] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+    .map(Number);
+  return (user + system) / ticksPerSecond;
+}
+
 /** A Node program under observation: its log, what it uses, what its event loop does. */
 export class MeasuredProcess {
   readonly #process: ChildProcess;
@@ -96,11 +107,6 @@ export class MeasuredProcess {
     return this.#lines.slice(-lastLines).join('\n');
   }
 
-  /** How many lines of the log have that in them. */
-  count(text: string): number {
-    return this.#lines.filter((line) => line.includes(text)).length;
-  }
-
   /** Since the start, or since it was asked last; from `off` on nothing is watched any more. */
   async eventLoopDelay(then: 'on' | 'off' = 'on'): Promise<EventLoopDelay> {
     this.#process.send(then);
@@ -110,17 +116,11 @@ export class MeasuredProcess {
   }
 
   usage(): Usage {
-    const stat = this.#read('stat');
-    const [user = 0, system = 0] = stat
-      .slice(stat.lastIndexOf(')') + 2)
-      .split(' ')
-      .slice(11, 13)
-      .map(Number);
     const status = this.#read('status');
     const bytes = (field: string): number =>
       Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1024;
     return {
-      cpuSeconds: (user + system) / ticksPerSecond,
+      cpuSeconds: processorSecondsOf(this.pid),
       residentBytes: bytes('VmRSS'),
       peakBytes: bytes('VmHWM'),
       readBytes: Number(/^rchar: (\d+)$/m.exec(this.#read('io'))?.[1]),

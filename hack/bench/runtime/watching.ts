@@ -4,16 +4,10 @@ import type { Variant } from './variants.ts';
 
 /** How one program has listed a fleet, measured once it is idle. */
 export interface Listing {
-  /** From its first request for a list to the end of the last one. */
-  readonly listSeconds: number;
   readonly duringList: EventLoopDelay;
-  /** From the start of the process until its cache was in sync. */
-  readonly startSeconds: number;
   /** While it looked at every cluster for the first time. */
-  readonly firstPassesSeconds: number;
   readonly duringFirstPasses: EventLoopDelay;
   readonly usage: Usage;
-  readonly warnings: number;
 }
 
 const checkMilliseconds = 1_000;
@@ -37,25 +31,13 @@ export async function listed(
   guard: Guard,
   started: string,
 ): Promise<{ readonly program: MeasuredProcess; readonly listing: Listing }> {
-  const start = performance.now();
   const program = new MeasuredProcess([...variant.command, ...more], guard, variant.environment);
   await program.logged(started);
-  const listStart = performance.now();
   await program.eventLoopDelay();
   await program.logged('the cache is in sync');
-  const synced = performance.now();
   const duringList = await program.eventLoopDelay();
   await quiet(program, quietChecks);
-  const firstPassesSeconds = (performance.now() - synced) / 1000 - (quietChecks * checkMilliseconds) / 1000;
-  const listing = {
-    startSeconds: (synced - start) / 1000,
-    listSeconds: (synced - listStart) / 1000,
-    duringList,
-    firstPassesSeconds,
-    duringFirstPasses: await program.eventLoopDelay(),
-    usage: program.usage(),
-    warnings: program.count('"level":"warn"') + program.count('"level":"error"'),
-  };
+  const listing = { duringList, duringFirstPasses: await program.eventLoopDelay(), usage: program.usage() };
   return { program, listing };
 }
 

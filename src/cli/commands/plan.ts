@@ -1,5 +1,5 @@
 import { memberName } from '../../controller/facts/collect-facts.ts';
-import { measuredMembers } from '../../controller/facts/measured-members.ts';
+import { measuredMembers } from '../../controller/facts/maintenance-facts.ts';
 import type { Hold } from '../../core/decision.ts';
 import { explainStep } from '../../core/explain-step.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';

@@ -1,5 +1,4 @@
-import { sequenceKind } from '../../api/rollout-sequence.ts';
-import { projectSequence } from '../../controller/facts/sequence-record.ts';
+import { projectSequence, sequenceKind } from '../../api/rollout-sequence.ts';
 import { events } from '../../kube/resource.ts';
 import { byName } from '../../kube/store.ts';
 import type { Json } from '../../moco/json.ts';

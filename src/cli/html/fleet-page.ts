@@ -1,4 +1,4 @@
-import type { SequenceRecord } from '../../controller/facts/sequence-record.ts';
+import type { SequenceRecord } from '../../api/rollout-sequence.ts';
 import { ruleAttributes } from '../../core/rules/catalogue.ts';
 import { brief, counted } from '../terminal/lines.ts';
 import { document, escaped, instant } from './document.ts';

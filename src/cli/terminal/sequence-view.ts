@@ -1,6 +1,5 @@
-import type { StageStatus } from '../../api/rollout-sequence.ts';
+import type { SequenceRecord, StageStatus } from '../../api/rollout-sequence.ts';
 import { isTrue, type RolloutStatus } from '../../api/rollout-status.ts';
-import type { SequenceRecord } from '../../controller/facts/sequence-record.ts';
 import type { Stages } from '../../controller/fleet/sequence-stages.ts';
 import { sequenceStatus } from '../../controller/fleet/sequence-status.ts';
 import { concurrencyOf, type StagedCluster } from '../../core/fleet/stage-counts.ts';

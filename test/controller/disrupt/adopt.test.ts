@@ -37,10 +37,7 @@ describe('adopting a StatefulSet', () => {
     const { uid } = statefulSetOf(bench).metadata;
     await bench.start().work();
     expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
-    const metadata = {
-      uid,
-      labels: { 'moco-rollout.io/strategy': 'OnDelete', 'moco-rollout.io/new-pods': null },
-    };
+    const metadata = { uid, labels: { 'moco-rollout.io/strategy': 'OnDelete', 'moco-rollout.io/new-pods': null } };
     expect(dryRunsOf(bench)).to.deep.equal([
       { metadata, spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } } },
       { metadata, spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: null } } },
@@ -66,8 +63,7 @@ describe('adopting a StatefulSet', () => {
       return carryOut();
     });
     flip();
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(bench.steps).to.deep.equal(['setStrategy']);
     expect(bench.status.hold?.rule).to.not.equal('StatefulSetNotObserved');
   });
@@ -118,8 +114,7 @@ describe('adopting a StatefulSet', () => {
     expect(bench.steps).to.deep.equal([]);
     bench.server.keep = keep;
     bench.server.admit = (after) => after;
-    bench.world.freeze(300 * secondMilliseconds);
-    await program.work();
+    await program.workAfter(300 * secondMilliseconds);
     expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
   });
 
@@ -147,8 +142,7 @@ describe('lowering a partition', () => {
     expect(bench.status.hold?.message).to.contain('left it at RollingUpdate with partition 2 instead of 3');
     expect(bench.status.intent).to.equal(undefined);
     bench.server.admit = heldBack;
-    bench.world.freeze(30 * secondMilliseconds);
-    await program.work();
+    await program.workAfter(30 * secondMilliseconds);
     expect(bench.steps).to.deep.equal(['setPartition 2']);
   });
 });

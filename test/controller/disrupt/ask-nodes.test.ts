@@ -250,8 +250,7 @@ describe('a preflight', () => {
     bench.setting({ paused: true });
     let waited = 0;
     while (bench.running.length > 0 && waited < 120_000) {
-      program.sync();
-      const { requeueAfterMilliseconds = 120_000 } = await program.pass();
+      const { requeueAfterMilliseconds = 120_000 } = await program.turn();
       bench.world.freeze(requeueAfterMilliseconds);
       waited += requeueAfterMilliseconds;
     }
@@ -271,8 +270,7 @@ describe('a preflight', () => {
     const program = bench.start(prepull);
     const before = bench.lists;
     for (let milliseconds = 0; milliseconds < 120_000; ) {
-      program.sync();
-      const { requeueAfterMilliseconds = 60_000 } = await program.pass();
+      const { requeueAfterMilliseconds = 60_000 } = await program.turn();
       bench.world.freeze(requeueAfterMilliseconds);
       milliseconds += requeueAfterMilliseconds;
     }

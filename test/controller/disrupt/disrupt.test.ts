@@ -4,7 +4,7 @@ import { ApiError } from '../../../src/kube/api-error.ts';
 import { jobs, podDisruptionBudgets, pods } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import { answer, reset, status } from '../../kube/fake-world.ts';
-import { Bench, member } from '../bench.ts';
+import { Bench, begin, member } from '../bench.ts';
 import { claimOf, emergencyBackup } from '../moco-objects.ts';
 import { refusalBy } from '../object-server.ts';
 
@@ -41,10 +41,8 @@ const comebackOf = (ordinal: number): readonly string[] => {
 
 describe('a disruption', () => {
   it('is confirmed by live reads, and then recorded as an intent', async () => {
-    const bench = new Bench();
-    const program = bench.start();
-    program.sync();
-    await program.pass();
+    const [bench, program] = begin();
+    await program.turn();
     expect(bench.server.reads.map((path) => path.split('/').slice(-2).join('/'))).to.have.members([
       'mysqlclusters/test',
       'mysqlrollouts/test',
@@ -61,8 +59,7 @@ describe('a disruption', () => {
   });
 
   it('is confirmed by reads in order if an object has changed, the MySQLCluster last', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     program.sync();
     bench.server.change(pods, member(0), { metadata: { labels: { changed: 'true' } } });
     await program.pass();
@@ -75,8 +72,7 @@ describe('a disruption', () => {
     const bench = new Bench();
     const { uid, resourceVersion } = bench.server.get(pods, member(2)).metadata;
     const program = bench.start();
-    program.sync();
-    await program.pass();
+    await program.turn();
     const [intended, done] = bench.server.writes;
     expect(intended?.body['status'])
       .to.have.nested.property('intent')
@@ -90,8 +86,7 @@ describe('a disruption', () => {
     bench.mysqld(2, 'ImagePullBackOff');
     bench.mysqld(1, 'CrashLoopBackOff');
     const program = bench.start();
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(bench.steps).to.deep.equal(['delete 2', 'delete 1']);
     const [intended, ...deletes] = bench.server.writes.map(({ body }) => body);
     expect(intended).to.have.nested.property('status.intent.pods').with.length(2);
@@ -130,8 +125,7 @@ describe('a disruption', () => {
   }
 
   it('reports what the live read found if that prevents it', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     program.sync();
     bench.setting({ paused: true });
     await program.pass();
@@ -145,8 +139,7 @@ describe('a disruption', () => {
   };
   for (const [what, happens] of Object.entries(ends)) {
     it(`neither happens nor is retried if a live read shows that ${what}`, async () => {
-      const bench = new Bench();
-      const program = bench.start();
+      const [bench, program] = begin();
       program.sync();
       happens(bench);
       expect(await program.pass()).to.deep.equal({});
@@ -155,8 +148,7 @@ describe('a disruption', () => {
   }
 
   it('does not happen if the user changes the MySQLRollout before the intent is written', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.server.before('PUT', statusPath, () => bench.setting({ paused: true }));
     await program.work();
     expect(bench.steps).to.deep.equal([]);
@@ -165,18 +157,15 @@ describe('a disruption', () => {
   });
 
   it('needs a new confirmation once the last one is older than two seconds', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     program.sync();
     bench.server.before('PUT', statusPath, () => bench.world.freeze(2001));
     await program.pass();
     expect(bench.steps).to.deep.equal([]);
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(bench.steps, 'not at once').to.deep.equal([]);
     bench.world.freeze(2000);
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(bench.steps, 'without a void: its author knows that nothing was sent').to.deep.equal(['evict 2']);
   });
 
@@ -185,8 +174,7 @@ describe('a disruption', () => {
       ['GET', /mysqlclusters/, 0],
       ['PUT', statusPath, 1],
     ] as const) {
-      const bench = new Bench();
-      const program = bench.start();
+      const [bench, program] = begin();
       program.sync();
       bench.server.before(method, path, () => {
         program.isLeading = false;
@@ -198,10 +186,8 @@ describe('a disruption', () => {
   });
 
   it('is followed by another step only after the cache shows it', async () => {
-    const bench = new Bench();
-    const program = bench.start();
-    program.sync();
-    await program.pass();
+    const [bench, program] = begin();
+    await program.turn();
     for (let seconds = 0; seconds < 29; seconds += 1) {
       program.sync('pods');
       expect(await program.pass())
@@ -213,10 +199,8 @@ describe('a disruption', () => {
   });
 
   it('is not repeated if the cache never shows it: a live read decides after 30 s', async () => {
-    const bench = new Bench();
-    const program = bench.start();
-    program.sync();
-    await program.pass();
+    const [bench, program] = begin();
+    await program.turn();
     bench.world.freeze(30_001);
     program.sync('pods');
     expect(await program.pass()).to.deep.equal({ requeueAfterMilliseconds: 1000 });
@@ -226,17 +210,14 @@ describe('a disruption', () => {
 
 describe('a disruption that the API server rejects', () => {
   it('is BlockedByPDB with the budget’s message if the eviction is refused, and retried after 10 s', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     const refuse = (): void => bench.server.script('POST', eviction, () => answer(429, refusalBy('moco-test')));
     refuse();
-    program.sync();
-    expect(await program.pass()).to.deep.equal({ requeueAfterMilliseconds: 0 });
+    expect(await program.turn()).to.deep.equal({ requeueAfterMilliseconds: 0 });
     await program.work();
     expect(bench.server.writes.filter(({ path }) => eviction.test(path))).to.have.length(1);
     refuse();
-    bench.world.freeze(10_000);
-    await program.work();
+    await program.workAfter(10_000);
     expect(bench.server.writes.filter(({ path }) => eviction.test(path))).to.have.length(2);
     expect(bench.status.hold?.rule).to.equal('BlockedByPDB');
     expect(bench.status.hold?.message).to.equal(
@@ -245,20 +226,16 @@ describe('a disruption that the API server rejects', () => {
     expect(bench.status.lastStep?.result).to.match(/^refused: The disruption budget moco-test/);
     expect(bench.status.rollout?.disruptions).to.equal(0);
     expect(await program.registry.getSingleMetricAsString('moco_rollout_evictions_refused_total')).to.match(/ 2$/m);
-    bench.world.freeze(10_000);
-    await program.work();
+    await program.workAfter(10_000);
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
   it('is retried at once when the budget that refused it changes', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.server.script('POST', eviction, () => answer(429, refusalBy('moco-test')));
-    program.sync();
-    await program.pass();
+    await program.turn();
     bench.server.change(podDisruptionBudgets, 'moco-test', { status: { expectedPods: 4 } });
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
@@ -266,8 +243,7 @@ describe('a disruption that the API server rejects', () => {
     const bench = new Bench({ replicas: 1 });
     const program = bench.start();
     bench.server.script('POST', eviction, () => answer(429, status(429, 'TooManyRequests'), { 'retry-after': '7' }));
-    program.sync();
-    expect(await program.pass()).to.deep.equal({ requeueAfterMilliseconds: 7000 });
+    expect(await program.turn()).to.deep.equal({ requeueAfterMilliseconds: 7000 });
     bench.world.freeze(6999);
     await program.pass();
     expect(bench.steps).to.deep.equal([]);
@@ -281,19 +257,16 @@ describe('a disruption that the API server rejects', () => {
     bench.mysqld(2, 'ImagePullBackOff');
     const program = bench.start();
     bench.server.script('DELETE', /pods/, () => answer(429, status(429, 'TooManyRequests'), { 'retry-after': '1' }));
-    program.sync();
-    await program.pass();
+    await program.turn();
     await program.pass();
     expect(bench.server.writes.filter(({ method }) => method === 'DELETE')).to.have.length(1);
     expect(await program.registry.getSingleMetricAsString('moco_rollout_evictions_refused_total')).to.match(/ 0$/m);
   });
 
   it('is shown as the last step if it is forbidden', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.server.refuse('POST', eviction, 403, 'Forbidden');
-    program.sync();
-    await program.pass();
+    await program.turn();
     bench.world.freeze(500);
     await program.pass();
     expect(bench.status.lastStep?.result).to.match(/^refused: .*403/);
@@ -305,11 +278,9 @@ describe('a disruption that the API server rejects', () => {
       [409, 'Conflict', 'conflict: it has changed meanwhile'],
       [404, 'NotFound', 'conflict: it is gone'],
     ] as const) {
-      const bench = new Bench();
-      const program = bench.start();
+      const [bench, program] = begin();
       bench.server.refuse('POST', eviction, code, reason);
-      program.sync();
-      await program.pass();
+      await program.turn();
       bench.world.freeze(500);
       await program.pass();
       expect(bench.status.lastStep?.result).to.equal(shown);
@@ -317,21 +288,17 @@ describe('a disruption that the API server rejects', () => {
   });
 
   it('starts over if the pod has changed since the confirmation', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.server.before('POST', eviction, () => bench.changePod(2, { metadata: { labels: { x: 'y' } } }));
-    program.sync();
-    expect(await program.pass()).to.deep.equal({ requeueAfterMilliseconds: 1000 });
+    expect(await program.turn()).to.deep.equal({ requeueAfterMilliseconds: 1000 });
     await program.work();
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
   it('keeps its intent if the answer is lost, and the next pass finds the pod terminating and disrupts no other', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.server.loseAnswer('POST', eviction);
-    program.sync();
-    expect(await program.pass()).to.deep.equal({ requeueAfterMilliseconds: 0 });
+    expect(await program.turn()).to.deep.equal({ requeueAfterMilliseconds: 0 });
     expect(bench.status.intent?.step).to.equal('evict');
     await program.work();
     expect(bench.steps, 'a lost answer, and nothing after it').to.deep.equal([]);
@@ -341,36 +308,27 @@ describe('a disruption that the API server rejects', () => {
   });
 
   it('is invalidated before anything else if the request was lost, and then done again', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.server.script('POST', eviction, () => reset());
-    program.sync();
-    await program.pass();
+    await program.turn();
     await program.work();
-    bench.world.freeze(2000);
-    await program.work();
+    await program.workAfter(2000);
     expect(bench.steps).to.deep.equal(['void 2', 'evict 2']);
   });
 
   it('leaves no open intent behind if the answer to the intent is lost: the intent is invalidated first', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.server.loseAnswer('PUT', statusPath);
-    program.sync();
-    await program.pass();
+    await program.turn();
     await program.work();
-    bench.world.freeze(2000);
-    await program.work();
+    await program.workAfter(2000);
     expect(bench.steps).to.deep.equal(['void 2', 'evict 2']);
   });
 
   it('counts a disruption once if the answer to the status write is lost', async () => {
-    const bench = new Bench();
-    const program = bench.start();
-    program.sync();
-    await program.pass();
-    program.sync();
-    await program.pass();
+    const [bench, program] = begin();
+    await program.turn();
+    await program.turn();
     bench.world.freeze(10_000);
     bench.server.loseAnswer('PUT', statusPath);
     program.sync();

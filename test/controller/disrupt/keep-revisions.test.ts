@@ -98,8 +98,7 @@ describe('letting new pods come up at the current revision', () => {
       const program = bench.start();
       bench.server.script('PATCH', statefulSetPath, (_, carryOut) => carryOut());
       for (let count = 0; count < conflicts; count += 1) bench.server.refuse('PATCH', statefulSetPath, 409, 'Conflict');
-      program.sync();
-      await program.pass();
+      await program.turn();
       expect(bench.steps, `after ${conflicts} conflicts`).to.deep.equal(steps);
       expect(bench.status.lastStep).to.equal(undefined);
     }
@@ -110,8 +109,7 @@ describe('letting new pods come up at the current revision', () => {
     const program = bench.start();
     const causes = [{ reason: 'FieldValueInvalid', message: 'field is immutable', field: 'metadata.uid' }];
     bench.server.refuse('PATCH', statefulSetPath, 422, 'Invalid', { details: { causes } });
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.lastStep).to.equal(undefined);
     await program.pass();
@@ -154,8 +152,7 @@ describe('letting new pods come up at the current revision', () => {
     const program = bench.start();
     bench.server.script('PATCH', statefulSetPath, (_, carryOut) => carryOut());
     bench.server.before('PATCH', statefulSetPath, () => withoutAdmission(bench));
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(bench.steps).to.deep.equal(['keepRevisions', 'undo keepRevisions']);
     expect(statefulSetOf(bench).metadata.labels).to.include({ 'moco-rollout.io/strategy': 'OnDelete' });
     expect(statefulSetOf(bench).metadata.labels).not.to.have.property('moco-rollout.io/new-pods');
@@ -176,8 +173,7 @@ describe('letting new pods come up at the current revision', () => {
     bench.server.script('PATCH', statefulSetPath, (_, carryOut) => carryOut());
     bench.server.before('PATCH', statefulSetPath, () => withoutAdmission(bench));
     bench.server.refuse('PATCH', statefulSetPath, 422, 'Invalid');
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(bench.steps).to.deep.equal(['keepRevisions']);
     bench.setting({ paused: false });
     const before = dryRunsOf(bench).length;
@@ -186,8 +182,7 @@ describe('letting new pods come up at the current revision', () => {
     expect(dryRunsOf(bench)).to.have.length(before + 12);
     expect(bench.status.hold?.rule).to.equal('StepRefused');
     bench.server.keep = keep;
-    bench.world.freeze(30 * secondMilliseconds);
-    await program.work();
+    await program.workAfter(30 * secondMilliseconds);
     expect(bench.steps).to.deep.equal(['keepRevisions', 'setStrategy', 'evict 2']);
     expect(statefulSetOf(bench).metadata.labels).not.to.have.property('moco-rollout.io/new-pods');
   });
@@ -209,8 +204,7 @@ describe('letting new pods come up at the current revision', () => {
       const bench = held();
       keepByWebhook(bench);
       const program = bench.start();
-      program.sync();
-      const { requeueAfterMilliseconds = Number.POSITIVE_INFINITY } = await program.pass();
+      const { requeueAfterMilliseconds = Number.POSITIVE_INFINITY } = await program.turn();
       expect(requeueAfterMilliseconds).to.be.at.least(secondMilliseconds);
     });
 
@@ -238,8 +232,7 @@ describe('letting new pods come up at the current revision', () => {
       const policy = held();
       bench.server.keep = policy.server.keep;
       bench.server.admit = heldByMoco;
-      bench.world.freeze(600 * secondMilliseconds);
-      await program.work();
+      await program.workAfter(600 * secondMilliseconds);
       expect(bench.steps).to.deep.equal(['keepRevisions']);
     });
   });
@@ -276,8 +269,7 @@ describe('letting new pods come up at the update revision again', () => {
     const [bench, program] = await kept();
     for (const paused of [false, true, false, true]) {
       bench.setting({ paused });
-      program.sync();
-      await program.pass();
+      await program.turn();
     }
     const { keep } = bench.server;
     bench.server.keep = (after) => after;
@@ -285,8 +277,7 @@ describe('letting new pods come up at the update revision again', () => {
     bench.changeStatefulSet({ metadata: { labels: { 'moco-rollout.io/new-pods': null } } });
     bench.server.keep = keep;
     const before = bench.steps.filter((step) => step === 'setStrategy').length;
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(bench.steps.filter((step) => step === 'setStrategy')).to.have.length(before + 1);
     // This one counts.
     bench.server.keep = (after) => after;
@@ -309,10 +300,9 @@ describe('releasing a StatefulSet whose new pods come up at the current revision
     bench.setting({ paused: false });
     await bench.start({ mode: 'MOCO' }).work();
     expect(bench.steps).to.deep.equal(['keepRevisions', 'release']);
-    expect(writesOf(bench).at(-1)).to.have.nested.property('metadata.labels').that.deep.equals({
-      'moco-rollout.io/strategy': null,
-      'moco-rollout.io/new-pods': null,
-    });
+    expect(writesOf(bench).at(-1))
+      .to.have.nested.property('metadata.labels')
+      .that.deep.equals({ 'moco-rollout.io/strategy': null, 'moco-rollout.io/new-pods': null });
     expect(strategyOf(bench)).to.deep.equal(pinned);
     expect(Object.keys(statefulSetOf(bench).metadata.labels ?? {}).join()).not.to.contain('moco-rollout.io');
     expect((statefulSetOf(bench)['status'] as Patch)['currentRevision']).to.equal(currentRevision);
@@ -351,8 +341,7 @@ describe('promoting the revision that lost members had', () => {
       `refused: the ControllerRevision ${revisionBefore} does not exist any more, so lost members can't come back at it`,
     );
     create(bench, revisionBefore);
-    bench.world.freeze(30 * secondMilliseconds);
-    await program.work();
+    await program.workAfter(30 * secondMilliseconds);
     expect(bench.steps).to.deep.equal(['promoteRevision', 'keepRevisions']);
   });
 

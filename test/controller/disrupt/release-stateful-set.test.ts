@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { clusterKind, releasedAnnotation, restartInPlaceAnnotation } from '../../../src/moco/names.ts';
-import { Bench, secondsOf } from '../bench.ts';
+import { Bench, begin, secondsOf } from '../bench.ts';
 import { appliedBy, revisionAfter, revisionBefore } from '../moco-objects.ts';
 import { heldBack, type Patch, type Raw } from '../object-server.ts';
 import { completion } from '../whole-rollout.ts';
@@ -54,17 +54,14 @@ describe('releasing a StatefulSet', () => {
     expect(bench.status.hold?.rule).to.equal('ReleaseUnsafe');
     expect(bench.status.hold?.message).to.contain('partition none of 3');
     bench.server.admit = (after) => after;
-    bench.world.freeze(10_000);
-    await program.work();
+    await program.workAfter(10_000);
     expect(bench.steps).to.deep.equal(['promoteRevision', 'release']);
     expect(bench.status.hold?.rule).not.to.equal('ReleaseUnsafe');
   });
 
   it('records the current revision before replacing it, and removes the record once the new one has stayed', async () => {
-    const bench = new Bench();
-    const program = bench.start({ mode: 'MOCO' });
-    program.sync();
-    await program.pass();
+    const [bench, program] = begin({ mode: 'MOCO' });
+    await program.turn();
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.promotion).to.deep.equal({ from: revisionBefore, to: revisionAfter });
     await program.work();
@@ -73,12 +70,10 @@ describe('releasing a StatefulSet', () => {
   });
 
   it('sets the current revision again if an earlier sync has overwritten it, also after a crash', async () => {
-    const bench = new Bench();
-    const program = bench.start({ mode: 'MOCO' });
+    const [bench, program] = begin({ mode: 'MOCO' });
     for (let passes = 0; !bench.steps.includes('release'); passes += 1) {
       if (passes > 20) throw new Error('expected a release within 20 passes');
-      program.sync();
-      await program.pass();
+      await program.turn();
     }
     bench.changeStatefulSet({ status: { currentRevision: revisionBefore } });
     await bench.start({ mode: 'MOCO' }).work();
@@ -88,8 +83,7 @@ describe('releasing a StatefulSet', () => {
   });
 
   it('sets the current revision although somebody changes the StatefulSet before each request', async () => {
-    const bench = new Bench();
-    const program = bench.start({ mode: 'MOCO' });
+    const [bench, program] = begin({ mode: 'MOCO' });
     await program.work();
     bench.changeStatefulSet({ status: { currentRevision: revisionBefore } });
     let changes = 0;
@@ -99,23 +93,19 @@ describe('releasing a StatefulSet', () => {
       return carryOut();
     });
     bench.changeRollout({ status: { promotion: { from: revisionBefore, to: revisionAfter } } });
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(bench.steps).to.deep.equal(['promoteRevision', 'release', 'promoteRevision']);
     expect(currentRevision(bench)).to.equal(revisionAfter);
   });
 
   for (const revision of ['currentRevision', 'updateRevision']) {
     it(`sets no current revision if the ${revision} is another one than it was`, async () => {
-      const bench = new Bench();
-      const program = bench.start({ mode: 'MOCO' });
-      program.sync();
-      await program.pass();
+      const [bench, program] = begin({ mode: 'MOCO' });
+      await program.turn();
       bench.server.before('PATCH', /statefulsets/, () =>
         bench.changeStatefulSet({ status: { [revision]: 'moco-test-other' } }),
       );
-      program.sync();
-      await program.pass();
+      await program.turn();
       expect(bench.steps).to.deep.equal([]);
       expect(bench.status.lastStep).to.equal(undefined);
     });
@@ -126,8 +116,7 @@ describe('releasing a StatefulSet', () => {
       const bench = new Bench();
       const first = bench.start({ mode: 'MOCO' });
       for (let passes = 0; passes < 10 && bench.server.writes.length < writes; passes += 1) {
-        first.sync();
-        await first.pass();
+        await first.turn();
       }
       await bench.start({ mode: 'MOCO' }).work();
       expect(bench.steps, `after ${writes} writes`).to.deep.equal(['promoteRevision', 'release']);
@@ -232,8 +221,7 @@ describe('lowering a partition', () => {
     bench.server.script('PATCH', /statefulsets/, () => {
       throw new Error('the process dies here');
     });
-    first.sync();
-    await first.pass().catch(() => undefined);
+    await first.turn().catch(() => undefined);
     expect(bench.status.intent?.step).to.equal('setPartition');
     await bench.start({ mode: 'Partition' }).work();
     expect(bench.steps).to.deep.equal(['void', 'setPartition 2']);
@@ -278,8 +266,7 @@ describe('lowering a partition', () => {
     await program.work();
     expect(bench.steps).to.deep.equal(['setPartition 2']);
     bench.replace(2);
-    bench.world.freeze(60_000);
-    await program.work();
+    await program.workAfter(60_000);
     expect(bench.steps).to.deep.equal(['setPartition 2', 'setPartition 1']);
   });
 });

@@ -49,8 +49,7 @@ describe('a switchover during which the template changes', () => {
   it('does not count failures of the previous revision for the new one', async () => {
     const [bench, program] = await demoted();
     bench.world.freeze(90_000);
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
     bench.changeStatefulSet({ status: { updateRevision: third } });
     await program.work();
@@ -74,10 +73,8 @@ describe('a switchover that the user prevents', () => {
 
   it('does not change the number of failed switchovers', async () => {
     const [bench, program] = await demoted();
-    bench.world.freeze(90_000);
-    await program.work();
-    bench.world.freeze(300_000);
-    await program.work();
+    await program.workAfter(90_000);
+    await program.workAfter(300_000);
     bench.setting({ paused: true });
     await program.work();
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'demote 0', 'undemote 0']);
@@ -87,8 +84,7 @@ describe('a switchover that the user prevents', () => {
   it('does not count as failed if the process dies right after cancelling it', async () => {
     const [bench, dying] = await demoted();
     bench.setting({ paused: true });
-    dying.sync();
-    await dying.pass();
+    await dying.turn();
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
     expect(bench.status.intent).to.include({ step: 'undemote', rule: 'Paused' });
     await bench.start().work();
@@ -102,8 +98,7 @@ describe('a switchover before MOCO has applied the newest generation', () => {
     const [bench, program] = await demoted();
     asks(bench);
     await program.work();
-    bench.world.freeze(10_000);
-    await program.work();
+    await program.workAfter(10_000);
     expect(bench.status.hold?.rule).to.equal('NotReconciled');
     expect(bench.steps).to.deep.equal(['demote 0']);
     switchOver(bench, 0, 1);

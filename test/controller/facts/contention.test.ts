@@ -11,9 +11,7 @@ const side = (live: boolean): object => ({
   env: [{ name: 'POD', valueFrom: { fieldRef: live ? { apiVersion: 'v1', ...fieldRef } : fieldRef } }],
 });
 const owned = {
-  'f:containers': {
-    'k:{"name":"side"}': { 'f:env': { 'k:{"name":"POD"}': { 'f:valueFrom': { 'f:fieldRef': {} } } } },
-  },
+  'f:containers': { 'k:{"name":"side"}': { 'f:env': { 'k:{"name":"POD"}': { 'f:valueFrom': { 'f:fieldRef': {} } } } } },
 };
 
 /** Members follow partitions, and MOCO applies a field that the API server alters. */
@@ -49,8 +47,7 @@ class Contended {
         status: { observedGeneration: this.#generation },
       });
       bench.world.freeze(secondMilliseconds);
-      program.sync();
-      await program.pass();
+      await program.turn();
     }
   }
 

@@ -7,10 +7,7 @@ import { answer, FakeWorld, status } from '../../kube/fake-world.ts';
 const requeueAfterMilliseconds = 60_000;
 
 const versions: Readonly<Record<string, Pick<Judgement, 'supported'> & { readonly says: RegExp | null }>> = {
-  'v1.29.14': {
-    supported: false,
-    says: /expected Kubernetes 1\.30 or newer, got v1\.29\.14/,
-  },
+  'v1.29.14': { supported: false, says: /expected Kubernetes 1\.30 or newer, got v1\.29\.14/ },
   'v1.9.0': { supported: false, says: /1\.30 or newer/ },
   'v0.0.0-master+$Format:%H$': { supported: false, says: /v0\.0\.0-master/ },
   'something else': { supported: false, says: /something else/ },

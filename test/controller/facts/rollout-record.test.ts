@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { type MySQLRollout, rolloutKind } from '../../../src/api/rollout.ts';
-import { partialRecord, usedOf, wholeRecord } from '../../../src/controller/facts/rollout-record.ts';
+import { type MySQLRollout, partialRecord, rolloutKind, usedOf, wholeRecord } from '../../../src/api/rollout.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
-import { Bench, key } from '../bench.ts';
+import { Bench, begin, key } from '../bench.ts';
 
 const used = {
   apiVersion: 'moco-rollout.io/v1alpha1',
@@ -37,8 +36,7 @@ describe('the cached part of a MySQLRollout', () => {
   });
 
   it('is its metadata only once its cluster is deleted', () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     program.sync();
     expect(program.cache.rollouts.get('default', 'test')?.partial).to.equal(false);
     bench.server.remove(clusterKind, 'test');

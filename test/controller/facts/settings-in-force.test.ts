@@ -102,10 +102,7 @@ describe('the settings for a cluster', () => {
       policy: taken,
       strategy,
       sources,
-    } = settings({}, [], {
-      policy: { ...defaultPolicy, minReadySeconds: 17 },
-      strategy: 'Partition',
-    });
+    } = settings({}, [], { policy: { ...defaultPolicy, minReadySeconds: 17 }, strategy: 'Partition' });
     expect([taken.minReadySeconds, strategy]).to.deep.equal([17, 'Partition']);
     expect(sources).to.deep.include({
       strategy: { value: 'Partition', source: 'flag --default-strategy' },
@@ -282,7 +279,7 @@ describe('invalid settings', () => {
   const wholeFrom0 = 'a whole number from 0 to 2147483647';
   const budget = 'a whole number from 1 to 1000, or a percentage from "1%" to "100%"';
   const window = { schedule: '0 1 * * *', duration: '4h', timeZone: 'Asia/Tokyo' };
-  const windowPath = 'expected spec.maintenanceWindows[0]';
+  const windowPath = 'maintenanceWindows[0]';
   const schedule =
     'a schedule of five fields, of which the first is a minute and the second an hour or up to six hours, such as "0 1 * * TUE-THU"';
   const zone = 'the name of a time zone of the IANA database, such as "Asia/Tokyo"';
@@ -291,93 +288,75 @@ describe('invalid settings', () => {
   const unreadable: Readonly<Record<string, readonly [spec: object, says: string]>> = {
     'a strategy of Kubernetes’ own': [
       { strategy: 'RollingUpdate' },
-      'expected spec.strategy to be OnDelete or Partition, got "RollingUpdate"',
+      'strategy to be OnDelete or Partition, got "RollingUpdate"',
     ],
-    'a pause that is a string': [{ paused: 'yes' }, 'expected spec.paused to be true or false, got "yes"'],
-    'repairs that are a number': [
-      { repairWhilePaused: 1 },
-      'expected spec.repairWhilePaused to be true or false, got 1',
-    ],
-    'no member that may be unavailable': [{ maxUnavailable: 0 }, `expected spec.maxUnavailable to be ${budget}, got 0`],
-    'zero percent that may be unavailable': [
-      { maxUnavailable: '0%' },
-      `expected spec.maxUnavailable to be ${budget}, got "0%"`,
-    ],
-    'more than all that may be away': [
-      { maxUnavailable: '101%' },
-      `expected spec.maxUnavailable to be ${budget}, got "101%"`,
-    ],
-    'a number as a text': [{ maxUnavailable: '2' }, `expected spec.maxUnavailable to be ${budget}, got "2"`],
-    'a partition below zero': [{ partition: -1 }, `expected spec.partition to be ${wholeFrom0}, got -1`],
-    'half a partition': [{ partition: 0.5 }, `expected spec.partition to be ${wholeFrom0}, got 0.5`],
-    'a partition beyond 32 bits': [
-      { partition: 2 ** 31 },
-      `expected spec.partition to be ${wholeFrom0}, got 2147483648`,
-    ],
-    'seconds as a text': [
-      { minReadySeconds: '5' },
-      'expected spec.minReadySeconds to be a whole number from 0 to 3600, got "5"',
-    ],
+    'a pause that is a string': [{ paused: 'yes' }, 'paused to be true or false, got "yes"'],
+    'repairs that are a number': [{ repairWhilePaused: 1 }, 'repairWhilePaused to be true or false, got 1'],
+    'no member that may be unavailable': [{ maxUnavailable: 0 }, `maxUnavailable to be ${budget}, got 0`],
+    'zero percent that may be unavailable': [{ maxUnavailable: '0%' }, `maxUnavailable to be ${budget}, got "0%"`],
+    'more than all that may be away': [{ maxUnavailable: '101%' }, `maxUnavailable to be ${budget}, got "101%"`],
+    'a number as a text': [{ maxUnavailable: '2' }, `maxUnavailable to be ${budget}, got "2"`],
+    'a partition below zero': [{ partition: -1 }, `partition to be ${wholeFrom0}, got -1`],
+    'half a partition': [{ partition: 0.5 }, `partition to be ${wholeFrom0}, got 0.5`],
+    'a partition beyond 32 bits': [{ partition: 2 ** 31 }, `partition to be ${wholeFrom0}, got 2147483648`],
+    'seconds as a text': [{ minReadySeconds: '5' }, 'minReadySeconds to be a whole number from 0 to 3600, got "5"'],
     'null instead of a number': [
       { minReadySeconds: null },
-      'expected spec.minReadySeconds to be a whole number from 0 to 3600, got null',
+      'minReadySeconds to be a whole number from 0 to 3600, got null',
     ],
     'no time for progress': [
       { progressDeadlineSeconds: 0 },
-      'expected spec.progressDeadlineSeconds to be a whole number from 1 to 86400, got 0',
+      'progressDeadlineSeconds to be a whole number from 1 to 86400, got 0',
     ],
     'no time for a switchover': [
       { switchoverTimeoutSeconds: 0 },
-      'expected spec.switchoverTimeoutSeconds to be a whole number from 1 to 3600, got 0',
+      'switchoverTimeoutSeconds to be a whole number from 1 to 3600, got 0',
     ],
     'less time for a failover than MOCO needs': [
       { failoverGraceSeconds: 59 },
-      'expected spec.failoverGraceSeconds to be a whole number from 60 to 3600, got 59',
+      'failoverGraceSeconds to be a whole number from 60 to 3600, got 59',
     ],
     'another way with the primary': [
       { primaryUpdatePolicy: 'Never' },
-      'expected spec.primaryUpdatePolicy to be Automatic or Manual, got "Never"',
+      'primaryUpdatePolicy to be Automatic or Manual, got "Never"',
     ],
     'another way with lost members': [
       { lostMembers: 'Update' },
-      'expected spec.lostMembers to be UpdateOnceVerified or KeepRevision, got "Update"',
+      'lostMembers to be UpdateOnceVerified or KeepRevision, got "Update"',
     ],
     'members to restore without their revision': [
       { restore: { members: [1] } },
-      'expected spec.restore.revision to be a text of 1 to 253 characters, got nothing',
+      'restore.revision to be a text of 1 to 253 characters, got nothing',
     ],
     'members to restore from an empty revision': [
       { restore: { revision: '', members: [1] } },
-      'expected spec.restore.revision to be a text of 1 to 253 characters, got ""',
+      'restore.revision to be a text of 1 to 253 characters, got ""',
     ],
     'no member to restore': [
       { restore: { revision: 'r', members: [] } },
-      'expected spec.restore.members to be a list of at least 1, got []',
+      'restore.members to be a list of at least 1, got []',
     ],
     'a member to restore beyond the last that can be': [
       { restore: { revision: 'r', members: [1000] } },
-      'expected spec.restore.members[0] to be a whole number from 0 to 999, got 1000',
+      'restore.members[0] to be a whole number from 0 to 999, got 1000',
     ],
     'a member to restore twice': [
       { restore: { revision: 'r', members: [2, 1, 2] } },
-      'expected spec.restore.members[2] to be different from every other value in the list, got 2',
+      'restore.members[2] to be different from every other value in the list, got 2',
     ],
     'an approval of nothing': [
       { approvedRevision: '' },
-      'expected spec.approvedRevision to be a text of 1 to 253 characters, got ""',
+      'approvedRevision to be a text of 1 to 253 characters, got ""',
     ],
-    'held members that are no list': [{ pinnedMembers: 2 }, 'expected spec.pinnedMembers to be a list, got 2'],
-    'a pinned member that is a number': [
-      { pinnedMembers: [2] },
-      'expected spec.pinnedMembers[0] to be an object, got 2',
-    ],
+    'held members that are no list': [{ pinnedMembers: 2 }, 'pinnedMembers to be a list, got 2'],
+    'a pinned member that is a number': [{ pinnedMembers: [2] }, 'pinnedMembers[0] to be an object, got 2'],
     'a held member without an ordinal': [
       { pinnedMembers: [{ reason: 'x' }] },
-      'expected spec.pinnedMembers[0].ordinal to be a whole number from 0 to 999, got nothing',
+      'pinnedMembers[0].ordinal to be a whole number from 0 to 999, got nothing',
     ],
     'a held member without a reason': [
       { pinnedMembers: [{ ordinal: 1, reason: 'x' }, { ordinal: 2 }] },
-      'expected spec.pinnedMembers[1].reason to be a text of 1 to 256 characters, got nothing',
+      'pinnedMembers[1].reason to be a text of 1 to 256 characters, got nothing',
     ],
     'a member pinned twice': [
       {
@@ -386,27 +365,27 @@ describe('invalid settings', () => {
           { ordinal: 1, reason: 'y' },
         ],
       },
-      'expected spec.pinnedMembers[1].ordinal to be different from every other ordinal in the list, got 1',
+      'pinnedMembers[1].ordinal to be different from every other ordinal in the list, got 1',
     ],
     'every label and annotation to change in a running pod': [
       { inPlace: { metadata: ['team', '*'] } },
-      'expected spec.inPlace.metadata[1] to be the key of a label or an annotation, or the beginning of keys with a * after it, got "*"',
+      'inPlace.metadata[1] to be the key of a label or an annotation, or the beginning of keys with a * after it, got "*"',
     ],
     'an override until a day': [
       { overrides: [{ ...override, until: '2026-01-02' }] },
-      'expected spec.overrides[0].until to be a time such as 2026-01-02T03:04:05Z, got "2026-01-02"',
+      'overrides[0].until to be a time such as 2026-01-02T03:04:05Z, got "2026-01-02"',
     ],
     'an override until a day that there is not': [
       { overrides: [{ ...override, until: '2026-13-02T03:04:05Z' }] },
-      'expected spec.overrides[0].until to be a time such as 2026-01-02T03:04:05Z, got "2026-13-02T03:04:05Z"',
+      'overrides[0].until to be a time such as 2026-01-02T03:04:05Z, got "2026-13-02T03:04:05Z"',
     ],
     'an override without an end': [
       { overrides: [{ rule: 'BackupRunning', reason: 'x' }] },
-      'expected spec.overrides[0].until to be a time such as 2026-01-02T03:04:05Z, got nothing',
+      'overrides[0].until to be a time such as 2026-01-02T03:04:05Z, got nothing',
     ],
     'an override without a reason': [
       { overrides: [{ ...override, reason: '' }] },
-      'expected spec.overrides[0].reason to be a text of 1 to 256 characters, got ""',
+      'overrides[0].reason to be a text of 1 to 256 characters, got ""',
     ],
     ...Object.fromEntries(
       [
@@ -454,19 +433,19 @@ describe('invalid settings', () => {
     ],
     'a blackout that ends when it begins': [
       { blackouts: [{ from: override.until, until: override.until, reason: 'x' }] },
-      'expected spec.blackouts[0].until to be a time after the beginning of the blackout, got "2026-01-02T03:04:05Z"',
+      'blackouts[0].until to be a time after the beginning of the blackout, got "2026-01-02T03:04:05Z"',
     ],
     'a blackout without a reason': [
       { blackouts: [{ from: override.until, until: '2026-01-03T00:00:00Z' }] },
-      'expected spec.blackouts[0].reason to be a text of 1 to 256 characters, got nothing',
+      'blackouts[0].reason to be a text of 1 to 256 characters, got nothing',
     ],
     'no time for a member': [
       { expectedMemberSeconds: 0 },
-      'expected spec.expectedMemberSeconds to be a whole number from 1 to 86400, got 0',
+      'expectedMemberSeconds to be a whole number from 1 to 86400, got 0',
     ],
     'two overrides of one rule': [
       { overrides: [override, override] },
-      'expected spec.overrides[1].rule to be different from every other rule in the list, got "BackupRunning"',
+      'overrides[1].rule to be different from every other rule in the list, got "BackupRunning"',
     ],
   };
   for (const [what, [spec, says]] of Object.entries(unreadable)) {
@@ -479,7 +458,7 @@ describe('invalid settings', () => {
         checks: [],
         strategy: null,
         sources: {},
-        problem: says,
+        problem: `expected spec.${says}`,
       });
     });
   }

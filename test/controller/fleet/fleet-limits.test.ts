@@ -1,16 +1,15 @@
 import { expect } from 'chai';
-import { sequenceKind } from '../../../src/api/rollout-sequence.ts';
+import { type RolloutRecord, wholeRecord } from '../../../src/api/rollout.ts';
+import { projectSequence, sequenceKind } from '../../../src/api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { Cache } from '../../../src/controller/cache/cache.ts';
-import { type RolloutRecord, wholeRecord } from '../../../src/controller/facts/rollout-record.ts';
-import { projectSequence } from '../../../src/controller/facts/sequence-record.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../../src/controller/fleet/follow-fleet.ts';
 import type { HoldRule } from '../../../src/core/decision.ts';
 import type { EffectKind } from '../../../src/core/effects.ts';
 import { timestampOf } from '../../../src/moco/json.ts';
 import type { ClusterRecord } from '../../../src/moco/records.ts';
-import { Bench } from '../bench.ts';
+import { Bench, begin } from '../bench.ts';
 
 const start = Date.parse('2026-07-01T12:00:00Z');
 const at = (seconds: number): string => timestampOf(start + seconds * 1000);
@@ -425,8 +424,7 @@ describe('the MySQLRollouts that count for a fleet', () => {
 
 describe('a cluster of a fleet', () => {
   it('corrects a failing revision without waiting for the others, and begins no other rollout', async () => {
-    const bench = new Bench();
-    const program = bench.start({}, { ...noFleetLimits, maxFailingRollouts: 1 });
+    const [bench, program] = begin({}, { ...noFleetLimits, maxFailingRollouts: 1 });
     const other = { namespace: 'default', name: 'other', uid: 'other', resourceVersion: '1' };
     const failing = {
       rollout: { ...progress, failing: { ordinal: 2, message: 'container mysqld waits: CrashLoopBackOff' } },
@@ -455,8 +453,7 @@ describe('a cluster of a fleet', () => {
   });
 
   it('goes first, until a member of it has verified the revision', async () => {
-    const bench = new Bench();
-    const program = bench.start({}, { ...noFleetLimits, verifyFirstCluster: true });
+    const [bench, program] = begin({}, { ...noFleetLimits, verifyFirstCluster: true });
     const metadata = { namespace: 'default', name: 'other', uid: 'other', resourceVersion: '1' };
     const first = () => program.fleet.factsFor('default/other', 'OnDelete', 'r').fleetQueue?.first;
     await program.work();
@@ -471,8 +468,7 @@ describe('a cluster of a fleet', () => {
   });
 
   it('gives up its slot when it goes offline in the middle of its rollout', async () => {
-    const bench = new Bench();
-    const program = bench.start({}, { ...noFleetLimits, maxConcurrentRollouts: 1 });
+    const [bench, program] = begin({}, { ...noFleetLimits, maxConcurrentRollouts: 1 });
     const place = () => program.fleet.factsFor('default/other', 'OnDelete', 'r').fleetQueue?.place ?? null;
     await program.work();
     expect([bench.steps, place()]).to.deep.equal([['evict 2'], 1]);
@@ -486,8 +482,7 @@ describe('a cluster of a fleet', () => {
     const bench = new Bench();
     const limits = { ...noFleetLimits, disruptionIntervalSeconds: 600 };
     const before = bench.start({}, limits);
-    before.sync();
-    await before.pass();
+    await before.turn();
     expect(bench.status.intent?.step).to.equal('evict');
     bench.replace(2);
     const after = bench.start({}, limits);
@@ -498,8 +493,7 @@ describe('a cluster of a fleet', () => {
   });
 
   it('waits for its slot, reports its place in the queue, and starts when the slot is free', async () => {
-    const bench = new Bench();
-    const program = bench.start({}, { ...noFleetLimits, maxConcurrentRollouts: 1 });
+    const [bench, program] = begin({}, { ...noFleetLimits, maxConcurrentRollouts: 1 });
     const other = { namespace: 'default', name: 'other', uid: 'other', resourceVersion: '1' };
     const rolling = { rollout: { ...progress, begunAt: at(0) } };
     program.fleet.note('default/other', { apiVersion: '', kind: '', metadata: other, status: rolling });

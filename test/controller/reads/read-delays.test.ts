@@ -3,7 +3,7 @@ import { AgentDelayReader } from '../../../src/controller/reads/read-delays.ts';
 import type { PodGet } from '../../../src/kube/pod-http.ts';
 import { projectPod } from '../../../src/moco/projections.ts';
 import type { PodRecord } from '../../../src/moco/records.ts';
-import { Bench, member, passes } from '../bench.ts';
+import { Bench, begin, member, passes } from '../bench.ts';
 import { pod } from '../moco-objects.ts';
 import type { Patch } from '../object-server.ts';
 
@@ -20,8 +20,7 @@ function onlyThePrimaryIsLeft(): Bench {
 
 describe('the controller before a switchover', () => {
   it('asks every replica twice, to decide and to confirm, and nobody before that', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     expect(bench.steps).to.deep.equal(['evict 2']);
     expect(bench.replicas.asked).to.deep.equal([]);
@@ -81,11 +80,7 @@ describe('the controller before a switchover', () => {
     expect(bench.steps).to.deep.equal(['demote 0']);
     const warned = program.log.lines.filter(({ message }) => message === 'the replication delay can not be read');
     expect(warned.map(({ fields }) => fields)).to.deep.equal([
-      {
-        cluster: 'default/test',
-        member: member(2),
-        reason: 'GET http://10.0.0.7:9081/readyz: ECONNREFUSED',
-      },
+      { cluster: 'default/test', member: member(2), reason: 'GET http://10.0.0.7:9081/readyz: ECONNREFUSED' },
     ]);
   });
 

@@ -10,10 +10,9 @@ const failedCreate = (name: string, note: string, deprecatedLastTimestamp: strin
 });
 
 /** One member is missing, and has been for long enough that people should know. */
-async function missing(bench: Bench, program: ReturnType<Bench['start']>): Promise<void> {
+async function missing(program: ReturnType<Bench['start']>): Promise<void> {
   await program.work();
-  bench.world.freeze(10_000);
-  await program.work();
+  await program.workAfter(10_000);
 }
 
 describe('a pod that the StatefulSet controller cannot create', () => {
@@ -23,14 +22,13 @@ describe('a pod that the StatefulSet controller cannot create', () => {
     bench.server.create(events, failedCreate('a', 'exceeded quota', '2026-07-01T11:00:00Z'));
     bench.server.create(events, failedCreate('b', 'denied by a policy', '2026-07-01T11:00:05Z'));
     const program = bench.start();
-    await missing(bench, program);
+    await missing(program);
     expect(bench.status.hold).to.deep.include({
       rule: 'MemberMissing',
       message: 'moco-test-2 does not exist: denied by a policy',
     });
     bench.server.create(events, failedCreate('c', 'exceeded quota again', '2026-07-01T12:00:00Z'));
-    bench.world.freeze(5000);
-    await program.work();
+    await program.workAfter(5000);
     expect(bench.status.hold?.message).to.contain('denied by a policy');
     bench.world.freeze(30_000);
     await program.reportAll();
@@ -41,7 +39,7 @@ describe('a pod that the StatefulSet controller cannot create', () => {
     const bench = new Bench();
     bench.removePod(2);
     bench.server.refuse('GET', /events/, 403, 'Forbidden');
-    await missing(bench, bench.start());
+    await missing(bench.start());
     expect(bench.status.hold).to.deep.include({ rule: 'MemberMissing', message: 'moco-test-2 does not exist' });
   });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { clusterKind, releasedAnnotation } from '../../../src/moco/names.ts';
-import { Bench, type Process } from '../bench.ts';
+import { Bench, begin, type Process } from '../bench.ts';
 import { appliedBy, revisionAfter, revisionBefore } from '../moco-objects.ts';
 import { completion, rollOut } from '../whole-rollout.ts';
 
@@ -29,8 +29,7 @@ function mocoApplies(bench: Bench, generation: number, updateRevision: string): 
 
 describe('the condition RolloutComplete of a MySQLCluster', () => {
   it('becomes True when the rollout is complete, not earlier', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     expect(completion(bench), 'absent is as good as False').to.equal(undefined);
     await rollOut(bench, program);
@@ -44,8 +43,7 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     const before = [writes.length, reads.length];
     for (let passes = 0; passes < 5; passes += 1) {
       bench.changePod(1, { metadata: { labels: { x: String(passes) } } });
-      program.sync();
-      await program.pass();
+      await program.turn();
       bench.world.freeze(60_000);
     }
     expect([writes.length, reads.length]).to.deep.equal(before);
@@ -115,17 +113,13 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     const program = bench.start();
     await program.work();
     expect(completion(bench)).to.include({ status: 'True', observedGeneration: 1 });
-    bench.changeCluster({
-      metadata: { generation: 2 },
-      status: { reconcileInfo: { generation: 2 } },
-    });
+    bench.changeCluster({ metadata: { generation: 2 }, status: { reconcileInfo: { generation: 2 } } });
     bench.changeStatefulSet({ status: { updateRevision: 'another' } });
     bench.server.before('GET', /statefulsets/, () => {
       // kubectl rollout undo, between the look that saw it and the one past the cache
       bench.changeStatefulSet({ status: { updateRevision: revisionAfter } });
     });
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(completion(bench)).to.include({ status: 'False', observedGeneration: 2 });
   });
 
@@ -139,10 +133,8 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     await program.work();
     expect(completion(bench)).to.equal(undefined);
     for (let asked = 0; asked < 5 && completion(bench) === undefined; asked += 1) {
-      program.sync();
-      const { requeueAfterMilliseconds = 0 } = await program.pass();
-      bench.world.freeze(requeueAfterMilliseconds);
-      await program.work();
+      const { requeueAfterMilliseconds = 0 } = await program.turn();
+      await program.workAfter(requeueAfterMilliseconds);
     }
     expect(completion(bench)).to.include({ status: 'True' });
     expect(bench.world.monotonic() - since).to.be.within(10_000, 14_000);
@@ -163,8 +155,7 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     program.sync();
     bench.server.refuse('PUT', clusterStatusPath, 500, 'InternalError');
     await program.pass().catch(() => {});
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(completion(bench)).to.include({ status: 'True', observedGeneration: 2 });
     const before = written(bench).map(({ status }) => status);
     expect(before.at(-2), 'the pass before has tried').to.equal(500);
@@ -176,8 +167,7 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     userChanges(bench, 2);
     await program.work();
     expect(completion(bench)).to.include({ status: 'True', observedGeneration: 1 });
-    bench.world.freeze(10_000);
-    await program.work();
+    await program.workAfter(10_000);
     expect(completion(bench)).to.include({ status: 'False', observedGeneration: 2 });
     mocoApplies(bench, 2, revisionAfter);
     await program.work();
@@ -260,8 +250,7 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
         if (times > 1) mocoWrites(times - 1);
       });
     mocoWrites(1);
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(written(bench).map(({ status }) => status)).to.deep.equal([409, 200]);
     expect(completion(bench)).to.include({ status: 'True' });
 
@@ -276,8 +265,7 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     await busy.pass();
     expect(written(other).map(({ status }) => status)).to.deep.equal([409, 409, 409]);
     expect(completion(other)).to.equal(undefined);
-    busy.sync();
-    await busy.pass();
+    await busy.turn();
     expect(completion(other), 'what MOCO has written brings a pass').to.include({ status: 'True' });
   });
 
@@ -327,11 +315,9 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     bench.server.before('PUT', clusterStatusPath, () =>
       bench.changeCluster({ status: { backup: { elapsed: '1 s' } } }),
     );
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(written(bench).map(({ status }) => status)).to.deep.equal([200, 409]);
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(written(bench).map(({ status }) => status)).to.deep.equal([200, 409, 200]);
     expect(completion(bench)).to.include({ status: 'False' });
   });
@@ -341,8 +327,7 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     const { reads } = bench.server;
     const before = reads.length;
     bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' }, metadata: { generation: 7 } });
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(completion(bench)).to.include({ status: 'False' });
     const asked = reads.slice(before);
     expect(asked.filter((path) => /mysqlclusters|pods|budgets|statefulsets/.test(path))).to.have.length(1);
@@ -355,8 +340,7 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     const before = reads.length;
     bench.changeCluster({ spec: { replicas: 2_147_483_647 } });
     bench.changeStatefulSet({ spec: { replicas: 2_147_483_647 } });
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(completion(bench)).to.include({ status: 'False' });
     expect(reads.length - before).to.be.below(20);
   });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type MySQLRollout, rolloutKind } from '../../../src/api/rollout.ts';
 import { noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
-import { Bench, type Process } from '../bench.ts';
+import { Bench, begin, type Process } from '../bench.ts';
 import { kstatus } from '../kstatus.ts';
 import { begunAt, rollOut } from '../whole-rollout.ts';
 
@@ -77,8 +77,7 @@ const stages: Readonly<
 describe('the kstatus of a rollout', () => {
   for (const [what, [happens, status, reason]] of Object.entries(stages)) {
     it(`${what} is ${status} with the reason ${reason}`, async () => {
-      const bench = new Bench();
-      const program = bench.start();
+      const [bench, program] = begin();
       await happens(bench, program);
       await program.work();
       expect(seen(bench)).to.deep.equal([status, reason]);
@@ -94,8 +93,7 @@ describe('the kstatus of a rollout', () => {
     AwaitingFleetInterval: { maxConcurrentRollouts: 0, disruptionIntervalSeconds: 3600 },
   })) {
     it(`a wait for other clusters of the fleet (${rule}) is InProgress`, async () => {
-      const bench = new Bench();
-      const program = bench.start({}, { ...noFleetLimits, ...limits });
+      const [bench, program] = begin({}, { ...noFleetLimits, ...limits });
       const metadata = { namespace: 'a', name: 'b', uid: 'u', resourceVersion: '1' };
       const at = bench.now;
       const rollout = begunAt(at);
@@ -107,8 +105,7 @@ describe('the kstatus of a rollout', () => {
   }
 
   it('a rollout that proceeds and waits again gets its full deadline again, also after a restart of the program', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     bench.replace(2, { ready: false });
     bench.setting({ paused: true });
@@ -120,8 +117,7 @@ describe('the kstatus of a rollout', () => {
     const next = bench.start();
     await next.work();
     expect(seen(bench)).to.deep.equal(['InProgress', 'Progressing']);
-    bench.world.freeze(100_000);
-    await next.work();
+    await next.workAfter(100_000);
     expect(seen(bench)).to.deep.equal(['Failed', 'ProgressDeadlineExceeded']);
   });
 
@@ -134,17 +130,14 @@ describe('the kstatus of a rollout', () => {
   });
 
   it('a rollout that was paused for longer than its deadline is InProgress as soon as it resumes', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.setting({ paused: true });
     await program.work();
-    bench.world.freeze(3_600_000);
-    await program.work();
+    await program.workAfter(3_600_000);
     bench.setting({ paused: false });
     const said = new Set<string>();
     for (let passes = 0; passes < 5; passes += 1) {
-      program.sync();
-      await program.pass();
+      await program.turn();
       said.add(seen(bench)[0]);
       bench.world.freeze(500);
     }
@@ -153,13 +146,11 @@ describe('the kstatus of a rollout', () => {
   });
 
   it('a rollout past its deadline stays Failed until it proceeds, also after a restart of the program', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     bench.replace(2, { ready: false });
     await program.work();
-    bench.world.freeze(600_000);
-    await program.work();
+    await program.workAfter(600_000);
     expect(seen(bench)[0]).to.equal('Failed');
     const since = read(bench).status?.conditions?.find(({ type }) => type === 'Stalled')?.lastTransitionTime;
     bench.world.freeze(3_600_000);

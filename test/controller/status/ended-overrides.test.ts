@@ -43,8 +43,7 @@ describe('overrides that have ended', () => {
       'ReplicasBehind',
     ]);
     expect(removals()).to.deep.equal([]);
-    bench.world.freeze(600_000);
-    await program.work();
+    await program.workAfter(600_000);
     expect(removals().map(({ body }) => body['spec'])).to.deep.equal([{ overrides: [lasting] }]);
     expect(bench.status.settings?.overrides?.value).to.deep.equal([
       { rule: 'AwaitingFleetSlot', until: lasting.until },
@@ -66,8 +65,7 @@ describe('overrides that have ended', () => {
     await program.work();
     const until = ({ until }: Overrides[number]): number => Date.parse(until) / 1000;
     expect(await ends()).to.deep.equal({ BackupRunning: until(ending), AwaitingFleetSlot: until(lasting) });
-    bench.world.freeze(600_000);
-    await program.work();
+    await program.workAfter(600_000);
     expect(await ends()).to.deep.equal({ AwaitingFleetSlot: until(lasting) });
   });
 
@@ -77,8 +75,7 @@ describe('overrides that have ended', () => {
     bench.server.always('PATCH', /mysqlrollouts\/test$/, () => answer(403, status(403, 'Forbidden')));
     const program = bench.start();
     await program.work();
-    bench.world.freeze(600_000);
-    await program.work();
+    await program.workAfter(600_000);
     expect(removals()).to.have.length(1);
     expect(bench.status.settings?.overrides).to.equal(undefined);
   });

@@ -2,13 +2,12 @@ import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { pods } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
-import { Bench, member } from '../bench.ts';
+import { Bench, begin, member } from '../bench.ts';
 import { rollOut } from '../whole-rollout.ts';
 
 describe('the events of a rollout', () => {
   it('report each step once, in order, on the MySQLCluster and the MySQLRollout, without the waits that every step has', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await rollOut(bench, program);
     expect(program.events.map(({ reason }) => reason)).to.deep.equal([
       'Evicted',
@@ -41,8 +40,7 @@ describe('the events of a rollout', () => {
     const bench = new Bench();
     const { uid } = bench.server.get(pods, member(2)).metadata;
     const program = bench.start();
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(program.events).to.have.length(1);
     expect(program.events[0]).to.deep.include({
       related: { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: member(2), uid },
@@ -58,8 +56,7 @@ describe('the events of a rollout', () => {
     bench.replace(1);
     const program = bench.start();
     await program.work();
-    bench.world.freeze(90_000);
-    await program.work();
+    await program.workAfter(90_000);
     expect(program.events.find(({ reason }) => reason === 'DemotionTakenBack')).to.include({
       type: 'Warning',
       action: 'TimedOut',
@@ -67,13 +64,11 @@ describe('the events of a rollout', () => {
   });
 
   it('report a routine wait once it has lasted for a minute', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     bench.replace(2, { ready: false });
     await program.work();
-    bench.world.freeze(30_000);
-    await program.work();
+    await program.workAfter(30_000);
     expect(program.events.map(({ reason }) => reason)).to.deep.equal(['Evicted']);
     bench.world.freeze(30_000);
     for (let passes = 0; passes < 3; passes += 1) await program.work();
@@ -81,8 +76,7 @@ describe('the events of a rollout', () => {
   });
 
   it('warn of a hold that needs attention, and do not repeat that while it lasts', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     bench.replace(2);
     bench.mysqld(2, 'ImagePullBackOff');
@@ -95,11 +89,9 @@ describe('the events of a rollout', () => {
   });
 
   it('do not report a step that did not happen', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.server.refuse('POST', /\/eviction$/, 403, 'Forbidden');
-    program.sync();
-    await program.pass().catch(() => {});
+    await program.turn().catch(() => {});
     expect(program.events).to.deep.equal([]);
     expect(program.log.of('warn')).to.include('did not happen: evicting moco-test-2');
   });
@@ -107,8 +99,7 @@ describe('the events of a rollout', () => {
 
 describe('the log of a rollout', () => {
   it('has cluster, step and rule as fields, with one line for each step and each change of the rule', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [, program] = begin();
     await program.work();
     const of = (level: string) => program.log.lines.filter((line) => line.level === level).map(({ fields }) => fields);
     const [step, ...others] = of('info');
@@ -125,12 +116,10 @@ describe('the log of a rollout', () => {
   });
 
   it('warns of what needs somebody, once it has lasted if it is brief', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.setting({ maxUnavailable: 'many' } as never);
     await program.work();
-    bench.world.freeze(60_000);
-    await program.work();
+    await program.workAfter(60_000);
     const warned = () =>
       program.log.lines.flatMap(({ level, fields }) => (level === 'warn' && 'stale' in fields ? [fields] : []));
     expect(warned()).to.deep.equal([{ cluster: 'default/test', rule: 'SettingsInvalid', stale: 3 }]);
@@ -147,15 +136,13 @@ describe('the log of a rollout', () => {
   });
 
   it('has a line if the same rule holds because of another member', async () => {
-    const bench = new Bench();
-    const program = bench.start({ minReadySeconds: 60 });
+    const [bench, program] = begin({ minReadySeconds: 60 });
     await program.work();
     bench.replace(2);
     await program.work();
     bench.world.freeze(60_000);
     // The next one is taken and replaced between two passes.
-    program.sync();
-    await program.pass();
+    await program.turn();
     bench.replace(1);
     await program.work();
     const waited = program.log.lines.map(({ fields }) => fields as { rule?: string; member?: string });

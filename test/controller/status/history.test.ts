@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { controllerRevisions, pods, statefulSets } from '../../../src/kube/resource.ts';
-import { Bench } from '../bench.ts';
+import { Bench, begin } from '../bench.ts';
 import { revisionAfter, revisionBefore } from '../moco-objects.ts';
 import { completion, rollOut, switchOver } from '../whole-rollout.ts';
 
@@ -84,8 +84,7 @@ describe('the history of rollouts', () => {
     bench.server.refuse('GET', controllerRevisionPath, 403, 'Forbidden');
     const program = bench.start();
     await program.work();
-    bench.world.freeze(200_000);
-    await program.work();
+    await program.workAfter(200_000);
     expect(bench.status.rollout?.changes).to.equal(undefined);
     bench.world.freeze(100_000);
     await program.reportAll();
@@ -115,8 +114,7 @@ describe('the history of rollouts', () => {
     await program.work();
     bench.replace(0);
     const completeAt = bench.now;
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(completion(bench)).to.include({ status: 'True' });
     expect(bench.status.history).to.equal(undefined);
     bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } });
@@ -133,8 +131,7 @@ describe('the history of rollouts', () => {
   it('reads no templates for a superseded rollout', async () => {
     const bench = withTemplates();
     const program = bench.start();
-    program.sync();
-    await program.pass();
+    await program.turn();
     bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } });
     await program.work();
     expect(bench.server.reads.filter((path) => path.endsWith(revisionAfter))).to.deep.equal([]);
@@ -149,8 +146,7 @@ describe('the history of rollouts', () => {
   });
 
   it('keeps the last ten', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.setting({ paused: true });
     for (let change = 0; change < 13; change += 1) {
       bench.changeStatefulSet({ status: { updateRevision: `moco-test-${change}` } });
@@ -164,10 +160,8 @@ describe('the history of rollouts', () => {
 
 describe('the unavailability of a member', () => {
   it('is counted from the step that disrupted it until it participates again', async () => {
-    const bench = new Bench();
-    const program = bench.start();
-    program.sync();
-    await program.pass();
+    const [bench, program] = begin();
+    await program.turn();
     expect(bench.status.rollout?.unavailableMembers).to.deep.equal([
       { ordinal: 2, since: bench.now, uid: bench.server.find(pods, 'moco-test-2')?.metadata.uid },
     ]);
@@ -179,8 +173,7 @@ describe('the unavailability of a member', () => {
     bench.mysqld(2, 'ready');
     const back = bench.now;
     const seconds = (Date.parse(back) - Date.parse(bench.status.rollout?.unavailableMembers?.[0]?.since ?? '')) / 1000;
-    program.sync();
-    await program.pass();
+    await program.turn();
     await program.work();
     expect(seconds).to.be.above(40);
     expect(bench.status.rollout?.memberDurations).to.deep.equal([{ ordinal: 2, seconds: Math.round(seconds) }]);
@@ -205,14 +198,11 @@ describe('the unavailability of a member', () => {
   });
 
   it('does not begin with a refused eviction', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.server.refuse('POST', /\/eviction$/, 429, 'TooManyRequests');
-    program.sync();
-    await program.pass();
+    await program.turn();
     bench.world.freeze(500);
-    program.sync();
-    await program.pass();
+    await program.turn();
     expect(bench.status.rollout).to.deep.include({ waiting: [0, 1, 2], disruptions: 0 });
     expect(bench.status.rollout).to.not.have.any.keys('unavailableMembers', 'memberDurations');
   });
@@ -250,8 +240,7 @@ describe('the unavailability of a member', () => {
     const { status } = bench.server.get(statefulSets, 'moco-test');
     bench.changeStatefulSet({ status: { updateRevision: '' } });
     await program.work();
-    bench.world.freeze(60_000);
-    await program.work();
+    await program.workAfter(60_000);
     expect(bench.status.members?.[1]).to.include({ updated: false, updatedAt: since });
     bench.changeStatefulSet({ status });
     await program.work();

@@ -1,12 +1,11 @@
 import { expect } from 'chai';
 import type { Intent, RolloutProgress } from '../../../src/api/rollout-status.ts';
-import type { Finished } from '../../../src/controller/facts/ended-step.ts';
-import type { OwnWrite } from '../../../src/controller/facts/own-writes.ts';
+import type { Finished, OwnWrite } from '../../../src/controller/facts/last-step.ts';
 import { memberProgressOf, type Seen } from '../../../src/controller/status/member-progress.ts';
 import { newsOf } from '../../../src/controller/status/news.ts';
 import type { MemberFacts, StatefulSetFacts } from '../../../src/core/snapshot.ts';
 import { revisionHashLabel } from '../../../src/moco/names.ts';
-import { Bench, member, type Process } from '../bench.ts';
+import { Bench, begin, member, type Process } from '../bench.ts';
 import { revisionAfter, revisionBefore } from '../moco-objects.ts';
 import { rollOut, switchOver } from '../whole-rollout.ts';
 
@@ -103,14 +102,12 @@ describe('a member that comes up at the update revision without a step', () => {
     bench.mysqld(1, 'ready');
     const since = bench.now;
     await program.work();
-    bench.world.freeze(60_000);
-    await program.work();
+    await program.workAfter(60_000);
     expect(bench.status.members?.[1]).to.include({ verdict: 'UpdatedOutOfBand', updatedAt: since });
   });
 
   it('is not one that a step has disrupted', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await rollOut(bench, program);
     expect(bench.status.history?.[0]).to.not.have.property('updatedOutOfBand');
     expect(reported(program)).to.deep.equal([]);
@@ -120,8 +117,7 @@ describe('a member that comes up at the update revision without a step', () => {
     const bench = new Bench();
     bench.server.loseAnswer('POST', /\/eviction$/);
     const program = bench.start();
-    program.sync();
-    await program.pass().catch(() => {});
+    await program.turn().catch(() => {});
     const next = bench.start();
     bench.replace(2);
     await next.work();
@@ -130,11 +126,9 @@ describe('a member that comes up at the update revision without a step', () => {
   });
 
   it('can be one whose eviction was refused', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.server.refuse('POST', /\/eviction$/, 429, 'TooManyRequests');
-    program.sync();
-    await program.pass();
+    await program.turn();
     bench.setting({ paused: true });
     await program.work();
     bench.replace(2);
@@ -143,8 +137,7 @@ describe('a member that comes up at the update revision without a step', () => {
   });
 
   it('can be one that was only asked to give up the primary role', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     bench.replace(2);
     await program.work();
@@ -160,8 +153,7 @@ describe('a member that comes up at the update revision without a step', () => {
   });
 
   it('is not one that was up to date all along and restarts', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     bench.replace(2);
     bench.setting({ paused: true });
@@ -174,8 +166,7 @@ describe('a member that comes up at the update revision without a step', () => {
   });
 
   it('is not one that has the revision of a restored template', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     bench.replace(2);
     bench.setting({ paused: true });
@@ -203,10 +194,7 @@ describe('a member that comes up at the update revision without a step', () => {
 });
 
 describe('the progress of members', () => {
-  const onDelete = {
-    members: [],
-    statefulSet: { strategy: 'OnDelete' } as StatefulSetFacts,
-  };
+  const onDelete = { members: [], statefulSet: { strategy: 'OnDelete' } as StatefulSetFacts };
   const seen = (ordinal: number, more: Partial<Seen> = {}): Seen => ({
     ordinal,
     updated: false,

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { podDisruptionBudgets } from '../../../src/kube/resource.ts';
-import { Bench, type Process } from '../bench.ts';
+import { Bench, begin, type Process } from '../bench.ts';
 import { heldByMoco, keepByWebhook } from '../object-server.ts';
 import { rollOut, switchOver } from '../whole-rollout.ts';
 
@@ -50,8 +50,7 @@ describe('publishing the status', () => {
   });
 
   it('writes a failed step at once', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.server.refuse('POST', /\/eviction$/, 403, 'Forbidden');
     await pass(bench, program);
     expect(bench.status.lastStep?.result).to.match(/^refused/);
@@ -100,8 +99,7 @@ describe('publishing the status', () => {
   });
 
   it('writes an intent at once', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.setting({ paused: true });
     await pass(bench, program);
     bench.setting({ paused: false });
@@ -111,8 +109,7 @@ describe('publishing the status', () => {
   });
 
   it('has the next intent tell what became of the step before', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await pass(bench, program);
     bench.replace(2);
     await pass(bench, program, 2);
@@ -123,8 +120,7 @@ describe('publishing the status', () => {
   });
 
   it('writes that a member is back, and the step that disrupted it, within a second', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await pass(bench, program);
     bench.replace(2, { ready: false });
     await pass(bench, program, 3);
@@ -135,8 +131,7 @@ describe('publishing the status', () => {
   });
 
   it('writes the end of a rollout with what has been written for it', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await rollOut(bench, program);
     expect(bench.status.conditions?.find(({ type }) => type === 'Ready')?.status).to.equal('True');
     expect(bench.status.currentRevision).to.equal(bench.status.updateRevision);
@@ -160,8 +155,7 @@ describe('publishing the status', () => {
   });
 
   it('counts a switchover until it was seen, however late it is written', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     for (const ordinal of [2, 1]) {
       bench.replace(ordinal);
@@ -184,8 +178,7 @@ describe('publishing the status', () => {
   });
 
   it('writes what was done, not that the next step came too late to be recorded', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await pass(bench, program);
     bench.replace(2);
     bench.server.before('GET', /mysqlclusters\/test$/, () => bench.world.freeze(2001));
@@ -198,8 +191,7 @@ describe('publishing the status', () => {
   });
 
   it('writes a partial outcome of a step, not that the next one came too late, and does not invalidate the first', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     for (const ordinal of [1, 2]) bench.mysqld(ordinal, 'CrashLoopBackOff');
     bench.server.before('DELETE', /pods\/moco-test-1$/, () =>
       bench.changePod(1, { metadata: { labels: { by: 'MOCO' } } }),
@@ -215,8 +207,7 @@ describe('publishing the status', () => {
   });
 
   it('counts a disruption, whatever fails before it is written', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.server.refuse('PATCH', /statefulsets\/moco-test\/status$/, 403, 'Forbidden');
     await rollOut(bench, program).catch(() => undefined);
     await program.work();
@@ -224,8 +215,7 @@ describe('publishing the status', () => {
   });
 
   it('gives up its slot of the fleet within ten seconds if a rollout stops', async () => {
-    const bench = new Bench();
-    const program = bench.start({}, { ...noFleetLimits, maxConcurrentRollouts: 500 });
+    const [bench, program] = begin({}, { ...noFleetLimits, maxConcurrentRollouts: 500 });
     await program.work();
     bench.replace(2, { ready: false });
     bench.setting({ paused: true });

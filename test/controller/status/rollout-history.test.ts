@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mostHeldFor, type RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { heldForOf } from '../../../src/controller/status/rollout-history.ts';
-import { Bench } from '../bench.ts';
+import { begin } from '../bench.ts';
 import { rollOut } from '../whole-rollout.ts';
 
 const at = (seconds: number): string => new Date(Date.UTC(2026, 6, 1, 12, 0, seconds)).toISOString();
@@ -43,8 +43,7 @@ describe('how long rules held a rollout', () => {
   });
 
   it('is in the history, with the time that switchovers took', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.changeRollout({ spec: { paused: true } });
     await program.work();
     bench.world.freeze(120_000);

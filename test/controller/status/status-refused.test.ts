@@ -34,8 +34,7 @@ describe('a status that the CRD does not know', () => {
       await program.reportAll();
       expect(bench.steps).to.deep.equal([]);
       bench.server.calm();
-      bench.world.freeze(refusalMilliseconds);
-      await program.work();
+      await program.workAfter(refusalMilliseconds);
       expect(bench.steps).to.deep.equal(wholeRollout);
     });
   }
@@ -64,8 +63,7 @@ describe('a status that the CRD does not know', () => {
     const before = writes();
     for (const _ of [1, 2, 3]) await program.work();
     expect(writes()).to.equal(before);
-    bench.world.freeze(refusalMilliseconds);
-    await program.work();
+    await program.workAfter(refusalMilliseconds);
     expect(writes()).to.be.greaterThan(before);
   });
 });

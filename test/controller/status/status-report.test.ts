@@ -3,7 +3,7 @@ import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { isShown } from '../../../src/controller/status/due.ts';
 import type { Hold } from '../../../src/core/decision.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
-import { Bench, type Process } from '../bench.ts';
+import { Bench, begin, type Process } from '../bench.ts';
 import { revisionAfter, revisionBefore, statefulSet } from '../moco-objects.ts';
 import { heldByMoco } from '../object-server.ts';
 import { rollOut, switchOver } from '../whole-rollout.ts';
@@ -21,8 +21,7 @@ function primaryLeft(): [Bench, Process] {
 
 describe('the status of a rollout', () => {
   it('follows it from its first stale member to its end', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     const startedAt = bench.now;
     await program.reportAll();
     expect(bench.status).to.deep.include({ phase: 'Progressing', updatedReplicas: 0, updateRevision: revisionAfter });
@@ -52,11 +51,7 @@ describe('the status of a rollout', () => {
     const askedAt = bench.now;
     await program.reportAll();
     expect(bench.status.hold).to.deep.include({ rule: 'AwaitingSwitchover' });
-    expect(bench.status.members?.[0]).to.deep.include({
-      role: 'primary',
-      verdict: 'Next',
-      rule: 'AwaitingSwitchover',
-    });
+    expect(bench.status.members?.[0]).to.deep.include({ role: 'primary', verdict: 'Next', rule: 'AwaitingSwitchover' });
     expect(bench.status.rollout).to.have.nested.property('tries.askedAt', askedAt);
     expect(bench.status.rollout).to.have.nested.property('tries.pod.name', 'moco-test-0');
 
@@ -87,8 +82,7 @@ describe('the status of a rollout', () => {
   });
 
   it('counts a switchover and a finished rollout in the metrics, once', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await rollOut(bench, program);
     const metric = (name: string): Promise<string> => program.registry.getSingleMetricAsString(name);
     expect(await metric('moco_rollout_switchovers_total')).to.match(/\{outcome="Done"\} 1$/m);
@@ -98,8 +92,7 @@ describe('the status of a rollout', () => {
   });
 
   it('has nothing that changes by time alone, at any point of the rollout', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     const stages: readonly (() => void)[] = [
       () => {},
       () => bench.replace(2, { ready: false }),
@@ -111,18 +104,15 @@ describe('the status of a rollout', () => {
       happens();
       await program.work();
       // Passing rules are shown by now, limits of a minute are over; that of a switchover is not.
-      bench.world.freeze(61_000);
-      await program.work();
+      await program.workAfter(61_000);
       const said = JSON.stringify(bench.status);
-      bench.world.freeze(7_000);
-      await program.work();
+      await program.workAfter(7_000);
       expect(JSON.stringify(bench.status), `stage ${stage}`).to.equal(said);
     }
   });
 
   it('keeps how long a rule has held, and restarts when it holds again', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.setting({ paused: true });
     const since = bench.now;
     await program.work();
@@ -144,8 +134,7 @@ describe('the status of a rollout', () => {
   });
 
   it('restarts how long a rule has held after a step, although the same one holds again', async () => {
-    const bench = new Bench();
-    const program = bench.start({ minReadySeconds: 30 });
+    const [bench, program] = begin({ minReadySeconds: 30 });
     await program.work();
     bench.replace(2);
     await program.work();
@@ -153,8 +142,7 @@ describe('the status of a rollout', () => {
     expect(first?.rule).to.equal('UpdatedMemberNotParticipating');
     bench.world.freeze(30_000);
     // The pod is taken and replaced between two passes.
-    program.sync();
-    await program.pass();
+    await program.turn();
     bench.replace(1);
     await program.work();
     expect(bench.steps).to.deep.equal(['evict 2', 'evict 1']);
@@ -177,8 +165,7 @@ describe('the status of a rollout', () => {
   });
 
   it('does not count a container that crashes now and then as progress', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     bench.replace(2, { ready: false });
     await program.work();
@@ -201,8 +188,7 @@ describe('the status of a rollout', () => {
     const [bench, program] = primaryLeft();
     await program.work();
     expect(bench.steps).to.deep.equal(['demote 0']);
-    bench.world.freeze(90_000);
-    await program.work();
+    await program.workAfter(90_000);
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
     const tries = bench.status.rollout?.tries;
     expect(tries).to.have.all.keys('count', 'lastEndedAt');
@@ -210,14 +196,11 @@ describe('the status of a rollout', () => {
     expect(bench.status.rollout?.switchovers).to.equal(0);
     expect(bench.status.hold?.rule).to.equal('SwitchoverFailing');
     expect(condition(bench.status, 'Stalled'), 'it will be tried again').to.equal('False');
-    bench.world.freeze(280_000);
-    await program.work();
+    await program.workAfter(280_000);
     expect(bench.steps).to.have.length(2);
-    bench.world.freeze(20_000);
-    await program.work();
+    await program.workAfter(20_000);
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'demote 0']);
-    bench.world.freeze(90_000);
-    await program.work();
+    await program.workAfter(90_000);
     expect(bench.status.rollout?.tries?.count).to.equal(2);
     expect(await program.registry.getSingleMetricAsString('moco_rollout_switchovers_total')).to.contain(
       '{outcome="TakenBack"} 2',
@@ -238,14 +221,11 @@ describe('the status of a rollout', () => {
   it('keeps the attempts, and when the last one ended, over a restart of the program', async () => {
     const [bench, program] = primaryLeft();
     await program.work();
-    bench.world.freeze(90_000);
-    await program.work();
+    await program.workAfter(90_000);
     const next = bench.start();
-    bench.world.freeze(200_000);
-    await next.work();
+    await next.workAfter(200_000);
     expect(bench.status.hold?.rule).to.equal('SwitchoverFailing');
-    bench.world.freeze(100_000);
-    await next.work();
+    await next.workAfter(100_000);
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'demote 0']);
   });
 
@@ -256,14 +236,12 @@ describe('the status of a rollout', () => {
     const next = bench.start();
     await next.work();
     expect(bench.steps).to.deep.equal(['demote 0']);
-    bench.world.freeze(30_000);
-    await next.work();
+    await next.workAfter(30_000);
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
   });
 
   it('starts over with another template, and records how the previous rollout ended', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } });
     const changedAt = bench.now;
@@ -283,8 +261,7 @@ describe('the status of a rollout', () => {
   });
 
   it('does not count a revision as verified because the previous one was', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     bench.replace(2);
     await program.work();
@@ -298,10 +275,8 @@ describe('the status of a rollout', () => {
   });
 
   it('counts a disruption for its revision, also if the template changes at that moment', async () => {
-    const bench = new Bench();
-    const program = bench.start();
-    program.sync();
-    await program.pass();
+    const [bench, program] = begin();
+    await program.turn();
     bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } });
     await program.work();
     expect(bench.status.history?.at(-1)?.disruptions).to.equal(1);
@@ -309,8 +284,7 @@ describe('the status of a rollout', () => {
   });
 
   it('is kept while MOCO re-creates the StatefulSet', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     bench.replace(2);
     bench.setting({ paused: true });
@@ -319,8 +293,7 @@ describe('the status of a rollout', () => {
     expect(rollout?.verified).to.equal(true);
     bench.server.remove(statefulSets, 'moco-test');
     await program.work();
-    bench.world.freeze(10_000);
-    await program.work();
+    await program.workAfter(10_000);
     expect(bench.status.hold?.rule).to.equal('StatefulSetMissing');
     expect({ ...bench.status.rollout, heldFor: undefined }).to.deep.equal({ ...rollout, heldFor: undefined });
     bench.server.create(statefulSets, { ...statefulSet(), status: {} });
@@ -332,8 +305,7 @@ describe('the status of a rollout', () => {
   });
 
   it('counts each update revision once, also if the status is written after the revision changed', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     for (const updateRevision of ['moco-test-third', 'moco-test-fourth']) {
       bench.changeStatefulSet({ status: { updateRevision } });
@@ -346,8 +318,7 @@ describe('the status of a rollout', () => {
   });
 
   it('holds when update revisions come too fast', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.setting({ paused: true });
     const revisions = Array.from({ length: 10 }, (_, index) => `moco-test-${index}`);
     for (const updateRevision of revisions) {
@@ -359,8 +330,7 @@ describe('the status of a rollout', () => {
     await program.work();
     expect(bench.status.hold?.rule).to.equal('RevisionFlapping');
     expect(bench.steps).to.deep.equal([]);
-    bench.world.freeze(600_000);
-    await program.work();
+    await program.workAfter(600_000);
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
@@ -410,8 +380,7 @@ describe('the status of a rollout', () => {
   });
 
   it('is Stalled if only a person can help', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     await program.work();
     bench.replace(2);
     bench.mysqld(2, 'ImagePullBackOff');
@@ -428,14 +397,12 @@ describe('the status of a rollout', () => {
 
 describe('a transient hold', () => {
   it('is shown nowhere before it has lasted for 10 s, and then everywhere', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.changeCluster({ metadata: { generation: 2 } });
     await program.work();
     expect(JSON.stringify(bench.status)).to.not.contain('NotReconciled');
     expect(program.events.map(({ reason }) => reason)).to.not.include('NotReconciled');
-    bench.world.freeze(10_000);
-    await program.work();
+    await program.workAfter(10_000);
     expect(bench.status.hold?.rule).to.equal('NotReconciled');
     expect(bench.status.members?.[2]?.rule).to.equal('NotReconciled');
     const ofTheRollout = bench.status.conditions?.filter(({ type }) => type !== 'PolicyInForce');
@@ -444,14 +411,11 @@ describe('a transient hold', () => {
   });
 
   it('is requeued for the moment at which it is to be shown', async () => {
-    const bench = new Bench();
-    const program = bench.start();
+    const [bench, program] = begin();
     bench.changeCluster({ metadata: { generation: 2 } });
-    program.sync();
-    await program.pass();
+    await program.turn();
     bench.world.freeze(4000);
-    program.sync();
-    expect(await program.pass()).to.deep.equal({ requeueAfterMilliseconds: 6000 });
+    expect(await program.turn()).to.deep.equal({ requeueAfterMilliseconds: 6000 });
   });
 
   const holds: Readonly<Record<string, readonly [hold: Hold, heldForSeconds: number, shown: boolean]>> = {

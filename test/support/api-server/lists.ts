@@ -55,10 +55,7 @@ export class Lists {
   }
 
   #fresh(target: ResourcePath, query: URLSearchParams): Continued {
-    return {
-      items: this.#store.all(target.kind).filter(matcher(target, query)),
-      revision: this.#store.revision,
-    };
+    return { items: this.#store.all(target.kind).filter(matcher(target, query)), revision: this.#store.revision };
   }
 
   #tokenFor(rest: Continued): string {

@@ -22,10 +22,7 @@ export async function writeKubeconfig(path: string, content: KubeconfigContent):
     apiVersion: 'v1',
     kind: 'Config',
     clusters: [
-      {
-        name: 'local',
-        cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') },
-      },
+      { name: 'local', cluster: { server, 'certificate-authority-data': Buffer.from(ca).toString('base64') } },
     ],
     users: [{ name: 'user', user }],
     contexts: [

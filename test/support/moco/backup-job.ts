@@ -10,7 +10,7 @@ const mergePatch = 'application/merge-patch+json';
  * Creates a Job as `kubectl create job --from=cronjob/…` does, of a cluster with a `backupPolicyName`. No controller sees to
  * it (KEP-4368): it has no pod and is active until it is completed or removed.
  */
-export async function createBackupJob(
+async function createBackupJob(
   client: ObjectClient,
   namespace: string,
   clusterName: string,
@@ -29,20 +29,6 @@ export async function createBackupJob(
     spec: { ...jobSpec, managedBy: 'moco-rollout.io/nobody' },
   };
   return client.create<KubernetesObject>(jobs, { namespace }, body, { priority });
-}
-
-/** As the Job controller does once the pod has succeeded. */
-export async function completeJob(client: ObjectClient, namespace: string, name: string, now: string): Promise<void> {
-  const conditions = ['SuccessCriteriaMet', 'Complete'].map((type) => ({
-    type,
-    status: 'True',
-    reason: 'CompletionsReached',
-    message: 'Reached expected number of succeeded pods',
-    lastProbeTime: now,
-    lastTransitionTime: now,
-  }));
-  const status = { startTime: now, completionTime: now, succeeded: 1, conditions };
-  await client.patch(jobs, { namespace, name, subresource: 'status' }, mergePatch, { status }, { priority });
 }
 
 /** Begins a scheduled backup: such a Job, which the CronJob's status lists. Resolves to a function that ends it. */

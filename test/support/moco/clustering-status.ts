@@ -23,12 +23,7 @@ export function clusteringStatus(
     said('Initialized', state !== 'Cloning' && state !== 'Restoring'),
     said('Available', isAvailable(state)),
     said('Healthy', isHealthy(state)),
-    {
-      type: 'ClusteringActive',
-      status: 'True' as const,
-      reason: 'ClusteringActive',
-      message: 'clustering is active',
-    },
+    { type: 'ClusteringActive', status: 'True' as const, reason: 'ClusteringActive', message: 'clustering is active' },
   ];
   const cloned = cluster.spec.replicationSourceSecretName !== undefined && state !== 'Cloning';
   return replaceStatus(cluster, {

@@ -56,10 +56,7 @@ export function budgetBody(cluster: MySQLCluster, backupRuns: boolean): Body | n
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
     metadata: metadata(cluster, prefixedName(cluster.metadata.name)),
-    spec: {
-      maxUnavailable,
-      selector: { matchLabels: clusterLabels(cluster.metadata.name) },
-    },
+    spec: { maxUnavailable, selector: { matchLabels: clusterLabels(cluster.metadata.name) } },
   };
 }
 

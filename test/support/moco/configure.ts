@@ -63,12 +63,5 @@ export function labelWrites(snapshot: Snapshot, ordinals: readonly number[]): Pa
 
 function labelPatch(pod: Pod, role: string | null): Patch {
   const { name, namespace, uid } = pod.metadata;
-  return {
-    verb: 'patch',
-    kind: 'Pod',
-    namespace,
-    name,
-    uid,
-    body: { metadata: { labels: { [roleLabel]: role } } },
-  };
+  return { verb: 'patch', kind: 'Pod', namespace, name, uid, body: { metadata: { labels: { [roleLabel]: role } } } };
 }

@@ -8,10 +8,7 @@ const probePeriodSeconds = 10;
 const defaultStartupWaitSeconds = 3600;
 
 const securityContext = { runAsUser: mocoUser, runAsGroup: mocoUser };
-const podNameVariable = {
-  name: 'POD_NAME',
-  valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } },
-};
+const podNameVariable = { name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } };
 
 function mount(name: string, mountPath: string): Readonly<Record<string, unknown>> {
   return { name, mountPath };

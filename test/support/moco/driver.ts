@@ -46,8 +46,6 @@ export interface MocoStandIn {
   pause(): Promise<void>;
   /** A new process starts over: it manages a cluster once it has reconciled it. Resolves once it runs. */
   resume(): Promise<void>;
-  /** A new version of MOCO with another image of its agent takes the place of this one. Resolves once it runs. */
-  upgradeAgent(image: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -147,12 +145,6 @@ class Moco implements MocoStandIn {
       }),
     );
     this.#looks.forget();
-  }
-
-  async upgradeAgent(image: string): Promise<void> {
-    await this.pause();
-    this.#settings.agentImage = image;
-    await this.resume();
   }
 
   async resume(): Promise<void> {

@@ -24,11 +24,7 @@ export const dataVolume = 'mysql-data';
 
 /** Labels of every object that belongs to a cluster, and the selector of its StatefulSet and PodDisruptionBudget. */
 export function clusterLabels(clusterName: string): Record<string, string> {
-  return {
-    [appNameLabel]: appNameOfMoco,
-    [clusterNameLabel]: clusterName,
-    [createdByLabel]: createdByMoco,
-  };
+  return { [appNameLabel]: appNameOfMoco, [clusterNameLabel]: clusterName, [createdByLabel]: createdByMoco };
 }
 
 /** Labels of the CronJob of backups, of its Jobs and of the Job of a restore. */

@@ -245,10 +245,7 @@ export class Story {
 export function cluster(replicas = 3, spec: Readonly<Record<string, unknown>> = {}): MySQLCluster {
   const sample = sampleCluster({ name: 'test', namespace: 'default', replicas, spec });
   const metadata = { name: 'test', namespace: 'default', uid: 'cluster-1', resourceVersion: '1', generation: 1 };
-  return mergePatch(sample, {
-    metadata,
-    spec: { maxDelaySeconds: 60, startupWaitSeconds: 3600 },
-  }) as MySQLCluster;
+  return mergePatch(sample, { metadata, spec: { maxDelaySeconds: 60, startupWaitSeconds: 3600 } }) as MySQLCluster;
 }
 
 /** Nothing but the MySQLCluster. */

@@ -117,10 +117,5 @@ function admitStatefulSet(uid: string, after: StatefulSet, before: StatefulSet |
 function patched(uid: string, operations: readonly JsonPatchOperation[]): AdmissionResponse {
   return operations.length === 0
     ? { uid, allowed: true }
-    : {
-        uid,
-        allowed: true,
-        patchType: 'JSONPatch',
-        patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
-      };
+    : { uid, allowed: true, patchType: 'JSONPatch', patch: Buffer.from(JSON.stringify(operations)).toString('base64') };
 }

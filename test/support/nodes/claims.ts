@@ -30,9 +30,7 @@ export function claimStep({ metadata, spec, status }: PersistentVolumeClaim): re
           namespace,
           name,
           subresource: 'status',
-          body: {
-            status: { phase: 'Bound', accessModes: spec.accessModes ?? [], capacity: { storage: wanted } },
-          },
+          body: { status: { phase: 'Bound', accessModes: spec.accessModes ?? [], capacity: { storage: wanted } } },
         },
       ];
 }

@@ -3,12 +3,7 @@ import { type Moment, type Resources, type Terminated, timestamp } from './objec
 /** `until` is when it proceeds by itself, on the monotonic clock; `null`: not by time. */
 export type ContainerState =
   | { readonly kind: 'waiting'; readonly reason: string; readonly until: number | null }
-  | {
-      readonly kind: 'running';
-      readonly since: number;
-      readonly startedAt: string;
-      readonly id: string;
-    }
+  | { readonly kind: 'running'; readonly since: number; readonly startedAt: string; readonly id: string }
   | {
       readonly kind: 'terminated';
       readonly how: Terminated;

@@ -1,9 +1,9 @@
 import type { Log, World } from '../../../src/kube/world.ts';
-import { mysqldContainer, roleLabel } from '../../../src/moco/names.ts';
+import { roleLabel } from '../../../src/moco/names.ts';
 import type { ObjectClient } from '../object-client.ts';
 import { createClusterObjects } from './cluster-objects.ts';
-import { withContainerFault, withRestart } from './fault-script.ts';
-import type { ContainerFault, PodFaults, ResizeFault } from './faults.ts';
+import { withContainerFault } from './fault-script.ts';
+import type { ContainerFault, PodFaults } from './faults.ts';
 import { type Databases, Kubelets } from './kubelets.ts';
 import { PodLooks } from './pod-looks.ts';
 import { defaultSettings, type NodesSettings } from './settings.ts';
@@ -13,13 +13,10 @@ import type { Dependencies } from './watch.ts';
 export interface NodesOptions {
   readonly client: ObjectClient;
   readonly world: World;
-  readonly log?: Log;
   /** Over those of `defaultSettings`. */
   readonly settings?: Partial<NodesSettings>;
   /** Without it every mysqld serves as soon as it has started. */
   readonly databases?: Databases;
-  /** Default: all. */
-  readonly namespaces?: readonly string[];
   /** The second byte of the pods' loopback addresses; default 0. */
   readonly network?: number;
 }
@@ -49,11 +46,11 @@ export class Nodes {
   readonly #stopping = new AbortController();
   #watching: Promise<unknown> = Promise.resolve();
 
-  constructor({ client, world, log = silent, settings, databases, namespaces, network = 0 }: NodesOptions) {
+  constructor({ client, world, settings, databases, network = 0 }: NodesOptions) {
     // If MOCO configures MySQL, the role label comes last, and no pod is ready before.
     const labelBeforeReady = databases === undefined ? null : roleLabel;
     this.#settings = { ...defaultSettings, labelBeforeReady, ...settings };
-    const dependencies: Dependencies = { client, world, log, namespaces: namespaces ?? null };
+    const dependencies: Dependencies = { client, world, log: silent };
     this.#kubelets = new Kubelets({
       ...dependencies,
       looks: this.#looks,
@@ -66,7 +63,7 @@ export class Nodes {
 
   /** Once, by {@link startNodes}. */
   async start(): Promise<void> {
-    const reflectors = [...this.#kubelets.reflectors, ...this.#volumes.reflectors];
+    const reflectors = [this.#kubelets.reflector, this.#volumes.reflector];
     this.#watching = Promise.all(reflectors.map((reflector) => reflector.run(this.#stopping.signal)));
     await Promise.all(reflectors.map(({ synced }) => synced));
   }
@@ -79,47 +76,6 @@ export class Nodes {
 
   containerFault(namespace: string, pod: string, container: string, fault: ContainerFault): void {
     this.#fault(namespace, pod, withContainerFault(container, fault));
-  }
-
-  crashLoop(namespace: string, pod: string, container: string = mysqldContainer): void {
-    this.containerFault(namespace, pod, container, 'crashLoop');
-  }
-
-  notReady(namespace: string, pod: string, container: string = mysqldContainer): void {
-    this.containerFault(namespace, pod, container, 'notReady');
-  }
-
-  /** mysqld runs and is not ready, as while it replicates too far behind. */
-  lag(namespace: string, pod: string): void {
-    this.notReady(namespace, pod);
-  }
-
-  /** The process of mysqld ends and does not restart before `heal`. */
-  killMysqld(namespace: string, pod: string): void {
-    this.containerFault(namespace, pod, mysqldContainer, 'dead');
-  }
-
-  /** The container ends, and starts again after `restartMilliseconds`. */
-  restartOnce(namespace: string, pod: string, container: string): void {
-    this.#fault(namespace, pod, withRestart(container));
-  }
-
-  hangTerminating(namespace: string, pod: string): void {
-    this.#fault(namespace, pod, (faults) => ({ ...faults, hangsTerminating: true }));
-  }
-
-  /** The node of the pod is lost: only the node controller writes, and a deletion has no effect. */
-  loseNode(namespace: string, pod: string): void {
-    this.#fault(namespace, pod, (faults) => ({ ...faults, nodeLost: true }));
-  }
-
-  returnNode(namespace: string, pod: string): void {
-    this.#fault(namespace, pod, (faults) => ({ ...faults, nodeLost: false }));
-  }
-
-  /** The pod is not resized, for that reason. */
-  refuseResize(namespace: string, pod: string, resize: ResizeFault): void {
-    this.#fault(namespace, pod, (faults) => ({ ...faults, resize }));
   }
 
   /** No node accepts a pod of this name, present or future. */

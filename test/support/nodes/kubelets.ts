@@ -32,7 +32,7 @@ const byCluster = 'cluster';
 
 /** Runs for every pod on a change or at its own time, and performs the resulting writes. */
 export class Kubelets {
-  readonly reflectors: readonly Reflector<Cached<Pod>>[];
+  readonly reflector: Reflector<Cached<Pod>>;
   readonly #options: KubeletsOptions;
   readonly #pods = new Store<Cached<Pod>>({
     [byCluster]: ({ namespace, object }) => {
@@ -47,7 +47,7 @@ export class Kubelets {
   constructor(options: KubeletsOptions) {
     this.#options = options;
     this.#addresses = new Addresses(options.network);
-    this.reflectors = watch(options, pods, this.#pods);
+    this.reflector = watch(options, pods, this.#pods);
     this.#pods.subscribe(({ before, after }) => this.#changed(before, after));
     this.#unsubscribe = options.databases?.onDatabasesChange((namespace, clusterName) => {
       for (const { name } of this.#pods.by(byCluster, `${namespace}/${clusterName}`)) {

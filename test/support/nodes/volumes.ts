@@ -9,14 +9,14 @@ import { type Cached, type Dependencies, reportFailure, watch } from './watch.ts
 
 /** Binds claims and lets them grow, as a provisioner does. */
 export class Volumes {
-  readonly reflectors: readonly Reflector<Cached<PersistentVolumeClaim>>[];
+  readonly reflector: Reflector<Cached<PersistentVolumeClaim>>;
   readonly #dependencies: Dependencies;
   readonly #claims = new Store<Cached<PersistentVolumeClaim>>({});
   readonly #loops = new Map<string, Loop>();
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
-    this.reflectors = watch(dependencies, persistentVolumeClaims, this.#claims);
+    this.reflector = watch(dependencies, persistentVolumeClaims, this.#claims);
     this.#claims.subscribe(({ after }) => {
       if (after !== null) {
         this.#loopOf(after.namespace, after.name).trigger();

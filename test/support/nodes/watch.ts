@@ -11,8 +11,6 @@ export interface Dependencies {
   readonly client: ObjectClient;
   readonly world: World;
   readonly log: Log;
-  /** `null`: all of them. */
-  readonly namespaces: readonly string[] | null;
 }
 
 /** An object as received. */
@@ -20,16 +18,13 @@ export interface Cached<T> extends Stored {
   readonly object: T;
 }
 
-/** Feeds a store with the objects of a kind in the namespaces of interest. */
+/** Feeds a store with the objects of a kind. */
 export function watch<T extends { readonly metadata: ObjectMeta }>(
-  { client, world, log, namespaces }: Dependencies,
+  { client, world, log }: Dependencies,
   kind: ResourceKind,
   store: Store<Cached<T>>,
-): readonly Reflector<Cached<T>>[] {
-  const places = namespaces === null ? [{}] : namespaces.map((namespace) => ({ namespace }));
-  return places.map((place) => {
-    return new Reflector<Cached<T>>({ client, world, log, path: path(kind, place), store, project: cache<T> });
-  });
+): Reflector<Cached<T>> {
+  return new Reflector<Cached<T>>({ client, world, log, path: path(kind), store, project: cache<T> });
 }
 
 function cache<T extends { readonly metadata: ObjectMeta }>(raw: unknown): Cached<T> {

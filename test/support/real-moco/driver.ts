@@ -78,11 +78,6 @@ export class RealMoco implements MocoStandIn {
     return this.#controller.start();
   }
 
-  async upgradeAgent(image: string): Promise<void> {
-    await this.pause();
-    await this.#controller.start([`--agent-image=${image}`]);
-  }
-
   async stop(): Promise<void> {
     await this.pause();
     await this.#servers.stop();

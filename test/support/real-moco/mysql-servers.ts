@@ -44,8 +44,7 @@ export class MysqlServers {
       clusterOf: (object: T) => string,
     ): Store<Cached<T>> => {
       const made = new Store<Cached<T>>({ [byCluster]: ({ namespace, object }) => key(namespace, clusterOf(object)) });
-      const watching = watch<T>({ client, world, log, namespaces: null }, kind, made);
-      reflectors.push(...(watching as unknown as Reflector<Cached<KubernetesObject>>[]));
+      reflectors.push(watch<T>({ client, world, log }, kind, made) as unknown as Reflector<Cached<KubernetesObject>>);
       made.subscribe(({ before, after }) => {
         const changed = after ?? before;
         if (changed !== null) this.#look(changed.namespace, clusterOf(changed.object));

@@ -80,8 +80,5 @@ async function admissionPolicy(client: ObjectClient): Promise<readonly { manifes
 /** What a control plane of that version is started with to have MutatingAdmissionPolicies; from 1.36 on nothing. */
 export function admissionPolicyFlags({ KUBERNETES: version }: NodeJS.ProcessEnv): Partial<ServerOptions> {
   if (version !== '1.35') return {};
-  return {
-    featureGates: { MutatingAdmissionPolicy: true },
-    runtimeConfig: { [`${group}/v1beta1`]: true },
-  };
+  return { featureGates: { MutatingAdmissionPolicy: true }, runtimeConfig: { [`${group}/v1beta1`]: true } };
 }

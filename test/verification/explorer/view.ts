@@ -1,6 +1,5 @@
 import type { InPlaceUpdate, RestartInPlace } from '../../../src/core/in-place-changes.ts';
-import type { MysqlReading } from '../../../src/core/mysql-reading.ts';
-import { justCreated, type ReplicationDelay } from '../../../src/core/on-demand-facts.ts';
+import { justCreated, type MysqlReading, type ReplicationDelay } from '../../../src/core/on-demand-facts.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
 import type {
   BackupJobFacts,
@@ -338,11 +337,7 @@ function remembered(
       ...ordinalsOf(
         isNoted && families.has('new-pods') ? ~((around[c.WAITING] as number) | (around[c.RESTORING] as number)) : 0,
         replicas,
-      ).map((ordinal) => ({
-        ordinal,
-        uid: takenUid(ordinal),
-        restores: false,
-      })),
+      ).map((ordinal) => ({ ordinal, uid: takenUid(ordinal), restores: false })),
     ],
     updatedOutOfBand: [],
     createdWhileHeld: ordinalsOf(around[c.CREATED], replicas).map((ordinal) => ({

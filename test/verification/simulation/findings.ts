@@ -17,6 +17,45 @@ const threeUnderOnDelete = {
   spec: {},
 } satisfies Partial<Circumstances>;
 
+const quick = {
+  nodes: { startMilliseconds: 2000, stopMilliseconds: 1000 },
+  moco: { notice: 500, drain: 3000 },
+} satisfies Partial<Circumstances>;
+
+type Seven = readonly [number, number, number, number, number, number, number];
+
+/** Milliseconds in the order of a pod's life: to its node, containers, readiness, end, crash, and start after that. */
+const nodesOf = (...[schedule, init, start, startup, stop, crashAfter, restart]: Seven) => ({
+  scheduleMilliseconds: schedule,
+  initMilliseconds: init,
+  startMilliseconds: start,
+  startupMilliseconds: startup,
+  stopMilliseconds: stop,
+  crashAfterMilliseconds: crashAfter,
+  restartMilliseconds: restart,
+});
+
+const stepsOfMoco = [
+  ...(['notice', 'silence', 'drain', 'failedTry', 'retry', 'failover', 'healthyFalse'] as const),
+  ...(['repoint', 'label', 'open', 'healthyTrue'] as const),
+];
+type StepOfMoco = (typeof stepsOfMoco)[number];
+
+const mocoOf = (...milliseconds: readonly number[]) =>
+  Object.fromEntries(stepsOfMoco.map((step, index) => [step, milliseconds[index]])) as Record<StepOfMoco, number>;
+
+/** Requests about pods of the first process take so long to arrive. */
+const slowTo = (thereMilliseconds: number, forMilliseconds: number) =>
+  ({
+    kind: 'mishaps',
+    mishap: { kind: 'slow', thereMilliseconds, backMilliseconds: 0 },
+    requests: 'pod',
+    probability: 1,
+    process: 0,
+    watches: 'stay',
+    forMilliseconds,
+  }) as const;
+
 /**
  * Findings of long simulations, each shortened as far as possible and with its durations, since the meaning of a seed
  * changes with the themes.
@@ -26,28 +65,8 @@ export const findings = {
     circumstances: {
       ...threeUnderOnDelete,
       seed: '108954',
-      nodes: {
-        scheduleMilliseconds: 373,
-        initMilliseconds: 479,
-        startMilliseconds: 3915,
-        startupMilliseconds: 3592,
-        stopMilliseconds: 2347,
-        crashAfterMilliseconds: 18_925,
-        restartMilliseconds: 346,
-      },
-      moco: {
-        notice: 989,
-        silence: 5360,
-        drain: 3442,
-        failedTry: 1538,
-        retry: 4100,
-        failover: 28_453,
-        healthyFalse: 1622,
-        repoint: 729,
-        label: 262,
-        open: 89,
-        healthyTrue: 1977,
-      },
+      nodes: nodesOf(373, 479, 3915, 3592, 2347, 18_925, 346),
+      moco: mocoOf(989, 5360, 3442, 1538, 4100, 28_453, 1622, 729, 262, 89, 1977),
     },
     plan: [
       {
@@ -57,20 +76,9 @@ export const findings = {
       { atMilliseconds: 41_790, what: { kind: 'switchover', how: 'failing', forMilliseconds: 381_374 } },
       {
         atMilliseconds: 45_192,
-        what: {
-          kind: 'mishaps',
-          mishap: { kind: 'slow', thereMilliseconds: 19_654, backMilliseconds: 0 },
-          requests: 'pod',
-          probability: 1,
-          process: 0,
-          watches: 'stay',
-          forMilliseconds: 95_168,
-        },
+        what: slowTo(19_654, 95_168),
       },
-      {
-        atMilliseconds: 88_448,
-        what: { kind: 'crashAtWrite', process: 0, writes: 1, to: 'pod', when: 'onItsWay' },
-      },
+      { atMilliseconds: 88_448, what: { kind: 'crashAtWrite', process: 0, writes: 1, to: 'pod', when: 'onItsWay' } },
     ],
   },
   'goes on where MOCO, killed between taking a role away and giving one, is content without it': {
@@ -94,41 +102,13 @@ export const findings = {
       seed: '39476',
       replicas: 1,
       movesCurrentRevision: true,
-      nodes: {
-        scheduleMilliseconds: 74,
-        initMilliseconds: 1297,
-        startMilliseconds: 4429,
-        startupMilliseconds: 1815,
-        stopMilliseconds: 530,
-        crashAfterMilliseconds: 16_442,
-        restartMilliseconds: 870,
-      },
-      moco: {
-        notice: 951,
-        silence: 4434,
-        drain: 2913,
-        failedTry: 28_265,
-        retry: 1766,
-        failover: 29_595,
-        healthyFalse: 2225,
-        repoint: 773,
-        label: 449,
-        open: 2174,
-        healthyTrue: 2540,
-      },
+      nodes: nodesOf(74, 1297, 4429, 1815, 530, 16_442, 870),
+      moco: mocoOf(951, 4434, 2913, 28_265, 1766, 29_595, 2225, 773, 449, 2174, 2540),
     },
     plan: [
       {
         atMilliseconds: 2017,
-        what: {
-          kind: 'mishaps',
-          mishap: { kind: 'slow', thereMilliseconds: 5544, backMilliseconds: 0 },
-          requests: 'pod',
-          probability: 1,
-          process: 0,
-          watches: 'stay',
-          forMilliseconds: 114_460,
-        },
+        what: slowTo(5544, 114_460),
       },
       { atMilliseconds: 16_840, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
       { atMilliseconds: 20_682, what: { kind: 'watchStalls', plural: null, process: null, forMilliseconds: 32_239 } },
@@ -138,8 +118,7 @@ export const findings = {
     circumstances: {
       ...threeUnderOnDelete,
       seed: '1',
-      nodes: { startMilliseconds: 2000, stopMilliseconds: 1000 },
-      moco: { notice: 500, drain: 3000 },
+      ...quick,
     },
     plan: [
       { atMilliseconds: 0, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
@@ -160,23 +139,14 @@ export const findings = {
     circumstances: {
       ...threeUnderOnDelete,
       seed: '1',
-      nodes: { startMilliseconds: 2000, stopMilliseconds: 1000 },
-      moco: { notice: 500, drain: 3000 },
+      ...quick,
     },
     plan: [
       { atMilliseconds: 0, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
       {
         atMilliseconds: 0,
-        what: {
-          kind: 'mishaps',
-          // With this seed between the two writes of the eviction.
-          mishap: { kind: 'slow', thereMilliseconds: 75_000, backMilliseconds: 0 },
-          requests: 'pod',
-          probability: 1,
-          process: 0,
-          watches: 'stay',
-          forMilliseconds: 20_000,
-        },
+        // With this seed between the two writes of the eviction.
+        what: slowTo(75_000, 20_000),
       },
       { atMilliseconds: 0, what: { kind: 'crashAtWrite', process: 0, writes: 1, to: 'pod', when: 'onItsWay' } },
       {
@@ -209,8 +179,7 @@ export const findings = {
     circumstances: {
       ...threeUnderOnDelete,
       seed: '1',
-      nodes: { startMilliseconds: 2000, stopMilliseconds: 1000 },
-      moco: { notice: 500, drain: 3000 },
+      ...quick,
       inPlace: { mode: 'IfPossible' },
     },
     plan: [
@@ -224,8 +193,7 @@ export const findings = {
     circumstances: {
       ...threeUnderOnDelete,
       seed: '30',
-      nodes: { startMilliseconds: 2000, stopMilliseconds: 1000 },
-      moco: { notice: 500, drain: 3000 },
+      ...quick,
       inPlace: { mode: 'IfPossible', containers: [] },
     },
     plan: [

@@ -92,12 +92,7 @@ function rollout(chance: Chance): Happening {
     case 'label':
       return { kind: 'changePod', part: 'label', value: `b${number}` };
     case 'sidecar':
-      return {
-        kind: 'changePod',
-        part: 'sidecar',
-        value: `example/sidecar:${number}`,
-        pulled: chance.happens(0.8),
-      };
+      return { kind: 'changePod', part: 'sidecar', value: `example/sidecar:${number}`, pulled: chance.happens(0.8) };
     case 'cpu':
       return { kind: 'changePod', part: 'cpu', value: String(number) };
     case 'agent':

@@ -36,11 +36,7 @@ const holds: readonly ((chance: Chance, replicas: number, forMilliseconds: numbe
   (_, __, forMilliseconds) => ({ kind: 'pause', forMilliseconds }),
   (_, __, forMilliseconds) => ({ kind: 'pause', forMilliseconds }),
   (chance, replicas, forMilliseconds) => ({ kind: 'pin', ordinal: anyOf(chance, replicas), forMilliseconds }),
-  (chance, replicas, forMilliseconds) => ({
-    kind: 'keepBelow',
-    partition: chance.whole(1, replicas),
-    forMilliseconds,
-  }),
+  (chance, replicas, forMilliseconds) => ({ kind: 'keepBelow', partition: chance.whole(1, replicas), forMilliseconds }),
   (_, __, forMilliseconds) => ({ kind: 'maintenance', openMilliseconds: 1000, forMilliseconds }),
   (_, __, forMilliseconds) => ({ kind: 'manual', forMilliseconds }),
   (_, __, forMilliseconds) => ({ kind: 'keepLost', forMilliseconds }),

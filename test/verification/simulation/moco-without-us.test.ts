@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { cronJobs, path, podDisruptionBudgets, statefulSets } from '../../../src/kube/resource.ts';
-import { clusterKind, demoteAnnotation, mysqldContainer } from '../../../src/moco/names.ts';
+import { clusterKind, mysqldContainer } from '../../../src/moco/names.ts';
 import type { OnDeleteKeeper } from '../../support/api-server/admission.ts';
 import { record } from '../../support/api-server/stored-object.ts';
 import { prefixedName } from '../../support/moco/names.ts';
 import { fault } from './acts-of-nodes.ts';
-import { asked, beginBackup, podPath, setImage } from './acts-of-people.ts';
+import { asked, beginBackup, setImage } from './acts-of-people.ts';
 import { draw, type Scenario } from './draw.ts';
 import type { AllOrAbort, Happening } from './happening.ts';
 import { run } from './run.ts';
@@ -129,21 +129,6 @@ describe('moco-controller, restarted while this program is down,', function with
   this.timeout(60_000);
 
   describe('beside a webhook that fails closed (which is why there is none)', () => {
-    it('never fails over', async () => {
-      const simulation = await withoutUs('failingWebhook');
-      killPrimary(simulation);
-      const moved = await simulation.clock.runUntil(() => primaryIndex(simulation) !== 0, patienceMilliseconds);
-      expect(moved).to.equal(false);
-    });
-
-    it('never switches over', async () => {
-      const simulation = await withoutUs('failingWebhook');
-      const body = { metadata: { annotations: { [demoteAnnotation]: 'true' } } };
-      expect(asked(simulation, { method: 'PATCH', path: podPath(0), body })).to.equal(true);
-      const moved = await simulation.clock.runUntil(() => primaryIndex(simulation) !== 0, patienceMilliseconds);
-      expect(moved).to.equal(false);
-    });
-
     it('writes nothing after the StatefulSet', async () => {
       const simulation = await withoutUs('failingWebhook');
       const { store } = simulation.server;
@@ -167,21 +152,6 @@ describe('moco-controller, restarted while this program is down,', function with
 
   for (const keeper of ['policy', 'webhook'] as const) {
     describe(`beside ${keeper === 'policy' ? 'the admission policy' : 'the webhook that is done without'}`, () => {
-      it('fails over', async () => {
-        const simulation = await withoutUs(keeper);
-        killPrimary(simulation);
-        const moved = await simulation.clock.runUntil(() => primaryIndex(simulation) !== 0, patienceMilliseconds);
-        expect(moved).to.equal(true);
-      });
-
-      it('switches over', async () => {
-        const simulation = await withoutUs(keeper);
-        const body = { metadata: { annotations: { [demoteAnnotation]: 'true' } } };
-        expect(asked(simulation, { method: 'PATCH', path: podPath(0), body })).to.equal(true);
-        const moved = await simulation.clock.runUntil(() => primaryIndex(simulation) !== 0, patienceMilliseconds);
-        expect(moved).to.equal(true);
-      });
-
       it('reconciles: a new template arrives, and the cluster counts as reconciled', async () => {
         const simulation = await withoutUs(keeper);
         setImage(simulation, 'mysql:8.4.9');

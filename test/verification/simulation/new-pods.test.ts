@@ -3,7 +3,7 @@ import { statefulSets } from '../../../src/kube/resource.ts';
 import { newPodsLabel, revisionHashLabel } from '../../../src/moco/names.ts';
 import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import { mocoManager, prefixedName } from '../../support/moco/names.ts';
-import { forceDelete, podPath, setImage } from './acts-of-people.ts';
+import { setImage } from './acts-of-people.ts';
 import { draw } from './draw.ts';
 import { clusterName, namespace, Simulation } from './simulation.ts';
 
@@ -58,37 +58,6 @@ describe('a paused rollout in the simulation', function held() {
       rollingUpdate: { partition: 3 },
     });
     expect(revisions(simulation)).to.deep.equal(before);
-    end(simulation);
-  });
-
-  it('keeps the revision of members that are deleted by force, one and two at once, and of a single member', async () => {
-    for (const [replicas, ordinals] of [
-      [3, [1]],
-      [3, [0, 2]],
-      [1, [0]],
-    ] as const) {
-      const simulation = await paused('policy', replicas);
-      const before = revisions(simulation);
-      for (const ordinal of ordinals) expect(forceDelete(simulation, ordinal)).to.equal(true);
-      await simulation.clock.runUntil(() => false, minuteMilliseconds);
-      expect(revisions(simulation)).to.deep.equal(before);
-      const { lost } = simulation.witness.lostMembers(`${namespace}/${clusterName}`);
-      expect(lost.map(({ outcome }) => outcome)).to.deep.equal(ordinals.map(() => 'kept'));
-      end(simulation);
-    }
-  });
-
-  it('beside the webhook keeps that of a member that is deleted as usual, and goes back to OnDelete', async () => {
-    const simulation = await paused('webhook');
-    const before = revisions(simulation);
-    expect(setOf(simulation)?.metadata.labels?.[newPodsLabel]).to.equal(undefined);
-    simulation.request({ method: 'DELETE', path: podPath(1), body: {} });
-    await simulation.clock.runUntil(() => false, 5_000);
-    expect(setOf(simulation)?.metadata.labels?.[newPodsLabel]).to.equal('CurrentRevision');
-    await simulation.clock.runUntil(() => false, 2 * minuteMilliseconds);
-    expect(revisions(simulation)).to.deep.equal(before);
-    expect(setOf(simulation)?.metadata.labels?.[newPodsLabel]).to.equal(undefined);
-    expect(simulation.witness.findings).to.deep.equal([]);
     end(simulation);
   });
 });

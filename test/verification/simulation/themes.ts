@@ -82,11 +82,7 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
       forMilliseconds: span(chance, 5, 120),
     }),
     toMember('errant', 5, 120),
-    (chance) => ({
-      kind: 'staleStatus',
-      byMilliseconds: span(chance, 1, 40),
-      forMilliseconds: span(chance, 10, 180),
-    }),
+    (chance) => ({ kind: 'staleStatus', byMilliseconds: span(chance, 1, 40), forMilliseconds: span(chance, 10, 180) }),
   ],
   api: [
     meets('lost'),

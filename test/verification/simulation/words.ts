@@ -12,11 +12,7 @@ const seconds = (milliseconds: number): string => `${milliseconds / 1000} s`;
 const lasting = ({ forMilliseconds }: { readonly forMilliseconds: number }): string =>
   `for ${seconds(forMilliseconds)}`;
 const kindsOf = (plural: string | null): string => plural ?? 'every kind';
-const points = {
-  before: 'right before',
-  onItsWay: 'on the way of',
-  after: 'right after',
-} as const;
+const points = { before: 'right before', onItsWay: 'on the way of', after: 'right after' } as const;
 
 function pointOf({ writes, to, when, process }: Pick<Of<'atWrite'>, 'writes' | 'to' | 'when' | 'process'>): string {
   return `${points[when]} write ${writes} of process ${process} ${to === 'pod' ? 'to a pod' : 'to anything'} from now on`;

@@ -35,46 +35,43 @@ export class Scene {
     for (let ordinal = 0; ordinal < replicas; ordinal++) this.pod(ordinal);
   }
 
-  cluster(status: object = {}, replicas = 3, metadata: object = {}, mysqld: object = {}): void {
+  cluster(status: object = {}, replicas = 3, metadata: object = {}, mysqld: object = {}): this {
     const podTemplate = { spec: { containers: [{ name: 'mysqld', image: 'new', ...mysqld }] } };
-    this.put(
+    return this.put(
       'MySQLCluster',
       'test',
       { spec: { replicas, podTemplate }, status: { currentPrimaryIndex: 0, ...status } },
-      {
-        generation: 2,
-        ...metadata,
-      },
+      { generation: 2, ...metadata },
     );
   }
 
   /** The StatefulSet controller makes members below the partition from the current revision. */
-  inPartitionMode(currentRevision: string): void {
+  inPartitionMode(currentRevision: string): this {
     const spec = { replicas: 3, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } };
-    this.put('StatefulSet', 'moco-test', { spec, status: { currentRevision, updateRevision: 'new' } });
+    return this.put('StatefulSet', 'moco-test', { spec, status: { currentRevision, updateRevision: 'new' } });
   }
 
   /** At OnDelete with the program's label, or with new pods at the current revision. */
-  adopted({ keeps = false, updateRevision = 'new', replicas = 3 } = {}): void {
+  adopted({ keeps = false, updateRevision = 'new', replicas = 3 } = {}): this {
     const rolling = { type: 'RollingUpdate', rollingUpdate: { partition: replicas } };
     const spec = { replicas, updateStrategy: keeps ? rolling : { type: 'OnDelete' } };
     const newPods = keeps ? { 'moco-rollout.io/new-pods': 'CurrentRevision' } : {};
     const labels = { 'moco-rollout.io/strategy': 'OnDelete', ...newPods };
     const status = { currentRevision: 'old', updateRevision, observedGeneration: 1 };
-    this.put('StatefulSet', 'moco-test', { spec, status }, { generation: 1, labels });
+    return this.put('StatefulSet', 'moco-test', { spec, status }, { generation: 1, labels });
   }
 
-  settings(spec: object = {}, status: object = {}): void {
-    this.put('MySQLRollout', 'test', { spec, status });
+  settings(spec: object = {}, status: object = {}): this {
+    return this.put('MySQLRollout', 'test', { spec, status });
   }
 
-  pod(ordinal: number, options: PodOptions = {}): void {
+  pod(ordinal: number, options: PodOptions = {}): this {
     const { revision = 'old', role = ordinal === 0 ? 'primary' : 'replica', mysqld = 'ready', annotations } = options;
     const { terminating = false, ready = mysqld === 'ready', uid = `moco-test-${ordinal}-uid` } = options;
     const runs = mysqld !== 'CrashLoopBackOff';
     const [wanted, given] = (options.cpu ?? []).map((cpu) => ({ limits: { cpu }, requests: {} }));
     const labels = { 'controller-revision-hash': revision, ...(role !== null && { 'moco.cybozu.com/role': role }) };
-    this.put(
+    return this.put(
       'Pod',
       `moco-test-${ordinal}`,
       {
@@ -104,7 +101,7 @@ export class Scene {
     );
   }
 
-  put(kind: WitnessedKind, name: string, object: object, metadata: Readonly<Record<string, unknown>> = {}): void {
+  put(kind: WitnessedKind, name: string, object: object, metadata: Readonly<Record<string, unknown>> = {}): this {
     this.#revision += 1;
     const labels = {
       'app.kubernetes.io/instance': 'test',
@@ -115,17 +112,12 @@ export class Scene {
       ...object,
       metadata: { namespace: 'default', name, uid: `${name}-uid`, resourceVersion: '1', ...metadata, labels },
     } as WitnessedObject;
-    this.witness.observe({
-      revision: this.#revision,
-      atMilliseconds: this.#now,
-      kind,
-      object: identity,
-      identity,
-    });
+    this.witness.observe({ revision: this.#revision, atMilliseconds: this.#now, kind, object: identity, identity });
+    return this;
   }
 
   /** The pod is deleted for good. */
-  gone(ordinal: number, uid = `moco-test-${ordinal}-uid`): void {
+  gone(ordinal: number, uid = `moco-test-${ordinal}-uid`): this {
     this.#revision += 1;
     const labels = { 'app.kubernetes.io/instance': 'test', 'app.kubernetes.io/name': 'mysql' };
     const metadata = { namespace: 'default', name: `moco-test-${ordinal}`, uid, resourceVersion: '1', labels };
@@ -136,10 +128,12 @@ export class Scene {
       object: null,
       identity: { metadata },
     });
+    return this;
   }
 
-  wait(milliseconds: number): void {
+  wait(milliseconds: number): this {
     this.#now += milliseconds;
+    return this;
   }
 
   /** The revision that a confirmation may have begun at. */
@@ -147,8 +141,8 @@ export class Scene {
     return { revision: this.#revision, atMilliseconds: this.#now };
   }
 
-  restartInPlace(ordinal: number, ...containers: readonly string[]): void {
-    this.take('restartInPlace', ordinal, this.now, 'one', containers);
+  restartInPlace(ordinal: number, ...containers: readonly string[]): this {
+    return this.take('restartInPlace', ordinal, this.now, 'one', containers);
   }
 
   take(
@@ -157,7 +151,7 @@ export class Scene {
     confirmingSince = this.now,
     actor = 'one',
     containers: readonly string[] = [],
-  ): void {
+  ): this {
     this.witness.disrupted({
       verb,
       containers,
@@ -169,6 +163,7 @@ export class Scene {
       before: this.#revision,
       atMilliseconds: this.#now,
     });
+    return this;
   }
 
   get found(): readonly string[] {

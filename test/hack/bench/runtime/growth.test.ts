@@ -5,13 +5,13 @@ import { type GrownFleet, growthTable } from '../../../../hack/bench/runtime/gro
 function fleet(clusters: number, size: number): GrownFleet {
   const delay = { p50: 1, p99: 1, max: 1 };
   const usage = { cpuSeconds: 0, residentBytes: 0, peakBytes: size * 1e6, readBytes: 0 };
-  const listing = { duringList: delay, duringFirstPasses: delay, usage, warnings: 0 };
+  const listing = { duringList: delay, duringFirstPasses: delay, usage };
   return {
     clusters,
     idle: [
       {
         variant: 'bundle',
-        listing: { ...listing, listSeconds: 0, startSeconds: 0, firstPassesSeconds: 0 },
+        listing,
         seconds: 1,
         cores: size / 100,
         residentBytes: [0, size * 1e6],

@@ -4,9 +4,7 @@ import type { ContainerStateStatus, ContainerStatus, Pod } from '../objects.ts';
 export type PodWords = Readonly<Record<string, string>>;
 
 /** As an API server shows it; what the stand-ins read of it and a little more. */
-export type ShownPod = Pod & {
-  readonly status?: { readonly observedGeneration?: number; readonly reason?: string };
-};
+export type ShownPod = Pod & { readonly status?: { readonly observedGeneration?: number; readonly reason?: string } };
 
 /** Knows containers by the order in which their IDs were first seen. */
 export class ContainerNumbers {

@@ -86,11 +86,7 @@ export const stories: Readonly<Record<string, Story>> = {
       { do: 'delete', until: 'gone' },
     ],
   },
-  'is evicted': {
-    node: 1,
-    containers: three,
-    acts: [created, { do: 'evict', until: 'gone' }],
-  },
+  'is evicted': { node: 1, containers: three, acts: [created, { do: 'evict', until: 'gone' }] },
   'crashes again and again': {
     node: 1,
     containers: [mysqld, agent, { ...slowLog, image: image('crash') }],
