@@ -106,11 +106,8 @@ export class Controller {
     });
     const apiFor = (signal: AbortSignal): StatusClient => new StatusClient(client, signal);
     const { stages } = fleet;
-    const sequences = new SequenceReconciler({
-      ...{ stages, apiFor, world, isLeading },
-      recorder: this.#recorder,
-      metrics: metrics.fleet,
-    });
+    const recorder = this.#recorder;
+    const sequences = new SequenceReconciler({ stages, apiFor, world, isLeading, recorder, metrics: metrics.fleet });
     this.#sequenceQueue = queue('sequences', 1, {
       process: (name, signal) => sequences.reconcile(name, signal),
       onError: (sequence, error, retries) =>
