@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import manifest from '../package.json' with { type: 'json' };
@@ -25,6 +26,7 @@ import { createMetrics } from './telemetry/metrics.ts';
 import { Watchdog } from './telemetry/watchdog.ts';
 
 const leaseName = 'moco-rollout';
+const leaseLost = 'the lease was lost: stopping, so that two controllers never act at the same time';
 const namespaceFile = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 /** The total time for the shutdown, well within a pod's default grace period of 30 s. */
 const stopGraceMilliseconds = 10_000;
@@ -50,7 +52,8 @@ export async function run(options: Options): Promise<void> {
     log.info({ version: manifest.version, server: connection.server, kubernetes, ...options.featureGates }, 'starting');
     await startServer(program, options.metricsBindAddress, '--metrics-bind-address', { '/metrics': metrics.handler });
     await startWebhookServer(program);
-    const watching = startWatching(program);
+    const watching = program.controller.watch(program.stop.signal);
+    program.closers.push(() => watching);
     startWorking(program, kubernetes);
     await Promise.race([asked, watching, lost(program.stop.signal)]);
   } finally {
@@ -86,8 +89,7 @@ async function connectParts(options: Options) {
         client,
         world,
         log,
-        namespace:
-          options.leaderElectionNamespace ?? (await ownNamespace('--leader-election-namespace with --leader-elect')),
+        namespace: options.leaderElectionNamespace ?? (await ownNamespace()),
         name: leaseName,
         identity: holder,
         annotations: { [flagsAnnotation]: publish(options) },
@@ -95,10 +97,7 @@ async function connectParts(options: Options) {
         renewDeadlineMilliseconds: options.renewDeadlineMilliseconds,
         retryPeriodMilliseconds: options.retryPeriodMilliseconds,
         onStartedLeading: () => void controller.work(),
-        onStoppedLeading: () =>
-          stop.abort(
-            new LeaseLostError('the lease was lost: stopping, so that two controllers never act at the same time'),
-          ),
+        onStoppedLeading: () => stop.abort(new LeaseLostError(leaseLost)),
       })
     : null;
   const pods = new PodHttp(world, agentTimeoutMilliseconds);
@@ -119,7 +118,7 @@ async function connectParts(options: Options) {
   });
   const watchdog = new Watchdog({
     clock: world,
-    onStall: (milliseconds) => log.warn({ milliseconds }, 'the event loop was blocked'),
+    onStall: (milliseconds) => log.warn({ milliseconds: Math.round(milliseconds) }, 'the event loop was blocked'),
   });
   // In the order of the start.
   const closers: Closer[] = [
@@ -128,23 +127,10 @@ async function connectParts(options: Options) {
     () => prometheus?.close(),
     () => watchdog.stop(),
   ];
-  return {
-    options,
-    connection,
-    world,
-    client,
-    log,
-    metrics,
-    elector,
-    controller,
-    watchdog,
-    stop,
-    closers,
-    webhook: null as RunningWebhook | null,
-  };
+  const webhook = null as RunningWebhook | null;
+  return { options, connection, world, client, log, metrics, elector, controller, watchdog, stop, closers, webhook };
 }
 
-/** The controller's settings from the flags. */
 function controllerSettings(
   options: Options,
 ): Pick<ControllerOptions, 'defaults' | 'strategies' | 'fleetLimits' | 'namespaces' | 'concurrency'> {
@@ -208,22 +194,15 @@ async function startWebhookServer(program: Program): Promise<void> {
   closers.push((leftMilliseconds) => server.close(leftMilliseconds()));
 }
 
-function startWatching({ controller, stop, closers }: Program): Promise<void> {
-  const watching = controller.watch(stop.signal);
-  closers.push(() => watching);
-  return watching;
-}
-
 /**
  * Starts the workers once the caches are in sync and the API server has a supported version, either at once or when
  * the lease is acquired.
  */
 function startWorking({ controller, elector, client, world, log, stop, closers }: Program, kubernetes: string): void {
   const ready = Promise.all([controller.synced(), untilSupported(kubernetes, { client, world, log }, stop.signal)]);
-  const working = ready.then(() => {
-    if (stop.signal.aborted) return undefined;
-    return elector?.run(stop.signal) ?? controller.work();
-  });
+  const working = ready.then(() =>
+    stop.signal.aborted ? undefined : (elector?.run(stop.signal) ?? controller.work()),
+  );
   closers.push(() => working);
 }
 
@@ -239,32 +218,25 @@ async function shutdown({ controller, elector, world, log, stop, closers }: Prog
 }
 
 /** Rejects with the reason of an abort that the program caused itself. */
-function lost(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () =>
-      reject(signal.reason instanceof Error ? signal.reason : new Error('aborted')),
-    );
-  });
+async function lost(signal: AbortSignal): Promise<never> {
+  await once(signal, 'abort');
+  throw signal.reason instanceof Error ? signal.reason : new Error('aborted');
 }
 
-/** Waits for the work to end, up to a time limit. */
 async function atMost(work: Promise<void> | undefined, milliseconds: number, world: World): Promise<void> {
   const enough = new AbortController();
   await Promise.race([work, delay(world, milliseconds, enough.signal)]);
   enough.abort();
 }
 
-function terminationSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve());
-  });
+async function terminationSignal(): Promise<void> {
+  await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')]);
 }
 
-/** The namespace of this pod. `flags` are the flags that could set it instead. */
-async function ownNamespace(flags: string): Promise<string> {
+async function ownNamespace(): Promise<string> {
   try {
     return (await readFile(namespaceFile, 'utf8')).trim();
   } catch {
-    throw new UsageError(`expected ${flags} outside of a pod, got none`);
+    throw new UsageError('expected --leader-election-namespace with --leader-elect outside of a pod, got none');
   }
 }

@@ -27,7 +27,7 @@ const importsOfEntrances: Readonly<Record<string, readonly string[]>> = {
   'src/program.ts': ['controller.ts', 'cache/check-answers.ts', 'reads/read-delays.ts', 'reads/mysql-asker.ts'],
   // The objects of a fleet, in the stores that the fleet follows.
   'src/cli/cluster/cluster-snapshot.ts': ['cache/', 'reads/'],
-  'src/cli/cluster/sequences.ts': ['cache/cache.ts'],
+  'src/cli/commands/sequence.ts': ['cache/cache.ts'],
   'src/cli/commands/plan-fleet.ts': ['cache/cache.ts'],
   'src/cli/cluster/watch-clusters.ts': ['cache/cache.ts'],
   // What a person may have done that the controller does.

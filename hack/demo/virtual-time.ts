@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
 import type { Host } from '../../src/cli/host.ts';
+import { block, toldOfCluster } from '../../src/cli/terminal/cluster-lines.ts';
 import { type Display, displayOf } from '../../src/cli/terminal/live.ts';
-import { toldOfCluster } from '../../src/cli/terminal/overview.ts';
-import { block } from '../../src/cli/terminal/status-block.ts';
 import { type ClusterView, viewOf } from '../../src/cli/terminal/view.ts';
 import { projectCluster } from '../../src/moco/projections.ts';
 import { realEnd } from '../../test/support/nodes/settings.ts';

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Procedure } from '../../src/core/candidates/line.ts';
 import { onDelete } from '../../src/core/candidates/on-delete.ts';
 import { mocoDrives, partition } from '../../src/core/candidates/partition.ts';
+import type { Procedure } from '../../src/core/decision.ts';
 import { type EffectKind, effectKinds } from '../../src/core/effects.ts';
 import { gates } from '../../src/core/gates.ts';
 import {

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
 import { type BodyBudget, readBody } from './bodies.ts';
-import type { Reviewer } from './mutations.ts';
-import { statefulSetShape } from './stateful-set.ts';
+import { type Reviewer, statefulSetShape } from './mutations.ts';
 
 /**
  * An AdmissionReview holds the new object and the old one. The API server takes 3 MiB as a request's body, and each of
@@ -34,26 +33,20 @@ export async function answer(
   if (reviewer === undefined) {
     return failure(404, `Expected one of the paths ${[...byPath.keys()].join(', ')}; got ${path}.`);
   }
-  if (request.method !== 'POST') {
-    return failure(405, `Expected POST, got ${request.method}.`, { Allow: 'POST' });
-  }
+  if (request.method !== 'POST') return failure(405, `Expected POST, got ${request.method}.`, { Allow: 'POST' });
   const contentType = request.headers['content-type'] ?? 'none';
   if (contentType.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
     return failure(415, `Expected the content type application/json, got ${contentType}.`);
   }
   const body = await readBody(request, bodyLimitBytes, budget);
   if (body.kind === 'overloaded') {
-    return failure(
-      503,
-      'Expected all requests together to have less in their bodies, and this one had the most; try again.',
-      { 'Retry-After': '1' },
-    );
+    const sentence =
+      'Expected all requests together to have less in their bodies, and this one had the most; try again.';
+    return failure(503, sentence, { 'Retry-After': '1' });
   }
   if (body.kind === 'too-large') {
-    return failure(
-      413,
-      `Expected a body of at most ${bodyLimitBytes} bytes, the new object and the old one in it; got more.`,
-    );
+    const most = `at most ${bodyLimitBytes} bytes, the new object and the old one in it`;
+    return failure(413, `Expected a body of ${most}; got more.`);
   }
   const review = parseJson(body.bytes);
   if (review === undefined) return failure(400, 'Expected an AdmissionReview as JSON in UTF-8, got something else.');
@@ -63,9 +56,7 @@ export async function answer(
 }
 
 /** For whatever `answer` rejects with while the client is still there. */
-export function internalError(): Answer {
-  return failure(500, 'An internal error occurred; the log of moco-rollout has it.');
-}
+export const internalError = (): Answer => failure(500, 'An internal error occurred; the log of moco-rollout has it.');
 
 /** `undefined`, which no JSON stands for, where the bytes aren't JSON. */
 function parseJson(bytes: Buffer): unknown {
@@ -94,25 +85,7 @@ function failure(code: keyof typeof reasons, message: string, headers: Readonly<
   return { status: code, body: JSON.stringify(status), headers: { 'Content-Type': 'application/json', ...headers } };
 }
 
-/** https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#response */
-interface AdmissionReviewResponse {
-  readonly apiVersion: 'admission.k8s.io/v1';
-  readonly kind: 'AdmissionReview';
-  readonly response: {
-    readonly uid: string;
-    readonly allowed: true;
-    /** Base64 of a JSON patch. */
-    readonly patch?: string;
-    readonly patchType?: 'JSONPatch';
-    /** Shown to whoever sent the request; kubectl prints them. */
-    readonly warnings?: readonly string[];
-    readonly auditAnnotations?: Readonly<Record<string, string>>;
-  };
-}
-
-export type ReviewAnswer =
-  | { readonly kind: 'answered'; readonly review: AdmissionReviewResponse }
-  | { readonly kind: 'malformed'; readonly message: string };
+export type ReviewAnswer = ReturnType<typeof answerReview>;
 
 const requestShape = z.object({
   apiVersion: z.literal('admission.k8s.io/v1'),
@@ -133,57 +106,55 @@ type AdmissionRequest = z.infer<typeof requestShape>['request'];
  * Answers one AdmissionReview of version v1. It never denies: whatever isn't a request for a StatefulSet of the kind
  * that the reviewer is there for stays as it is, and a warning says why.
  */
-export function answerReview(body: unknown, reviewer: Reviewer): ReviewAnswer {
+export function answerReview(body: unknown, reviewer: Reviewer) {
   const parsed = requestShape.safeParse(body);
   if (!parsed.success) {
-    return {
-      kind: 'malformed',
-      message: `Expected an AdmissionReview of admission.k8s.io/v1, got one where ${firstProblem(parsed.error)}.`,
-    };
+    const message = `Expected an AdmissionReview of admission.k8s.io/v1, got one where ${firstProblem(parsed.error)}.`;
+    return { kind: 'malformed', message } as const;
   }
   const { request } = parsed.data;
+  const unchanged = (why: string) => allow(request, { warnings: [`moco-rollout changed nothing: ${why}`] });
   const misplaced = whyNotOurs(request, reviewer);
-  if (misplaced !== null) return allow(request, { warnings: [`moco-rollout changed nothing: ${misplaced}`] });
+  if (misplaced !== null) return unchanged(misplaced);
   const object = statefulSetShape.safeParse(request.object);
-  if (!object.success) {
-    return allow(request, { warnings: [`moco-rollout changed nothing: in the object, ${firstProblem(object.error)}`] });
-  }
+  if (!object.success) return unchanged(`in the object, ${firstProblem(object.error)}`);
   const before = statefulSetShape.safeParse(request.oldObject);
-  const { because, patch, warning } = reviewer.review({
-    statefulSet: object.data,
-    before: before.success ? before.data : null,
-  });
+  const { because, patch } = reviewer.review(object.data, before.success ? before.data : null);
+  const warning = reviewer.warnings?.[because];
+  const base64 = Buffer.from(JSON.stringify(patch)).toString('base64');
   return allow(request, {
-    ...(patch.length === 0 ? {} : { patch: base64(patch), patchType: 'JSONPatch' }),
-    ...(warning === undefined ? {} : { warnings: [warning] }),
+    ...(patch.length > 0 && { patch: base64, patchType: 'JSONPatch' }),
+    ...(warning !== undefined && { warnings: [`moco-rollout changed nothing: ${warning}`] }),
     auditAnnotations: { [reviewer.auditKey]: because },
   });
 }
 
-function base64(patch: object): string {
-  return Buffer.from(JSON.stringify(patch)).toString('base64');
-}
-
 /** `null` for what the reviewer is for; else, in words, what a webhook configuration sent here by mistake. */
-function whyNotOurs(
-  { kind, operation, subResource, object }: AdmissionRequest,
-  { operations }: Reviewer,
-): string | null {
+function whyNotOurs({ kind, operation, subResource = '', object = null }: AdmissionRequest, { operations }: Reviewer) {
   if (kind.group !== 'apps' || kind.version !== 'v1' || kind.kind !== 'StatefulSet') {
     return `expected a StatefulSet of apps/v1, got ${kind.kind} of ${kind.group === '' ? '' : `${kind.group}/`}${kind.version}`;
   }
   if (!operations.some((expected) => expected === operation)) {
     return `expected ${operations.join(' or ')}, got ${operation}`;
   }
-  if (subResource !== undefined && subResource !== '') return `expected the StatefulSet itself, got its ${subResource}`;
-  return object === undefined || object === null ? 'expected the object in the request, got none' : null;
+  if (subResource !== '') return `expected the StatefulSet itself, got its ${subResource}`;
+  return object === null ? 'expected the object in the request, got none' : null;
 }
 
-type Outcome = Omit<AdmissionReviewResponse['response'], 'uid' | 'allowed'>;
+/** https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#response */
+interface Outcome {
+  /** Base64 of a JSON patch. */
+  readonly patch?: string;
+  readonly patchType?: 'JSONPatch';
+  /** Shown to whoever sent the request; kubectl prints them. */
+  readonly warnings?: readonly string[];
+  readonly auditAnnotations?: Readonly<Record<string, string>>;
+}
 
-function allow({ uid }: AdmissionRequest, outcome: Outcome): ReviewAnswer {
+function allow({ uid }: AdmissionRequest, outcome: Outcome) {
   const response = { uid, allowed: true, ...outcome } as const;
-  return { kind: 'answered', review: { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response } };
+  const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response } as const;
+  return { kind: 'answered', review } as const;
 }
 
 function firstProblem(error: z.ZodError): string {

@@ -7,13 +7,7 @@ const pieceOverheadBytes = 256;
 export interface Share {
   /** Another piece of so many bytes has arrived. `refused` is called when the request is one to give up for it. */
   take(bytes: number): void;
-  /** Returns all of it. */
   end(): void;
-}
-
-interface Taken {
-  bytes: number;
-  readonly refused: () => void;
 }
 
 /**
@@ -22,41 +16,34 @@ interface Taken {
  */
 export class BodyBudget {
   readonly #limitBytes: number;
-  readonly #taken = new Set<Taken>();
-  #bytes = 0;
+  /** What each has taken, by what is called when it is given up. */
+  readonly #taken = new Map<() => void, number>();
 
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes;
   }
 
-  /** Bytes in use. */
   get bytes(): number {
-    return this.#bytes;
+    return [...this.#taken.values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 
-  /** For a body that begins. */
   begin(refused: () => void): Share {
-    const taken: Taken = { bytes: 0, refused };
-    this.#taken.add(taken);
+    this.#taken.set(refused, 0);
     return {
       take: (bytes) => {
-        if (!this.#taken.has(taken)) return;
-        taken.bytes += bytes + pieceOverheadBytes;
-        this.#bytes += bytes + pieceOverheadBytes;
-        while (this.#bytes > this.#limitBytes) this.#refuseLargest();
+        const before = this.#taken.get(refused);
+        if (before === undefined) return;
+        this.#taken.set(refused, before + bytes + pieceOverheadBytes);
+        while (this.bytes > this.#limitBytes) this.#refuseLargest();
       },
-      end: () => this.#end(taken),
+      end: () => void this.#taken.delete(refused),
     };
   }
 
   #refuseLargest(): void {
-    const largest = [...this.#taken].reduce((one, other) => (other.bytes > one.bytes ? other : one));
-    this.#end(largest);
-    largest.refused();
-  }
-
-  #end(taken: Taken): void {
-    if (this.#taken.delete(taken)) this.#bytes -= taken.bytes;
+    const [refused] = [...this.#taken].reduce((one, other) => (other[1] > one[1] ? other : one));
+    this.#taken.delete(refused);
+    refused();
   }
 }
 

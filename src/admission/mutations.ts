@@ -1,24 +1,86 @@
 import { isDeepStrictEqual } from 'node:util';
+import * as z from 'zod';
+import { isObject } from '../moco/json.ts';
 import {
   admissionProbeAnnotation,
+  annotationOn,
+  clusterKind,
+  forceRollingUpdateAnnotation,
   invalidatedIntentAnnotation,
+  newPodsAtCurrentRevision,
+  newPodsLabel,
   probeSeenByWebhook,
   probeSent,
+  strategyLabel,
   strategyOnDelete,
 } from '../moco/names.ts';
-import {
-  type AdmittedStatefulSet,
-  fieldsOf,
-  isForced,
-  isLabelled,
-  keepsRevisions,
-  type Mutation,
-  owningCluster,
-  type PatchOperation,
-  replicasOf,
-} from './stateful-set.ts';
 
-type StrategyFinding = 'labelled' | 'revisions-kept' | 'already-on-delete' | 'already-kept' | 'not-labelled' | 'forced';
+const texts = z.record(z.string(), z.string());
+const owner = z.looseObject({ apiVersion: z.string(), kind: z.string(), name: z.string() });
+
+/**
+ * A StatefulSet of apps/v1 as it stands in an AdmissionReview: what is read of it has the shape that it should, and
+ * everything else is kept as it came.
+ */
+export const statefulSetShape = z.object({
+  metadata: z.looseObject({
+    labels: texts.nullish(),
+    annotations: texts.nullish(),
+    ownerReferences: z.array(owner).nullish(),
+    finalizers: z.array(z.string()).nullish(),
+  }),
+  spec: z.looseObject({ replicas: z.unknown().optional(), updateStrategy: z.unknown().optional() }),
+});
+
+export type AdmittedStatefulSet = z.infer<typeof statefulSetShape>;
+
+/** One operation of RFC 6902. */
+export type PatchOperation =
+  | { readonly op: 'add'; readonly path: string; readonly value: unknown }
+  | { readonly op: 'remove'; readonly path: string };
+
+/** What becomes of a StatefulSet that is written. */
+interface Mutation {
+  /** What was found. The word goes into the API server's audit log. */
+  readonly because: string;
+  /** Empty where everything is as it should be. */
+  readonly patch: readonly PatchOperation[];
+}
+
+/**
+ * The name of the MySQLCluster that alone owns a StatefulSet; `null` where there is none, or another owner beside it.
+ */
+function owningCluster({ metadata }: AdmittedStatefulSet): string | null {
+  const [only, ...others] = metadata.ownerReferences ?? [];
+  if (only === undefined || others.length > 0) return null;
+  const [group] = only.apiVersion.split('/');
+  return only.kind === clusterKind.kind && group === clusterKind.group ? only.name : null;
+}
+
+type Labelled = Pick<AdmittedStatefulSet['metadata'], 'labels' | 'annotations'>;
+
+/** The program decides when its pods are replaced. */
+export const isLabelled = ({ labels }: Labelled): boolean => labels?.[strategyLabel] === strategyOnDelete;
+
+/** Pods that are created now are to come up at the current revision. */
+export const keepsRevisions = (metadata: Labelled): boolean =>
+  isLabelled(metadata) && metadata.labels?.[newPodsLabel] === newPodsAtCurrentRevision;
+
+/** MOCO's native rolling update: nobody holds it back. */
+export const isForced = ({ annotations }: Labelled): boolean =>
+  annotations?.[forceRollingUpdateAnnotation] === annotationOn;
+
+/** What the API server makes of a StatefulSet that doesn't say. */
+const defaultReplicas = 1;
+
+/** `null` where it is no number of replicas; the API server refuses such an object after its webhooks. */
+export function replicasOf({ replicas = null }: { readonly replicas?: unknown }): number | null {
+  if (replicas === null) return defaultReplicas;
+  return typeof replicas === 'number' && Number.isInteger(replicas) && replicas >= 0 ? replicas : null;
+}
+
+/** A JSON object; anything else counts as absent. */
+export const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> | null => (isObject(value) ? value : null);
 
 /** `{type: OnDelete}`: with `rollingUpdate` beside it the API server would refuse the object. */
 const onDelete = { type: strategyOnDelete } as const;
@@ -33,7 +95,7 @@ const onDelete = { type: strategyOnDelete } as const;
  * object that is right already would be empty, and then none is sent: MOCO's repeated apply must not become a change. A
  * dry run of the controller that asks who keeps the strategy is told.
  */
-export function mutateStatefulSet({ metadata, spec }: AdmittedStatefulSet): Mutation<StrategyFinding> {
+export function mutateStatefulSet({ metadata, spec }: AdmittedStatefulSet): Mutation {
   if (!isLabelled(metadata)) return { because: 'not-labelled', patch: [] };
   if (isForced(metadata)) return { because: 'forced', patch: [] };
   const pinned = keepsRevisions(metadata) ? pinnedAt(replicasOf(spec)) : null;
@@ -56,18 +118,6 @@ const probeSeen: PatchOperation = {
   value: probeSeenByWebhook,
 };
 
-type PartitionFinding =
-  | 'not-of-a-cluster'
-  | 'forced'
-  | 'on-delete'
-  | 'revisions-kept'
-  | 'replicas-unknown'
-  | 'nothing-before'
-  | 'partition-alone'
-  | 'partition-out-of-range'
-  | 'nothing-changed'
-  | 'changed';
-
 const strategyPath = '/spec/updateStrategy';
 const rollingUpdatePath = `${strategyPath}/rollingUpdate`;
 const partitionPath = `${rollingUpdatePath}/partition`;
@@ -86,10 +136,7 @@ const partitionPath = `${rollingUpdatePath}/partition`;
  *
  * `before` is `null` on CREATE, and where nothing is known of it.
  */
-export function mutatePartition(
-  after: AdmittedStatefulSet,
-  before: AdmittedStatefulSet | null,
-): Mutation<PartitionFinding> {
+export function mutatePartition(after: AdmittedStatefulSet, before: AdmittedStatefulSet | null): Mutation {
   if (owningCluster(after) === null) return leave('not-of-a-cluster');
   const strategy = fieldsOf(after.spec.updateStrategy);
   if (isForced(after.metadata)) {
@@ -100,23 +147,17 @@ export function mutatePartition(
   if (strategy?.['type'] === strategyOnDelete && !isKept) return leave('on-delete');
   const replicas = replicasOf(after.spec);
   if (replicas === null) return leave('replicas-unknown');
-  const reset = (because: PartitionFinding): Mutation<PartitionFinding> => ({
-    because,
-    patch: partitionPatch(after, replicas),
-  });
+  const reset = (because: string): Mutation => ({ because, patch: partitionPatch(after, replicas) });
   if (isKept) return reset('revisions-kept');
   if (before === null) return reset('nothing-before');
-  const partition = partitionOf(after);
-  const earlierPartition = partitionOf(before);
+  const [partition, earlierPartition] = [partitionOf(after), partitionOf(before)];
   if (partition === null || earlierPartition === null) return reset('changed');
   if (!isDeepStrictEqual(withoutPartition(after), withoutPartition(before))) return reset('changed');
   if (partition === earlierPartition) return leave('nothing-changed');
   return leave(partition < 0 || partition > replicas ? 'partition-out-of-range' : 'partition-alone');
 }
 
-function leave(because: PartitionFinding): Mutation<PartitionFinding> {
-  return { because, patch: [] };
-}
+const leave = (because: string): Mutation => ({ because, patch: [] });
 
 function partitionOf({ spec }: AdmittedStatefulSet): number | null {
   const partition = fieldsOf(fieldsOf(spec.updateStrategy)?.['rollingUpdate'])?.['partition'];
@@ -159,44 +200,29 @@ export const mutateStatefulSetPath = '/mutate-statefulset';
 /** Where it sends every write to a StatefulSet of MOCO's where MOCO has no webhook of its own for them. */
 export const mutatePartitionPath = '/mutate-partition';
 
-type Operation = 'CREATE' | 'UPDATE';
-
-interface StatefulSetRequest {
-  readonly statefulSet: AdmittedStatefulSet;
-  /** `null` on CREATE, and where it can't be read. */
-  readonly before: AdmittedStatefulSet | null;
-}
-
-interface Review extends Mutation<string> {
-  /** A sentence without its full stop, for whoever sent the request. */
-  readonly warning?: string;
-}
-
-/** What one path is for. */
 export interface Reviewer {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly ('CREATE' | 'UPDATE')[];
   /** Key in the audit log, after the webhook's name: what was made of the request. */
   readonly auditKey: string;
-  readonly review: (request: StatefulSetRequest) => Review;
+  /** `before` is `null` on CREATE, and where it can't be read. */
+  readonly review: (after: AdmittedStatefulSet, before: AdmittedStatefulSet | null) => Mutation;
+  /** By the finding: what the API server refuses next, or takes although it hardly is what was meant. */
+  readonly warnings?: Readonly<Record<string, string>>;
 }
 
 /** By path. */
-export const reviewers: ReadonlyMap<string, Reviewer> = new Map([
+export const reviewers: ReadonlyMap<string, Reviewer> = new Map<string, Reviewer>([
+  [mutateStatefulSetPath, { operations: ['UPDATE'], auditKey: 'strategy', review: mutateStatefulSet }],
   [
-    mutateStatefulSetPath,
-    { operations: ['UPDATE'], auditKey: 'strategy', review: ({ statefulSet }) => mutateStatefulSet(statefulSet) },
+    mutatePartitionPath,
+    {
+      operations: ['CREATE', 'UPDATE'],
+      auditKey: 'partition',
+      review: mutatePartition,
+      warnings: {
+        'replicas-unknown': 'expected spec.replicas to be a whole number from 0',
+        'partition-out-of-range': 'expected spec.updateStrategy.rollingUpdate.partition to be from 0 to spec.replicas',
+      },
+    },
   ],
-  [mutatePartitionPath, { operations: ['CREATE', 'UPDATE'], auditKey: 'partition', review: reviewPartition }],
 ]);
-
-function reviewPartition({ statefulSet, before }: StatefulSetRequest): Review {
-  const mutation = mutatePartition(statefulSet, before);
-  const warning = warnings[mutation.because];
-  return warning === undefined ? mutation : { ...mutation, warning: `moco-rollout changed nothing: ${warning}` };
-}
-
-/** What the API server refuses next, or takes although it hardly is what was meant. */
-const warnings: Readonly<Partial<Record<PartitionFinding, string>>> = {
-  'replicas-unknown': 'expected spec.replicas to be a whole number from 0',
-  'partition-out-of-range': 'expected spec.updateStrategy.rollingUpdate.partition to be from 0 to spec.replicas',
-};

@@ -14,7 +14,6 @@ export interface WebhookOptions extends TlsSources {
   readonly maxConnections?: number;
   /** A client that takes longer to send its request, headers included, gets 408 and is cut off. */
   readonly requestTimeoutMilliseconds?: number;
-  /** An idle connection is closed after this time. */
   readonly keepAliveMilliseconds?: number;
   readonly certificatePollMilliseconds?: number;
   /** Called with each response: its code, and how long it took. */
@@ -43,10 +42,9 @@ const checksPerTimeout = 10;
  * certificate holds for connections made after it; those that are open go on.
  */
 export async function startWebhook(options: WebhookOptions): Promise<RunningWebhook> {
-  const { log } = options;
   const timeout = options.requestTimeoutMilliseconds ?? defaultRequestTimeoutMilliseconds;
   const budget = new BodyBudget(bodiesLimitBytes);
-  let tls = await readTls(options);
+  const tls = await readTls(options);
   const server = createServer(
     {
       ...secureContext(tls),
@@ -62,31 +60,21 @@ export async function startWebhook(options: WebhookOptions): Promise<RunningWebh
   );
   limitConnections(server, options.maxConnections ?? defaultMaxConnections);
   const address = await listen(server, options.address, '--webhook-bind-address');
-  const stopFollowing = followTls({
-    sources: options,
-    current: tls,
-    pollMilliseconds: options.certificatePollMilliseconds ?? defaultCertificatePollMilliseconds,
-    onChange: (found) => {
-      tls = found;
-      server.setSecureContext(secureContext(tls));
-    },
-    log,
-  });
+  const poll = options.certificatePollMilliseconds ?? defaultCertificatePollMilliseconds;
+  const stopFollowing = followTls(options, tls, poll, options.log, (found) =>
+    server.setSecureContext(secureContext(found)),
+  );
   return {
     address,
-    close: (graceMilliseconds) => {
+    close: async (graceMilliseconds) => {
       stopFollowing();
-      return closeServer(server, graceMilliseconds);
+      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
+      server.closeIdleConnections();
+      const cut = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
+      await closed;
+      clearTimeout(cut);
     },
   };
-}
-
-async function closeServer(server: Server, graceMilliseconds: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
-  server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
-  await closed;
-  clearTimeout(cut);
 }
 
 async function serve(

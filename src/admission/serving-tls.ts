@@ -20,7 +20,6 @@ export interface TlsSources {
   readonly clientCaFile?: string;
 }
 
-/** What connections are made with. */
 export interface ServingTls {
   readonly certificate: Certificate;
   /** In PEM; `null`: anybody is served. */
@@ -40,20 +39,17 @@ export function secureContext({ certificate: { cert, key }, clientCA }: ServingT
   return { cert, key, minVersion: 'TLSv1.2', ...(clientCA === null ? {} : { ca: clientCA }) } as const;
 }
 
-interface FollowedTls {
-  readonly sources: TlsSources;
-  readonly current: ServingTls;
-  readonly pollMilliseconds: number;
-  readonly onChange: (found: ServingTls) => void;
-  readonly log: WebhookLog;
-}
-
 /**
  * Reads both sources again at every poll, each by itself: kubelet and cert-manager replace them at any time. What can't
  * be used is reported once, and what is in use stays. Returns a function that stops it.
  */
-export function followTls({ sources, current, pollMilliseconds, onChange, log }: FollowedTls): () => void {
-  const { certDir, clientCaFile } = sources;
+export function followTls(
+  { certDir, clientCaFile }: TlsSources,
+  current: ServingTls,
+  pollMilliseconds: number,
+  log: WebhookLog,
+  onChange: (found: ServingTls) => void,
+): () => void {
   let inUse = current;
   const problems = new Map<keyof ServingTls, string>();
   const look = async <Field extends keyof ServingTls>(
@@ -84,12 +80,8 @@ export function followTls({ sources, current, pollMilliseconds, onChange, log }:
     isLooking = true;
     await look('certificate', () => readCertificate(certDir), renewed, 'the webhook keeps its certificate');
     if (clientCaFile !== undefined) {
-      await look(
-        'clientCA',
-        () => readClientCA(clientCaFile),
-        another,
-        'the webhook keeps the authority of its clients',
-      );
+      const kept = 'the webhook keeps the authority of its clients';
+      await look('clientCA', () => readClientCA(clientCaFile), another, kept);
     }
     isLooking = false;
   };
@@ -122,20 +114,19 @@ const keyFile = 'tls.key';
 export async function readCertificate(directory: string): Promise<Certificate> {
   const cert = await readPart(directory, certificateFile);
   const key = await readPart(directory, keyFile);
-  const certificate = decode(join(directory, certificateFile), 'a certificate in PEM', () => new X509Certificate(cert));
-  const privateKey = decode(join(directory, keyFile), 'a private key in PEM without a passphrase', () =>
-    createPrivateKey(key),
-  );
+  const [certPath, keyPath] = [join(directory, certificateFile), join(directory, keyFile)];
+  const certificate = decode(certPath, 'a certificate in PEM', () => new X509Certificate(cert));
+  const privateKey = decode(keyPath, 'a private key in PEM without a passphrase', () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey)) {
     throw new CertificateError(
       `Expected ${keyFile} in ${directory} to be the key of ${certificateFile}, but the two don't belong together.`,
     );
   }
   decode(directory, 'a directory of a certificate chain and its key', () => createSecureContext({ cert, key }));
-  return { cert, key, validTo: new Date(certificate.validTo) };
+  return { cert, key, validTo: certificate.validToDate };
 }
 
-async function readPart(directory: string, file: string): Promise<string> {
+function readPart(directory: string, file: string): Promise<string> {
   return readOr(join(directory, file), (reason) => {
     const remedy = 'name another directory with --cert-dir, or run without the webhook with --webhook-bind-address=0';
     return `Expected the webhook's ${file} in ${directory}, but ${reason}; put ${certificateFile} and ${keyFile} there, ${remedy}.`;
@@ -156,9 +147,8 @@ function decode<T>(path: string, expected: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new CertificateError(
-      `Expected ${path} to be ${expected}, but it can't be used: ${(error as Error).message}.`,
-    );
+    const { message } = error as Error;
+    throw new CertificateError(`Expected ${path} to be ${expected}, but it can't be used: ${message}.`);
   }
 }
 

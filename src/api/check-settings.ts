@@ -66,7 +66,6 @@ export const checkFields = {
   ),
 };
 
-/** What Prometheus is asked for one cluster. */
 export const queryFor = (
   { query: text }: Check,
   cluster: { readonly namespace: string; readonly name: string },

@@ -1,7 +1,7 @@
 import { neverInPlace } from '../core/in-place-changes.ts';
 import { mysqldContainer } from '../moco/names.ts';
 import { maintenanceWindow } from './maintenance-settings.ts';
-import { flag, type Infer, listOf, oneOf, rules, struct, text } from './schema.ts';
+import { flag, listOf, oneOf, rules, struct, text } from './schema.ts';
 
 // How pods are updated without being replaced: the setting `inPlace`.
 
@@ -63,5 +63,3 @@ export const inPlaceField = struct(
   'How a member is updated whose pod can be changed while it runs. This requires the feature gate InPlaceUpdate and ' +
     'the strategy OnDelete.',
 );
-
-export type InPlaceField = Infer<typeof inPlaceField>;

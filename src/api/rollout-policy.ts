@@ -1,5 +1,5 @@
 import type { Stored } from '../kube/store.ts';
-import { isObject, type Json, object, text as textOf, whole as wholeOf } from '../moco/json.ts';
+import { identityOf, isObject, type Json, object, whole as wholeOf } from '../moco/json.ts';
 import type { LabelSelector } from '../moco/records.ts';
 import { condition } from './rollout-status.ts';
 import {
@@ -56,8 +56,6 @@ export const policySpec = struct(
   'The MySQLClusters that the policy applies to, and the settings for their rollouts.',
 );
 
-export type RolloutPolicySpec = Infer<typeof policySpec>;
-
 const settingStatus = struct(
   {
     name: text(128, 'The field of the spec, such as enforced.paused.'),
@@ -92,12 +90,10 @@ export type PolicyStatus = Infer<typeof policyStatus>;
 /** The part of the spec that says which clusters the policy applies to: it is validated apart from the settings. */
 const policySelection = struct(selection, 'Which clusters a policy applies to.');
 
-/** A field of a policy that cannot be read, and why. */
 export interface Unreadable {
   readonly problem: string;
 }
 
-/** A MySQLRolloutPolicy as the cache keeps it. */
 export interface PolicyRecord extends Stored {
   readonly generation: number;
   readonly priority: number | Unreadable;
@@ -113,19 +109,14 @@ export interface PolicyRecord extends Stored {
   readonly status: PolicyStatus;
 }
 
-/** The policy's name as the source of a setting. */
 export const policySource = (name: string): string => `${policyKind.kind}/${name}`;
 
 export const isPolicySource = (source: string): boolean => source.startsWith(policySource(''));
 
-export function projectPolicy({ metadata, spec = {}, status = {} }: Json): PolicyRecord {
-  const { name, uid, resourceVersion, generation } = object(metadata);
+export function projectPolicy(raw: Json): PolicyRecord {
+  const { spec = {}, status = {} } = raw;
   return {
-    namespace: '',
-    name: textOf(name) ?? '',
-    uid: textOf(uid) ?? '',
-    resourceVersion: textOf(resourceVersion) ?? '',
-    generation: wholeOf(generation, 0),
+    ...identityOf(raw),
     problem: problemOf(policySpec, spec, 'spec'),
     status: problemOf(policyStatus, status, 'status') === null ? (status as PolicyStatus) : {},
     ...(isObject(spec) ? readFields(spec) : unreadableFields(spec)),

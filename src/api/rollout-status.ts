@@ -457,15 +457,12 @@ export type SwitchoverTries = Infer<typeof tries>;
 export type HistoryEntry = Infer<typeof historyEntry>;
 export type TemplateChange = Infer<typeof change>;
 export type Condition = Infer<typeof condition>;
-/** Whether a condition is True. */
 export const isTrue = (conditions: readonly Condition[] | undefined, type: string): boolean =>
   conditions?.some((one) => one.type === type && one.status === 'True') === true;
-/** A value in force, and where it comes from. */
 export interface SettingInForce {
   readonly value: unknown;
   readonly source: string;
   /** A policy enforces it. */
   readonly enforced?: true;
 }
-/** The settings in force, each with its source. */
 export type SettingsInForce = Infer<typeof settings>;

@@ -35,7 +35,6 @@ export function whole(lowest: number, highest: number, description: string) {
   return z.int(message).min(lowest, message).max(highest, message).meta({ format: 'int32', description });
 }
 
-/** A number of things. */
 export const count = (description: string) => z.int().min(0).meta({ format: 'int32', maximum: undefined, description });
 
 export const percentage = '^(100|[1-9][0-9]?)%$';
@@ -88,7 +87,6 @@ type Optional<Shape extends Readonly<Record<string, z.ZodType>>> = {
   [Field in keyof Shape]: z.ZodExactOptional<Shape[Field]>;
 };
 
-/** Every field may be left out. */
 export const optional = <Shape extends Readonly<Record<string, z.ZodType>>>(all: Shape): Optional<Shape> =>
   Object.fromEntries(Object.entries(all).map(([field, schema]) => [field, schema.exactOptional()])) as Optional<Shape>;
 

@@ -35,7 +35,6 @@ type Plain = {
   [F in keyof RolloutPolicy]-?: RolloutPolicy[F] extends string | number | boolean ? F : never;
 }[keyof RolloutPolicy];
 
-/** The end of a description. */
 const defaultsTo = (field: 'strategy' | Plain): string => {
   const builtIn = field === 'strategy' ? builtInStrategy : defaultPolicy[field];
   const flag = flagOfSetting[field];

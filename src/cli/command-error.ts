@@ -7,7 +7,10 @@ export class CommandError extends Error {
 }
 
 /** The error on one line, in kubectl's wording, so that users recognise it. */
-export function explainCommandFailure(error: unknown, { server, requestTimeoutSeconds }: Dependencies): string {
+export function explainCommandFailure(
+  error: unknown,
+  { server, requestTimeoutSeconds }: { readonly server: string; readonly requestTimeoutSeconds: number },
+): string {
   if (error instanceof CommandError) return `error: ${error.message}`;
   if (!(error instanceof ApiError)) return `error: ${explainFailure(error).split('\n', 1)[0]}`;
   switch (error.reason) {
@@ -27,11 +30,6 @@ export function explainCommandFailure(error: unknown, { server, requestTimeoutSe
   }
 }
 
-interface Dependencies {
-  readonly server: string;
-  readonly requestTimeoutSeconds: number;
-}
-
 /** The server's own message, without the request in front of it. */
 export function sentenceOf({ message }: ApiError): string {
   return message.replace(/\b[A-Z]+ \/\S+: (\d+ )?[A-Za-z]+: /g, '');
@@ -41,11 +39,11 @@ export function sentenceOf({ message }: ApiError): string {
 const furthestShare = 0.5;
 const mostNames = 3;
 
-/** The names that the user may have meant, the nearest first. */
-function nearest(wanted: string, names: readonly string[]): readonly string[] {
+/** ` (did you mean x or y?)` with the names that the user may have meant, the nearest first, or an empty text. */
+export function didYouMean(wanted: string, names: readonly string[]): string {
   const asTyped = wanted.toLowerCase();
   const furthest = Math.max(1, Math.floor(wanted.length * furthestShare));
-  return [...new Set(names)]
+  const near = [...new Set(names)]
     .map((name) => {
       const other = name.toLowerCase();
       const contained = asTyped !== '' && (other.includes(asTyped) || asTyped.includes(other));
@@ -55,11 +53,6 @@ function nearest(wanted: string, names: readonly string[]): readonly string[] {
     .toSorted((one, other) => one.edits - other.edits || (one.name < other.name ? -1 : 1))
     .slice(0, mostNames)
     .map(({ name }) => name);
-}
-
-/** ` (did you mean x or y?)`, or an empty text. */
-export function didYouMean(wanted: string, names: readonly string[]): string {
-  const near = nearest(wanted, names);
   return near.length === 0 ? '' : ` (did you mean ${near.join(' or ')}?)`;
 }
 

@@ -3,23 +3,64 @@ import manifest from '../../package.json' with { type: 'json' };
 import { UsageError } from '../failure.ts';
 import { type Given, openSession } from './cluster/session.ts';
 import { explainCommandFailure } from './command-error.ts';
+import { checkCommand } from './commands/check.ts';
+import { type CliCommand, commandFirst, connectionOptions, optionOf, plainNames } from './commands/command.ts';
+import { complete, completionCommand } from './commands/completion.ts';
+import { diagnoseCommand } from './commands/diagnose.ts';
+import { explainCommand } from './commands/explain.ts';
+import { historyCommand } from './commands/history.ts';
+import { overrideCommand } from './commands/override.ts';
+import { planCommand } from './commands/plan.ts';
+import { adoptCommand, releaseCommand } from './commands/release.ts';
+import { reportCommand } from './commands/report.ts';
+import { restoreCommand, unrestoreCommand } from './commands/restore.ts';
+import { sequenceCommand } from './commands/sequence.ts';
 import {
-  type CliCommand,
-  type CommandOption,
-  commandFirst,
-  connectionOptions,
-  plainNames,
-} from './commands/command.ts';
-import { commandGroups, commands } from './commands/commands.ts';
-import { complete } from './commands/completion.ts';
+  approveCommand,
+  pauseCommand,
+  pinCommand,
+  resumeCommand,
+  unpinCommand,
+} from './commands/settings-of-clusters.ts';
+import { getCommand, statusCommand } from './commands/status.ts';
+import { undoCommand } from './commands/undo.ts';
+import { waitCommand } from './commands/wait.ts';
 import type { Host } from './host.ts';
+
+/** The headings of the help, with their commands in order. */
+export const commandGroups: Readonly<Record<string, readonly CliCommand[]>> = {
+  'Show rollouts': [
+    statusCommand,
+    getCommand,
+    sequenceCommand,
+    planCommand,
+    waitCommand,
+    explainCommand,
+    historyCommand,
+    undoCommand,
+    reportCommand,
+  ],
+  'Change settings': [
+    pauseCommand,
+    resumeCommand,
+    approveCommand,
+    pinCommand,
+    unpinCommand,
+    overrideCommand,
+    restoreCommand,
+    unrestoreCommand,
+  ],
+  'Release clusters': [releaseCommand, adoptCommand],
+  'Other commands': [checkCommand, diagnoseCommand, completionCommand],
+};
+
+export const commands: readonly CliCommand[] = Object.values(commandGroups).flat();
 
 const helpWidthColumns = 100;
 
 /** The command that the script of `completion` calls. Its words are not parsed here. */
 const completing = '__complete';
 
-/** Exit statuses. */
 const failed = 1;
 const misused = 2;
 
@@ -34,7 +75,7 @@ export async function runCli(words: readonly string[], host: Host): Promise<numb
   }
   const argv = commandFirst(words, commands);
   let status = 0;
-  const program = describe(host, (command) => async (given, names) => {
+  const program = describe(host, async (command, given, names) => {
     status = await runCommand(command, names, given, host);
   });
   try {
@@ -50,27 +91,19 @@ export async function runCli(words: readonly string[], host: Host): Promise<numb
       return failed;
     }
     if (error.exitCode === 0) return 0;
-    const sentence = error.message.replace(/^error: /, '');
-    host.err(`error: ${sentence.split('\n').join(' ')}; see \`${host.program} ${helpOf(argv)}\`\n`);
+    const sentence = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
+    const help = commands.some(({ name }) => name === argv[0]) ? `${argv[0]} --help` : '--help';
+    host.err(`error: ${sentence}; see \`${host.program} ${help}\`\n`);
     return misused;
   }
 }
 
-const helpOf = ([name]: readonly string[]): string =>
-  commands.some((command) => command.name === name) ? `${name} --help` : '--help';
-
-type Run = (given: Given, names: readonly string[]) => Promise<void>;
-
-function describe(host: Host, run: (command: CliCommand) => Run): Command {
+function describe(host: Host, run: (command: CliCommand, given: Given, names: readonly string[]) => Promise<void>) {
   const common = (command: Command): Command =>
     command
       .helpOption('-h, --help', 'show this help')
       .exitOverride()
-      .configureOutput({
-        writeOut: host.out,
-        writeErr: () => {},
-        getOutHelpWidth: () => helpWidthColumns,
-      });
+      .configureOutput({ writeOut: host.out, writeErr: () => {}, getOutHelpWidth: () => helpWidthColumns });
   const program = common(new Command(host.program))
     .description('Show and control rollouts of MySQL clusters that MOCO runs.')
     .usage('COMMAND [flags]')
@@ -81,9 +114,7 @@ function describe(host: Host, run: (command: CliCommand) => Run): Command {
     for (const one of all) {
       const command = common(program.command(`${one.name} ${one.arguments}`.trim()));
       describeOne(command, one, host);
-      command.action(async (...parameters: unknown[]) => {
-        await run(one)(command.opts<Given>(), plainNames(one, namesOf(parameters)));
-      });
+      command.action(() => run(one, command.opts<Given>(), plainNames(one, command.args)));
     }
   }
   return program.helpCommand('help [COMMAND]', 'Show the help of a command');
@@ -91,31 +122,16 @@ function describe(host: Host, run: (command: CliCommand) => Run): Command {
 
 function describeOne(
   command: Command,
-  { summary, help, examples, options = [], connects }: CliCommand,
-  host: Host,
+  { summary, help, examples = [], options = [], connects }: CliCommand,
+  { program }: Host,
 ): void {
   command.summary(summary).description(help === undefined ? `${summary}.` : `${summary}.\n\n${help}`);
-  if (examples) command.addHelpText('after', examplesOf(examples, host));
-  for (const option of options) add(command, option);
+  const shown = examples.map(([purpose, line]) => `  # ${purpose}\n  ${program} ${line}\n`);
+  if (shown.length > 0) command.addHelpText('after', `\nExamples:\n${shown.join('\n')}`);
+  for (const option of options) command.addOption(optionOf(option));
   if (connects === false) return;
   command.optionsGroup('Connection options:');
-  for (const option of connectionOptions) add(command, option);
-}
-
-function examplesOf(examples: NonNullable<CliCommand['examples']>, { program }: Host): string {
-  return `\nExamples:\n${examples.map(([purpose, line]) => `  # ${purpose}\n  ${program} ${line}\n`).join('\n')}`;
-}
-
-function add(command: Command, { flags, description, default: value }: CommandOption): void {
-  if (value === undefined) command.option(flags, description);
-  else command.option(flags, description, value);
-}
-
-/** Commander passes one parameter for each argument (a list for a variadic argument), then two of its own. */
-function namesOf(parameters: readonly unknown[]): readonly string[] {
-  return parameters
-    .slice(0, -2)
-    .flatMap((parameter) => (parameter === undefined ? [] : (parameter as string | string[])));
+  for (const option of connectionOptions) command.addOption(optionOf(option));
 }
 
 async function runCommand(command: CliCommand, names: readonly string[], given: Given, host: Host): Promise<number> {

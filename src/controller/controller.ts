@@ -54,7 +54,6 @@ export interface ControllerOptions {
 const component = 'moco-rollout';
 /** The only key of their queue: they are compared with one another. */
 const allPolicies = 'all';
-/** Waits for pending Events to be sent at shutdown. */
 const eventsGraceMilliseconds = 1000;
 
 /**
@@ -71,8 +70,7 @@ export class Controller {
   #synced = false;
 
   constructor(options: ControllerOptions) {
-    const { client, world, log, metrics, namespaces, concurrency, holder, isLeading } = options;
-    const { defaults, strategies, delays, mysql, readCheck } = options;
+    const { client, world, log, metrics, namespaces, concurrency, holder, isLeading, strategies } = options;
     this.#options = options;
     this.#watches = new Watches(this.#cache, client, world, log, namespaces, metrics.caches, strategies.inPlaceEnabled);
     this.#recorder = new EventRecorder({ client, world, component, instance: holder, log });
@@ -86,22 +84,15 @@ export class Controller {
     followEvictions(this.#cache, fleet.evictions);
     metrics.fleet.observe(() => (isLeading() ? fleet.numbers : null));
     const reconciler = new Reconciler({
+      ...options,
+      mysql: options.mysql,
       cache: this.#cache,
       fleet,
-      client,
-      delays,
-      mysql,
       mayLackNodes: namespaces.length > 0,
       nodes: new RecentNodes(world),
-      checks: new Checks(readCheck, world, metrics.checks, (key) => this.#queue.add(key)),
-      world,
-      log,
-      defaults,
-      strategies,
+      checks: new Checks(options.readCheck, world, metrics.checks, (key) => this.#queue.add(key)),
       recorder: this.#recorder,
       metrics: metrics.rollouts,
-      holder,
-      isLeading,
     });
     const queue = (name: string, workers: number, work: Pick<WorkQueueOptions, 'process' | 'onError'>): WorkQueue =>
       new WorkQueue({ name, world, concurrency: workers, metrics: metrics.workQueues, ...work });
@@ -113,13 +104,12 @@ export class Controller {
           'reconciliation failed and will be retried',
         ),
     });
+    const apiFor = (signal: AbortSignal): StatusClient => new StatusClient(client, signal);
+    const { stages } = fleet;
     const sequences = new SequenceReconciler({
-      stages: fleet.stages,
-      apiFor: (signal) => new StatusClient(client, signal),
-      world,
+      ...{ stages, apiFor, world, isLeading },
       recorder: this.#recorder,
       metrics: metrics.fleet,
-      isLeading,
     });
     this.#sequenceQueue = queue('sequences', 1, {
       process: (name, signal) => sequences.reconcile(name, signal),
@@ -129,12 +119,7 @@ export class Controller {
           'the status of a MySQLRolloutSequence was not written, which will be retried',
         ),
     });
-    const policies = new PolicyReconciler({
-      cache: this.#cache,
-      apiFor: (signal) => new StatusClient(client, signal),
-      world,
-      isLeading,
-    });
+    const policies = new PolicyReconciler({ cache: this.#cache, apiFor, world, isLeading });
     this.#policyQueue = queue('policies', 1, {
       process: (_, signal) => policies.reconcile(signal),
       onError: (_, error, retries) =>
@@ -157,7 +142,6 @@ export class Controller {
     return this.#watches.synced();
   }
 
-  /** Keeps the cache up to date until aborted. */
   async watch(signal: AbortSignal): Promise<void> {
     await Promise.all([this.#watches.run(signal), this.#noteSync()]);
   }

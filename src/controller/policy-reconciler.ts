@@ -10,7 +10,6 @@ import type { StatusClient } from './status/status-client.ts';
 
 export interface PolicyContext {
   readonly cache: Cache;
-  /** Its requests end with the signal. */
   readonly apiFor: (signal: AbortSignal) => Pick<StatusClient, 'replaceStatus'>;
   readonly world: Pick<World, 'wall' | 'monotonic'>;
   readonly isLeading: () => boolean;

@@ -1,7 +1,6 @@
 import { isDisruptive } from '../core/step.ts';
 import { splitKey } from '../kube/store.ts';
 import type { RunResult } from '../kube/work-queue.ts';
-import { complete } from './complete.ts';
 import { askNodes } from './disrupt/ask-nodes.ts';
 import { ClusterApi } from './disrupt/cluster-client.ts';
 import { adjust, disrupt } from './disrupt/disrupt.ts';
@@ -18,6 +17,7 @@ import { readDelaysAwaited } from './reads/read-delays.ts';
 import { readDetails } from './reads/read-details.ts';
 import { readInPlace } from './reads/read-in-place.ts';
 import { readMysqlAwaited } from './reads/read-mysql.ts';
+import { complete } from './status/complete-condition.ts';
 import { emit, emitStep } from './status/emit.ts';
 import { removeEndedOverrides } from './status/ended-overrides.ts';
 import { report } from './status/pass-report.ts';
@@ -72,7 +72,6 @@ export class Reconciler {
   }
 }
 
-/** Performs at most one step. */
 async function act(pass: Pass<ClusterApi>): Promise<End> {
   const { key, context } = pass;
   let observed: Observation | null;

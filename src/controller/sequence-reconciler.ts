@@ -11,7 +11,6 @@ import type { StatusClient } from './status/status-client.ts';
 
 export interface SequenceContext {
   readonly stages: Stages;
-  /** Its requests end with the signal. */
   readonly apiFor: (signal: AbortSignal) => Pick<StatusClient, 'replaceStatus'>;
   readonly world: Pick<World, 'wall' | 'monotonic'>;
   readonly recorder: Pick<EventRecorder, 'record'>;

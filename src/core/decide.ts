@@ -1,8 +1,7 @@
-import type { Procedure } from './candidates/line.ts';
 import { newPodsStep } from './candidates/new-pods.ts';
 import { onDelete } from './candidates/on-delete.ts';
 import { mocoDrives, partition } from './candidates/partition.ts';
-import type { Decision, Outcome } from './decision.ts';
+import type { Decision, Outcome, Procedure } from './decision.ts';
 import { effects } from './effects.ts';
 import { failingMember, isVerified } from './failing-revision.ts';
 import { closed, firstHold, type Gates, gates, guardsOf, isOverridden } from './gates.ts';

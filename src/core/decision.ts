@@ -3,6 +3,7 @@ import type { FailingMember } from './failing-revision.ts';
 import type { Evidence, MemberState } from './member.ts';
 import type { Hold, HoldRule } from './rules/catalogue.ts';
 import type { ComesBack } from './sentences.ts';
+import type { Situation } from './situation.ts';
 import type { Step } from './step.ts';
 
 export type { Hold, HoldRule } from './rules/catalogue.ts';
@@ -23,7 +24,6 @@ export type VerdictKind =
   | 'Terminating'
   | 'Missing';
 
-/** One member as the decision saw it. */
 export interface MemberReport {
   readonly ordinal: number;
   /** `null` if there is no pod. */
@@ -44,7 +44,6 @@ export interface MemberReport {
 
 export interface Decision {
   readonly step: Step;
-  /** What the step does, and to whom. */
   readonly effects: readonly Effect[];
   readonly hold: Hold | null;
   /** By ordinal, including the missing ones. */
@@ -72,8 +71,23 @@ export interface Decision {
   readonly requeueAfterSeconds: number | null;
 }
 
-/** The step that is next, and what blocks it. */
 export interface Outcome {
   readonly candidate: Step;
   readonly hold: Hold | null;
 }
+
+/** A line of a procedure: who is next, and how. It asks no gate. */
+export interface Line {
+  /** Whom the line takes, for SPEC.md. */
+  readonly takes: string;
+  /** Steps in the order of preference. The first that no gate holds is done. */
+  readonly candidates: (situation: Situation) => readonly Step[];
+  /**
+   * If none of its candidates may go, and none waits for another try of its write, the next line is asked. Otherwise
+   * the first one's hold ends the procedure.
+   */
+  readonly yields?: true;
+}
+
+/** Lines by name, in order. */
+export type Procedure = Readonly<Record<string, Line>>;

@@ -148,7 +148,6 @@ export function membersOf({ members }: Situation, step: Step): readonly Member[]
   return members.filter(({ ordinal }) => ordinals.includes(ordinal));
 }
 
-/** The kinds, each once. */
 export const kindsOf = (effects: readonly Effect[]): readonly EffectKind[] => [
   ...new Set(effects.map(({ kind }) => kind)),
 ];

@@ -1,6 +1,5 @@
-import { toRestore } from './approval.ts';
 import { type Evidence, provenForSeconds, stoppedInPlace } from './member.ts';
-import type { Member, Situation } from './situation.ts';
+import { type Member, type Situation, toRestore } from './situation.ts';
 import type { ContainerFacts, MemberFacts } from './snapshot.ts';
 
 export interface FailingMember {

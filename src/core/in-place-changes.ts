@@ -72,9 +72,7 @@ export interface RestartInPlace {
 /** A setting of the user, resolved. */
 export interface InPlaceSettings {
   readonly mode: 'Never' | 'IfPossible' | 'Only';
-  /** Containers whose image may change in a running pod. */
   readonly containers: readonly string[];
-  /** Resources of containers may change in a running pod. */
   readonly resources: boolean;
   /** Labels and annotations that may change in a running pod, by key. `*` at the end of one stands for any end. */
   readonly metadata: readonly string[];

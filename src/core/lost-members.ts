@@ -1,10 +1,9 @@
 import { isAdopted, keepsRevisions, mayKeepRevisions } from './adoption.ts';
-import { isApproved } from './approval.ts';
 import { isVerified } from './failing-revision.ts';
 import { firstHold } from './gates.ts';
 import { hasNeverStarted } from './member.ts';
 import type { ComesBack, KeptBecause } from './sentences.ts';
-import { type Member, pinnedBehind, type Situation, target } from './situation.ts';
+import { isApproved, type Member, pinnedBehind, type Situation, target } from './situation.ts';
 import type { Step } from './step.ts';
 
 // Members whose pods are created again without a step of the rollout.

@@ -6,7 +6,6 @@ import type { Blackout, Interval, MaintenanceFacts, Moment } from './snapshot.ts
 interface ClosedWindow {
   /** When the window closes that is open, but not for long enough. */
   readonly closesAt: string | null;
-  /** How long the step is expected to take. */
   readonly neededSeconds: number;
   /** When the next window opens that is long enough, within 30 days. */
   readonly opensAt: string | null;
@@ -118,7 +117,6 @@ const without = (open: readonly Interval[], blackout: Blackout): readonly Interv
 const earlier = (one: Moment, other: Moment): Moment => (one.inSeconds <= other.inSeconds ? one : other);
 const later = (one: Moment, other: Moment): Moment => (one.inSeconds >= other.inSeconds ? one : other);
 
-/** How long it takes until an opening that a hold has named. */
 export function secondsUntil({ windows, restartWindows, blackouts }: MaintenanceFacts, opensAt: string): number {
   const openings = [
     ...[...(windows ?? []), ...(restartWindows ?? [])].map(({ from }) => from),
@@ -127,7 +125,6 @@ export function secondsUntil({ windows, restartWindows, blackouts }: Maintenance
   return openings.find(({ at }) => at === opensAt)?.inSeconds ?? 0;
 }
 
-/** The facts that much later. */
 export function afterSeconds(maintenance: MaintenanceFacts, seconds: number): MaintenanceFacts {
   const moved = ({ inSeconds, at }: Moment): Moment => ({ inSeconds: inSeconds - seconds, at });
   const all = <Kind extends Interval>(intervals: readonly Kind[]): readonly Kind[] =>

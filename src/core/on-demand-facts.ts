@@ -1,13 +1,10 @@
 /** What Prometheus said about a check when it was asked. */
 export type CheckReading =
-  /** The query returned nothing. */
   | { readonly kind: 'passing' }
-  /** The query returned series. */
   | { readonly kind: 'failing'; readonly series: FailingSeries }
   /** It could not be asked, or the answer can't be used. */
   | { readonly kind: 'unknown'; readonly message: string };
 
-/** The first series of an answer. */
 export interface FailingSeries {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: string;
@@ -15,7 +12,6 @@ export interface FailingSeries {
   readonly others: number;
 }
 
-/** A check of the user, and the last answer to it. */
 export interface CheckFacts {
   readonly name: string;
   /** `null` before the first answer. */
@@ -29,7 +25,6 @@ export interface CheckFacts {
 /** What was last read about what the end of a member's pod destroys, and whether another pod can take its place. */
 export interface Comeback {
   readonly ageSeconds: number;
-  /** The claims of its pod that are about to go, or have gone. */
   readonly claims: readonly EndingClaim[];
   /** Why its node would not take another pod of it, if that is tied to this node; else `null`. */
   readonly tied: TiedToNode | null;
@@ -65,7 +60,6 @@ export const freshComebackSeconds = 60;
 export const hasToBeRead = (comeback: Comeback | null): boolean =>
   comeback === null || !(comeback.ageSeconds < freshComebackSeconds);
 
-/** What a replica said about its replication when it was asked. */
 export type DelayReading =
   /** How much later the newest transaction that it has received was committed than the newest that it has applied. */
   | { readonly kind: 'delay'; readonly seconds: number }
@@ -74,7 +68,6 @@ export type DelayReading =
   /** It could not be asked, or the answer can't be used. */
   | { readonly kind: 'unknown'; readonly message: string };
 
-/** The last reading of one replica. */
 export interface ReplicationDelay {
   /** The uid of its pod. */
   readonly uid: string;
@@ -82,4 +75,107 @@ export interface ReplicationDelay {
   readonly ageSeconds: number;
   /** Seconds since the first of the unknown readings in a row that the last one belongs to. 0 if it is not unknown. */
   readonly unknownForSeconds: number;
+}
+
+/**
+ * What nodes have found out about the update revision before a member is taken (setting `prepull`). Only nodes count
+ * that have a due member.
+ */
+export interface Preflight {
+  readonly awaited: readonly AwaitedNode[];
+  /** Nodes that would not run the update revision. */
+  readonly refusals: readonly NodeRefusal[];
+}
+
+export interface AwaitedNode {
+  readonly nodeName: string;
+  readonly forSeconds: number;
+  /** Why its pod does not run yet, in Kubernetes' words, or `null`. */
+  readonly message: string | null;
+}
+
+export interface NodeRefusal {
+  readonly nodeName: string;
+  readonly result: 'ImageUnavailable' | 'ConfigurationRefused';
+  /** The words of the kubelet, or of mysqld. */
+  readonly message: string;
+  /** Seconds until it is tried again. 0 while it is. */
+  readonly againInSeconds: number;
+}
+
+/** How often the pods of a preflight are looked at: the sooner, the shorter it has lasted. */
+export const lookAtPodsSeconds = (forSeconds: number): number => (forSeconds < 10 ? 1 : forSeconds < 60 ? 2 : 5);
+
+const firstRetrySeconds = 60;
+const longestRetrySeconds = 600;
+
+/** A refusal is tried again after as long as it has lasted: every try doubles the time, up to ten minutes. */
+export const retryAfterSeconds = (lastedSeconds: number): number =>
+  Math.min(Math.max(lastedSeconds, firstRetrySeconds), longestRetrySeconds);
+
+/** What MySQL itself said when the members of a cluster were last asked (feature gate `ReplicationFacts`). */
+export interface MysqlReading {
+  /** `null` if nobody has been asked yet. */
+  readonly ageSeconds: number | null;
+  /** Why no member can be asked, as a sentence without a full stop. Then the rules use what is known without. */
+  readonly problem: string | null;
+  readonly members: readonly MemberReading[];
+  /** Open writes of the primary, the oldest first. `null` if it was not asked for them, or did not say. */
+  readonly writes: readonly OpenWrite[] | null;
+  /** Seconds for which a switchover has waited for open writes. 0 while it does not. */
+  readonly waitedForWritesSeconds: number;
+}
+
+export interface MemberReading {
+  /** The uid of its pod. */
+  readonly uid: string;
+  readonly said: MemberSaid;
+  /** Seconds since the first of the unknown answers in a row that the last one belongs to. 0 if it is not unknown. */
+  readonly unknownForSeconds: number;
+}
+
+export type MemberSaid =
+  | PrimarySaid
+  | ReplicaSaid
+  /** It could not be asked, or the answer can't be used. */
+  | { readonly kind: 'unknown'; readonly message: string };
+
+export interface PrimarySaid {
+  readonly kind: 'primary';
+  /** Replicas that acknowledge its commits. */
+  readonly acknowledging: number;
+  /** Commits that wait for an acknowledgement at that instant. */
+  readonly waiting: number;
+}
+
+export interface ReplicaSaid {
+  readonly kind: 'replica';
+  /**
+   * Transactions that the primary had committed when it was asked and that this one had not received. `null` if the
+   * primary did not say.
+   */
+  readonly missing: number | null;
+  /** Transactions that it had received and not applied. */
+  readonly unapplied: number;
+  readonly receiver: ThreadState;
+  readonly applier: ThreadState;
+}
+
+export interface ThreadState {
+  readonly runs: boolean;
+  /** The number of MySQL's last error of this thread. 0 without one. */
+  readonly error: number;
+}
+
+/** A session of the primary that a switchover would cut off. */
+export interface OpenWrite {
+  /** MySQL's number of the connection. */
+  readonly session: number;
+  readonly user: string;
+  readonly host: string;
+  readonly ageSeconds: number;
+  /** When it began. For people. */
+  readonly since: string;
+  /** `client`: no statement runs, and the transaction is open. `null` if it works. */
+  readonly waitsFor: 'rowLock' | 'metadataLock' | 'acknowledgement' | 'client' | null;
 }

@@ -14,11 +14,9 @@ export interface RolloutPolicy {
   readonly paused: boolean;
   /** Which field of which object pauses, for people. */
   readonly pausedBy?: string;
-  /** While paused, members that are down may still go. */
   readonly repairWhilePaused: boolean;
   /** Members that may be unavailable at once, for any reason. At least 1, never more than ⌊replicas/2⌋. */
   readonly maxUnavailable: MaxUnavailable;
-  /** Members with a lower ordinal keep their revision. */
   readonly partition: number;
   readonly minReadySeconds: number;
   readonly progressDeadlineSeconds: number;
@@ -28,7 +26,6 @@ export interface RolloutPolicy {
   readonly maxReplicaDelaySeconds: number;
   /** How long a switchover waits for a delay that can't be read. */
   readonly replicaDelayGraceSeconds: number;
-  /** How long a switchover waits for open writes. */
   readonly longWriteGraceSeconds: number;
   /** What comes after that. */
   readonly longWritePolicy: 'Proceed' | 'Hold';
@@ -37,7 +34,6 @@ export interface RolloutPolicy {
    * update revision are there, or can be fetched, and on one of them whether its mysqld accepts the configuration.
    */
   readonly prepull: 'Never' | 'Nodes' | 'NodesAndConfiguration';
-  /** How long the rollout waits for a node that has no result. */
   readonly prepullTimeoutSeconds: number;
   readonly primaryUpdatePolicy: 'Automatic' | 'Manual';
   /** The update revision whose primary a person has approved, or `null`. */
@@ -55,7 +51,6 @@ export interface RolloutPolicy {
   readonly inPlaceUpdates: InPlaceSettings;
 }
 
-/** One rule that the user has switched off for a while. */
 export interface Override {
   readonly rule: string;
   /** Seconds until the rule is on again. 0 or less: it is on. */
@@ -89,3 +84,22 @@ export const defaultPolicy: RolloutPolicy = {
   overrides: [],
   inPlaceUpdates: neverInPlace,
 };
+
+/** A whole number that is not negative, or such a number with a percent sign: Kubernetes' int-or-string. */
+export function isReadable(maxUnavailable: MaxUnavailable): boolean {
+  return typeof maxUnavailable === 'number'
+    ? Number.isInteger(maxUnavailable) && maxUnavailable >= 0
+    : /^\d+%$/.test(maxUnavailable);
+}
+
+/**
+ * How many members may be unavailable at once: KEP-961's number or percentage, rounded down. At least 1, at most the
+ * members from the partition up, and never so many that fewer than ⌊replicas/2⌋ + 1 are left. An invalid value counts
+ * as 1.
+ */
+export function budgetOf(maxUnavailable: MaxUnavailable, replicas: number, partition: number): number {
+  const wanted =
+    typeof maxUnavailable === 'number' ? maxUnavailable : (replicas * Number.parseFloat(maxUnavailable)) / 100;
+  const bounded = Math.min(Math.floor(wanted), replicas - partition, Math.floor(replicas / 2));
+  return bounded >= 1 ? bounded : 1;
+}

@@ -1,5 +1,4 @@
-import type { MemberSaid } from './mysql-reading.ts';
-import type { DelayReading, ReplicationDelay } from './on-demand-facts.ts';
+import type { DelayReading, MemberSaid, ReplicationDelay } from './on-demand-facts.ts';
 import type { Asked } from './rules/rule.ts';
 import { unavailableLimit, unavailableMembers } from './rules/unavailable.ts';
 import type { Member, Situation } from './situation.ts';
@@ -7,7 +6,6 @@ import type { Member, Situation } from './situation.ts';
 /** A reading that is older does not count. It bounds how often members are asked while a step waits for them. */
 export const freshSeconds = 5;
 
-/** Why a step waits for a replica. */
 export interface ReplicaBehind {
   readonly ordinal: number;
   /** `null` while it has not been asked recently. */

@@ -1,15 +1,12 @@
 import type { Evidence, MemberState } from './member.ts';
 import type { AlteredField, Contention } from './snapshot.ts';
 
-/** A member that is waited for, and why. */
 export type Wait =
   | { readonly for: 'state'; readonly state: MemberState; readonly evidence: Evidence | null }
   | { readonly for: 'role' }
   /** The StatefulSet controller, or MOCO, replaces it. */
   | { readonly for: 'revision' }
-  /** Containers that an update in place restarts. */
   | { readonly for: 'containers'; readonly containers: readonly string[] }
-  /** Sidecars that have not been ready yet. */
   | { readonly for: 'sidecars'; readonly containers: readonly string[] }
   | { readonly for: 'minReadySeconds'; readonly minReadySeconds: number };
 

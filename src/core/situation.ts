@@ -1,4 +1,3 @@
-import { budgetOf } from './budget.ts';
 import { Deadlines } from './deadlines.ts';
 import {
   canAcknowledge,
@@ -11,12 +10,11 @@ import {
   type MemberState,
   provenForSeconds,
 } from './member.ts';
-import type { RolloutPolicy } from './policy.ts';
+import { budgetOf, type RolloutPolicy } from './policy.ts';
 import type { Wait } from './sentences.ts';
 import type { ClusterSnapshot, MemberFacts } from './snapshot.ts';
 import type { Target } from './step.ts';
 
-/** One pod as the rules see it. */
 export interface Member {
   readonly facts: MemberFacts;
   readonly ordinal: number;
@@ -29,7 +27,6 @@ export interface Member {
   readonly canAcknowledge: boolean;
   readonly crashLoop: Evidence | null;
   readonly updated: boolean;
-  /** The user wants it to keep its revision. */
   readonly pinned: boolean;
   /** Stale, not terminating, and neither below the partition nor pinned. */
   readonly due: boolean;
@@ -43,7 +40,6 @@ const mostReplicas = 1000;
 export const isPossibleSize = (replicas: number): boolean =>
   Number.isInteger(replicas) && replicas >= 1 && replicas <= mostReplicas;
 
-/** What every rule reads: the snapshot with what follows from it. */
 export interface Situation {
   readonly snapshot: ClusterSnapshot;
   readonly policy: RolloutPolicy;
@@ -56,7 +52,6 @@ export interface Situation {
   /** How many members have to participate for a quorum: ⌊replicas/2⌋ + 1. */
   readonly majority: number;
   readonly participating: number;
-  /** How many members may be unavailable at once. */
   readonly budget: number;
   /** Rules that the user wants to be off for now, by name. Only rules that can be overridden are (`gates.ts`). */
   readonly overridden: ReadonlySet<string>;
@@ -154,7 +149,30 @@ export const pinnedBehind = ({ members, policy }: Situation): readonly Member[] 
 export const descending = (members: readonly Member[]): readonly Member[] =>
   members.toSorted((a, b) => b.ordinal - a.ordinal);
 
-/** Every member but this one exists and participates. */
 export function everyOtherParticipates(situation: Situation, member: Member): boolean {
   return situation.participating - (member.participates ? 1 : 0) >= situation.replicas - 1;
+}
+
+/** A person has approved updating the primary to exactly this revision. */
+export function isApproved({ policy, snapshot }: Situation): boolean {
+  return isNamed(policy.approvedRevision, snapshot.statefulSet?.updateRevision ?? '');
+}
+
+/** By its full name, or by the hash at its end, as the command line shows it. */
+function isNamed(approved: string | null, revision: string): boolean {
+  return revision !== '' && (approved === revision || approved === revision.slice(revision.lastIndexOf('-') + 1));
+}
+
+/** The members that a person wants back at the revision that they had: for this update revision alone. */
+export function toRestore({ policy: { restore }, snapshot }: Situation): readonly number[] {
+  return restore !== null && isNamed(restore.revision, snapshot.statefulSet?.updateRevision ?? '')
+    ? restore.ordinals
+    : [];
+}
+
+/** What was approved, where it is no revision that the cluster has or is to get: a typing error, as a rule. */
+export function unknownApproval({ policy, snapshot, members }: Situation): string | null {
+  const { approvedRevision: approved } = policy;
+  const known = [snapshot.statefulSet?.currentRevision ?? '', ...members.map(({ facts }) => facts.revision)];
+  return known.some((revision) => isNamed(approved, revision)) ? null : approved;
 }

@@ -1,8 +1,6 @@
 import type { FleetPlace, FleetWait } from './fleet/waits.ts';
 import type { InPlaceUpdate, RestartInPlace } from './in-place-changes.ts';
-import type { MysqlReading } from './mysql-reading.ts';
-import type { CheckFacts, Comeback, ReplicationDelay } from './on-demand-facts.ts';
-import type { Preflight } from './preflight.ts';
+import type { CheckFacts, Comeback, MysqlReading, Preflight, ReplicationDelay } from './on-demand-facts.ts';
 
 /**
  * The facts about one cluster at one moment, as `decide` needs them: ages instead of points in time, words instead of
@@ -31,9 +29,7 @@ export interface ClusterSnapshot {
   /** Somebody writes the spec of the StatefulSet again and again; `null` if nobody does. */
   readonly contention: Contention | null;
   readonly memory: RolloutMemory;
-  /** Why the MySQLRollout can't be used, or `null`. */
   readonly rolloutProblem: RolloutProblem | null;
-  /** Why the user's settings are invalid, or `null`. */
   readonly settingsProblem: string | null;
   /** The StatefulSet's FailedCreate message while a pod can't be created, else `null`. */
   readonly createFailure: string | null;
@@ -54,7 +50,6 @@ export interface ClusterSnapshot {
   readonly maintenance: MaintenanceFacts | null;
   /** What Prometheus last said about each check of the user, in their order. */
   readonly checks: readonly CheckFacts[];
-  /** Clusters of a later stage of its sequence wait to begin. */
   readonly laterStageWaits: boolean;
   /** What a dry run has shown about admission, or `null` while nothing is known against it. */
   readonly admissionProblem: AdmissionProblem | null;
@@ -71,7 +66,6 @@ export interface ClusterSnapshot {
    * The current revision that a release has replaced, and the one that replaced it, until the change is known to stay.
    */
   readonly promotion: { readonly from: string; readonly to: string } | null;
-  /** Why a dry run of a release was unsafe, and when, or `null`. */
   readonly releaseRefusal: { readonly message: string; readonly sinceSeconds: number } | null;
   /** The last step if the API server was too slow for it or did not carry it out, else `null`. */
   readonly stepFailure: StepFailure | null;
@@ -102,7 +96,6 @@ export interface Blackout extends Interval {
   readonly reason: string;
 }
 
-/** A point in time. */
 export interface Moment {
   /** Negative if it is over. */
   readonly inSeconds: number;
@@ -115,7 +108,6 @@ export type RolloutProblem =
   | { readonly kind: 'terminating'; readonly finalizers: readonly string[] }
   | { readonly kind: 'notOwned'; readonly owner: string };
 
-/** A dry run that did not return what a mode needs from admission. */
 export interface AdmissionProblem {
   /** `CurrentRevision`: it is about the label for new pods. */
   readonly mode: 'OnDelete' | 'Partition' | 'CurrentRevision';
@@ -123,11 +115,9 @@ export interface AdmissionProblem {
   readonly finding: string;
   /** How often in a row it was so. */
   readonly tries: number;
-  /** Seconds since the last of them. */
   readonly sinceSeconds: number;
 }
 
-/** A step that was not done. */
 export interface StepFailure {
   /** As `stepIdentity` names it. `null` if an earlier step may still happen, so that no step may be done. */
   readonly step: string | null;
@@ -141,7 +131,6 @@ export interface StepFailure {
   readonly retryAfterSeconds: number;
 }
 
-/** The MySQLCluster. */
 export interface ClusterFacts {
   readonly deleting: boolean;
   readonly generation: number;
@@ -176,7 +165,6 @@ export interface Contention {
    * At least so many: 1, 10 or 100. `null` if there are fewer, and they reset each partition that this program sets.
    */
   readonly writesPerSecond: number | null;
-  /** The field managers of the newest writes, in alphabetical order. */
   readonly managers: readonly string[];
   /** Why MOCO applies it at each reconciliation. Empty if that is not the reason, or not known yet. */
   readonly fields: readonly AlteredField[];
@@ -260,7 +248,6 @@ export interface MemberFacts {
   readonly preventDelete: boolean;
   /** How it can reach the update revision; `null` if it has, or while updates in place are off. */
   readonly inPlace: InPlaceUpdate | null;
-  /** The containers that its last update in place restarts, or `null`. */
   readonly restartInPlace: RestartInPlace | null;
   /** Whether it can come back once its pod has ended; `null` if that was never read. */
   readonly comeback: Comeback | null;
@@ -276,10 +263,8 @@ export interface ContainerFacts {
   /** Of a waiting or terminated container, else `null`. */
   readonly reason: string | null;
   readonly ready: boolean;
-  /** Its startup probe has passed since it last started. */
   readonly started: boolean;
   readonly restarts: number;
-  /** It has been ready at some moment since its last restart. */
   readonly readySinceRestart: boolean;
   /** How often it has restarted since it was last ready, as far as this process has seen it; 0 while it is. */
   readonly restartsInVain: number;
@@ -300,7 +285,6 @@ export interface BudgetFacts {
   readonly closed: boolean;
   /** The API server's message if it refused an eviction and this budget has not changed since, else `null`. */
   readonly refusal: string | null;
-  /** Seconds since that refusal. 0 without one. */
   readonly refusedForSeconds: number;
 }
 
@@ -346,7 +330,6 @@ export interface RolloutMemory {
   readonly updatedOutOfBand: readonly number[];
   /** Those of them that were held then, and whether their mysqld has started since, in whichever pod. */
   readonly createdWhileHeld: readonly { readonly ordinal: number; readonly started: boolean }[];
-  /** Seconds since the rollout last moved. */
   readonly sinceProgressSeconds: number;
   /** Switchovers for this update revision that timed out. Demotions taken back for other reasons do not count. */
   readonly switchoverTries: number;

@@ -1,5 +1,4 @@
-import { isOverdue, somebodyLeads } from './acknowledging.ts';
-import { isRecovering } from './recovering.ts';
+import { isOverdue, isRecovering, somebodyLeads } from './running-members.ts';
 import type { Member, Situation } from './situation.ts';
 
 // The StatefulSet controller replaces stale members from the partition up.

@@ -8,7 +8,6 @@ export interface Target {
   readonly resourceVersion: string;
 }
 
-/** What one pass does to a cluster. */
 export type Step =
   | { readonly kind: 'none' }
   | { readonly kind: 'delete'; readonly rule: StepRule; readonly targets: readonly Target[] }
@@ -131,7 +130,6 @@ export type RestoreRule = keyof typeof restoreRules;
 export type StepRule = keyof typeof stepRules;
 
 interface UndemoteReasonEntry {
-  /** When it applies, for SPEC.md. */
   readonly when: string;
   /** As the sentence for the step has it. */
   readonly because: string;

@@ -1,8 +1,7 @@
-import { isApproved } from './approval.ts';
 import type { InPlaceChange, InPlaceUpdate, Resize } from './in-place-changes.ts';
 import { lookAgainSeconds, nextOpening, primarySeconds } from './maintenance.ts';
 import { plural, withoutFullStop } from './sentences.ts';
-import { dueMembers, type Member, type Situation, target } from './situation.ts';
+import { dueMembers, isApproved, type Member, type Situation, target } from './situation.ts';
 import type { MemberFacts, Moment } from './snapshot.ts';
 import type { Step } from './step.ts';
 

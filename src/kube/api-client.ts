@@ -47,7 +47,6 @@ export interface Call extends CallOptions {
   readonly isStillWanted?: () => boolean;
 }
 
-/** One answer, or the lack of one (status 0), for metrics. */
 export interface Answer {
   readonly method: string;
   readonly priority: Priority;
@@ -181,7 +180,6 @@ export class ApiClient {
     }
   }
 
-  /** Milliseconds until the call may be retried; `null`: never. */
   #wait({ method }: Call, error: ApiError, failures: number): number | null {
     const { status, reason, retryAfterSeconds } = error;
     const backoff = backoffMilliseconds(failures, retryBackoff, this.#world.random());

@@ -56,7 +56,6 @@ export class ApiError extends Error {
   }
 }
 
-/** Whether the request was never sent. */
 export const wasNeverSent = (error: unknown): boolean =>
   error instanceof ApiError && error.status === 0 && (error.reason === 'NotLeading' || error.reason === 'TooLate');
 
@@ -85,7 +84,6 @@ export const isNamespaceTerminating = (error: unknown): boolean =>
 /** The request is malformed, for example an unknown field under strict validation. */
 export const isBadRequest = (error: unknown): boolean => hasStatus(error, 400);
 
-/** The object would not be valid. */
 export const isInvalid = (error: unknown): boolean => hasStatus(error, 422);
 
 /** The server, or a webhook that it asked, has failed. */

@@ -29,7 +29,6 @@ interface Pools {
  */
 export const connect = (choice: KubeconfigChoice): Connection => new Connection(choice);
 
-/** A way to one API server. */
 export class Connection {
   readonly exchange: Exchange = (request) => this.#exchange(request);
   readonly #choice: KubeconfigChoice;
@@ -43,7 +42,6 @@ export class Connection {
     this.#kubeconfig = Kubeconfig.load(choice);
   }
 
-  /** Its address. */
   get server(): string {
     return this.#kubeconfig.server;
   }
@@ -53,7 +51,6 @@ export class Connection {
     return this.#kubeconfig.namespace;
   }
 
-  /** Aborts everything in progress. */
   async close(): Promise<void> {
     this.#closed = true;
     const open = new Set([...this.#retired, ...(this.#pools ? [this.#pools.watch, this.#pools.call] : [])]);

@@ -52,7 +52,6 @@ export class EventRecorder {
     this.#bucket = new TokenBucket({ world: options.world, qps: eventsPerSecond, burst: eventsAtOnce });
   }
 
-  /** Returns at once and queues an Event for each object. */
   record({ alsoRegarding, ...occurrence }: Occurrence): void {
     this.#queue(occurrence);
     if (alsoRegarding !== undefined) this.#queue({ ...occurrence, regarding: alsoRegarding });

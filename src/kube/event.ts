@@ -1,7 +1,6 @@
 import { V1MicroTime } from '@kubernetes/client-node';
 import { apiVersion, events } from './resource.ts';
 
-/** The object that an Event is about, as in events.k8s.io/v1. */
 export interface ObjectReference {
   readonly apiVersion?: string;
   readonly kind: string;
@@ -11,7 +10,6 @@ export interface ObjectReference {
   readonly uid?: string;
 }
 
-/** Something that happened. */
 export interface Occurrence {
   readonly regarding: ObjectReference;
   /** Gets an Event of its own, because `kubectl describe` finds Events by the one object that they are about. */
@@ -32,7 +30,6 @@ export interface Reporter {
   readonly instance: string;
 }
 
-/** Repetitions of the same Event. */
 export interface Series {
   readonly name: string;
   readonly occurrence: Occurrence;

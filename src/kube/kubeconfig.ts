@@ -12,7 +12,6 @@ import { ExecCredential, execProvider } from './exec-credential.ts';
 import { ConfigurationError, readKubeconfigs, type UserEntry } from './kubeconfig-files.ts';
 import { type Environment, proxyOf } from './proxy-environment.ts';
 
-/** What a request needs on top of itself. */
 export interface Credentials {
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly tls: DispatcherOptions;
@@ -23,7 +22,6 @@ export interface Credentials {
   readonly socks: Dispatcher | null;
 }
 
-/** Where to connect, and as whom. */
 export interface KubeconfigChoice {
   /** Several files are merged as by kubectl. `null`: from inside of a pod, by its ServiceAccount. */
   readonly kubeconfigPath: string | readonly string[] | null;

@@ -17,12 +17,10 @@ export type DecodeFailureReason =
   /** A malformed watch event, or one without an object. */
   | 'UnreadableEvent';
 
-/** One page of a list. */
 export interface ListPage {
   readonly items: readonly unknown[];
   /** Of the whole list: a watch from here misses nothing. */
   readonly resourceVersion: string;
-  /** The token of the next page, if there is one. */
   readonly next: string | undefined;
 }
 
@@ -57,7 +55,6 @@ function parseListPage(answer: unknown, what: string, kind: string | undefined):
   return { items, resourceVersion, next: typeof next === 'string' && next !== '' ? next : undefined };
 }
 
-/** One line of a watch. */
 export type WatchEvent =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: Json; readonly resourceVersion: string }
   /** `endsList`: everything that existed when a streamed list began has been sent. */

@@ -4,7 +4,6 @@ import { Agent } from 'undici';
 import { answerTo, inTime, type PlainAnswer } from './plain-http.ts';
 import type { World } from './world.ts';
 
-/** Where a container listens. */
 export interface PodAddress {
   /** The IP address of the pod: never a name, so that nothing is resolved. */
   readonly ip: string;

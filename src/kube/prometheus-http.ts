@@ -5,7 +5,6 @@ import { answerTo, inTime, type PlainAnswer } from './plain-http.ts';
 import { shortened } from './text.ts';
 import type { World } from './world.ts';
 
-/** One series of an answer. */
 export interface PrometheusSeries {
   readonly labels: Readonly<Record<string, string>>;
   /** As Prometheus writes it: a number, `NaN`, `+Inf` or `-Inf`. */
@@ -52,7 +51,6 @@ export class PrometheusHttp {
       seriesOf(await this.#post(query, signal)),
     );
 
-  /** Rejects with `ConfigurationError` if a file can't be read. */
   async checkFiles(): Promise<void> {
     await Promise.all([this.#ca(), this.#authorization()]);
   }

@@ -1,7 +1,6 @@
 /** An object as the API server sent it, before projection, or a part of it. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** The part of an object that this layer reads. */
 export interface RawMetadata {
   /** Empty for cluster-scoped objects. */
   readonly namespace: string;

@@ -28,7 +28,6 @@ const pageTimeoutMilliseconds = 60_000;
 
 const fromTheList = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } as const;
 
-/** Observes a reflector, for metrics. */
 export interface ReflectorObserver {
   listed?(objects: number, seconds: number): void;
   failed?(error: unknown): void;
@@ -138,7 +137,7 @@ export class Reflector<R extends Stored> {
       );
       if (!this.#goesWithout(error)) {
         observer?.failed?.(error);
-        const fields = { path, error, waitMilliseconds };
+        const fields = { path, error, waitMilliseconds: Math.round(waitMilliseconds) };
         const why = unavailability(error);
         if (why === null || why !== this.#reported) log.warn(fields, 'could not list or watch, trying again');
         else log.debug(fields, 'could not list or watch for the same reason as before, trying again');

@@ -1,4 +1,3 @@
-/** The fields of every cached record. */
 export interface Stored {
   readonly namespace: string;
   readonly name: string;
@@ -17,6 +16,10 @@ export function splitKey(key: string): readonly [namespace: string, name: string
 /** The same of an object. */
 export const nameOf = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
   keyOf(namespace, name);
+
+/** For sorting by namespace and name. */
+export const byName = (one: Parameters<typeof nameOf>[0], other: Parameters<typeof nameOf>[0]): number =>
+  nameOf(one) < nameOf(other) ? -1 : 1;
 
 /** An object of another uid under the same name is a removal and an addition, never an update. */
 export type Change<R> =

@@ -43,7 +43,6 @@ export class TimeLimit {
     this.#cancel();
   }
 
-  /** Removes timer and listener. */
   end(): void {
     this.#cancel();
     this.#unlink();

@@ -25,7 +25,6 @@ export interface WorkQueueObserver {
 export interface WorkQueueOptions {
   readonly name: string;
   readonly world: World;
-  /** How many keys are worked on at once. */
   readonly concurrency: number;
   /** Resolves: done, and earlier failures are forgotten. Rejects: retried with backoff. */
   readonly process: (key: string, signal: AbortSignal) => Promise<RunResult | void>;

@@ -1,6 +1,5 @@
 import { isAtLeast } from '../kube/raw-object.ts';
 
-/** The two clocks that ages need, in milliseconds. */
 export interface Clocks {
   /** Monotonic. */
   monotonic(): number;

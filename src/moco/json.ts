@@ -34,6 +34,18 @@ export function strings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
 
+/** The fields of every record, and the generation. */
+export function identityOf(raw: Json) {
+  const { namespace, name, uid, resourceVersion, generation } = object(raw['metadata']);
+  return {
+    namespace: text(namespace) ?? '',
+    name: text(name) ?? '',
+    uid: text(uid) ?? '',
+    resourceVersion: text(resourceVersion) ?? '',
+    generation: whole(generation, 0),
+  };
+}
+
 /** Returns the object without the fields that are `undefined`, so that they are not written as `null`. */
 export function omitUndefined<T extends object>(fields: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;

@@ -75,7 +75,6 @@ export interface Tie {
   readonly terms: readonly Json[];
 }
 
-/** What the pod template ties its pods to. */
 export function tiesOf(template: Json): readonly Tie[] {
   const spec = object(template['spec']);
   const selected = Object.entries(texts(spec['nodeSelector']));

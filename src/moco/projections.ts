@@ -1,6 +1,6 @@
 import { metricsPortName, probePortName } from './agent.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
-import { type Json, object, objects, strings, text, texts, whole } from './json.ts';
+import { identityOf, type Json, object, objects, strings, text, texts, whole } from './json.ts';
 import { labelSetAt, newestManagers } from './managed-fields.ts';
 import {
   agentContainer,
@@ -77,11 +77,7 @@ const isOn = (annotations: Json, name: string): boolean => annotations[name] ===
 function meta(raw: Json) {
   const metadata = object(raw['metadata']);
   return {
-    namespace: text(metadata['namespace']) ?? '',
-    name: text(metadata['name']) ?? '',
-    uid: text(metadata['uid']) ?? '',
-    resourceVersion: text(metadata['resourceVersion']) ?? '',
-    generation: whole(metadata['generation'], 0),
+    ...identityOf(raw),
     deletionTimestamp: text(metadata['deletionTimestamp']),
     labels: texts(metadata['labels']),
     annotations: object(metadata['annotations']),
@@ -305,7 +301,7 @@ function containerOf(name: string, status: Json): ContainerRecord {
 }
 
 export function projectBudget(raw: Json): BudgetRecord | null {
-  const { annotations: _, labels: __, metadata: ___, deletionTimestamp: ____, generation, ...own } = meta(raw);
+  const { generation, ...own } = identityOf(raw);
   const spec = object(raw['spec']);
   const status = object(raw['status']);
   return {
@@ -338,7 +334,8 @@ function selectorOf(raw: unknown): LabelSelector | null {
  * creates none while the Job is suspended or being deleted; those that are there run on.
  */
 export function projectJob(raw: Json): JobRecord | null {
-  const { labels, metadata, deletionTimestamp, namespace, name, uid, resourceVersion } = meta(raw);
+  const { generation: _, ...own } = identityOf(raw);
+  const { labels, metadata, deletionTimestamp } = meta(raw);
   const clusterName = labels[clusterNameLabel];
   const status = object(raw['status']);
   const isOver = ['Complete', 'Failed'].some((type) => conditionOf(status, type)['status'] === 'True');
@@ -346,10 +343,10 @@ export function projectJob(raw: Json): JobRecord | null {
   const pods = whole(status['active'], 0) + whole(status['terminating'], 0);
   if (clusterName === undefined || isOver || (!createsPods && pods === 0)) return null;
   const startedAt = text(status['startTime']) ?? text(metadata['creationTimestamp']) ?? '';
-  return { namespace, name, uid, resourceVersion, clusterName, restores: name === restoreName(clusterName), startedAt };
+  return { ...own, clusterName, restores: own.name === restoreName(clusterName), startedAt };
 }
 
 export function projectNamespace(raw: Json): NamespaceRecord {
-  const { namespace, name, uid, resourceVersion, labels } = meta(raw);
-  return { namespace, name, uid, resourceVersion, labels };
+  const { generation: _, ...own } = identityOf(raw);
+  return { ...own, labels: texts(object(raw['metadata'])['labels']) };
 }

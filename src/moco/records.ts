@@ -20,7 +20,6 @@ interface ObjectRecord {
   readonly resourceVersion: string;
 }
 
-/** A MySQLCluster. */
 export interface ClusterRecord
   extends ObjectRecord,
     Omit<ClusterFacts, 'primaryUnavailableForSeconds' | 'primarySettledForSeconds'> {
@@ -41,7 +40,6 @@ export interface StatefulSetRecord extends ObjectRecord, StatefulSetFacts {
   /** The MySQLCluster it belongs to. */
   readonly clusterName: string;
   readonly generation: number;
-  /** The field managers of its newest writes. */
   readonly managers: readonly string[];
 }
 
@@ -83,7 +81,6 @@ export interface LivePod {
   readonly resize: {
     readonly state: 'Deferred' | 'Infeasible' | 'InProgress' | 'Error';
     readonly message: string;
-    /** Since when, or `null`. */
     readonly since: string | null;
   } | null;
   /** When this program has resized it last, by the clock of the API server, or `null`. */
@@ -116,7 +113,6 @@ export interface Resources {
 
 export interface PodRecord extends ObjectRecord, PodFacts {
   readonly clusterName: string;
-  /** The node that it runs on, or `null`. */
   readonly node: string | null;
   readonly labels: Labels;
   readonly createdAt: string;
@@ -138,7 +134,6 @@ export interface PodRecord extends ObjectRecord, PodFacts {
   readonly live: LivePod | null;
 }
 
-/** A PodDisruptionBudget. */
 export interface BudgetRecord extends ObjectRecord, Omit<BudgetFacts, 'awaiting' | 'refusal' | 'refusedForSeconds'> {
   readonly selector: LabelSelector | null;
   /** When the API server accepted the eviction of a pod, by the names of pods. */

@@ -52,7 +52,6 @@ export function claimsOf(pod: Json): readonly string[] {
     .filter((name) => name !== null);
 }
 
-/** Its deletion has been requested. */
 export const isTerminating = (raw: Json): boolean => text(object(raw['metadata'])['deletionTimestamp']) !== null;
 
 type Amounts = ReadonlyMap<string, number>;

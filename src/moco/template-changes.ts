@@ -10,7 +10,6 @@ export interface TemplateChange {
 
 /** One field that differs between two pod templates. A side is `undefined` if the field is absent. */
 export interface TemplateDifference {
-  /** Such as `spec.containers[mysqld].image`. */
   readonly path: string;
   readonly before: unknown;
   readonly after: unknown;
@@ -94,7 +93,6 @@ const byPlace = (list: readonly unknown[]): ReadonlyMap<string, unknown> =>
 const byField = (value: Json): ReadonlyMap<string, unknown> =>
   new Map(Object.entries(value).map(([name, field]) => [/^\w+$/.test(name) ? `.${name}` : `[${name}]`, field]));
 
-/** Whether all items of a list have unique names. */
 export function isNamed(list: unknown): list is Named {
   if (!Array.isArray(list)) return false;
   const names = list.map((item) => text(object(item)['name']));

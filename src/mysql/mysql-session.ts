@@ -5,7 +5,6 @@ import { TimeLimit } from '../kube/time-limit.ts';
 import type { World } from '../kube/world.ts';
 import { BoundedStream } from './bounded-stream.ts';
 
-/** Where a mysqld listens. */
 export interface MysqlAddress {
   /** The IP address of the pod: never a name, so that nothing is resolved. */
   readonly ip: string;

@@ -1,11 +1,10 @@
-import type { MemberSaid } from '../core/mysql-reading.ts';
+import type { MemberSaid } from '../core/on-demand-facts.ts';
 import { delay } from '../kube/delay.ts';
 import type { World } from '../kube/world.ts';
 import { count, type GtidSet, parseGtidSet, subtract, union } from './gtid-set.ts';
 import { type Account, converse, type MysqlAddress, MysqlError, type Query } from './mysql-session.ts';
 import { askOpenWrites, askReplication, askWhoItIs, type OpenWriteNow, type WhoItIs } from './statements.ts';
 
-/** A member to be asked. */
 export interface AskedMember {
   readonly uid: string;
   /** The name of its pod, which is the host name of its mysqld. */

@@ -1,4 +1,4 @@
-import type { OpenWrite, ThreadState } from '../core/mysql-reading.ts';
+import type { OpenWrite, ThreadState } from '../core/on-demand-facts.ts';
 import { MysqlError, type Query } from './mysql-session.ts';
 
 // Everything that is asked of a mysqld, 8.0.22 or later: its own state, never a row of a user's table, and never a

@@ -21,12 +21,15 @@ export interface Flag<T> {
   parse(text: string): Parsed<T>;
 }
 
-/** A kind of flag, which becomes a flag by its name, its description and its default text. */
-type Kind<T> = (name: string, description: string, defaultText?: string) => Flag<T>;
+/** A kind of flag, which becomes a flag by its name, with its default text behind a `=` if it has one. */
+type Kind<T> = (nameAndDefault: string, description: string) => Flag<T>;
 
 export const kind =
   <T>(placeholder: string, parse: (text: string) => Parsed<T>): Kind<T> =>
-  (name, description, defaultText = '') => ({ name, placeholder, defaultText, description, parse });
+  (nameAndDefault, description) => {
+    const [name = '', defaultText = ''] = nameAndDefault.split('=');
+    return { name, placeholder, defaultText, description, parse };
+  };
 
 /** The value of a flag's text. Throws `UsageError`. */
 export function read<T>({ name, parse }: Pick<Flag<T>, 'name' | 'parse'>, given: string): T {
@@ -45,14 +48,10 @@ export const text = (placeholder: string): Kind<string> => kind(placeholder, val
 export const optionalText = (placeholder: string): Kind<string | null> =>
   kind(placeholder, (given) => value(given === '' ? null : given));
 
-const spelled: Readonly<Record<string, boolean>> = {
-  ...Object.fromEntries(['1', 't', 'T', 'true', 'TRUE', 'True'].map((spelling) => [spelling, true])),
-  ...Object.fromEntries(['0', 'f', 'F', 'false', 'FALSE', 'False'].map((spelling) => [spelling, false])),
-};
-
 /** Reads the spellings that Go's strconv.ParseBool reads, which Kubernetes' flags take; `null` for anything else. */
 export function parseBoolean(given: string): boolean | null {
-  return Object.hasOwn(spelled, given) ? (spelled[given] ?? null) : null;
+  if (/^(1|t|T|true|TRUE|True)$/.test(given)) return true;
+  return /^(0|f|F|false|FALSE|False)$/.test(given) ? false : null;
 }
 
 export const boolean = kind('[bool]', (given) => {
@@ -84,13 +83,12 @@ const millisecondsOf: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_0
 export function parseDuration(given: string): Parsed<number> {
   const parts = [...given.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g)];
   const milliseconds = parts.reduce(
-    (sum, [, count, unit]) => sum + Number(count) * (millisecondsOf[unit ?? ''] ?? 0),
+    (sum, [, count, unit = '']) => sum + Number(count) * (millisecondsOf[unit] ?? 0),
     0,
   );
-  const whole = parts.map(([part]) => part).join('') === given;
-  return whole && milliseconds > 0
-    ? value(milliseconds)
-    : unreadable('a duration above zero such as 15s, 1m30s or 500ms');
+  const isWhole = parts.map(([part]) => part).join('') === given;
+  if (isWhole && milliseconds > 0) return value(milliseconds);
+  return unreadable('a duration above zero such as 15s, 1m30s or 500ms');
 }
 
 /** Milliseconds. */
@@ -110,17 +108,13 @@ export const bindAddress = kind<BindAddress | null>('<address>', (given) => {
   return address === null ? unreadable('HOST:PORT, :PORT, or 0 to listen nowhere') : value(address);
 });
 
-const addressOfHttp =
-  'an http or https address without user, query and fragment, such as https://prometheus.example:9090';
-
 /** An address of HTTP, without a slash at the end; `null` if it is not given. A password in it is not shown. */
 export const url = kind<string | null>('<url>', (given) => {
   if (given === '') return value(null);
   const read = /^https?:\/\//.test(given) && URL.canParse(given) ? new URL(given) : null;
-  if (read === null || /[@?#]/.test(given)) {
-    return { kind: 'unreadable', expected: addressOfHttp, got: given.replace(/\/\/.*@/, '//') };
-  }
-  return value(read.href.replace(/\/+$/, ''));
+  if (read !== null && !/[@?#]/.test(given)) return value(read.href.replace(/\/+$/, ''));
+  const expected = 'an http or https address without user, query and fragment, such as https://prometheus.example:9090';
+  return { kind: 'unreadable', expected, got: given.replace(/\/\/.*@/, '//') };
 });
 
 const namespacePattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;

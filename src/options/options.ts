@@ -1,4 +1,4 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { UsageError } from '../failure.ts';
 import { showBindAddress } from '../telemetry/http-server.ts';
@@ -46,23 +46,17 @@ function makeCommand(): Command {
       styleTitle: (title) => title.replace('Options', 'Flags'),
     });
   for (const { name, placeholder, defaultText, description } of Object.values<Flag<unknown>>(flags)) {
-    const option = command.createOption(
-      `--${name} ${placeholder}`,
-      defaultText === '' ? description : `${description} (default ${defaultText})`,
-    );
+    const shown = defaultText === '' ? description : `${description} (default ${defaultText})`;
+    const option = new Option(`--${name} ${placeholder}`, shown);
+    const addUp = (text: string, before: string | undefined) => (before === undefined ? text : `${before},${text}`);
     command.addOption(name === 'feature-gates' ? option.argParser(addUp) : option);
   }
   return command;
 }
 
-function addUp(text: string, before: string | undefined): string {
-  return before === undefined ? text : `${before},${text}`;
-}
-
 function readOptions(texts: Readonly<Record<string, string | true>>): Options {
   const values = Object.entries<Flag<unknown>>(flags).map(([field, flag]) => {
-    // Commander's name of it.
-    const given = texts[flag.name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())];
+    const given = texts[new Option(`--${flag.name}`).attributeName()];
     return [field, read(flag, given === true ? 'true' : (given ?? flag.defaultText))];
   });
   const options = Object.fromEntries(values) as Options;
@@ -70,7 +64,6 @@ function readOptions(texts: Readonly<Record<string, string | true>>): Options {
   return options;
 }
 
-/** Flags that contradict each other although each is valid. */
 function* contradictions(options: Options): Iterable<string> {
   const { prometheusUrl, prometheusCaFile, prometheusTokenFile } = options;
   if (!prometheusUrl?.startsWith('https:') && (prometheusCaFile ?? prometheusTokenFile) !== null) {
@@ -130,6 +123,7 @@ function explain(error: CommanderError, command: Command): OptionsParsed {
   }
 }
 
-function usageError(message: string): OptionsParsed {
-  return { kind: 'usage-error', message: /[.?]$/.test(message) ? message : `${message}.` };
-}
+const usageError = (message: string): OptionsParsed => ({
+  kind: 'usage-error',
+  message: /[.?]$/.test(message) ? message : `${message}.`,
+});

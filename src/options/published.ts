@@ -23,7 +23,6 @@ const published = [
 
 export type PublishedOptions = Pick<Options, (typeof published)[number]>;
 
-/** The limits across all clusters. */
 export const fleetLimitsOf = (options: PublishedOptions): FleetLimits => ({
   maxConcurrentRollouts: options.maxConcurrentRollouts,
   verifyFirstCluster: options.verifyFirstCluster,

@@ -19,10 +19,7 @@ export function afterStep(snapshot: ClusterSnapshot, step: Step): ClusterSnapsho
         restartInPlace: null,
       }));
     case 'resizeInPlace':
-      return changed(snapshot, step.targets, (member) => ({
-        ...member,
-        inPlace: afterResize(member.inPlace),
-      }));
+      return changed(snapshot, step.targets, (member) => ({ ...member, inPlace: afterResize(member.inPlace) }));
     case 'demote':
       return handedOn(
         changed(snapshot, step.targets, (member) => ({ ...member, demote: true, demotedFor: step.revision })),

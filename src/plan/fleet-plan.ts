@@ -1,4 +1,10 @@
+import type { SequenceRecord } from '../api/rollout-sequence.ts';
+import { median } from '../controller/facts/maintenance-facts.ts';
+import type { FleetLimits } from '../controller/fleet/fleet-limits.ts';
 import type { HoldRule } from '../core/decision.ts';
+import { timeText } from '../core/sentences.ts';
+import { nameOf } from '../kube/store.ts';
+import { switchoverSeconds } from './simulated-cluster.ts';
 
 // What is expected to happen to the clusters of a fleet. Times are Unix seconds.
 
@@ -7,12 +13,6 @@ export interface Span {
   readonly what: HoldRule | 'Updating';
   readonly from: number;
   readonly until: number;
-}
-
-/** Why a cluster never begins, or never ends. */
-export interface Stop {
-  readonly rule: HoldRule;
-  readonly sentence: string;
 }
 
 export interface PlannedCluster {
@@ -29,7 +29,8 @@ export interface PlannedCluster {
   readonly endsAt: number | null;
   /** In order, from the begin of the plan. */
   readonly spans: readonly Span[];
-  readonly stop: Stop | null;
+  /** Why it never begins, or never ends. */
+  readonly stop: { readonly rule: HoldRule; readonly sentence: string } | null;
   /** How long one member is expected to take, and whether that was measured. */
   readonly memberSeconds: number;
   readonly measured: boolean;
@@ -43,45 +44,10 @@ export interface FleetPlan {
   readonly recovering: readonly string[];
 }
 
-/** A stage of the plan. */
-export type PlannedStage = ReturnType<typeof plannedStages>[number];
-
 /** When the last cluster that ends does so; `null` if none does. */
-export const endOf = (clusters: readonly PlannedCluster[]): number | null => orNull(Math.max, clusters, 'endsAt');
-
-/** The stages in the given order, then the clusters without a sequence. */
-export function plannedStages(
-  { clusters }: FleetPlan,
-  order: readonly { readonly sequence: string; readonly stage: string }[],
-) {
-  const known = [...order, { sequence: null, stage: null }];
-  return known.flatMap(({ sequence, stage }) => {
-    const members = clusters.filter((one) => one.sequence === sequence && one.stage === stage);
-    if (members.length === 0) return [];
-    const stopped = members.filter(({ stop }) => stop !== null).length;
-    return [
-      {
-        sequence,
-        stage,
-        clusters: members,
-        beginsAt: orNull(Math.min, members, 'beginsAt'),
-        // `null` if not every cluster ends.
-        endsAt: stopped > 0 ? null : endOf(members),
-        // Clusters that never begin or never end.
-        stopped,
-      },
-    ];
-  });
-}
-
-/** The least or the greatest of the times that there are; `null` if there are none. */
-function orNull(
-  which: (...times: readonly number[]) => number,
-  clusters: readonly PlannedCluster[],
-  field: 'beginsAt' | 'endsAt',
-): number | null {
-  const times = clusters.map((one) => one[field]).filter((time) => time !== null);
-  return times.length === 0 ? null : which(...times);
+function endOf(clusters: readonly PlannedCluster[]): number | null {
+  const times = clusters.map(({ endsAt }) => endsAt).filter((time) => time !== null);
+  return times.length === 0 ? null : Math.max(...times);
 }
 
 /** What makes a plan as long as it is, and for how long. */
@@ -109,14 +75,19 @@ const forOthers: ReadonlySet<Span['what']> = new Set<HoldRule>([
  */
 export function criticalPath({ from, clusters }: FleetPlan): readonly Cause[] {
   const taken = new Map<Span['what'], Map<string, number>>();
-  const ended = clusters.filter(isEnded).toSorted((one, other) => other.endsAt - one.endsAt);
+  const ended = clusters
+    .flatMap(({ endsAt, ...one }) => (endsAt === null ? [] : [{ ...one, endsAt }]))
+    .toSorted((one, other) => other.endsAt - one.endsAt);
+  // The cluster whose end a wait was for: the last one that ended in that time.
+  const endedBetween = (since: number, end: number) =>
+    ended.find((one) => one !== current && one.endsAt <= end && one.endsAt > since);
   let [current] = ended;
   let until = current?.endsAt ?? from;
   while (current !== undefined && until > from) {
     const span = current.spans.findLast((one) => one.from < until);
     if (span === undefined) break;
     const begin = Math.max(span.from, from);
-    const before = forOthers.has(span.what) ? endedBetween(ended, current, begin, until) : undefined;
+    const before = forOthers.has(span.what) ? endedBetween(begin, until) : undefined;
     const since = before?.endsAt ?? begin;
     if (since < until) {
       const own = taken.get(span.what) ?? new Map<string, number>();
@@ -135,10 +106,115 @@ export function criticalPath({ from, clusters }: FleetPlan): readonly Cause[] {
     .toSorted((one, other) => other.seconds - one.seconds);
 }
 
-type Ended = PlannedCluster & { readonly endsAt: number };
+/** What the plan was made with, apart from the objects. */
+interface Assumptions {
+  /** Settings in place of those of the clusters. */
+  readonly assumed: object;
+  readonly assumeStale: boolean;
+  /** What is assumed of manifests. */
+  readonly applied: readonly string[];
+  readonly limits: FleetLimits;
+  /** Why the limits are the built-in ones, where the user has given no others; `null` if they are the controller's. */
+  readonly unknownFlags: string | null;
+  /** Kinds that the user may not read. */
+  readonly unread: readonly string[];
+}
 
-const isEnded = (one: PlannedCluster): one is Ended => one.endsAt !== null;
+/** A plan as it is printed, and what a drawing of it needs. Times are RFC 3339 in UTC. */
+export type ShownFleetPlan = ReturnType<typeof shownFleetPlan>;
 
-/** The cluster whose end the wait was for: the last one that ended in that time. */
-const endedBetween = (ended: readonly Ended[], waiting: Ended, from: number, until: number): Ended | undefined =>
-  ended.find((one) => one !== waiting && one.endsAt <= until && one.endsAt > from);
+const text = (seconds: number | null): string | null => (seconds === null ? null : timeText(seconds));
+const between = (from: number | null, until: number | null): number | null =>
+  from === null || until === null ? null : until - from;
+
+/** The part of the plan that is about the selected clusters. */
+export function shownFleetPlan(
+  plan: FleetPlan,
+  selected: ReadonlySet<string>,
+  sequences: readonly SequenceRecord[],
+  assumptions: Assumptions,
+) {
+  const clusters = plan.clusters.filter((cluster) => selected.has(nameOf(cluster)));
+  const staged = sequences.flatMap(({ name, sequence }) => sequence.stages.map((stage) => [name, stage.name] as const));
+  const stages = [...staged, [null, null] as const].flatMap(([sequence, stage]) => {
+    const members = clusters.filter((one) => one.sequence === sequence && one.stage === stage);
+    return members.length === 0 ? [] : [stageOf(sequence, stage, members, plan.from)];
+  });
+  const until = endOf(clusters);
+  // Clusters that are not selected keep others waiting, but the end of the plan is that of the selected ones.
+  const played = plan.clusters.filter(({ endsAt }) => endsAt === null || (until !== null && endsAt <= until));
+  return {
+    from: timeText(plan.from),
+    // When the last cluster ends; `null` if none does.
+    until: text(until),
+    seconds: between(plan.from, until),
+    assumed: assumptions.assumed,
+    assumeStale: assumptions.assumeStale,
+    // In the order of the sequences, then the clusters without one.
+    stages: stages.map(({ shown }) => shown),
+    causes: criticalPath({ ...plan, clusters: played }),
+    clusters: clusters.map(shownCluster),
+    assumptions: [...assumptions.applied, ...sentencesOf(clusters, plan.recovering, assumptions)],
+    drawing: { from: plan.from, until: until ?? plan.from, stages: stages.map(({ drawn }) => drawn) },
+  };
+}
+
+function stageOf(sequence: string | null, stage: string | null, members: readonly PlannedCluster[], from: number) {
+  const began = members.flatMap(({ beginsAt, spans }) => (beginsAt === null ? [] : [{ beginsAt, spans }]));
+  const [first] = began.toSorted((one, other) => one.beginsAt - other.beginsAt);
+  const beginsAt = first?.beginsAt ?? null;
+  // Clusters that never begin or never end.
+  const stopped = members.filter(({ stop }) => stop !== null).length;
+  const endsAt = stopped > 0 ? null : endOf(members);
+  const isWait = (span: Span): boolean =>
+    span.what !== 'Updating' && span.until > span.from && span.until <= (beginsAt ?? 0);
+  // Before the first cluster of the stage begins.
+  const waits = first?.spans
+    .filter(isWait)
+    .map(({ what, ...span }) => ({ rule: what, seconds: span.until - span.from }));
+  const shown = {
+    sequence,
+    stage,
+    clusters: members.length,
+    begins: text(beginsAt),
+    ends: text(endsAt),
+    seconds: between(beginsAt === null ? null : Math.max(from, beginsAt), endsAt),
+    stopped,
+    waits: waits ?? [],
+  };
+  return { shown, drawn: { clusters: members, beginsAt, endsAt } };
+}
+
+const shownCluster = ({ beginsAt, endsAt, stop, spans: _, ...cluster }: PlannedCluster) => ({
+  ...cluster,
+  begins: text(beginsAt),
+  ends: text(endsAt),
+  seconds: between(beginsAt, endsAt),
+  stopsAt: stop,
+});
+
+function sentencesOf(
+  clusters: readonly PlannedCluster[],
+  recovering: readonly string[],
+  { limits, unknownFlags, unread }: Assumptions,
+): readonly string[] {
+  const [unhealthy] = recovering;
+  const { maxConcurrentRollouts, disruptionIntervalSeconds, maxFailingRollouts, verifyFirstCluster } = limits;
+  const times = (sentence: string, isMeasured: boolean): readonly string[] => {
+    const seconds = clusters.flatMap(({ measured, memberSeconds }) => (measured === isMeasured ? [memberSeconds] : []));
+    const many = seconds.length === 1 ? '1 cluster' : `${seconds.length} clusters`;
+    return seconds.length === 0 ? [] : [`${sentence} in ${many}: ${median(seconds)} s in the median`];
+  };
+  return [
+    'nothing fails, checks pass, every pod starts, and other waits that end by themselves are over at once',
+    ...times('a member takes as long as was measured', true),
+    ...times('a member takes expectedMemberSeconds, since nothing was measured,', false),
+    `a switchover takes ${switchoverSeconds} s`,
+    `the controller runs with --max-concurrent-rollouts=${maxConcurrentRollouts}, --verify-first-cluster=${verifyFirstCluster}, --max-failing-rollouts=${maxFailingRollouts} and --disruption-interval=${disruptionIntervalSeconds}s`,
+    unknownFlags === null ? '' : `these are the built-in limits: ${unknownFlags}`,
+    unhealthy === undefined
+      ? ''
+      : `clusters that are not healthy now, ${unhealthy} among ${recovering.length}, are so after the time of a member`,
+    unread.length === 0 ? '' : `left out, since you may not read them: ${unread.join(', ')}`,
+  ].filter(Boolean);
+}

@@ -3,31 +3,26 @@ import type { RolloutPolicy } from '../core/policy.ts';
 import type { ClusterSnapshot } from '../core/snapshot.ts';
 import { type Beginning, isReplacement, type PlanEntry, SimulatedCluster } from './simulated-cluster.ts';
 
-export interface Plan {
-  readonly entries: readonly PlanEntry[];
-  readonly switchovers: number;
-  /** How many members are taken, by whomever. */
-  readonly members: number;
-  /** The hold that only a person can end. `null` if the rollout ends with every due member updated. */
-  readonly stopsAt: Hold | null;
-}
+export type Plan = ReturnType<typeof plan>;
 
 /** More entries than any rollout needs. A longer plan is cut. */
 const entriesPerMember = 12;
 
 /** Simulates the rollout of one cluster to its end, as if there were no other. Pure, and always ends. */
-export function plan(beginning: Beginning): Plan {
+export function plan(beginning: Beginning) {
   const cluster = new SimulatedCluster(beginning);
-  const { entries } = cluster;
+  const entries: readonly PlanEntry[] = cluster.entries;
   const most = entriesPerMember * (beginning.snapshot.cluster.replicas + 2);
   let now: number | null = 0;
   do now = cluster.pass(now);
   while (now !== null && entries.length < most);
+  // Taken by whomever.
   const members = entries.reduce((sum, entry) => {
     if (entry.kind === 'wait') return sum + Number(isReplacement(entry.hold));
     return entry.kind === 'step' ? sum + entry.taken.length : sum;
   }, 0);
   const switchovers = entries.filter(({ kind }) => kind === 'switchover').length;
+  // It stops at a hold that only a person can end, or at none if it ends with every due member updated.
   return { entries, switchovers, members, stopsAt: cluster.stop ?? cluster.hold };
 }
 

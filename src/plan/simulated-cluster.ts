@@ -1,10 +1,9 @@
-import { budgetOf } from '../core/budget.ts';
 import { decide } from '../core/decide.ts';
 import type { Decision, Hold, Step } from '../core/decision.ts';
 import { type EffectKind, kindsOf } from '../core/effects.ts';
 import { caughtUp, recovered } from '../core/expected.ts';
 import { afterSeconds, secondsUntil } from '../core/maintenance.ts';
-import type { RolloutPolicy } from '../core/policy.ts';
+import { budgetOf, type RolloutPolicy } from '../core/policy.ts';
 import { assumedEnd, ruleGroups } from '../core/rules/catalogue.ts';
 import type { ClusterSnapshot, MaintenanceFacts } from '../core/snapshot.ts';
 import { afterStep } from './after-step.ts';
@@ -51,7 +50,6 @@ export interface Beginning {
  */
 export class SimulatedCluster {
   readonly entries: PlanEntry[] = [];
-  /** What it waits for now. */
   hold: Hold | null = null;
   /** When nothing was left to do. */
   endedAt: number | null = null;
@@ -73,7 +71,7 @@ export class SimulatedCluster {
   pass(now: number, fleet: FleetFacts | null = null): number | null {
     if (this.endedAt !== null || this.stop !== null) return null;
     if (this.#busyUntil > now) return this.#busyUntil;
-    const decision = decide(this.#at(now, fleet), this.#policyAt(now));
+    const decision = decide({ ...this.snapshot, ...fleet, maintenance: this.#maintenanceAt(now) }, this.#policyAt(now));
     const { step, hold } = decision;
     if (hold !== null && !(this.beginning.stepsWhileHeld && step.kind !== 'none')) {
       return this.#wait(hold, decision, fleet, now);
@@ -188,10 +186,6 @@ export class SimulatedCluster {
 
   get #lastBack(): number {
     return Math.max(0, ...this.#back);
-  }
-
-  #at(now: number, fleet: FleetFacts | null): ClusterSnapshot {
-    return { ...this.snapshot, ...fleet, maintenance: this.#maintenanceAt(now) };
   }
 
   #maintenanceAt(now: number): MaintenanceFacts | null {

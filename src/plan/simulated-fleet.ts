@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { SequenceRecord } from '../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../api/rollout-status.ts';
 import { memberName, type ObservedFacts } from '../controller/facts/collect-facts.ts';
-import { maintenanceFacts } from '../controller/facts/maintenance-facts.ts';
-import { measuredMembers } from '../controller/facts/measured-members.ts';
-import type { SequenceRecord } from '../controller/facts/sequence-record.ts';
+import { maintenanceFacts, measuredMembers } from '../controller/facts/maintenance-facts.ts';
 import { Fleet, type FleetLimits } from '../controller/fleet/fleet-limits.ts';
 import { decide } from '../core/decide.ts';
 import type { Hold } from '../core/decision.ts';
@@ -37,7 +36,6 @@ export function beginningOf({ snapshot, policy, rollout, settings }: ObservedFac
   };
 }
 
-/** A cluster that is played. */
 interface Played {
   readonly key: string;
   readonly facts: ObservedFacts;
@@ -59,11 +57,7 @@ const passesPerMember = 200;
  * Plays the rollouts of a fleet to their end, in virtual time. `Fleet` and `decide` of the controller say who may begin
  * and what is done; each cluster is asked when the controller would ask it.
  */
-export function playFleet(input: FleetInput): FleetPlan {
-  const play = new Play(input);
-  play.run();
-  return play.plan;
-}
+export const playFleet = (input: FleetInput): FleetPlan => new Play(input).run();
 
 class Play {
   readonly #input: FleetInput;
@@ -95,7 +89,7 @@ class Play {
     for (const key of this.#played.keys()) this.#awake.add(key);
   }
 
-  run(): void {
+  run(): FleetPlan {
     const members = [...this.#played.values()].reduce((sum, { facts }) => sum + facts.snapshot.cluster.replicas + 2, 0);
     let left = passesPerMember * members;
     while (left > 0) {
@@ -109,7 +103,13 @@ class Play {
         this.#awake.add(key);
       }
     }
-    for (const { cluster } of this.#played.values()) cluster.close(this.#now);
+    const all = [...this.#played.values()];
+    for (const { cluster } of all) cluster.close(this.#now);
+    return {
+      from: this.#input.nowSeconds,
+      clusters: all.filter(({ isStale }) => isStale).map((one) => this.#planned(one)),
+      recovering: all.filter(({ isStale, wasComplete }) => !isStale && !wasComplete).map(({ key }) => key),
+    };
   }
 
   /** Everybody who is awake decides, until nobody is. Returns the number of passes. */
@@ -152,15 +152,6 @@ class Play {
     this.#version += 1;
     const metadata = { namespace, name, uid: one.key, resourceVersion: String(this.#version) };
     this.#fleet.note(one.key, { apiVersion: '', kind: '', metadata, status });
-  }
-
-  get plan(): FleetPlan {
-    const all = [...this.#played.values()];
-    return {
-      from: this.#input.nowSeconds,
-      clusters: all.filter(({ isStale }) => isStale).map((one) => this.#planned(one)),
-      recovering: all.filter(({ isStale, wasComplete }) => !isStale && !wasComplete).map(({ key }) => key),
-    };
   }
 
   #planned({ key, facts, cluster, atFirst }: Played): PlannedCluster {
@@ -206,15 +197,10 @@ function spansOf(entries: readonly PlanEntry[], nowSeconds: number): readonly Sp
   for (const entry of entries) {
     const [from, until] = [nowSeconds + entry.begins, nowSeconds + entry.ends];
     const last = spans.at(-1);
-    if (entry.kind === 'wait') {
-      spans.push({ what: entry.hold.rule, from, until });
-    } else if (entry.kind === 'step' && until > from) {
-      if (last?.what === 'Updating' && last.until >= from) {
-        spans[spans.length - 1] = { ...last, until: Math.max(last.until, until) };
-      } else {
-        spans.push({ what: 'Updating', from, until });
-      }
-    }
+    if (entry.kind === 'wait') spans.push({ what: entry.hold.rule, from, until });
+    if (entry.kind !== 'step' || until <= from) continue;
+    if (last?.what !== 'Updating' || last.until < from) spans.push({ what: 'Updating', from, until });
+    else spans[spans.length - 1] = { ...last, until: Math.max(last.until, until) };
   }
   return spans;
 }

@@ -1,9 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-/** A cluster by its namespace and name. */
 export type ClusterName = readonly [namespace: string, name: string];
 
-/** A value with its labels. */
 export type Series = readonly [labels: Readonly<Record<string, string>>, value: number];
 
 /** A word as the value of a label: in PascalCase, as the reasons of conditions are. */
@@ -26,6 +24,12 @@ export class Declared {
 
   protected gauge<Label extends string = never>(name: string, help: string, ...labelNames: Label[]): Gauge<Label> {
     return new Gauge({ name, help, labelNames, registers: this.#registers });
+  }
+
+  /** A counter with one label, by a function that counts one more of a word. */
+  protected countOf(name: string, help: string, label: string): (word: string) => void {
+    const counter = this.counter<string>(name, help, label);
+    return (word) => counter.inc({ [label]: labelValue(word) });
   }
 
   /** `buckets`: upper bounds, in the unit of the name. */
@@ -63,7 +67,6 @@ export class Declared {
     return series;
   }
 
-  /** Takes away every series about the cluster. */
   protected forget(cluster: ClusterName): void {
     for (const series of this.#ofClusters) series.set(cluster, null);
   }

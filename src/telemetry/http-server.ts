@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Server } from 'node:net';
 
@@ -48,12 +49,9 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
 async function answer(request: IncomingMessage, { handlers, onError }: HttpServerOptions): Promise<HttpAnswer> {
   const [path = '/', query = ''] = (request.url ?? '/').split('?');
   const handler = Object.hasOwn(handlers, path) ? handlers[path] : undefined;
-  if (handler === undefined) {
-    return text(404, `Expected one of ${Object.keys(handlers).join(', ')}, got ${path}.`);
-  }
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return text(405, `Expected GET or HEAD, got ${request.method}.`);
-  }
+  if (handler === undefined) return text(404, `Expected one of ${Object.keys(handlers).join(', ')}, got ${path}.`);
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  if (!isRead) return text(405, `Expected GET or HEAD, got ${request.method}.`);
   try {
     return await handler({ verbose: new URLSearchParams(query).has('verbose') });
   } catch (error) {
@@ -72,10 +70,11 @@ function send(request: IncomingMessage, response: ServerResponse, { status, cont
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-/** A plain sentence. */
-export function text(status: number, sentence: string): HttpAnswer {
-  return { status, contentType: 'text/plain; charset=utf-8', body: `${sentence}\n` };
-}
+export const text = (status: number, sentence: string): HttpAnswer => ({
+  status,
+  contentType: 'text/plain; charset=utf-8',
+  body: `${sentence}\n`,
+});
 
 /** `null` when all is well, else what is wrong, in words. */
 export type HealthCheck = () => string | null;
@@ -96,7 +95,6 @@ export function healthHandler(endpoint: string, checks: Readonly<Record<string, 
   };
 }
 
-/** Where a server listens. */
 export interface BindAddress {
   /** `null`: every address the machine has, of either family. */
   readonly host: string | null;
@@ -133,13 +131,9 @@ export class ListenError extends Error {
  * `flag` is the flag that the address came from, for the sentence of the `ListenError` that this rejects with.
  */
 export async function listen(server: Server, address: BindAddress, flag: string): Promise<BindAddress> {
-  await new Promise<void>((resolve, reject) => {
-    const refused = (error: NodeJS.ErrnoException) => reject(new ListenError(explain(error, address, flag)));
-    server.once('error', refused);
-    server.listen({ port: address.port, ...(address.host === null ? {} : { host: address.host }) }, () => {
-      server.off('error', refused);
-      resolve();
-    });
+  server.listen({ port: address.port, ...(address.host !== null && { host: address.host }) });
+  await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+    throw new ListenError(explain(error, address, flag));
   });
   const bound = server.address();
   if (bound === null || typeof bound === 'string') {

@@ -35,23 +35,16 @@ export const logFields = {
   error: 'the error; in JSON with its type, and at level error with its stack',
 } as const;
 
-type LogField = keyof typeof logFields;
-
-const fieldOrder = Object.keys(logFields) as readonly LogField[];
+const fieldOrder = Object.keys(logFields);
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type LogFormat = 'json' | 'text';
 
-/** Where lines go, each ending with a newline. */
-export interface LogDestination {
-  write(line: string): void;
-}
-
-export interface LogOptions {
+interface LogOptions {
   readonly level: LogLevel;
   readonly format: LogFormat;
-  /** Standard error when absent, as Kubernetes' own programs do it. */
-  readonly destination?: LogDestination;
+  /** Where lines go, each ending with a newline: standard error when absent, as with Kubernetes' own programs. */
+  readonly destination?: { write(line: string): void };
 }
 
 const standardErrorDescriptor = 2;
@@ -81,7 +74,7 @@ export function createLog({ level, format, destination: given }: LogOptions): Lo
           method.apply(this, line);
         },
       },
-      serializers: { error: serializeError } satisfies Partial<Record<LogField, (value: unknown) => unknown>>,
+      serializers: { error: serializeError },
     },
     format === 'json' ? sink : { write: (line: string) => sink.write(formatLogLine(line)) },
   );
@@ -114,14 +107,10 @@ function formatLogLine(line: string): string {
   if (record === null) return line;
   const { time, level, msg, ...fields } = record;
   const clock = timeOfDay.exec(String(time))?.[1] ?? String(time);
-  const named = [...fieldOrder.filter((name) => name in fields), ...Object.keys(fields).filter(isFurther)];
-  const shown = named.map((name) => `${name}=${showValue(fields[name])}`);
-  const words = [
-    clock,
-    String(level).padEnd(levelWidth),
-    typeof msg === 'string' ? msg : '',
-    ...(shown.length > 0 ? ['', ...shown] : []),
-  ];
+  const named = new Set([...fieldOrder.filter((name) => name in fields), ...Object.keys(fields)]);
+  const shown = [...named].map((name) => `${name}=${showValue(fields[name])}`);
+  const message = typeof msg === 'string' ? msg : '';
+  const words = [clock, String(level).padEnd(levelWidth), message, ...(shown.length > 0 ? ['', ...shown] : [])];
   return `${words.join(' ')}\n${level === 'error' ? stackOf(fields['error']) : ''}`;
 }
 
@@ -132,10 +121,6 @@ function parsed(line: string): Record<string, unknown> | null {
   } catch {
     return null;
   }
-}
-
-function isFurther(name: string): boolean {
-  return !fieldOrder.some((known) => known === name);
 }
 
 function showValue(value: unknown): string {

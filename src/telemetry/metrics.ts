@@ -1,6 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { Declared, labelValue, type Series } from './declared.ts';
-import type { HttpHandler } from './http-server.ts';
 import { RolloutMetrics } from './rollout-metrics.ts';
 import { ApiClientMetrics, CacheMetrics, CheckMetrics, WebhookMetrics, WorkQueueMetrics } from './runtime-metrics.ts';
 
@@ -19,19 +18,6 @@ class ProgramMetrics extends Declared {
   );
 }
 
-/** A feature gate as Kubernetes' own metric shows it. */
-interface FeatureState {
-  readonly name: string;
-  readonly stage: string;
-  readonly enabled: boolean;
-}
-
-/** What is only shown where there is one. */
-interface Parts {
-  readonly servesWebhook: boolean;
-  readonly drivesPartitions: boolean;
-}
-
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /**
@@ -42,19 +28,21 @@ const eventLoopMilliseconds = 50;
 /** Gauges of prom-client that are called totals; the same numbers are there by kind, under names as they should be. */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
-/** All metrics of the program in a registry of their own, the process's defaults included. */
+/**
+ * All metrics of the program in a registry of their own, the process's defaults included. Feature gates are shown as
+ * Kubernetes' own metric shows them, and what belongs to a part only where there is one.
+ */
 export function createMetrics(
   version: string,
-  features: readonly FeatureState[],
-  { servesWebhook, drivesPartitions }: Parts,
+  features: readonly { readonly name: string; readonly stage: string; readonly enabled: boolean }[],
+  { servesWebhook, drivesPartitions }: { readonly servesWebhook: boolean; readonly drivesPartitions: boolean },
 ) {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopMilliseconds });
   for (const name of misnamed) registry.removeSingleMetric(name);
   const declared = new ProgramMetrics(registry);
   declared.build.set({ version, node_version: process.version }, 1);
-  for (const feature of features)
-    declared.features.set({ name: feature.name, stage: feature.stage }, feature.enabled ? 1 : 0);
+  for (const { name, stage, enabled } of features) declared.features.set({ name, stage }, enabled ? 1 : 0);
   return {
     registry,
     apiClient: new ApiClientMetrics(registry),
@@ -66,27 +54,30 @@ export function createMetrics(
     fleet: new FleetMetrics(registry),
     checks: new CheckMetrics(registry),
     /** Serves everything in Prometheus' text format. */
-    handler: (async () => ({
-      status: 200,
-      contentType: registry.contentType,
-      body: await registry.metrics(),
-    })) satisfies HttpHandler as HttpHandler,
+    handler: async () => ({ status: 200, contentType: registry.contentType, body: await registry.metrics() }),
   };
 }
 
-/** What the leader knows of all clusters together. */
-export interface FleetNumbers {
-  /** How many clusters may roll at a time; `null` without a limit. */
-  readonly slots: number | null;
-  readonly rolling: number;
-  /** Clusters with stale members whose rollout has not begun. */
-  readonly waiting: number;
-  readonly failing: number;
-  /** Evictions that Kubernetes' disruption controller has not observed yet. */
-  readonly unobservedEvictions: number;
-  /** Clusters whose next eviction waits for them. */
-  readonly waitingForDisruptionController: number;
-}
+/** Gauges of all clusters together, by the field of their number: the end of the name, and the help. */
+const fleetGauges = {
+  slots: ['slots', 'Clusters that may roll at a time; no series without a limit.'],
+  rolling: ['rolling_clusters', 'Clusters whose rollout has begun.'],
+  waiting: ['waiting_clusters', 'Clusters with stale members whose rollout has not begun.'],
+  failing: ['failing_clusters', 'Clusters whose revision fails, or whose rollout has begun and is stalled.'],
+  unobservedEvictions: [
+    'unobserved_evictions',
+    "Evictions that Kubernetes' disruption controller has not observed yet.",
+  ],
+  waitingForDisruptionController: [
+    'evictions_waiting_clusters',
+    'Clusters whose next eviction waits until the disruption controller has observed others.',
+  ],
+} as const;
+
+/** What the leader knows of all clusters together. `slots` is `null` without a limit. */
+export type FleetNumbers = Readonly<
+  Record<Exclude<keyof typeof fleetGauges, 'slots'>, number> & Record<'slots', number | null>
+>;
 
 /** What the leader knows of one stage of a MySQLRolloutSequence. */
 interface StageNumbers {
@@ -115,33 +106,14 @@ export class FleetMetrics extends Declared {
 
   constructor(registry: Registry) {
     super(registry);
-    const fleet = (name: string, help: string, valueOf: (numbers: FleetNumbers) => number | null): void =>
+    for (const [field, [name, help]] of Object.entries(fleetGauges)) {
       this.computed(`moco_rollout_fleet_${name}`, help, [], () => {
-        const numbers = this.#numbers();
-        const value = numbers && valueOf(numbers);
+        const value = this.#numbers()?.[field as keyof FleetNumbers] ?? null;
         return value === null ? [] : [[{}, value]];
       });
-    fleet('slots', 'Clusters that may roll at a time; no series without a limit.', ({ slots }) => slots);
-    fleet('rolling_clusters', 'Clusters whose rollout has begun.', ({ rolling }) => rolling);
-    fleet('waiting_clusters', 'Clusters with stale members whose rollout has not begun.', ({ waiting }) => waiting);
-    fleet(
-      'failing_clusters',
-      'Clusters whose revision fails, or whose rollout has begun and is stalled.',
-      ({ failing }) => failing,
-    );
-    fleet(
-      'unobserved_evictions',
-      "Evictions that Kubernetes' disruption controller has not observed yet.",
-      ({ unobservedEvictions }) => unobservedEvictions,
-    );
-    fleet(
-      'evictions_waiting_clusters',
-      'Clusters whose next eviction waits until the disruption controller has observed others.',
-      ({ waitingForDisruptionController }) => waitingForDisruptionController,
-    );
-    this.computed('moco_rollout_leader', 'Whether this process leads: 1, or 0.', [], () => [
-      [{}, this.#numbers() === null ? 0 : 1],
-    ]);
+    }
+    const leads = (): readonly Series[] => [[{}, this.#numbers() === null ? 0 : 1]];
+    this.computed('moco_rollout_leader', 'Whether this process leads: 1, or 0.', [], leads);
     this.computed(
       'moco_rollout_stage_clusters',
       'Clusters of a stage of a MySQLRolloutSequence: up to date and healthy, rolling, waiting, or failing.',

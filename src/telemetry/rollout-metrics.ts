@@ -49,17 +49,17 @@ export class RolloutMetrics extends Declared {
     'outcome',
   );
   readonly finished = this.counter('moco_rollout_finished_total', 'Rollouts that ended, by outcome.', 'outcome');
-  readonly #delayReadings = this.counter(
+  readonly countDelayReading = this.countOf(
     'moco_rollout_replication_delay_readings_total',
     'Replicas that were asked how far they are behind, by result (Delay, NotReplicating, Unknown).',
     'result',
   );
-  readonly #mysqlReadings = this.counter(
+  readonly countMysqlReading = this.countOf(
     'moco_rollout_mysql_readings_total',
     'Members whose mysqld was asked, by result (Primary, Replica, Unknown). Only with the feature gate ReplicationFacts.',
     'result',
   );
-  readonly #preflights = this.counter(
+  readonly countPreflight = this.countOf(
     'moco_rollout_preflights_total',
     'Nodes that were asked whether they can run an update revision, by result (Present, Fetched, ImageUnavailable, ' +
       'ConfigurationRefused, TimedOut, Skipped, Unknown). Only with the setting prepull.',
@@ -157,10 +157,8 @@ export class RolloutMetrics extends Declared {
   /** `drivesPartitions`: whether this program lowers partitions itself, and shows the series of MOCO's controller. */
   constructor(registry: Registry, drivesPartitions: boolean) {
     super(registry);
-    if (drivesPartitions) return;
-    for (const what of ['current_replicas', 'updated_replicas', 'last_partition_updated']) {
-      registry.removeSingleMetric(`moco_cluster_${what}`);
-    }
+    const ofMoco = drivesPartitions ? [] : ['current_replicas', 'updated_replicas', 'last_partition_updated'];
+    for (const what of ofMoco) registry.removeSingleMetric(`moco_cluster_${what}`);
   }
 
   /**
@@ -181,7 +179,6 @@ export class RolloutMetrics extends Declared {
     if (partition === null || last !== null) this.#lastPartitionUpdated.set(cluster, last);
   }
 
-  /** Pods that this program has taken down. */
   countDisruptions([namespace, name]: ClusterName, verb: string, rule: string, count: number): void {
     this.#disruptions.inc({ verb, rule }, count);
     this.#disruptionsOfCluster.inc({ namespace, name }, count);
@@ -191,18 +188,6 @@ export class RolloutMetrics extends Declared {
   countSwitchover(cluster: ClusterName | null, outcome: string): void {
     this.#switchovers.inc({ outcome: labelValue(outcome) });
     if (cluster !== null) this.#switchoversOfCluster.inc({ namespace: cluster[0], name: cluster[1] });
-  }
-
-  countDelayReading(result: string): void {
-    this.#delayReadings.inc({ result: labelValue(result) });
-  }
-
-  countPreflight(result: string): void {
-    this.#preflights.inc({ result });
-  }
-
-  countMysqlReading(result: string): void {
-    this.#mysqlReadings.inc({ result: labelValue(result) });
   }
 
   /** How far replicas were behind when MySQL itself was last asked. `missing` is `null` if the primary did not say. */
@@ -228,7 +213,6 @@ export class RolloutMetrics extends Declared {
     this.#staleMembers.set(cluster, stale);
   }
 
-  /** Takes away every series that names the cluster. */
   forgetCluster(namespace: string, name: string): void {
     const cluster: ClusterName = [namespace, name];
     for (const counted of [this.#disruptionsOfCluster, this.#switchoversOfCluster]) counted.remove({ namespace, name });

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { Declared, labelValue, type Series } from './declared.ts';
+import { Declared, type Series } from './declared.ts';
 
 /**
  * Requests to the API server, under the names that client-go gives them, so that dashboards for controllers show this
@@ -60,7 +60,7 @@ export class WebhookMetrics extends Declared {
 
 /** The queries that Prometheus is asked for checks. */
 export class CheckMetrics extends Declared {
-  readonly #requests = this.counter(
+  readonly countRequest = this.countOf(
     'moco_rollout_check_requests_total',
     'Queries of checks that Prometheus was asked, by result (Passing, Failing, Unknown).',
     'result',
@@ -70,22 +70,7 @@ export class CheckMetrics extends Declared {
     'Time until Prometheus answered the query of a check, or until the time limit.',
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
   );
-
-  countRequest(result: string): void {
-    this.#requests.inc({ result: labelValue(result) });
-  }
 }
-
-/** Observes one part of the cache. */
-export interface CacheObserver {
-  /** A list or a watch failed, and is tried again. */
-  failed(): void;
-  /** Something that the API server sent was skipped. */
-  ignored(reason: string): void;
-}
-
-/** Seconds since the last answer of the API server; `null` before the first list. */
-export type CacheAge = () => number | null;
 
 /** How well the cache follows the API server, by kind of object. */
 export class CacheMetrics extends Declared {
@@ -100,7 +85,7 @@ export class CacheMetrics extends Declared {
     'kind',
     'reason',
   );
-  readonly #ages = new Map<string, CacheAge[]>();
+  readonly #ages = new Map<string, (() => number | null)[]>();
 
   constructor(registry: Registry) {
     super(registry);
@@ -116,34 +101,24 @@ export class CacheMetrics extends Declared {
     );
   }
 
-  /** For one reflector; a kind may have several. `age` is called whenever the metrics are read. */
-  observe(kind: string, age: CacheAge): CacheObserver {
+  /**
+   * For one reflector; a kind may have several. `age` is called whenever the metrics are read: seconds since the last
+   * answer of the API server, `null` before the first list.
+   */
+  observe(kind: string, age: () => number | null) {
     this.#ages.set(kind, [...(this.#ages.get(kind) ?? []), age]);
     this.#failures.inc({ kind }, 0);
     return {
-      failed: () => this.#failures.inc({ kind }),
-      ignored: (reason) => this.#ignored.inc({ kind, reason }),
+      // A list or a watch failed, and is tried again.
+      failed: (): void => this.#failures.inc({ kind }),
+      // Something that the API server sent was skipped.
+      ignored: (reason: string): void => this.#ignored.inc({ kind, reason }),
     };
   }
 }
 
 /** From 10 ns to 1000 s in powers of ten, as client-go has them. */
 const bucketsSeconds = Array.from({ length: 12 }, (_, power) => 10 ** (power - 8));
-
-/** Observes one work queue. Times are seconds. */
-export interface WorkQueueObserver {
-  /** A key came in that wasn't waiting already. */
-  added(depth: number): void;
-  /** A key was handed to a worker. */
-  started(waitedSeconds: number, depth: number): void;
-  /** Its worker is done with it. */
-  finished(workedSeconds: number): void;
-  /** A key was put back because of an error. */
-  retried(): void;
-}
-
-/** How long each key has been worked on, in seconds. */
-export type Unfinished = () => readonly number[];
 
 /** The metrics of work queues under the names that client-go gives them, so that dashboards made for it fit. */
 export class WorkQueueMetrics extends Declared {
@@ -162,7 +137,7 @@ export class WorkQueueMetrics extends Declared {
     bucketsSeconds,
     'name',
   );
-  readonly #unfinished = new Map<string, Unfinished>();
+  readonly #unfinished = new Map<string, () => readonly number[]>();
 
   constructor(registry: Registry) {
     super(registry);
@@ -182,23 +157,25 @@ export class WorkQueueMetrics extends Declared {
     );
   }
 
-  /** For one queue. `unfinished` is called whenever the metrics are read. */
-  observe(name: string, unfinished: Unfinished): WorkQueueObserver {
+  /** For one queue. `unfinished` is called whenever the metrics are read: how long each key has been worked on. */
+  observe(name: string, unfinished: () => readonly number[]) {
     this.#unfinished.set(name, unfinished);
     this.#depth.set({ name }, 0);
     this.#adds.inc({ name }, 0);
     this.#retries.inc({ name }, 0);
     return {
-      added: (depth) => {
+      // A key came in that wasn't waiting already.
+      added: (depth: number): void => {
         this.#adds.inc({ name });
         this.#depth.set({ name }, depth);
       },
-      started: (waitedSeconds, depth) => {
+      started: (waitedSeconds: number, depth: number): void => {
         this.#queueDuration.observe({ name }, waitedSeconds);
         this.#depth.set({ name }, depth);
       },
-      finished: (workedSeconds) => this.#workDuration.observe({ name }, workedSeconds),
-      retried: () => this.#retries.inc({ name }),
+      finished: (workedSeconds: number): void => this.#workDuration.observe({ name }, workedSeconds),
+      // A key was put back because of an error.
+      retried: (): void => this.#retries.inc({ name }),
     };
   }
 }

@@ -8,7 +8,7 @@ export interface WatchdogClock {
   timer(delayMilliseconds: number, callback: () => void): () => void;
 }
 
-export interface WatchdogOptions {
+interface WatchdogOptions {
   readonly clock: WatchdogClock;
   /** Called with the milliseconds for which the event loop was blocked, once it runs again. */
   readonly onStall: (milliseconds: number) => void;
@@ -36,7 +36,6 @@ export class Watchdog {
     this.#next();
   }
 
-  /** For `/healthz`. */
   readonly check: HealthCheck = () => {
     const sinceMilliseconds = this.#sinceBeatMilliseconds();
     if (sinceMilliseconds < deadMilliseconds) return null;

@@ -1,4 +1,4 @@
-import type { AdmittedStatefulSet, PatchOperation } from '../../src/admission/stateful-set.ts';
+import type { AdmittedStatefulSet, PatchOperation } from '../../src/admission/mutations.ts';
 
 /** What the API server makes of a StatefulSet and a patch to fields of objects (RFC 6902 and 6901). */
 export function applyPatch(statefulSet: AdmittedStatefulSet, patch: readonly PatchOperation[]): AdmittedStatefulSet {

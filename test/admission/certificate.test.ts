@@ -99,6 +99,6 @@ describe('the webhook’s certificate', () => {
     const warn = ({ error }: { readonly error?: unknown }): void => onProblem(String(error));
     const log = { info: () => {}, warn, error: () => {} };
     const current = await readTls(sources);
-    return { changed, stop: followTls({ sources, current, pollMilliseconds: 5, onChange, log }) };
+    return { changed, stop: followTls(sources, current, 5, log, onChange) };
   }
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { assert, constant, constantFrom, integer, oneof, property, record } from 'fast-check';
+import type { AdmittedStatefulSet, PatchOperation } from '../../src/admission/mutations.ts';
 import { mutatePartition } from '../../src/admission/mutations.ts';
-import type { AdmittedStatefulSet, PatchOperation } from '../../src/admission/stateful-set.ts';
 import { applyPatch } from './apply-patch.ts';
 import { annotated, atPartition, mocoStatefulSet, newTemplate, ownedBy } from './stateful-sets.ts';
 

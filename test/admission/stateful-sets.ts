@@ -1,4 +1,4 @@
-import type { AdmittedStatefulSet } from '../../src/admission/stateful-set.ts';
+import type { AdmittedStatefulSet } from '../../src/admission/mutations.ts';
 
 const owner = {
   apiVersion: 'moco.cybozu.com/v1beta2',

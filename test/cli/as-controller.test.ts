@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { commands } from '../../src/cli/commands/commands.ts';
+import { commands } from '../../src/cli/run.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
 import { fails } from './failing-member.ts';
 import { FakeCluster, forbidden } from './fake-cluster.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { connectionOptions } from '../../src/cli/commands/command.ts';
-import { commands } from '../../src/cli/commands/commands.ts';
+import { commands } from '../../src/cli/run.ts';
 import { runWith } from './fake-cluster.ts';
 
 const text = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');

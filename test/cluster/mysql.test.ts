@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { expect } from 'chai';
-import type { MemberSaid } from '../../src/core/mysql-reading.ts';
+import type { MemberSaid } from '../../src/core/on-demand-facts.ts';
 import { realWorld } from '../../src/kube/world.ts';
 import { type Answers, type AskedMember, readCluster } from '../../src/mysql/read-cluster.ts';
 import { Unavailable } from '../reality/image/unavailable.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { projectSequence } from '../../src/controller/facts/sequence-record.ts';
+import { projectSequence } from '../../src/api/rollout-sequence.ts';
 import type { CheckReading } from '../../src/core/on-demand-facts.ts';
 import { Bench, type Process } from './bench.ts';
 

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
-import type { MySQLRollout } from '../../src/api/rollout.ts';
+import { type MySQLRollout, wholeRecord } from '../../src/api/rollout.ts';
 import { type PolicyStatus, policyStatus, projectPolicy } from '../../src/api/rollout-policy.ts';
 import { problemOf } from '../../src/api/schema.ts';
 import { Cache } from '../../src/controller/cache/cache.ts';
-import { wholeRecord } from '../../src/controller/facts/rollout-record.ts';
 import { PolicyReconciler } from '../../src/controller/policy-reconciler.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { projectCluster, projectNamespace } from '../../src/moco/projections.ts';

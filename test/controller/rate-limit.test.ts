@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
+import { type MySQLRollout, rolloutKind, wholeRecord } from '../../src/api/rollout.ts';
 import { policyKind, projectPolicy } from '../../src/api/rollout-policy.ts';
-import { wholeRecord } from '../../src/controller/facts/rollout-record.ts';
 import { noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
 import { delay } from '../../src/kube/delay.ts';
 import { podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';

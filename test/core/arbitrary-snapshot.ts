@@ -1,9 +1,14 @@
 import * as fc from 'fast-check';
 import type { InPlaceSettings, InPlaceUpdate, RestartInPlace } from '../../src/core/in-place-changes.ts';
-import type { MysqlReading } from '../../src/core/mysql-reading.ts';
-import type { CheckFacts, CheckReading, DelayReading, TiedToNode } from '../../src/core/on-demand-facts.ts';
+import type {
+  CheckFacts,
+  CheckReading,
+  DelayReading,
+  MysqlReading,
+  Preflight,
+  TiedToNode,
+} from '../../src/core/on-demand-facts.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import type { Preflight } from '../../src/core/preflight.ts';
 import { holdRules } from '../../src/core/rules/catalogue.ts';
 import type {
   BudgetFacts,

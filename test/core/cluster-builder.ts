@@ -1,7 +1,12 @@
 import type { Hold } from '../../src/core/decision.ts';
 import type { FleetHold } from '../../src/core/fleet/waits.ts';
-import type { CheckFacts, CheckReading, DelayReading, ReplicationDelay } from '../../src/core/on-demand-facts.ts';
-import type { Preflight } from '../../src/core/preflight.ts';
+import type {
+  CheckFacts,
+  CheckReading,
+  DelayReading,
+  Preflight,
+  ReplicationDelay,
+} from '../../src/core/on-demand-facts.ts';
 import type {
   AdmissionProblem,
   BackupJobFacts,

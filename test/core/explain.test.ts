@@ -4,8 +4,8 @@ import type { Hold, HoldRule, Step, StepKind, Target } from '../../src/core/deci
 import { explainStep } from '../../src/core/explain-step.ts';
 import type { ContainerResources, InPlaceChange } from '../../src/core/in-place-changes.ts';
 import type { Evidence } from '../../src/core/member.ts';
-import { type Phase, phase } from '../../src/core/phase.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
+import { type Phase, phase } from '../../src/core/reports.ts';
 import { explainHold } from '../../src/core/rules/catalogue.ts';
 import { type ComesBack, explainComesBack, explainEvidence } from '../../src/core/sentences.ts';
 import type { StepRule } from '../../src/core/step.ts';
@@ -712,7 +712,7 @@ describe('the sentence for a step', () => {
 describe('the phase', () => {
   const stale = () => cluster(3).templateChanged();
   const phases: Readonly<Record<Phase, readonly (readonly [ClusterBuilder, Partial<typeof defaultPolicy>?])[]>> = {
-    UpToDate: [[cluster(3)]],
+    UpToDate: [[cluster(3)], [cluster(3), { paused: true }]],
     Progressing: [[stale()], [stale().members(member(2).terminating())]],
     Waiting: [[stale().queued(2, 1)], [stale().backupJobs({})]],
     Blocked: [[stale().settingsProblem('x')], [stale().unhealthy().memory({ sinceProgressSeconds: 10_000 })]],

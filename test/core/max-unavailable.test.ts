@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { budgetOf, isReadable } from '../../src/core/budget.ts';
 import type { Hold } from '../../src/core/decision.ts';
-import type { MaxUnavailable, RolloutPolicy } from '../../src/core/policy.ts';
+import { budgetOf, isReadable, type MaxUnavailable, type RolloutPolicy } from '../../src/core/policy.ts';
 import { type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { decideCase, deletes, evicts, holds, play, when } from './table.ts';

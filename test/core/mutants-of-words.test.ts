@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import { firstHold, isOverridden } from '../../src/core/gates.ts';
-import { phase } from '../../src/core/phase.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
+import { phase } from '../../src/core/reports.ts';
 import { type HoldRule, holdRules } from '../../src/core/rules/catalogue.ts';
 import { survey } from '../../src/core/situation.ts';
 import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';

@@ -1,4 +1,4 @@
-import type { MemberSaid, MysqlReading, OpenWrite, ReplicaSaid } from '../../src/core/mysql-reading.ts';
+import type { MemberSaid, MysqlReading, OpenWrite, ReplicaSaid } from '../../src/core/on-demand-facts.ts';
 import type { MemberFacts } from '../../src/core/snapshot.ts';
 
 const works = { runs: true, error: 0 } as const;

@@ -1,5 +1,5 @@
 import type { Hold } from '../../src/core/decision.ts';
-import type { MemberSaid } from '../../src/core/mysql-reading.ts';
+import type { MemberSaid } from '../../src/core/on-demand-facts.ts';
 import type { ReplicaBehind } from '../../src/core/replicas-behind.ts';
 import { cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ReplicaSaid } from '../../src/core/mysql-reading.ts';
+import type { ReplicaSaid } from '../../src/core/on-demand-facts.ts';
 import { backupRunning, cluster } from './cluster-builder.ts';
 import { type MemberBuilder, member, revisionAfter } from './member-builder.ts';
 import { decideCase, deletes, evicts, holds, play, when } from './table.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
+import { lookAtPodsSeconds, type Preflight, retryAfterSeconds } from '../../src/core/on-demand-facts.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
-import { lookAtPodsSeconds, type Preflight, retryAfterSeconds } from '../../src/core/preflight.ts';
 import { cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 

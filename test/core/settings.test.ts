@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { isApproved } from '../../src/core/approval.ts';
 import type { Hold, HoldRule } from '../../src/core/decision.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import type { Situation } from '../../src/core/situation.ts';
+import { isApproved, type Situation } from '../../src/core/situation.ts';
 import { appeared, backupRunning, cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import {

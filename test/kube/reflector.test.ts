@@ -361,6 +361,14 @@ describe('a reflector, over real HTTP', function suite() {
     expect(waits).to.deep.equal([200, 400, 800, 1600, 3200, 6400, 10_000, 10_000].map((wait) => wait * 0.75));
   });
 
+  it('logs whole milliseconds', async () => {
+    world.chance = 1 / 3;
+    server.lists.push((_, response) => json(response, 500, {}));
+    await started('a');
+    const waits = log.lines.map(({ fields }) => (fields as { waitMilliseconds: number }).waitMilliseconds);
+    expect(waits.map(Number.isInteger)).to.deep.equal([true]);
+  });
+
   it('lists soon after 410, however long the server was unavailable before, and backs off when it repeats', async () => {
     await started('a');
     for (let times = 0; times < 5; times += 1) server.watches.push((_, response) => json(response, 500, {}));

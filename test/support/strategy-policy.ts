@@ -5,7 +5,7 @@ import {
   isLabelled,
   keepsRevisions,
   replicasOf,
-} from '../../src/admission/stateful-set.ts';
+} from '../../src/admission/mutations.ts';
 
 /**
  * The strategy that one round of config/admission-policy sets; `null` where it leaves the object alone. A test with the

@@ -12,7 +12,7 @@ describe('metrics', () => {
   });
 
   it('have every name that dashboards and alerts rest on', async () => {
-    const { body, contentType, status } = await metrics.handler({ verbose: false });
+    const { body, contentType, status } = await metrics.handler();
     expect(status).to.equal(200);
     expect(contentType).to.match(/^text\/plain; version=0\.0\.4/);
     const types = new Map([...body.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name, type]));
@@ -122,7 +122,7 @@ describe('metrics', () => {
   });
 
   async function series(start = ''): Promise<string[]> {
-    const { body } = await metrics.handler({ verbose: false });
+    const { body } = await metrics.handler();
     return body.split('\n').filter((line) => line !== '' && !line.startsWith('#') && line.startsWith(start));
   }
 });

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { rolloutKind } from '../../api/rollout.ts';
-import { proveRevisionsKept } from '../../controller/disrupt/keep-revisions.ts';
+import { proveRevisionsKept } from '../../controller/disrupt/strategy.ts';
 import { admissionNotInForce } from '../../controller/facts/admission.ts';
 import { isAdopted } from '../../core/adoption.ts';
 import { ApiError, isConflict, isForbidden, isNotFound } from '../../kube/api-error.ts';
@@ -10,28 +10,26 @@ import {
   mutatingWebhookConfigurations,
   statefulSets,
 } from '../../kube/resource.ts';
-import { type Json, milliseconds, object, objects, text } from '../../moco/json.ts';
+import { type Json, object, objects, text } from '../../moco/json.ts';
 import { newPodsLabel, ownWebhook, ownWebhookSuffix, strategyLabel, strategyOnDelete } from '../../moco/names.ts';
 import { projectStatefulSet } from '../../moco/projections.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
-import { keyIn, listAll, listIfThere } from '../cluster/clusters.ts';
+import { keyIn, listAll, listOrNothing } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
-import { type Check, type Finding, failed, ok } from './finding.ts';
+import { type Check, type Found, failed, ok } from './finding.ts';
 
 const policyName = 'moco-rollout-statefulset';
-const longestWarningSeconds = 7 * 86_400;
-const secondsPerDay = 86_400;
+const longestWarningDays = 7;
+const millisecondsPerDay = 86_400_000;
 
 export const admission: Check = {
   about: 'admission',
   find: async (session) => {
     const keeper = await keeperOf(session);
-    if (keeper === null)
-      return failed('nothing keeps StatefulSets at OnDelete: install config/admission-policy or config/webhook');
-    const rollouts = await listIfThere(session, rolloutKind, session.namespace);
-    const without = (rollouts ?? []).filter(
-      ({ status }) => object(object(status)['hold'])['rule'] === 'AdmissionNotInForce',
-    );
+    const remedy = 'install config/admission-policy or config/webhook';
+    if (keeper === null) return failed(`nothing keeps StatefulSets at OnDelete: ${remedy}`);
+    const rollouts = await listOrNothing(session, rolloutKind, session.namespace);
+    const without = rollouts.filter(({ status }) => object(object(status)['hold'])['rule'] === 'AdmissionNotInForce');
     if (without.length === 0) return newPods(session, keeper);
     const names = without.map(keyIn).join(', ');
     return failed(`${keeper} is installed, but has no effect on ${names}: read the message of the hold`);
@@ -42,7 +40,7 @@ export const admission: Check = {
  * Whether admission also keeps the strategy by which lost members come back at the revision that they had: a dry run on
  * one StatefulSet shows it. An admission policy of an older version does not know the label.
  */
-async function newPods(session: Session, keeper: string): Promise<Omit<Finding, 'about'>> {
+async function newPods(session: Session, keeper: string): Promise<Found> {
   const atOnDelete = `${keeper} keeps StatefulSets at OnDelete`;
   try {
     const statefulSet = await adoptedOne(session);
@@ -55,9 +53,8 @@ async function newPods(session: Session, keeper: string): Promise<Omit<Finding, 
     // It has changed meanwhile, or is gone.
     if (isConflict(error) || isNotFound(error)) return ok(atOnDelete);
     if (error.reason !== admissionNotInForce) throw error;
-    return failed(
-      `${atOnDelete}, but not the label ${newPodsLabel}: ${error.message}; install the admission of this version`,
-    );
+    const without = `${atOnDelete}, but not the label ${newPodsLabel}`;
+    return failed(`${without}: ${error.message}; install the admission of this version`);
   }
 }
 
@@ -71,11 +68,10 @@ async function adoptedOne(session: Session): Promise<StatefulSetRecord | null> {
 
 /** What keeps StatefulSets at OnDelete, or `null`. */
 async function keeperOf(session: Session): Promise<string | null> {
-  const policies = await listIfThere(session, mutatingAdmissionPolicies, null);
-  if (policies?.some((policy) => nameOf(policy) === policyName)) {
-    const bindings = await listIfThere(session, mutatingAdmissionPolicyBindings, null);
-    const isBound = bindings?.some(({ spec }) => text(object(spec)['policyName']) === policyName);
-    if (isBound === true) return 'the MutatingAdmissionPolicy';
+  const policies = await listOrNothing(session, mutatingAdmissionPolicies, null);
+  if (policies.some(({ metadata }) => object(metadata)['name'] === policyName)) {
+    const bindings = await listOrNothing(session, mutatingAdmissionPolicyBindings, null);
+    if (bindings.some(({ spec }) => object(spec)['policyName'] === policyName)) return 'the MutatingAdmissionPolicy';
   }
   const webhooks = await ownWebhooks(session);
   return webhooks.some(({ name }) => name === ownWebhook) ? 'the webhook' : null;
@@ -87,14 +83,13 @@ export const certificates: Check = {
     const webhooks = await ownWebhooks(session);
     if (webhooks.length === 0) return ok('none is needed: there is no webhook');
     const problems = webhooks.flatMap((webhook) => problemOf(webhook, session.world.wall()) ?? []);
-    return problems.length === 0
-      ? ok(`the CA of ${webhooks.map(({ name }) => text(name)).join(', ')} is valid`)
-      : failed(problems.join('; '));
+    if (problems.length > 0) return failed(problems.join('; '));
+    return ok(`the CA of ${webhooks.map(({ name }) => text(name)).join(', ')} is valid`);
   },
 };
 
 async function ownWebhooks(session: Session): Promise<readonly Json[]> {
-  const configurations = (await listIfThere(session, mutatingWebhookConfigurations, null)) ?? [];
+  const configurations = await listOrNothing(session, mutatingWebhookConfigurations, null);
   return configurations
     .flatMap(({ webhooks }) => objects(webhooks))
     .filter(({ name }) => text(name)?.endsWith(ownWebhookSuffix) === true);
@@ -103,18 +98,12 @@ async function ownWebhooks(session: Session): Promise<readonly Json[]> {
 function problemOf({ name, clientConfig }: Json, now: number): string | null {
   const bundle = text(object(clientConfig)['caBundle']) ?? '';
   if (bundle === '') return `${text(name)} has no caBundle: cert-manager has not issued its certificate`;
-  const pem = Buffer.from(bundle, 'base64').toString();
-  let validTo: string;
   try {
-    ({ validTo } = new X509Certificate(pem));
+    const { validTo, validToDate } = new X509Certificate(Buffer.from(bundle, 'base64').toString());
+    const days = (validToDate.getTime() - now) / millisecondsPerDay;
+    if (days < 0) return `the CA of ${text(name)} has expired at ${validTo}`;
+    return days < longestWarningDays ? `the CA of ${text(name)} expires in ${Math.floor(days)} days` : null;
   } catch {
     return `${text(name)} has a caBundle that is no certificate in PEM`;
   }
-  const left = ((milliseconds(new Date(validTo).toISOString()) ?? 0) - now) / 1000;
-  if (left < 0) return `the CA of ${text(name)} has expired at ${validTo}`;
-  if (left < longestWarningSeconds)
-    return `the CA of ${text(name)} expires in ${Math.floor(left / secondsPerDay)} days`;
-  return null;
 }
-
-const nameOf = ({ metadata }: Json): string | null => text(object(metadata)['name']);

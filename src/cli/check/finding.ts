@@ -2,7 +2,6 @@ import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import type { Session } from '../cluster/session.ts';
 import { sentenceOf } from '../command-error.ts';
 
-/** One line of `check`. */
 export interface Finding {
   readonly about: string;
   /** `unknown`: the user may not read what would tell. */
@@ -13,12 +12,13 @@ export interface Finding {
 
 export interface Check {
   readonly about: string;
-  readonly find: (session: Session) => Promise<Omit<Finding, 'about'>>;
+  readonly find: (session: Session) => Promise<Found>;
 }
 
-export const ok = (sentence: string): Omit<Finding, 'about'> => ({ result: 'ok', sentence });
-export const failed = (sentence: string): Omit<Finding, 'about'> => ({ result: 'failed', sentence });
-export const unknown = (sentence: string): Omit<Finding, 'about'> => ({ result: 'unknown', sentence });
+export type Found = Omit<Finding, 'about'>;
+export const ok = (sentence: string): Found => ({ result: 'ok', sentence });
+export const failed = (sentence: string): Found => ({ result: 'failed', sentence });
+export const unknown = (sentence: string): Found => ({ result: 'unknown', sentence });
 
 /** Rejects if the API server does not answer: then no other check can find anything either. */
 export async function findingOf({ about, find }: Check, session: Session): Promise<Finding> {

@@ -4,7 +4,7 @@ import { sequenceKind, sequenceSpec, sequenceStatus } from '../../api/rollout-se
 import { rolloutStatus } from '../../api/rollout-status.ts';
 import { judgeKubernetes, kubernetesVersion } from '../../controller/facts/kubernetes-version.ts';
 import { customResourceDefinitions, deployments, type ResourceKind } from '../../kube/resource.ts';
-import { type Json, object, objects, text, whole } from '../../moco/json.ts';
+import { type Json, object, objects, strings, text, whole } from '../../moco/json.ts';
 import { clusterKind, controllerSelector, mocoControllerSelector } from '../../moco/names.ts';
 import { find, listAll } from '../cluster/clusters.ts';
 import { controllerNote, isLed } from '../cluster/controller-lease.ts';
@@ -16,8 +16,7 @@ export const kubernetes: Check = {
   find: async ({ client, signal }) => {
     const version = await kubernetesVersion(client, signal);
     const { supported, sentence } = judgeKubernetes(version);
-    if (!supported) return failed(sentence ?? version);
-    return sentence === null ? ok(version) : failed(sentence);
+    return supported && sentence === null ? ok(version) : failed(sentence ?? version);
   },
 };
 
@@ -31,12 +30,10 @@ export const moco: Check = {
     }
     const [controller] = await listAll(session, deployments, null, { labelSelector: mocoControllerSelector });
     if (controller === undefined) return unknown('no Deployment of moco-controller has its labels');
-    const interval = argumentsOf(controller).find((argument) => argument.startsWith('--partition-update-interval'));
-    const shared =
-      interval === undefined
-        ? ''
-        : ` with ${interval}: clusters whose new pods come up at the current revision use its turns as well, so leave the flag off`;
-    return ok(`moco-controller runs ${imagesOf(controller)}${shared}`);
+    const words = containersOf(controller).flatMap(({ args, command }) => [...strings(command), ...strings(args)]);
+    const interval = words.find((word) => word.startsWith('--partition-update-interval'));
+    const shared = ` with ${interval}: clusters whose new pods come up at the current revision use its turns as well, so leave the flag off`;
+    return ok(`moco-controller runs ${imagesOf(controller)}${interval === undefined ? '' : shared}`);
   },
 };
 
@@ -78,15 +75,15 @@ export async function controllerDeployment(session: Session): Promise<Json | nul
   return deployment ?? null;
 }
 
-export const imagesOf = (deployment: Json): string =>
-  objects(object(object(object(deployment['spec'])['template'])['spec'])['containers'])
+/** The spec of the pods of a Deployment or StatefulSet. */
+export const podSpecOf = (raw: Json): Json => object(object(object(raw['spec'])['template'])['spec']);
+
+const containersOf = (deployment: Json): readonly Json[] => objects(podSpecOf(deployment)['containers']);
+
+const imagesOf = (deployment: Json): string =>
+  containersOf(deployment)
     .map(({ image }) => text(image))
     .join(', ');
-
-const argumentsOf = (deployment: Json): readonly string[] =>
-  objects(object(object(object(deployment['spec'])['template'])['spec'])['containers']).flatMap(({ args, command }) =>
-    [command, args].flatMap((words) => (Array.isArray(words) ? words.map((word) => text(word) ?? '') : [])),
-  );
 
 const nameOf = ({ plural, group }: ResourceKind): string => `${plural}.${group}`;
 

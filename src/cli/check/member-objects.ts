@@ -1,5 +1,6 @@
 import { explainAltered } from '../../core/sentences.ts';
 import { persistentVolumeClaims, podDisruptionBudgets, statefulSets } from '../../kube/resource.ts';
+import { keyOf } from '../../kube/store.ts';
 import { alteredFields } from '../../moco/applied-fields.ts';
 import { type Json, object, whole } from '../../moco/json.ts';
 import {
@@ -14,7 +15,6 @@ import { memberSelector, projectBudget, projectStatefulSet } from '../../moco/pr
 import { selects } from '../../moco/selects.ts';
 import { isTerminating } from '../../moco/successor.ts';
 import { clustersIn, keyIn, listAll, listEach } from '../cluster/clusters.ts';
-import type { Session } from '../cluster/session.ts';
 import { type Check, failed, ok } from './finding.ts';
 
 /** A budget that allows no disruption even if every pod that it selects is healthy. */
@@ -47,29 +47,15 @@ const labelsOfPods = (cluster: string): Readonly<Record<string, string>> => ({
 export const claims: Check = {
   about: 'PersistentVolumeClaims',
   find: async (session) => {
-    const ending = await endingClaims(session, session.namespace);
-    return ending.length === 0
-      ? ok('none of a member is being deleted')
-      : failed(
-          `these are being deleted, and the end of their pods destroys the data: ${ending.join(', ')}; drain no node of them, and see \`${session.host.program} explain ClaimTerminating\``,
-        );
+    // The StatefulSet controller gives claims the labels of its selector.
+    const query = { labelSelector: memberSelector };
+    const all = await listAll(session, persistentVolumeClaims, session.namespace, query);
+    const ending = all.filter(isTerminating).map(keyIn).join(', ');
+    if (ending === '') return ok('none of a member is being deleted');
+    const sentence = `these are being deleted, and the end of their pods destroys the data: ${ending}`;
+    return failed(`${sentence}; drain no node of them, and see \`${session.host.program} explain ClaimTerminating\``);
   },
 };
-
-/**
- * The claims of members whose deletion has been requested, as `namespace/name`. The StatefulSet controller gives claims
- * the labels of its selector. Rejects with `ApiError`.
- */
-async function endingClaims(session: Session, namespace: string | null): Promise<readonly string[]> {
-  const claims = await listAll(session, persistentVolumeClaims, namespace, { labelSelector: memberSelector });
-  return claims.filter(isTerminating).map(keyIn);
-}
-
-interface Altered {
-  /** The MySQLCluster with its namespace, and what the API server does with its fields. */
-  readonly sentence: string;
-  readonly adopted: boolean;
-}
 
 /**
  * MySQLClusters of which MOCO writes the StatefulSet several times a second, unless it is adopted (cybozu-go/moco#782).
@@ -79,31 +65,29 @@ export const manifests: Check = {
   find: async (session) => {
     const found = await listAll(session, clusterKind, session.namespace);
     const clusters = new Map(found.map((raw) => [keyIn(raw), raw]));
-    const altered = (
-      await listEach(session, statefulSets, session.namespace, { labelSelector: memberSelector }, (raw) =>
-        alteredIn(raw, clusters),
-      )
-    ).filter((one) => one !== null);
-    const left = altered.filter(({ adopted }) => !adopted);
+    const query = { labelSelector: memberSelector };
+    const all = await listEach(session, statefulSets, session.namespace, query, (raw) => alteredIn(raw, clusters));
+    const [adopted = [], left = []] = [true, false].map((wanted) =>
+      all.flatMap((one) => (one?.adopted === wanted ? [one.sentence] : [])),
+    );
     if (left.length > 0) {
       return failed(
-        `MOCO writes the StatefulSets of these several times a second, and may restart a member many times in a rollout: ${sentencesOf(left)}; correct these fields, or adopt the clusters`,
+        `MOCO writes the StatefulSets of these several times a second, and may restart a member many times in a rollout: ${left.join('; ')}; correct these fields, or adopt the clusters`,
       );
     }
     return ok(
-      altered.length === 0
+      adopted.length === 0
         ? `MOCO leaves the StatefulSets of ${clusters.size} clusters alone while nothing changes`
-        : `MOCO would write the StatefulSets of these several times a second if they were released: ${sentencesOf(altered)}`,
+        : `MOCO would write the StatefulSets of these several times a second if they were released: ${adopted.join('; ')}`,
     );
   },
 };
 
-const sentencesOf = (altered: readonly Altered[]): string => altered.map(({ sentence }) => sentence).join('; ');
-
-function alteredIn(raw: Json, clusters: ReadonlyMap<string, Json>): Altered | null {
+/** The MySQLCluster with its namespace and what the API server does with its fields, if it alters any. */
+function alteredIn(raw: Json, clusters: ReadonlyMap<string, Json>) {
   const statefulSet = projectStatefulSet(raw);
   if (statefulSet === null) return null;
-  const name = `${statefulSet.namespace}/${statefulSet.clusterName}`;
+  const name = keyOf(statefulSet.namespace, statefulSet.clusterName);
   const cluster = clusters.get(name);
   const fields = cluster === undefined ? [] : alteredFields(cluster, raw);
   if (fields.length === 0) return null;

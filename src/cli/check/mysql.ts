@@ -7,7 +7,7 @@ import { publishedFlags } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { isFrom } from '../cluster/way-back.ts';
 import { type Check, failed, ok, unknown } from './finding.ts';
-import { controllerDeployment, noAccount } from './installation.ts';
+import { controllerDeployment, noAccount, podSpecOf } from './installation.ts';
 import { deniedTo, placeOf, userOfController } from './rights.ts';
 
 /** Whether MySQL itself is asked, and if not, what is not known without. */
@@ -38,15 +38,6 @@ const renamedAlone = '9.5';
 /** The first moco-agent after the last that knows the old names alone (moco-agent 0.16, `server/initialize.go`). */
 const replacingAgent = '0.17';
 
-/** What a pod, or the template of a StatefulSet, runs. */
-interface Running {
-  /** `namespace/name`. */
-  readonly cluster: string;
-  readonly name: string;
-  readonly mysqld: string;
-  readonly agent: string;
-}
-
 /**
  * Newer agents replace the plugins when they start in a member whose mysqld has both. A member that gets a mysqld
  * without the old ones before that has no semi-synchronous replication.
@@ -54,11 +45,9 @@ interface Running {
 export const semiSync: Check = {
   about: 'semi-sync plugins',
   find: async (session) => {
-    const templates = await running(session, statefulSets, (raw) => object(object(raw['spec'])['template'])['spec']);
-    const members = await running(session, pods, (raw) => raw['spec']);
-    const wanting = new Set(
-      templates.filter(({ mysqld }) => isFrom(renamedAlone, mysqld) === true).map(({ cluster }) => cluster),
-    );
+    const templates = await running(session, statefulSets, podSpecOf);
+    const members = await running(session, pods, (raw) => object(raw['spec']));
+    const wanting = new Set(templates.flatMap((one) => (isFrom(renamedAlone, one.mysqld) ? [one.cluster] : [])));
     const tooEarly = members.filter(({ cluster, agent }) => wanting.has(cluster) && !isFrom(replacingAgent, agent));
     const known = tooEarly.filter(({ agent }) => isFrom(replacingAgent, agent) === false);
     if (known.length > 0) {
@@ -80,18 +69,19 @@ export const semiSync: Check = {
 };
 
 /** By cluster, such as `shop/orders (moco-orders-0, moco-orders-1)`. */
-function named(members: readonly Running[]): string {
+function named(members: Awaited<ReturnType<typeof running>>): string {
   const clusters = Map.groupBy(members, ({ cluster }) => cluster);
   return [...clusters].map(([one, of]) => `${one} (${of.map(({ name }) => name).join(', ')})`).join(', ');
 }
 
-function running(session: Session, kind: ResourceKind, specOf: (raw: Json) => unknown): Promise<readonly Running[]> {
+function running(session: Session, kind: ResourceKind, specOf: (raw: Json) => Json) {
   return listEach(session, kind, session.namespace, { labelSelector: memberSelector }, (raw) => {
     const { namespace, name, labels } = object(raw['metadata']);
-    const containers = objects(object(specOf(raw))['containers']);
+    const containers = objects(specOf(raw)['containers']);
     const image = (container: string): string =>
       text(containers.find((one) => one['name'] === container)?.['image']) ?? '';
     return {
+      // `namespace/name`.
       cluster: `${text(namespace)}/${text(object(labels)[clusterNameLabel])}`,
       name: text(name) ?? '',
       mysqld: image(mysqldContainer),

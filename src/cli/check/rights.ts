@@ -5,7 +5,7 @@ import { type Json, object, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Check, failed, ok } from './finding.ts';
-import { controllerDeployment, noAccount } from './installation.ts';
+import { controllerDeployment, noAccount, podSpecOf } from './installation.ts';
 
 const reading = ['get', 'list', 'watch'];
 
@@ -54,8 +54,7 @@ export const controllerRights: Check = {
 /** As whom the controller sends requests. */
 export function userOfController(deployment: Json): string {
   const namespace = text(object(deployment['metadata'])['namespace']) ?? '';
-  const pod = object(object(object(deployment['spec'])['template'])['spec']);
-  return `system:serviceaccount:${namespace}:${text(pod['serviceAccountName']) ?? 'default'}`;
+  return `system:serviceaccount:${namespace}:${text(podSpecOf(deployment)['serviceAccountName']) ?? 'default'}`;
 }
 
 /** Which commands the caller has the rights for. Only `status` is one that everybody needs. */
@@ -76,70 +75,38 @@ export const ownRights: Check = {
   },
 };
 
-interface Lacking {
-  readonly command: string;
-  readonly missing: readonly string[];
-}
-
-/** The commands that the caller lacks rights for in the namespace of the session. */
-async function lackingOf(session: Session, rightsOf: typeof rightsOfCommands): Promise<readonly Lacking[]> {
-  const denied = new Set(await deniedTo(session, distinct(Object.values(rightsOf).flat()), null));
+/** The commands that the caller lacks rights for in the namespace of the session, and these. */
+async function lackingOf(session: Session, rightsOf: typeof rightsOfCommands) {
+  const denied = new Set(await deniedTo(session, Object.values(rightsOf).flat(), null));
   return Object.entries(rightsOf).flatMap(([command, rights]) => {
-    const missing = rights.flatMap(namesOf).filter((right) => denied.has(right));
+    const names = rights.flatMap(([, resource, verbs]) => verbs.map((verb) => `${verb} ${resource}`));
+    const missing = names.filter((right) => denied.has(right));
     return missing.length === 0 ? [] : [{ command, missing }];
-  });
-}
-
-const namesOf = ([, resource, verbs]: Right): readonly string[] => verbs.map((verb) => `${verb} ${resource}`);
-
-/** Each resource once, with every verb that is asked for. */
-function distinct(rights: readonly Right[]): readonly Right[] {
-  const resources = Map.groupBy(rights, ([group, resource]) => `${group}/${resource}`);
-  return [...resources.values()].flatMap(([first, ...others]) => {
-    if (first === undefined) return [];
-    const verbs = new Set([...first[2], ...others.flatMap(([, , more]) => more)]);
-    return [[first[0], first[1], [...verbs]]];
   });
 }
 
 export const placeOf = ({ namespace }: Session): string =>
   namespace === null ? 'in all namespaces' : `in namespace ${namespace}`;
 
-/** The rights that a user has not, or that the caller has not with `null`: `patch pods`. */
+/** The rights that a user has not, or that the caller has not with `null`: `patch pods`. Each is asked for once. */
 export async function deniedTo(
-  session: Session,
+  { client, signal, namespace }: Session,
   rights: readonly Right[],
   user: string | null,
 ): Promise<readonly string[]> {
-  const each = rights.flatMap(([group, resource, verbs]) => verbs.map((verb) => ({ group, resource, verb })));
-  const answers = await Promise.all(
-    each.map(async ({ group, resource: whole, verb }) => {
-      const [resource, subresource] = whole.split('/');
-      const resourceAttributes = { group, resource, subresource, verb, namespace: session.namespace ?? '' };
-      return (await isAllowed(session, { resourceAttributes, ...(user !== null && { user }) }))
-        ? []
-        : [`${verb} ${whole}`];
-    }),
-  );
-  return answers.flat();
-}
-
-interface Review {
-  /** The caller if it is left out. */
-  readonly user?: string;
-  readonly resourceAttributes: object;
-}
-
-async function isAllowed({ client, signal }: Session, spec: Review): Promise<boolean> {
-  const kind = spec.user === undefined ? 'SelfSubjectAccessReview' : 'SubjectAccessReview';
-  const { status } = await client.call<{ status?: { allowed?: boolean } }>({
-    method: 'POST',
-    path: `/apis/authorization.k8s.io/v1/${kind.toLowerCase()}s`,
-    body: { apiVersion: 'authorization.k8s.io/v1', kind, spec },
-    priority: 'read',
-    signal,
+  const apiVersion = 'authorization.k8s.io/v1';
+  const kind = user === null ? 'SelfSubjectAccessReview' : 'SubjectAccessReview';
+  const path = `/apis/${apiVersion}/${kind.toLowerCase()}s`;
+  const each = rights.flatMap(([group, whole, verbs]) => verbs.map((verb) => [`${verb} ${whole}`, group] as const));
+  const answers = [...new Map(each)].map(async ([right, group]) => {
+    const [verb, resource, subresource] = right.split(/[ /]/);
+    const resourceAttributes = { group, resource, subresource, verb, namespace: namespace ?? '' };
+    const body = { apiVersion, kind, spec: { resourceAttributes, ...(user !== null && { user }) } };
+    const call = { method: 'POST', path, body, priority: 'read', signal } as const;
+    const { status } = await client.call<{ status?: { allowed?: boolean } }>(call);
+    return status?.allowed === true ? [] : [right];
   });
-  return status?.allowed === true;
+  return (await Promise.all(answers)).flat();
 }
 
 /** A group, a resource with its subresource, and verbs. */

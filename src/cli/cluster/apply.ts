@@ -7,10 +7,7 @@ import { CommandError } from '../command-error.ts';
 import { rolloutOf } from './clusters.ts';
 import type { Session } from './session.ts';
 
-/** The verbs that write settings. */
 type SettingVerb = 'pause' | 'approve' | 'override' | 'pin' | 'restore';
-
-const fieldConflict = 'FieldManagerConflict';
 
 type KeyedList = 'overrides' | 'pinnedMembers';
 type Entry<Field extends KeyedList> = NonNullable<RolloutSpec[Field]>[number];
@@ -47,16 +44,15 @@ function currentOf(rollout: MySQLRollout, verb: SettingVerb): Current {
  * manager. Throws `CommandError` if another manager owns a field with another value, or if the setting would have no
  * effect.
  */
-export async function applySettings(
+export const applySettings = (
   session: Session,
   cluster: ClusterRecord,
   verb: SettingVerb,
   settings: SettingsOf,
-): Promise<MySQLRollout> {
-  return apply(session, cluster, verb, settings, (rollout) => {
-    refuseWithoutEffect(verb, cluster, rollout, session.host.program);
-  });
-}
+): Promise<MySQLRollout> =>
+  apply(session, cluster, verb, settings, (rollout) =>
+    refuseWithoutEffect(verb, cluster, rollout, session.host.program),
+  );
 
 /**
  * Removes settings of a verb. This is never refused. Throws `CommandError` if `remains` says that the field, or the
@@ -67,13 +63,11 @@ export async function removeSettings(
   cluster: ClusterRecord,
   verb: SettingVerb,
   settings: SettingsOf,
-  remains: { readonly of: (spec: RolloutSpec) => boolean; readonly what: string; readonly field: keyof RolloutSpec } & {
-    readonly key?: object;
-  },
+  remains: (spec: RolloutSpec) => boolean,
+  { what, field, key }: { readonly what: string; readonly field: keyof RolloutSpec; readonly key?: object },
 ): Promise<void> {
   const rollout = await apply(session, cluster, verb, settings, () => undefined);
-  if (!remains.of(rollout.spec ?? {})) return;
-  const { what, field, key } = remains;
+  if (!remains(rollout.spec ?? {})) return;
   const [owner = 'unknown'] = ownersOf(rollout, field, key);
   const where = whereToChange(owner, rolloutKind.kind, cluster.name, cluster.namespace, session.host.program);
   throw new CommandError(`${what}: \`${owner}\` owns spec.${field} of the MySQLRollout; ${where}`);
@@ -95,7 +89,7 @@ async function apply(
       return await session.api.applyRollout(rollout, spec, pluginManager(verb));
     } catch (error) {
       if (!(error instanceof ApiError) || !isConflict(error)) throw error;
-      const conflicts = error.causes.filter(({ reason }) => reason === fieldConflict);
+      const conflicts = error.causes.filter(({ reason }) => reason === 'FieldManagerConflict');
       if (conflicts.length > 0) throw new CommandError(explained(conflicts, session, cluster));
     }
   }
@@ -147,17 +141,13 @@ export function refuseWithoutEffect(
   program: string,
 ): void {
   const strategy = rollout?.status?.strategy;
-  const undo = `${program} undo ${name} -n ${namespace}`;
   if (verb === 'restore' && strategy === undefined) throw new CommandError(`no controller has observed ${name} yet`);
-  if (verb === 'restore' && strategy === 'Partition') {
-    throw new CommandError(
-      `${verb} has no effect on ${name}: its StatefulSet replaces pods by partitions; ${instead[verb](undo)}`,
-    );
-  }
-  if (strategy !== 'MOCO') return;
-  throw new CommandError(
-    `${verb} has no effect on ${name}: MOCO's own partition controller updates it; ${instead[verb](undo)}`,
-  );
+  let cause = '';
+  if (verb === 'restore' && strategy === 'Partition') cause = 'its StatefulSet replaces pods by partitions';
+  if (strategy === 'MOCO') cause = "MOCO's own partition controller updates it";
+  if (cause === '') return;
+  const alternative = instead[verb](`${program} undo ${name} -n ${namespace}`);
+  throw new CommandError(`${verb} has no effect on ${name}: ${cause}; ${alternative}`);
 }
 
 /** Where a user can change the values of a field manager, as the end of a sentence. */
@@ -167,7 +157,6 @@ export function whereToChange(manager: string, kind: string, name: string, names
   if (/^(kustomize|helm)-controller$/.test(manager)) return 'change it in the repository that Flux applies';
   if (manager.startsWith('argocd')) return 'change it in the repository that Argo CD applies';
   if (manager === 'helm') return 'change it in the values of the Helm release';
-  if (manager.startsWith('kubectl'))
-    return `change it with: kubectl edit ${kind.toLowerCase()} ${name} -n ${namespace}`;
-  return 'change it there';
+  const isKubectl = manager.startsWith('kubectl');
+  return isKubectl ? `change it with: kubectl edit ${kind.toLowerCase()} ${name} -n ${namespace}` : 'change it there';
 }

@@ -1,20 +1,15 @@
 import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
 import { policyKind, projectPolicy } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
-import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { builtInStrategy } from '../../api/settings.ts';
-import { Cache } from '../../controller/cache/cache.ts';
-import { type CachedKind, forEachCachedKind } from '../../controller/cache/cached-kinds.ts';
+import { Cache, type CachedKind, forEachCachedKind } from '../../controller/cache/cache.ts';
 import { collectFacts, type Dependencies, type ObservedFacts } from '../../controller/facts/collect-facts.ts';
 import { type InPlaceReadings, nothingReadInPlace } from '../../controller/facts/in-place-updates.ts';
-import { type Memory, newMemory } from '../../controller/facts/memory.ts';
-import type { StrategySettings } from '../../controller/facts/mode.ts';
+import { newMemory } from '../../controller/facts/memory.ts';
 import type { KnownComeback } from '../../controller/facts/readings.ts';
-import type { DefaultSettings } from '../../controller/facts/settings-in-force.ts';
 import { readComebacks } from '../../controller/reads/read-comebacks.ts';
 import { readInPlace } from '../../controller/reads/read-in-place.ts';
 import { RecentNodes } from '../../controller/reads/read-node.ts';
-import type { CheckFacts } from '../../core/on-demand-facts.ts';
 import { defaultPolicy } from '../../core/policy.ts';
 import { obstacles } from '../../core/rules/comeback.ts';
 import {
@@ -31,7 +26,7 @@ import { clusterKind } from '../../moco/names.ts';
 import { projectBudget, projectNamespace, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
 import { CommandError } from '../command-error.ts';
-import { clustersIn, ifAllowed, ifThere, listAll, listEach, listIfThere, unlessRefused } from './clusters.ts';
+import { clustersIn, ifAllowed, ifThere, listAll, listEach, listOrNothing, unlessRefused } from './clusters.ts';
 import type { Session } from './session.ts';
 
 /** A cluster and its settings as they are now. */
@@ -82,7 +77,7 @@ export async function observeIfExists(
   cluster: ClusterRecord,
   change: Change | null = null,
 ): Promise<ClusterObservation | null> {
-  const { api, client, signal } = session;
+  const { api, client, signal, world } = session;
   const { namespace } = cluster;
   const unread: string[] = [];
   const orLeaveOut = async <Answer>({ plural }: ResourceKind, answer: Promise<Answer>): Promise<Answer | null> => {
@@ -93,10 +88,7 @@ export async function observeIfExists(
   const [live, budgets, policies, own] = await Promise.all([
     api.readAll(nothingKnown(cluster)),
     orLeaveOut(podDisruptionBudgets, listAll(session, podDisruptionBudgets, namespace)),
-    orLeaveOut(
-      policyKind,
-      listIfThere(session, policyKind, null).then((all) => all ?? []),
-    ),
+    orLeaveOut(policyKind, listOrNothing(session, policyKind, null)),
     // Without the right to read the namespace, its labels are unknown.
     ifAllowed(client.get<Json>(namespaces, { name: namespace }, { priority: 'read', signal })),
   ]);
@@ -112,7 +104,10 @@ export async function observeIfExists(
   const known = (policies ?? []).map(projectPolicy);
   const namespaceLabels = own && projectNamespace(own).labels;
   const sources: SourcesOf = ({ labels }) => ({ policies: known, cluster: { namespace, labels, namespaceLabels } });
-  const comebacks = change === null ? await orLeaveOut(persistentVolumeClaims, comebacksOf(session, objects)) : null;
+  const context = { api, world, mayLackNodes: true, mayLackCreate: true, nodes: new RecentNodes(world) };
+  const nothing = { comebacks: new Map(), leavingNodes: new Map() };
+  const reading = change === null ? readComebacks(objects.pods, objects, nothing, context) : Promise.resolve(nothing);
+  const comebacks = (await orLeaveOut(persistentVolumeClaims, reading))?.comebacks ?? null;
   return { rollout, unread, observe: await observer(session, objects, rollout, sources, comebacks) };
 }
 
@@ -125,7 +120,7 @@ export async function observer(
   objects: ClusterObjects,
   rollout: MySQLRollout | null,
   sources: SourcesOf,
-  comebacks: Comebacks | null = null,
+  comebacks: ReadonlyMap<string, KnownComeback> | null = null,
 ): Promise<ClusterObservation['observe']> {
   const seen = factsOf(objects, rollout, sources, world);
   const inPlace = await readInPlace(seen, nothingReadInPlace, api, world, 'haveImages');
@@ -133,9 +128,7 @@ export async function observer(
 }
 
 /** Which members would not come back as what they are, and why. */
-export function obstaclesOf({ snapshot }: ObservedFacts): readonly string[] {
-  return snapshot.members.flatMap(obstacles);
-}
+export const obstaclesOf = ({ snapshot }: ObservedFacts): readonly string[] => snapshot.members.flatMap(obstacles);
 
 /** The same of a cluster that is read for it. Empty if it can't be read. */
 export async function obstacleNotes(session: Session, cluster: ClusterRecord): Promise<readonly string[]> {
@@ -143,20 +136,12 @@ export async function obstacleNotes(session: Session, cluster: ClusterRecord): P
   return observation === null ? [] : obstaclesOf(observation.observe());
 }
 
-type Comebacks = ReadonlyMap<string, KnownComeback>;
-
-/** Whether members can come back. Rejects with `ApiError`. */
-async function comebacksOf({ api, world }: Session, objects: ClusterObjects): Promise<Comebacks> {
-  const context = { api, world, mayLackNodes: true, mayLackCreate: true, nodes: new RecentNodes(world) };
-  const nothing = { comebacks: new Map(), leavingNodes: new Map() };
-  return (await readComebacks(objects.pods, objects, nothing, context)).comebacks;
-}
-
 type SourcesOf = Dependencies['cache']['settingsSources'];
 
 /**
  * What the controller's decision would be made from. `assumed` replaces settings of the MySQLRollout. Where nothing is
- * read, members are assumed to need another pod, and to come back.
+ * read, members are assumed to need another pod, and to come back. The controller's flags are known as far as the
+ * status shows them. What only the controller knows, or asks Prometheus and replicas, is assumed not to block anything.
  */
 export function factsOf(
   objects: ClusterObjects,
@@ -165,95 +150,59 @@ export function factsOf(
   world: World,
   assumed: RolloutSpec = {},
   inPlace: InPlaceReadings = nothingReadInPlace,
-  comebacks: Comebacks | null = null,
+  comebacks: ReadonlyMap<string, KnownComeback> | null = null,
 ): ObservedFacts {
-  return collectFacts(
-    objects,
-    rollout && { ...rollout, spec: { ...rollout.spec, ...assumed } },
-    knownOf(objects, inPlace, comebacks, world),
-    {
-      world,
-      strategies: strategiesOf(rollout?.status, objects.statefulSet?.labelled === true, assumed),
-      defaults: defaultsOf(rollout?.status),
-      cache: { settingsSources, unavailable: new Map() },
-      // What only the controller knows is assumed not to block anything.
-      fleet: {
-        factsFor: () => ({
-          fleetWaits: [],
-          fleetQueue: null,
-          fleetInterval: null,
-          laterStageWaits: false,
-          unobservedEvictions: 0,
-        }),
-      },
-      checks: { factsFor: (_, checks) => checks.map(passing) },
-    },
-  );
-}
-
-/** Only the controller asks Prometheus. */
-const passing = ({ name }: { readonly name: string }): CheckFacts => ({
-  name,
-  reading: { kind: 'passing' },
-  ageSeconds: 0,
-  unknownForSeconds: 0,
-});
-
-/**
- * What a controller knows that has just started. Only a controller asks replicas how far they are behind. Members are
- * assumed to come back where nobody has read that.
- */
-function knownOf(
-  { pods, statefulSet }: ClusterObjects,
-  inPlace: InPlaceReadings,
-  comebacks: Comebacks | null,
-  world: World,
-): Memory {
+  const { pods, statefulSet } = objects;
+  const { strategy, updatesInPlace, settings = {} } = rollout?.status ?? {};
   const atMilliseconds = world.monotonic();
   const revision = statefulSet?.updateRevision ?? '';
   const fine = { revision, claimNames: [], tolerations: [], claims: [], tied: null, refusal: null, atMilliseconds };
   const delay = { reading: { kind: 'delay', seconds: 0 }, atMilliseconds, unknownSinceMilliseconds: null } as const;
-  return newMemory(world, {
+  const known = newMemory(world, {
     inPlace,
     comebacks: new Map(pods.map(({ uid }) => [uid, comebacks?.get(uid) ?? fine])),
     replicationDelays: new Map(pods.map(({ uid }) => [uid, delay])),
   });
+  const isOnDelete = strategy === undefined ? statefulSet?.labelled === true : strategy === 'OnDelete';
+  const flagOf = <Value>(setting: { readonly source: string; readonly value: Value } | undefined) =>
+    setting?.source.startsWith('flag') ? setting.value : undefined;
+  const minReadySeconds = flagOf(settings.minReadySeconds);
+  return collectFacts(objects, rollout && { ...rollout, spec: { ...rollout.spec, ...assumed } }, known, {
+    world,
+    strategies: {
+      onDeleteEnabled: isOnDelete || assumed.strategy === 'OnDelete',
+      partitionDriver: strategy === 'Partition' ? 'own' : 'moco',
+      inPlaceEnabled: updatesInPlace === true,
+    },
+    defaults: {
+      policy: { ...defaultPolicy, ...(minReadySeconds !== undefined && { minReadySeconds }) },
+      strategy: flagOf(settings.strategy) ?? builtInStrategy,
+    },
+    cache: { settingsSources, unavailable: new Map() },
+    fleet: { factsFor: () => noFleet },
+    checks: {
+      factsFor: (_, checks) =>
+        checks.map(({ name }) => ({ name, reading: { kind: 'passing' }, ageSeconds: 0, unknownForSeconds: 0 })),
+    },
+  });
 }
 
-/** The controller's flags as far as its status shows them. */
-function strategiesOf(
-  { strategy, updatesInPlace }: RolloutStatus = {},
-  labelled: boolean,
-  { strategy: assumed }: RolloutSpec,
-): StrategySettings {
-  const onDelete = strategy === undefined ? labelled : strategy === 'OnDelete';
-  return {
-    onDeleteEnabled: onDelete || assumed === 'OnDelete',
-    partitionDriver: strategy === 'Partition' ? 'own' : 'moco',
-    inPlaceEnabled: updatesInPlace === true,
-  };
-}
-
-function defaultsOf({ settings: { strategy, minReadySeconds } = {} }: RolloutStatus = {}): DefaultSettings {
-  const isFlag = (setting: { readonly source: string } | undefined) => setting?.source.startsWith('flag') === true;
-  return {
-    policy: { ...defaultPolicy, ...(isFlag(minReadySeconds) && { minReadySeconds: minReadySeconds?.value ?? 0 }) },
-    strategy: (isFlag(strategy) ? strategy?.value : undefined) ?? builtInStrategy,
-  };
-}
-
-/** The objects of all clusters, as the controller's cache has them. */
-export interface FleetObjects {
-  readonly cache: Cache;
-  /** Kinds that the user may not read and that are left out. */
-  readonly unread: readonly string[];
-}
+const noFleet = {
+  fleetWaits: [],
+  fleetQueue: null,
+  fleetInterval: null,
+  laterStageWaits: false,
+  unobservedEvictions: 0,
+};
 
 /** Kinds without which a decision is only less exact. */
 const optional: ReadonlySet<ResourceKind> = new Set([policyKind, podDisruptionBudgets, jobs, namespaces]);
 
-/** Lists every kind that a decision needs once, in all namespaces. Rejects with `ApiError` or `CommandError`. */
-export async function readFleet(session: Session): Promise<FleetObjects> {
+/**
+ * Lists every kind that a decision needs once, in all namespaces, into a cache as the controller has it. `unread` are
+ * kinds that the user may not read and that are left out. Rejects with `ApiError` or `CommandError`.
+ */
+export async function readFleet(session: Session) {
   const cache = new Cache();
   const unread: string[] = [];
   const read = async <R extends Stored>({ kind, labelSelector, store, project }: CachedKind<R>): Promise<void> => {

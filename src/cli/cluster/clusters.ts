@@ -53,6 +53,10 @@ export function keyIn({ metadata }: Json): string {
 export const listIfThere = (...parameters: Parameters<typeof listAll>): Promise<readonly Json[] | null> =>
   ifThere(listAll(...parameters));
 
+/** Like `listAll`, or nothing if the kind does not exist. */
+export const listOrNothing = async (...parameters: Parameters<typeof listAll>): Promise<readonly Json[]> =>
+  (await listIfThere(...parameters)) ?? [];
+
 /** `null` if the kind or the object does not exist. */
 export const ifThere = <Answer>(answer: Promise<Answer>): Promise<Answer | null> => unless(isNotFound, answer);
 
@@ -63,17 +67,11 @@ export const ifAllowed = <Answer>(answer: Promise<Answer>): Promise<Answer | nul
 export const unlessRefused = <Answer>(answer: Promise<Answer>): Promise<Answer | null> =>
   unless((error) => error instanceof ApiError && error.status !== 0, answer);
 
-async function unless<Answer>(
-  isExpected: (error: unknown) => boolean,
-  answer: Promise<Answer>,
-): Promise<Answer | null> {
-  try {
-    return await answer;
-  } catch (error) {
+const unless = <Answer>(isExpected: (error: unknown) => boolean, answer: Promise<Answer>): Promise<Answer | null> =>
+  answer.catch((error: unknown) => {
     if (isExpected(error)) return null;
     throw error;
-  }
-}
+  });
 
 /** Reads one object, or `null` if it or its kind does not exist. Rejects with `ApiError`. */
 export async function find(
@@ -120,24 +118,21 @@ export async function clustersIfThere(
 export async function clusterNamed(session: Session, name: string): Promise<ClusterRecord> {
   const { namespace } = session;
   if (namespace === null) throw new UsageError('expected either a name or -A, got both');
-  checkName(name);
+  // A name that no object can have could change the path of a request.
+  if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name)) {
+    throw new CommandError(`${resource} "${name}" not found: no object can have this name`);
+  }
   const raw = await find(session, clusterKind, namespace, name);
   const cluster = raw && projectCluster(raw);
   if (cluster) return cluster;
   throw new CommandError(await whereElse(session, namespace, name));
 }
 
-/** A name that no object can have could change the path of a request. */
-function checkName(name: string): void {
-  if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name)) return;
-  throw new CommandError(
-    `${clusterKind.plural}.${clusterKind.group} "${name}" not found: no object can have this name`,
-  );
-}
+const resource = `${clusterKind.plural}.${clusterKind.group}`;
 
 async function whereElse(session: Session, namespace: string, name: string): Promise<string> {
   const here = (await clustersIn(session, namespace)).map((cluster) => cluster.name);
-  const missing = `${clusterKind.plural}.${clusterKind.group} "${name}" not found in namespace ${namespace}`;
+  const missing = `${resource} "${name}" not found in namespace ${namespace}`;
   const nearby = didYouMean(name, here);
   if (nearby !== '') return `${missing}${nearby}`;
   const elsewhere = ((await ifAllowed(clustersIn(session, null))) ?? []).filter((cluster) => cluster.name === name);
@@ -148,25 +143,18 @@ async function whereElse(session: Session, namespace: string, name: string): Pro
   return here.length === 0 ? `${missing}, which has no MySQLCluster` : missing;
 }
 
-export interface NamedMember {
-  readonly cluster: ClusterRecord;
-  readonly ordinal: number;
-  /** The name of its pod. */
-  readonly name: string;
-}
+export type NamedMember = Awaited<ReturnType<typeof memberNamed>>;
 
 /** Finds a member by the name of its pod, such as `moco-test-2`. */
-export async function memberNamed(session: Session, pod: string): Promise<NamedMember> {
+export async function memberNamed(session: Session, pod: string) {
   const [, name, ordinal] = new RegExp(`^${statefulSetName('(.+)')}-(\\d+)$`).exec(pod) ?? [];
   if (name === undefined || ordinal === undefined) {
     throw new UsageError(`expected the name of a member's pod such as ${statefulSetName('test')}-2, got \`${pod}\``);
   }
   const cluster = await clusterNamed(session, name);
   if (Number(ordinal) >= cluster.replicas) {
-    const last = `${statefulSetName(name)}-${cluster.replicas - 1}`;
-    throw new CommandError(
-      `pods "${pod}" not found: ${name} has ${cluster.replicas} members, the last of them ${last}`,
-    );
+    const members = `${cluster.replicas} members, the last of them ${statefulSetName(name)}-${cluster.replicas - 1}`;
+    throw new CommandError(`pods "${pod}" not found: ${name} has ${members}`);
   }
   return { cluster, ordinal: Number(ordinal), name: pod };
 }

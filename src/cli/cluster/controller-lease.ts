@@ -2,7 +2,7 @@ import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import { parseLease } from '../../kube/lease.ts';
 import { leases } from '../../kube/resource.ts';
 import { type Json, milliseconds, object, text } from '../../moco/json.ts';
-import { flagsAnnotation, type PublishedOptions, readPublished } from '../../options/published.ts';
+import { flagsAnnotation, readPublished } from '../../options/published.ts';
 import { brief, secondsSince } from '../terminal/lines.ts';
 import { listIfThere, unlessRefused } from './clusters.ts';
 import type { Session } from './session.ts';
@@ -38,25 +38,22 @@ async function silenceOf(session: Session): Promise<{ readonly seconds: number; 
   return seconds === null ? null : { seconds, namespace: metadata.namespace };
 }
 
-export interface PublishedFlags {
-  /** The built-in ones where those of the controller are not known. */
-  readonly options: PublishedOptions;
-  /** Why they are not known, as a sentence, and what to do; `null` if they are. */
-  readonly unknown: string | null;
-}
-
-/** The flags that the leader publishes. */
-export async function publishedFlags(session: Session): Promise<PublishedFlags> {
+/**
+ * The flags that the leader publishes, or the built-in ones. `unknown` is a sentence: why those of the controller are
+ * not known, and what to do; `null` if they are.
+ */
+export async function publishedFlags(session: Session) {
+  let unknown: string | null = null;
+  let annotation: string | undefined;
   try {
     const lease = await controllerLease(session);
-    const annotation = text(object(object(lease?.['metadata'])['annotations'])[flagsAnnotation]) ?? undefined;
-    const unknown = annotation === undefined ? `no Lease ${place.name} tells the flags of the controller` : null;
-    return { options: readPublished(annotation), unknown };
+    annotation = text(object(object(lease?.['metadata'])['annotations'])[flagsAnnotation]) ?? undefined;
+    if (annotation === undefined) unknown = `no Lease ${place.name} tells the flags of the controller`;
   } catch (error) {
     if (!(error instanceof ApiError && error.status !== 0)) throw error;
-    const unknown = `you may not read the flags of the controller: bind ClusterRole moco-rollout-viewer in namespace ${place.namespace}`;
-    return { options: readPublished(undefined), unknown };
+    unknown = `you may not read the flags of the controller: bind ClusterRole moco-rollout-viewer in namespace ${place.namespace}`;
   }
+  return { options: readPublished(annotation), unknown };
 }
 
 /**

@@ -46,9 +46,8 @@ export async function manifestChanges(session: Session, file: string): Promise<r
     const { name, namespace = session.namespace } = object(manifest['metadata']);
     const place = { namespace: text(namespace) ?? '', name: text(name) ?? '' };
     if (place.namespace === '' || place.name === '') {
-      throw new UsageError(
-        `expected a name and a namespace of every MySQLCluster in ${file}, got ${JSON.stringify(place)}`,
-      );
+      const got = JSON.stringify(place);
+      throw new UsageError(`expected a name and a namespace of every MySQLCluster in ${file}, got ${got}`);
     }
     const live = await find(session, clusterKind, place.namespace, place.name);
     if (live === null) {
@@ -59,11 +58,8 @@ export async function manifestChanges(session: Session, file: string): Promise<r
     const [before, planned] = [projectCluster(live), projectCluster(after)];
     if (before === null || planned === null) continue;
     const differences = templateDifferences(live['spec'], after['spec']);
-    changes.push({
-      cluster: { ...planned, generation: before.generation },
-      differences,
-      changesTemplate: differences.some((one) => !notInTemplate.has(/^\w+/.exec(one.path)?.[0] ?? '')),
-    });
+    const changesTemplate = differences.some((one) => !notInTemplate.has(/^\w+/.exec(one.path)?.[0] ?? ''));
+    changes.push({ cluster: { ...planned, generation: before.generation }, differences, changesTemplate });
   }
   return changes;
 }

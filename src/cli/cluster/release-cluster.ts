@@ -16,14 +16,9 @@ import { CommandError, sentenceOf } from '../command-error.ts';
 import { observeIfExists } from './cluster-snapshot.ts';
 import type { Session } from './session.ts';
 
-/** The outcome for one cluster. */
-export type ReleasedOutcome =
-  | { readonly kind: 'back'; readonly sentence: string }
-  | { readonly kind: 'left'; readonly reason: string };
-
-export interface ReleaseOptions {
-  /** Whether clusters that are paused are released as well. */
-  readonly includePaused: boolean;
+interface ReleasedOutcome {
+  readonly kind: 'back' | 'left';
+  readonly reason: string;
 }
 
 /** The delay between two reads while there is only something to wait for. It doubles up to the longest delay. */
@@ -31,14 +26,15 @@ const shortestPauseMilliseconds = 50;
 const longestPauseMilliseconds = 1000;
 
 /**
- * Releases one cluster until nothing is left to do. It annotates the MySQLCluster, so that the cluster stays released.
- * Then it repeatedly reads the cluster, decides by the rules of the controller, and does the next step of the release.
- * A write by somebody else in between is only a conflict. `waits` is called once for each new reason to wait.
+ * Releases one cluster until nothing is left to do, if it is paused only with `includePaused`. It annotates the
+ * MySQLCluster, so that the cluster stays released. Then it repeatedly reads the cluster, decides by the rules of the
+ * controller, and does the next step of the release. A write by somebody else in between is only a conflict. `waits` is
+ * called once for each new reason to wait.
  */
 export async function releaseOne(
   session: Session,
   cluster: ClusterRecord,
-  options: ReleaseOptions,
+  includePaused: boolean,
   deadline: AbortSignal,
   waits: (reason: string) => void,
 ): Promise<ReleasedOutcome> {
@@ -46,13 +42,13 @@ export async function releaseOne(
   const inMemory: { promotion: RolloutStatus['promotion'] } = { promotion: undefined };
   while (!deadline.aborted) {
     try {
-      const outcome = await releaseStep(session, cluster, options, inMemory);
-      if (outcome.kind === 'back' || outcome.kind === 'left') return outcome;
-      if (outcome.kind === 'stepped') {
+      const { kind, reason } = await releaseStep(session, cluster, includePaused, inMemory);
+      if (kind === 'back' || kind === 'left') return { kind, reason };
+      if (kind === 'stepped') {
         progress.moved();
         continue;
       }
-      progress.waitsFor(outcome.reason);
+      progress.waitsFor(reason);
     } catch (error) {
       // The kind may have been deleted in the meantime.
       if (error instanceof CommandError) return { kind: 'left', reason: error.message };
@@ -88,34 +84,33 @@ function progressOf(waits: (reason: string) => void) {
   return progress;
 }
 
-type StepOutcome = ReleasedOutcome | { readonly kind: 'stepped' } | { readonly kind: 'waits'; readonly reason: string };
+type StepOutcome = ReleasedOutcome | { readonly kind: 'stepped' | 'waits'; readonly reason: string };
 
 async function releaseStep(
   session: Session,
   known: ClusterRecord,
-  options: ReleaseOptions,
+  includePaused: boolean,
   inMemory: { promotion: RolloutStatus['promotion'] },
 ): Promise<StepOutcome> {
   const { api, world } = session;
   const observation = await observeIfExists(session, known);
-  if (observation === null) return { kind: 'back', sentence: 'is gone' };
+  if (observation === null) return { kind: 'back', reason: 'is gone' };
   const { objects, snapshot, settings } = observation.observe();
   const { cluster, statefulSet } = objects;
-  if (cluster.deleting) return { kind: 'back', sentence: 'is being deleted' };
-  if (cluster.uid !== known.uid) return { kind: 'back', sentence: 'was deleted and created again' };
-  const isPaused = settings.policy.paused && !options.includePaused;
+  if (cluster.deleting) return { kind: 'back', reason: 'is being deleted' };
+  if (cluster.uid !== known.uid) return { kind: 'back', reason: 'was deleted and created again' };
+  const isPaused = settings.policy.paused && !includePaused;
   if (isPaused && statefulSet?.labelled) return { kind: 'left', reason: pausedBy(settings) };
   await setReleased(session, cluster, true);
-  if (statefulSet === null)
-    return withoutCompletion(session, cluster, { kind: 'back', sentence: 'has no StatefulSet' });
+  const none = { kind: 'back', reason: 'has no StatefulSet' } as const;
+  if (statefulSet === null) return withoutCompletion(session, cluster, none);
   const promotion = snapshot.promotion ?? inMemory.promotion ?? null;
-  const { step, hold } = decide(
-    { ...snapshot, released: true, promotion },
-    { ...settings.policy, mode: 'OnDelete', paused: false },
-  );
+  const policy = { ...settings.policy, mode: 'OnDelete', paused: false } as const;
+  const { step, hold } = decide({ ...snapshot, released: true, promotion }, policy);
   if (!isOfRelease(step)) {
     if (statefulSet.labelled || !statefulSet.observed || statefulSet.updateRevision === '') {
-      const reason = hold ? explainHold(hold, memberName(cluster)) : 'Kubernetes has not observed the StatefulSet yet';
+      const member = (ordinal: number): string => `${statefulSetName(cluster.name)}-${ordinal}`;
+      const reason = hold ? explainHold(hold, member) : 'Kubernetes has not observed the StatefulSet yet';
       return { kind: 'waits', reason };
     }
     return withoutCompletion(session, cluster, ended(statefulSet));
@@ -135,18 +130,15 @@ function pausedBy({ problem, sources }: Settings): string {
 type OfRelease = Extract<Step, { kind: 'undemote' | 'promoteRevision' | 'release' }>;
 
 /** The command does only these steps. */
-function isOfRelease(step: Step): step is OfRelease {
-  return step.kind === 'undemote' || step.kind === 'promoteRevision' || step.kind === 'release';
-}
+const isOfRelease = (step: Step): step is OfRelease =>
+  step.kind === 'undemote' || step.kind === 'promoteRevision' || step.kind === 'release';
 
 function acted({ result, message, failure }: Awaited<ReturnType<typeof act>>, step: OfRelease): StepOutcome {
-  if (result === 'done' || result === 'conflict') return { kind: 'stepped' };
+  if (result === 'done' || result === 'conflict') return { kind: 'stepped', reason: '' };
   const sentence = failure === null ? (message ?? 'no reason given') : sentenceOf(failure);
-  const reason =
-    failure?.reason === releaseUnsafe ? `${releaseUnsafe}: ${sentence}` : `${explainStep(step)}: ${sentence}`;
+  const reason = `${failure?.reason === releaseUnsafe ? releaseUnsafe : explainStep(step)}: ${sentence}`;
   const remedied = remedyOf(reason);
-  const isFinal = result === 'refused' && remedied === reason;
-  return isFinal ? { kind: 'left', reason } : { kind: 'waits', reason: remedied };
+  return result === 'refused' && remedied === reason ? { kind: 'left', reason } : { kind: 'waits', reason: remedied };
 }
 
 /** Takes our condition away, too. Who may not is told: a running controller does it as well. */
@@ -162,24 +154,16 @@ async function withoutCompletion(
   } catch (error) {
     if (!(error instanceof ApiError && isForbidden(error))) throw error;
     const left = `its condition ${rolloutCompleteCondition} stays`;
-    return { ...outcome, sentence: `${outcome.sentence}; ${left}: ${sentenceOf(error)}` };
+    return { ...outcome, reason: `${outcome.reason}; ${left}: ${sentenceOf(error)}` };
   }
 }
 
 /** The StatefulSet has no label of ours, and Kubernetes has observed it: no earlier sync can change it any more. */
 function ended({ strategy, currentRevision }: StatefulSetRecord): ReleasedOutcome {
   return strategy === 'RollingUpdate'
-    ? { kind: 'back', sentence: `is back at RollingUpdate, current revision ${currentRevision}` }
+    ? { kind: 'back', reason: `is back at RollingUpdate, current revision ${currentRevision}` }
     : { kind: 'left', reason: `the StatefulSet is at ${strategy} without our label: somebody else has set it so` };
 }
-
-function memberName({ name }: ClusterRecord): (ordinal: number) => string {
-  return (ordinal) => `${statefulSetName(name)}-${ordinal}`;
-}
-
-/** The names in `config/`. */
-const mutatingConfiguration = 'moco-rollout-mutating-webhook-configuration';
-const partitionConfiguration = 'moco-rollout-partition-webhook-configuration';
 
 /** Appends a remedy to a message about an unreachable webhook. Other messages are returned unchanged. */
 function remedyOf(sentence: string): string {
@@ -188,7 +172,8 @@ function remedyOf(sentence: string): string {
   if (!webhook.endsWith(ownWebhookSuffix)) {
     return `${sentence}; webhook ${webhook} has to be reachable again first: is moco-controller running?`;
   }
-  const configuration = webhook.startsWith('partition.') ? partitionConfiguration : mutatingConfiguration;
+  // As in `config/`.
+  const configuration = `moco-rollout-${webhook.startsWith('partition.') ? 'partition' : 'mutating'}-webhook-configuration`;
   return `${sentence}; start the controller again, whose webhook this is, or let the StatefulSets go without it: kubectl delete mutatingwebhookconfiguration ${configuration}`;
 }
 

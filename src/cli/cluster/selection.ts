@@ -2,12 +2,12 @@ import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { statefulSets } from '../../kube/resource.ts';
-import { keyOf, nameOf } from '../../kube/store.ts';
+import { byName, keyOf, nameOf } from '../../kube/store.ts';
 import { strategyLabel, strategyOnDelete } from '../../moco/names.ts';
 import { memberSelector, projectStatefulSet } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { CommandError, explainCommandFailure } from '../command-error.ts';
-import { clusterNamed, clustersIfThere, clustersIn, listIfThere, rolloutOf } from './clusters.ts';
+import { clusterNamed, clustersIfThere, clustersIn, keyIn, listOrNothing, rolloutOf } from './clusters.ts';
 import type { Session } from './session.ts';
 
 export interface ClusterAndRollout {
@@ -55,12 +55,10 @@ export async function listedClusters(
   }
   const [clusters, rollouts] = await Promise.all([
     clustersIn(session, session.namespace, session.selector),
-    listIfThere(session, rolloutKind, session.namespace) as Promise<readonly unknown[] | null>,
+    listOrNothing(session, rolloutKind, session.namespace),
   ]);
-  const known = new Map((rollouts as readonly MySQLRollout[] | null)?.map((one) => [nameOf(one.metadata), one]));
-  return clusters
-    .toSorted((one, other) => (nameOf(one) < nameOf(other) ? -1 : 1))
-    .map((cluster) => ({ cluster, rollout: known.get(nameOf(cluster)) ?? null }));
+  const known = new Map(rollouts.map((raw) => [keyIn(raw), raw as unknown as MySQLRollout]));
+  return clusters.toSorted(byName).map((cluster) => ({ cluster, rollout: known.get(nameOf(cluster)) ?? null }));
 }
 
 function refuseNamesAndMore({ namespace, selector, given }: Session, names: readonly string[]): void {
@@ -96,40 +94,27 @@ export async function forEachCluster(
   return status;
 }
 
-/** The clusters to release. */
-interface Targets {
-  readonly clusters: readonly ClusterRecord[];
-  /** Labelled StatefulSets without a MySQLCluster: the garbage collector deletes them. */
-  readonly orphans: readonly string[];
-}
-
 /**
- * The clusters that are named, or those that `--selector` or `--all` select. Without names: those with a labelled
- * StatefulSet, and those without the annotation, since a controller with the feature gate might still adopt them.
- * Throws `UsageError`.
+ * The clusters to release: those that are named, or those that `--selector` or `--all` select. Without names: those
+ * with a labelled StatefulSet, and those without the annotation, since a controller with the feature gate might still
+ * adopt them. `orphans` are labelled StatefulSets without a MySQLCluster: the garbage collector deletes them. Throws
+ * `UsageError`.
  */
-export async function releaseTargets(session: Session, names: readonly string[]): Promise<Targets> {
+export async function releaseTargets(session: Session, names: readonly string[]) {
   const { namespace, selector } = session;
   requireSelection(session, names);
   if (names.length > 0) return { clusters: await namedClusters(session, names), orphans: [] };
-  const [labelled, found] = await Promise.all([
-    labelledStatefulSets(session, namespace),
-    clustersIfThere(session, namespace, selector),
+  const labelSelector = `${memberSelector},${strategyLabel}=${strategyOnDelete}`;
+  const [found, all] = await Promise.all([
+    listOrNothing(session, statefulSets, namespace, { labelSelector }),
+    clustersIfThere(session, namespace, selector).then((clusters) => clusters ?? []),
   ]);
-  const all = found ?? [];
+  const records = found.map(projectStatefulSet).filter((one) => one !== null);
+  const labelled = new Set(records.map((one) => keyOf(one.namespace, one.clusterName)));
   const known = new Set(all.map(nameOf));
   const clusters = all.filter(
     (cluster) => labelled.has(nameOf(cluster)) || !cluster.released || cluster.rolloutComplete !== null,
   );
   // A selector selects MySQLClusters: without one, nobody knows whether it would.
   return { clusters, orphans: selector === undefined ? [...labelled].filter((key) => !known.has(key)) : [] };
-}
-
-/** The clusters whose StatefulSets have our label. */
-async function labelledStatefulSets(session: Session, namespace: string | null): Promise<ReadonlySet<string>> {
-  const labelSelector = `${memberSelector},${strategyLabel}=${strategyOnDelete}`;
-  const found = ((await listIfThere(session, statefulSets, namespace, { labelSelector })) ?? []).map(
-    projectStatefulSet,
-  );
-  return new Set(found.flatMap((one) => (one === null ? [] : [keyOf(one.namespace, one.clusterName)])));
 }

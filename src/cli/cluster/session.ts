@@ -14,7 +14,6 @@ import type { Host } from '../host.ts';
 /** The options of a command line, by their camel-case names. */
 export type Given = Readonly<Record<string, string | boolean | undefined>>;
 
-/** The connection and the options of one command. */
 export interface Session {
   readonly host: Host;
   readonly client: ApiClient;
@@ -42,7 +41,6 @@ class CommandClient extends ApiClient {
     try {
       return await super.call<T>({ ...call, retries: 0 });
     } catch (error) {
-      if (error instanceof ApiError && error.status === 0) throw error;
       if (error instanceof ApiError && error.status !== 429 && error.status < 500) throw error;
       return call.retries === 0 ? Promise.reject(error) : super.call<T>(call);
     }

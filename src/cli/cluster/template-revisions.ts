@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { controllerRevisions } from '../../kube/resource.ts';
-import { isObject, type Json, object, objects, text, whole } from '../../moco/json.ts';
+import { isObject, type Json, object, objects, omitUndefined, text, whole } from '../../moco/json.ts';
 import { clusterNameLabel } from '../../moco/names.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
@@ -9,19 +9,14 @@ import { CommandError } from '../command-error.ts';
 import { listAll } from './clusters.ts';
 import type { Session } from './session.ts';
 
-/** A pod template that Kubernetes still keeps. */
-export interface Revision {
-  /** The number that `kubectl rollout history` shows; the newest revision has the highest. */
-  readonly number: number;
-  readonly name: string;
-  /** The value of the pods' label, without the name of the StatefulSet in front. */
-  readonly hash: string;
-  readonly createdAt: string;
-  readonly template: Json;
-}
+/**
+ * A pod template that Kubernetes still keeps. `number` is the one that `kubectl rollout history` shows, the highest of
+ * the newest revision; `hash` is the value of the pods' label, without the name of the StatefulSet in front.
+ */
+export type Revision = Awaited<ReturnType<typeof revisionsOf>>[number];
 
 /** The revisions of the cluster's StatefulSet, the oldest first. Rejects with `ApiError`. */
-export async function revisionsOf(session: Session, { namespace, name }: ClusterRecord): Promise<readonly Revision[]> {
+export async function revisionsOf(session: Session, { namespace, name }: ClusterRecord) {
   const stem = statefulSetName(name);
   const labelSelector = `${clusterNameLabel}=${name}`;
   const found = await listAll(session, controllerRevisions, namespace, { labelSelector });
@@ -31,16 +26,12 @@ export async function revisionsOf(session: Session, { namespace, name }: Cluster
       const owners = objects(object(metadata)['ownerReferences']);
       return owners.length === 0 || owners.some((owner) => owner['kind'] === 'StatefulSet' && owner['name'] === stem);
     })
-    .map((raw): Revision => {
-      const metadata = object(raw['metadata']);
-      const revisionName = text(metadata['name']) ?? '';
-      return {
-        number: whole(raw['revision'], 0),
-        name: revisionName,
-        hash: revisionHash(revisionName, name),
-        createdAt: text(metadata['creationTimestamp']) ?? '',
-        template: templateOf(raw),
-      };
+    .map((raw) => {
+      const { name: revision, creationTimestamp } = object(raw['metadata']);
+      const own = text(revision) ?? '';
+      const createdAt = text(creationTimestamp) ?? '';
+      const number = whole(raw['revision'], 0);
+      return { number, name: own, hash: revisionHash(own, name), createdAt, template: templateOf(raw) };
     })
     .toSorted((one, other) => one.number - other.number);
 }
@@ -60,20 +51,9 @@ export function revisionBefore(revisions: readonly Revision[], revision: Revisio
 
 /** Containers and volumes that MOCO itself adds to every template, and also removes. */
 const ofMoco: ReadonlySet<string> = new Set([
-  'agent',
-  'slow-log',
-  'mysqld-exporter',
-  'copy-moco-init',
-  'moco-init',
-  'mysql-conf',
-  'mysql-conf-d',
-  'my-cnf-secret',
-  'slow-fluent-bit-config',
-  'grpc-cert',
-  'shared',
-  'run',
-  'var-log',
-  'tmp',
+  ...['agent', 'slow-log', 'mysqld-exporter', 'copy-moco-init', 'moco-init'],
+  ...['mysql-conf', 'mysql-conf-d', 'my-cnf-secret', 'slow-fluent-bit-config', 'grpc-cert'],
+  ...['shared', 'run', 'var-log', 'tmp'],
 ]);
 
 /**
@@ -93,10 +73,13 @@ export function restored(own: unknown, before: unknown, after: unknown): unknown
   return before;
 }
 
-function fields(own: Json, before: Json, after: Json): Json {
-  const names = new Set([...Object.keys(own), ...Object.keys(before), ...Object.keys(after)]);
-  const entries = [...names].map((name) => [name, restored(own[name], before[name], after[name])] as const);
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+const fields = (own: Json, before: Json, after: Json): Json =>
+  ofEach([own, before, after], (name) => restored(own[name], before[name], after[name]));
+
+/** An object with what `valueOf` says for each field that one of these has. */
+function ofEach(all: readonly Json[], valueOf: (name: string) => unknown): Json {
+  const names = new Set(all.flatMap(Object.keys));
+  return omitUndefined(Object.fromEntries([...names].map((name) => [name, valueOf(name)])));
 }
 
 function items(own: readonly unknown[], before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
@@ -112,11 +95,7 @@ function items(own: readonly unknown[], before: readonly unknown[], after: reado
 }
 
 /** The items that all three lists have, in the order of `before` if it is another one in `after`. */
-function inOrderOf(
-  before: readonly unknown[],
-  after: readonly unknown[],
-  list: readonly unknown[],
-): readonly unknown[] {
+function inOrderOf(before: readonly unknown[], after: readonly unknown[], list: readonly unknown[]) {
   const isCommon = (item: unknown): boolean =>
     [before, after, list].every((one) => itemNamed(one, nameOf(item)) !== undefined);
   const [earlier, later] = [before, after].map((one) => one.filter(isCommon).map(nameOf));
@@ -132,9 +111,7 @@ function inOrderOf(
 export function mergePatch(from: unknown, to: unknown): unknown {
   if (isDeepStrictEqual(from, to)) return undefined;
   if (!isObject(from) || !isObject(to)) return to === undefined ? null : to;
-  const names = new Set([...Object.keys(from), ...Object.keys(to)]);
-  const entries = [...names].map((name) => [name, mergePatch(from[name], to[name])] as const);
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+  return ofEach([from, to], (name) => mergePatch(from[name], to[name]));
 }
 
 const nameOf = (item: unknown): string => text(object(item)['name']) ?? '';

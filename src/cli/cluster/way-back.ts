@@ -32,11 +32,9 @@ export function wayBack(
   neverStarted: boolean,
 ): WayBack {
   // The changes are those from the revision that most members had.
-  const isOfThem = progress?.revision === after && progress.from === before;
-  const changes = isOfThem ? progress.changes : undefined;
+  const changes = progress?.revision === after && progress.from === before ? progress.changes : undefined;
   const change = changes?.find(({ path }) => path === `spec.containers[${mysqldContainer}].image`);
-  const images =
-    change?.from === undefined || change.to === undefined ? null : { before: change.from, after: change.to };
+  const images = change?.from && change.to ? { before: change.from, after: change.to } : null;
   if (neverStarted) return { kind: 'neverStarted', images };
   if (changes !== undefined && change === undefined) return { kind: 'sameImage', images };
   const versions = images && { before: versionOf(images.before), after: versionOf(images.after) };
@@ -101,7 +99,5 @@ function versionOf(image: string): Version | null {
 export function isFrom(series: string, image: string): boolean | null {
   const version = versionOf(image);
   if (version === null) return null;
-  const [major = 0, minor = 0] = version.series.split('.').map(Number);
-  const [firstMajor = 0, firstMinor = 0] = series.split('.').map(Number);
-  return major > firstMajor || (major === firstMajor && minor >= firstMinor);
+  return version.series.localeCompare(series, 'en', { numeric: true }) >= 0;
 }

@@ -4,8 +4,8 @@ import { controller, definitions, kubernetes, moco } from '../check/installation
 import { budgets, claims, manifests } from '../check/member-objects.ts';
 import { mysql, semiSync } from '../check/mysql.ts';
 import { controllerRights, ownRights } from '../check/rights.ts';
-import { type Line, line, table } from '../terminal/lines.ts';
-import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
+import { line, table } from '../terminal/lines.ts';
+import { formatOf, outputOption, writeResult } from '../terminal/output.ts';
 import { allNamespacesOption, type ClusterCommand } from './command.ts';
 
 const checks = [
@@ -26,7 +26,6 @@ const checks = [
 
 const colours = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
 
-/** Whether everything is there that a rollout needs. */
 export const checkCommand: ClusterCommand = {
   name: 'check',
   arguments: '',
@@ -39,14 +38,12 @@ export const checkCommand: ClusterCommand = {
     const findings: Finding[] = [];
     // The first one tells whether there is an API server at all.
     for (const check of checks) findings.push(await findingOf(check, session));
-    if (format === 'table') writeLines(session.host, linesOf(findings));
-    else writeData(session.host, format, findings);
+    writeResult(session.host, format, findings, () =>
+      table(
+        ['RESULT', 'CHECK', 'FOUND'],
+        findings.map(({ about, result, sentence }) => [line(result, colours[result]), line(about), line(sentence)]),
+      ),
+    );
     return findings.some(({ result }) => result === 'failed') ? 1 : 0;
   },
 };
-
-const linesOf = (findings: readonly Finding[]): readonly Line[] =>
-  table(
-    ['RESULT', 'CHECK', 'FOUND'],
-    findings.map(({ about, result, sentence }) => [line(result, colours[result]), line(about), line(sentence)]),
-  );

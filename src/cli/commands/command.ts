@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import { rolloutKind } from '../../api/rollout.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { UsageError } from '../../failure.ts';
@@ -57,10 +58,7 @@ export const selectorOption: CommandOption = {
   description: 'select MySQLClusters by their labels, such as env=production,tier!=canary',
 };
 
-export const allNamespacesOption: CommandOption = {
-  flags: '-A, --all-namespaces',
-  description: 'work in all namespaces',
-};
+export const allNamespacesOption = { flags: '-A, --all-namespaces', description: 'work in all namespaces' };
 
 /** For commands that change or wait for several clusters: leaving out the names must never select all of them. */
 export const selectionOptions: readonly CommandOption[] = [
@@ -75,10 +73,9 @@ export const fleetSelectionOptions: readonly CommandOption[] = [
   { ...allNamespacesOption, description: 'with --fleet, MySQLClusters of all namespaces, as without --namespace' },
 ];
 
-/** `-n` and `--namespace` of `-n, --namespace <namespace>`. */
-export const flagNames = (flags: string): readonly string[] =>
-  flags.split(/[ ,]+/).filter((part) => part.startsWith('-'));
-export const longNameOf = ({ flags }: CommandOption): string => (flagNames(flags).at(-1) ?? '').replace(/^--/, '');
+/** As commander reads it. */
+export const optionOf = ({ flags, description, default: value }: CommandOption): Option =>
+  new Option(flags, description).default(value);
 
 /**
  * Whether a command is about the fleet, which `options` are for. Throws `UsageError` unless either a name or `--fleet`
@@ -88,10 +85,8 @@ export function isAboutFleet({ given }: Session, names: readonly string[], optio
   const isFleet = given['fleet'] === true;
   if (isFleet && names.length > 0) throw new UsageError('expected either a NAME or --fleet, got both');
   if (!isFleet && names.length === 0) throw new UsageError('expected a NAME or --fleet, got neither');
-  const isGiven = (name: string): boolean =>
-    given[name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase())] !== undefined;
-  const lonely = isFleet ? undefined : options.map(longNameOf).find(isGiven);
-  if (lonely !== undefined) throw new UsageError(`expected --fleet with --${lonely}, got a NAME`);
+  const lonely = isFleet ? undefined : options.map(optionOf).find((one) => given[one.attributeName()] !== undefined);
+  if (lonely !== undefined) throw new UsageError(`expected --fleet with ${lonely.long}, got a NAME`);
   return isFleet;
 }
 
@@ -118,9 +113,9 @@ export const optionsOf = (command: CliCommand | null): readonly CommandOption[] 
 
 /** `-n shop status orders`, as users of kubectl write it, with the command first. */
 export function commandFirst(argv: readonly string[], commands: readonly CliCommand[]): readonly string[] {
-  const options = commands.flatMap(optionsOf);
+  const options = commands.flatMap(optionsOf).map(optionOf);
   const awaitsValue = (word: string): boolean =>
-    options.some(({ flags }) => flags.includes('<') && flagNames(flags).includes(word));
+    options.some((one) => one.required && [one.short, one.long].includes(word));
   let place = 0;
   while (argv[place]?.startsWith('-')) place += awaitsValue(argv[place] ?? '') ? 2 : 1;
   const command = argv[place];
@@ -140,13 +135,13 @@ export function plainNames(command: CliCommand, names: readonly string[]): reado
   return names.map((word, index) => {
     const kind = kindOfArgument(command, index);
     const [prefix = '', name, ...others] = word.split('/');
-    const isNamed =
-      kind !== undefined &&
-      others.length === 0 &&
-      kinds[kind].some((one) => spellings(one).includes(prefix.toLowerCase()));
-    return isNamed && name !== undefined ? name : word;
+    const spelled = (kind === undefined ? [] : kinds[kind]).flatMap((one) =>
+      [one.kind.toLowerCase(), one.plural].flatMap((short) => [
+        short,
+        `${short}.${one.group}`,
+        `${short}.${one.version}.${one.group}`,
+      ]),
+    );
+    return name !== undefined && others.length === 0 && spelled.includes(prefix.toLowerCase()) ? name : word;
   });
 }
-
-const spellings = ({ kind, plural, group, version }: ResourceKind): readonly string[] =>
-  [kind.toLowerCase(), plural].flatMap((name) => [name, `${name}.${group}`, `${name}.${version}.${group}`]);

@@ -11,10 +11,9 @@ import {
   type ArgumentKind,
   type CliCommand,
   type CommandOption,
-  flagNames,
   kindOfArgument,
   type LocalCommand,
-  longNameOf,
+  optionOf,
   optionsOf,
 } from './command.ts';
 
@@ -64,32 +63,24 @@ export async function complete(words: readonly string[], commands: readonly CliC
   host.out([...lines, typed.awaitsFile ? files : noFiles].map((line) => `${line}\n`).join(''));
 }
 
-interface Typed {
-  readonly command: CliCommand | null;
-  readonly names: readonly string[];
-  /** The values of options, by their long names. */
-  readonly given: Readonly<Record<string, string>>;
-  /** The option whose value is to be completed. */
-  readonly awaits: CommandOption | null;
-  readonly awaitsFile: boolean;
-}
+type Typed = ReturnType<typeof read>;
 
-function read(words: readonly string[], commands: readonly CliCommand[]): Typed {
+/** `given` has the values of options by their long names; `awaits` is the option whose value is to be completed. */
+function read(words: readonly string[], commands: readonly CliCommand[]) {
   let command: CliCommand | null = null;
   const names: string[] = [];
   const given: Record<string, string> = {};
   let awaits: CommandOption | null = null;
   for (const word of words) {
     if (awaits !== null) {
-      given[longNameOf(awaits)] = word;
+      given[optionOf(awaits).name()] = word;
       awaits = null;
     } else if (word.startsWith('-')) {
       const [flag = '', value] = word.split('=', 2);
-      const option = optionsOf(command).find(({ flags }) => flagNames(flags).includes(flag));
+      const option = optionsOf(command).find((one) => [optionOf(one).short, optionOf(one).long].includes(flag));
       if (option === undefined) continue;
-      if (value !== undefined) given[longNameOf(option)] = value;
-      else if (option.flags.includes('<')) awaits = option;
-      else given[longNameOf(option)] = 'true';
+      if (value === undefined && optionOf(option).required) awaits = option;
+      else given[optionOf(option).name()] = value ?? 'true';
     } else if (command === null) {
       command = commands.find(({ name }) => name === word) ?? null;
     } else {
@@ -106,52 +97,27 @@ async function candidates(
   host: Host,
 ): Promise<readonly Candidate[]> {
   if (awaits !== null) {
-    if (longNameOf(awaits) === 'namespace') return ask(given, host, (session) => namesOf(session, 'namespace'));
+    if (optionOf(awaits).name() === 'namespace') return namesOf(given, host, 'namespace');
     return (awaits.values ?? []).map((word) => ({ word }));
   }
   if (command === null) return commands.map(({ name, summary }) => ({ word: name, description: summary }));
   if (wanted.startsWith('-')) {
-    return optionsOf(command).map((option) => ({ word: `--${longNameOf(option)}`, description: option.description }));
+    return optionsOf(command).map((option) => ({
+      word: `--${optionOf(option).name()}`,
+      description: option.description,
+    }));
   }
-  const all = await ofKind(kindOfArgument(command, names.length), command, given, host);
+  const kind = kindOfArgument(command, names.length);
+  if (kind === undefined) return [];
+  const known = command.name === 'explain' ? holdRules : overridableRules;
+  const all =
+    kind === 'rule'
+      ? known.map((word) => ({ word, description: rules[word].meaning }))
+      : await namesOf(given, host, kind);
   return all.filter(({ word }) => !names.includes(word));
 }
 
-async function ofKind(
-  kind: ArgumentKind | undefined,
-  command: CliCommand,
-  given: Typed['given'],
-  host: Host,
-): Promise<readonly Candidate[]> {
-  switch (kind) {
-    case undefined:
-      return [];
-    case 'rule':
-      return (command.name === 'explain' ? holdRules : overridableRules).map((word) => ({
-        word,
-        description: rules[word].meaning,
-      }));
-    case 'cluster':
-    case 'pod':
-    case 'sequence':
-      return ask(given, host, (session) => namesOf(session, kind));
-  }
-}
-
-async function ask(
-  { namespace, context, kubeconfig }: Typed['given'],
-  host: Host,
-  question: (session: Session) => Promise<readonly Candidate[]>,
-): Promise<readonly Candidate[]> {
-  const session = openSession({ requestTimeout, namespace, context, kubeconfig }, host);
-  try {
-    return await question(session);
-  } finally {
-    await session.close();
-  }
-}
-
-type Listed = 'cluster' | 'pod' | 'sequence' | 'namespace';
+type Listed = Exclude<ArgumentKind, 'rule'> | 'namespace';
 
 const lists: Readonly<Record<Listed, (session: Session) => Promise<readonly Json[]>>> = {
   cluster: (session) => listAll(session, clusterKind, session.namespace),
@@ -160,7 +126,16 @@ const lists: Readonly<Record<Listed, (session: Session) => Promise<readonly Json
   namespace: (session) => listAll(session, namespaces, null),
 };
 
-async function namesOf(session: Session, what: Listed): Promise<readonly Candidate[]> {
-  const found = await lists[what](session);
-  return found.map(({ metadata }) => ({ word: text(object(metadata)['name']) ?? '' }));
+async function namesOf(
+  { namespace, context, kubeconfig }: Typed['given'],
+  host: Host,
+  what: Listed,
+): Promise<readonly Candidate[]> {
+  const session = openSession({ requestTimeout, namespace, context, kubeconfig }, host);
+  try {
+    const found = await lists[what](session);
+    return found.map(({ metadata }) => ({ word: text(object(metadata)['name']) ?? '' }));
+  } finally {
+    await session.close();
+  }
 }

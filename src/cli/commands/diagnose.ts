@@ -26,7 +26,7 @@ import {
 } from '../../moco/names.ts';
 import { jobSelectorOf } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { clusterNamed, find, listIfThere } from '../cluster/clusters.ts';
+import { clusterNamed, find, listOrNothing } from '../cluster/clusters.ts';
 import { controllerLease } from '../cluster/controller-lease.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { CommandError, sentenceOf } from '../command-error.ts';
@@ -41,9 +41,9 @@ import {
   type Shape,
   statefulSetShape,
 } from '../diagnose/shapes.ts';
+import { counted } from '../terminal/lines.ts';
 import type { ClusterCommand } from './command.ts';
 
-/** Writes what an issue report needs. */
 export const diagnoseCommand: ClusterCommand = {
   name: 'diagnose',
   arguments: '<NAME>',
@@ -57,58 +57,43 @@ export const diagnoseCommand: ClusterCommand = {
     const cluster = await clusterNamed(session, name);
     const parts = await collect(session, cluster);
     const directory = textOf(session.given['directory']) ?? `moco-rollout-${cluster.namespace}-${name}`;
-    await create(directory);
+    await mkdir(directory).catch(({ code }: NodeJS.ErrnoException) => {
+      throw new CommandError(`cannot create ${directory} (${code}): name another one with --directory`);
+    });
     for (const { file, objects, reason } of parts) {
       if (objects === null) {
         session.host.out(`left out  ${file}: ${reason}\n`);
         continue;
       }
       await writeFile(join(directory, file), `${JSON.stringify(objects, null, 2)}\n`);
-      session.host.out(
-        `wrote     ${join(directory, file)}: ${objects.length} ${objects.length === 1 ? 'object' : 'objects'}\n`,
-      );
+      session.host.out(`wrote     ${join(directory, file)}: ${counted(objects.length, 'object')}\n`);
     }
     return 0;
   },
 };
 
-async function create(directory: string): Promise<void> {
-  try {
-    await mkdir(directory);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CommandError(`cannot create ${directory} (${code}): name another one with --directory`);
-  }
-}
-
-/** One file of the bundle. */
-interface Part {
-  readonly file: string;
-  /** `null` with the reason for which it could not be read. */
-  readonly objects: readonly unknown[] | null;
-  readonly reason: string;
-}
-
-/** What an issue report about a rollout needs, without anything that may be secret. */
-async function collect(session: Session, cluster: ClusterRecord): Promise<readonly Part[]> {
+/**
+ * What an issue report about a rollout needs, without anything that may be secret: the objects of each file, or `null`
+ * with the reason for which they could not be read.
+ */
+async function collect(session: Session, cluster: ClusterRecord) {
   const { namespace, name } = cluster;
   const labelSelector = `${createdByLabel}=${createdByMoco},${clusterNameLabel}=${name}`;
-  const part = async (file: string, shape: Shape, read: () => Promise<readonly (Json | null)[]>): Promise<Part> => {
+  const part = async (file: string, shape: Shape, read: () => Promise<readonly (Json | null)[]>) => {
     try {
-      const objects = (await read()).filter((one) => one !== null);
-      return { file, objects: objects.map((one) => keep(one, shape)), reason: '' };
+      const objects = (await read()).filter((one) => one !== null).map((one) => keep(one, shape));
+      return { file, objects, reason: '' };
     } catch (error) {
       if (error instanceof ApiError && isForbidden(error)) return { file, objects: null, reason: sentenceOf(error) };
       throw error;
     }
   };
-  const one = async (kind: ResourceKind): Promise<readonly (Json | null)[]> => [
-    await find(session, kind, namespace, name),
-  ];
-  const list = async (kind: ResourceKind, place: string | null, query = {}): Promise<readonly Json[]> =>
-    (await listIfThere(session, kind, place, query)) ?? [];
+  const one = async (kind: ResourceKind) => [await find(session, kind, namespace, name)];
+  const list = (kind: ResourceKind, place: string | null, query = {}) => listOrNothing(session, kind, place, query);
   return Promise.all([
-    part('versions.json', 'all', async () => [await versions(session)]),
+    part('versions.json', 'all', async () => [
+      { plugin: manifest.version, kubernetes: await kubernetesVersion(session.client, session.signal) },
+    ]),
     part('mysqlcluster.json', clusterShape, () => one(clusterKind)),
     part('mysqlrollout.json', plainShape, () => one(rolloutKind)),
     part('statefulset.json', statefulSetShape, () => list(statefulSets, namespace, { labelSelector })),
@@ -131,9 +116,5 @@ async function collect(session: Session, cluster: ClusterRecord): Promise<readon
 /** The cluster itself, and its StatefulSet and pods, whose names begin with `moco-`. */
 const isAbout = (regarding: Json, cluster: string): boolean => {
   const name = text(regarding['name']) ?? '';
-  return name === cluster || name === `moco-${cluster}` || new RegExp(`^moco-${cluster}-\\d+$`).test(name);
+  return name === cluster || new RegExp(`^moco-${cluster}(-\\d+)?$`).test(name);
 };
-
-async function versions({ client, signal }: Session): Promise<Json> {
-  return { plugin: manifest.version, kubernetes: await kubernetesVersion(client, signal) };
-}

@@ -2,7 +2,7 @@ import { type HoldRule, holdRules, rules } from '../../core/rules/catalogue.ts';
 import { UsageError } from '../../failure.ts';
 import { didYouMean } from '../command-error.ts';
 import { line, table } from '../terminal/lines.ts';
-import { formatOf, outputOption, writeData, writeLines } from '../terminal/output.ts';
+import { formatOf, outputOption, writeResult } from '../terminal/output.ts';
 import type { LocalCommand } from './command.ts';
 
 /** Finds a rule by its name, in any capitalization. */
@@ -12,7 +12,6 @@ export function ruleNamed(name: string): HoldRule {
   throw new UsageError(`expected the name of a rule, got \`${name}\`${didYouMean(name, holdRules)}`);
 }
 
-/** Explains rules from the catalogue, without a cluster. */
 export const explainCommand: LocalCommand = {
   name: 'explain',
   arguments: '[RULE]',
@@ -22,30 +21,24 @@ export const explainCommand: LocalCommand = {
   connects: false,
   run: (host, [name], given) => {
     const format = formatOf(given, outputOption);
-    const explained = (name === undefined ? holdRules : [ruleNamed(name)]).map(explanation);
-    const [one] = explained;
-    if (format !== 'table') {
-      writeData(host, format, name === undefined ? explained : one);
+    if (name === undefined) {
+      const all = holdRules.map(explanation);
+      const rows = all.map(({ rule, overridable, meaning }) => [rule, overridable ? 'yes' : 'no', meaning]);
+      const cells = rows.map((row) => row.map((cell, at) => line(cell, at === 0 ? 'bold' : 'plain')));
+      writeResult(host, format, all, () => table(['RULE', 'OVERRIDABLE', 'MEANING'], cells));
       return 0;
     }
-    if (name === undefined || one === undefined) {
-      const rows = explained.map(({ rule, overridable, meaning }) => [
-        line(rule, 'bold'),
-        line(overridable ? 'yes' : 'no'),
-        line(meaning),
-      ]);
-      writeLines(host, table(['RULE', 'OVERRIDABLE', 'MEANING'], rows));
-      return 0;
-    }
+    const one = explanation(ruleNamed(name));
     const { rule, meaning, details, endedBy, ends, overridable, overriding } = one;
-    writeLines(host, [
+    const override = overridable
+      ? `${host.program} override NAME ${rule} --for 30m --reason …`
+      : 'not possible: the rule protects data, quorum or service, or nothing could be done without it';
+    writeResult(host, format, one, () => [
       line(rule, 'bold'),
       line(`  meaning    ${details === undefined ? meaning : `${meaning} ${details}`}`),
       line(`  ended by   ${endedBy.join(', ')}`),
       line(`  how        ${ends}`),
-      line(
-        `  override   ${overridable ? `${host.program} override NAME ${rule} --for 30m --reason …` : 'not possible: the rule protects data, quorum or service, or nothing could be done without it'}`,
-      ),
+      line(`  override   ${override}`),
       ...(overriding === undefined ? [] : [line(`             ${overriding}`)]),
     ]);
     return 0;

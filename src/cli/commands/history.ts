@@ -6,8 +6,18 @@ import { type TemplateDifference, templateDifferences } from '../../moco/templat
 import { clusterNamed, rolloutOf } from '../cluster/clusters.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { type Revision, revisionBefore, revisionNamed, revisionsOf } from '../cluster/template-revisions.ts';
-import { brief, changeInWords, type Line, line, piece, table } from '../terminal/lines.ts';
-import { formatOf, inOneLine, outputOption, writeData, writeLines } from '../terminal/output.ts';
+import {
+  brief,
+  changeInWords,
+  differenceInWords,
+  inOneLine,
+  type Line,
+  line,
+  piece,
+  someOf,
+  table,
+} from '../terminal/lines.ts';
+import { formatOf, outputOption, writeResult } from '../terminal/output.ts';
 import type { ClusterCommand } from './command.ts';
 
 /** Shows the pod templates that Kubernetes keeps, with what the controller reported about their rollouts. */
@@ -33,90 +43,62 @@ export const historyCommand: ClusterCommand = {
       const revision = revisionNamed(revisions, wanted);
       const before = revisionBefore(revisions, revision);
       const changed = templateDifferences(before?.template ?? {}, revision.template);
-      if (format === 'table') writeLines(session.host, changeLines(revision, before, changed));
-      else
-        writeData(session.host, format, {
-          revision: shown(revision),
-          before: before && shown(before),
-          differences: changed,
-        });
+      const data = { revision: shown(revision), before: before && shown(before), differences: changed };
+      writeResult(session.host, format, data, () => changeLines(revision, before, changed));
       return 0;
     }
     const rows = rowsOf(revisions, rollout?.status?.history ?? [], name);
-    if (format !== 'table') writeData(session.host, format, rows);
-    else if (rows.length === 0) session.host.err(`Kubernetes keeps no revision of ${name}\n`);
-    else writeLines(session.host, historyTable(rows, session, cluster));
+    if (format === 'table' && rows.length === 0) session.host.err(`Kubernetes keeps no revision of ${name}\n`);
+    else writeResult(session.host, format, rows, () => historyTable(rows, session, cluster));
     return 0;
   },
 };
 
 const shown = ({ number, hash, createdAt }: Revision) => ({ number, hash, createdAt });
 
-interface Row {
-  /** `null` if Kubernetes no longer keeps its template. */
-  readonly number: number | null;
-  readonly hash: string;
-  readonly createdAt: string | null;
-  readonly rollout: HistoryEntry | null;
-  readonly changes: readonly string[];
-}
+type Row = ReturnType<typeof rowsOf>[number];
 
 /** A revision may have been rolled out more than once: each rollout has its own line. */
-function rowsOf(revisions: readonly Revision[], history: readonly HistoryEntry[], name: string): readonly Row[] {
-  const kept = revisions.flatMap((revision): readonly Row[] => {
+function rowsOf(revisions: readonly Revision[], history: readonly HistoryEntry[], name: string) {
+  const recorded = (rollout: HistoryEntry) => rollout.changes?.map((change) => changeInWords(change));
+  const kept = revisions.flatMap((revision) => {
     const before = revisionBefore(revisions, revision);
     const changes = before ? templateDifferences(before.template, revision.template).map(inWords) : [];
     const own = history.filter((entry) => entry.revision === revision.name);
-    const row = { number: revision.number, hash: revision.hash, createdAt: revision.createdAt };
+    const row = { ...shown(revision), rollout: null as HistoryEntry | null, changes };
     return own.length === 0
-      ? [{ ...row, rollout: null, changes }]
-      : own.map((rollout) => ({
-          ...row,
-          rollout,
-          changes: rollout.changes?.map((change) => changeInWords(change)) ?? changes,
-        }));
+      ? [row]
+      : own.map((rollout) => ({ ...row, rollout, changes: recorded(rollout) ?? changes }));
   });
   const gone = history
     .filter((entry) => revisions.every((revision) => revision.name !== entry.revision))
-    .map(
-      (rollout): Row => ({
-        number: null,
-        hash: revisionHash(rollout.revision, name),
-        createdAt: null,
-        rollout,
-        changes: rollout.changes?.map((change) => changeInWords(change)) ?? [],
-      }),
-    );
+    .map((rollout) => {
+      const hash = revisionHash(rollout.revision, name);
+      // Kubernetes no longer keeps its template.
+      return { number: null, hash, createdAt: null, rollout, changes: recorded(rollout) ?? [] };
+    });
   return [...gone, ...kept];
 }
 
 /** Only values of images: more people see the table than the template. */
-const inWords = ({ path, before, after }: TemplateDifference): string =>
-  path.endsWith('.image') ? `${path}: ${inOneLine(before ?? 'none')} -> ${inOneLine(after ?? 'none')}` : path;
+const inWords = (one: TemplateDifference): string => (one.path.endsWith('.image') ? differenceInWords(one) : one.path);
 
 const mostChanges = 2;
 
 function historyTable(rows: readonly Row[], { host }: Session, { namespace, name }: ClusterRecord): readonly Line[] {
   const cells = rows.map(({ number, hash, rollout, changes, createdAt }): readonly Line[] => [
-    line(number === null ? '-' : String(number), 'bold'),
+    line(String(number ?? '-'), 'bold'),
     line(hash),
     line(rollout?.startedAt ?? createdAt ?? '-'),
     line(rollout === null ? '-' : brief(secondsOf(rollout))),
     line(rollout?.outcome ?? '-', rollout?.outcome === 'Complete' ? 'green' : 'yellow'),
-    line(rollout === null ? '-' : String(rollout.switchovers)),
-    line(
-      changes.slice(0, mostChanges).join(', ') +
-        (changes.length > mostChanges ? ` and ${changes.length - mostChanges} more` : ''),
-    ),
+    line(String(rollout?.switchovers ?? '-')),
+    line(someOf(changes, mostChanges)),
   ]);
+  const hint = `  show what a revision changed: ${host.program} history ${name} -n ${namespace} --revision=N`;
   return [
     ...table(['REVISION', 'HASH', 'STARTED', 'TOOK', 'OUTCOME', 'SWITCHOVERS', 'CHANGES'], cells),
-    ...(host.terminal() === null
-      ? []
-      : [
-          [],
-          line(`  show what a revision changed: ${host.program} history ${name} -n ${namespace} --revision=N`, 'dim'),
-        ]),
+    ...(host.terminal() === null ? [] : [[], line(hint, 'dim')]),
   ];
 }
 
@@ -132,15 +114,12 @@ function changeLines(
   const against = before === null ? 'the oldest one kept' : `compared with revision ${before.number} (${before.hash})`;
   return [
     line(`revision ${revision.number} (${revision.hash}), ${against}`, 'bold'),
-    ...(changed.length === 0 ? [line('  no difference')] : differenceLines(changed)),
+    ...(changed.length === 0 ? [line('  no difference')] : []),
+    // The old and the new value below the path of each field.
+    ...changed.flatMap(({ path, before: old, after }): readonly Line[] => [
+      line(`  ${path}`, 'bold'),
+      ...(old === undefined ? [] : [[piece('    - '), piece(inOneLine(old), 'red')]]),
+      ...(after === undefined ? [] : [[piece('    + '), piece(inOneLine(after), 'green')]]),
+    ]),
   ];
-}
-
-/** The old and the new value below the path of each field. */
-function differenceLines(all: readonly TemplateDifference[]): readonly Line[] {
-  return all.flatMap(({ path, before, after }): readonly Line[] => [
-    line(`  ${path}`, 'bold'),
-    ...(before === undefined ? [] : [[piece('    - '), piece(inOneLine(before), 'red')]]),
-    ...(after === undefined ? [] : [[piece('    + '), piece(inOneLine(after), 'green')]]),
-  ]);
 }

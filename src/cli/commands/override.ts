@@ -19,7 +19,7 @@ const verb = 'override';
 
 /** Switches a rule off for a while: an entry of `spec.overrides`. */
 export const overrideCommand: ClusterCommand = {
-  name: 'override',
+  name: verb,
   arguments: '<NAME> [RULE]',
   summary: 'Override a rule for a while, or end overrides',
   help: 'Adds an entry to `spec.overrides` of the MySQLRollout. `explain` lists the rules that can be overridden; rules that protect data or quorum cannot.',
@@ -36,10 +36,9 @@ export const overrideCommand: ClusterCommand = {
     { flags: '--reason <text>', description: 'why, for others who find it (required)' },
     { flags: '--clear', description: 'end the override of RULE now; without RULE, all overrides of the cluster' },
   ],
-  run: async (session, [name = '', ruleName]) => {
+  run: (session, [name = '', ruleName]) => {
     const rule = ruleName === undefined ? null : ruleNamed(ruleName);
-    if (session.given['clear'] === true) return clear(session, name, rule);
-    return override(session, name, rule);
+    return session.given['clear'] === true ? clear(session, name, rule) : override(session, name, rule);
   },
 };
 
@@ -60,12 +59,10 @@ async function override(session: Session, name: string, rule: HoldRule | null): 
   const { options, unknown } = await publishedFlags(session);
   const most = options.maxOverrideMilliseconds;
   const longest = durationText(most / 1000);
-  if (forMilliseconds > most && unknown !== null) {
-    host.err(
-      `warning: an override of more than ${longest} may have no effect yet (--max-override-duration): ${unknown}\n`,
-    );
-  } else if (forMilliseconds > most) {
-    throw new UsageError(`expected --for of at most ${longest} (--max-override-duration), got ${given['for']}`);
+  if (forMilliseconds > most) {
+    const flag = '(--max-override-duration)';
+    if (unknown === null) throw new UsageError(`expected --for of at most ${longest} ${flag}, got ${given['for']}`);
+    host.err(`warning: an override of more than ${longest} may have no effect yet ${flag}: ${unknown}\n`);
   }
   const until = timestampOf(world.wall() + forMilliseconds);
   const by = await userName(session);
@@ -97,14 +94,10 @@ async function holdWith(
   return hold && { hold, sentence: explainHold(hold, memberName(assumed)) };
 }
 
-/** The name of the user, as the API server knows it. */
 async function userName({ client, signal }: Session): Promise<string | undefined> {
-  const [group, kind] = ['authentication.k8s.io', 'SelfSubjectReview'];
-  const body = { apiVersion: `${group}/v1`, kind };
-  const reviews = `/apis/${group}/v1/selfsubjectreviews`;
-  const review = await unlessRefused(
-    client.call<Json>({ method: 'POST', path: reviews, body, priority: 'read', signal }),
-  );
+  const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
+  const path = `/apis/${body.apiVersion}/selfsubjectreviews`;
+  const review = await unlessRefused(client.call<Json>({ method: 'POST', path, body, priority: 'read', signal }));
   return text(object(object(review?.['status'])['userInfo'])['username']) ?? undefined;
 }
 
@@ -116,12 +109,10 @@ async function clear(session: Session, name: string, rule: HoldRule | null): Pro
   const cluster = await clusterNamed(session, name);
   const without: SettingsOf = ({ others }) =>
     rule === null ? {} : { overrides: inForce(others('overrides', { rule }), world.wall()) };
-  await removeSettings(session, cluster, verb, without, {
-    of: ({ overrides = [] }) => overrides.some((one) => rule === null || one.rule === rule),
-    what: `${rule ?? 'a rule'} is still overridden`,
-    field: 'overrides',
-    ...(rule !== null && { key: { rule } }),
-  });
+  const remains = ({ overrides = [] }: RolloutSpec) => overrides.some((one) => rule === null || one.rule === rule);
+  const what = `${rule ?? 'a rule'} is still overridden`;
+  const key = rule !== null && { key: { rule } };
+  await removeSettings(session, cluster, verb, without, remains, { what, field: 'overrides', ...key });
   host.out(`${cluster.namespace}/${name}: ${rule ?? 'no rule is'} ${rule === null ? '' : 'no longer '}overridden\n`);
   return 0;
 }

@@ -1,6 +1,5 @@
-import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { memberName } from '../../controller/facts/collect-facts.ts';
-import { measuredMembers } from '../../controller/facts/measured-members.ts';
+import { measuredMembers } from '../../controller/facts/maintenance-facts.ts';
 import type { Hold } from '../../core/decision.ts';
 import { explainStep } from '../../core/explain-step.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
@@ -10,7 +9,7 @@ import { explainInPlace } from '../../core/update-in-place.ts';
 import { UsageError } from '../../failure.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { type Plan, plan } from '../../plan/rollout-plan.ts';
+import { plan } from '../../plan/rollout-plan.ts';
 import type { PlanEntry } from '../../plan/simulated-cluster.ts';
 import { beginningOf } from '../../plan/simulated-fleet.ts';
 import {
@@ -24,8 +23,8 @@ import { clusterNamed } from '../cluster/clusters.ts';
 import { manifestChanges } from '../cluster/manifest-changes.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
-import { brief, counted, type Line, line, piece } from '../terminal/lines.ts';
-import { formatOf, inOneLine, outputOption, writeData, writeLines } from '../terminal/output.ts';
+import { apart, brief, counted, differenceInWords, type Line, line, piece } from '../terminal/lines.ts';
+import { formatOf, outputOption, writeResult } from '../terminal/output.ts';
 import { overridesInForce } from '../terminal/view.ts';
 import { type ClusterCommand, isAboutFleet } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';
@@ -80,44 +79,31 @@ export const planCommand: ClusterCommand = {
     const assumed = parseAssumed(textOf(given['assume']) ?? '');
     const plans: ShownPlan[] = [];
     for (const { cluster, change, notes } of await planned(session, file, names)) {
-      const { name } = cluster;
-      plans.push(shownPlan(await observeCluster(session, cluster, change), name, assumed, world.wall(), notes));
+      plans.push(shownPlan(await observeCluster(session, cluster, change), assumed, world.wall(), notes));
     }
-    const [only] = plans;
-    if (format === 'table')
-      writeLines(
-        host,
-        plans.flatMap((shown, at) => [...(at === 0 ? [] : [[]]), ...lines(shown, session)]),
-      );
-    else writeData(host, format, only !== undefined && plans.length === 1 ? only : plans);
+    const data = plans.length === 1 ? plans[0] : plans;
+    writeResult(host, format, data, () => apart(plans.map((shown) => lines(shown, session))));
     return 0;
   },
 };
 
-interface Planned {
-  readonly cluster: ClusterRecord;
-  readonly change: Change | null;
-  /** What is assumed. */
-  readonly notes: readonly string[];
-}
-
+const noChange = 'applying it would change nothing';
 const newTemplate = [
   'MOCO makes another pod template of it: what it restarts is known once MOCO has applied it; assumed is another pod for every member',
 ];
 
-/** The named cluster, or those in the file. */
+/** The named cluster, or those in the file, what is assumed to change, and sentences about that. */
 async function planned(
   session: Session,
   file: string | undefined,
   [name = '']: readonly string[],
-): Promise<readonly Planned[]> {
+): Promise<
+  readonly { readonly cluster: ClusterRecord; readonly change: Change | null; readonly notes: readonly string[] }[]
+> {
   if (file === undefined) {
     const cluster = await clusterNamed(session, name);
-    return [
-      session.given['assumeStale'] === true
-        ? { cluster, change: withNewTemplate, notes: newTemplate }
-        : { cluster, change: null, notes: [] },
-    ];
+    const isStale = session.given['assumeStale'] === true;
+    return [{ cluster, change: isStale ? withNewTemplate : null, notes: isStale ? newTemplate : [] }];
   }
   const changes = await manifestChanges(session, file);
   if (changes.length === 0) throw new CommandError(`there is nothing to plan: no MySQLCluster in ${file} exists`);
@@ -128,17 +114,10 @@ async function planned(
       return changesTemplate ? withNewTemplate(after) : after;
     },
     notes: [
-      ...differences.map(
-        ({ path, before, after }) =>
-          `would change spec.${path}: ${inOneLine(before ?? 'none')} -> ${inOneLine(after ?? 'none')}`,
-      ),
+      ...differences.map((one) => `would change spec.${differenceInWords(one)}`),
       ...(changesTemplate
         ? newTemplate
-        : [
-            differences.length === 0
-              ? 'applying it would change nothing'
-              : 'MOCO puts none of it into the pod template',
-          ]),
+        : [differences.length === 0 ? noChange : 'MOCO puts none of it into the pod template']),
     ],
   }));
 }
@@ -147,35 +126,41 @@ type ShownPlan = ReturnType<typeof shownPlan>;
 
 function shownPlan(
   { observe, rollout, unread }: ClusterObservation,
-  name: string,
   assumed: object,
   wall: number,
   applied: readonly string[],
 ) {
   const observation = observe(assumed);
-  const { snapshot, policy, objects } = observation;
-  const planned = plan(beginningOf(observation, Math.floor(wall / 1000)));
+  const { snapshot, policy } = observation;
+  const { entries, stopsAt, switchovers, members } = plan(beginningOf(observation, Math.floor(wall / 1000)));
   const nameOf = memberName(observation);
-  const { statefulSet, cluster } = objects;
+  const { statefulSet, cluster } = observation.objects;
+  const { namespace, name } = cluster;
   const revision = statefulSet?.updateRevision ?? '';
   const held = rollout?.status?.hold;
+  const heldBefore = held === undefined ? [] : [`before that ${held.rule}: ${held.message}`];
+  const measured = measuredMembers(rollout?.status ?? {});
   return {
-    namespace: cluster.namespace,
+    namespace,
     name,
     mode: policy.mode,
     updateRevision: revision === '' ? null : revisionHash(revision, name),
     stale: snapshot.members.filter((member) => member.revision !== revision).length,
     assumed,
     // The hold that only a person can end.
-    stopsAt: planned.stopsAt && shownHold(planned.stopsAt, nameOf),
-    stopsWanted: planned.stopsAt !== null && isRequestedByUser(planned.stopsAt.rule),
+    stopsAt: stopsAt && shownHold(stopsAt, nameOf),
+    stopsWanted: stopsAt !== null && isRequestedByUser(stopsAt.rule),
     // Settings with which the rollout would continue.
-    tryOut: planned.stopsAt && settingToTryOut(planned.stopsAt),
+    tryOut: stopsAt && settingToTryOut(stopsAt),
     // What a person can do, with the command for it.
-    remedies: planned.stopsAt === null ? [] : remediesFor(planned.stopsAt, policy.mode, name, nameOf),
-    entries: planned.entries.map((entry) => shownEntry(entry, nameOf)),
-    switchovers: planned.switchovers,
-    estimate: estimate(planned, rollout?.status),
+    remedies: stopsAt === null ? [] : remediesFor(stopsAt, policy.mode, name, nameOf),
+    entries: entries.map((entry) => shownEntry(entry, nameOf)),
+    switchovers,
+    // How long members are unavailable together, and what that is based on. `null` if no member was measured yet.
+    estimate: measured && {
+      seconds: members * measured.seconds,
+      from: counted(measured.members, 'measured member'),
+    },
     notes: [
       ...applied,
       ...(rollout?.status?.phase === undefined ? ['no controller has observed this cluster yet'] : []),
@@ -188,21 +173,15 @@ function shownPlan(
       ...obstaclesOf(observation),
       ...overridesInForce(rollout, wall).map(({ sentence }) => sentence),
       // Only the controller knows the other clusters.
-      ...(held?.rule.startsWith('AwaitingFleet') ? [`before that ${held.rule}: ${held.message}`] : []),
+      ...(held?.rule.startsWith('AwaitingFleet') ? heldBefore : []),
       ...(held?.rule === 'CheckFailing' || held?.rule === 'CheckUnavailable'
-        ? [`before that ${held.rule}: ${held.message}`]
+        ? heldBefore
         : snapshot.checks.length > 0
           ? [`Prometheus is not asked: it is assumed that ${snapshot.checks.map(({ name }) => name).join(', ')} pass`]
           : []),
       ...(unread.length === 0 ? [] : [`left out, since you may not read them: ${unread.join(', ')}`]),
     ],
   };
-}
-
-/** How long members are unavailable together, and what that is based on. `null` if no member was measured yet. */
-function estimate({ members }: Plan, status: RolloutStatus = {}) {
-  const measured = measuredMembers(status);
-  return measured && { seconds: members * measured.seconds, from: counted(measured.members, 'measured member') };
 }
 
 function settingToTryOut(hold: Hold): string | null {
@@ -213,10 +192,10 @@ function settingToTryOut(hold: Hold): string | null {
       return `approvedRevision=${hold.revision}`;
     case 'PrimaryWaitsForPinned':
       return 'pinnedMembers=';
-    case 'PartitionReached':
-      return [hold.members.length > 0 ? 'partition=0' : '', hold.pinned.length > 0 ? 'pinnedMembers=' : '']
-        .filter((setting) => setting !== '')
-        .join(',');
+    case 'PartitionReached': {
+      const settings = [hold.members.length > 0 && 'partition=0', hold.pinned.length > 0 && 'pinnedMembers='];
+      return settings.filter(Boolean).join(',');
+    }
     default:
       return null;
   }
@@ -225,15 +204,13 @@ function settingToTryOut(hold: Hold): string | null {
 /** A revision that fails can be left as a whole, or by the member that failed. */
 function remediesFor(hold: Hold, mode: RolloutPolicy['mode'], name: string, nameOf: MemberName) {
   if (hold.rule !== 'UpdateRevisionFailing') return [];
-  const member = nameOf(hold.member);
-  const ofMember =
+  const [purpose, verb] =
     hold.evidence.kind === 'restored'
-      ? { purpose: 'update the restored member again', command: `unrestore ${member}` }
-      : { purpose: 'give this member alone its revision back', command: `restore ${member}` };
-  return [
-    { purpose: 'restore the earlier template', command: `undo ${name}` },
-    ...(mode === 'OnDelete' ? [ofMember] : []),
-  ];
+      ? ['update the restored member again', 'unrestore']
+      : ['give this member alone its revision back', 'restore'];
+  const ofMember = { purpose, command: `${verb} ${nameOf(hold.member)}` };
+  const ofTemplate = { purpose: 'restore the earlier template', command: `undo ${name}` };
+  return mode === 'OnDelete' ? [ofTemplate, ofMember] : [ofTemplate];
 }
 
 function shownEntry(entry: PlanEntry, nameOf: MemberName) {
@@ -243,19 +220,18 @@ function shownEntry(entry: PlanEntry, nameOf: MemberName) {
       return { kind, rule: 'rule' in entry.step ? entry.step.rule : null, sentence: explainStep(entry.step) };
     case 'wait':
       return { kind, ...shownHold(entry.hold, nameOf) };
-    case 'switchover': {
-      const sentence = `MOCO moves the primary from ${nameOf(entry.from)} to ${nameOf(entry.to)}`;
-      return { kind, rule: null, sentence };
-    }
+    case 'switchover':
+      return { kind, rule: null, sentence: `MOCO moves the primary from ${nameOf(entry.from)} to ${nameOf(entry.to)}` };
   }
 }
 
 const shownHold = (hold: Hold, nameOf: MemberName) => ({ rule: hold.rule, sentence: explainHold(hold, nameOf) });
 
 function lines(shown: ShownPlan, { host }: Session): readonly Line[] {
-  const { name, mode, updateRevision, stale, stopsAt, entries, notes, assumed } = shown;
+  const { namespace, name, mode, updateRevision, stale, stopsAt, entries, notes, assumed, remedies, tryOut } = shown;
   const assumptions = Object.keys(assumed).length === 0 ? '' : `   assumed: ${JSON.stringify(assumed)}`;
-  const steps = entries.filter(({ kind }) => kind !== 'wait').length;
+  const hasSteps = entries.some(({ kind }) => kind !== 'wait');
+  const hint = (purpose: string, command: string): Line => line(`  ${purpose}: ${host.program} ${command}`, 'dim');
   return [
     [
       piece(name, 'bold'),
@@ -267,19 +243,10 @@ function lines(shown: ShownPlan, { host }: Session): readonly Line[] {
     ...notes.map((note): Line => [piece('  note     ', 'yellow'), piece(note)]),
     ...(entries.length === 0 ? [] : [[], ...numbered(entries)]),
     [],
-    ...(steps > 0 ? [line(`  ${sum(shown)}`)] : stopsAt === null ? [line('  nothing to do')] : []),
-    ...(stopsAt === null ? [] : [line(`  what it means: ${host.program} explain ${stopsAt.rule}`, 'dim')]),
-    ...shown.remedies.map(({ purpose, command }) =>
-      line(`  ${purpose}: ${host.program} ${command} -n ${shown.namespace}`, 'dim'),
-    ),
-    ...(shown.tryOut === null
-      ? []
-      : [
-          line(
-            `  what comes after: ${host.program} plan ${name} -n ${shown.namespace} --assume ${shown.tryOut}`,
-            'dim',
-          ),
-        ]),
+    ...(hasSteps ? [line(`  ${sum(shown)}`)] : stopsAt === null ? [line('  nothing to do')] : []),
+    ...(stopsAt === null ? [] : [hint('what it means', `explain ${stopsAt.rule}`)]),
+    ...remedies.map(({ purpose, command }) => hint(purpose, `${command} -n ${namespace}`)),
+    ...(tryOut === null ? [] : [hint('what comes after', `plan ${name} -n ${namespace} --assume ${tryOut}`)]),
   ];
 }
 

@@ -1,6 +1,7 @@
 import PQueue from 'p-queue';
+import { nameOf } from '../../kube/store.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { type ReleasedOutcome, releaseOne, setReleased } from '../cluster/release-cluster.ts';
+import { releaseOne, setReleased } from '../cluster/release-cluster.ts';
 import { forEachCluster, releaseTargets } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';
 import { type ClusterCommand, selectionOptions } from './command.ts';
@@ -45,22 +46,22 @@ async function release(session: Session, names: readonly string[]): Promise<numb
     host.out('nothing to release\n');
     return 0;
   }
-  const options = { includePaused: given['includePaused'] === true };
   const deadline = new AbortController();
   const startTimer = (): (() => void) => world.timer(timeoutMilliseconds, () => deadline.abort());
   let cancel = startTimer();
   const left: string[] = [];
   let back = 0;
   const one = async (cluster: ClusterRecord): Promise<void> => {
-    const key = `${cluster.namespace}/${cluster.name}`;
+    const key = nameOf(cluster);
     const waits = (reason: string): void => host.err(`${key}: ${reason}\n`);
-    const outcome: ReleasedOutcome = await releaseOne(session, cluster, options, deadline.signal, waits);
+    const includePaused = given['includePaused'] === true;
+    const outcome = await releaseOne(session, cluster, includePaused, deadline.signal, waits);
     if (outcome.kind === 'back') {
       // Hundreds of clusters take their time.
       cancel();
       cancel = startTimer();
       back += 1;
-      host.out(`${key}: ${outcome.sentence}\n`);
+      host.out(`${key}: ${outcome.reason}\n`);
     } else {
       left.push(`${key}: ${outcome.reason}`);
     }

@@ -1,11 +1,11 @@
-import { sequenceKind } from '../../api/rollout-sequence.ts';
-import { projectSequence } from '../../controller/facts/sequence-record.ts';
+import { projectSequence, sequenceKind } from '../../api/rollout-sequence.ts';
 import { events } from '../../kube/resource.ts';
+import { byName } from '../../kube/store.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { backupSentence } from '../cluster/backup-sentence.ts';
-import { clusterNamed, ifAllowed, listAll, listIfThere, rolloutOf } from '../cluster/clusters.ts';
+import { clusterNamed, ifAllowed, listAll, listOrNothing, rolloutOf } from '../cluster/clusters.ts';
 import { listedClusters } from '../cluster/selection.ts';
 import { durationOf, type Session } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
@@ -17,7 +17,6 @@ import { type ClusterCommand, type CommandOption, fleetSelectionOptions, isAbout
 
 const defaultSince = '720h';
 
-/** The options of `report` that are about a fleet. */
 const fleetOptions: readonly CommandOption[] = [
   { flags: '--fleet', description: 'write a page about all clusters: what rolled when, and what it waited for' },
   ...fleetSelectionOptions,
@@ -27,7 +26,6 @@ const fleetOptions: readonly CommandOption[] = [
   },
 ];
 
-/** Writes the last rollouts as a page to share. */
 export const reportCommand: ClusterCommand = {
   name: 'report',
   arguments: '[NAME]',
@@ -58,30 +56,22 @@ export const reportCommand: ClusterCommand = {
       backupSentence(session, cluster),
     ]);
     const now = world.wall();
-    const { status = {} } = rollout ?? {};
-    const timelines = timelinesOf(cluster, status, reported, now);
+    const timelines = timelinesOf(cluster, rollout?.status ?? {}, reported, now);
     const view = viewOf(cluster, rollout, now);
     host.out(page({ ...view, standing: [['backup', backup], ...view.standing] }, timelines, now));
     return 0;
   },
 };
 
-async function eventsAbout(session: Session, { namespace, name, uid }: ClusterRecord): Promise<readonly Json[]> {
+function eventsAbout(session: Session, { namespace, name, uid }: ClusterRecord): Promise<readonly Json[]> {
   const fieldSelector = `regarding.kind=${clusterKind.kind},regarding.name=${name},regarding.uid=${uid}`;
-  return orWithout(
-    session,
-    listAll(session, events, namespace, { fieldSelector }),
-    'events: the page lacks the times of single steps',
-  );
+  const list = listAll(session, events, namespace, { fieldSelector });
+  return orWithout(session, list, 'events: the page lacks the times of single steps');
 }
 
 /** The page does without what may not be read. */
-async function orWithout(
-  { host }: Session,
-  list: Promise<readonly Json[] | null>,
-  what: string,
-): Promise<readonly Json[]> {
-  const found = await ifAllowed(list.then((all) => all ?? []));
+async function orWithout({ host }: Session, list: Promise<readonly Json[]>, what: string): Promise<readonly Json[]> {
+  const found = await ifAllowed(list);
   if (found === null) host.err(`warning: you may not read ${what}\n`);
   return found ?? [];
 }
@@ -94,16 +84,16 @@ async function reportFleet(session: Session): Promise<number> {
   const namespace = given['namespace'] === undefined ? null : session.namespace;
   const [listed, sequences] = await Promise.all([
     listedClusters({ ...session, namespace }, []),
-    orWithout(session, listIfThere(session, sequenceKind, null), 'MySQLRolloutSequences: the page lacks them'),
+    orWithout(session, listOrNothing(session, sequenceKind, null), 'MySQLRolloutSequences: the page lacks them'),
   ]);
   const where = namespace === null ? 'all namespaces' : `namespace ${namespace}`;
-  const page = fleetPage({
+  const whole = fleetPage({
     scope: selector === undefined ? where : `${where}, ${selector}`,
     clusters: fleetClusters(listed, since, now),
-    sequences: sequences.map(projectSequence).toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+    sequences: sequences.map(projectSequence).toSorted(byName),
     sinceMilliseconds: since,
     nowMilliseconds: now,
   });
-  host.out(page);
+  host.out(whole);
   return 0;
 }

@@ -11,7 +11,7 @@ import { applySettings, refuseWithoutEffect, removeSettings, type SettingsOf } f
 import { type ClusterObservation, observeCluster } from '../cluster/cluster-snapshot.ts';
 import { memberNamed, type NamedMember } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
-import { explainWayBack, isRisky, type WayBack, wayBack } from '../cluster/way-back.ts';
+import { explainWayBack, isRisky, wayBack } from '../cluster/way-back.ts';
 import { CommandError } from '../command-error.ts';
 import type { ClusterCommand } from './command.ts';
 
@@ -69,11 +69,9 @@ export const unrestoreCommand: ClusterCommand = {
       const members = restore?.members.filter((one) => one !== ordinal) ?? [];
       return restore && members.length > 0 && isOwn('restore') ? { restore: { ...restore, members } } : {};
     };
-    await removeSettings(session, cluster, verb, without, {
-      of: ({ restore }) => restore?.members.includes(ordinal) === true,
-      what: `${name} is still to be restored`,
-      field: 'restore',
-    });
+    const remains = ({ restore }: RolloutSpec) => restore?.members.includes(ordinal) === true;
+    const what = `${name} is still to be restored`;
+    await removeSettings(session, cluster, verb, without, remains, { what, field: 'restore' });
     session.host.out(`${cluster.namespace}/${name}: no longer restored\n`);
     return 0;
   },
@@ -83,21 +81,12 @@ export const unrestoreCommand: ClusterCommand = {
 const membersOf = (spec: RolloutSpec | undefined, revision: string): readonly number[] =>
   spec?.restore?.revision === revision ? spec.restore.members : [];
 
-interface Restorable {
-  /** The revision that the member had. */
-  readonly before: string;
-  /** The update revision, at which it failed. */
-  readonly after: string;
-  readonly wayBack: WayBack;
-  /**
-   * Another member has worked at the update revision, so the rollout goes on, and only a pin or the partition keeps
-   * this one.
-   */
-  readonly isVerified: boolean;
-}
-
-/** Throws `CommandError` if the member cannot be restored, or if it would be updated again at once. */
-function restorable({ host }: Session, observation: ClusterObservation, named: NamedMember): Restorable {
+/**
+ * The revision that the member had (`before`), and the update revision, at which it failed (`after`). If that is
+ * verified, another member has worked at it: the rollout goes on, and only a pin or the partition keeps this one.
+ * Throws `CommandError` if the member cannot be restored, or if it would be updated again at once.
+ */
+function restorable({ host }: Session, observation: ClusterObservation, named: NamedMember) {
   const { cluster, ordinal, name } = named;
   const { rollout } = observation;
   const { snapshot, policy } = observation.observe();
@@ -110,16 +99,11 @@ function restorable({ host }: Session, observation: ClusterObservation, named: N
   const assumed = observation.observe({ restore: { revision: after, members } });
   const { revision: before, stopsAt } = restoring(assumed.snapshot, assumed.policy, ordinal);
   if (before === null) {
-    const reason =
-      stopsAt === null
-        ? 'no revision is known that it had'
-        : `${stopsAt.rule}: ${explainHold(stopsAt, memberName(assumed))}`;
-    throw new CommandError(
-      `${name} cannot be restored now: ${reason}; see \`${host.program} status ${cluster.name} -n ${cluster.namespace}\``,
-    );
+    const held = stopsAt && `${stopsAt.rule}: ${explainHold(stopsAt, memberName(assumed))}`;
+    const see = `see \`${host.program} status ${cluster.name} -n ${cluster.namespace}\``;
+    throw new CommandError(`${name} cannot be restored now: ${held ?? 'no revision is known that it had'}; ${see}`);
   }
-  const neverStarted = hasNeverStarted(member.facts);
-  const back = wayBack(rollout?.status?.rollout, { before, after }, neverStarted);
+  const back = wayBack(rollout?.status?.rollout, { before, after }, hasNeverStarted(member.facts));
   return { before, after, wayBack: back, isVerified: isVerified(situation) };
 }
 
@@ -146,8 +130,7 @@ function refusalOf(
       `restore the template instead: \`${program} undo ${cluster.name} -n ${cluster.namespace}\``
     );
   }
-  const stays = member.pinned || ordinal < situation.policy.partition;
-  if (stays) return null;
+  if (member.pinned || ordinal < situation.policy.partition) return null;
   const again = `the rollout would update ${name} again at once`;
   if (isVerified(situation)) {
     return `another member has worked at revision ${after}, so ${again}; pin it first: \`${program} pin ${name} -n ${cluster.namespace} --reason=…\``;
@@ -159,7 +142,7 @@ function refusalOf(
   return null;
 }
 
-function preview({ host }: Session, { cluster, name }: NamedMember, found: Restorable): string {
+function preview({ host }: Session, { cluster, name }: NamedMember, found: ReturnType<typeof restorable>): string {
   const { before, after, wayBack: back } = found;
   const hash = (revision: string): string => revisionHash(revision, cluster.name);
   const held =

@@ -1,10 +1,26 @@
-import { sequenceKind } from '../../api/rollout-sequence.ts';
-import { UsageError } from '../../failure.ts';
-import { Sequences, sequenceNamed, sequencesOf } from '../cluster/sequences.ts';
-import { type Render, showLive } from '../terminal/live.ts';
-import { formatOf, objectOutputOption, type ShownObject, writeLines, writeObjects } from '../terminal/output.ts';
-import { sequenceBlock, sequenceList, toldOfStages } from '../terminal/sequence-lines.ts';
-import type { SequenceView } from '../terminal/sequence-view.ts';
+import { rolloutKind } from '../../api/rollout.ts';
+import { projectSequence, sequenceKind } from '../../api/rollout-sequence.ts';
+import { Cache } from '../../controller/cache/cache.ts';
+import { Fleet, noFleetLimits } from '../../controller/fleet/fleet-limits.ts';
+import { followFleet } from '../../controller/fleet/follow-fleet.ts';
+import { byName, splitKey } from '../../kube/store.ts';
+import type { World } from '../../kube/world.ts';
+import type { Json } from '../../moco/json.ts';
+import { clusterKind } from '../../moco/names.ts';
+import { projectCluster } from '../../moco/projections.ts';
+import { clustersIn, listIfThere, listOrNothing } from '../cluster/clusters.ts';
+import type { Session } from '../cluster/session.ts';
+import { projectRollout, watching } from '../cluster/watch-clusters.ts';
+import { CommandError, didYouMean } from '../command-error.ts';
+import { type Render, showLive, type Watching } from '../terminal/live.ts';
+import { formatOf, objectOutputOption, writeLines, writeObjects } from '../terminal/output.ts';
+import {
+  type SequenceView,
+  sequenceBlock,
+  sequenceList,
+  sequenceViewOf,
+  toldOfStages,
+} from '../terminal/sequence-view.ts';
 import type { ClusterCommand } from './command.ts';
 
 /** For output that goes to no terminal. */
@@ -30,8 +46,7 @@ export const sequenceCommand: ClusterCommand = {
     const known = await sequencesOf(session);
     const shown = name === undefined ? known : [sequenceNamed(known, name)];
     if (format !== 'table' && format !== 'wide') {
-      if (given['watch'] === true) throw new UsageError(`expected either --watch or -o ${format}, got both`);
-      writeObjects(host, format, sequenceKind, shown as unknown as readonly ShownObject[], name !== undefined);
+      writeObjects(host, format, sequenceKind, shown, name !== undefined);
       return 0;
     }
     const isWide = format === 'wide';
@@ -39,17 +54,79 @@ export const sequenceCommand: ClusterCommand = {
       name !== undefined && !isWide ? views.flatMap((view) => sequenceBlock(view, room)) : sequenceList(views, isWide);
     const sequences = new Sequences(session);
     if (given['watch'] === true) {
-      const source = (signal: AbortSignal) => ({
-        ...sequences.watch(session, signal),
-        views: () => sequences.views(name),
-      });
+      const views = () => sequences.views(name);
+      const source = (signal: AbortSignal) => ({ ...sequences.watch(session, signal), views });
       return showLive(session, source, lines, toldOfStages);
     }
     await sequences.read(session, known);
     const views = sequences.views(name);
-    if (views.length > 0)
-      writeLines(host, lines(views, { columns: host.terminal()?.columns ?? columnsElsewhere, rows: null }));
+    const room = { columns: host.terminal()?.columns ?? columnsElsewhere, rows: null };
+    if (views.length > 0) writeLines(host, lines(views, room));
     else host.err('No MySQLRolloutSequences found\n');
     return 0;
   },
 };
+
+/** The MySQLRolloutSequences of the API server. Throws `CommandError` where the kind does not exist. */
+async function sequencesOf(session: Session): Promise<readonly Json[]> {
+  const found = await listIfThere(session, sequenceKind, null);
+  if (found !== null) return found;
+  throw new CommandError(`there is no kind ${sequenceKind.kind} on ${session.server}: is moco-rollout installed?`);
+}
+
+/** The only one with that name. Throws `CommandError`. */
+function sequenceNamed(sequences: readonly Json[], name: string): Json {
+  const names = sequences.map((one) => projectSequence(one).name);
+  const found = sequences[names.indexOf(name)];
+  if (found !== undefined) return found;
+  const { plural, group } = sequenceKind;
+  const hint = names.length === 0 ? ': there are no sequences' : didYouMean(name, names);
+  throw new CommandError(`${plural}.${group} "${name}" not found${hint}`);
+}
+
+/**
+ * Sequences and the clusters of all namespaces, and what follows from them by the functions of the controller.
+ * StatefulSets are left out: the controller's status follows them within seconds.
+ */
+class Sequences {
+  readonly #cache = new Cache();
+  readonly #world: World;
+  readonly #fleet: Fleet;
+
+  constructor({ world }: Pick<Session, 'world'>) {
+    this.#world = world;
+    this.#fleet = new Fleet(noFleetLimits, world, () => undefined);
+    followFleet(this.#cache, this.#fleet);
+  }
+
+  /** Reads every cluster once. Rejects with `ApiError` or `CommandError`. */
+  async read(session: Session, sequences: readonly Json[]): Promise<void> {
+    const [clusters, rollouts] = await Promise.all([
+      clustersIn(session, null),
+      listOrNothing(session, rolloutKind, null),
+    ]);
+    for (const one of clusters) this.#cache.clusters.put(one);
+    for (const one of rollouts) this.#cache.rollouts.put(projectRollout(one));
+    for (const one of sequences) this.#cache.sequences.put(projectSequence(one));
+  }
+
+  /** Keeps everything up to date until the signal is aborted. */
+  watch(session: Session, signal: AbortSignal): Watching {
+    const { clusters, rollouts, sequences } = this.#cache;
+    return watching(session, null, signal, (watch) => {
+      watch({ kind: clusterKind, store: clusters, project: projectCluster });
+      watch({ kind: rolloutKind, store: rollouts, project: projectRollout });
+      watch({ kind: sequenceKind, store: sequences, project: projectSequence });
+    });
+  }
+
+  /** By name; with a name only that one. */
+  views(name?: string): readonly SequenceView[] {
+    const statusOf = (key: string) => this.#cache.rollouts.get(...splitKey(key))?.object.status ?? {};
+    return this.#cache.sequences
+      .values()
+      .filter((one) => name === undefined || one.name === name)
+      .toSorted(byName)
+      .map((record) => sequenceViewOf(record, this.#fleet.stages, statusOf, this.#world.wall() / 1000));
+  }
+}

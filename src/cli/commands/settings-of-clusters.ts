@@ -1,3 +1,4 @@
+import type { RolloutSpec } from '../../api/rollout.ts';
 import { policyKind } from '../../api/rollout-policy.ts';
 import { UsageError } from '../../failure.ts';
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
@@ -12,7 +13,6 @@ import { CommandError, sentenceOf } from '../command-error.ts';
 import { volumeWarning } from '../terminal/view.ts';
 import { type ClusterCommand, selectionOptions } from './command.ts';
 
-/** Sets `spec.paused: true`. */
 export const pauseCommand: ClusterCommand = {
   name: 'pause',
   arguments: '[NAME...]',
@@ -51,11 +51,9 @@ export const resumeCommand: ClusterCommand = {
   run: (session, names) =>
     forEachCluster(session, names, async (cluster) => {
       const { name } = cluster;
-      await removeSettings(session, cluster, 'pause', () => ({}), {
-        of: ({ paused }) => paused === true,
-        what: `${name} is still paused`,
-        field: 'paused',
-      });
+      const what = `${name} is still paused`;
+      const remains = ({ paused }: RolloutSpec) => paused === true;
+      await removeSettings(session, cluster, 'pause', () => ({}), remains, { what, field: 'paused' });
       const paused = await pausedBy(session, cluster);
       if (paused === null) return 'resumed';
       throw new CommandError(`${name} is still paused by ${paused}; change it there`);
@@ -74,12 +72,11 @@ async function pausedBy(session: Session, cluster: ClusterRecord): Promise<strin
     const paused = settings.problem === null ? settings.sources['paused'] : undefined;
     if (paused?.value === true) return paused.source;
     if (unread.includes(policyKind.plural)) warn(`you may not read ${policyKind.plural}`);
-    return null;
   } catch (error) {
     if (!(error instanceof ApiError && isForbidden(error))) throw error;
     warn(sentenceOf(error));
-    return null;
   }
+  return null;
 }
 
 /** Sets `spec.approvedRevision`: the primary may be updated to exactly this revision. */
@@ -106,7 +103,7 @@ export const approveCommand: ClusterCommand = {
     const live = await api.readAll(nothingKnown(cluster));
     const statefulSet = live?.objects.statefulSet;
     refuseWithoutEffect('approve', cluster, live?.rollout ?? null, host.program);
-    if (!live || !statefulSet || !statefulSet.observed || statefulSet.updateRevision === '') {
+    if (!live || !statefulSet?.observed || statefulSet.updateRevision === '') {
       throw new CommandError(
         `the update revision of ${name} is not known yet: Kubernetes has not observed its newest StatefulSet`,
       );
@@ -164,12 +161,9 @@ export const unpinCommand: ClusterCommand = {
     const { host } = session;
     const { cluster, ordinal, name } = await memberNamed(session, pod);
     const without: SettingsOf = ({ others }) => ({ pinnedMembers: others('pinnedMembers', { ordinal }) });
-    await removeSettings(session, cluster, 'pin', without, {
-      of: ({ pinnedMembers }) => pinnedMembers?.some((one) => one.ordinal === ordinal) === true,
-      what: `${name} is still pinned`,
-      field: 'pinnedMembers',
-      key: { ordinal },
-    });
+    const remains = ({ pinnedMembers = [] }: RolloutSpec) => pinnedMembers.some((one) => one.ordinal === ordinal);
+    const what = { what: `${name} is still pinned`, field: 'pinnedMembers', key: { ordinal } } as const;
+    await removeSettings(session, cluster, 'pin', without, remains, what);
     host.out(`${cluster.namespace}/${name}: unpinned\n`);
     return 0;
   },

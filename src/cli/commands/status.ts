@@ -1,5 +1,6 @@
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
+import type { ClusterRecord } from '../../moco/records.ts';
 import { backupSentence } from '../cluster/backup-sentence.ts';
 import { obstacleNotes } from '../cluster/cluster-snapshot.ts';
 import { controllerNote } from '../cluster/controller-lease.ts';
@@ -7,12 +8,11 @@ import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts'
 import type { Session } from '../cluster/session.ts';
 import { watchClusters } from '../cluster/watch-clusters.ts';
 import { CommandError } from '../command-error.ts';
-import type { Line } from '../terminal/lines.ts';
+import { block, byActivity, byUrgency, holdTable, overview, toldOfCluster } from '../terminal/cluster-lines.ts';
+import { apart, type Line } from '../terminal/lines.ts';
 import { showLive } from '../terminal/live.ts';
 import { formatOf, objectOutputOption, writeLines, writeObjects } from '../terminal/output.ts';
-import { byActivity, byUrgency, holdTable, overview, toldOfCluster } from '../terminal/overview.ts';
-import { block } from '../terminal/status-block.ts';
-import { type ClusterView, viewOf } from '../terminal/view.ts';
+import { type ClusterView, isHeld, viewOf } from '../terminal/view.ts';
 import { allNamespacesOption, type ClusterCommand, selectorOption } from './command.ts';
 
 const options = [
@@ -62,50 +62,41 @@ async function show(session: Session, names: readonly string[], inDetail: boolea
   if (names.length > 0 && (given['held'] === true || given['stale'] === true)) {
     throw new UsageError('expected --held and --stale without names: they select from a list');
   }
-  const listed = await listedClusters(session, names);
+  const listed = (await listedClusters(session, names)).filter(isWanted(session));
   if (format !== 'table' && format !== 'wide') {
-    if (given['watch'] === true) throw new UsageError(`expected either --watch or -o ${format}, got both`);
-    writeObjects(host, format, rolloutKind, rolloutsOf(listed.filter(isWanted(session)), names), names.length === 1);
+    writeObjects(host, format, rolloutKind, rolloutsOf(listed, names), names.length === 1);
     return 0;
   }
   const lines = linesFor(session, format === 'wide', inDetail);
+  const viewNow = ({ cluster, rollout }: ClusterAndRollout) => viewOf(cluster, rollout, world.wall());
   if (given['watch'] === true) {
     const source = (signal: AbortSignal) => {
       const { clusters, ...watching } = watchClusters(session, names, signal);
-      const views = () =>
-        clusters()
-          .filter(isWanted(session))
-          .map(({ cluster, rollout }) => viewOf(cluster, rollout, world.wall()));
-      return { ...watching, views };
+      return { ...watching, views: () => clusters().filter(isWanted(session)).map(viewNow) };
     };
     return showLive(session, source, lines, toldOfCluster);
   }
   const note = names.length > 0 ? await controllerNote(session) : null;
   const views: ClusterView[] = [];
-  for (const { cluster, rollout } of listed.filter(isWanted(session))) {
-    const view = viewOf(cluster, rollout, world.wall());
-    if (!inDetail) {
-      views.push(view);
-      continue;
-    }
-    const [obstacles, backup] = await Promise.all([obstacleNotes(session, cluster), backupSentence(session, cluster)]);
-    views.push({
-      ...view,
-      notes: [...(note === null ? [] : [note]), ...obstacles, ...view.notes],
-      standing: [['backup', backup], ...view.standing],
-    });
-  }
+  for (const one of listed)
+    views.push(inDetail ? await detailed(session, one.cluster, viewNow(one), note) : viewNow(one));
   if (views.length > 0) writeLines(host, lines(views));
   else host.err(nothingFound(session));
   return 0;
 }
 
-/** The filter of `--held` and `--stale`. */
+/** With what only the API server says. */
+async function detailed(session: Session, cluster: ClusterRecord, view: ClusterView, note: string | null) {
+  const [obstacles, backup] = await Promise.all([obstacleNotes(session, cluster), backupSentence(session, cluster)]);
+  const notes = [...(note === null ? [] : [note]), ...obstacles, ...view.notes];
+  return { ...view, notes, standing: [['backup', backup] as const, ...view.standing] };
+}
+
 function isWanted({ given }: Session): (one: ClusterAndRollout) => boolean {
   return ({ rollout }) => {
-    const { hold, updatedReplicas, replicas = 0 } = rollout?.status ?? {};
-    const isStale = updatedReplicas !== undefined && updatedReplicas < replicas;
-    return (given['held'] !== true || hold !== undefined) && (given['stale'] !== true || isStale);
+    const { replicas = 0, updatedReplicas = replicas } = rollout?.status ?? {};
+    const held = given['held'] !== true || isHeld(rollout?.status ?? {});
+    return held && (given['stale'] !== true || updatedReplicas < replicas);
   };
 }
 
@@ -123,8 +114,7 @@ function rolloutsOf(listed: readonly ClusterAndRollout[], names: readonly string
 function linesFor({ namespace, host, given }: Session, isWide: boolean, inDetail: boolean) {
   const list = (views: readonly ClusterView[]) => overview(views, { namespace: namespace === null, wide: isWide });
   return (views: readonly ClusterView[]): readonly Line[] => {
-    if (inDetail && !isWide)
-      return views.flatMap((view, index) => [...(index === 0 ? [] : [[]]), ...block(view, host.program)]);
+    if (inDetail && !isWide) return apart(views.map((view) => block(view, host.program)));
     if (given['held'] === true) return [...holdTable(views), [], ...list(byUrgency(views))];
     return list(given['watch'] === true ? byActivity(views) : views);
   };

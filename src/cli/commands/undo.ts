@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import { statefulSets } from '../../kube/resource.ts';
 import { nameOf } from '../../kube/store.ts';
 import { object } from '../../moco/json.ts';
@@ -19,7 +20,8 @@ import {
   revisionsOf,
 } from '../cluster/template-revisions.ts';
 import { CommandError, explainCommandFailure } from '../command-error.ts';
-import { formatOf, inOneLine, outputOption, writeData } from '../terminal/output.ts';
+import { differenceInWords } from '../terminal/lines.ts';
+import { formatOf, outputOption, writeData } from '../terminal/output.ts';
 import { type ClusterCommand, selectionOptions } from './command.ts';
 
 /** How many clusters are read at a time. */
@@ -28,7 +30,6 @@ const imageOfMysqld = `spec.containers[${mysqldContainer}].image`;
 /** MOCO runs mysqld's image in an init container as well. */
 const alsoOfMysqld = 'spec.initContainers[moco-init].image';
 
-/** Prints a patch that restores the MySQLCluster's pod template. */
 export const undoCommand: ClusterCommand = {
   name: 'undo',
   arguments: '[NAME...]',
@@ -74,22 +75,18 @@ const commented = (notes: readonly string[]): string =>
 async function undoEach(session: Session, names: readonly string[]): Promise<number> {
   const { host } = session;
   const selected = await selectedClusters(session, names);
+  const listed = names.length > 0 ? [] : await listedClusters(session, []);
   const unfinished = new Set(
-    (names.length > 0 ? [] : await listedClusters(session, [])).flatMap(({ cluster, rollout }) =>
-      rollout?.status?.rollout === undefined ? [] : [nameOf(cluster)],
-    ),
+    listed.filter(({ rollout }) => rollout?.status?.rollout !== undefined).map(({ cluster }) => nameOf(cluster)),
   );
   const wanted = selected.filter((cluster) => names.length > 0 || unfinished.has(nameOf(cluster)));
+  const queue = new PQueue({ concurrency: clustersAtOnce });
+  const answers = wanted.map((cluster) => [cluster, queue.add(() => undone(session, cluster))] as const);
+  for (const [, answer] of answers) answer.catch(() => undefined);
   let status = 0;
-  const answers: Promise<Undone>[] = [];
-  for (const [index, cluster] of wanted.entries()) {
-    for (const next of wanted.slice(answers.length, index + clustersAtOnce)) {
-      const answer = undone(session, next);
-      answer.catch(() => undefined);
-      answers.push(answer);
-    }
+  for (const [cluster, answer] of answers) {
     try {
-      const { patch, notes } = (await answers[index]) as Undone;
+      const { patch, notes } = await answer;
       const quoted = `'${JSON.stringify(patch).replaceAll("'", String.raw`'\''`)}'`;
       const patching = `kubectl patch mysqlcluster ${cluster.name} -n ${cluster.namespace} --type=merge --patch=${quoted}`;
       host.out(`${commented(notes.slice(0, -1))}${patching}\n`);
@@ -102,14 +99,8 @@ async function undoEach(session: Session, names: readonly string[]): Promise<num
   return status;
 }
 
-/** The patch of a MySQLCluster, and what is to be known about it. */
-interface Undone {
-  readonly patch: object;
-  /** The last sentence says how to apply it. */
-  readonly notes: readonly string[];
-}
-
-async function undone(session: Session, cluster: ClusterRecord): Promise<Undone> {
+/** The patch of a MySQLCluster, and what is to be known about it. The last sentence says how to apply it. */
+async function undone(session: Session, cluster: ClusterRecord) {
   const { name } = cluster;
   const [revisions, raw, statefulSet] = await Promise.all([
     revisionsOf(session, cluster),
@@ -128,14 +119,11 @@ async function undone(session: Session, cluster: ClusterRecord): Promise<Undone>
 
 function nothingToPutBack({ name }: ClusterRecord, now: Revision, back: Revision): string {
   const changed = templateDifferences(back.template, now.template).map(({ path }) => path);
-  if (changed.length === 0) return `revision ${back.number} (${back.hash}) of ${name} is the current one`;
-  return (
-    `spec.podTemplate of ${name} is not what differs from revision ${back.number} (${back.hash}). The difference, in ` +
-    `${changed.join(', ')}, comes from another field of the MySQLCluster, from the version of moco-controller, or from \`kubectl rollout restart\``
-  );
+  const revision = `revision ${back.number} (${back.hash})`;
+  if (changed.length === 0) return `${revision} of ${name} is the current one`;
+  return `spec.podTemplate of ${name} is not what differs from ${revision}. The difference, in ${changed.join(', ')}, comes from another field of the MySQLCluster, from the version of moco-controller, or from \`kubectl rollout restart\``;
 }
 
-/** What the patch restores, and what it cannot restore. */
 function comments(
   { host }: Session,
   { namespace, name }: ClusterRecord,
@@ -144,28 +132,21 @@ function comments(
   now: Revision,
   back: Revision,
 ): readonly string[] {
-  const after = restored(own, back.template, now.template);
-  const put = templateDifferences(own, after);
-  const paths = new Set(put.map(({ path }) => path));
-  const left = templateDifferences(now.template, back.template).filter(
-    ({ path }) =>
-      ![...paths].some((one) => path.startsWith(one)) && !(path === alsoOfMysqld && paths.has(imageOfMysqld)),
+  const put = templateDifferences(own, restored(own, back.template, now.template));
+  const paths = put.map(({ path }) => path);
+  const isPut = (path: string): boolean =>
+    paths.some((one) => path.startsWith(one)) || (path === alsoOfMysqld && paths.includes(imageOfMysqld));
+  const left = templateDifferences(now.template, back.template).flatMap(({ path }) => (isPut(path) ? [] : [path]));
+  const appliers = ownersOf(raw, 'podTemplate').map(
+    (owner) => [owner, whereToChange(owner, clusterKind.kind, name, namespace, host.program)] as const,
   );
-  const appliers = ownersOf(raw, 'podTemplate').map((owner) => ({
-    owner,
-    where: whereToChange(owner, clusterKind.kind, name, namespace, host.program),
-  }));
   return [
     `Restores revision ${back.number} (${back.hash}) in MySQLCluster ${namespace}/${name}:`,
-    ...put.map(
-      ({ path, before, after: value }) => `  ${path}: ${inOneLine(before ?? 'none')} -> ${inOneLine(value ?? 'none')}`,
-    ),
-    ...(left.length === 0
-      ? []
-      : [`Not restored, because it does not come from the podTemplate: ${left.map(({ path }) => path).join(', ')}`]),
+    ...put.map((one) => `  ${differenceInWords(one)}`),
+    ...(left.length === 0 ? [] : [`Not restored, because it does not come from the podTemplate: ${left.join(', ')}`]),
     ...appliers
-      .filter(({ where }) => /Flux|Argo CD|Helm/.test(where))
-      .map(({ owner, where }) => `\`${owner}\` owns the podTemplate and would revert the patch: ${where}`),
+      .filter(([, where]) => /Flux|Argo CD|Helm/.test(where))
+      .map(([owner, where]) => `\`${owner}\` owns the podTemplate and would revert the patch: ${where}`),
     `Apply it: ${host.program} undo ${name} -n ${namespace} | kubectl patch mysqlcluster ${name} -n ${namespace} --type=merge --patch-file=/dev/stdin`,
   ];
 }

@@ -4,6 +4,7 @@ import { type ClusterAndRollout, selectedClusters } from '../cluster/selection.t
 import { durationOf, type Session } from '../cluster/session.ts';
 import { watchClusters } from '../cluster/watch-clusters.ts';
 import { CommandError } from '../command-error.ts';
+import { withoutPlace } from '../terminal/lines.ts';
 import { type ClusterCommand, selectionOptions } from './command.ts';
 
 /** Watches until every member of the clusters is as their MySQLClusters specify. */
@@ -23,26 +24,25 @@ export const waitCommand: ClusterCommand = {
     const timeoutMilliseconds = durationOf('timeout', String(session.given['timeout']));
     const clusters = await selectedClusters(session, names);
     if (clusters.length === 0) throw new CommandError('no MySQLClusters are selected');
-    const keys = clusters.map(nameOf);
-    return (await allComplete(session, names, keys, timeoutMilliseconds)) ? 0 : 1;
+    return untilComplete(session, names, clusters.map(nameOf), timeoutMilliseconds);
   },
 };
 
-/** Writes each outcome as soon as it is known. Resolves to whether every cluster is complete. */
-async function allComplete(
+/** Writes each outcome as soon as it is known. Resolves to the exit status: 0 if every cluster is complete. */
+async function untilComplete(
   session: Session,
   names: readonly string[],
   keys: readonly string[],
   timeoutMilliseconds: number,
-): Promise<boolean> {
+): Promise<number> {
   const { world, host } = session;
   const stop = new AbortController();
   const { promise: done, resolve } = Promise.withResolvers<void>();
   const pending = new Set(keys);
   const waitsFor = new Map<string, string>();
-  let isAllComplete = true;
+  let status = 0;
   const fail = (key: string, sentence: string): void => {
-    isAllComplete = false;
+    status = 1;
     host.err(`error: ${key}: ${sentence}\n`);
   };
   const check = (): void => {
@@ -51,12 +51,13 @@ async function allComplete(
       const outcome = outcomeOf(live.get(key));
       if (outcome.kind === 'waiting') {
         const prefix = keys.length === 1 ? '' : `${key}: `;
-        if (outcome.sentence !== waitsFor.get(key)) host.err(`${prefix}${outcome.sentence}\n`);
+        const before = waitsFor.get(key) ?? '';
+        if (withoutPlace(outcome.sentence) !== withoutPlace(before)) host.err(`${prefix}${outcome.sentence}\n`);
         waitsFor.set(key, outcome.sentence);
         continue;
       }
       pending.delete(key);
-      if (outcome.kind === 'complete') host.out(`${key}: complete\n`);
+      if (outcome.kind === 'complete') host.out(`${key}: ${outcome.sentence}\n`);
       else fail(key, outcome.sentence);
     }
     if (pending.size === 0) resolve();
@@ -79,14 +80,13 @@ async function allComplete(
     stop.abort();
     await watching.ended;
   }
-  return isAllComplete;
+  return status;
 }
 
-type Outcome =
-  | { readonly kind: 'complete' }
-  | { readonly kind: 'waiting' | 'stalled' | 'gone'; readonly sentence: string };
-
-function outcomeOf(one: ClusterAndRollout | undefined): Outcome {
+function outcomeOf(one: ClusterAndRollout | undefined): {
+  readonly kind: 'complete' | 'waiting' | 'stalled' | 'gone';
+  readonly sentence: string;
+} {
   if (!one || one.cluster.deleting) return { kind: 'gone', sentence: 'the MySQLCluster is gone' };
   const { cluster, rollout } = one;
   const { rolloutComplete, generation, released } = cluster;
@@ -97,12 +97,12 @@ function outcomeOf(one: ClusterAndRollout | undefined): Outcome {
     ? observedClusterGeneration === generation
     : rolloutComplete?.status === true && rolloutComplete.observedGeneration === generation;
   // The status of the MySQLRollout follows up to a second later, and `status` is to agree with this command.
-  if (isComplete && condition('Ready')?.status === 'True') return { kind: 'complete' };
+  if (isComplete && condition('Ready')?.status === 'True') return { kind: 'complete', sentence: 'complete' };
   const stalled = condition('Stalled');
   if (stalled?.status === 'True' && observedClusterGeneration === generation) {
     return { kind: 'stalled', sentence: `stalled by ${stalled.reason}: ${stalled.message}` };
   }
   if (phase === undefined) return { kind: 'waiting', sentence: 'no controller has observed it yet' };
-  const sentence = hold ? `${hold.rule}: ${hold.message}` : `${updatedReplicas} of ${replicas} updated`;
-  return { kind: 'waiting', sentence };
+  const count = `${updatedReplicas} of ${replicas} updated`;
+  return { kind: 'waiting', sentence: hold ? `${hold.rule}: ${hold.message}` : count };
 }

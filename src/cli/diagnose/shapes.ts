@@ -103,14 +103,10 @@ export const clusterShape: Shape = {
 /** Of a backup or a restore. Their arguments name buckets and clusters. */
 export const jobShape: Shape = {
   metadata,
-  spec: all(
-    'suspend',
-    'parallelism',
-    'completions',
-    'backoffLimit',
-    'activeDeadlineSeconds',
-    'ttlSecondsAfterFinished',
-  ),
+  spec: {
+    ...all('suspend', 'parallelism', 'completions', 'backoffLimit'),
+    ...all('activeDeadlineSeconds', 'ttlSecondsAfterFinished'),
+  },
   status: 'all',
 };
 

@@ -4,34 +4,9 @@ import { milliseconds } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { overridesInForce } from '../terminal/view.ts';
 
-/** How long a rule held a rollout. */
 interface HeldFor {
   readonly rule: string;
   readonly seconds: number;
-}
-
-/** What would have happened without updates in place. */
-interface Avoided {
-  readonly restarts: number;
-  readonly switchovers: number;
-  /** Of these members, those whose containers got other resources. */
-  readonly resized: number;
-}
-
-/** One rollout of a cluster. Times are milliseconds since 1970, durations seconds. */
-export interface Figures {
-  readonly startedAt: number;
-  /** `null` while it is in progress. */
-  readonly finishedAt: number | null;
-  readonly outcome: string;
-  readonly disruptions: number;
-  readonly switchovers: number;
-  /** Of these switchovers together, from the request until another member was the primary; `null` if not recorded. */
-  readonly switchoverSeconds: number | null;
-  /** The holds that have ended, the longest first. */
-  readonly heldFor: readonly HeldFor[];
-  /** By updates in place. */
-  readonly avoided: Avoided;
 }
 
 /** The rollouts in a status, the oldest first. The one under way has no end. */
@@ -40,50 +15,40 @@ export const entriesOf = ({ rollout, history = [], phase = 'Progressing' }: Roll
   ...(rollout ? [{ ...rollout, finishedAt: '', outcome: phase }] : []),
 ];
 
-export function figuresOf(entry: HistoryEntry, nowMilliseconds: number): Figures {
-  const { disruptions, switchovers, switchoverSeconds = null, heldFor = [] } = entry;
-  const startedAt = milliseconds(entry.startedAt) ?? nowMilliseconds;
-  const finishedAt = milliseconds(entry.finishedAt);
-  const avoided = avoidedBy(entry);
-  const outcome = entry.outcome === 'Superseded' && !hasBegun(entry) ? notBegun : entry.outcome;
-  return { startedAt, finishedAt, outcome, disruptions, switchovers, switchoverSeconds, heldFor, avoided };
-}
-
 /** The outcome of a rollout that another one superseded before it had changed a member. */
 export const notBegun = 'NotBegun';
 
-const hasBegun = ({ disruptions, memberDurations = [], updatedInPlace = [], updatedOutOfBand = [] }: HistoryEntry) =>
-  disruptions + memberDurations.length + updatedInPlace.length + updatedOutOfBand.length > 0;
-
-/**
- * What the rollout has avoided by updates in place. A member whose mysqld restarted all the same has avoided nothing.
- */
-function avoidedBy({
-  updatedInPlace = [],
-  resizedInPlace = [],
-  primaryInPlace = [],
-  mysqldRestarted = [],
-}: HistoryEntry): Avoided {
+/** One rollout of a cluster. Times are milliseconds since 1970, durations seconds. */
+export function figuresOf(entry: HistoryEntry, nowMilliseconds: number) {
+  const { memberDurations = [], updatedInPlace = [], updatedOutOfBand = [], mysqldRestarted = [] } = entry;
+  const changed = entry.disruptions + memberDurations.length + updatedInPlace.length + updatedOutOfBand.length;
+  // A member whose mysqld restarted all the same has avoided nothing.
   const went = updatedInPlace.filter((ordinal) => !mysqldRestarted.includes(ordinal));
-  const among = (ordinals: readonly number[]): number => ordinals.filter((ordinal) => went.includes(ordinal)).length;
-  return { restarts: went.length, switchovers: among(primaryInPlace), resized: among(resizedInPlace) };
-}
-
-/** One rollout. `heldFor` includes the hold that goes on; `switchoverSeconds` is 0 without a switchover. */
-export interface FleetRollout extends Figures {
-  /** How long its members were unavailable, together. */
-  readonly unavailableSeconds: number;
+  const among = (ordinals: readonly number[] = []) => ordinals.filter((ordinal) => went.includes(ordinal)).length;
+  return {
+    startedAt: milliseconds(entry.startedAt) ?? nowMilliseconds,
+    // `null` while it is in progress.
+    finishedAt: milliseconds(entry.finishedAt),
+    outcome: entry.outcome === 'Superseded' && changed === 0 ? notBegun : entry.outcome,
+    disruptions: entry.disruptions,
+    switchovers: entry.switchovers,
+    // Of all together, from the request until another member was the primary; `null` if not recorded.
+    switchoverSeconds: entry.switchoverSeconds ?? null,
+    // The holds that have ended, the longest first.
+    heldFor: entry.heldFor ?? [],
+    // What would have happened without updates in place, and of these members those that got other resources.
+    avoided: { restarts: went.length, switchovers: among(entry.primaryInPlace), resized: among(entry.resizedInPlace) },
+  };
 }
 
 /** One cluster with its rollouts of the period, the newest first. */
 export type FleetCluster = ReturnType<typeof fleetCluster>;
+export type FleetRollout = FleetCluster['rollouts'][number];
 
-export type HoldCost = ReturnType<typeof holdCosts>[number];
-
-type Listed = {
+interface Listed {
   readonly cluster: Pick<ClusterRecord, 'namespace' | 'name' | 'replicas'>;
   readonly rollout: MySQLRollout | null;
-};
+}
 
 /** Those first that need a person, then those in progress, then by their newest rollout. */
 export function fleetClusters(
@@ -91,70 +56,60 @@ export function fleetClusters(
   sinceMilliseconds: number,
   nowMilliseconds: number,
 ): readonly FleetCluster[] {
+  const rankOf = ({ stalled, rolling, rollouts }: FleetCluster): number =>
+    stalled ? 0 : rolling ? 1 : rollouts.length > 0 ? 2 : 3;
+  const newestOf = ({ rollouts }: FleetCluster): number => rollouts[0]?.startedAt ?? 0;
   return listed
-    .map(({ cluster, rollout }) => fleetCluster(cluster, rollout, sinceMilliseconds, nowMilliseconds))
+    .map((one) => fleetCluster(one, sinceMilliseconds, nowMilliseconds))
     .toSorted((one, other) => rankOf(one) - rankOf(other) || newestOf(other) - newestOf(one));
 }
 
-const rankOf = ({ stalled, rolling, rollouts }: FleetCluster): number =>
-  stalled ? 0 : rolling ? 1 : rollouts.length > 0 ? 2 : 3;
-const newestOf = ({ rollouts }: FleetCluster): number => rollouts[0]?.startedAt ?? 0;
-
-function fleetCluster(
-  { namespace, name, replicas }: Listed['cluster'],
-  record: MySQLRollout | null,
-  since: number,
-  now: number,
-) {
-  const status = record?.status;
-  const stalled = isTrue(status?.conditions, 'Stalled');
-  const { rollout, hold } = status ?? {};
-  const entries = entriesOf(status ?? {});
-  const rollouts = entries.map((entry) => fleetRollout(entry, hold, now));
+function fleetCluster({ cluster: { namespace, name, replicas }, rollout: record }: Listed, since: number, now: number) {
+  const status = record?.status ?? {};
+  const stalled = isTrue(status.conditions, 'Stalled');
+  const entries = entriesOf(status);
   return {
     namespace,
     name,
     // `Stalled` where it needs a person, otherwise the phase; `Unknown` without a MySQLRollout.
-    state: stalled ? 'Stalled' : (status?.phase ?? 'Unknown'),
+    state: stalled ? 'Stalled' : (status.phase ?? 'Unknown'),
     stalled,
-    rolling: rollout !== undefined,
-    // The rule that holds it now.
-    hold: hold?.rule ?? null,
-    // The rules that are overridden now.
+    rolling: status.rollout !== undefined,
+    hold: status.hold?.rule ?? null,
     overridden: overridesInForce(record, now).map(({ rule }) => rule),
     images: imagesIn(entries),
     // A cluster of one member takes no writes while this restarts.
     single: replicas === 1,
-    rollouts: rollouts.filter(({ finishedAt }) => finishedAt === null || finishedAt >= since).toReversed(),
+    rollouts: entries
+      .map((entry) => fleetRollout(entry, status.hold, now))
+      .filter(({ finishedAt }) => finishedAt === null || finishedAt >= since)
+      .toReversed(),
   };
 }
 
-function fleetRollout(entry: HistoryEntry, hold: RolloutStatus['hold'], now: number): FleetRollout {
+/** `heldFor` includes the hold that goes on; `switchoverSeconds` is 0 without a switchover. */
+function fleetRollout(entry: HistoryEntry, hold: RolloutStatus['hold'], now: number) {
   const figures = figuresOf(entry, now);
-  const { startedAt, finishedAt, switchovers, switchoverSeconds, heldFor } = figures;
-  const heldSince = finishedAt === null ? milliseconds(hold?.since ?? null) : null;
+  const heldSince = figures.finishedAt === null ? milliseconds(hold?.since ?? null) : null;
   const heldNow =
     hold === undefined || heldSince === null
       ? []
-      : [{ rule: hold.rule, seconds: Math.max(0, (now - Math.max(heldSince, startedAt)) / 1000) }];
+      : [{ rule: hold.rule, seconds: Math.max(0, (now - Math.max(heldSince, figures.startedAt)) / 1000) }];
   return {
     ...figures,
-    switchoverSeconds: switchovers === 0 ? 0 : switchoverSeconds,
-    heldFor: together([...heldFor, ...heldNow]),
+    switchoverSeconds: figures.switchovers === 0 ? 0 : figures.switchoverSeconds,
+    heldFor: together([...figures.heldFor, ...heldNow]),
+    // How long its members were unavailable, together.
     unavailableSeconds: sum((entry.memberDurations ?? []).map(({ seconds }) => seconds)),
   };
 }
 
-/** The image of a container as the last complete rollout left it, and the one that a rollout under way brings. */
-interface ClusterImage {
-  readonly container: string;
-  readonly now: string | null;
-  readonly next: string | null;
-}
-
-/** As far as rollouts have recorded images. */
-function imagesIn(entries: readonly HistoryEntry[]): readonly ClusterImage[] {
-  const images = new Map<string, ClusterImage>();
+/**
+ * The images of containers as the last complete rollout left them, and those that a rollout under way brings, as far as
+ * rollouts have recorded them.
+ */
+function imagesIn(entries: readonly HistoryEntry[]) {
+  const images = new Map<string, { container: string; now: string | null; next: string | null }>();
   for (const { changes = [], outcome, finishedAt } of entries) {
     for (const { path, from = null, to = null } of changes) {
       const container = /^spec\.containers\[([^\]]+)\]\.image$/.exec(path)?.[1];
@@ -176,12 +131,8 @@ export function imageCounts(clusters: readonly FleetCluster[]) {
   return [...new Set(names)].toSorted().map((name) => {
     const [container = '', image = ''] = name.split(' ');
     const own = all.filter((one) => one.container === container);
-    return {
-      container,
-      image,
-      clusters: own.filter(({ now }) => now === image).length,
-      next: own.filter(({ next }) => next === image).length,
-    };
+    const withIt = (field: 'now' | 'next'): number => own.filter((one) => one[field] === image).length;
+    return { container, image, clusters: withIt('now'), next: withIt('next') };
   });
 }
 
@@ -199,15 +150,13 @@ export function holdCosts(clusters: readonly FleetCluster[]) {
   const times = clusters.flatMap((cluster) =>
     cluster.rollouts.flatMap(({ heldFor }) => heldFor.map((one) => ({ ...one, cluster }))),
   );
-  const byRule = Map.groupBy(times, ({ rule }) => rule);
   return together(times).map(({ rule, seconds }) => {
-    const own = byRule.get(rule) ?? [];
+    const own = times.filter((one) => one.rule === rule);
     return {
       rule,
       seconds,
       clusters: new Set(own.map(({ cluster }) => cluster)).size,
       longest: Math.max(...own.map((one) => one.seconds)),
-      // How many rollouts it holds now.
       now: clusters.filter((one) => one.rolling && one.hold === rule).length,
     };
   });

@@ -1,19 +1,10 @@
-import type { SequenceRecord } from '../../controller/facts/sequence-record.ts';
+import type { SequenceRecord } from '../../api/rollout-sequence.ts';
 import { ruleAttributes } from '../../core/rules/catalogue.ts';
 import { brief, counted } from '../terminal/lines.ts';
 import { document, escaped, instant } from './document.ts';
-import {
-  type FleetCluster,
-  type FleetRollout,
-  type HoldCost,
-  holdCosts,
-  imageCounts,
-  notBegun,
-  sum,
-  together,
-} from './figures.ts';
+import { type FleetCluster, type FleetRollout, holdCosts, imageCounts, notBegun, sum, together } from './figures.ts';
 
-export interface FleetPage {
+interface FleetPage {
   /** Such as `all namespaces`. */
   readonly scope: string;
   readonly clusters: readonly FleetCluster[];
@@ -34,13 +25,12 @@ field.oninput = () => {
  * script.
  */
 export function fleetPage({ scope, clusters, sequences, sinceMilliseconds, nowMilliseconds }: FleetPage): string {
-  const costs = holdCosts(clusters);
   const body =
     clusters.length === 0
       ? '<p>There is no MySQLCluster.</p>'
       : `<p class="dim">Rollouts that ended before ${instant(sinceMilliseconds)} are left out. A MySQLRollout keeps its last ten.</p>
 ${numbersOf(clusters)}
-${imagesOf(clusters)}${sequencesOf(sequences)}${holdsOf(costs)}${rowsOf(clusters, nowMilliseconds)}`;
+${imagesOf(clusters)}${sequencesOf(sequences)}${holdsOf(clusters)}${rowsOf(clusters, nowMilliseconds)}`;
   return document(`Rollouts of ${scope}`, body, nowMilliseconds, 'wide', clusters.length === 0 ? '' : search);
 }
 
@@ -76,54 +66,40 @@ ${lines.join('\n')}
 `;
 }
 
-/** The head of a part of the page. */
 const part = (title: string, about = ''): string => `<h2>${title}</h2>\n${about && `<p class="dim">${about}</p>\n`}`;
 
 function numbersOf(clusters: readonly FleetCluster[]): string {
   const rollouts = clusters.flatMap((one) => one.rollouts);
   const ended = rollouts.filter(({ finishedAt }) => finishedAt !== null);
-  const complete = ended.filter(({ outcome }) => outcome === 'Complete').length;
-  const unbegun = ended.filter(({ outcome }) => outcome === notBegun).length;
+  const endedAs = (wanted: string): number => ended.filter(({ outcome }) => outcome === wanted).length;
+  const [complete, unbegun] = [endedAs('Complete'), endedAs(notBegun)];
   const timed = rollouts.filter((one) => one.switchovers > 0 && one.switchoverSeconds !== null);
   const switchovers = sum(timed.map((one) => one.switchovers));
-  const seconds = sum(timed.map((one) => one.switchoverSeconds ?? 0));
-  const single = sum(
-    clusters.filter((one) => one.single).flatMap((one) => one.rollouts.map((r) => r.unavailableSeconds)),
-  );
-  const numbers: readonly (readonly [number: string, what: string])[] = [
-    [String(clusters.length), 'clusters'],
-    [String(clusters.filter(({ rolling }) => rolling).length), 'with a rollout in progress'],
-    [String(clusters.filter(({ stalled }) => stalled).length), 'stalled'],
-    [String(complete), 'rollouts complete'],
-    [String(ended.length - complete - unbegun), 'superseded'],
-    ...(unbegun === 0 ? [] : [[String(unbegun), 'replaced before they began'] as const]),
-    [String(sum(rollouts.map(({ disruptions }) => disruptions))), 'disruptions'],
-    [
-      String(sum(rollouts.map((one) => one.switchovers))),
-      switchovers === 0 ? 'switchovers' : `switchovers, ${brief(seconds / switchovers)} each`,
-    ],
-    ...avoidedIn(rollouts),
-    ...(single === 0 ? [] : [[brief(single), 'without a server, in clusters of one'] as const]),
+  const each = brief(sum(timed.map((one) => one.switchoverSeconds ?? 0)) / Math.max(1, switchovers));
+  const ofOne = clusters.filter((one) => one.single).flatMap((one) => one.rollouts);
+  const single = sum(ofOne.map((one) => one.unavailableSeconds));
+  const avoided = (what: keyof FleetRollout['avoided']): number => sum(rollouts.map((one) => one.avoided[what]));
+  const [restarts, resized] = [avoided('restarts'), avoided('resized')];
+  const alsoResized = resized === 0 ? '' : `, ${resized} of members resized`;
+  const numbers: readonly (readonly [number: number | string, what: string, isLeftOut?: boolean])[] = [
+    [clusters.length, 'clusters'],
+    [clusters.filter(({ rolling }) => rolling).length, 'with a rollout in progress'],
+    [clusters.filter(({ stalled }) => stalled).length, 'stalled'],
+    [complete, 'rollouts complete'],
+    [ended.length - complete - unbegun, 'superseded'],
+    [unbegun, 'replaced before they began', unbegun === 0],
+    [sum(rollouts.map(({ disruptions }) => disruptions)), 'disruptions'],
+    [sum(rollouts.map((one) => one.switchovers)), switchovers === 0 ? 'switchovers' : `switchovers, ${each} each`],
+    [restarts, `restarts of mysqld avoided in place${alsoResized}`, restarts === 0],
+    [avoided('switchovers'), 'switchovers avoided in place', restarts === 0],
+    [brief(single), 'without a server, in clusters of one', single === 0],
   ];
+  const shown = numbers.flatMap(([number, what, isLeftOut]) => (isLeftOut ? [] : [`<li><b>${number}</b>${what}</li>`]));
   return `<ul class="numbers">
-${numbers.map(([number, what]) => `<li><b>${number}</b>${what}</li>`).join('\n')}
+${shown.join('\n')}
 </ul>
 <p class="dim">Writes pause during a switchover. Its time is from the request until another member was the primary: moco-rollout does not talk to MySQL and does not measure writes. A cluster of one member takes none while its member restarts.</p>
 `;
-}
-
-/** What updates in place have avoided, if anything. */
-function avoidedIn(rollouts: readonly FleetRollout[]): readonly (readonly [number: string, what: string])[] {
-  const of = (what: keyof FleetRollout['avoided']): number => sum(rollouts.map(({ avoided }) => avoided[what]));
-  if (of('restarts') === 0) return [];
-  const resized = of('resized');
-  return [
-    [
-      String(of('restarts')),
-      `restarts of mysqld avoided in place${resized === 0 ? '' : `, ${resized} of members resized`}`,
-    ],
-    [String(of('switchovers')), 'switchovers avoided in place'],
-  ];
 }
 
 const images: readonly Column<ReturnType<typeof imageCounts>[number]>[] = [
@@ -156,14 +132,15 @@ const sequenceColumns: readonly Column<FleetPage['sequences'][number]>[] = [
 const sequencesOf = (sequences: FleetPage['sequences']): string =>
   sequences.length === 0 ? '' : part('Sequences') + table('sequences', sequenceColumns, sequences);
 
-function holdsOf(costs: readonly HoldCost[]): string {
+function holdsOf(clusters: readonly FleetCluster[]): string {
+  const costs = holdCosts(clusters);
   const most = Math.max(1, ...costs.map(({ seconds }) => seconds));
   const share = (seconds: number): string => ((seconds / most) * 100).toFixed(1);
-  const columns: readonly Column<HoldCost>[] = [
+  const columns: readonly Column<(typeof costs)[number]>[] = [
     ['Hold', ({ rule }) => escaped(rule)],
     ['Held for', ({ seconds }) => brief(seconds), 'number'],
     ['', ({ seconds }) => `<span class="share"><i style="width:${share(seconds)}%"></i></span>`],
-    ['Clusters', ({ clusters }) => String(clusters), 'number'],
+    ['Clusters', (hold) => String(hold.clusters), 'number'],
     ['Longest', ({ longest }) => brief(longest), 'number'],
     ['Now', ({ now }) => String(now), 'number'],
     ['Ended by', ({ rule }) => escaped(ruleAttributes(rule)?.endedBy.join(', ') ?? '')],
@@ -247,10 +224,9 @@ function waitedFor({ rollouts }: FleetCluster): string {
 const orBlank = (number: number, text: (number: number) => string): string => (number === 0 ? '' : text(number));
 
 function switchoversOf(rollouts: readonly FleetRollout[]): string {
-  const number = sum(rollouts.map(({ switchovers }) => switchovers));
-  const isTimed = rollouts.every(({ switchoverSeconds }) => switchoverSeconds !== null);
-  const took = isTimed ? ` in ${brief(sum(rollouts.map(({ switchoverSeconds }) => switchoverSeconds ?? 0)))}` : '';
-  return orBlank(number, (all) => `${all}${took}`);
+  const times = rollouts.map(({ switchoverSeconds }) => switchoverSeconds);
+  const took = times.includes(null) ? '' : ` in ${brief(sum(times.map((seconds) => seconds ?? 0)))}`;
+  return orBlank(sum(rollouts.map(({ switchovers }) => switchovers)), (all) => `${all}${took}`);
 }
 
 function barOf(

@@ -36,13 +36,6 @@ export function joined(pieces: Line): Line {
   return runs;
 }
 
-function withoutTrailingSpaces(pieces: Line): Line {
-  const end = pieces.findLastIndex(({ text }) => text.trimEnd() !== '');
-  return pieces
-    .slice(0, end + 1)
-    .map(({ text, style }, index) => ({ text: index === end ? text.trimEnd() : text, style }));
-}
-
 /** The line with at most `columns` columns. A longer line ends in an ellipsis. */
 export function clipped(pieces: Line, columns: number): Line {
   if (widthOf(pieces) <= columns) return pieces;
@@ -58,11 +51,14 @@ export function clipped(pieces: Line, columns: number): Line {
 
 /** The line as text, coloured or plain, without trailing spaces. */
 export function painted(pieces: Line, colour: boolean): string {
-  return withoutTrailingSpaces(pieces)
-    .map(({ text, style }) =>
+  const end = pieces.findLastIndex(({ text }) => text.trimEnd() !== '');
+  return pieces
+    .slice(0, end + 1)
+    .map(({ text, style }, index) => {
+      const shown = index === end ? text.trimEnd() : text;
       // The host knows whether the terminal has colours: `styleText` must not check this process's own terminal.
-      colour && style !== 'plain' && text !== '' ? styleText(style, text, { validateStream: false }) : text,
-    )
+      return colour && style !== 'plain' && shown !== '' ? styleText(style, shown, { validateStream: false }) : shown;
+    })
     .join('');
 }
 
@@ -78,13 +74,12 @@ export function table(titles: readonly string[], rows: readonly (readonly Line[]
   ]);
 }
 
+/** Blocks with an empty line between them. */
+export const apart = (blocks: readonly (readonly Line[])[]): readonly Line[] =>
+  blocks.flatMap((block, index) => (index === 0 ? block : [[], ...block]));
+
 /** A label, and beside it a text that goes on below itself where a line has no more room. */
-export function wrapped(
-  label: readonly Piece[],
-  text: string,
-  columns: number,
-  style: Piece['style'] = 'plain',
-): readonly Line[] {
+export function wrapped(label: Line, text: string, columns: number, style: Style = 'plain'): readonly Line[] {
   const indent = widthOf(label);
   const room = Math.max(shortestRoom, columns - indent);
   const lines: string[] = [];
@@ -99,9 +94,7 @@ export function wrapped(
 /** A label that leaves less room than this is wider than any terminal that people use. */
 const shortestRoom = 20;
 
-const secondsAMinute = 60;
-const secondsAnHour = 3600;
-const secondsADay = 86_400;
+const [secondsAMinute, secondsAnHour, secondsADay] = [60, 3600, 86_400] as const;
 
 /** A duration such as `41s`, `1m32s`, `2h05m` or `3d04h`, about as long as kubectl's. */
 export function brief(durationSeconds: number): string {
@@ -114,10 +107,32 @@ export function brief(durationSeconds: number): string {
   return `${Math.floor(seconds / secondsADay)}d${two((seconds % secondsADay) / secondsAnHour)}h`;
 }
 
+/** How long something has gone on, at the end of a line. */
+export const forSome = (seconds: number | null): Piece =>
+  piece(seconds === null ? '' : `, for ${brief(seconds)}`, 'dim');
+
+export const holdLine = (hold: { rule: string; message: string; forSeconds: number | null }): Line => [
+  piece(`${hold.rule}: `, 'bold'),
+  piece(hold.message),
+  forSome(hold.forSeconds),
+];
+
+export const phasePiece = (
+  { phase, stalled, complete }: { phase: string; stalled: boolean; complete: boolean },
+  otherwise: Style = 'cyan',
+): Piece => piece(phase, stalled ? 'red' : complete ? 'green' : otherwise);
+
 /** Seconds from a timestamp to a time of the same clock; `null` without a timestamp. */
 export function secondsSince(timestampMilliseconds: number | null, nowMilliseconds: number): number | null {
   return timestampMilliseconds === null ? null : Math.max(0, (nowMilliseconds - timestampMilliseconds) / 1000);
 }
+
+/** The first ones, and how many more there are. */
+export const someOf = (words: readonly string[], most: number): string =>
+  words.slice(0, most).join(', ') + (words.length > most ? ` and ${words.length - most} more` : '');
+
+/** A sentence without the number in a queue that it may have. */
+export const withoutPlace = (sentence: string): string => sentence.replace(/number \d+ (?=in the queue)/, '');
 
 /** `1 disruption`, `2 disruptions`. */
 export const counted = (number: number, one: string): string => `${number} ${one}${number === 1 ? '' : 's'}`;
@@ -127,6 +142,16 @@ export const changeInWords = (
   { path, from, to }: { readonly path: string; readonly from?: string; readonly to?: string },
   arrow = '->',
 ): string => (from === undefined && to === undefined ? path : `${path}: ${from ?? 'none'} ${arrow} ${to ?? 'none'}`);
+
+/** A field that differs, with its values on one line. */
+export const differenceInWords = ({
+  path,
+  before,
+  after,
+}: Readonly<Record<'before' | 'after', unknown>> & { readonly path: string }): string =>
+  `${path}: ${inOneLine(before ?? 'none')} -> ${inOneLine(after ?? 'none')}`;
+
+export const inOneLine = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** What a replica lacks, in transactions. */
 export const behind = (replication: MemberStatus['replication'] | null): string =>

@@ -2,32 +2,29 @@ import { timeText } from '../../core/sentences.ts';
 import { delay } from '../../kube/delay.ts';
 import type { World } from '../../kube/world.ts';
 import type { Host } from '../host.ts';
-import { clipped, type Line, line, painted, piece } from './lines.ts';
+import { clipped, type Line, line, painted, piece, withoutPlace } from './lines.ts';
 
 /** Ages are shown in seconds. */
 const redrawMilliseconds = 1000;
 /** Changes within this time are drawn together. */
 const gatherMilliseconds = 50;
-/** The exit status after an interrupt. */
 const interruptedStatus = 130;
 
-/** Clusters, or sequences of them, that are followed until a signal is aborted. */
-export interface LiveSource<View> {
-  readonly views: () => readonly View[];
-  /** Calls back after each change. */
-  readonly subscribe: (changed: () => void) => void;
+/** Watches that keep something up to date until a signal is aborted. */
+export interface Watching {
+  /** Once what there is has been read. */
   readonly synced: Promise<unknown>;
   readonly ended: Promise<unknown>;
+  /** Calls back after each change. */
+  readonly subscribe: (changed: () => void) => void;
 }
 
-/** The room for a picture. */
 export interface Room {
   readonly columns: number;
   /** `null` if there is no limit. */
   readonly rows: number | null;
 }
 
-/** Draws views as lines. */
 export type Render<View> = (views: readonly View[], room: Room) => readonly Line[];
 
 /** One thing that can change, and what is said of it. */
@@ -36,7 +33,6 @@ export interface Told {
   readonly text: string;
 }
 
-/** An output that shows views repeatedly. */
 export type Display<View> = (views: readonly View[]) => void;
 
 /**
@@ -55,7 +51,7 @@ export const displayOf = <View>(
  */
 export async function showLive<View>(
   { host, world }: { readonly host: Host; readonly world: World },
-  sourceOf: (signal: AbortSignal) => LiveSource<View>,
+  sourceOf: (signal: AbortSignal) => Watching & { readonly views: () => readonly View[] },
   lines: Render<View>,
   tell: (view: View) => readonly Told[],
 ): Promise<number> {
@@ -84,11 +80,8 @@ export async function showLive<View>(
 /** As many lines as there are rows. The last one tells how many are left out. */
 function fitting(lines: readonly Line[], rows: number): readonly Line[] {
   if (lines.length <= rows) return lines;
-  const left = lines.length - rows + 1;
-  return [
-    ...lines.slice(0, rows - 1),
-    line(`… ${left} more lines: filter the list, or make the terminal higher`, 'dim'),
-  ];
+  const more = `… ${lines.length - rows + 1} more lines: filter the list, or make the terminal higher`;
+  return [...lines.slice(0, rows - 1), line(more, 'dim')];
 }
 
 function picture<View>(host: Host, lines: Render<View>): Display<View> {
@@ -107,12 +100,13 @@ function picture<View>(host: Host, lines: Render<View>): Display<View> {
   };
 }
 
+/** A new place in a queue alone is no news: with a long queue each end of a rollout would change every line. */
 function changeLog<View>(host: Host, tell: (view: View) => readonly Told[]): Display<View> {
   const reported = new Map<string, string>();
   return (views) => {
     for (const { key, text } of views.flatMap(tell)) {
-      if (reported.get(key) === text) continue;
-      reported.set(key, text);
+      if (reported.get(key) === withoutPlace(text)) continue;
+      reported.set(key, withoutPlace(text));
       host.out(`${timeText(Math.floor(host.wall() / 1000))}  ${painted([piece(text)], false)}\n`);
     }
   };

@@ -1,33 +1,44 @@
-import type { StageStatus } from '../../api/rollout-sequence.ts';
+import type { SequenceRecord, StageStatus } from '../../api/rollout-sequence.ts';
 import { isTrue, type RolloutStatus } from '../../api/rollout-status.ts';
-import type { SequenceRecord } from '../../controller/facts/sequence-record.ts';
 import type { Stages } from '../../controller/fleet/sequence-stages.ts';
 import { sequenceStatus } from '../../controller/fleet/sequence-status.ts';
-import { concurrencyOf, type Stage, type StagedCluster } from '../../core/fleet/stage-counts.ts';
+import { concurrencyOf, type StagedCluster } from '../../core/fleet/stage-counts.ts';
 import { stageGates } from '../../core/fleet/stage-waits.ts';
-import type { FleetHold } from '../../core/fleet/waits.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
+import {
+  joined,
+  type Line,
+  line,
+  type Piece,
+  phasePiece,
+  piece,
+  type Style,
+  someOf,
+  table,
+  widthOf,
+  wrapped,
+} from './lines.ts';
+import type { Room, Told } from './live.ts';
 
-/** What a cluster of a stage does, those first that a person should look at. */
-export const cellStates = ['failing', 'notHealthy', 'held', 'rolling', 'waiting', 'upToDate'] as const;
-export type CellState = (typeof cellStates)[number];
+/**
+ * What a cluster of a stage does, those first that a person should look at, and how that looks. The signs differ, since
+ * a terminal may have no colours.
+ */
+const looks = {
+  failing: ['×', 'red', 'failing'],
+  notHealthy: ['?', 'red', 'not known to be healthy'],
+  held: ['◇', 'yellow', 'held by a rule of its own'],
+  rolling: ['◧', 'cyan', 'rolling'],
+  waiting: ['□', 'dim', 'waiting for its turn'],
+  upToDate: ['■', 'green', 'up to date and healthy'],
+} as const satisfies Readonly<Record<string, readonly [sign: string, style: Style, meaning: string]>>;
 
-export interface StageView extends StageStatus {
-  /** How many of its clusters may be rolling at a time. */
-  readonly limit: number;
-  /** One for each cluster, by name. */
-  readonly cells: readonly CellState[];
-  /** What its clusters that have not begun wait for. */
-  readonly waitsFor: { readonly rule: string; readonly message: string } | null;
-  /** The rules that hold clusters by themselves, the most frequent one first. */
-  readonly heldBy: readonly { readonly rule: string; readonly clusters: number }[];
-  /** The names of the clusters that a reader may look for. */
-  readonly rollingClusters: readonly string[];
-  readonly failingClusters: readonly string[];
-}
+type CellState = keyof typeof looks;
+const cellStates = Object.keys(looks) as readonly CellState[];
 
 /** A MySQLRolloutSequence as its clusters are now. */
 export type SequenceView = ReturnType<typeof sequenceViewOf>;
+type StageView = SequenceView['stages'][number];
 
 /** Uses the functions of the controller, so that it shows what the controller decides by. */
 export function sequenceViewOf(
@@ -40,14 +51,47 @@ export function sequenceViewOf(
   const counts = stages.countsOf(sequence);
   const status = sequenceStatus({ record, counts, conflicts: stages.conflictsOf(name), nowSeconds });
   const { stages: shown = [], conditions = [] } = status;
-  const [finding] = conditions;
-  const members = membersOf(name, stages.clustersOf(name), sequence.stages.length);
+  const clusters = stages.clustersOf(name);
+  const firstHold = (index: number) => {
+    const [waiting] = counts[index]?.queue ?? [];
+    const [hold] =
+      waiting === undefined
+        ? stageGates(sequence, counts, index).filter((gate) => !('until' in gate) || gate.until > nowSeconds)
+        : stages.waits(waiting.key, statusOf(waiting.key).rollout?.revision ?? '', nowSeconds).map((wait) => wait.hold);
+    // The numbers of slots are in the column of rolling clusters.
+    return hold === undefined || hold.rule === 'AwaitingStageSlot'
+      ? null
+      : `${hold.rule}: ${explainHold(hold, String)}`;
+  };
+  const stageViewOf = (one: StageStatus, index: number) => {
+    const stage = sequence.stages[index];
+    const own = clusters.filter(({ places }) =>
+      places.some((place) => place.sequence.name === name && place.stage === index),
+    );
+    const cells = own.map((cluster) => cellOf(cluster, statusOf(cluster.key)));
+    const named = (state: CellState) => own.flatMap(({ key }, at) => (cells[at] === state ? [key] : []));
+    const held = Map.groupBy(named('held'), (key) => statusOf(key).hold?.rule ?? 'Unknown');
+    return {
+      ...one,
+      // How many of its clusters may be rolling at a time.
+      limit: stage === undefined ? 0 : concurrencyOf(stage, one.clusters),
+      // One for each cluster, by name.
+      cells,
+      // What its clusters that have not begun wait for, as a rule and its sentence.
+      waitsFor: one.waiting > 0 || one.state === 'Waiting' ? firstHold(index) : null,
+      // The rules that hold clusters by themselves with the number of these, the most frequent one first.
+      heldBy: [...held]
+        .toSorted(([, { length: first }], [, { length: second }]) => second - first)
+        .map(([rule, { length }]) => `${rule} ${length}`),
+      // The names of the clusters that a reader may look for.
+      named,
+    };
+  };
   return {
     name,
-    // `Complete`, or what it does or waits for, in one word.
-    phase: finding?.reason ?? 'Unknown',
-    // The same as a sentence.
-    message: finding?.message ?? '',
+    // `Complete`, or what it does or waits for, in one word, and as a sentence.
+    phase: conditions[0]?.reason ?? 'Unknown',
+    message: conditions[0]?.message ?? '',
     complete: isTrue(conditions, 'Ready'),
     stalled: isTrue(conditions, 'Stalled'),
     // The first stage that is not complete.
@@ -56,58 +100,8 @@ export function sequenceViewOf(
     upToDate: status.upToDateClusters ?? 0,
     rolling: status.rollingClusters ?? 0,
     failing: status.failingClusters ?? 0,
-    stages: shown.map((one, index) =>
-      stageViewOf(one, sequence.stages[index], members[index] ?? [], statusOf, () => {
-        const [waiting] = counts[index]?.queue ?? [];
-        const holds =
-          waiting === undefined
-            ? stageGates(sequence, counts, index).filter((gate) => !('until' in gate) || gate.until > nowSeconds)
-            : stages
-                .waits(waiting.key, statusOf(waiting.key).rollout?.revision ?? '', nowSeconds)
-                .map(({ hold }) => hold);
-        return holds[0] ?? null;
-      }),
-    ),
+    stages: shown.map(stageViewOf),
   };
-}
-
-function stageViewOf(
-  status: StageStatus,
-  stage: Stage | undefined,
-  clusters: readonly StagedCluster[],
-  statusOf: (key: string) => RolloutStatus,
-  firstHold: () => FleetHold | null,
-): StageView {
-  const cells = clusters.map((cluster) => cellOf(cluster, statusOf(cluster.key)));
-  const named = (state: CellState): readonly string[] =>
-    clusters.flatMap(({ key }, index) => (cells[index] === state ? [key] : []));
-  const isWaiting = status.waiting > 0 || status.state === 'Waiting';
-  const hold = isWaiting ? firstHold() : null;
-  return {
-    ...status,
-    limit: stage === undefined ? 0 : concurrencyOf(stage, status.clusters),
-    cells,
-    // Its numbers are in the column of rolling clusters.
-    waitsFor:
-      hold === null || hold.rule === 'AwaitingStageSlot'
-        ? null
-        : { rule: hold.rule, message: explainHold(hold, String) },
-    heldBy: frequencies(named('held').map((key) => statusOf(key).hold?.rule ?? 'Unknown')),
-    rollingClusters: named('rolling'),
-    failingClusters: named('failing'),
-  };
-}
-
-function membersOf(
-  name: string,
-  clusters: readonly StagedCluster[],
-  stages: number,
-): readonly (readonly StagedCluster[])[] {
-  const members: StagedCluster[][] = Array.from({ length: stages }, () => []);
-  for (const cluster of clusters) {
-    for (const { sequence, stage } of cluster.places) if (sequence.name === name) members[stage]?.push(cluster);
-  }
-  return members;
 }
 
 function cellOf(
@@ -121,8 +115,141 @@ function cellOf(
   return rollout === undefined ? 'notHealthy' : 'held';
 }
 
-function frequencies(rules: readonly string[]): StageView['heldBy'] {
-  return [...Map.groupBy(rules, (rule) => rule)]
-    .map(([rule, all]) => ({ rule, clusters: all.length }))
-    .toSorted((one, other) => other.clusters - one.clusters);
+const indent = 4;
+const labelColumns = 'waiting'.length;
+/** So many clusters are named in a line. */
+const mostNamed = 4;
+
+const tones: Readonly<Record<StageView['state'], Style>> = {
+  Empty: 'dim',
+  Waiting: 'dim',
+  Rolling: 'cyan',
+  Failing: 'red',
+  Soaking: 'yellow',
+  Complete: 'green',
+};
+
+/** A sequence in detail: a row for each stage, and below it a cell for each cluster. */
+export function sequenceBlock(view: SequenceView, { columns, rows }: Room): readonly Line[] {
+  const { name, clusters, upToDate, message, stalled, stages } = view;
+  const above: readonly Line[] = [
+    [piece(name, 'bold'), piece('   '), phasePiece(view), piece(`   ${upToDate} of ${clusters} clusters up to date`)],
+    ...wrapped([piece('  ')], message, columns, stalled ? 'red' : 'plain'),
+    [],
+  ];
+  const notes = stages.map((stage) => notesOf(stage, columns));
+  const cells = stages.flatMap((stage) => stage.cells);
+  const [titles = [], ...stageRows] = stageTable(stages);
+  const others = above.length + 1 + stageRows.length + notes.flat().length + 1 + legend(cells, 2, columns).length;
+  const room = Math.max(1, columns - indent);
+  const perCell = clustersPerCell(stages, room, rows === null ? null : rows - others);
+  const meaning = legend(cells, perCell, columns);
+  const cellRows = (states: readonly CellState[]): readonly Line[] =>
+    inGroups(inGroups(states, perCell).map(signOf), room).map((row) => [piece(' '.repeat(indent)), ...joined(row)]);
+  return [
+    ...above,
+    titles,
+    ...stages.flatMap((stage, index) => [stageRows[index] ?? [], ...cellRows(stage.cells), ...(notes[index] ?? [])]),
+    ...(meaning.length === 0 ? [] : [[], ...meaning]),
+  ];
 }
+
+function stageTable(stages: readonly StageView[]): readonly Line[] {
+  const count = (number: number, style: Style): Piece => piece(String(number), number === 0 ? 'dim' : style);
+  return table(
+    ['STAGE', 'STATE', 'UP TO DATE', 'ROLLING', 'WAITING', 'FAILING', 'SOAKED UNTIL'],
+    stages.map((stage) => [
+      line(stage.name, 'bold'),
+      line(stage.state, tones[stage.state]),
+      line(`${stage.upToDate}/${stage.clusters}`),
+      [count(stage.rolling, 'cyan'), piece(` of ${stage.limit}`, 'dim')],
+      [count(stage.waiting, 'plain')],
+      [count(stage.failing, 'red')],
+      line(stage.soakedUntil ?? '-'),
+    ]),
+    '  ',
+  );
+}
+
+function notesOf({ waitsFor, heldBy, named, state, stoppedBy }: StageView, columns: number): readonly Line[] {
+  const note = (label: string, style: Style, text: string): readonly Line[] =>
+    text === ''
+      ? []
+      : wrapped([piece(' '.repeat(indent)), piece(label.padEnd(labelColumns), style), piece('  ')], text, columns);
+  return [
+    ...note('failing', 'red', someOf(named('failing'), mostNamed)),
+    ...note('rolling', 'cyan', someOf(named('rolling'), mostNamed)),
+    ...note('held', 'yellow', heldBy.join(', ')),
+    ...note('waiting', 'yellow', waitsFor ?? (state === 'Waiting' ? stopSentence(stoppedBy) : '')),
+  ];
+}
+
+const stopSentence = (cluster: string | undefined): string =>
+  cluster ? `${cluster} is not up to date and healthy` : '';
+
+export function sequenceList(views: readonly SequenceView[], wide: boolean): readonly Line[] {
+  return table(
+    ['NAME', 'STAGE', 'CLUSTERS', 'UP TO DATE', 'ROLLING', 'FAILING', ...(wide ? ['STAGES'] : []), 'WAITING FOR'],
+    views.map((view) => [
+      line(view.name, 'bold'),
+      line(view.stage ?? '-'),
+      line(String(view.clusters)),
+      line(String(view.upToDate)),
+      line(String(view.rolling), view.rolling === 0 ? 'plain' : 'cyan'),
+      line(String(view.failing), view.failing === 0 ? 'plain' : 'red'),
+      ...(wide ? [line(view.stages.map(shortly).join(', '))] : []),
+      [phasePiece({ ...view, phase: `${view.phase}: ` }, 'bold'), piece(view.message)],
+    ]),
+  );
+}
+
+const shortly = ({ name, state, upToDate, clusters }: StageView): string => `${name} ${state} ${upToDate}/${clusters}`;
+
+/** A line for each stage, for logs and pipes. */
+export function toldOfStages({ name, stages }: SequenceView): readonly Told[] {
+  return stages.map((stage) => {
+    const { state, upToDate, clusters, rolling, failing, soakedUntil, stoppedBy, waitsFor } = stage;
+    const key = `${name}/${stage.name}`;
+    const counts = [`${upToDate}/${clusters} up to date`, `${rolling} rolling`, `${failing} failing`];
+    const soaks = soakedUntil && `soaked until ${soakedUntil}`;
+    const text = [key, state, ...counts, soaks, waitsFor ?? stopSentence(stoppedBy)];
+    return { key, text: text.filter(Boolean).join('  ') };
+  });
+}
+
+/** How many clusters a cell has to stand for so that the rows of all stages fit. `rows` null: no limit. */
+function clustersPerCell(stages: readonly StageView[], room: number, rows: number | null): number {
+  const most = Math.max(1, ...stages.map(({ clusters }) => clusters));
+  const rowsOf = (perCell: number): number =>
+    stages.reduce((sum, { clusters }) => sum + Math.ceil(Math.ceil(clusters / perCell) / room), 0);
+  let perCell = 1;
+  while (rows !== null && perCell < most && rowsOf(perCell) > rows) perCell += 1;
+  return perCell;
+}
+
+/** What the signs mean, and how many clusters there are of each. */
+function legend(states: readonly CellState[], perCell: number, columns: number): readonly Line[] {
+  const counts = Map.groupBy(states, (state) => state);
+  const entries = cellStates.toReversed().flatMap((state): readonly Line[] => {
+    const [sign, style, meaning] = looks[state];
+    const count = counts.get(state)?.length ?? 0;
+    return count === 0 ? [] : [[piece('  '), piece(sign, style), piece(` ${count} ${meaning}`)]];
+  });
+  const scale = perCell === 1 ? [] : [line(`  each sign stands for up to ${perCell} clusters`, 'dim')];
+  const lines: Line[] = [];
+  for (const entry of [...entries, ...scale]) {
+    const last = lines.at(-1);
+    if (last !== undefined && widthOf([...last, ...entry]) <= columns) lines[lines.length - 1] = [...last, ...entry];
+    else lines.push(entry);
+  }
+  return lines;
+}
+
+/** A cell of several clusters shows the one to look at first. */
+function signOf(group: readonly CellState[]): Piece {
+  const [sign, style] = looks[cellStates.find((state) => group.includes(state)) ?? 'upToDate'];
+  return piece(sign, style);
+}
+
+const inGroups = <Item>(all: readonly Item[], size: number): readonly (readonly Item[])[] =>
+  Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size));

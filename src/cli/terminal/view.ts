@@ -23,13 +23,13 @@ const resting: ReadonlySet<string> = new Set<HoldRule>([
   'PartitionReached',
 ]);
 
-/** Whether the rollout waits on request of a user with members that are not updated. */
-const restsStale = (rule: string | undefined, updated: number, replicas: number): boolean =>
-  rule !== undefined && resting.has(rule) && updated < replicas;
+/** Whether something holds its rollout. A pause holds none where every member is updated and works. */
+export const isHeld = ({ hold, conditions }: RolloutStatus): boolean =>
+  hold !== undefined && !(hold.rule === 'Paused' && isTrue(conditions, 'Ready'));
 
 /** A cluster as the status of its MySQLRollout describes it, and its members. */
 export type ClusterView = ReturnType<typeof viewOf>;
-export type MemberView = ReturnType<typeof memberOf>;
+export type MemberView = ClusterView['members'][number];
 
 /** Builds the view of a MySQLRollout. Ages are relative to `nowMilliseconds` of the wall clock. */
 export function viewOf(
@@ -40,6 +40,7 @@ export function viewOf(
   const { namespace, name } = cluster;
   const { status = {}, spec } = rollout ?? {};
   const { hold, rollout: progress, updatedReplicas: updated = 0, replicas = cluster.replicas } = status;
+  const hashOf = (revision: string | undefined) => (revision === undefined ? null : revisionHash(revision, name));
   const ageOf = (timestamp: string): number | null => secondsSince(milliseconds(timestamp), nowMilliseconds);
   return {
     namespace,
@@ -47,17 +48,25 @@ export function viewOf(
     phase: status.phase ?? 'Unknown',
     strategy: status.strategy ?? null,
     // Without the name of the StatefulSet in front.
-    updateRevision: hashOf(status.updateRevision, name),
-    currentRevision: hashOf(status.currentRevision, name),
+    updateRevision: hashOf(status.updateRevision),
+    currentRevision: hashOf(status.currentRevision),
     replicas,
     updated,
     participating: status.participatingReplicas ?? 0,
     ready: status.readyReplicas ?? 0,
     primary: status.primary === undefined ? null : `${statefulSetName(name)}-${status.primary}`,
     hold: hold ? { rule: hold.rule, message: hold.message, forSeconds: ageOf(hold.since) } : null,
+    held: isHeld(status),
     members: (status.members ?? [])
       .toSorted((one, other) => one.ordinal - other.ordinal)
-      .map((member) => memberOf(name, member, spec, progress)),
+      .map((member) => ({
+        ...member,
+        name: `${statefulSetName(name)}-${member.ordinal}`,
+        revision: hashOf(member.revision),
+        // What MySQL itself says, if it was asked recently.
+        replication: member.replication ?? null,
+        says: verdictSentence(member, spec, progress),
+      })),
     complete: isTrue(status.conditions, 'Ready'),
     stalled: isTrue(status.conditions, 'Stalled'),
     // The rollout in progress, and its duration.
@@ -65,7 +74,7 @@ export function viewOf(
     last: status.history?.at(-1) ?? null,
     overridden: overridesInForce(rollout, nowMilliseconds),
     // What a user must not do now.
-    warnings: restsStale(hold?.rule, updated, replicas) ? [volumeWarning] : [],
+    warnings: resting.has(hold?.rule ?? '') && updated < replicas ? [volumeWarning] : [],
     // What the view lacks, or why it may be out of date.
     notes: notesOf(cluster, rollout),
     // Lines about the databases, whatever the rollout does.
@@ -73,37 +82,15 @@ export function viewOf(
   } as const;
 }
 
-/** A label, and what is to be said. */
-export type Standing = readonly [label: string, sentence: string];
-
-function standingOf({ openWrites }: RolloutStatus, ageOf: (timestamp: string) => number | null): readonly Standing[] {
+function standingOf(
+  { openWrites }: RolloutStatus,
+  ageOf: (timestamp: string) => number | null,
+): readonly (readonly [label: string, sentence: string])[] {
   if (openWrites === undefined) return [];
   const { count, since } = openWrites;
   if (since === undefined) return [['writes', 'none was open when the primary was last asked']];
   const age = brief(ageOf(since) ?? 0);
   return [['writes', count === 1 ? `one has been open for ${age}` : `${count} are open, the oldest for ${age}`]];
-}
-
-const hashOf = (revision: string | undefined, name: string): string | null =>
-  revision === undefined ? null : revisionHash(revision, name);
-
-function memberOf(
-  cluster: string,
-  member: MemberStatus,
-  spec: RolloutSpec | undefined,
-  progress: RolloutProgress | undefined,
-) {
-  const { ordinal } = member;
-  const seconds = progress?.memberDurations?.find((one) => one.ordinal === ordinal)?.seconds ?? null;
-  return {
-    ...member,
-    name: `${statefulSetName(cluster)}-${ordinal}`,
-    revision: hashOf(member.revision, cluster),
-    // What MySQL itself says, if it was asked recently.
-    replication: member.replication ?? null,
-    // The verdict in words.
-    says: verdictSentence(ordinal, member, spec, seconds),
-  } as const;
 }
 
 function notesOf(
@@ -115,34 +102,29 @@ function notesOf(
   }
   const { status, metadata } = rollout;
   const { conditions, observedClusterGeneration, observedGeneration, mysqlProblem } = status;
-  const notes: string[] = [];
-  if ((observedClusterGeneration ?? 0) < generation) {
-    notes.push(
-      `the controller has not observed generation ${generation} of the MySQLCluster yet (it observed ${observedClusterGeneration ?? 'none'})`,
-    );
-  }
-  if ((observedGeneration ?? 0) < (metadata.generation ?? 0)) {
-    notes.push('the controller has not observed the newest spec of the MySQLRollout yet');
-  }
   const inForce = conditions?.find(({ type }) => type === 'PolicyInForce');
-  if (inForce?.status === 'False' && inForce.reason !== status.hold?.rule) notes.push(inForce.message);
-  if (mysqlProblem !== undefined)
-    notes.push(`MySQL can not be asked, and the rollout goes on without: ${mysqlProblem}`);
-  if (released && status.hold?.rule !== 'Released') notes.push('released');
-  return notes;
+  return [
+    (observedClusterGeneration ?? 0) < generation &&
+      `the controller has not observed generation ${generation} of the MySQLCluster yet (it observed ${observedClusterGeneration ?? 'none'})`,
+    (observedGeneration ?? 0) < (metadata.generation ?? 0) &&
+      'the controller has not observed the newest spec of the MySQLRollout yet',
+    inForce?.status === 'False' && inForce.reason !== status.hold?.rule && inForce.message,
+    mysqlProblem !== undefined && `MySQL can not be asked, and the rollout goes on without: ${mysqlProblem}`,
+    released && status.hold?.rule !== 'Released' && 'released',
+  ].filter((note) => note !== false);
 }
 
-/** A member's verdict in words for the end of its line. `seconds` is how long this rollout made it unavailable. */
+/** A member's verdict in words for the end of its line. */
 function verdictSentence(
-  ordinal: number,
-  { verdict, rule, message, role }: MemberStatus,
+  { ordinal, verdict, rule, message, role }: MemberStatus,
   spec: RolloutSpec | undefined,
-  seconds: number | null,
+  progress: RolloutProgress | undefined,
 ): string {
+  const seconds = progress?.memberDurations?.find((one) => one.ordinal === ordinal)?.seconds;
   const because = message === undefined ? '' : `: ${message}`;
   switch (verdict as VerdictKind) {
     case 'Updated':
-      return seconds === null ? 'updated' : `updated in ${Math.round(seconds)} s`;
+      return seconds === undefined ? 'updated' : `updated in ${Math.round(seconds)} s`;
     case 'Starting':
       return `updated, not ready yet${because}`;
     case 'Next':
@@ -173,17 +155,14 @@ function nextSentence(rule: string | undefined, role: string): string {
   return `next, once ${rule} is over`;
 }
 
-/** A rule that is overridden now. */
-interface OverrideInForce {
-  readonly rule: string;
-  /** A sentence: until when, by whom, and why. */
-  readonly sentence: string;
-}
-
 /**
- * The overrides in force, as the status has them. Who wrote one follows from the spec, or else from its field manager.
+ * The overrides in force, as the status has them, each with a sentence: until when, by whom, and why. Who wrote one
+ * follows from the spec, or else from its field manager.
  */
-export function overridesInForce(rollout: MySQLRollout | null, nowMilliseconds: number): readonly OverrideInForce[] {
+export function overridesInForce(
+  rollout: MySQLRollout | null,
+  nowMilliseconds: number,
+): readonly { readonly rule: string; readonly sentence: string }[] {
   const { spec, status } = rollout ?? {};
   return (status?.settings?.overrides?.value ?? []).flatMap(({ rule, until, by }) => {
     const leftSeconds = ((milliseconds(until) ?? 0) - nowMilliseconds) / 1000;

@@ -1,7 +1,30 @@
-import type { PolicyRecord } from '../../api/rollout-policy.ts';
-import { jobs as jobKind, namespaces as namespaceKind } from '../../kube/resource.ts';
-import { keyOf, Store, type Stored, splitKey } from '../../kube/store.ts';
-import { clusterNameLabel } from '../../moco/names.ts';
+import { type MySQLRollout, partialRecord, type RolloutRecord, rolloutKind, wholeRecord } from '../../api/rollout.ts';
+import { type PolicyRecord, policyKind, projectPolicy } from '../../api/rollout-policy.ts';
+import { projectSequence, type SequenceRecord, sequenceKind } from '../../api/rollout-sequence.ts';
+import {
+  jobs as jobKind,
+  jobs,
+  namespaces as namespaceKind,
+  namespaces,
+  podDisruptionBudgets,
+  pods,
+  type ResourceKind,
+  statefulSets,
+} from '../../kube/resource.ts';
+import { keyOf, nameOf, Store, type Stored, splitKey } from '../../kube/store.ts';
+import { type Json, object } from '../../moco/json.ts';
+import { clusterKind, clusterNameLabel } from '../../moco/names.ts';
+import {
+  jobSelector,
+  memberSelector,
+  projectBudget,
+  projectCluster,
+  projectJob,
+  projectNamespace,
+  projectPod,
+  projectSlimPod,
+  projectStatefulSet,
+} from '../../moco/projections.ts';
 import type {
   BudgetRecord,
   ClusterObjects,
@@ -12,15 +35,12 @@ import type {
   StatefulSetRecord,
 } from '../../moco/records.ts';
 import type { UnavailableKind } from '../facts/collect-facts.ts';
-import { partialRecord, type RolloutRecord } from '../facts/rollout-record.ts';
-import type { SequenceRecord } from '../facts/sequence-record.ts';
 import type { SettingsSources } from '../facts/settings-in-force.ts';
 
 const byCluster = {
   cluster: (record: Stored & { clusterName: string }) => keyOf(record.namespace, record.clusterName),
 };
 
-/** The objects that the watches delivered, by cluster. */
 export class Cache {
   readonly clusters = new Store<ClusterRecord>({ namespace: (cluster) => cluster.namespace });
   readonly statefulSets = new Store<StatefulSetRecord>(byCluster);
@@ -56,18 +76,15 @@ export class Cache {
     for (const listener of this.#availabilityListeners) listener();
   }
 
-  /** Calls back with the key of every cluster that a change affects. */
   onChange(changed: (key: string) => void): void {
     const own = ({ before, after }: { before: Stored | null; after: Stored | null }): void => {
       const object = after ?? before;
-      if (object) changed(keyOf(object.namespace, object.name));
+      if (object) changed(nameOf(object));
     };
     const owned = ({ before, after }: { before: Owned | null; after: Owned | null }): void => {
       for (const key of new Set([before, after].filter((object) => object !== null).map(ownerKey))) changed(key);
     };
-    const all = (clusters: readonly ClusterRecord[]): void => {
-      for (const cluster of clusters) changed(keyOf(cluster.namespace, cluster.name));
-    };
+    const all = (clusters: readonly ClusterRecord[]): void => clusters.map(nameOf).forEach(changed);
     // What is not known of the kind may concern any cluster.
     this.#availabilityListeners.push(() => all(this.clusters.values()));
     this.clusters.subscribe(own);
@@ -90,17 +107,15 @@ export class Cache {
 
   /** Calls back after each change of what the statuses of MySQLRolloutPolicies follow from. */
   onPolicyChange(changed: () => void): void {
-    const ofCluster = (cluster: ClusterRecord | null): unknown =>
-      cluster && [cluster.labels, cluster.replicas, cluster.deleting];
-    const on = <R extends Stored>(store: Store<R>, of: (record: R | null) => unknown): void => {
+    const on = <R extends Stored>(store: Store<R>, of: (record: R) => unknown): void => {
       store.subscribe(({ before, after }) => {
-        if (!isSame(of(before), of(after))) changed();
+        if (!isSame(before && of(before), after && of(after))) changed();
       });
     };
-    on(this.policies, (policy) => policy && [policy.uid, policy.generation]);
-    on(this.clusters, ofCluster);
-    on(this.rollouts, (rollout) => rollout && [rollout.uid, rollout.object.metadata.generation]);
-    on(this.namespaces, (namespace) => namespace?.labels ?? null);
+    on(this.policies, ({ uid, generation }) => [uid, generation]);
+    on(this.clusters, ({ labels, replicas, deleting }) => [labels, replicas, deleting]);
+    on(this.rollouts, ({ uid, object }) => [uid, object.metadata.generation]);
+    on(this.namespaces, ({ labels }) => labels);
   }
 
   /** The cached objects of a cluster, or `null` if there is no such MySQLCluster. */
@@ -139,15 +154,11 @@ export class Cache {
   #concerned(budget: BudgetRecord | null): readonly string[] {
     if (budget === null) return [];
     const named = namedCluster(budget);
-    if (named !== null) return [named];
-    return this.clusters.by('namespace', budget.namespace).map((cluster) => keyOf(cluster.namespace, cluster.name));
+    return named === null ? this.clusters.by('namespace', budget.namespace).map(nameOf) : [named];
   }
 }
 
-/**
- * Whether two records are equal. All records are made in the same function, so their fields have the same order.
- * Labels keep the order of the API server.
- */
+/** All records are made in the same function, so their fields have the same order. */
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 /** The only cluster whose pods a budget can select, if the budget names one as MOCO's own do. */
@@ -159,3 +170,38 @@ export function namedCluster({ namespace, selector }: BudgetRecord): string | nu
 type Owned = Stored & { readonly clusterName: string };
 
 const ownerKey = (object: Owned): string => keyOf(object.namespace, object.clusterName);
+
+export interface CachedKind<R extends Stored> {
+  readonly kind: ResourceKind;
+  readonly labelSelector?: string;
+  readonly store: Store<R>;
+  readonly project: (raw: Json) => R | null;
+}
+
+/** Calls back for each kind that decisions need. Clusters come first, and pods, of which there are most, last. */
+export function forEachCachedKind<Result>(
+  cache: Cache,
+  keepsLivePods: boolean,
+  use: <R extends Stored>(cached: CachedKind<R>) => Result,
+): readonly Result[] {
+  const { clusters, rollouts, policies, sequences, budgets } = cache;
+  const labelSelector = memberSelector;
+  return [
+    use({ kind: clusterKind, store: clusters, project: projectCluster }),
+    use({ kind: rolloutKind, store: rollouts, project: (raw) => projectRollout(raw, cache) }),
+    use({ kind: statefulSets, labelSelector, store: cache.statefulSets, project: projectStatefulSet }),
+    use({ kind: policyKind, store: policies, project: projectPolicy }),
+    use({ kind: sequenceKind, store: sequences, project: projectSequence }),
+    use({ kind: namespaces, store: cache.namespaces, project: projectNamespace }),
+    use({ kind: podDisruptionBudgets, store: budgets, project: projectBudget }),
+    use({ kind: jobs, labelSelector: jobSelector, store: cache.jobs, project: projectJob }),
+    use({ kind: pods, labelSelector, store: cache.pods, project: keepsLivePods ? projectPod : projectSlimPod }),
+  ];
+}
+
+/** Clusters are listed first. The MySQLRollout of a cluster that appears later is read by name. */
+function projectRollout(raw: Json, { clusters }: Pick<Cache, 'clusters'>): RolloutRecord {
+  const rollout = { ...raw, metadata: object(raw['metadata']) } as unknown as MySQLRollout;
+  const { namespace, name } = rollout.metadata;
+  return clusters.get(namespace, name) === undefined ? partialRecord(rollout) : wholeRecord(rollout);
+}

@@ -7,7 +7,6 @@ import type { CheckMetrics } from '../../telemetry/runtime-metrics.ts';
 import { type Answered, answered, answerFacts } from '../facts/readings.ts';
 
 interface Known extends Answered<CheckReading> {
-  /** The answer is one to this query. */
   readonly query: string;
 }
 

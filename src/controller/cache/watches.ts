@@ -6,8 +6,7 @@ import type { Log, World } from '../../kube/world.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { CacheMetrics } from '../../telemetry/runtime-metrics.ts';
 import type { UnavailableKind } from '../facts/collect-facts.ts';
-import type { Cache } from './cache.ts';
-import { type CachedKind, forEachCachedKind } from './cached-kinds.ts';
+import { type Cache, type CachedKind, forEachCachedKind } from './cache.ts';
 
 interface Watch {
   readonly run: (signal: AbortSignal) => Promise<void>;
@@ -56,16 +55,13 @@ export class Watches {
       });
       return reflector;
     };
-    /** The watch of an optional cluster-scoped kind. */
-    const watchOptional = <R extends Stored>(cached: CachedKind<R>): Watch => {
-      const { kind } = cached.kind;
-      return reflect(cached, undefined, {
+    const watchOptional = <R extends Stored>(cached: CachedKind<R>): Watch =>
+      reflect(cached, undefined, {
         onUnavailable: (why, message, wasRead) => {
           const isIntended = namespaceNames.length > 0 && !wasRead;
-          cache.setUnavailable(kind, why && { why, message, isIntended });
+          cache.setUnavailable(cached.kind.kind, why && { why, message, isIntended });
         },
       });
-    };
     const scopes = namespaceNames.length === 0 ? [undefined] : namespaceNames;
     const unread = new Map<string | undefined, UnavailableKind>();
     /** Jobs can be read once they can be read everywhere. */
@@ -127,7 +123,6 @@ export class Watches {
   }
 }
 
-/** Without names, all objects. */
 function onlyNamed<R extends Stored>(cached: CachedKind<R>, names: readonly string[]): CachedKind<R> {
   if (names.length === 0) return cached;
   const project: CachedKind<R>['project'] = (raw) => {

@@ -117,7 +117,6 @@ class Run {
     return preflightName(this.#observed.rollout?.metadata.uid ?? '', this.#revision, node);
   }
 
-  /** What the pod of a node shows now. */
   look(node: NodeResult, pod: Json | null): NodeResult {
     const said: PreflightSaid =
       pod === null

@@ -13,7 +13,6 @@ import { StatusClient } from '../status/status-client.ts';
 
 const intentWrites = 1;
 
-/** The fields of a StatefulSet that a merge patch changes. */
 export interface StatefulSetPatch {
   readonly labels?: Json;
   readonly annotations?: Json;
@@ -240,7 +239,6 @@ export class ClusterApi extends StatusClient {
     return after && { ...after, probe: text(object(found)[admissionProbeAnnotation]) };
   }
 
-  /** Resolves to the new resourceVersion. */
   async #writeVersion(call: OnceCall): Promise<string> {
     const after = await this.#write<{ metadata: { resourceVersion: string } }>(call);
     return after.metadata.resourceVersion;

@@ -1,5 +1,5 @@
 import { type MySQLRollout, rolloutProblem } from '../../api/rollout.ts';
-import type { Intent } from '../../api/rollout-status.ts';
+import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
 import type { Step } from '../../core/decision.ts';
 import { kindsOf } from '../../core/effects.ts';
 import { type DisruptiveStep, isDisruptive } from '../../core/step.ts';
@@ -7,7 +7,6 @@ import { ApiError } from '../../kube/api-error.ts';
 import { timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import { admissionNotInForce } from '../facts/admission.ts';
-import { promotionToRemember } from '../facts/promotion.ts';
 import {
   again,
   confirmationMilliseconds,
@@ -27,11 +26,11 @@ import { readMysql } from '../reads/read-mysql.ts';
 import { isAnotherInForce, policiesToRead, readPolicies } from '../reads/read-policies.ts';
 import { statusOf } from '../status/status-report.ts';
 import { writeIntent, writeStatus } from '../status/write.ts';
-import { provePartitionHeld } from './adopt.ts';
 import type { ClusterApi } from './cluster-client.ts';
 import { act } from './execute.ts';
 import { intentOf, sameStep } from './intent.ts';
 import { settleIntent } from './prepare.ts';
+import { provePartitionHeld } from './strategy.ts';
 
 /**
  * Confirms the step, writes the intent, and acts. An intent stays in the status only if its outcome is unknown.
@@ -173,4 +172,17 @@ export async function adjust(pass: Pass<ClusterApi>, observation: Observation, s
   }
   const answer = await act(step, objects, pass.api, pass.context.world);
   return { kind: 'acted', report: 'cached', observation, step, intent: null, ...answer };
+}
+
+/**
+ * What must be stored before a release replaces the current revision, so that a successor can complete it after a
+ * crash. Empty if there is nothing to store, or if it is stored already.
+ */
+function promotionToRemember({ snapshot, policy }: Observation, step: Step): RolloutStatus['promotion'] {
+  const { statefulSet, promotion, released } = snapshot;
+  if (step.kind !== 'promoteRevision' || !statefulSet?.labelled) return undefined;
+  if (policy.mode === 'OnDelete' && !released) return undefined;
+  const { currentRevision: from } = statefulSet;
+  const to = step.revision;
+  return promotion?.from === from && promotion.to === to ? undefined : { from, to };
 }

@@ -3,17 +3,13 @@ import { ApiError, isConflict, isNotFound, wasNeverSent, wasTooLate } from '../.
 import { controllerRevisions, pods as podKind } from '../../kube/resource.ts';
 import type { World } from '../../kube/world.ts';
 import { annotationOn, demoteAnnotation, demotedForAnnotation, restartInPlaceAnnotation } from '../../moco/names.ts';
-import type { ClusterObjects, PodRecord, StatefulSetRecord } from '../../moco/records.ts';
-import type { StepResult } from '../facts/ended-step.ts';
-import type { OwnWrite } from '../facts/own-writes.ts';
+import type { ClusterObjects, StatefulSetRecord } from '../../moco/records.ts';
+import type { OwnWrite, StepResult } from '../facts/last-step.ts';
 import type { Answer } from '../pass/end.ts';
-import { adopt } from './adopt.ts';
 import type { ClusterApi } from './cluster-client.ts';
-import { type Kept, keepRevisions } from './keep-revisions.ts';
-import { release } from './release-stateful-set.ts';
+import { adopt, type Kept, keepRevisions, release } from './strategy.ts';
 import { patchOf } from './try-in-place.ts';
 
-/** The reason of a refusal that this program detects. */
 const revisionMissing = 'RevisionMissing';
 
 /** The cause in `details.causes` of a refused eviction (policy/v1). */
@@ -81,8 +77,11 @@ export async function act(
       });
     case 'release':
       return ofStatefulSet(async (found) => {
-        // First, so that nothing is left behind by a release that is interrupted and done again.
-        await Promise.all(pods.filter(isNoted).map((pod) => forgetInPlace(pod, api)));
+        // First, so that nothing is left behind by a release that is interrupted and done again. Whoever adopts the
+        // cluster again has nothing to wait for: the kubelet has restarted the containers long since.
+        const noted = pods.filter(({ live }) => live?.annotations[restartInPlaceAnnotation] !== undefined);
+        const removal = { [restartInPlaceAnnotation]: null };
+        await Promise.all(noted.map((pod) => api.annotate(podKind, pod.namespace, pod, removal)));
         return release(found, api);
       });
     case 'setStrategy': {
@@ -106,12 +105,6 @@ export async function act(
       });
   }
 }
-
-const isNoted = ({ live }: PodRecord): boolean => live?.annotations[restartInPlaceAnnotation] !== undefined;
-
-/** Whoever adopts the cluster again has nothing to wait for: the kubelet has restarted the containers long since. */
-const forgetInPlace = (pod: PodRecord, api: ClusterApi): Promise<string> =>
-  api.annotate(podKind, pod.namespace, pod, { [restartInPlaceAnnotation]: null });
 
 const nothingDone: Answer = {
   result: 'done',
@@ -140,22 +133,22 @@ async function assertRevision(revision: string, namespace: string, api: ClusterA
 
 /** Writes to all targets in parallel. The result is the worst of all results. */
 async function each(targets: readonly Target[], write: (target: Target) => Promise<OwnWrite>): Promise<Answer> {
-  const outcomes = await Promise.all(
-    targets.map(async (target): Promise<OneAnswer> => {
+  const answers = await Promise.all(
+    targets.map(async (target): Promise<{ readonly target: Target; readonly answer: OwnWrite | ApiError }> => {
       try {
-        return { target, ownWrite: await write(target), error: null };
+        return { target, answer: await write(target) };
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
-        return { target, ownWrite: null, error };
+        return { target, answer: error };
       }
     }),
   );
-  const errors = outcomes.map(({ error }) => error).filter((error) => error !== null);
+  const errors = answers.flatMap(({ answer }) => (answer instanceof ApiError ? [answer] : []));
   const [error = null] = errors;
   return {
     result: worst(errors.map(resultOf)),
-    done: outcomes.filter(({ ownWrite }) => ownWrite !== null).map(({ target }) => target),
-    ownWrites: outcomes.map(({ ownWrite }) => ownWrite).filter((ownWrite) => ownWrite !== null),
+    done: answers.flatMap(({ target, answer }) => (answer instanceof ApiError ? [] : [target])),
+    ownWrites: answers.flatMap(({ answer }) => (answer instanceof ApiError ? [] : [answer])),
     message: error && sentenceOf(error),
     tooLate: errors.some(wasTooLate),
     failure: errors.find((candidate) => resultOf(candidate) !== 'conflict') ?? null,
@@ -171,12 +164,6 @@ function sentenceOf(error: ApiError): string {
   if (isNotFound(error)) return 'it is gone';
   const { causes, message } = error;
   return causes.find(({ reason }) => reason === disruptionBudgetCause)?.message ?? message;
-}
-
-interface OneAnswer {
-  readonly target: Target;
-  readonly ownWrite: OwnWrite | null;
-  readonly error: ApiError | null;
 }
 
 /** Without a response, or after a server error, it is unknown whether the write happened. */

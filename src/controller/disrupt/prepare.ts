@@ -1,10 +1,9 @@
-import { isOwnOf, type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
+import { isOwnOf, type MySQLRollout, rolloutKind, wholeRecord } from '../../api/rollout.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '../../kube/api-error.ts';
 import { splitKey } from '../../kube/store.ts';
 import { timestampOf } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import type { Cache } from '../cache/cache.ts';
-import { wholeRecord } from '../facts/rollout-record.ts';
 import { again, type End, nothingToReport, vetoed } from '../pass/end.ts';
 import { newestRollout } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';

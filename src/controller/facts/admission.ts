@@ -12,7 +12,6 @@ const webhookCountsMilliseconds = 600_000;
 /** Who keeps the strategy of StatefulSets with our label. */
 export type StrategyKeeper = NonNullable<ClusterSnapshot['strategyKeeper']>;
 
-/** A dry run with an unexpected result. */
 export interface AdmissionFinding {
   readonly mode: AdmissionProblem['mode'];
   readonly finding: string;
@@ -20,7 +19,6 @@ export interface AdmissionFinding {
   readonly atMilliseconds: number;
 }
 
-/** Who keeps the strategy, as a dry run has shown. */
 export interface KnownKeeper {
   readonly keeper: StrategyKeeper;
   readonly atMilliseconds: number;

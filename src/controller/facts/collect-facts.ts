@@ -4,7 +4,7 @@ import { isPolicySource, type PolicyRecord, policyKind } from '../../api/rollout
 import { sequenceKind } from '../../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import type { CheckFacts } from '../../core/on-demand-facts.ts';
-import { defaultPolicy, type RolloutPolicy } from '../../core/policy.ts';
+import type { RolloutPolicy } from '../../core/policy.ts';
 import { isRequestedByUser } from '../../core/rules/catalogue.ts';
 import { flappingWindowSeconds } from '../../core/rules/everything.ts';
 import type { MemberName } from '../../core/rules/rule.ts';
@@ -17,8 +17,8 @@ import { milliseconds, timestampOf } from '../../moco/json.ts';
 import type { BudgetRecord, ClusterObjects, ClusterRecord, PodRecord } from '../../moco/records.ts';
 import { keeperKnown } from './admission.ts';
 import { contentionFacts } from './contention.ts';
-import { unreported } from './ended-step.ts';
 import { inPlaceUpdate } from './in-place-updates.ts';
+import { unreported } from './last-step.ts';
 import { maintenanceFacts } from './maintenance-facts.ts';
 import { type Memory, type Refusal, refusalStands } from './memory.ts';
 import { gateWithout, inForce, modeOf, type StrategySettings, settingsWithoutEffect, strategyShown } from './mode.ts';
@@ -51,7 +51,6 @@ export interface Dependencies {
   readonly mysql?: object | undefined;
 }
 
-/** An optional kind that can't be read. */
 export interface UnavailableKind {
   readonly why: Unavailable;
   /** The API server's words. */
@@ -75,7 +74,6 @@ export interface ObservedFacts {
   readonly snapshot: ClusterSnapshot;
   readonly policy: RolloutPolicy;
   readonly settings: Settings;
-  /** The strategy that currently replaces pods, as the status shows it. */
   readonly strategyShown: string;
   /** The names of the fields of `spec` that are set but have no effect. */
   readonly withoutEffect: readonly { readonly field: string; readonly gate: ReturnType<typeof gateWithout> }[];
@@ -101,14 +99,14 @@ export function collectFacts(
   const settings =
     unreadable === null
       ? settingsOf(sources, defaults, world.wall())
-      : settingsUnknown(defaults, unreadable, wasPaused(rollout));
+      : settingsUnknown(defaults, unreadable, rollout?.status?.settings?.paused?.value === true);
   const mode = modeOf(strategies, settings.strategy, statefulSet?.labelled === true);
   const status = rollout?.status;
   const wasAdopted = status?.strategy === 'OnDelete';
   const isAdopted = statefulSet?.labelled === true || (mode === 'OnDelete' && wasAdopted && !cluster.released);
   const ageOf = (atMilliseconds: number): number => (world.monotonic() - atMilliseconds) / 1000;
   const key = keyOf(cluster.namespace, cluster.name);
-  const policy = inForce(settings.policy, mode, defaultPolicy, isAdopted, strategies.inPlaceEnabled);
+  const policy = inForce(settings.policy, mode, isAdopted, strategies.inPlaceEnabled);
   const preflight = lastPreflight(readings.preflight, rollout);
   const willHave = fetches(preflightOf(objects, policy, preflight), policy);
   const inPlace = (pod: PodRecord) =>
@@ -167,10 +165,7 @@ export function collectFacts(
     settings,
     strategyShown: strategyShown(strategies, isAdopted),
     withoutEffect: settingsWithoutEffect(mode, strategies, settings.sources, isAdopted, mysql !== undefined).map(
-      (field) => ({
-        field,
-        gate: gateWithout(field, strategies, mysql !== undefined),
-      }),
+      (field) => ({ field, gate: gateWithout(field, strategies, mysql !== undefined) }),
     ),
   };
 }
@@ -195,10 +190,6 @@ function sequencesUnreadable({ unavailable }: Dependencies['cache']): string | n
   const sequences = unavailable.get(sequenceKind.kind);
   if (sequences === undefined || sequences.why === 'NotFound' || sequences.isIntended) return null;
   return sequences.message;
-}
-
-function wasPaused(rollout: MySQLRollout | null): boolean {
-  return rollout?.status?.settings?.paused?.value === true;
 }
 
 function budgetFacts(budget: BudgetRecord, refusal: Refusal | null, world: Pick<World, 'monotonic'>): BudgetFacts {

@@ -10,7 +10,6 @@ const ownManager = 'moco-rollout';
 /** A partition that was lowered so often within so long, and reset each time, is not lowered again for so long. */
 const mostLowered = { times: 3, withinMilliseconds: 600_000, restsMilliseconds: 3_600_000 };
 
-/** A generation of the StatefulSet, and when it was first seen. */
 interface Seen {
   readonly generation: number;
   readonly atMilliseconds: number;
@@ -31,7 +30,6 @@ export interface Lowered {
   readonly atMilliseconds: number;
 }
 
-/** What contention is known from. */
 interface KnownWrites {
   readonly seen: { readonly specWrites: SpecWrites | null };
   readonly steps: { readonly lowered: Lowered | null };

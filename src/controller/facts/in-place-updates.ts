@@ -91,7 +91,6 @@ export const hasBeenResized = ({ containers }: LivePod): boolean =>
 
 const impossible = (reason: string): InPlaceUpdate => ({ kind: 'impossible', reasons: [reason] });
 
-/** A key of `images`. */
 export const placeOf = ({ node }: PodRecord, { image }: ImageNeeded): string => `${node ?? ''} ${image}`;
 
 const isPresent = (pod: PodRecord, needed: ImageNeeded, { images }: InPlaceReadings): boolean =>

@@ -9,7 +9,6 @@ const flawed = { minor: 35, fixedPatch: 4 };
 const requeueAfterMilliseconds = 60_000;
 
 export interface Judgement {
-  /** Whether the version is supported. */
   readonly supported: boolean;
   /** A message for users, or `null` if there is none. */
   readonly sentence: string | null;

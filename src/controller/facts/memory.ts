@@ -4,8 +4,7 @@ import type { StepFailure } from '../../core/snapshot.ts';
 import { Ages, type Clocks } from '../../moco/ages.ts';
 import type { AdmissionFinding, KnownKeeper } from './admission.ts';
 import type { Lowered, SpecWrites } from './contention.ts';
-import type { Finished } from './ended-step.ts';
-import type { OwnWrite } from './own-writes.ts';
+import type { Finished, OwnWrite } from './last-step.ts';
 import { nothingRead, type Readings } from './readings.ts';
 
 /** The API server's refusal to evict. It counts as long as the budgets do not change. */
@@ -30,7 +29,6 @@ const refusalMilliseconds = 30_000;
 export const refusalStands = (refusal: StatusRefusal | null, nowMilliseconds: number): number =>
   refusal === null ? 0 : Math.max(0, refusal.atMilliseconds + refusalMilliseconds - nowMilliseconds);
 
-/** A change of the update revision, on both clocks. */
 interface RevisionChange {
   readonly atMilliseconds: number;
   readonly wallMilliseconds: number;
@@ -68,7 +66,6 @@ export interface Memory {
   readonly unseen: {
     /** What the last step wrote. Each ends once the cache shows it, at the latest after 30 s. */
     readonly writes: readonly OwnWrite[];
-    /** The newest MySQLRollout that this process has written. */
     readonly rollout: MySQLRollout | null;
   };
   /** Set by `reads`. */

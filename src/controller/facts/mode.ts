@@ -1,18 +1,15 @@
 import type { SettingInForce } from '../../api/rollout-status.ts';
 import type { Strategy } from '../../api/settings.ts';
 import { neverInPlace } from '../../core/in-place-changes.ts';
-import type { RolloutPolicy } from '../../core/policy.ts';
+import { defaultPolicy, type RolloutPolicy } from '../../core/policy.ts';
 
 /** Who lowers partitions: MOCO's own controller or this program. */
 export const partitionDrivers = ['moco', 'own'] as const;
 export type PartitionDriver = (typeof partitionDrivers)[number];
 
-/** The strategies that the operator allows by flags. */
 export interface StrategySettings {
-  /** Whether the feature gate `UpdateStrategyOnDelete` is enabled. */
   readonly onDeleteEnabled: boolean;
   readonly partitionDriver: PartitionDriver;
-  /** Whether the feature gate `InPlaceUpdate` is enabled. */
   readonly inPlaceEnabled: boolean;
 }
 
@@ -94,12 +91,11 @@ export function gateWithout(
 export function inForce(
   policy: RolloutPolicy,
   mode: RolloutPolicy['mode'],
-  builtIn: RolloutPolicy,
   isAdopted: boolean,
   inPlaceEnabled: boolean,
 ): RolloutPolicy {
   if (mode === 'OnDelete') return { ...policy, mode, ...(!inPlaceEnabled && { inPlaceUpdates: neverInPlace }) };
   if (mode === 'Partition') return { ...policy, mode, restore: null, inPlaceUpdates: neverInPlace };
   const { progressDeadlineSeconds, failoverGraceSeconds, paused } = policy;
-  return { ...builtIn, mode, progressDeadlineSeconds, failoverGraceSeconds, paused: paused && isAdopted };
+  return { ...defaultPolicy, mode, progressDeadlineSeconds, failoverGraceSeconds, paused: paused && isAdopted };
 }

@@ -5,7 +5,6 @@ import { selects } from '../../moco/selects.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** What policies select a cluster by. */
 export interface Selectable {
   readonly namespace: string;
   readonly labels: Labels;

@@ -5,12 +5,10 @@ import { conditionsAfter } from './policy-in-force.ts';
 import { policiesOf } from './policy-layers.ts';
 import { decidingLayers, type SettingsSources } from './settings-in-force.ts';
 
-/** A cluster as policies see it. */
 export interface Governed extends SettingsSources {
   readonly replicas: number;
 }
 
-/** What each policy has come to, by its name. */
 export function policyStatuses(
   policies: readonly PolicyRecord[],
   clusters: readonly Governed[],

@@ -1,7 +1,7 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { PreflightStatus } from '../../api/rollout-status.ts';
+import { type AwaitedNode, type NodeRefusal, type Preflight, retryAfterSeconds } from '../../core/on-demand-facts.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
-import { type AwaitedNode, type NodeRefusal, type Preflight, retryAfterSeconds } from '../../core/preflight.ts';
 import { milliseconds } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 

@@ -1,6 +1,5 @@
 import type { TemplateChange } from '../../api/rollout-status.ts';
-import type { MemberSaid, MysqlReading } from '../../core/mysql-reading.ts';
-import type { DelayReading, EndingClaim, TiedToNode } from '../../core/on-demand-facts.ts';
+import type { DelayReading, EndingClaim, MemberSaid, MysqlReading, TiedToNode } from '../../core/on-demand-facts.ts';
 import type { Contention } from '../../core/snapshot.ts';
 import type { ComebackFacts } from '../../moco/cluster-facts.ts';
 import type { Json } from '../../moco/json.ts';
@@ -72,7 +71,6 @@ export function answered<Reading extends { readonly kind: string }>(
   return { reading, atMilliseconds, unknownSinceMilliseconds: reading.kind === 'unknown' ? since : null };
 }
 
-/** The answer as facts. */
 export const answerFacts = <Reading extends { readonly kind: string }>(
   { reading, atMilliseconds, unknownSinceMilliseconds }: Answered<Reading>,
   nowMilliseconds: number,
@@ -84,14 +82,12 @@ export const answerFacts = <Reading extends { readonly kind: string }>(
 
 /** What MySQL itself last said, on the monotonic clock. */
 export interface KnownMysql extends Pick<MysqlReading, 'problem' | 'writes'> {
-  /** By the uid of the pod. */
   readonly members: ReadonlyMap<string, Answered<MemberSaid>>;
   /** Since when a switchover waits for writes, or `null`. */
   readonly waitingSinceMilliseconds: number | null;
   readonly atMilliseconds: number;
 }
 
-/** What was read, as facts. */
 export function mysqlFacts(known: KnownMysql | null, nowMilliseconds: number): MysqlReading {
   if (known === null) return { ageSeconds: null, problem: null, members: [], writes: null, waitedForWritesSeconds: 0 };
   const { problem, members, writes, waitingSinceMilliseconds: waitingSince, atMilliseconds } = known;
@@ -122,14 +118,12 @@ export interface KnownComeback {
   readonly atMilliseconds: number;
 }
 
-/** What is known of all members, by the uid of the pod. */
 export interface ComebackReadings {
   readonly comebacks: ReadonlyMap<string, KnownComeback>;
   /** Whether the node of a pod was to be emptied when that was last read. */
   readonly leavingNodes: ReadonlyMap<string, boolean>;
 }
 
-/** The readings of a pod as facts. */
 export function comebackFacts(
   { uid }: Pick<PodRecord, 'uid'>,
   { comebacks, leavingNodes }: ComebackReadings,

@@ -15,11 +15,8 @@ import { defaultPolicy, type Override, type RolloutPolicy } from '../../core/pol
 import { isObject, milliseconds, omitUndefined } from '../../moco/json.ts';
 import { type Layer, policyLayers, type Selectable } from './policy-layers.ts';
 
-/** The settings of one cluster as stored, not validated yet. */
 export interface SettingsSources {
-  /** `spec` of its MySQLRollout, if one exists. */
   readonly rollout: RolloutSpec | undefined;
-  /** All policies. */
   readonly policies: readonly PolicyRecord[];
   readonly cluster: Selectable;
 }
@@ -80,15 +77,10 @@ export function settingsOf(
   const { enforced, settings } = policyLayers(policies, cluster);
   const own = rolloutLayer(rollout);
   const resolution = new Resolution([...enforced, own, ...settings]);
-  const take = <Field extends keyof CommonSettings>(
-    field: Field,
-    otherwise: NonNullable<CommonSettings[Field]>,
-    builtIn: NonNullable<CommonSettings[Field]>,
-  ) => resolution.take(field, otherwise, builtIn);
   const takeFor = <Field extends PolicyField>(field: Field) =>
-    take<Field>(field, defaults.policy[field], defaultPolicy[field]);
+    resolution.take<Field>(field, defaults.policy[field], defaultPolicy[field]);
   const { restartWindows = noMaintenance.restartWindows, ...inPlace } = resolution.takeIfSet('inPlace') ?? {};
-  const strategy = take('strategy', defaults.strategy, builtInStrategy);
+  const strategy = resolution.take('strategy', defaults.strategy, builtInStrategy);
   const policy: RolloutPolicy = {
     ...defaults.policy,
     ...(Object.fromEntries(policyFields.map((field) => [field, takeFor(field)])) as Pick<RolloutPolicy, PolicyField>),
@@ -107,18 +99,9 @@ export function settingsOf(
   resolution.showNamesOnly('checks', checks);
   const { problems, sources } = resolution;
   const problem = problems.values().next().value ?? contradictionOf(policy, sources);
-  if (problem === null) {
-    return {
-      policy: { ...policy, overrides },
-      maintenance,
-      checks,
-      strategy,
-      sources,
-      problem,
-      overriddenTooLong: tooLong,
-    };
-  }
-  return settingsUnknown(defaults, problem, problems.has('paused') || policy.paused);
+  if (problem !== null) return settingsUnknown(defaults, problem, problems.has('paused') || policy.paused);
+  const inForce = { ...policy, overrides };
+  return { policy: inForce, maintenance, checks, strategy, sources, problem, overriddenTooLong: tooLong };
 }
 
 /** For the message of the pause. */
@@ -147,10 +130,8 @@ export function decidingLayers({ rollout, policies, cluster }: SettingsSources):
 const firstWith = (field: string, layers: readonly Layer[]): Layer | undefined =>
   layers.find(({ fields }) => fields === null || fields[field] !== undefined);
 
-/** The intermediate result. */
 class Resolution {
   readonly sources: Record<string, SettingInForce> = {};
-  /** By field. */
   readonly problems = new Map<string, string>();
   readonly #layers: readonly Layer[];
 

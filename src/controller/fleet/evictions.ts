@@ -10,7 +10,6 @@ import { type Cache, namedCluster } from '../cache/cache.ts';
 export class Evictions {
   readonly #wake: (key: string) => void;
   readonly #unobserved = new Map<string, number>();
-  /** Clusters whose eviction is being confirmed or sent. */
   readonly #reserved = new Set<string>();
   /** Clusters that wait, those that have waited longest first. */
   readonly #waiting = new Set<string>();

@@ -7,6 +7,7 @@ import { isAtLeast } from '../../kube/raw-object.ts';
 import type { World } from '../../kube/world.ts';
 import { milliseconds } from '../../moco/json.ts';
 import type { FleetNumbers } from '../../telemetry/metrics.ts';
+import type { FleetFacts } from '../facts/collect-facts.ts';
 import { Evictions } from './evictions.ts';
 import { FleetSlots } from './fleet-slots.ts';
 import {
@@ -30,7 +31,6 @@ export interface FleetLimits {
   readonly releaseStalledSlots: boolean;
   readonly disruptionIntervalSeconds: number;
   readonly partitionUpdateIntervalSeconds: number;
-  /** So many failing rollouts keep all others from beginning. */
   readonly maxFailingRollouts: number;
 }
 
@@ -112,8 +112,11 @@ export class Fleet {
       // The rollout ended, or the cluster left the queue.
       this.#freed();
     }
-    if (this.#holdsStalled(before) !== this.#holdsStalled(now)) this.#wakeWaiting();
-    if (wasStopped !== (this.#breaker() !== null)) this.#wakeNotBegun();
+    if (this.#limits.maxConcurrentRollouts > 0 && this.#holdsStalled(before) !== this.#holdsStalled(now)) {
+      // The message of their hold contains the number of slots that stalled rollouts occupy.
+      this.#wakeWhere(({ wantsSlot }) => wantsSlot);
+    }
+    if (wasStopped !== (this.#breaker() !== null)) this.#wakeWhere(({ waitingSince }) => waitingSince !== null);
   }
 
   /** Counts intervals from this step: it was done, or its outcome will never be known. */
@@ -121,11 +124,6 @@ export class Fleet {
     const at = milliseconds(one.at) ?? Number.NEGATIVE_INFINITY;
     if (disrupts(one)) this.#lastDisruption = Math.max(this.#lastDisruption, at);
     if (lowers(one)) this.#lastPartitionUpdate = Math.max(this.#lastPartitionUpdate, at);
-  }
-
-  /** Whether the end of a rollout frees a slot for another cluster. */
-  get hasSlots(): boolean {
-    return this.#limits.maxConcurrentRollouts > 0;
   }
 
   get numbers(): FleetNumbers {
@@ -146,12 +144,7 @@ export class Fleet {
    *
    * @param unreadable why it is not known whether a sequence selects the cluster, or `null`
    */
-  factsFor(
-    key: string,
-    mode: RolloutPolicy['mode'],
-    revision: string,
-    unreadable: string | null = null,
-  ): Pick<ClusterSnapshot, 'fleetWaits' | 'fleetQueue' | 'fleetInterval' | 'laterStageWaits' | 'unobservedEvictions'> {
+  factsFor(key: string, mode: RolloutPolicy['mode'], revision: string, unreadable: string | null = null): FleetFacts {
     return {
       fleetWaits: this.#waits(key, revision, unreadable),
       fleetQueue: this.#place(key),
@@ -163,18 +156,13 @@ export class Fleet {
 
   #waits(key: string, revision: string, unreadable: string | null): ClusterSnapshot['fleetWaits'] {
     if (hasBegun(this.#known.get(key), revision)) return [];
-    const waits = this.#waitsOfKnown(key, revision);
+    const hold = this.#breaker();
+    const byLimit = hold === null ? [] : [{ hold, remainingSeconds: null }];
+    const waits = this.stages.selects(key) ? this.stages.waits(key, revision, this.#world.wall() / 1000) : byLimit;
     if (unreadable === null) return waits;
     return [{ hold: { rule: 'SequencesUnreadable', message: unreadable }, remainingSeconds: null }, ...waits];
   }
 
-  #waitsOfKnown(key: string, revision: string): ClusterSnapshot['fleetWaits'] {
-    if (this.stages.selects(key)) return this.stages.waits(key, revision, this.#world.wall() / 1000);
-    const hold = this.#breaker();
-    return hold === null ? [] : [{ hold, remainingSeconds: null }];
-  }
-
-  /** Why no rollout may begin, or `null`. */
   #breaker(): FleetHold | null {
     const { maxFailingRollouts: limit } = this.#limits;
     if (limit <= 0 || this.#failing.size < limit) return null;
@@ -212,23 +200,17 @@ export class Fleet {
 
   #noteSlot(key: string): void {
     const known = this.#known.get(key);
-    const isPromised = this.#promised.has(key);
-    const occupies = known !== undefined && (this.#occupies(known) || isPromised);
-    if (known !== undefined && (known.rolling || isPromised) && known.unverified && !known.failing) {
-      this.#unverified.add(key);
-    } else if (this.#unverified.delete(key)) {
-      this.#wakeKeptByFirst();
+    if (known === undefined) {
+      if (this.#unverified.delete(key)) this.#wakeKeptByFirst();
+      this.#slots.note(key, null);
+      return;
     }
-    this.#slots.note(
-      key,
-      known === undefined
-        ? null
-        : {
-            occupies,
-            stalled: occupies && known.stalled,
-            waitingSince: known.wantsSlot && !occupies ? known.waitingSince : null,
-          },
-    );
+    const isPromised = this.#promised.has(key);
+    const occupies = this.#occupies(known) || isPromised;
+    if ((known.rolling || isPromised) && known.unverified && !known.failing) this.#unverified.add(key);
+    else if (this.#unverified.delete(key)) this.#wakeKeptByFirst();
+    const waitingSince = known.wantsSlot && !occupies ? known.waitingSince : null;
+    this.#slots.note(key, { occupies, stalled: occupies && known.stalled, waitingSince });
   }
 
   /** The interval with the longest remaining wait, or `null`. */
@@ -272,24 +254,15 @@ export class Fleet {
     return this.#occupies(one) && one?.stalled === true;
   }
 
-  /** Wakes waiting clusters: the message of their hold contains the number of slots that stalled rollouts occupy. */
-  #wakeWaiting(): void {
-    if (!this.hasSlots) return;
-    for (const [key, { wantsSlot }] of this.#known) if (wantsSlot) this.#wake(key);
-  }
-
-  #wakeNotBegun(): void {
-    for (const [key, { waitingSince }] of this.#known) if (waitingSince !== null) this.#wake(key);
-  }
-
   #wakeKeptByFirst(): void {
     if (!this.#limits.verifyFirstCluster) return;
-    for (const [key, { waitingSince }] of this.#known) {
-      if (waitingSince !== null && waitingSince > this.#lastVerified) this.#wake(key);
-    }
+    this.#wakeWhere(({ waitingSince }) => waitingSince !== null && waitingSince > this.#lastVerified);
   }
 
-  /** Wakes the clusters that can get a slot now. */
+  #wakeWhere(is: (one: Known) => boolean): void {
+    for (const [key, one] of this.#known) if (is(one)) this.#wake(key);
+  }
+
   #freed(): void {
     for (const key of this.#slots.next()) this.#wake(key);
   }

@@ -1,7 +1,6 @@
 import { isBefore, type Queued } from '../../core/fleet/stage-counts.ts';
 import { type FleetPlace, fleetPlace, freeSlots } from '../../core/fleet/waits.ts';
 
-/** What a cluster has to do with slots. */
 export interface SlotStanding {
   readonly occupies: boolean;
   /** It occupies one and cannot continue without a person. */
@@ -10,16 +9,18 @@ export interface SlotStanding {
   readonly waitingSince: number | null;
 }
 
-/**
- * Who occupies the slots of the fleet, and in which order the others wait: those that have waited longest first, then
- * by name. The order is kept, so that a change or a question is a binary search and not a pass over the fleet.
- */
+interface Counted {
+  readonly rolling: number;
+  readonly stalled: number;
+  /** Those that have waited longest first, then by name. */
+  readonly queue: readonly Queued[];
+}
+
+/** Who occupies the slots of the fleet, and in which order the others wait. Counted anew after a change. */
 export class FleetSlots {
   readonly #limit: number;
   readonly #standings = new Map<string, SlotStanding>();
-  readonly #order: Queued[] = [];
-  #rolling = 0;
-  #stalled = 0;
+  #counted: Counted | null = null;
 
   /** `limit` 0 stands for no limit. */
   constructor(limit: number) {
@@ -28,11 +29,9 @@ export class FleetSlots {
 
   /** `null` if the cluster does not exist. */
   note(key: string, standing: SlotStanding | null): void {
-    const before = this.#standings.get(key);
-    if (before !== undefined) this.#count(key, before, -1);
     if (standing === null) this.#standings.delete(key);
     else this.#standings.set(key, standing);
-    if (standing !== null) this.#count(key, standing, 1);
+    this.#counted = null;
   }
 
   /**
@@ -41,39 +40,33 @@ export class FleetSlots {
    */
   placeOf(key: string, since: number, first?: string): FleetPlace | null {
     const own = this.#standings.get(key);
+    const { rolling, stalled, queue } = this.#count();
     return fleetPlace({
       limit: this.#limit,
-      rolling: this.#rolling - (own?.occupies ? 1 : 0),
-      stalled: this.#stalled - (own?.stalled ? 1 : 0),
-      ahead: this.#ahead({ key, since }),
+      rolling: rolling - (own?.occupies ? 1 : 0),
+      stalled: stalled - (own?.stalled ? 1 : 0),
+      ahead: queue.filter((other) => isBefore(other, { key, since })).length,
       first,
     });
   }
 
   /** The clusters that get a slot now, the first in the queue first. */
   next(): readonly string[] {
-    return this.#order.slice(0, freeSlots(this.#limit, this.#rolling)).map(({ key }) => key);
+    const { rolling, queue } = this.#count();
+    return queue.slice(0, freeSlots(this.#limit, rolling)).map(({ key }) => key);
   }
 
-  #count(key: string, { occupies, stalled, waitingSince }: SlotStanding, one: 1 | -1): void {
-    if (occupies) this.#rolling += one;
-    if (stalled) this.#stalled += one;
-    if (waitingSince === null) return;
-    const waiting = { key, since: waitingSince };
-    const index = this.#ahead(waiting);
-    if (one === 1) this.#order.splice(index, 0, waiting);
-    else this.#order.splice(index, 1);
-  }
-
-  /** How many wait before this one. */
-  #ahead(waiting: Queued): number {
-    let [low, high] = [0, this.#order.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const other = this.#order[middle];
-      if (other !== undefined && isBefore(other, waiting)) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+  #count(): Counted {
+    if (this.#counted !== null) return this.#counted;
+    const standings = [...this.#standings.values()];
+    const waiting = [...this.#standings].flatMap(([key, { waitingSince: since }]) =>
+      since === null ? [] : [{ key, since }],
+    );
+    this.#counted = {
+      rolling: standings.filter(({ occupies }) => occupies).length,
+      stalled: standings.filter((one) => one.stalled).length,
+      queue: waiting.toSorted((one, other) => (isBefore(one, other) ? -1 : 1)),
+    };
+    return this.#counted;
   }
 }

@@ -1,11 +1,10 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
-import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
+import { type Intent, isTrue, type RolloutStatus } from '../../api/rollout-status.ts';
 import type { HoldRule } from '../../core/decision.ts';
 import { needsSlot } from '../../core/gates.ts';
 import { isRequestedByUser, ruleGroups } from '../../core/rules/catalogue.ts';
 import { milliseconds } from '../../moco/json.ts';
 
-/** A cluster as its MySQLRollout describes it. */
 export interface Known {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -115,7 +114,7 @@ function standing({
   const rule = hold?.rule;
   if (rollout.begunAt !== undefined) {
     const rolling = !isKeptWaiting(rule, members);
-    const stalled = rolling && conditions?.some(({ type, status }) => type === 'Stalled' && status === 'True') === true;
+    const stalled = rolling && isTrue(conditions, 'Stalled');
     return { ...idle, begun: true, rolling, stalled, failing: idle.failing || stalled };
   }
   const wantsSlot = rule === undefined || slotWaits.has(rule);

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { SequenceRecord } from '../../api/rollout-sequence.ts';
 import {
   type Place,
   type Sequence,
@@ -7,7 +9,6 @@ import {
 } from '../../core/fleet/stage-counts.ts';
 import { nextInStage, stageGates, stageWaits } from '../../core/fleet/stage-waits.ts';
 import type { FleetWait } from '../../core/fleet/waits.ts';
-import type { SequenceRecord } from '../facts/sequence-record.ts';
 import type { Known } from './fleet-standing.ts';
 
 /** What a MySQLCluster and its StatefulSet say that matters for stages. */
@@ -70,7 +71,7 @@ export class Stages {
   /** `null` if the MySQLCluster does not exist or is being deleted. */
   noteCluster(key: string, objects: StagedObjects | null): void {
     const before = this.#objects.get(key);
-    if (before && objects && isSame(before, objects)) return;
+    if (objects !== null && isDeepStrictEqual(before, objects)) return;
     if (objects === null) this.#objects.delete(key);
     else this.#objects.set(key, objects);
     this.#update(key);
@@ -110,7 +111,6 @@ export class Stages {
     this.#changed(name);
   }
 
-  /** Whether a sequence decides when the cluster begins. */
   selects(key: string): boolean {
     return (this.#clusters.get(key)?.places.length ?? 0) > 0;
   }
@@ -142,7 +142,6 @@ export class Stages {
     return counts;
   }
 
-  /** The clusters that the sequence selects, by name. */
   clustersOf(name: string): readonly StagedCluster[] {
     return [...this.#clusters.values()]
       .filter(({ places }) => places.some(({ sequence }) => sequence.name === name))
@@ -180,25 +179,21 @@ export class Stages {
     this.#states.set(name, states);
     for (const [index, { gates, next, isWatched }] of states.entries()) {
       const known = before?.[index];
-      if (isWatched !== (known?.isWatched ?? false)) for (const key of this.#completeIn(name, index)) this.#wake(key);
-      const reopened = known !== undefined && known.gates !== gates;
-      for (const key of reopened ? this.#waitingIn(name, index) : next)
-        if (reopened || !known?.next.has(key)) this.#wake(key);
+      if (isWatched !== (known?.isWatched ?? false))
+        this.#wakeIn(name, index, ({ completeSince }) => completeSince !== null);
+      if (known !== undefined && known.gates !== gates) {
+        this.#wakeIn(name, index, ({ waitingSince }) => waitingSince !== null);
+      } else {
+        for (const key of next) if (!known?.next.has(key)) this.#wake(key);
+      }
     }
   }
 
-  #waitingIn(name: string, stage: number): readonly string[] {
-    return this.#clustersIn(name, stage).flatMap(({ key, waitingSince }) => (waitingSince === null ? [] : [key]));
-  }
-
-  #completeIn(name: string, stage: number): readonly string[] {
-    return this.#clustersIn(name, stage).flatMap(({ key, completeSince }) => (completeSince === null ? [] : [key]));
-  }
-
-  #clustersIn(name: string, stage: number): readonly StagedCluster[] {
-    return [...this.#clusters.values()].filter(({ places }) =>
-      places.some((place) => place.sequence.name === name && place.stage === stage),
-    );
+  #wakeIn(name: string, stage: number, is: (cluster: StagedCluster) => boolean): void {
+    for (const cluster of this.#clusters.values()) {
+      const isIn = cluster.places.some((place) => place.sequence.name === name && place.stage === stage);
+      if (isIn && is(cluster)) this.#wake(cluster.key);
+    }
   }
 
   #update(key: string): void {
@@ -206,7 +201,7 @@ export class Stages {
     const now = this.#clusterOf(key);
     if (now === null) this.#clusters.delete(key);
     else this.#clusters.set(key, now);
-    if (before && now && isSameCluster(before, now)) return;
+    if (now !== null && isDeepStrictEqual(before, now)) return;
     for (const cluster of [before, now]) {
       for (const { sequence } of cluster?.places ?? []) {
         this.#counts.delete(sequence.name);
@@ -237,12 +232,10 @@ export class Stages {
   }
 
   #placesOf({ labels }: StagedObjects): readonly Place[] {
-    const places: Place[] = [];
-    for (const { sequence, stageOf } of this.#sequences.values()) {
+    return [...this.#sequences.values()].flatMap(({ sequence, stageOf }) => {
       const stage = stageOf(labels);
-      if (stage !== null) places.push({ sequence, stage });
-    }
-    return places;
+      return stage === null ? [] : [{ sequence, stage }];
+    });
   }
 }
 
@@ -251,23 +244,3 @@ const waitsAfter = (counts: readonly StageCount[], stage: number): boolean =>
 
 const isOf = (cluster: StagedCluster | undefined, name: string): boolean =>
   cluster?.places.some(({ sequence }) => sequence.name === name) === true;
-
-const isSame = (one: StagedObjects, other: StagedObjects): boolean =>
-  one.offline === other.offline &&
-  one.updateRevision === other.updateRevision &&
-  JSON.stringify(one.labels) === JSON.stringify(other.labels);
-
-function isSameCluster(one: StagedCluster, other: StagedCluster): boolean {
-  return (
-    one.rolling === other.rolling &&
-    one.waitingSince === other.waitingSince &&
-    one.wantsTurn === other.wantsTurn &&
-    one.completeSince === other.completeSince &&
-    one.failing === other.failing &&
-    one.places.length === other.places.length &&
-    one.places.every(
-      ({ sequence, stage }, index) =>
-        other.places[index]?.sequence === sequence && other.places[index]?.stage === stage,
-    )
-  );
-}

@@ -1,4 +1,9 @@
-import { type SequenceStatus, type StageStatus, sequenceKind } from '../../api/rollout-sequence.ts';
+import {
+  type SequenceRecord,
+  type SequenceStatus,
+  type StageStatus,
+  sequenceKind,
+} from '../../api/rollout-sequence.ts';
 import type { Condition } from '../../api/rollout-status.ts';
 import { concurrencyOf, othersStage, type Stage, type StageCount } from '../../core/fleet/stage-counts.ts';
 import { stageGates } from '../../core/fleet/stage-waits.ts';
@@ -8,7 +13,6 @@ import type { Occurrence } from '../../kube/event-recorder.ts';
 import { omitUndefined } from '../../moco/json.ts';
 import type { SequenceNumbers } from '../../telemetry/metrics.ts';
 import { conditionsAfter } from '../facts/policy-in-force.ts';
-import type { SequenceRecord } from '../facts/sequence-record.ts';
 
 /** What is known of a sequence at one moment. */
 export interface SequenceObservation {

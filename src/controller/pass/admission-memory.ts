@@ -3,7 +3,7 @@ import type { Step } from '../../core/decision.ts';
 import type { ApiError } from '../../kube/api-error.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
 import { type AdmissionFinding, admissionNotInForce, type StrategyKeeper } from '../facts/admission.ts';
-import type { StepResult } from '../facts/ended-step.ts';
+import type { StepResult } from '../facts/last-step.ts';
 import type { Memory } from '../facts/memory.ts';
 
 type Steps = Memory['steps'];

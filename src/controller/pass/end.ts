@@ -5,15 +5,12 @@ import { stepIdentity } from '../../core/step.ts';
 import { ApiError, isTooManyRequests } from '../../kube/api-error.ts';
 import type { RunResult } from '../../kube/work-queue.ts';
 import type { AdmissionFinding, StrategyKeeper } from '../facts/admission.ts';
-import type { StepResult } from '../facts/ended-step.ts';
-import type { OwnWrite } from '../facts/own-writes.ts';
+import type { OwnWrite, StepResult } from '../facts/last-step.ts';
 import type { Observation } from './observe.ts';
 import type { Pass } from './pass.ts';
 
-/** What became of a step that was sent, or was about to be sent. */
 export interface Answer {
   readonly result: StepResult;
-  /** The targets that the step was done to. */
   readonly done: readonly Target[];
   readonly ownWrites: readonly OwnWrite[];
   /** The API server's message if it refused the step, otherwise `null`. */
@@ -26,10 +23,8 @@ export interface Answer {
   readonly strategyKeeper?: StrategyKeeper;
 }
 
-/** A step and its answer. */
 export interface Acted extends Answer {
   readonly kind: 'acted';
-  /** The observation that the step was decided from. */
   readonly observation: Observation;
   readonly step: Step;
   /** `null` if the step does not disrupt a member. */
@@ -43,7 +38,6 @@ export interface Acted extends Answer {
 export const isRefusedByBudget = ({ kind }: Step, { result, failure }: Answer): boolean =>
   kind === 'evict' && result === 'refused' && isTooManyRequests(failure);
 
-/** What later passes have to know about this one. */
 export type Outcome =
   | Acted
   /** No step was due, or it is for a later pass. */
@@ -62,7 +56,6 @@ export type Outcome =
   /** A dry run had an unexpected result: no step was tried. */
   | { readonly kind: 'admission'; readonly mode: AdmissionFinding['mode']; readonly error: ApiError };
 
-/** How a pass ends. */
 export type End = Outcome &
   RunResult & {
     /**

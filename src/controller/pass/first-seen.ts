@@ -3,7 +3,7 @@ import type { MemberState } from '../../core/member.ts';
 import { isRequestedByUser } from '../../core/rules/catalogue.ts';
 import type { World } from '../../kube/world.ts';
 import { type ObservedFacts, waitedOnRequest } from '../facts/collect-facts.ts';
-import { isSwitchedOver, unreported } from '../facts/ended-step.ts';
+import { isSwitchedOver, unreported } from '../facts/last-step.ts';
 import type { Memory } from '../facts/memory.ts';
 
 type Seen = Memory['seen'];

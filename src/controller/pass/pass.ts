@@ -12,7 +12,6 @@ import type { MysqlAsker } from '../reads/mysql-asker.ts';
 import type { DelayReader } from '../reads/read-delays.ts';
 import type { RecentNodes } from '../reads/read-node.ts';
 
-/** What all passes of this process share. */
 export interface Context extends Dependencies {
   readonly cache: Cache;
   readonly fleet: Fleet;

@@ -1,13 +1,13 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import { isAdopted } from '../../core/adoption.ts';
-import type { Hold, Step } from '../../core/decision.ts';
+import type { Step } from '../../core/decision.ts';
 import type { StepFailure } from '../../core/snapshot.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
 import type { World } from '../../kube/world.ts';
 import { timestampOf } from '../../moco/json.ts';
 import { admissionNotInForce, releaseUnsafe } from '../facts/admission.ts';
 import { loweredTo } from '../facts/contention.ts';
-import { type Finished, isFailedTry, unreported } from '../facts/ended-step.ts';
+import { type Finished, isFailedTry, unreported } from '../facts/last-step.ts';
 import type { Memory } from '../facts/memory.ts';
 import type { Readings } from '../facts/readings.ts';
 import { afterAdoption, afterDryRun, afterKeeper } from './admission-memory.ts';
@@ -37,7 +37,6 @@ export function rememberSeen(memory: Memory, observation: Observation): Observat
   return observation;
 }
 
-/** Remembers what was read. */
 export function rememberRead(memory: Memory, read: Partial<Readings>): void {
   put(memory, { readings: { ...memory.readings, ...read } });
 }
@@ -204,16 +203,14 @@ function failureOf(acted: Acted): StepFailure | 'passing' | null {
   // The result of a dry run is a separate fact: the core decides what it means and when to retry. It does not for a
   // StatefulSet that is adopted already, whose strategy it takes for granted.
   if (failure.reason === releaseUnsafe) return 'passing';
-  if (failure.reason === admissionNotInForce && !(setsUpdateRevision(step) && isAdoptedIn(observation)))
-    return 'passing';
+  if (failure.reason === admissionNotInForce && !isTakenForGranted(step, observation)) return 'passing';
   return refusedBy(failure, identityOf(step, observation));
 }
 
-const setsUpdateRevision = (step: Step): boolean => step.kind === 'setStrategy' && step.newPods === 'UpdateRevision';
+/** Who is adopted already, and is to be at OnDelete. */
+const isTakenForGranted = (step: Step, { objects: { statefulSet } }: Observation): boolean =>
+  step.kind === 'setStrategy' && step.newPods === 'UpdateRevision' && isAdopted(statefulSet);
 
-const isAdoptedIn = ({ objects: { statefulSet } }: Observation): boolean => isAdopted(statefulSet);
-
-/** Counts consecutive failures of the same step. */
 function failureAfter({ failure: before }: Steps, failure: StepFailure, now: number): Steps['failure'] {
   const tries = before?.failure.step === failure.step ? before.failure.tries + 1 : 1;
   return { failure: { ...failure, tries }, atMilliseconds: now };
@@ -231,37 +228,13 @@ export function rememberWritten(memory: Memory, kept: MySQLRollout): void {
   });
 }
 
-/** Remembers since when the status has unwritten changes; `null` if it has none. */
-export function rememberChange(memory: Memory, changedAtMilliseconds: number | null): void {
-  put(memory, { told: { ...memory.told, changedAtMilliseconds } });
+export function rememberTold(memory: Memory, told: Partial<Memory['told']>): void {
+  put(memory, { told: { ...memory.told, ...told } });
 }
 
-/** Remembers what Events, metrics and the log have reported. */
-export function rememberReported(
-  memory: Memory,
-  {
-    hold,
-    logged,
-    returned,
-  }: { readonly hold: Hold['rule'] | null; readonly logged: string; readonly returned: readonly number[] },
-): void {
-  put(memory, { told: { ...memory.told, reported: hold, logged } });
+/** Remembers that it was told which members have returned. */
+export function rememberReturned(memory: Memory, returned: readonly number[]): void {
   if (returned.length === 0) return;
   const away = [...memory.steps.disruptedAtMilliseconds].filter(([ordinal]) => !returned.includes(ordinal));
   put(memory, { steps: { ...memory.steps, disruptedAtMilliseconds: new Map(away) } });
-}
-
-/** Remembers that the API server refused a status with fields that its CRD does not know. */
-export function rememberStatusRefused(
-  memory: Memory,
-  message: string,
-  withIntent: boolean,
-  atMilliseconds: number,
-): void {
-  put(memory, { told: { ...memory.told, statusRefusal: { message, withIntent, atMilliseconds } } });
-}
-
-/** Remembers the overrides that have ended and whose removal was tried. */
-export function rememberEndedOverrides(memory: Memory, endedOverrides: string): void {
-  put(memory, { told: { ...memory.told, endedOverrides } });
 }

@@ -1,9 +1,9 @@
-import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
+import { type MySQLRollout, rolloutKind, usedOf } from '../../api/rollout.ts';
 import { type PolicyRecord, policyKind, projectPolicy } from '../../api/rollout-policy.ts';
 import { isPossibleSize } from '../../core/situation.ts';
-import { allOrAbort } from '../../kube/all-or-abort.ts';
 import type { ApiClient, Call } from '../../kube/api-client.ts';
 import { isForbidden, isNotFound, withoutRequest } from '../../kube/api-error.ts';
+import { allOrAbort } from '../../kube/delay.ts';
 import { pagesOf } from '../../kube/list-watch.ts';
 import {
   controllerRevisions,
@@ -33,9 +33,7 @@ import {
 import type { ClusterObjects, ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
 import { selects } from '../../moco/selects.ts';
 import { templateOf } from '../../moco/template-changes.ts';
-import { usedOf } from '../facts/rollout-record.ts';
 
-/** The objects of a cluster as they are in the API server now. */
 export interface LiveObjects {
   readonly objects: ClusterObjects;
   readonly rollout: MySQLRollout | null;
@@ -125,13 +123,8 @@ export class ClusterReader {
   async #listJobs({ namespace, name }: ClusterRecord, signal = this.signal): Promise<Json> {
     const query = { labelSelector: jobSelectorOf(name) };
     try {
-      return await this.call<Json>({
-        method: 'GET',
-        path: path(jobs, { namespace }),
-        query,
-        priority: 'disrupt',
-        signal,
-      });
+      const call = { method: 'GET', path: path(jobs, { namespace }), query, priority: 'disrupt', signal } as const;
+      return await this.call<Json>(call);
     } catch (error) {
       if (isForbidden(error)) return { unreadable: withoutRequest(error as Error) };
       throw error;
@@ -164,17 +157,9 @@ export class ClusterReader {
    */
   async tryToCreatePod(body: Json, namespace: string): Promise<void> {
     const query = { dryRun: 'All' };
-    await this.call({
-      method: 'POST',
-      path: path(pods, { namespace }),
-      query,
-      body,
-      priority: 'read',
-      retries: 0,
-    });
+    await this.call({ method: 'POST', path: path(pods, { namespace }), query, body, priority: 'read', retries: 0 });
   }
 
-  /** Reads all Nodes, page by page. */
   async listNodes(): Promise<readonly Json[]> {
     const options = { priority: 'read', signal: this.signal, reservation: this.#reservation } as const;
     const found: unknown[] = [];
@@ -237,18 +222,13 @@ export function mostReads(known: ClusterObjects): number {
   return mostTimesRead * (readsOfOne + budgetNames(known).length + podNames(known, replicas).length);
 }
 
-/** Objects as the API server returned them. `null` for those that do not exist. */
-interface Raw {
-  readonly cluster: Json | null;
-  readonly statefulSet: Json | null;
-  readonly rollout: Json | null;
-  /** `null` if they were not listed. */
-  readonly jobList: Json | null;
-  readonly budgets: readonly (Json | null)[];
-  readonly members: readonly (Json | null)[];
-}
+type Read = Json | null;
 
-function liveObjects(name: string, raw: Raw): LiveObjects | null {
+/** Of objects as the API server returned them. `jobList` is `null` if they were not listed. */
+function liveObjects(
+  name: string,
+  raw: Record<'cluster' | 'statefulSet' | 'rollout' | 'jobList', Read> & Record<'budgets' | 'members', readonly Read[]>,
+): LiveObjects | null {
   const cluster = raw.cluster && projectCluster(raw.cluster);
   if (cluster === null) return null;
   return {
@@ -305,5 +285,5 @@ function podNames({ cluster, pods: members }: ClusterObjects, replicas: number):
 }
 
 function projected<R>(raw: readonly (Json | null)[], project: (object: Json) => R | null): readonly R[] {
-  return raw.map((one) => (one === null ? null : project(one))).filter((record) => record !== null);
+  return raw.flatMap((one) => (one === null ? null : project(one)) ?? []);
 }

@@ -22,7 +22,6 @@ import { type NodeContext, type NodeRead, type RecentNodes, readNode, readTied }
 export interface ComebackContext extends NodeContext {
   readonly world: World;
   readonly nodes: RecentNodes;
-  /** Whoever asks may lack the right to create pods. */
   readonly mayLackCreate?: boolean;
 }
 

@@ -62,11 +62,13 @@ async function readCreateFailure(
   return { message, atMilliseconds: now };
 }
 
-/** The delay before templates are read again that could not be read, or whose changes the status has no room for. */
-const templateAgainMilliseconds = 300_000;
+/**
+ * The delay before what could not be read is read again: templates, whose changes the status may have no room for, and
+ * the objects that MOCO applies again and again.
+ */
+const againMilliseconds = 300_000;
 
 /**
- * Reads once for each rollout what it changes in the pod template. Both revisions are read from the API server and not
  * kept. Resolves to what was known if it need not be read.
  */
 async function readTemplate(
@@ -79,14 +81,11 @@ async function readTemplate(
   if (to === undefined || from === undefined || shown !== undefined) return known;
   if (to !== statefulSet?.updateRevision) return known;
   const now = world.monotonic();
-  if (known?.from === from && known.to === to && now - known.atMilliseconds < templateAgainMilliseconds) return known;
+  if (known?.from === from && known.to === to && now - known.atMilliseconds < againMilliseconds) return known;
   const read = Promise.all([from, to].map((revision) => api.readTemplate(cluster.namespace, revision)));
   const [before, after] = await unlessRefused(read, []);
   return { from, to, changes: before && after ? templateChanges(before, after) : null, atMilliseconds: now };
 }
-
-/** The delay before the objects are read again. */
-const alteredAgainMilliseconds = 300_000;
 
 /**
  * Reads once for each generation of the MySQLCluster why MOCO applies the StatefulSet again and again. Both objects are
@@ -101,7 +100,7 @@ async function readAlteredFields(
   if (snapshot.contention === null || statefulSet === null) return null;
   const { namespace, name, generation } = cluster;
   const now = world.monotonic();
-  if (known?.generation === generation && now - known.atMilliseconds < alteredAgainMilliseconds) return known;
+  if (known?.generation === generation && now - known.atMilliseconds < againMilliseconds) return known;
   const whole = await unlessRefused(api.read(clusterKind, { namespace, name }), null);
   const live = whole && (await unlessRefused(api.read(statefulSets, { namespace, name: statefulSet.name }), null));
   return { generation, fields: whole && live ? alteredFields(whole, live) : [], atMilliseconds: now };

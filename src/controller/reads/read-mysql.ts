@@ -1,6 +1,6 @@
 import type { Decision } from '../../core/decision.ts';
 import { mysqldOf } from '../../core/member.ts';
-import type { MemberSaid, OpenWrite } from '../../core/mysql-reading.ts';
+import type { MemberSaid, OpenWrite } from '../../core/on-demand-facts.ts';
 import { lastingSeconds } from '../../core/replicas-behind.ts';
 import { longWriteSeconds } from '../../core/rules/long-write.ts';
 import { keyOf, splitKey } from '../../kube/store.ts';

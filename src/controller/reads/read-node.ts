@@ -54,13 +54,10 @@ export class RecentNodes {
   }
 }
 
-/** What of a pod decides which nodes take another one like it. */
 export interface Placement {
   readonly pod: PodRecord;
   readonly tolerations: readonly Json[];
-  /** The claims of the pod that exist. */
   readonly claims: readonly Json[];
-  /** The update revision. */
   readonly revision: string;
 }
 

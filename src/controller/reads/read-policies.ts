@@ -7,7 +7,6 @@ import type { ClusterReader } from './cluster-reader.ts';
 /** The MySQLRolloutPolicies for a confirmation: those that decide a setting are read again, the others are cached. */
 export interface LivePolicies {
   readonly policies: readonly PolicyRecord[];
-  /** The policies that were read. */
   readonly read: ReadonlySet<string>;
 }
 

@@ -1,9 +1,14 @@
 import { isRoutine } from '../../core/rules/catalogue.ts';
-import { type Json, milliseconds } from '../../moco/json.ts';
+import { type Json, milliseconds, object, whole } from '../../moco/json.ts';
 import { rolloutCompleteCondition } from '../../moco/names.ts';
+import { projectCluster } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import type { Observation } from '../pass/observe.ts';
+import { type Observation, observeLive } from '../pass/observe.ts';
+import type { Pass } from '../pass/pass.ts';
+import { rememberSeen } from '../pass/remember.ts';
 import { isShown } from './due.ts';
+import type { Report } from './pass-report.ts';
+import { mostTries, type StatusClient } from './status-client.ts';
 
 /** The reason of a False condition while no hold needs attention. */
 const rollingOut = 'RollingOut';
@@ -35,7 +40,6 @@ function unsettledMilliseconds({ rollout, objects, snapshot, memory, nowMillisec
   return Math.max(0, ...ages.map((age) => foreignTemplateMilliseconds - age));
 }
 
-/** What the condition of the MySQLCluster should be. */
 export interface Completion {
   readonly complete: boolean;
   /** `RolloutComplete`, `RollingOut`, or the rule that holds the rollout. */
@@ -58,7 +62,6 @@ export function completionOf(observation: Observation): Completion {
   };
 }
 
-/** Whether the condition has to be written. */
 export const isDue = (cluster: ClusterRecord, completion: Completion): boolean =>
   differs(cluster, completion) && !canWait(cluster, completion);
 
@@ -96,4 +99,39 @@ export function withCondition(
     lastTransitionTime: before?.['status'] === status ? before['lastTransitionTime'] : nowTimestamp,
   };
   return index < 0 ? [...conditions, condition] : conditions.with(index, condition);
+}
+
+/**
+ * Maintains condition `moco-rollout.io/RolloutComplete` of the MySQLCluster, for `kubectl wait` and GitOps tools. It is
+ * written only when its status or its reason changes, since every write makes MOCO reconcile. The reason of False names
+ * the hold that needs attention, if there is one.
+ *
+ * True is confirmed like a step, and never written from the cache. The MySQLCluster is read first, so a StatefulSet
+ * that is read after it contains what MOCO had applied for that generation. Its resourceVersion is the precondition.
+ * False needs no fresh read: the next reconciliation corrects a wrong one. A True of an older generation has no meaning
+ * any more, so it is not removed at once: while MOCO and Kubernetes process a change, another write would conflict with
+ * theirs and delay the first member.
+ *
+ * If MOCO keeps writing in between, the reconciliation after its writes continues.
+ *
+ * A cluster that a person has released has no such condition: nobody would keep it correct once this program is
+ * uninstalled.
+ */
+export async function complete({ completion, observation }: Report, pass: Pass<StatusClient>): Promise<void> {
+  const { objects: known, now } = observation;
+  const { api } = pass;
+  if (known.cluster.released) {
+    await api.removeCompletion(known.cluster);
+    return;
+  }
+  if (!isDue(known.cluster, completion)) return;
+  await api.changeConditions(known.cluster, completion.complete ? mostTries : 1, async (raw, conditions) => {
+    if (object(raw['metadata'])['deletionTimestamp'] !== undefined) return null;
+    const live = completion.complete ? await api.readAll(known) : null;
+    if (completion.complete && live === null) return null;
+    const judged = live === null ? completion : completionOf(rememberSeen(pass.memory, observeLive(pass, live)));
+    const cluster = live?.objects.cluster ?? projectCluster(raw);
+    if (cluster === null || cluster.released || !differs(cluster, judged)) return null;
+    return withCondition(conditions, judged, whole(object(raw['metadata'])['generation'], 0), now);
+  });
 }

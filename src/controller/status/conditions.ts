@@ -4,7 +4,6 @@ import { isAlarming, isRequestedByUser, isRoutine, ruleGroups } from '../../core
 import { conditionsAfter, policyInForce } from '../facts/policy-in-force.ts';
 import type { Observation } from '../pass/observe.ts';
 
-/** Whether only a person can end the hold. */
 const stalls = (hold: Hold): boolean => isAlarming(hold.rule) && !(hold.rule === 'SwitchoverFailing' && hold.retries);
 
 /**

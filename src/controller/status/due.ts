@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import type { Hold } from '../../core/decision.ts';
 import { isBrief, isRoutine } from '../../core/rules/catalogue.ts';
-import { type OwnWrite, unseenMilliseconds } from '../facts/own-writes.ts';
+import { type OwnWrite, unseenMilliseconds } from '../facts/last-step.ts';
 
 /** How long a brief hold is hidden, so that users see only waits that matter. */
 export const shownAfterSeconds = 10;
@@ -13,7 +13,6 @@ const longStepSeconds = 60;
 /** After how many seconds a hold gets an Event, if it gets one at all. */
 export const reportedAfterSeconds = ({ rule }: Hold): number => (isRoutine(rule) ? longStepSeconds : 0);
 
-/** Whether a hold that has lasted this long is shown to users. */
 export function isShown(hold: Hold, heldForSeconds: number): boolean {
   if (heldForSeconds >= shownAfterSeconds) return true;
   if (hold.rule === 'BlockedByPDB') return hold.cause === 'closed' || hold.cause === 'several';

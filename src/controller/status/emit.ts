@@ -4,7 +4,7 @@ import { keyOf } from '../../kube/store.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { type Acted, isRefusedByBudget, sparesSwitchover } from '../pass/end.ts';
 import type { Context, Pass } from '../pass/pass.ts';
-import { rememberReported } from '../pass/remember.ts';
+import { rememberReturned, rememberTold } from '../pass/remember.ts';
 import { mysqldRestartedEvent, outOfBandEvent, type Reported, stepEvent } from './events.ts';
 import type { News } from './news.ts';
 import type { Report } from './pass-report.ts';
@@ -27,14 +27,14 @@ export function emit(report: Report, { memory, context: { metrics, recorder, log
   if (event !== null) recorder.record(event);
   if (line.key !== observation.memory.told.logged) log[line.level](line.fields, line.sentence);
   const { hold } = observation.decision;
-  rememberReported(memory, {
-    hold: event !== null && hold !== null ? hold.rule : hold === null ? null : observation.memory.told.reported,
-    logged: line.key,
-    returned: series.returned.map(({ ordinal }) => ordinal),
-  });
+  const reported = event === null ? observation.memory.told.reported : (hold?.rule ?? null);
+  rememberTold(memory, { reported: hold === null ? null : reported, logged: line.key });
+  rememberReturned(
+    memory,
+    series.returned.map(({ ordinal }) => ordinal),
+  );
 }
 
-/** Emits the result of a step. */
 export function emitStep(acted: Acted, { metrics, recorder, log }: Context): void {
   const { step, observation } = acted;
   if (step.kind === 'none') return;

@@ -1,11 +1,11 @@
 import { type MySQLRollout, pluginManager, rolloutKind } from '../../api/rollout.ts';
 import { ApiError, isConflict } from '../../kube/api-error.ts';
-import { keyOf } from '../../kube/store.ts';
+import { nameOf } from '../../kube/store.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
 import type { Observation } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
-import { rememberEndedOverrides } from '../pass/remember.ts';
+import { rememberTold } from '../pass/remember.ts';
 import type { StatusClient } from './status-client.ts';
 
 /**
@@ -22,7 +22,7 @@ export async function removeEndedOverrides(
   const ended = (rollout.spec?.overrides ?? []).filter(hasEnded).map(({ rule, until }) => `${rule} ${until}`);
   const known = ended.join();
   if (known === memory.told.endedOverrides) return;
-  rememberEndedOverrides(memory, known);
+  rememberTold(memory, { endedOverrides: known });
   if (known === '') return;
   try {
     const { namespace, name } = rollout.metadata;
@@ -38,8 +38,8 @@ export async function removeEndedOverrides(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // Another write of it comes back here.
-    if (isConflict(error)) rememberEndedOverrides(memory, '');
-    const { namespace, name } = rollout.metadata;
-    log.warn({ cluster: keyOf(namespace, name), error }, 'could not remove overrides that have ended');
+    if (isConflict(error)) rememberTold(memory, { endedOverrides: '' });
+    const cluster = nameOf(rollout.metadata);
+    log.warn({ cluster, error }, 'could not remove overrides that have ended');
   }
 }

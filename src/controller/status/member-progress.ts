@@ -5,8 +5,7 @@ import type { ComesBack } from '../../core/sentences.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { ordinalOf } from '../../moco/names.ts';
-import { didNotHappen, type Finished } from '../facts/ended-step.ts';
-import type { OwnWrite } from '../facts/own-writes.ts';
+import { didNotHappen, type Finished, type OwnWrite } from '../facts/last-step.ts';
 
 /** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
 type MemberProgress = InTurn & Times & OrNone<'createdWhileHeld'>;
@@ -61,18 +60,11 @@ export function memberProgressOf(
   const step = intent ?? unresolved;
   const taken = step !== null && takes(step) ? step.pods.map(({ name }) => ordinalOf(name)) : [];
   const updated = new Set(members.filter((member) => member.updated).map(({ ordinal }) => ordinal));
+  const replacing = intent !== null && replaces(intent) ? intent : null;
   return {
-    ...inTurn(known, begins, members, snapshot, stale, spared, taken, updated),
+    ...inTurn(known, begins, members, snapshot, { stale, spared, taken, updated }),
     createdWhileHeld: createdWhileHeldOf(known, members, snapshot),
-    ...times(
-      known,
-      members,
-      snapshot,
-      spared,
-      missed,
-      intent !== null && replaces(intent) ? intent : null,
-      nowTimestamp,
-    ),
+    ...times(known, members, snapshot, { spared, missed, replacing }, nowTimestamp),
   };
 }
 
@@ -113,10 +105,7 @@ function inTurn(
   begins: Begins | null,
   members: readonly Seen[],
   { statefulSet }: Pick<ClusterSnapshot, 'statefulSet'>,
-  stale: readonly number[],
-  spared: readonly number[],
-  taken: readonly number[],
-  updated: ReadonlySet<number>,
+  { stale, spared, taken, updated }: Record<'stale' | 'spared' | 'taken', Ordinals> & { updated: ReadonlySet<number> },
 ): InTurn {
   const outOfBand = known.updatedOutOfBand?.filter((ordinal) => !stale.includes(ordinal));
   // In other modes the StatefulSet replaces members by itself, so such a member may be updated as planned.
@@ -139,9 +128,7 @@ function times(
   { unavailableMembers = [], memberDurations = [] }: Partial<RolloutProgress>,
   members: readonly Seen[],
   { members: pods }: Pick<ClusterSnapshot, 'members'>,
-  spared: readonly number[],
-  missed: readonly number[],
-  replacing: Intent | null,
+  { spared, missed, replacing }: Record<'spared' | 'missed', Ordinals> & { replacing: Intent | null },
   nowTimestamp: string,
 ): Times {
   // A restore lasts until the member has another pod, or the step did not happen.
@@ -174,7 +161,6 @@ function times(
   };
 }
 
-/** By ordinal. */
 function listOf<Value, Entry>(known: ReadonlyMap<number, Value>, entryOf: (value: Value) => Entry) {
   return [...known]
     .toSorted(([one], [other]) => one - other)
@@ -201,6 +187,7 @@ const replaces = ({ step }: Intent): boolean => replacing.has(step);
 /** An update in place does not make its member unavailable, and says nothing about how long a new pod takes. */
 const takes = (intent: Intent): boolean => replaces(intent) || intent.step === 'updateInPlace';
 
+type Ordinals = readonly number[];
+
 /** Ascending, each once. */
-export const sorted = (ordinals: readonly number[]): readonly number[] =>
-  [...new Set(ordinals)].toSorted((a, b) => a - b);
+export const sorted = (ordinals: Ordinals): Ordinals => [...new Set(ordinals)].toSorted((a, b) => a - b);

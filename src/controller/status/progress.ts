@@ -7,14 +7,14 @@ import type {
 } from '../../api/rollout-status.ts';
 import type { Decision } from '../../core/decision.ts';
 import { explainEvidence } from '../../core/sentences.ts';
+import type { ClusterSnapshot, MemberFacts } from '../../core/snapshot.ts';
 import { omitUndefined } from '../../moco/json.ts';
 import { ordinalOf } from '../../moco/names.ts';
 import type { ObservedFacts } from '../facts/collect-facts.ts';
-import { type Finished, isDemotionMissed, isFailedTry, isSwitchedOver, unreported } from '../facts/ended-step.ts';
+import { type Finished, isDemotionMissed, isFailedTry, isSwitchedOver, unreported } from '../facts/last-step.ts';
 import { type Memory } from '../facts/memory.ts';
 import { takesSlot } from '../fleet/fleet-standing.ts';
 import type { Observation } from '../pass/observe.ts';
-import { inPlaceProgressOf } from './in-place-progress.ts';
 import { memberProgressOf, sorted } from './member-progress.ts';
 import { secondsBetween } from './rollout-history.ts';
 
@@ -191,7 +191,6 @@ export function withoutIntent({ intent, ...before }: RolloutStatus, { staysDemot
   return { ...status, rollout: omitUndefined<RolloutProgress>({ ...rollout, tries }) };
 }
 
-/** Members that no step has taken after all. */
 function withSpared({ rollout, ...status }: RolloutStatus, spared: readonly number[]): RolloutStatus {
   if (rollout === undefined) return status;
   const { waiting, unavailableMembers = [], ...rest } = rollout;
@@ -213,4 +212,47 @@ function demotionSeen(
   const pod = pods.find(({ ordinal }) => ordinal === cluster.primaryIndex);
   if (!pod?.demote || pod.demotedFor !== revision) return null;
   return { askedAt: nowTimestamp, pod: { name: pod.name, uid: pod.uid } };
+}
+
+type InPlaceProgress = Pick<RolloutProgress, 'disruptions'> & {
+  readonly [Field in Recorded]: RolloutProgress[Field] | undefined;
+};
+type Recorded = 'updatedInPlace' | 'resizedInPlace' | 'primaryInPlace' | 'mysqldRestarted';
+
+/**
+ * What a rollout records of updates in place. A restart of mysqld that they were to avoid is a disruption.
+ * `disruptions` are those of the steps.
+ */
+export function inPlaceProgressOf(
+  known: Pick<RolloutProgress, 'revision' | Recorded>,
+  { members }: Pick<ClusterSnapshot, 'members'>,
+  ended: Finished | null,
+  disruptions: number,
+): InPlaceProgress {
+  const isDone = ended?.result === 'done' && ended.revision === known.revision;
+  const done = isDone ? ended.lastStep.pods.map(ordinalOf) : [];
+  const isUpdate = ended?.lastStep.step === 'updateInPlace';
+  const isResize = ended?.lastStep.step === 'resizeInPlace';
+  const restarted = members.filter((member) => hasRestarted(member, known.revision)).map(({ ordinal }) => ordinal);
+  const before = known.mysqldRestarted ?? [];
+  const after = sorted([...before, ...restarted]);
+  return {
+    disruptions: disruptions + after.length - before.length,
+    updatedInPlace: added(known.updatedInPlace, isUpdate ? done : []),
+    resizedInPlace: added(known.resizedInPlace, isResize ? done : []),
+    primaryInPlace: added(known.primaryInPlace, isUpdate && ended.sparesSwitchover ? done : []),
+    mysqldRestarted: added(after, []),
+  };
+}
+
+/** Before the patch that follows a resize, or after it. */
+const hasRestarted = ({ revision, inPlace, restartInPlace }: MemberFacts, updateRevision: string): boolean =>
+  revision === updateRevision
+    ? restartInPlace?.mysqldRestarted === true
+    : inPlace?.kind === 'possible' && inPlace.resize?.mysqldRestarted === true;
+
+/** `undefined` if there are none. */
+function added(known: readonly number[] | undefined, ordinals: readonly number[]): readonly number[] | undefined {
+  const all = sorted([...(known ?? []), ...ordinals]);
+  return all.length === 0 ? undefined : all;
 }

@@ -1,4 +1,4 @@
-import { type MySQLRollout, type RolloutSpec, rolloutKind } from '../../api/rollout.ts';
+import { type MySQLRollout, type RolloutSpec, rolloutKind, usedOf } from '../../api/rollout.ts';
 import type { PolicyStatus } from '../../api/rollout-policy.ts';
 import type { SequenceStatus } from '../../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
@@ -8,7 +8,6 @@ import type { Stored } from '../../kube/store.ts';
 import { type Json, object, objects } from '../../moco/json.ts';
 import { clusterKind, rolloutCompleteCondition } from '../../moco/names.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
-import { usedOf } from '../facts/rollout-record.ts';
 import { ClusterReader } from '../reads/cluster-reader.ts';
 
 /** So often MOCO may write the MySQLCluster in between. */

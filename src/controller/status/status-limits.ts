@@ -6,8 +6,7 @@ import type {
   TemplateChange,
 } from '../../api/rollout-status.ts';
 import { shortened } from '../../kube/text.ts';
-import { lastMeasured } from '../facts/measured-members.ts';
-import type { NodeResult } from '../facts/preflight-facts.ts';
+import { lastMeasured } from '../facts/maintenance-facts.ts';
 
 /**
  * A status is stored, watched and shown as a whole. These limits keep that of nine members below 16 KiB, whatever
@@ -28,17 +27,12 @@ export function withinLimits(status: RolloutStatus): RolloutStatus {
   const { hold, members, lastStep, preflight, rollout, history, conditions } = status;
   const cut: RolloutStatus = {
     ...status,
-    ...(hold && { hold: { ...hold, message: shortened(hold.message, statusLimits.message) } }),
+    ...(hold && { hold: cutTo(statusLimits.message)(hold) }),
     ...(members && { members: members.map(shortMember) }),
     ...(lastStep && { lastStep: { ...lastStep, result: shortened(lastStep.result, statusLimits.message) } }),
-    ...(preflight && { preflight: { ...preflight, nodes: preflight.nodes.map(shortNode) } }),
+    ...(preflight && { preflight: { ...preflight, nodes: preflight.nodes.map(cutTo(statusLimits.memberMessage)) } }),
     ...(rollout && { rollout: shortProgress(rollout) }),
-    ...(conditions && {
-      conditions: conditions.map((condition) => ({
-        ...condition,
-        message: shortened(condition.message, statusLimits.message),
-      })),
-    }),
+    ...(conditions && { conditions: conditions.map(cutTo(statusLimits.message)) }),
   };
   return withRoomFor(cut, newestOf(history ?? []).map(shortEntry));
 }
@@ -50,10 +44,14 @@ function newestOf(history: readonly HistoryEntry[]): readonly HistoryEntry[] {
   return measured === undefined || newest.includes(measured) ? newest : [measured, ...newest.slice(1)];
 }
 
-const shortProgress = ({ changes, failing, ...progress }: RolloutProgress): RolloutProgress => ({
-  ...progress,
-  ...(changes && { changes: shortChanges(changes) }),
-  ...(failing && { failing: { ...failing, message: shortened(failing.message, statusLimits.memberMessage) } }),
+const cutTo =
+  (longest: number) =>
+  <Told extends { readonly message?: string }>(told: Told): Told =>
+    told.message === undefined ? told : { ...told, message: shortened(told.message, longest) };
+
+const shortProgress = ({ failing, ...progress }: RolloutProgress): RolloutProgress => ({
+  ...shortEntry(progress),
+  ...(failing && { failing: cutTo(statusLimits.memberMessage)(failing) }),
 });
 
 /**
@@ -81,36 +79,22 @@ function withRoomFor(status: RolloutStatus, history: readonly HistoryEntry[]): R
 }
 
 function withoutOwnChanges(status: RolloutStatus): RolloutStatus {
-  if (!status.rollout) return status;
-  const { changes: _, ...rollout } = status.rollout;
-  return { ...status, rollout };
+  return status.rollout ? { ...status, rollout: withoutChanges(status.rollout) } : status;
 }
 
-function withoutChanges({ changes: _, ...entry }: HistoryEntry): HistoryEntry {
-  return entry;
+const withoutChanges = <Entry extends Changing>({ changes: _, ...entry }: Entry) => entry;
+
+const withoutTimes = ({ memberDurations: _, heldFor: _holds, ...entry }: HistoryEntry): HistoryEntry => entry;
+
+function shortMember({ update, ...member }: MemberStatus): MemberStatus {
+  const told = cutTo(statusLimits.memberMessage)<MemberStatus>(member);
+  return update === undefined ? told : { ...told, update: shortened(update, statusLimits.memberMessage) };
 }
 
-function withoutTimes({ memberDurations: _, heldFor: _holds, ...entry }: HistoryEntry): HistoryEntry {
-  return entry;
-}
+type Changing = Pick<HistoryEntry, 'changes'>;
 
-const shortNode = (node: NodeResult): NodeResult => ({
-  ...node,
-  ...(node.message !== undefined && { message: shortened(node.message, statusLimits.memberMessage) }),
-});
-
-function shortMember(member: MemberStatus): MemberStatus {
-  const { message, update } = member;
-  return {
-    ...member,
-    ...(message !== undefined && { message: shortened(message, statusLimits.memberMessage) }),
-    ...(update !== undefined && { update: shortened(update, statusLimits.memberMessage) }),
-  };
-}
-
-function shortEntry(entry: HistoryEntry): HistoryEntry {
-  return entry.changes === undefined ? entry : { ...entry, changes: shortChanges(entry.changes) };
-}
+const shortEntry = <Entry extends Changing>(entry: Entry): Entry =>
+  entry.changes === undefined ? entry : { ...entry, changes: shortChanges(entry.changes) };
 
 function shortChanges(changes: readonly TemplateChange[]): readonly TemplateChange[] {
   return changes.slice(0, statusLimits.changes).map(({ path, from, to }) => ({

@@ -1,18 +1,17 @@
 import type { Intent, MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
 import type { Hold, MemberReport } from '../../core/decision.ts';
-import type { MysqlReading } from '../../core/mysql-reading.ts';
-import { phase } from '../../core/phase.ts';
+import type { MysqlReading } from '../../core/on-demand-facts.ts';
+import { phase } from '../../core/reports.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
 import { longWriteSeconds } from '../../core/rules/long-write.ts';
 import { explainComesBack, explainEvidence } from '../../core/sentences.ts';
-import type { ClusterSnapshot } from '../../core/snapshot.ts';
+import type { ClusterSnapshot, StatefulSetFacts } from '../../core/snapshot.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
 import { omitUndefined } from '../../moco/json.ts';
 import { memberName } from '../facts/collect-facts.ts';
-import { unreported } from '../facts/ended-step.ts';
+import { unreported } from '../facts/last-step.ts';
 import { type Memory } from '../facts/memory.ts';
 import { lastPreflight, preflightOf } from '../facts/preflight-facts.ts';
-import { promotionLeft } from '../facts/promotion.ts';
 import type { Observation } from '../pass/observe.ts';
 import { conditions } from './conditions.ts';
 import { isShown } from './due.ts';
@@ -129,7 +128,6 @@ function preflightStatus({ objects, policy, memory, rollout }: Observation): Rol
   return known === null ? undefined : { revision: known.revision, nodes: known.nodes };
 }
 
-/** The hold, if it is shown to users. */
 function shownHold({ decision: { hold }, heldForSeconds }: Observation): Hold | null {
   return hold !== null && isShown(hold, heldForSeconds) ? hold : null;
 }
@@ -207,4 +205,19 @@ function memberStatuses(
       updatedAt: updated ? (since ?? seen) : updateRevision === '' ? since : undefined,
     });
   });
+}
+
+/**
+ * A current revision that a release replaced is remembered until Kubernetes has observed the released StatefulSet.
+ * After that no earlier sync of the StatefulSet controller can overwrite the revision.
+ */
+function promotionLeft(
+  { promotion }: RolloutStatus,
+  statefulSet: StatefulSetFacts | null,
+  onDelete: boolean,
+): RolloutStatus['promotion'] {
+  if (!promotion || statefulSet === null) return promotion;
+  const { labelled, observed, currentRevision } = statefulSet;
+  if (labelled) return onDelete ? undefined : promotion;
+  return observed && currentRevision !== promotion.from ? undefined : promotion;
 }

@@ -3,10 +3,10 @@ import { isOwnOf, type MySQLRollout } from '../../api/rollout.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { ApiError, isBadRequest, isConflict, isInvalid, isNotFound } from '../../kube/api-error.ts';
 import { nameOf } from '../../kube/store.ts';
+import { unseenMilliseconds } from '../facts/last-step.ts';
 import { type Memory, refusalStands } from '../facts/memory.ts';
-import { unseenMilliseconds } from '../facts/own-writes.ts';
 import type { Pass } from '../pass/pass.ts';
-import { rememberChange, rememberStatusRefused, rememberWritten } from '../pass/remember.ts';
+import { rememberTold, rememberWritten } from '../pass/remember.ts';
 import { dueAtMilliseconds, reportedAfterSeconds, shownAfterSeconds } from './due.ts';
 import { emitNews } from './emit.ts';
 import type { Report } from './pass-report.ts';
@@ -32,7 +32,8 @@ export async function writeStatus(
   } catch (error) {
     if (isConflict(error) || isNotFound(error)) return 'overtaken';
     if (!(error instanceof ApiError && (isBadRequest(error) || isInvalid(error)))) throw error;
-    rememberStatusRefused(memory, error.message, status.intent !== undefined, world.monotonic());
+    const refusal = { message: error.message, withIntent: status.intent !== undefined };
+    rememberTold(memory, { statusRefusal: { ...refusal, atMilliseconds: world.monotonic() } });
     return 'refused';
   }
   rememberWritten(memory, kept);
@@ -43,7 +44,6 @@ export async function writeStatus(
   return 'written';
 }
 
-/** Writes an intent to the status, or removes a settled one. */
 export async function writeIntent(
   pass: Pass<StatusClient>,
   rollout: MySQLRollout,
@@ -90,14 +90,14 @@ export async function writeWhenDue(
   const { status, news } = reported;
   const before = rollout.status ?? {};
   if (isDeepStrictEqual(status, before)) {
-    rememberChange(pass.memory, null);
+    rememberTold(pass.memory, { changedAtMilliseconds: null });
     return null;
   }
   const refusedFor = told.statusRefusal?.withIntent === false ? refusalStands(told.statusRefusal, nowMilliseconds) : 0;
   const dueAt = dueAtMilliseconds(status, before, told.changedAtMilliseconds, unseen.writes, nowMilliseconds);
   const dueIn = Math.max(refusedFor, dueAt - nowMilliseconds);
   if (dueIn > 0) {
-    rememberChange(pass.memory, told.changedAtMilliseconds ?? nowMilliseconds);
+    rememberTold(pass.memory, { changedAtMilliseconds: told.changedAtMilliseconds ?? nowMilliseconds });
     return dueIn;
   }
   const written = await writeStatus(pass, rollout, status, 'status');

@@ -1,8 +1,8 @@
+import type { Line } from '../decision.ts';
 import { firstHold } from '../gates.ts';
 import { unsettledRoles } from '../rules/roles.ts';
 import { dueMembers, type Member, type Situation, target } from '../situation.ts';
 import type { Step, UndemoteReason } from '../step.ts';
-import type { Line } from './line.ts';
 
 /**
  * Takes back a `demote` with our mark once its reason is gone. Left on the pod, it would demote that pod again as soon

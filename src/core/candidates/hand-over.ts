@@ -1,7 +1,7 @@
 import { isAdopted, keepsRevisions, mayAdopt } from '../adoption.ts';
+import type { Line } from '../decision.ts';
 import type { Situation } from '../situation.ts';
 import type { Step } from '../step.ts';
-import type { Line } from './line.ts';
 
 // Who replaces the pods of the StatefulSet.
 

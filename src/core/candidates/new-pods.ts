@@ -1,5 +1,4 @@
 import { isAdopted, keepsRevisions, mayKeepRevisions } from '../adoption.ts';
-import { toRestore } from '../approval.ts';
 import type { Outcome } from '../decision.ts';
 import { effects, kindsOf, membersOf } from '../effects.ts';
 import { isVerified } from '../failing-revision.ts';
@@ -17,7 +16,7 @@ import {
   wouldSetBack,
 } from '../lost-members.ts';
 import { type Hold, isBrief, isRoutine } from '../rules/catalogue.ts';
-import { type Member, type Situation, target } from '../situation.ts';
+import { type Member, type Situation, target, toRestore } from '../situation.ts';
 import type { RestoreRule, Step } from '../step.ts';
 import { awaitingResize } from '../update-in-place.ts';
 

@@ -1,12 +1,11 @@
-import { hasNeverFollowed } from '../acknowledging.ts';
-import { isRecovering } from '../recovering.ts';
+import type { Line } from '../decision.ts';
 import { endingClaims } from '../rules/comeback.ts';
+import { hasNeverFollowed, isRecovering } from '../running-members.ts';
 import { descending, dueMembers, type Member, type Situation, target } from '../situation.ts';
 import type { Step, StepRule } from '../step.ts';
 import { isBeingResized, isUpdatedAsPrimary, stepInPlace } from '../update-in-place.ts';
 import { takeBackDemotion } from './demotion.ts';
 import { adopt, release } from './hand-over.ts';
-import type { Line } from './line.ts';
 
 // Who is next, and how, under OnDelete: the procedure of DEP-06. All members that do not participate are deleted, not
 // evicted: a PodDisruptionBudget can refuse to evict a pod that is already down.

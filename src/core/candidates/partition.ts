@@ -1,9 +1,9 @@
+import type { Line } from '../decision.ts';
 import { type Member, type Situation, target } from '../situation.ts';
 import { comesUpUpdated, doesNotWork, partitionOf } from '../statefulset-controller.ts';
 import type { Step, StepRule } from '../step.ts';
 import { takeBackDemotion } from './demotion.ts';
 import { release } from './hand-over.ts';
-import type { Line } from './line.ts';
 import { membersDown, membersRunning, nothingDue, primaryRunning } from './on-delete.ts';
 
 // Who is next where the StatefulSet controller deletes the pods: the member just below the partition.

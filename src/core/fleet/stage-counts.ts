@@ -1,4 +1,3 @@
-/** A stage of a sequence. */
 export interface Stage {
   readonly name: string;
   /** Clusters that may roll at a time: a number, or a percentage of the stage's clusters such as `10%`. */
@@ -20,10 +19,8 @@ export interface Sequence {
   readonly stages: readonly Stage[];
 }
 
-/** Where a sequence puts a cluster. */
 export interface Place {
   readonly sequence: Sequence;
-  /** The index of the stage. */
   readonly stage: number;
 }
 
@@ -41,7 +38,6 @@ export function concurrencyOf({ maxConcurrent }: Stage, clusters: number): numbe
 export interface StagedCluster {
   /** `namespace/name`. */
   readonly key: string;
-  /** One for each sequence that selects it. */
   readonly places: readonly Place[];
   /** Its rollout has begun, or is about to, and a user does not keep it waiting. */
   readonly rolling: boolean;
@@ -82,58 +78,34 @@ export const isBefore = (one: Queued, other: Queued): boolean =>
 
 /** Counts the clusters of each stage. A cluster that two sequences select counts in both, so that both wait for it. */
 export function stageCounts(sequence: Sequence, clusters: Iterable<StagedCluster>): readonly StageCount[] {
-  const counting = sequence.stages.map(() => new Counting());
+  const stages = sequence.stages.map((): StagedCluster[] => []);
   for (const cluster of clusters) {
     for (const place of cluster.places) {
-      if (place.sequence.name === sequence.name) counting[place.stage]?.add(cluster);
+      if (place.sequence.name === sequence.name) stages[place.stage]?.push(cluster);
     }
   }
-  return counting.map((one) => one.count());
+  return stages.map(countOf);
 }
 
-class Counting {
-  #clusters = 0;
-  #upToDate = 0;
-  #rolling = 0;
-  #waiting = 0;
-  #failing = 0;
-  #unfinished: string | null = null;
-  #failed: string | null = null;
-  #last: StageCount['last'] = null;
-  readonly #queue: Queued[] = [];
-
-  add({ key, places, rolling, waitingSince, wantsTurn, completeSince, failing }: StagedCluster): void {
-    this.#clusters += 1;
-    if (completeSince === null) {
-      this.#unfinished = first(this.#unfinished, key);
-    } else {
-      this.#upToDate += 1;
-      const since = { key, since: completeSince };
-      if (this.#last === null || isBefore(this.#last, since)) this.#last = since;
-    }
-    if (rolling) this.#rolling += 1;
-    if (failing) {
-      this.#failing += 1;
-      this.#failed = first(this.#failed, key);
-    }
-    if (waitingSince === null) return;
-    this.#waiting += 1;
-    if (wantsTurn && places.length === 1) this.#queue.push({ key, since: waitingSince });
-  }
-
-  count(): StageCount {
-    return {
-      clusters: this.#clusters,
-      upToDate: this.#upToDate,
-      rolling: this.#rolling,
-      waiting: this.#waiting,
-      failing: this.#failing,
-      unfinished: this.#unfinished,
-      failed: this.#failed,
-      last: this.#last,
-      queue: this.#queue.toSorted((one, other) => (isBefore(one, other) ? -1 : 1)),
-    };
-  }
+function countOf(clusters: readonly StagedCluster[]): StageCount {
+  const unfinished = clusters.filter(({ completeSince }) => completeSince === null);
+  const failing = clusters.filter((one) => one.failing);
+  const since = (of: (one: StagedCluster) => number | null): readonly Queued[] =>
+    clusters.flatMap((one) => (of(one) === null ? [] : [{ key: one.key, since: of(one) ?? 0 }])).toSorted(inOrder);
+  return {
+    clusters: clusters.length,
+    upToDate: clusters.length - unfinished.length,
+    rolling: clusters.filter(({ rolling }) => rolling).length,
+    waiting: clusters.filter(({ waitingSince }) => waitingSince !== null).length,
+    failing: failing.length,
+    unfinished: firstOf(unfinished),
+    failed: firstOf(failing),
+    last: since(({ completeSince }) => completeSince).at(-1) ?? null,
+    queue: since(({ waitingSince, wantsTurn, places }) => (wantsTurn && places.length === 1 ? waitingSince : null)),
+  };
 }
 
-const first = (one: string | null, other: string): string => (one === null || other < one ? other : one);
+const inOrder = (one: Queued, other: Queued): number => (isBefore(one, other) ? -1 : 1);
+
+const firstOf = (clusters: readonly StagedCluster[]): string | null =>
+  clusters.map(({ key }) => key).toSorted()[0] ?? null;

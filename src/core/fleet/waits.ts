@@ -1,4 +1,3 @@
-/** A stage of a sequence, by their names. */
 interface NamedStage {
   readonly sequence: string;
   readonly stage: string;
@@ -31,7 +30,6 @@ export type StageGate =
       readonly cluster: string;
     });
 
-/** Why a cluster may not begin a rollout, because of other clusters. */
 export type FleetHold =
   | StageGate
   | { readonly rule: 'SequenceConflict'; readonly sequences: readonly string[] }
@@ -56,7 +54,6 @@ export interface FleetWait {
 
 /** What the fleet's limit needs to know about the clusters other than the one that asks for a slot. */
 export interface FleetCounts {
-  /** How many clusters may be rolling; 0 for no limit. */
   readonly limit: number;
   /** How many are rolling: members have been taken, or one is unavailable. They keep their slots. */
   readonly rolling: number;
@@ -73,7 +70,6 @@ export interface FleetCounts {
 export interface FleetPlace {
   /** In the queue, counted from 1. */
   readonly place: number;
-  /** How many clusters may be rolling. */
   readonly limit: number;
   /** How many of the rolling clusters are stalled. Their slots will not be free soon. */
   readonly stalled: number;

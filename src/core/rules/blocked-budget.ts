@@ -1,7 +1,6 @@
 import { withoutFullStop } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
 
-/** A PodDisruptionBudget that lets no eviction through. */
 export interface BlockedBudget {
   readonly budget: string;
   readonly cause: 'closed' | 'used' | 'notObserved' | 'refused' | 'several';

@@ -21,9 +21,7 @@ export const partition = {
   }),
   PartitionReached: rule<{
     readonly partition: number;
-    /** Stale members below the partition. */
     readonly members: readonly number[];
-    /** Stale members that are pinned. */
     readonly pinned: readonly number[];
   }>({
     holds: (asked) => {

@@ -80,7 +80,6 @@ export function explainHold(hold: Hold, name: MemberName): string {
   return sentence(hold, name);
 }
 
-/** The hold of that rule, or `null` if it does not hold. */
 export function holdOf(rule: HoldRule, asked: Asked): Hold | null {
   const facts = (catalogue[rule] as Rule<object>).holds(asked);
   return facts === null ? null : ({ rule, ...facts } as Hold);

@@ -93,7 +93,6 @@ export function pendingChecks(situation: Situation): { readonly checks: readonly
 export const noAnswerMatters = ({ overridden }: Situation): boolean =>
   overridden.has('CheckUnavailable') && overridden.has('CheckFailing');
 
-/** Checks whose last answer can't be used. */
 export const unansweredChecks = (situation: Situation): { readonly checks: readonly UnansweredCheck[] } | null =>
   orNull(unknown(judgedChecks(situation)));
 

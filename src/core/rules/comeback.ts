@@ -11,7 +11,6 @@ import type { Member, Situation } from '../situation.ts';
 import type { MemberFacts } from '../snapshot.ts';
 import { after, rule } from './rule.ts';
 
-/** A member would not come back as what it was. */
 export const comeback = {
   ClaimTerminating: rule<{ readonly member: number; readonly claims: readonly EndingClaim[] }>({
     holds: ({ situation, members }) => {

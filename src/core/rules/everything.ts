@@ -1,6 +1,6 @@
 import { admissionProblem, isAdopted, isFirstAdoptionPaused } from '../adoption.ts';
-import { isReadable } from '../budget.ts';
 import { withStatefulSet } from '../expected.ts';
+import { isReadable } from '../policy.ts';
 import { explainContention, withoutFullStop } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
 import type { Contention } from '../snapshot.ts';

@@ -1,4 +1,4 @@
-import type { OpenWrite } from '../mysql-reading.ts';
+import type { OpenWrite } from '../on-demand-facts.ts';
 import { freshSeconds } from '../replicas-behind.ts';
 import { type Asked, after, rule } from './rule.ts';
 

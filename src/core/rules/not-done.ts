@@ -9,7 +9,6 @@ import { longWrite } from './long-write.ts';
 import { refusedOnNodes } from './refused-on-nodes.ts';
 import { type Asked, after, type MemberName, rule, untilOpening } from './rule.ts';
 
-/** The step that was chosen is not done. */
 export const step = {
   OutsideMaintenanceWindow: rule<ClosedBy['OutsideMaintenanceWindow']>({
     holds: (asked) => closedBy(asked, 'OutsideMaintenanceWindow'),

@@ -1,15 +1,13 @@
-import { somebodyLeads } from '../acknowledging.ts';
 import { moved, recovered, replaced } from '../expected.ts';
 import { mysqldOf } from '../member.ts';
-import type { ReplicaSaid } from '../mysql-reading.ts';
-import { recoverySeconds } from '../recovering.ts';
+import type { ReplicaSaid } from '../on-demand-facts.ts';
 import { lastingSeconds } from '../replicas-behind.ts';
+import { recoverySeconds, somebodyLeads } from '../running-members.ts';
 import { everyOtherParticipates, type Member, type Situation } from '../situation.ts';
 import { doesNotWork } from '../statefulset-controller.ts';
 import { after, rule } from './rule.ts';
 import { isTerminationAwaited, terminatingMembers } from './unavailable.ts';
 
-/** A member does not participate. */
 export const notParticipating = {
   MemberDownOutOfOrder: rule<{
     readonly member: number;

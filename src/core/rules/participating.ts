@@ -1,5 +1,5 @@
-import { leavesQuorum, othersThatAcknowledge } from '../acknowledging.ts';
 import { changed, everyMember, handedOn, openBudgets, recovered, replaced, resized } from '../expected.ts';
+import { leavesQuorum, othersThatAcknowledge } from '../running-members.ts';
 import { explainWait, plural, type Wait, withoutFullStop } from '../sentences.ts';
 import { type Member, pinnedBehind } from '../situation.ts';
 import { notYetReplaced } from '../statefulset-controller.ts';
@@ -11,7 +11,6 @@ import { lacksRoleForOthers, mayKeepRolesBack } from './roles.ts';
 import { type Asked, after, asksFor, rule, untilOpening } from './rule.ts';
 import { unavailableLimit, unavailableMembers } from './unavailable.ts';
 
-/** What has to be true before a member that works is taken. */
 export const participating = {
   UpdatedMemberNotParticipating: rule<UnsettledMember>({
     holds: (asked) => unsettledMember(asked),

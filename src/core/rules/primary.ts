@@ -1,5 +1,4 @@
-import { isApproved, unknownApproval } from '../approval.ts';
-import type { Member, Situation } from '../situation.ts';
+import { isApproved, type Member, type Situation, unknownApproval } from '../situation.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
 
 /** What has to be true before the primary moves for a rollout. */

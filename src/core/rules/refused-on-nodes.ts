@@ -1,4 +1,4 @@
-import { type AwaitedNode, lookAtPodsSeconds, type NodeRefusal } from '../preflight.ts';
+import { type AwaitedNode, lookAtPodsSeconds, type NodeRefusal } from '../on-demand-facts.ts';
 import { plural, withoutFullStop } from '../sentences.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import { type Asked, after, rule } from './rule.ts';

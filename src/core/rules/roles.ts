@@ -4,7 +4,6 @@ import type { Member, Situation } from '../situation.ts';
 import { after, rule } from './rule.ts';
 import { isStuckTerminating, isTerminationAwaited, terminatingMembers } from './unavailable.ts';
 
-/** The primary is moving, or MOCO has not set every role yet. */
 export const roles = {
   AwaitingSwitchover: rule<{ readonly member: number; readonly timeoutSeconds: number }>({
     holds: ({ situation: { primary, policy } }) =>

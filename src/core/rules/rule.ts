@@ -42,7 +42,6 @@ export const untilOpening = after<{ readonly opensAt: string | null }>('opening'
   opensAt === null ? null : snapshot,
 );
 
-/** What the catalogue says about a rule that blocks a rollout. */
 export interface RuleAttributes {
   /** One sentence: what is the case while the rule holds. */
   readonly meaning: string;
@@ -67,7 +66,6 @@ export interface RuleAttributes {
   readonly routine?: true;
   /** It usually ends by itself within moments, so people see it only once it has lasted. */
   readonly brief?: true;
-  /** A person has to look at it. */
   readonly alarms?: true;
   /** The alert for this rule, where it has one of its own. */
   readonly alert?: string;
@@ -78,7 +76,6 @@ export interface RuleAttributes {
 
 /** An entry of the catalogue: everything about one rule but for what it guards, which is in the table of gates. */
 export interface Rule<Facts> extends RuleAttributes {
-  /** The facts of the hold, or `null` if the rule does not hold. */
   readonly holds: (asked: Asked) => Facts | null;
   /** What the rollout waits for, with names and numbers: one sentence without a full stop and without elapsed times. */
   readonly sentence: (hold: Facts, name: MemberName) => string;

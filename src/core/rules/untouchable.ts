@@ -1,7 +1,6 @@
 import { isPossibleSize, type Situation } from '../situation.ts';
 import { after, holdsIf, rule } from './rule.ts';
 
-/** Nothing is written at all. */
 export const untouchable = {
   SnapshotInconsistent: rule<{ readonly problem: string }>({
     holds: ({ situation }) => {

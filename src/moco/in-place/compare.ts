@@ -13,6 +13,12 @@ export interface Templates {
 
 type Settings = Pick<InPlaceSettings, 'containers' | 'resources' | 'metadata'>;
 
+interface Compared {
+  readonly live: LivePod;
+  readonly templates: Templates;
+  readonly settings: Settings;
+}
+
 export type Comparison =
   | { readonly kind: 'possible'; readonly change: InPlaceChange }
   | { readonly kind: 'impossible'; readonly reasons: readonly string[] };
@@ -35,7 +41,8 @@ export function compare(live: LivePod, templates: Templates, settings: Settings)
   const quantities = [...leaves, ...leftovers(live, after, leaves)].map((leaf) =>
     leafChange(leaf, live, after, settings),
   );
-  const parts = differences.filter((one) => leafOf(one) === null).map((one) => partOf(one, live, templates, settings));
+  const others = differences.filter((one) => leafOf(one) === null);
+  const parts = others.map((one) => partOf(one, { live, templates, settings }));
   const reasons = [...parts, ...quantities].flatMap((part) => (part.kind === 'impossible' ? [part.reason] : []));
   if (reasons.length > 0) return { kind: 'impossible', reasons };
   const resized = quantities.flatMap((one) => (one.kind === 'has' && one.resized ? [one.container] : []));
@@ -69,33 +76,23 @@ const impossible = (reason: string): Part => ({ kind: 'impossible', reason });
 const metadataPath = /^metadata\.(labels|annotations)(?:\.(\w+)|\[(.+)\])$/;
 const imagePath = /^spec\.(containers|initContainers)\[([^\]]+)\]\.image$/;
 
-function partOf(difference: TemplateDifference, live: LivePod, templates: Templates, settings: Settings): Part {
-  const [, metadata, word, other] = metadataPath.exec(difference.path) ?? [];
+function partOf(difference: TemplateDifference, compared: Compared): Part {
+  const { path, before, after } = difference;
+  const [, metadata, word, other = ''] = metadataPath.exec(path) ?? [];
   if (metadata !== undefined) {
-    return metadataPart(
-      difference,
-      metadata as 'labels' | 'annotations',
-      word ?? other ?? '',
-      live,
-      templates,
-      settings,
-    );
+    return metadataPart(difference, metadata as 'labels' | 'annotations', word ?? other, compared);
   }
-  const [, list, name] = imagePath.exec(difference.path) ?? [];
-  if (name === undefined) {
-    const isOrder = [difference.before, difference.after].every(Array.isArray);
-    return impossible(`${isOrder ? 'the order of ' : ''}${difference.path} can't change in a running pod`);
-  }
-  return imagePart(difference, list as 'containers' | 'initContainers', name, live, templates, settings);
+  const [, list, name] = imagePath.exec(path) ?? [];
+  if (name !== undefined) return imagePart(difference, list as 'containers' | 'initContainers', name, compared);
+  const isOrder = [before, after].every(Array.isArray);
+  return impossible(`${isOrder ? 'the order of ' : ''}${path} can't change in a running pod`);
 }
 
 function metadataPart(
   { path, before, after }: TemplateDifference,
   kind: 'labels' | 'annotations',
   key: string,
-  live: LivePod,
-  templates: Templates,
-  { metadata }: Settings,
+  { live, templates, settings: { metadata } }: Compared,
 ): Part {
   const why = whyKept(kind, key, [templates.before, templates.after], metadata);
   if (why !== null) return impossible(`the ${kind === 'labels' ? 'label' : 'annotation'} ${key} changes, and ${why}`);
@@ -108,9 +105,7 @@ function imagePart(
   { path, before, after }: TemplateDifference,
   list: 'containers' | 'initContainers',
   name: string,
-  live: LivePod,
-  templates: Templates,
-  { containers }: Settings,
+  { live, templates, settings: { containers } }: Compared,
 ): Part {
   const image = text(after);
   if (image === null) return impossible(`${path} can't be removed from a running pod`);

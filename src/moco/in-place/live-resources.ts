@@ -34,7 +34,6 @@ function resizedBy(managedFields: unknown, container: string): LiveResources['re
   });
 }
 
-/** When this program has resized the pod last. */
 export const resizedAt = (managedFields: unknown): string | null =>
   ownResizes(managedFields)
     .flatMap(({ time }) => text(time) ?? [])

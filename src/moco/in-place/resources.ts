@@ -5,7 +5,6 @@ import type { LiveContainer, LivePod } from '../records.ts';
 import type { TemplateDifference } from '../template-changes.ts';
 import { isSameQuantity, numberOf } from './quantity.ts';
 
-/** One quantity of a container. */
 export interface Leaf {
   readonly container: string;
   readonly list: 'limits' | 'requests';
@@ -14,7 +13,6 @@ export interface Leaf {
   readonly after: unknown;
 }
 
-/** What a resize does about one quantity. */
 export type LeafChange =
   /** The pod has what it should have. `resized` unless both revisions have the same. */
   | { readonly kind: 'has'; readonly container: string; readonly resized: boolean }

@@ -67,6 +67,25 @@ describe('status --held of a fleet', () => {
     ]);
   });
 
+  it('counts no cluster that a freeze pauses and that has nothing to do', async () => {
+    add('Paused', 5, { conditions: [{ type: 'Ready', status: 'True' }] });
+    const { out } = await cluster.run('status', '-A', '--held');
+    expect(out).to.not.contain('Paused');
+    add('Paused', 2, { conditions: [{ type: 'Ready', status: 'False' }] });
+    expect((await cluster.run('status', '-A', '--held')).out).to.match(/^Paused +2 /m);
+  });
+
+  it('says a long sentence once that many clusters wait for', async () => {
+    const message =
+      '3 rollouts in the fleet fail, a/b among them; from 3 on no other one begins (--max-failing-rollouts)';
+    const hold = { rule: 'FleetFailing', message, since: timestampOf(cluster.bench.world.wall() - 5000) };
+    add('FleetFailing', 20, { hold });
+    const { out } = await cluster.run('status', '-A');
+    expect(out.match(/^default .* FleetFailing \(1\), for 5s$/gm)).to.have.length(20);
+    expect(out.split(message)).to.have.length(2);
+    expect(out).to.match(/\n\n\(1\) FleetFailing: 3 rollouts in the fleet fail, [^\n]*\n$/);
+  });
+
   it('combines with --stale and with labels', async () => {
     const { out } = await cluster.run('status', '-A', '--held', '--stale', '-l', 'env=production');
     expect(

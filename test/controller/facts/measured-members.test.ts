@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { measuredMembers } from '../../../src/controller/facts/measured-members.ts';
+import { measuredMembers } from '../../../src/controller/facts/maintenance-facts.ts';
 
 const each = (...seconds: readonly number[]) => seconds.map((one, ordinal) => ({ ordinal, seconds: one }));
 const startedAt = '2026-07-01T12:00:00.000000Z';

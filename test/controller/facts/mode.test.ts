@@ -107,7 +107,7 @@ describe('settings without effect', () => {
   it('are all but the pause if the pause holds the release', () => {
     const spec = { strategy: 'Partition', paused: true, partition: 1 };
     expect(without('MOCO', true, spec, true)).to.deep.equal(['partition']);
-    expect(inForce(configured(spec).policy, 'MOCO', defaultPolicy, true, true)).to.include({
+    expect(inForce(configured(spec).policy, 'MOCO', true, true)).to.include({
       paused: true,
       partition: 0,
     });
@@ -129,9 +129,9 @@ describe('settings without effect', () => {
     const { policy, sources } = configured(spec);
     const off = { onDeleteEnabled: true, partitionDriver: 'moco', inPlaceEnabled: false } as const;
     expect(settingsWithoutEffect('OnDelete', off, sources, true, true)).to.deep.equal(['inPlace']);
-    expect(inForce(policy, 'OnDelete', defaultPolicy, true, false).inPlaceUpdates.mode).to.equal('Never');
-    expect(inForce(policy, 'OnDelete', defaultPolicy, true, true).inPlaceUpdates.mode).to.equal('Only');
-    expect(inForce(policy, 'Partition', defaultPolicy, true, true).inPlaceUpdates.mode).to.equal('Never');
+    expect(inForce(policy, 'OnDelete', true, false).inPlaceUpdates.mode).to.equal('Never');
+    expect(inForce(policy, 'OnDelete', true, true).inPlaceUpdates.mode).to.equal('Only');
+    expect(inForce(policy, 'Partition', true, true).inPlaceUpdates.mode).to.equal('Never');
   });
 
   it('has waits for long writes while MySQL is not asked', () => {
@@ -146,13 +146,13 @@ describe('settings without effect', () => {
 
   it('do not reach the decision if MOCO drives', () => {
     const { policy } = configured(everything);
-    expect(inForce(policy, 'MOCO', defaultPolicy, false, true)).to.deep.equal({
+    expect(inForce(policy, 'MOCO', false, true)).to.deep.equal({
       ...defaultPolicy,
       mode: 'MOCO',
       progressDeadlineSeconds: 700,
       failoverGraceSeconds: 200,
     });
-    expect(inForce(policy, 'Partition', defaultPolicy, false, true)).to.deep.equal({
+    expect(inForce(policy, 'Partition', false, true)).to.deep.equal({
       ...policy,
       mode: 'Partition',
       restore: null,

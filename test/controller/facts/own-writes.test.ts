@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type OwnWrite, unseen } from '../../../src/controller/facts/own-writes.ts';
+import { type OwnWrite, unseen } from '../../../src/controller/facts/last-step.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { Bench, key } from '../bench.ts';
 

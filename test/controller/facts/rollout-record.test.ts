@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { type MySQLRollout, rolloutKind } from '../../../src/api/rollout.ts';
-import { partialRecord, usedOf, wholeRecord } from '../../../src/controller/facts/rollout-record.ts';
+import { type MySQLRollout, partialRecord, rolloutKind, usedOf, wholeRecord } from '../../../src/api/rollout.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import { Bench, begin, key } from '../bench.ts';
 

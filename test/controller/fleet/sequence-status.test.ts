@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import type { SequenceSpec, SequenceStatus } from '../../../src/api/rollout-sequence.ts';
-import { projectSequence } from '../../../src/controller/facts/sequence-record.ts';
+import { projectSequence, type SequenceSpec, type SequenceStatus } from '../../../src/api/rollout-sequence.ts';
 import { Stages } from '../../../src/controller/fleet/sequence-stages.ts';
 import { sequenceStatus } from '../../../src/controller/fleet/sequence-status.ts';
 import { SequenceReconciler } from '../../../src/controller/sequence-reconciler.ts';

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import type { Intent, RolloutProgress } from '../../../src/api/rollout-status.ts';
-import type { Finished } from '../../../src/controller/facts/ended-step.ts';
-import type { OwnWrite } from '../../../src/controller/facts/own-writes.ts';
+import type { Finished, OwnWrite } from '../../../src/controller/facts/last-step.ts';
 import { memberProgressOf, type Seen } from '../../../src/controller/status/member-progress.ts';
 import { newsOf } from '../../../src/controller/status/news.ts';
 import type { MemberFacts, StatefulSetFacts } from '../../../src/core/snapshot.ts';

@@ -1,5 +1,5 @@
+import type { AdmittedStatefulSet } from '../../../src/admission/mutations.ts';
 import { mutateStatefulSet as mutateByUs, mutatePartition } from '../../../src/admission/mutations.ts';
-import type { AdmittedStatefulSet } from '../../../src/admission/stateful-set.ts';
 import {
   annotationOn,
   mocoStatefulSetWebhook,

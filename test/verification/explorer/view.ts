@@ -1,6 +1,5 @@
 import type { InPlaceUpdate, RestartInPlace } from '../../../src/core/in-place-changes.ts';
-import type { MysqlReading } from '../../../src/core/mysql-reading.ts';
-import { justCreated, type ReplicationDelay } from '../../../src/core/on-demand-facts.ts';
+import { justCreated, type MysqlReading, type ReplicationDelay } from '../../../src/core/on-demand-facts.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
 import type {
   BackupJobFacts,

@@ -288,7 +288,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'decides before its watches have shown its last write',
     module: {
       importer: 'src/controller/',
-      imported: 'src/controller/facts/own-writes.ts',
+      imported: 'src/controller/facts/last-step.ts',
       substitute: import.meta.resolve('./modules/without-expectations.ts'),
     },
     simulation: [],

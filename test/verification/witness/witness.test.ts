@@ -354,6 +354,21 @@ describe('the witness', () => {
     expect(scene.witness.findings[0]?.text).to.contain('0, 1, 2');
   });
 
+  it('counts the end of a member as needless only if it has the label and the resources of the update revision', () => {
+    const needless = (cpu: string): number => {
+      const scene = new Scene();
+      const template = {
+        spec: { containers: [{ name: 'mysqld', image: 'new', resources: { limits: { cpu: '1' } } }] },
+      };
+      const status = { updateRevision: 'new' };
+      scene.put('StatefulSet', 'moco-test', { spec: { replicas: 3, template }, status });
+      scene.pod(2, { revision: 'new', cpu: [cpu, cpu] });
+      scene.take('evict', 2);
+      return scene.witness.measures(cluster, 0).needless;
+    };
+    expect([needless('1'), needless('2')]).to.deep.equal([1, 0]);
+  });
+
   it('objects to a rollout that is reported complete while a member has other resources', () => {
     const scene = new Scene();
     for (const ordinal of [0, 1, 2]) scene.pod(ordinal, { revision: 'new', cpu: [ordinal === 1 ? '2' : '1', '1'] });

@@ -10,7 +10,7 @@ import { laws } from './laws.ts';
 import { isRequested } from './laws-of-restoring.ts';
 import { type LostMember, LostMembers } from './lost-members.ts';
 import { type Measures, measure } from './measures.ts';
-import { hasResourcesOf, isWell, revisionOf, runsImageOf, updateRevisionOf } from './member.ts';
+import { hasResourcesOf, isUpdated, isWell, revisionOf, runsImageOf, updateRevisionOf } from './member.ts';
 import { type Change, clusterOf, type Member, type Moment } from './moment.ts';
 import { StepLog, type StepRecord } from './step-log.ts';
 import { Verification } from './verification.ts';
@@ -245,7 +245,9 @@ export class Witness {
     // The StatefulSet controller has not followed a lowered partition as long as the pod is there: it goes only once.
     const again = this.#removed.has(taken);
     if (disruption.verb !== 'setPartition') this.#removed.add(taken);
-    if (again || revisionOf(target.pod) === updateRevisionOf(moment)) this.#needless += 1;
+    // One whose resize was taken back has the label alone.
+    const isDone = isUpdated(moment, target) && hasResourcesOf(moment.statefulSet?.spec.template, target);
+    if (again || isDone) this.#needless += 1;
     if (before > 0 || !isWell(moment, target) || this.#verified.has(revision)) return;
     const { cluster, ordinal, uid } = disruption;
     this.#trials = [...this.#trials, { cluster, revision: updateRevisionOf(moment), ordinal, uid }];

@@ -1,4 +1,5 @@
 import type { LastStep, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
+import { isAtLeast } from '../../kube/raw-object.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 
 /** The result of a step. `unknown`: it may or may not have happened. */
@@ -8,9 +9,7 @@ export type StepResult = 'done' | 'refused' | 'conflict' | 'unknown';
 export interface Finished {
   readonly lastStep: LastStep;
   readonly result: StepResult;
-  /** The update revision that the step was for. */
   readonly revision: string;
-  /** The number of members that the step disrupted. */
   readonly disrupted: number;
   /** It updated the primary of several members in place. */
   readonly sparesSwitchover: boolean;
@@ -55,4 +54,34 @@ export function isSwitchedOver(
   if (tries?.askedAt === undefined || isDemotionMissed(ended)) return false;
   const demoted = pods.find((pod) => pod.uid === tries.pod?.uid);
   return demoted === undefined || demoted.ordinal !== cluster.primaryIndex;
+}
+
+/** An own write that the cache must show before the next step, since older facts would lead to the same step again. */
+export interface OwnWrite {
+  readonly what: string;
+  readonly uid: string;
+  /** The resourceVersion of the object after the write, or `gone` if the write deletes it. */
+  readonly expected: { readonly resourceVersion: string } | 'gone';
+  readonly sinceMilliseconds: number;
+}
+
+/** How often the cache is checked for an own write that no watch has delivered. */
+export const unseenMilliseconds = 1000;
+
+/** After this time a fresh read decides. Every disruption is preceded by one anyway. */
+const patienceMilliseconds = 30_000;
+
+export function unseen(
+  writes: readonly OwnWrite[],
+  { pods, statefulSet }: ClusterObjects,
+  nowMilliseconds: number,
+): readonly OwnWrite[] {
+  return writes.filter(({ uid, expected, sinceMilliseconds }) => {
+    if (nowMilliseconds - sinceMilliseconds > patienceMilliseconds) return false;
+    const pod = pods.find((candidate) => candidate.uid === uid);
+    const object = pod ?? (statefulSet?.uid === uid ? statefulSet : undefined);
+    if (object === undefined) return false;
+    if (expected === 'gone') return pod?.deletionTimestamp === null;
+    return !isAtLeast(object.resourceVersion, expected.resourceVersion);
+  });
 }

@@ -1,0 +1,249 @@
+import type { VerdictKind } from '../../core/decision.ts';
+import { isAlarming, isRequestedByUser, isRoutine, ruleAttributes } from '../../core/rules/catalogue.ts';
+import { byName, nameOf } from '../../kube/store.ts';
+import { milliseconds } from '../../moco/json.ts';
+import {
+  behind,
+  brief,
+  counted,
+  forSome,
+  holdLine,
+  type Line,
+  line,
+  phasePiece,
+  piece,
+  type Style,
+  table,
+} from './lines.ts';
+import type { Told } from './live.ts';
+import type { ClusterView, MemberView } from './view.ts';
+
+type Column = readonly [title: string, cell: (view: ClusterView) => Line];
+
+const first: readonly Column[] = [
+  ['NAME', ({ name }) => line(name, 'bold')],
+  ['PHASE', (view) => [phasePiece(view)]],
+  ['STRATEGY', ({ strategy }) => line(strategy ?? '-')],
+  ['UPDATED', ({ updated, replicas }) => line(`${updated}/${replicas}`)],
+  ['PRIMARY', ({ primary }) => line(primary ?? '-')],
+  ['REVISION', ({ updateRevision }) => line(updateRevision ?? '-')],
+];
+
+const wideOnly: readonly Column[] = [
+  ['CURRENT', ({ currentRevision }) => line(currentRevision ?? '-')],
+  ['READY', ({ ready, replicas }) => line(`${ready}/${replicas}`)],
+  ['PARTICIPATING', ({ participating, replicas }) => line(`${participating}/${replicas}`)],
+  ['ROLLOUT AGE', ({ rollout }) => line(rollout === null ? '-' : brief(rollout.forSeconds ?? 0))],
+];
+
+const namespace: Column = ['NAMESPACE', (view) => line(view.namespace)];
+const overridden: Column = ['OVERRIDDEN', (view) => line(rulesOverridden(view), 'yellow')];
+
+const rulesOverridden = ({ overridden }: ClusterView): string => overridden.map(({ rule }) => rule).join(', ');
+
+/** A sentence of more columns that several clusters wait for is said once. */
+const longestRepeated = 60;
+
+/** A table with one line for each cluster, and below it what several of them wait for. */
+export function overview(
+  views: readonly ClusterView[],
+  show: { readonly namespace: boolean; readonly wide: boolean },
+): readonly Line[] {
+  const byMessage = Map.groupBy(views, ({ hold }) => hold?.message ?? '');
+  const shared = [...byMessage].filter(([message, { length }]) => length > 1 && message.length > longestRepeated);
+  const waitsFor = ({ hold, notes }: ClusterView): Line => {
+    if (hold === null) return line(notes[0] ?? '', 'yellow');
+    const at = shared.findIndex(([message]) => message === hold.message);
+    return at < 0 ? holdLine(hold) : [piece(`${hold.rule} (${at + 1})`, 'bold'), forSome(hold.forSeconds)];
+  };
+  const columns: readonly Column[] = [
+    ...(show.namespace ? [namespace] : []),
+    ...first,
+    ...(show.wide ? wideOnly : []),
+    ...(views.some((view) => view.overridden.length > 0) ? [overridden] : []),
+    ['WAITING FOR', waitsFor],
+  ];
+  return [
+    ...table(
+      columns.map(([title]) => title),
+      views.map((view) => columns.map(([, cell]) => cell(view))),
+    ),
+    ...shared.flatMap(([message, [one]], at) => [
+      ...(at === 0 ? [[]] : []),
+      [piece(`(${at + 1}) `), piece(`${one?.hold?.rule}: `, 'bold'), piece(message)],
+    ]),
+  ];
+}
+
+/** The clusters that wait for a rule: those first that need a person, and of these those that have waited longest. */
+export function byUrgency(views: readonly ClusterView[]): readonly ClusterView[] {
+  return views.toSorted(
+    (one, other) => urgencyOf(one) - urgencyOf(other) || waited(other) - waited(one) || byName(one, other),
+  );
+}
+
+/** Those first that need a person, then those that move, then those that wait, and those last that are up to date. */
+export function byActivity(views: readonly ClusterView[]): readonly ClusterView[] {
+  const rank = (view: ClusterView): number => {
+    if (needsAPerson(view)) return 0;
+    if (view.hold !== null && view.held && !isRoutine(view.hold.rule)) return 2;
+    return view.complete ? 3 : 1;
+  };
+  return views.toSorted((one, other) => rank(one) - rank(other) || byName(one, other));
+}
+
+/** A table of the rules that hold clusters: how many, for how long at most, and who ends that. */
+export function holdTable(views: readonly ClusterView[]): readonly Line[] {
+  const byRule = Map.groupBy(byUrgency(views), ({ hold }) => hold?.rule ?? '');
+  return table(
+    ['HOLD', 'CLUSTERS', 'LONGEST', 'ENDED BY'],
+    [...byRule].map(([rule, held]) => [
+      line(rule, held.some(needsAPerson) ? 'red' : 'bold'),
+      line(String(held.length)),
+      line(brief(Math.max(...held.map(waited)))),
+      line(ruleAttributes(rule)?.endedBy.join(', ') ?? '-'),
+    ]),
+  );
+}
+
+const needsAPerson = ({ hold, stalled }: ClusterView): boolean => stalled || isAlarming(hold?.rule ?? '');
+
+/** 0 for what needs a person now. */
+function urgencyOf(view: ClusterView): number {
+  const rule = view.hold?.rule ?? '';
+  if (needsAPerson(view)) return 0;
+  const endedBy = ruleAttributes(rule)?.endedBy ?? [];
+  if (endedBy.every((who) => who === 'a person')) return 1;
+  return isRequestedByUser(rule) ? 3 : 2;
+}
+
+const waited = ({ hold }: ClusterView): number => hold?.forSeconds ?? 0;
+
+/** A cluster on one line, without ages. */
+export function toldOfCluster(view: ClusterView): readonly Told[] {
+  const { phase, updated, replicas, hold, notes, members } = view;
+  const key = nameOf(view);
+  const waits = hold === null ? notes[0] : `${hold.rule}: ${hold.message}`;
+  const verdicts = members.map(({ ordinal, state, verdict }) => `${ordinal} ${state} ${verdict}`).join(', ');
+  const rules = rulesOverridden(view);
+  const all = [
+    key,
+    phase,
+    `${updated}/${replicas}`,
+    waits,
+    rules && `overridden: ${rules}`,
+    verdicts && `(${verdicts})`,
+  ];
+  return [{ key, text: all.filter(Boolean).join('  ') }];
+}
+
+const barColumns = 21;
+const between = piece('   ');
+const labelColumns = 'waiting'.length;
+
+/** Details of one cluster in a few lines. `program` is how the user calls this program. */
+export function block(view: ClusterView, program: string): readonly Line[] {
+  const hint = kubectlHint(view, program);
+  const notes = [...view.notes, ...view.overridden.map(({ sentence }) => sentence)];
+  return [
+    header(view),
+    ...(view.hold ? [labelled('waiting', holdLine(view.hold), 'yellow')] : []),
+    ...view.warnings.map((warning) => line(`  ${warning}`, 'yellow')),
+    ...notes.map((note) => labelled('note', line(note), 'yellow')),
+    ...view.standing.map(([label, sentence]) => labelled(label, line(sentence), 'dim')),
+    ...(view.members.length === 0 ? [] : [[], ...membersTable(view.members)]),
+    ...lastLine(view),
+    ...(hint === null ? [] : [[], line(`  ${hint}`, 'dim')]),
+  ];
+}
+
+function header(view: ClusterView): Line {
+  const { name, updated, replicas, updateRevision, rollout } = view;
+  const runsFor = rollout?.forSeconds ?? null;
+  return [
+    piece(name, 'bold'),
+    between,
+    phasePiece(view),
+    between,
+    piece(`${updated} of ${replicas} updated`),
+    ...(updateRevision === null ? [] : [between, piece('revision ', 'dim'), piece(updateRevision)]),
+    ...(runsFor === null ? [] : [between, piece(brief(runsFor))]),
+    ...(rollout === null ? [] : [between, ...bar(view)]),
+  ];
+}
+
+/** A member counts half once its new pod exists, and fully once that pod is ready. */
+function bar({ members, replicas }: ClusterView): Line {
+  const shares = members.map(({ updated, verdict }) => (updated ? (verdict === 'Starting' ? 0.5 : 1) : 0));
+  const done = shares.reduce<number>((sum, one) => sum + one, 0);
+  const full = replicas === 0 ? 0 : Math.round(Math.min(1, done / replicas) * barColumns);
+  return [piece('█'.repeat(full), 'cyan'), piece('░'.repeat(barColumns - full), 'dim')];
+}
+
+const labelled = (label: string, text: Line, style: Style): Line => [
+  piece('  '),
+  piece(label.padEnd(labelColumns), style),
+  piece('  '),
+  ...text,
+];
+
+function membersTable(members: readonly MemberView[]): readonly Line[] {
+  const isKnown = members.some(({ replication }) => replication !== null);
+  const rows = members.map(({ name, role, revision, updated, state, verdict, replication, says }): readonly Line[] => [
+    line(name, 'bold'),
+    line(role, role === 'primary' ? 'magenta' : 'plain'),
+    [
+      piece(`${revision ?? '-'}  `),
+      piece(revision === null ? '' : updated ? 'updated' : 'stale', updated ? 'green' : 'yellow'),
+    ],
+    line(state, state === 'participating' ? 'green' : state === 'down' || state === 'unreachable' ? 'red' : 'yellow'),
+    ...(isKnown ? [lag(replication)] : []),
+    line(says, tones[verdict as VerdictKind] ?? 'plain'),
+  ]);
+  return table(['MEMBER', 'ROLE', 'REVISION', 'STATE', ...(isKnown ? ['BEHIND'] : []), 'VERDICT'], rows, '  ');
+}
+
+/** Transactions of the primary that a replica has not received, and those that it has not applied. */
+function lag(replication: MemberView['replication']): Line {
+  const isBehind = replication !== null && (replication.notReceived !== 0 || replication.notApplied > 0);
+  return line(behind(replication), replication === null ? 'dim' : isBehind ? 'yellow' : 'green');
+}
+
+const tones: Readonly<Record<VerdictKind, Style>> = {
+  Updated: 'green',
+  Starting: 'cyan',
+  Next: 'bold',
+  Waiting: 'dim',
+  BelowPartition: 'dim',
+  Pinned: 'dim',
+  UpdatedOutOfBand: 'yellow',
+  Terminating: 'cyan',
+  Missing: 'cyan',
+};
+
+function lastLine({ rollout, last }: ClusterView): readonly Line[] {
+  if (rollout !== null || last === null) return [];
+  const { outcome, startedAt, finishedAt, disruptions, switchovers } = last;
+  const took = brief(((milliseconds(finishedAt) ?? 0) - (milliseconds(startedAt) ?? 0)) / 1000);
+  const cost = `${counted(disruptions, 'disruption')}, ${counted(switchovers, 'switchover')}`;
+  return [[], line(`  last rollout: ${outcome} at ${finishedAt}, ${took}, ${cost}`, 'dim')];
+}
+
+/**
+ * What to use instead of `kubectl rollout status`, which is wrong during a rollout (kubectl 1.35: it refuses under
+ * OnDelete; with a partition it reports a complete rollout once the members from the partition up are updated).
+ */
+function kubectlHint({ name, namespace, strategy, rollout, hold }: ClusterView, program: string): string | null {
+  // kubectl is only right about a rolling update by Kubernetes alone.
+  if (rollout === null || hold?.rule === 'ForcedRollingUpdate') return null;
+  const instead = `use: ${program} wait ${name} -n ${namespace}`;
+  switch (hold?.rule === 'Released' ? 'MOCO' : strategy) {
+    case 'OnDelete':
+      return `\`kubectl rollout status\` does not support OnDelete; ${instead}`;
+    case 'Partition':
+    case 'MOCO':
+      return `\`kubectl rollout status\` reports success at every partition; ${instead}`;
+    default:
+      return null;
+  }
+}

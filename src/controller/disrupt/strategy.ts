@@ -1,0 +1,200 @@
+import { keepsRevisions as isKept } from '../../core/adoption.ts';
+import { ApiError, isConflict, isInternalError, isInvalid } from '../../kube/api-error.ts';
+import {
+  admissionProbeAnnotation,
+  newPodsAtCurrentRevision,
+  newPodsLabel,
+  probeSeenByWebhook,
+  probeSent,
+  strategyLabel,
+  strategyOnDelete,
+} from '../../moco/names.ts';
+import type { StatefulSetRecord } from '../../moco/records.ts';
+import { admissionNotInForce, releaseUnsafe, type StrategyKeeper } from '../facts/admission.ts';
+import type { ClusterApi, PatchedStatefulSet, StatefulSetPatch } from './cluster-client.ts';
+
+// Who replaces the pods of a StatefulSet: the writes of its strategy and its labels, each after a dry run.
+
+function describe(result: StatefulSetRecord | null): string {
+  if (result === null) return 'without the labels of MOCO';
+  const { strategy, partition, labelled, newPods } = result;
+  if (strategy === 'RollingUpdate') return `at RollingUpdate with partition ${partition ?? 'none'}`;
+  if (!labelled) return `at OnDelete without the label ${strategyLabel}`;
+  return newPods === 'CurrentRevision' ? `at OnDelete with the label ${newPodsLabel}` : 'at OnDelete';
+}
+
+const notInForce = (message: string): ApiError => new ApiError({ status: 422, reason: admissionNotInForce, message });
+
+/**
+ * Whether the error shows that admission has no effect. An object that another webhook made invalid and a webhook that
+ * panics count. Missing permissions do not.
+ */
+async function dryRun<T>(write: () => Promise<T>, what: string): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof ApiError) || !(isInvalid(error) || isInternalError(error))) throw error;
+    throw notInForce(`${what} was refused: ${error.message}`);
+  }
+}
+
+const mostTries = 4;
+
+/**
+ * Patches the StatefulSet with its uid as the only precondition, and at once again after a 409. While a pod is
+ * terminating or comes back, the status of its StatefulSet changes all the time, so that a resourceVersion would be out
+ * of date just when the write matters. Only for what has the same meaning whatever else has changed. Rejects with a 409
+ * if a StatefulSet with another uid has the name.
+ */
+async function whicheverVersion(
+  { resourceVersion: _, ...statefulSet }: StatefulSetRecord,
+  patch: StatefulSetPatch,
+  api: ClusterApi,
+  dryRun: boolean,
+): Promise<PatchedStatefulSet | null> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await api.patchStatefulSet(statefulSet, patch, dryRun);
+    } catch (error) {
+      if (isAnother(error))
+        throw new ApiError({ status: 409, reason: 'Conflict', message: error.message, cause: error });
+      if (!isConflict(error) || tries === mostTries) throw error;
+    }
+  }
+}
+
+/** Without a resourceVersion the API server takes another uid for a change of a field that can't be changed. */
+const isAnother = (error: unknown): error is ApiError =>
+  error instanceof ApiError && isInvalid(error) && error.causes.some(({ field }) => field === 'metadata.uid');
+
+const request = (type: 'OnDelete' | 'RollingUpdate', partition: number | null = null) => ({
+  updateStrategy: { type, rollingUpdate: partition === null ? null : { partition } },
+});
+const labels = { [strategyLabel]: strategyOnDelete, [newPodsLabel]: null };
+const setOnDelete: StatefulSetPatch = { labels, spec: request('OnDelete') };
+/** The strategy that the next writer of the StatefulSet may request. */
+const requestRollingUpdate: StatefulSetPatch = { labels, spec: request('RollingUpdate') };
+
+/**
+ * Sets the StatefulSet to OnDelete and adds the label that keeps it there, without the one for new pods. Two dry runs
+ * come first: the same patch, and a patch that requests RollingUpdate, as MOCO's next write does. Nothing is written
+ * unless both results have OnDelete and the label.
+ *
+ * The uid is the only precondition. What the patch does is the same whatever else has changed: from then on nobody but
+ * this program replaces pods. MOCO writes some StatefulSets several times a second until they are adopted.
+ */
+export async function adopt(statefulSet: StatefulSetRecord, api: ClusterApi): Promise<StatefulSetRecord | null> {
+  const patch = (change: StatefulSetPatch, isDryRun: boolean) => whicheverVersion(statefulSet, change, api, isDryRun);
+  for (const [change, what] of [
+    [setOnDelete, 'a dry run that sets OnDelete'],
+    [requestRollingUpdate, 'a dry run that requests RollingUpdate'],
+  ] as const) {
+    const result = await dryRun(() => patch(change, true), what);
+    if (!isAtOnDelete(result)) throw notInForce(`${what} left it ${describe(result)}`);
+  }
+  const after = await patch(setOnDelete, false);
+  if (!isAtOnDelete(after)) throw notInForce(`the StatefulSet was set to OnDelete, but is ${describe(after)}`);
+  return after;
+}
+
+/**
+ * Checks that admission resets MOCO's next write to partition = replicas, before the partition is lowered to the given
+ * value. A dry run changes the partition and an annotation: MOCO's webhook, or that of the bundled partition driver,
+ * must reset the partition. Without such a webhook the lowered partition would remain. Rejects if the partition is not
+ * reset.
+ */
+export async function provePartitionHeld(
+  statefulSet: StatefulSetRecord,
+  partition: number,
+  api: ClusterApi,
+): Promise<void> {
+  const what = `a dry run that sets partition ${partition} and an annotation`;
+  const annotations = { [admissionProbeAnnotation]: probeSent };
+  const patch = { annotations, spec: { updateStrategy: { rollingUpdate: { partition } } } };
+  const result = await dryRun(() => api.patchStatefulSet(statefulSet, patch, true), what);
+  if (result?.strategy === 'RollingUpdate' && result.partition === statefulSet.replicas) return;
+  throw notInForce(`${what} left it ${describe(result)} instead of ${statefulSet.replicas}`);
+}
+
+const isAtOnDelete = (result: StatefulSetRecord | null): boolean =>
+  result?.strategy === 'OnDelete' && result.labelled && result.newPods === 'UpdateRevision';
+
+const label = { [newPodsLabel]: newPodsAtCurrentRevision };
+/**
+ * It requests OnDelete, which changes nothing where the StatefulSet is at OnDelete: RollingUpdate in the result is then
+ * admission's doing, whatever the StatefulSet is at.
+ */
+const probe: StatefulSetPatch = {
+  labels: { [strategyLabel]: strategyOnDelete, ...label },
+  annotations: { [admissionProbeAnnotation]: probeSent },
+  spec: request('OnDelete'),
+};
+
+export interface Kept {
+  readonly keeper: StrategyKeeper;
+  /** `null` if nothing was written. */
+  readonly after: StatefulSetRecord | null;
+}
+
+/**
+ * Adds the label by which admission keeps the StatefulSet at RollingUpdate with partition = replicas: who is created
+ * then comes up at the current revision, and nobody is replaced. A dry run comes first. It also shows who keeps the
+ * strategy: a webhook may be unavailable, and MOCO's partition controller would then update members of a rollout that
+ * is held, so a StatefulSet does not rest in that state with one.
+ *
+ * Rejects with the reason `AdmissionNotInForce` if either result is another one. The label is then removed again.
+ */
+export async function keepRevisions(
+  statefulSet: StatefulSetRecord,
+  lasts: 'whileHeld' | 'untilCreated',
+  api: ClusterApi,
+): Promise<Kept> {
+  const keeper = await proveRevisionsKept(statefulSet, api);
+  if (keeper === 'webhook' && lasts === 'whileHeld') return { keeper, after: null };
+  const after = await whicheverVersion(statefulSet, { labels: label }, api, false);
+  if (isKept(after)) return { keeper, after };
+  // A label that stays shows on the object: the next step removes it.
+  await whicheverVersion(statefulSet, { labels: { [newPodsLabel]: null } }, api, false).catch((error: unknown) => {
+    if (!(error instanceof ApiError)) throw error;
+  });
+  throw notInForce(`new pods were to come up at the current revision, but the StatefulSet is ${describe(after)}`);
+}
+
+/**
+ * Resolves to who keeps the strategy, as a dry run shows. Rejects with the reason `AdmissionNotInForce` if nobody does.
+ */
+export async function proveRevisionsKept(statefulSet: StatefulSetRecord, api: ClusterApi): Promise<StrategyKeeper> {
+  const what = 'a dry run that lets new pods come up at the current revision';
+  const tried = await dryRun(() => whicheverVersion(statefulSet, probe, api, true), what);
+  if (!isKept(tried)) throw notInForce(`${what} left it ${describe(tried)}`);
+  return tried?.probe === probeSeenByWebhook ? 'webhook' : 'policy';
+}
+
+/**
+ * Removes our labels and restores rolling updates in a single patch. MOCO's webhook adds partition = replicas to a
+ * patch without a partition, and panics if a patch adds a partition where there was none. Without MOCO's webhook the
+ * patch must contain the partition. A dry run tries each form first: a form is sent only if its resulting partition
+ * updates no member. If MOCO's native rolling update is forced, a partition is impossible and none is requested.
+ */
+export async function release(statefulSet: StatefulSetRecord, api: ClusterApi): Promise<StatefulSetRecord | null> {
+  const { replicas, forcedRollingUpdate } = statefulSet;
+  const reasons: string[] = [];
+  for (const partition of [null, replicas]) {
+    const patch = {
+      labels: { [strategyLabel]: null, [newPodsLabel]: null },
+      spec: request('RollingUpdate', partition),
+    };
+    const tried = await api.patchStatefulSet(statefulSet, patch, true).catch((error: unknown) => {
+      // A webhook that panics answers with 500: the other form of the patch may succeed.
+      if (!(error instanceof ApiError) || !isInternalError(error)) throw error;
+      reasons.push(error.message);
+      return null;
+    });
+    if (tried === null) continue;
+    const takesNobody = tried.strategy === 'RollingUpdate' && tried.partition === replicas;
+    const isUnlabelled = !tried.labelled && tried.newPods === 'UpdateRevision';
+    if ((takesNobody || forcedRollingUpdate) && isUnlabelled) return api.patchStatefulSet(statefulSet, patch);
+    reasons.push(`the result would be ${tried.strategy} with partition ${tried.partition ?? 'none'} of ${replicas}`);
+  }
+  throw new ApiError({ status: 422, reason: releaseUnsafe, message: [...new Set(reasons)].join('; ') });
+}
