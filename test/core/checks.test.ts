@@ -3,7 +3,20 @@ import type { Hold } from '../../src/core/decision.ts';
 import type { CheckReading } from '../../src/core/on-demand-facts.ts';
 import { backupRunning, cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { type Case, decideCase, deletes, demotes, evicts, holds, lowers, play, takesBack, when } from './table.ts';
+import {
+  type Case,
+  decideCase,
+  deletes,
+  demotes,
+  evicts,
+  holds,
+  lowers,
+  notYet,
+  play,
+  takesBack,
+  tooYoung,
+  when,
+} from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
 const lastOne = () => cluster(3).members(member(0).stale());
@@ -113,11 +126,7 @@ describe('an override of checks', () => {
 
 describe('checks while an updated member participates for minReadySeconds', () => {
   const settling = () => cluster(3).members(member(2).updated().participatingFor(3), member(1).stale());
-  const settles = holds({
-    rule: 'UpdatedMemberNotParticipating',
-    member: 2,
-    wait: { for: 'minReadySeconds', minReadySeconds: 5 },
-  });
+  const settles = tooYoung(2, 5);
   play({
     'hold if one fails': when(settling().check('delay', failing), holds(fails)),
     'change nothing while they pass': when(settling().check('delay', passing), settles),
@@ -127,11 +136,7 @@ describe('checks while an updated member participates for minReadySeconds', () =
     ),
     'change nothing while a member does not participate': when(
       cluster(3).members(member(2).updated().lagging(), member(1).stale()).check('delay', failing),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 2,
-        wait: { for: 'state', state: 'running', evidence: null },
-      }),
+      notYet(2, 'running'),
     ),
   });
 });

@@ -21,7 +21,9 @@ type Forms<Form> = readonly (Form | string)[];
 type WithoutRule<Form> = Form extends unknown ? Omit<Form, 'rule'> : never;
 
 function inPairs<Form extends object>(forms: Forms<Form>): readonly (readonly [Form, string])[] {
-  return forms.flatMap((form, index) => (typeof form === 'string' ? [] : [[form, forms[index + 1] as string] as const]));
+  return forms.flatMap((form, index) =>
+    typeof form === 'string' ? [] : [[form, forms[index + 1] as string] as const],
+  );
 }
 
 /** Every rule, in each of its forms. */

@@ -3,7 +3,7 @@ import { hasOpening } from '../../src/core/maintenance.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { check, decideCase, deletes, demotes, evicts, holds, lowers, play, takesBack, when } from './table.ts';
+import { check, decideCase, deletes, demotes, evicts, holds, lowers, notYet, play, takesBack, when } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
 const lastOne = () => cluster(3).members(member(0).stale());
@@ -83,11 +83,7 @@ describe('outside of the maintenance windows', () => {
     ),
     'an updated member that does not participate yet is what the rollout waits for': when(
       stale().members(member(2).updated().lagging()).maintenance([]),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 2,
-        wait: { for: 'state', state: 'running', evidence: null },
-      }),
+      notYet(2, 'running'),
     ),
     'a partition waits': when(stale().atPartition(3).maintenance([]), outside(), { mode: 'Partition' }),
     'a partition that takes nobody is lowered': when(

@@ -1,7 +1,7 @@
 import type { Hold } from '../../src/core/decision.ts';
 import { backupRunning, cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { type Case, check, deletes, demotes, evicts, holds, play, when } from './table.ts';
+import { type Case, check, deletes, demotes, evicts, holds, notYet, play, tooYoung, when } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
 const lastOne = () => cluster(3).members(member(0).stale());
@@ -60,22 +60,14 @@ describe('impaired members', () => {
     ),
     'wait for the updated ones to settle': when(
       stale().members(member(1).impaired('slow-log'), member(2).updated().participatingFor(1)),
-      holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'minReadySeconds', minReadySeconds: 5 } }),
+      tooYoung(2, 5),
     ),
     'are awaited when they are updated': when(
       cluster(3)
         .members(member(1).stale(), member(2).impaired('slow-log'))
         .memory({ verified: true })
         .budgets({ disruptionsAllowed: 1 }),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 2,
-        wait: {
-          for: 'state',
-          state: 'impaired',
-          evidence: { kind: 'waiting', container: 'slow-log', reason: 'CrashLoopBackOff', restarts: 4 },
-        },
-      }),
+      notYet(2, 'impaired', { kind: 'waiting', container: 'slow-log', reason: 'CrashLoopBackOff', restarts: 4 }),
     ),
   });
 });

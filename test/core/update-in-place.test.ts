@@ -4,7 +4,7 @@ import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { explainInPlace } from '../../src/core/update-in-place.ts';
 import { backupRunning, cluster } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
-import { demotes, evicts, holds, play, resizes, updates, when } from './table.ts';
+import { demotes, evicts, holds, play, resizes, tooYoung, updates, when } from './table.ts';
 
 const agent = ['agent'] as const;
 const settings = (inPlace: Partial<InPlaceSettings>, more: Partial<RolloutPolicy> = {}): Partial<RolloutPolicy> => ({
@@ -122,18 +122,14 @@ describe('containers restart in place', () => {
     ),
     'and the next member waits until the last has participated with them for minReadySeconds': when(
       cluster(3).members(member(1).stale().changeable('slow-log'), member(2).restartedInPlace('slow-log', 4)),
-      holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'minReadySeconds', minReadySeconds: 5 } }),
+      tooYoung(2, 5),
       ifPossible,
       1,
     ),
     'and the next member waits until the last has had the revision for minReadySeconds, however long it has participated':
       when(
         cluster(3).members(member(1).stale().changeable('slow-log'), member(2).relabelledFor(4)),
-        holds({
-          rule: 'UpdatedMemberNotParticipating',
-          member: 2,
-          wait: { for: 'minReadySeconds', minReadySeconds: 5 },
-        }),
+        tooYoung(2, 5),
         ifPossible,
         1,
       ),
