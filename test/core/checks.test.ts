@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Hold } from '../../src/core/decision.ts';
 import type { CheckReading } from '../../src/core/on-demand-facts.ts';
-import { backupRunning, cluster } from './cluster-builder.ts';
+import { backupRunning, cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import {
   type Case,
@@ -19,7 +19,7 @@ import {
 } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
-const lastOne = () => cluster(3).members(member(0).stale());
+const lastOne = () => three(member(0).stale());
 const next = evicts('ReplicaHealthy', 2);
 const passing: CheckReading = { kind: 'passing' };
 const failing: CheckReading = { kind: 'failing', series: { labels: { pod: 'a' }, value: '41', others: 0 } };
@@ -70,14 +70,14 @@ describe('a check before a member that works is taken', () => {
     ),
     'holds the eviction of a single member': when(cluster(1).templateChanged().check('delay', failing), holds(fails)),
     'holds the deletion of an impaired member, which works': when(
-      cluster(3).members(member(1).stale().impaired('slow-log')).check('delay', failing),
+      three(member(1).stale().impaired('slow-log')).check('delay', failing),
       holds(fails),
     ),
     'holds a lower partition': when(stale().atPartition(3).check('delay', failing), holds(fails), {
       mode: 'Partition',
     }),
     'holds no lower partition that takes nobody': when(
-      cluster(3).members(member(0).stale()).atPartition(3).check('delay', failing),
+      three(member(0).stale()).atPartition(3).check('delay', failing),
       lowers('AlreadyUpdated', 2),
       { mode: 'Partition' },
     ),
@@ -125,7 +125,7 @@ describe('an override of checks', () => {
 });
 
 describe('checks while an updated member participates for minReadySeconds', () => {
-  const settling = () => cluster(3).members(member(2).updated().participatingFor(3), member(1).stale());
+  const settling = () => three(member(2).updated().participatingFor(3), member(1).stale());
   const settles = tooYoung(2, 5);
   play({
     'hold if one fails': when(settling().check('delay', failing), holds(fails)),
@@ -135,7 +135,7 @@ describe('checks while an updated member participates for minReadySeconds', () =
       settles,
     ),
     'change nothing while a member does not participate': when(
-      cluster(3).members(member(2).updated().lagging(), member(1).stale()).check('delay', failing),
+      three(member(2).updated().lagging(), member(1).stale()).check('delay', failing),
       notYet(2, 'running'),
     ),
   });

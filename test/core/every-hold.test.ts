@@ -4,7 +4,7 @@ import type { Hold, HoldRule } from '../../src/core/decision.ts';
 import { type Gates, gates } from '../../src/core/gates.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { isOverridable } from '../../src/core/rules/catalogue.ts';
-import { appeared, cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
+import { appeared, cluster, fleetFailing, fleetHolds, three } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { openWrite, shownWrite } from './mysql-readings.ts';
 import {
@@ -28,7 +28,7 @@ const drained = () =>
   stale()
     .members(member(1).stale().down('CrashLoopBackOff'), member(2).stale().terminating())
     .memory({ waiting: [1, 2] });
-const lastOne = () => cluster(3).members(member(0).stale());
+const lastOne = () => three(member(0).stale());
 const next = evicts('ReplicaHealthy', 2);
 /** Members that are down wait for no other cluster. */
 const waitsForOthers = (rule: keyof typeof fleetHolds) => ({
@@ -180,8 +180,8 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Held | Case; read
     ),
   },
   AwaitingSwitchover: {
-    applies: held(cluster(3).members(member(0).stale().demotedByUs(30)), { member: 0, timeoutSeconds: 90 }, {}, 60),
-    justDoesNot: when(cluster(3).members(member(0).stale()), demotes(0)),
+    applies: held(three(member(0).stale().demotedByUs(30)), { member: 0, timeoutSeconds: 90 }, {}, 60),
+    justDoesNot: when(three(member(0).stale()), demotes(0)),
   },
   SwitchoverInProgress: {
     applies: held(stale().members(member(0).terminating()), { member: 0, terminating: true }),
@@ -201,7 +201,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Held | Case; read
     justDoesNot: when(stale().primaryAt(1).members(member(0).role('replica'), member(1).role('primary')), next),
   },
   MemberProtected: {
-    applies: held(cluster(3).members(member(0).stale().preventDelete()), { member: 0 }),
+    applies: held(three(member(0).stale().preventDelete()), { member: 0 }),
     justDoesNot: when(stale().members(member(2).preventDelete()), evicts('ReplicaHealthy', 1)),
   },
   MemberUnreachable: {
@@ -397,39 +397,36 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Held | Case; read
   },
   AwaitingResize: {
     applies: held(
-      cluster(3).members(member(2).stale().resizing({ forSeconds: 299, deferred: 'no room' })),
+      three(member(2).stale().resizing({ forSeconds: 299, deferred: 'no room' })),
       { member: 2, containers: ['mysqld'], deferred: 'no room', minReadySeconds: 5 },
       ifPossible,
       1,
     ),
     justDoesNot: when(
-      cluster(3).members(member(2).stale().resizing({ forSeconds: 300, deferred: 'no room' })),
+      three(member(2).stale().resizing({ forSeconds: 300, deferred: 'no room' })),
       evicts('ReplicaHealthy', 2),
       ifPossible,
     ),
   },
   RestartNeeded: {
     applies: held(
-      cluster(3).members(member(2).stale().notChangeable('args differ')),
+      three(member(2).stale().notChangeable('args differ')),
       { member: 2, reasons: ['args differ'], opensAt: null },
       onlyInPlace,
     ),
-    justDoesNot: when(cluster(3).members(member(2).stale().notChangeable('args differ')), evicts('ReplicaHealthy', 2), {
+    justDoesNot: when(three(member(2).stale().notChangeable('args differ')), evicts('ReplicaHealthy', 2), {
       ...onlyInPlace,
       approvedRevision: revisionAfter,
     }),
   },
   SwitchoverFailing: {
     applies: held(
-      cluster(3).members(member(0).stale()).memory({ switchoverTries: 1, sinceLastTrySeconds: 299 }),
+      three(member(0).stale()).memory({ switchoverTries: 1, sinceLastTrySeconds: 299 }),
       { member: 0, tries: 1, retries: true },
       {},
       1,
     ),
-    justDoesNot: when(
-      cluster(3).members(member(0).stale()).memory({ switchoverTries: 1, sinceLastTrySeconds: 300 }),
-      demotes(0),
-    ),
+    justDoesNot: when(three(member(0).stale()).memory({ switchoverTries: 1, sinceLastTrySeconds: 300 }), demotes(0)),
   },
   ReplicasBehind: {
     applies: held(
@@ -465,7 +462,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Held | Case; read
   },
   PartitionReached: {
     applies: held(
-      cluster(3).members(member(0).stale(), member(1).stale()),
+      three(member(0).stale(), member(1).stale()),
       { partition: 2, members: [0, 1], pinned: [] },
       { partition: 2 },
     ),

@@ -1,5 +1,5 @@
 import type { Wait } from '../../src/core/sentences.ts';
-import { cluster } from './cluster-builder.ts';
+import { cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { deletes, evicts, holds, notYet, play, tooYoung, when } from './table.ts';
 
@@ -113,7 +113,7 @@ describe('the new revision fails', () => {
       holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: sidecarWaits }),
     ),
     'on the last member too': when(
-      cluster(3).members(
+      three(
         member(0).participatingFor(1),
         member(1).participatingFor(1),
         member(2).participatingFor(1).crashLooping('mysqld', 2),

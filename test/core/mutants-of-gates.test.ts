@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { stepIdentity } from '../../src/core/step.ts';
-import { cluster } from './cluster-builder.ts';
+import { cluster, three } from './cluster-builder.ts';
 import { type MemberBuilder, member, revisionAfter } from './member-builder.ts';
 import { deletes, evicts, holds, notYet, play, when } from './table.ts';
 
@@ -84,7 +84,7 @@ describe('a partition', () => {
   const settings = { mode: 'Partition' } as const;
   play({
     'that the StatefulSet does not have is 0': when(
-      cluster(3).members(member(0).stale()).atPartition(1).statefulSet({ partition: null }),
+      three(member(0).stale()).atPartition(1).statefulSet({ partition: null }),
       holds({ rule: 'UpdatedMemberNotParticipating', member: 0, wait: { for: 'revision' } }),
       settings,
     ),

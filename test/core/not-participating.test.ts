@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ReplicaSaid } from '../../src/core/on-demand-facts.ts';
-import { backupRunning, cluster } from './cluster-builder.ts';
+import { backupRunning, cluster, three } from './cluster-builder.ts';
 import { type MemberBuilder, member, revisionAfter } from './member-builder.ts';
 import { decideCase, deletes, evicts, holds, notYet, play, tooYoung, when } from './table.ts';
 
@@ -44,7 +44,7 @@ describe('members that are down', () => {
       holds({ rule: 'MemberProtected', member: 0 }),
     ),
     'stay when they are updated': when(
-      cluster(3).members(member(2).down('CrashLoopBackOff')).memory({ verified: true }),
+      three(member(2).down('CrashLoopBackOff')).memory({ verified: true }),
       notYet(2, 'down', { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 }),
     ),
     'stay while another pod is missing, which may be one that can not be made again': when(
@@ -293,9 +293,7 @@ describe('if no failover happened within its time', () => {
       holds({ rule: 'MemberProtected', member: 0 }),
     ),
     'the replicas stay while the primary starts anew': when(
-      cluster(3)
-        .members(member(0).starting(), member(1).stale().lagging(), member(2).starting())
-        .primaryUnavailableFor(180),
+      three(member(0).starting(), member(1).stale().lagging(), member(2).starting()).primaryUnavailableFor(180),
       unfinished(1),
     ),
     'the rollout waits for a terminating primary while a member participates': when(
@@ -362,9 +360,10 @@ describe('the primary of a cluster that replicates from elsewhere', () => {
       deletes('MemberNotParticipating', 2),
     ),
     'unsettled nothing once it is updated': when(
-      cluster(3)
-        .members(member(0).lagging().participatingFor(9999))
-        .mysqlCluster({ replicatesFromElsewhere: true, primaryUnavailableForSeconds: null }),
+      three(member(0).lagging().participatingFor(9999)).mysqlCluster({
+        replicatesFromElsewhere: true,
+        primaryUnavailableForSeconds: null,
+      }),
       'idle',
     ),
     'does not count before MOCO has configured it': when(

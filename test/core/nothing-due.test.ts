@@ -1,4 +1,4 @@
-import { cluster } from './cluster-builder.ts';
+import { cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { holds, play, promotes, tooYoung, when } from './table.ts';
 
@@ -50,12 +50,12 @@ describe('when nothing is due', () => {
       { partition: 5 },
     ),
     'the partition is not reported as reached before the last updated member has settled': when(
-      cluster(3).members(member(0).stale(), member(2).participatingFor(2)),
+      three(member(0).stale(), member(2).participatingFor(2)),
       tooYoung(2, 5),
       { partition: 1 },
     ),
     'members below the partition stay even when they are down': when(
-      cluster(3).members(member(0).stale(), member(1).stale().down('CrashLoopBackOff')),
+      three(member(0).stale(), member(1).stale().down('CrashLoopBackOff')),
       holds({ rule: 'PartitionReached', partition: 2, members: [0, 1], pinned: [] }),
       { partition: 2 },
     ),

@@ -1,4 +1,4 @@
-import { backupRunning, cluster } from './cluster-builder.ts';
+import { backupRunning, cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { deletes, demotes, evicts, holds, notYet, play, promotes, tooYoung, when } from './table.ts';
 
@@ -42,9 +42,9 @@ describe('a rollout of three', () => {
       evicts('ReplicaHealthy', 1),
       { minReadySeconds: 0 },
     ),
-    'asks for a switchover when only the primary is left': when(cluster(3).members(member(0).stale()), demotes(0)),
+    'asks for a switchover when only the primary is left': when(three(member(0).stale()), demotes(0)),
     'waits for it': when(
-      cluster(3).members(member(0).stale().demotedByUs(1)),
+      three(member(0).stale().demotedByUs(1)),
       holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
       {},
       89,
@@ -226,7 +226,7 @@ describe('a bad image', () => {
       deletes('MemberDown', 2),
     ),
     'taken back to the one before, the broken one goes alone': when(
-      cluster(3).members(member(2).but({ revision: 'bad' }).down('ImagePullBackOff')),
+      three(member(2).but({ revision: 'bad' }).down('ImagePullBackOff')),
       deletes('MemberDown', 2),
     ),
     'in the first image of a cluster is cured while it was never initialized and not reconciled': when(
@@ -241,7 +241,7 @@ describe('a bad image', () => {
 describe('a sidecar', () => {
   play({
     'that restarts for a second costs no member': when(
-      cluster(3).members(
+      three(
         member(2)
           .container('slow-log', { state: 'terminated', reason: 'Error', ready: false, notReadyForSeconds: 1 })
           .but({ ready: false }),
