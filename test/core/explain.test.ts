@@ -20,7 +20,10 @@ type Forms<Form> = readonly (Form | string)[];
 type WithoutRule<Form> = Form extends unknown ? Omit<Form, 'rule'> : never;
 
 function inPairs<Form extends object>(forms: Forms<Form>): readonly (readonly [Form, string])[] {
-  return forms.flatMap((form, index) => (typeof form === 'string' ? [] : [[form, String(forms[index + 1])] as const]));
+  return forms.flatMap((form, index) => {
+    const sentence = forms[index + 1];
+    return typeof form === 'string' ? [] : [[form, typeof sentence === 'string' ? sentence : 'no sentence'] as const];
+  });
 }
 
 /** Every rule, in each of its forms. */
