@@ -106,9 +106,9 @@ export function withCondition(
  *
  * True is written only if every object is still in the version that was judged, which is read after the MySQLCluster:
  * the StatefulSet contains what MOCO had applied for that generation. Otherwise the next reconciliation judges. The
- * MySQLCluster's resourceVersion is the precondition. False needs no fresh read: the next reconciliation corrects a wrong one. A True of an older generation has no meaning
- * any more, so it is not removed at once: while MOCO and Kubernetes process a change, another write would conflict with
- * theirs and delay the first member.
+ * MySQLCluster's resourceVersion is the precondition. False needs no fresh read: the next reconciliation corrects a
+ * wrong one. A True of an older generation has no meaning any more, so it is not removed at once: while MOCO and
+ * Kubernetes process a change, another write would conflict with theirs and delay the first member.
  *
  * If MOCO keeps writing in between, the reconciliation after its writes continues.
  *
