@@ -33,16 +33,13 @@ describe('the new revision fails', () => {
     ),
     'not when an init container runs again, as when its node boots': when(
       stale().members(
-        member(2)
-          .updated()
-          .creating(1)
-          .initContainer('moco-init', {
-            state: 'running',
-            reason: null,
-            ready: false,
-            readySinceRestart: false,
-            restarts: 1,
-          }),
+        member(2).updated().creating(1).initContainer('moco-init', {
+          state: 'running',
+          reason: null,
+          ready: false,
+          readySinceRestart: false,
+          restarts: 1,
+        }),
       ),
       waits('running', null),
     ),
@@ -53,16 +50,13 @@ describe('the new revision fails', () => {
     'when the agent does': when(stale().members(member(2).updated().crashLooping('agent', 2)), fails(2, 'agent', 2)),
     'when an init container does': when(
       stale().members(
-        member(2)
-          .updated()
-          .creating(1)
-          .initContainer('moco-init', {
-            state: 'waiting',
-            reason: 'CrashLoopBackOff',
-            ready: false,
-            readySinceRestart: false,
-            restarts: 2,
-          }),
+        member(2).updated().creating(1).initContainer('moco-init', {
+          state: 'waiting',
+          reason: 'CrashLoopBackOff',
+          ready: false,
+          readySinceRestart: false,
+          restarts: 2,
+        }),
       ),
       fails(2, 'moco-init', 2),
     ),
