@@ -98,7 +98,7 @@ function behindByMysql(situation: Situation, { facts, ordinal }: Member, applied
   const answer = isFresh ? mysql.members.find(({ uid }) => uid === facts.uid) : undefined;
   if (answer === undefined || answer.said.kind === 'primary') return { ordinal, reading: null };
   const silence = silenceOf(situation, answer);
-  const against = againstItself(situation, answer.last, applied);
+  const against = againstItself(answer.last, sourceOf(situation), applied);
   if (against !== null) return { ordinal, reading: { ...against, silent: silence?.message ?? null } };
   if (silence === null || deadlines.reached(silence.forSeconds, policy.replicaDelayGraceSeconds)) return null;
   return { ordinal, reading: { kind: 'unknown', message: silence.message } };
@@ -118,13 +118,17 @@ function silenceOf(situation: Situation, { said, unknownForSeconds }: MemberRead
   return { message: `the primary does not say: ${message}`, forSeconds: source?.unknownForSeconds ?? 0 };
 }
 
-/** What the newest answer of a replica says against it. A backlog counts for a switchover alone. */
-function againstItself(situation: Situation, last: MemberReading['last'], applied: boolean): Against | null {
+type Last = MemberReading['last'] | undefined;
+
+/**
+ * What the newest answer of a replica says against it, if `source` is that of the primary. A backlog counts for a
+ * switchover alone.
+ */
+export function againstItself(last: Last, source: Last, applied: boolean): Against | null {
   if (last?.kind !== 'replica') return null;
   const { receiver, missing, unapplied, semiSync } = last;
   if (!receiver.runs || receiver.error !== 0) return { kind: 'notReceiving', error: receiver.error };
   if (missing !== null && missing > 0) return { kind: 'notReceived', transactions: missing };
-  const source = readingOf(situation, situation.primary)?.last;
   if (!semiSync && source?.kind === 'primary' && source.needed > 0) return { kind: 'notAcknowledging' };
   return applied && unapplied > 0 ? { kind: 'notApplied', transactions: unapplied } : null;
 }
@@ -132,12 +136,14 @@ function againstItself(situation: Situation, last: MemberReading['last'], applie
 /** The primary counts too few replicas that acknowledge, without this one if it is one of them. */
 function tooFewAcknowledge(situation: Situation, member: Member): ReplicasBehind['acknowledging'] {
   if (situation.snapshot.mysql?.problem !== null) return null;
-  const source = readingOf(situation, situation.primary)?.last;
+  const source = sourceOf(situation);
   const last = readingOf(situation, member)?.last;
   if (source?.kind !== 'primary' || (last?.kind === 'replica' && !last.semiSync)) return null;
   const others = Math.max(0, source.acknowledging - 1);
   return others < source.needed ? { others, needed: source.needed } : null;
 }
+
+const sourceOf = (situation: Situation): Last => readingOf(situation, situation.primary)?.last;
 
 const readingOf = ({ snapshot }: Situation, member: Member | null): MemberReading | undefined =>
   snapshot.mysql?.members.find(({ uid }) => uid === member?.facts.uid);
@@ -146,7 +152,7 @@ const readingOf = ({ snapshot }: Situation, member: Member | null): MemberReadin
 export function isKnownToLack(situation: Situation, member: Member): boolean {
   const { mysql } = situation.snapshot;
   if (mysql === null || mysql.problem !== null) return false;
-  if (againstItself(situation, readingOf(situation, member)?.last ?? null, false) === null) return false;
+  if (againstItself(readingOf(situation, member)?.last, sourceOf(situation), false) === null) return false;
   // It is asked again then.
   if (mysql.ageSeconds !== null) situation.deadlines.reached(mysql.ageSeconds, lastingSeconds);
   return true;

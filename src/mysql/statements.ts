@@ -1,4 +1,5 @@
 import type { OpenWrite, PrimarySaid, ReplicaSaid, ThreadState } from '../core/on-demand-facts.ts';
+import { mostWrites } from '../core/rules/long-write.ts';
 import { MysqlError, type Query } from './mysql-session.ts';
 
 // Everything that is asked of a mysqld, 8.0.22 or later: its own state, never a row of a user's table, and never a
@@ -51,7 +52,7 @@ const openWritesOf = `SELECT t.PROCESSLIST_ID, t.PROCESSLIST_USER, t.PROCESSLIST
     x.trx_rows_modified > 0 OR x.trx_rows_locked > 0 OR x.trx_state = 'LOCK WAIT' OR
     EXISTS (SELECT 1 FROM performance_schema.metadata_locks m
             WHERE m.OWNER_THREAD_ID = t.THREAD_ID AND m.OBJECT_TYPE = 'GLOBAL' AND m.LOCK_TYPE = 'INTENTION_EXCLUSIVE'))
-  ORDER BY 4 DESC LIMIT 20`;
+  ORDER BY 4 DESC LIMIT ${mostWrites}`;
 
 export interface WhoItIs {
   readonly hostname: string;

@@ -31,7 +31,8 @@ const nothing = { said: new Map(), writes: null } as const;
 
 /**
  * Asks with the account that MOCO makes for reading. Its password is read from MOCO's Secret each time, is kept
- * nowhere, and goes to no one but the members of that cluster.
+ * nowhere, and is used only with the addresses of that cluster's pods. Whoever has such an address can get it, with any
+ * certificate or key of its own: whether it is the member is known only after the login.
  */
 export class SecretAsker implements MysqlAsker {
   readonly #client: ApiClient;

@@ -3,7 +3,7 @@ import { mysqldOf } from '../../core/member.ts';
 import type { MemberReading, MemberSaid, OpenWrite } from '../../core/on-demand-facts.ts';
 import { lastingSeconds } from '../../core/replicas-behind.ts';
 import { longWriteSeconds } from '../../core/rules/long-write.ts';
-import { keyOf, splitKey } from '../../kube/store.ts';
+import { keyOf } from '../../kube/store.ts';
 import type { Log, World } from '../../kube/world.ts';
 import { milliseconds, timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
@@ -20,7 +20,7 @@ export interface MysqlContext {
   readonly mysql?: MysqlAsker | undefined;
   readonly world: World;
   readonly log: Log;
-  readonly metrics: Pick<RolloutMetrics, 'countMysqlReading' | 'setReplication'>;
+  readonly metrics: Pick<RolloutMetrics, 'countMysqlReading'>;
 }
 
 type Known = Readings['mysql'];
@@ -90,7 +90,6 @@ export async function readMysql(
       log.warn({ cluster: key, member: name, reason: one.message }, 'a mysqld can not be asked');
     }
   }
-  metrics.setReplication(splitKey(key), behindByName(replicas, said));
   return {
     problem,
     members: new Map(members),
@@ -135,13 +134,3 @@ function sinceOf({ session, ageSeconds }: OpenWriteNow, before: readonly OpenWri
 }
 
 const isRunning = (pod: PodRecord): boolean => pod.deletionTimestamp === null && mysqldOf(pod)?.state === 'running';
-
-function behindByName(
-  replicas: readonly PodRecord[],
-  said: ReadonlyMap<string, MemberSaid>,
-): readonly { readonly pod: string; readonly missing: number | null; readonly unapplied: number }[] {
-  return replicas.flatMap(({ uid, name: pod }) => {
-    const one = said.get(uid);
-    return one?.kind === 'replica' ? [{ pod, missing: one.missing, unapplied: one.unapplied }] : [];
-  });
-}

@@ -5,6 +5,9 @@ import { type Asked, after, rule } from './rule.ts';
 /** Shorter ones end before MOCO cuts anything off, and the time in which they do is a part of every switchover. */
 export const longWriteSeconds = 1;
 
+/** So many are asked for. */
+export const mostWrites = 20;
+
 interface LongWrite {
   readonly member: number;
   /** The oldest one. `null` while the primary has not said recently. */
@@ -25,7 +28,7 @@ export const longWrite = {
       return (
         `the switchover away from ${name(member)} waits${limit} for a write that session ${session} of ${user}@${host} began at ${since}` +
         (waitsFor === null ? '' : ` and that waits for ${waits[waitsFor]}`) +
-        (others === 0 ? '' : `, and for ${others} more`)
+        (others === 0 ? '' : `, and for ${others === mostWrites - 1 ? 'at least ' : ''}${others} more`)
       );
     },
     meaning: 'A switchover would cut off a write of the primary that has been open for a second or longer.',

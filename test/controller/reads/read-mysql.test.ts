@@ -180,5 +180,9 @@ describe('the controller that may ask MySQL', () => {
       'moco_rollout_replica_transactions_not_applied{namespace="default",name="test",pod="moco-test-2"} 3',
     );
     expect(text).to.contain('moco_rollout_mysql_readings_total{result="Replica"}');
+    bench.setting({ paused: true });
+    await passes(bench, program, 75);
+    expect(await program.registry.metrics()).not.to.contain('not_received{');
+    expect(bench.status.members?.some(({ replication }) => replication !== undefined)).to.equal(false);
   });
 });
