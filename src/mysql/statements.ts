@@ -1,5 +1,10 @@
-import type { OpenWrite, PrimarySaid, ReplicaSaid, ThreadState } from '../core/on-demand-facts.ts';
-import { mostWrites } from '../core/rules/long-write.ts';
+import {
+  mostWrites,
+  type OpenWrite,
+  type PrimarySaid,
+  type ReplicaSaid,
+  type ThreadState,
+} from '../core/on-demand-facts.ts';
 import { MysqlError, type Query } from './mysql-session.ts';
 
 // Everything that is asked of a mysqld, 8.0.22 or later: its own state, never a row of a user's table, and never a

@@ -1,12 +1,9 @@
-import type { OpenWrite } from '../on-demand-facts.ts';
+import { mostWrites, type OpenWrite } from '../on-demand-facts.ts';
 import { freshSeconds } from '../replicas-behind.ts';
 import { type Asked, after, rule } from './rule.ts';
 
 /** Shorter ones end before MOCO cuts anything off, and the time in which they do is a part of every switchover. */
 export const longWriteSeconds = 1;
-
-/** So many are asked for. */
-export const mostWrites = 20;
 
 interface LongWrite {
   readonly member: number;
