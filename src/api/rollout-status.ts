@@ -60,6 +60,10 @@ const replication = struct(
       notReceived: count(
         'Transactions that the primary had committed and that it had not received. Absent if the primary did not say.',
       ),
+      problem: oneOf(
+        ['NotReceiving', 'NotAcknowledging'],
+        'Why it acknowledges no commit: its receiver does not run or has an error, or it replicates without semi-synchronous replication. Absent if it acknowledges.',
+      ),
     }),
   },
   'What the replica lacked when MySQL itself was last asked, with the feature gate ReplicationFacts. Absent once that is older than a minute.',
@@ -415,7 +419,7 @@ export const rolloutStatus = written(
         count: count('How many there were.'),
         ...optional({ since: time('When the oldest of them began. Absent if there was none.') }),
       },
-      'The writes that had been open for a second or longer when the primary was last asked, with the feature gate ReplicationFacts. ' +
+      'The writes that had been open for a second or longer when the primary last said so, with the feature gate ReplicationFacts. ' +
         'It is asked before a switchover. Absent once the answer is older than a minute.',
     ),
     updatesInPlace: flag(

@@ -120,25 +120,39 @@ export interface MysqlReading {
   /** Why no member can be asked, as a sentence without a full stop. Then the rules use what is known without. */
   readonly problem: string | null;
   readonly members: readonly MemberReading[];
-  /** Open writes of the primary, the oldest first. `null` if it was not asked for them, or did not say. */
+  /**
+   * Open writes of the primary, the oldest first, as it last said: those of before while it does not answer. `null` if it
+   * was not asked for them, or never said.
+   */
   readonly writes: readonly OpenWrite[] | null;
   /** Seconds for which a switchover has waited for open writes. 0 while it does not. */
   readonly waitedForWritesSeconds: number;
 }
 
-interface MemberReading extends Pick<ReplicationDelay, 'uid' | 'unknownForSeconds'> {
+export interface MemberReading extends Pick<ReplicationDelay, 'uid' | 'unknownForSeconds'> {
   readonly said: MemberSaid;
+  /**
+   * The newest answer that could be used, whatever came since; `missing` is the newest number that is known. What speaks
+   * against a member stands until an answer speaks for it. `null` before the first.
+   */
+  readonly last: Said | null;
 }
 
+export type Said = PrimarySaid | ReplicaSaid;
+
 export type MemberSaid =
-  | PrimarySaid
-  | ReplicaSaid
+  | Said
   /** It could not be asked, or the answer can't be used. */
   | { readonly kind: 'unknown'; readonly message: string };
 
 export interface PrimarySaid {
   readonly kind: 'primary';
-  /** Replicas that acknowledge its commits. */
+  /** Acknowledgements that a commit waits for: ⌊replicas/2⌋ in MOCO. 0 without semi-synchronous replication. */
+  readonly needed: number;
+  /**
+   * Replicas that have connected to acknowledge its commits. One that does not any more counts until the primary notices
+   * that, which on an idle one takes until its next commit (seen with MySQL 8.4).
+   */
   readonly acknowledging: number;
   /** Commits that wait for an acknowledgement at that instant. */
   readonly waiting: number;
@@ -153,6 +167,8 @@ export interface ReplicaSaid {
   readonly missing: number | null;
   /** Transactions that it had received and not applied. */
   readonly unapplied: number;
+  /** Its receiver has connected with semi-synchronous replication. It may be connecting again since. */
+  readonly semiSync: boolean;
   readonly receiver: ThreadState;
   readonly applier: ThreadState;
 }
@@ -162,6 +178,9 @@ export interface ThreadState {
   /** The number of MySQL's last error of this thread. 0 without one. */
   readonly error: number;
 }
+
+/** So many of them are asked for. */
+export const mostWrites = 20;
 
 /** A session of the primary that a switchover would cut off. */
 export interface OpenWrite {

@@ -1,4 +1,4 @@
-import type { DelayReading, MemberSaid, ReplicationDelay } from './on-demand-facts.ts';
+import type { DelayReading, MemberReading, ReplicationDelay } from './on-demand-facts.ts';
 import type { Asked } from './rules/rule.ts';
 import { unavailableLimit, unavailableMembers } from './rules/unavailable.ts';
 import type { Member, Situation } from './situation.ts';
@@ -9,11 +9,16 @@ export const freshSeconds = 5;
 export interface ReplicaBehind {
   readonly ordinal: number;
   /** `null` while it has not been asked recently. */
-  readonly reading:
-    | DelayReading
-    | { readonly kind: 'notReceived' | 'notApplied'; readonly transactions: number }
-    | null;
+  readonly reading: DelayReading | AgainstReplica | null;
 }
+
+/** What a replica has said against itself. `silent` is why it could not be asked since then, or `null`. */
+type AgainstReplica = Against & { readonly silent: string | null };
+type Against =
+  | { readonly kind: 'notReceived' | 'notApplied'; readonly transactions: number }
+  /** Its receiver does not run, or has an error: MySQL's number of it, or 0. */
+  | { readonly kind: 'notReceiving'; readonly error: number }
+  | { readonly kind: 'notAcknowledging' };
 
 /** A step that takes `member` waits for these. */
 export interface ReplicasBehind {
@@ -22,6 +27,8 @@ export interface ReplicasBehind {
   readonly limitSeconds: number | null;
   readonly graceSeconds: number;
   readonly replicas: readonly ReplicaBehind[];
+  /** How many replicas acknowledge commits without the member, if those are too few. Else `null`. */
+  readonly acknowledging: { readonly others: number; readonly needed: number } | null;
 }
 
 /**
@@ -32,7 +39,9 @@ export interface ReplicasBehind {
  * (configure). So every replica has to have caught up.
  *
  * A replica that is Ready may have received nothing yet, and acknowledges no commit before it has: its delay is that of
- * what it has received. Where MySQL itself says so, it counts as unavailable when another replica is taken.
+ * what it has received. A commit that waits for an acknowledgement is not among what the primary has executed, so a
+ * replica that has received all of that may still acknowledge nothing. Where MySQL itself says so, it counts as
+ * unavailable when another replica is taken.
  */
 export function replicasBehind(asked: Asked): ReplicasBehind | null {
   const { situation, effects, members: taken } = asked;
@@ -45,14 +54,17 @@ export function replicasBehind(asked: Asked): ReplicasBehind | null {
       (one) => behindByAgent(situation, one) ?? behindByMysql(situation, one, true) ?? [],
     );
     const { maxReplicaDelaySeconds: limitSeconds } = policy;
-    return behind.length === 0 ? null : { member: primary.ordinal, limitSeconds, graceSeconds, replicas: behind };
+    if (behind.length === 0) return null;
+    return { member: primary.ordinal, limitSeconds, graceSeconds, replicas: behind, acknowledging: null };
   }
   const [member] = taken.filter((one) => one.participates && !one.primary);
   if (member === undefined || situation.snapshot.mysql === null) return null;
+  const acknowledging = tooFewAcknowledge(situation, member);
   const behind = replicas.flatMap((one) => behindByMysql(situation, one, false) ?? []);
   const away = new Set([...unavailableMembers(asked), ...behind.map(({ ordinal }) => ordinal)]);
-  if (behind.length === 0 || away.size < unavailableLimit(asked)) return null;
-  return { member: member.ordinal, limitSeconds: null, graceSeconds, replicas: behind };
+  const isEnough = behind.length === 0 || away.size < unavailableLimit(asked);
+  if (isEnough && acknowledging === null) return null;
+  return { member: member.ordinal, limitSeconds: null, graceSeconds, replicas: behind, acknowledging };
 }
 
 function behindByAgent(situation: Situation, { facts, ordinal }: Member): ReplicaBehind | null {
@@ -74,37 +86,77 @@ function isBehind({ policy, deadlines }: Situation, { reading, unknownForSeconds
 }
 
 /**
- * What the primary had committed when it was asked: this one has to have received it, and for a switchover applied it.
+ * It has to have received what the primary had committed when that was asked, and to acknowledge; for a switchover, to
+ * have applied that too. What it has said against itself stands until it says otherwise. An answer that never came is
+ * waited for as long as a delay that can't be read.
  */
 function behindByMysql(situation: Situation, { facts, ordinal }: Member, applied: boolean): ReplicaBehind | null {
-  const { snapshot, primary, policy, deadlines } = situation;
+  const { snapshot, policy, deadlines } = situation;
   const { mysql } = snapshot;
   if (mysql === null || mysql.problem !== null) return null;
   const isFresh = mysql.ageSeconds !== null && !deadlines.reached(mysql.ageSeconds, freshSeconds);
   const answer = isFresh ? mysql.members.find(({ uid }) => uid === facts.uid) : undefined;
   if (answer === undefined || answer.said.kind === 'primary') return { ordinal, reading: null };
-  const unknown = (said: MemberSaid & { kind: 'unknown' }, unknownForSeconds: number): ReplicaBehind | null =>
-    deadlines.reached(unknownForSeconds, policy.replicaDelayGraceSeconds) ? null : { ordinal, reading: said };
-  if (answer.said.kind === 'unknown') return unknown(answer.said, answer.unknownForSeconds);
-  const { missing, unapplied } = answer.said;
-  if (missing === null) {
-    const source = mysql.members.find(({ uid }) => uid === primary?.facts.uid);
-    const message = source?.said.kind === 'unknown' ? source.said.message : 'it was not asked';
-    return unknown(
-      { kind: 'unknown', message: `the primary does not say: ${message}` },
-      source?.unknownForSeconds ?? 0,
-    );
-  }
-  if (missing > 0) return { ordinal, reading: { kind: 'notReceived', transactions: missing } };
-  return applied && unapplied > 0 ? { ordinal, reading: { kind: 'notApplied', transactions: unapplied } } : null;
+  const silence = silenceOf(situation, answer);
+  const against = againstItself(answer.last, sourceOf(situation), applied);
+  if (against !== null) return { ordinal, reading: { ...against, silent: silence?.message ?? null } };
+  if (silence === null || deadlines.reached(silence.forSeconds, policy.replicaDelayGraceSeconds)) return null;
+  return { ordinal, reading: { kind: 'unknown', message: silence.message } };
 }
 
-/** It had not received what the primary had committed, and acknowledges nothing before it has. */
-export function isKnownToLack({ snapshot: { mysql }, deadlines }: Situation, { facts }: Member): boolean {
-  if (mysql === null || mysql.ageSeconds === null || deadlines.reached(mysql.ageSeconds, lastingSeconds)) return false;
-  const said = mysql.members.find(({ uid }) => uid === facts.uid)?.said;
-  return said?.kind === 'replica' && said.missing !== null && said.missing > 0;
+interface Silence {
+  readonly message: string;
+  readonly forSeconds: number;
 }
 
-/** What speaks against a member counts for longer than what speaks for it. */
+/** Why it is not known what the replica lacks: it does not answer, or the primary does not. */
+function silenceOf(situation: Situation, { said, unknownForSeconds }: MemberReading): Silence | null {
+  if (said.kind === 'unknown') return { message: said.message, forSeconds: unknownForSeconds };
+  if (said.kind === 'primary' || said.missing !== null) return null;
+  const source = readingOf(situation, situation.primary);
+  const message = source?.said.kind === 'unknown' ? source.said.message : 'it was not asked';
+  return { message: `the primary does not say: ${message}`, forSeconds: source?.unknownForSeconds ?? 0 };
+}
+
+type Last = MemberReading['last'] | undefined;
+
+/**
+ * What the newest answer of a replica says against it, if `source` is that of the primary. A backlog counts for a
+ * switchover alone.
+ */
+export function againstItself(last: Last, source: Last, applied: boolean): Against | null {
+  if (last?.kind !== 'replica') return null;
+  const { receiver, missing, unapplied, semiSync } = last;
+  if (!receiver.runs || receiver.error !== 0) return { kind: 'notReceiving', error: receiver.error };
+  if (missing !== null && missing > 0) return { kind: 'notReceived', transactions: missing };
+  if (!semiSync && source?.kind === 'primary' && source.needed > 0) return { kind: 'notAcknowledging' };
+  return applied && unapplied > 0 ? { kind: 'notApplied', transactions: unapplied } : null;
+}
+
+/** The primary counts too few replicas that acknowledge, without this one if it is one of them. */
+function tooFewAcknowledge(situation: Situation, member: Member): ReplicasBehind['acknowledging'] {
+  if (situation.snapshot.mysql?.problem !== null) return null;
+  const source = sourceOf(situation);
+  const last = readingOf(situation, member)?.last;
+  if (source?.kind !== 'primary' || (last?.kind === 'replica' && !last.semiSync)) return null;
+  const others = Math.max(0, source.acknowledging - 1);
+  return others < source.needed ? { others, needed: source.needed } : null;
+}
+
+const sourceOf = (situation: Situation): Last => readingOf(situation, situation.primary)?.last;
+
+const readingOf = ({ snapshot }: Situation, member: Member | null): MemberReading | undefined =>
+  snapshot.mysql?.members.find(({ uid }) => uid === member?.facts.uid);
+
+/** What it last said: it does not acknowledge what the primary commits, and will not before that has changed. */
+export function isKnownToLack(situation: Situation, member: Member): boolean {
+  const { mysql } = situation.snapshot;
+  if (mysql === null || mysql.problem !== null) return false;
+  if (againstItself(readingOf(situation, member)?.last, sourceOf(situation), false) === null) return false;
+  // It is asked again then.
+  if (mysql.ageSeconds !== null) situation.deadlines.reached(mysql.ageSeconds, lastingSeconds);
+  return true;
+}
+
+/** How often members are asked whose answers speak against a step for longer than others speak for it. */
 export const lastingSeconds = 30;

@@ -13,30 +13,30 @@ import type { Member, Situation } from './situation.ts';
 export function leavesQuorum(situation: Situation, member: Member): boolean {
   if (!member.canAcknowledge) return true;
   const { primary, majority } = situation;
-  const overdue = isOverdue(situation, member);
-  if (overdue && hasNeverFollowed(situation, member)) return true;
+  if (isOverdue(situation, member) && hasNeverFollowed(situation, member)) return true;
   if (primaryLeadsNobody(situation)) return true;
-  return (
-    primary !== null && counts(situation, primary, overdue) && othersThatAcknowledge(situation, member) >= majority
-  );
+  return primary !== null && counts(situation, primary, member) && othersThatAcknowledge(situation, member) >= majority;
 }
 
 /** How many others do, as far as is known. */
 export function othersThatAcknowledge(situation: Situation, member: Member): number {
-  const overdue = isOverdue(situation, member);
-  return situation.members.filter((other) => other !== member && counts(situation, other, overdue)).length;
+  return situation.members.filter((other) => other !== member && counts(situation, other, member)).length;
 }
 
 /** Its mysqld has not been ready for as long as a failover may take. */
-export function isOverdue({ policy, deadlines }: Situation, { facts }: Member): boolean {
+export const isOverdue = (situation: Situation, member: Member): boolean =>
+  isNotReadyFor(situation, member, situation.policy.failoverGraceSeconds);
+
+function isNotReadyFor({ deadlines }: Situation, { facts }: Member, seconds: number): boolean {
   const mysqld = mysqldOf(facts);
-  return mysqld !== undefined && deadlines.reached(mysqld.notReadyForSeconds, policy.failoverGraceSeconds);
+  return mysqld !== undefined && deadlines.reached(mysqld.notReadyForSeconds, seconds);
 }
 
-const counts = (situation: Situation, member: Member, overdue: boolean): boolean =>
+/** Whether it acknowledges, when `taken` is. What MySQL says against it counts until the progress deadline of `taken`. */
+const counts = (situation: Situation, member: Member, taken: Member): boolean =>
   member.canAcknowledge &&
-  (member.participates || (overdue && member.facts.role !== null)) &&
-  !isKnownToLack(situation, member);
+  (member.participates || (isOverdue(situation, taken) && member.facts.role !== null)) &&
+  (!isKnownToLack(situation, member) || isNotReadyFor(situation, taken, situation.policy.progressDeadlineSeconds));
 
 /**
  * Its mysqld has not been ready since it started, and MOCO has given it no role. The label of a mysqld that has

@@ -3,7 +3,14 @@ import { delay } from '../kube/delay.ts';
 import type { World } from '../kube/world.ts';
 import { count, type GtidSet, parseGtidSet, subtract, union } from './gtid-set.ts';
 import { type Account, converse, type MysqlAddress, MysqlError, type Query } from './mysql-session.ts';
-import { askOpenWrites, askReplication, askWhoItIs, type OpenWriteNow, type WhoItIs } from './statements.ts';
+import {
+  askOpenWrites,
+  askReplication,
+  askSemiSync,
+  askWhoItIs,
+  type OpenWriteNow,
+  type WhoItIs,
+} from './statements.ts';
 
 export interface AskedMember {
   readonly uid: string;
@@ -25,7 +32,7 @@ export interface Answers {
   readonly said: ReadonlyMap<string, MemberSaid>;
   /** `null` if no switchover is next, or the primary did not say. */
   readonly writes: readonly OpenWriteNow[] | null;
-  /** Every member that could be asked has refused the account. */
+  /** Every member has refused the account. */
   readonly isDenied: boolean;
 }
 
@@ -64,14 +71,16 @@ export async function readCluster(world: World, question: Question, signal: Abor
       return null;
     }
   };
-  const source = primary && (await ask(primary, async (_, who) => ({ ...who, executed: setOf(who.executed) })));
-  if (primary !== null && source !== null) {
-    const { acknowledging, waiting } = source;
-    said.set(primary.uid, { kind: 'primary', acknowledging, waiting });
-  }
+  const source =
+    primary &&
+    (await ask(primary, async (query, { executed }) => {
+      const { semiSync: _, ...counts } = await askSemiSync(query);
+      return { executed: setOf(executed), says: { kind: 'primary', ...counts } as const };
+    }));
+  if (primary !== null && source !== null) said.set(primary.uid, source.says);
   await Promise.all(
     replicas.map(async (replica) => {
-      const answer = await ask(replica, (query, who) => caughtUp(world, query, who, source?.executed ?? null, signal));
+      const answer = await ask(replica, (query) => caughtUp(world, query, source?.executed ?? null, signal));
       if (answer !== null) said.set(replica.uid, answer);
     }),
   );
@@ -79,7 +88,7 @@ export async function readCluster(world: World, question: Question, signal: Abor
     forSwitchover && primary !== null && source !== null
       ? await ask(primary, (query) => quietest(world, query, signal))
       : null;
-  const isDenied = denied.size > 0 && [...said.values()].every(({ kind }) => kind === 'unknown');
+  const isDenied = said.size > 0 && denied.size === said.size;
   return { said, writes, isDenied };
 }
 
@@ -90,22 +99,22 @@ export async function readCluster(world: World, question: Question, signal: Abor
 async function caughtUp(
   world: World,
   query: Query,
-  first: WhoItIs,
   committed: GtidSet | null,
   signal: AbortSignal,
 ): Promise<MemberSaid> {
   const until = world.monotonic() + catchUpMilliseconds;
-  for (let { executed: text } = first; ; { executed: text } = await askWhoItIs(query)) {
+  for (;;) {
     const channel = await askReplication(query);
     if (channel === null) return { kind: 'unknown', message: 'it is no replica' };
     const { receiver, applier } = channel;
-    const executed = setOf(text);
+    const executed = setOf(channel.executed);
     const has = union(executed, setOf(channel.received));
     const missing = committed && count(subtract(committed, has));
     const unapplied = count(subtract(has, executed));
     const isBehind = missing === null ? unapplied > 0 : count(subtract(committed ?? has, executed)) > 0;
     if (!isBehind || world.monotonic() + pauseMilliseconds >= until) {
-      return { kind: 'replica', missing, unapplied: isBehind ? unapplied : 0, receiver, applier };
+      const { semiSync } = await askSemiSync(query);
+      return { kind: 'replica', missing, unapplied: isBehind ? unapplied : 0, semiSync, receiver, applier };
     }
     await delay(world, pauseMilliseconds, signal);
   }

@@ -1,4 +1,10 @@
-import type { OpenWrite, ThreadState } from '../core/on-demand-facts.ts';
+import {
+  mostWrites,
+  type OpenWrite,
+  type PrimarySaid,
+  type ReplicaSaid,
+  type ThreadState,
+} from '../core/on-demand-facts.ts';
 import { MysqlError, type Query } from './mysql-session.ts';
 
 // Everything that is asked of a mysqld, 8.0.22 or later: its own state, never a row of a user's table, and never a
@@ -7,15 +13,23 @@ import { MysqlError, type Query } from './mysql-session.ts';
 /** Times are compared in one zone, and nothing runs for longer than it is waited for. */
 const session = "SET SESSION time_zone = 'SYSTEM', max_execution_time = 1000";
 
-/** The names of plugins and variables changed in MySQL 8.0.26; MOCO sets the old ones. */
-const whoItIs = `SELECT @@GLOBAL.hostname, @@GLOBAL.gtid_executed,
+const whoItIs = 'SELECT @@GLOBAL.hostname, @@GLOBAL.gtid_executed';
+
+/** The names of plugins and variables changed in MySQL 8.0.26; MOCO sets the old ones. A server has one of them. */
+const semiSync = `SELECT
   (SELECT SUM(VARIABLE_VALUE) FROM performance_schema.global_status
    WHERE VARIABLE_NAME IN ('Rpl_semi_sync_master_clients', 'Rpl_semi_sync_source_clients')),
   (SELECT SUM(VARIABLE_VALUE) FROM performance_schema.global_status
-   WHERE VARIABLE_NAME IN ('Rpl_semi_sync_master_wait_sessions', 'Rpl_semi_sync_source_wait_sessions'))`;
+   WHERE VARIABLE_NAME IN ('Rpl_semi_sync_master_wait_sessions', 'Rpl_semi_sync_source_wait_sessions')),
+  (SELECT SUM(VARIABLE_VALUE) FROM performance_schema.global_variables
+   WHERE VARIABLE_NAME IN ('rpl_semi_sync_master_wait_for_slave_count', 'rpl_semi_sync_source_wait_for_replica_count')),
+  EXISTS (SELECT 1 FROM performance_schema.global_variables
+   WHERE VARIABLE_NAME IN ('rpl_semi_sync_master_enabled', 'rpl_semi_sync_source_enabled') AND VARIABLE_VALUE = 'ON'),
+  EXISTS (SELECT 1 FROM performance_schema.global_status
+   WHERE VARIABLE_NAME IN ('Rpl_semi_sync_slave_status', 'Rpl_semi_sync_replica_status') AND VARIABLE_VALUE = 'ON')`;
 
 /** 3030: another worker has failed. */
-const replication = `SELECT c.RECEIVED_TRANSACTION_SET, c.SERVICE_STATE, c.LAST_ERROR_NUMBER, a.SERVICE_STATE,
+const replication = `SELECT @@GLOBAL.gtid_executed, c.RECEIVED_TRANSACTION_SET, c.SERVICE_STATE, c.LAST_ERROR_NUMBER, a.SERVICE_STATE,
   COALESCE(
     (SELECT MIN(LAST_ERROR_NUMBER) FROM performance_schema.replication_applier_status_by_worker
      WHERE LAST_ERROR_NUMBER NOT IN (0, 3030)),
@@ -43,23 +57,39 @@ const openWritesOf = `SELECT t.PROCESSLIST_ID, t.PROCESSLIST_USER, t.PROCESSLIST
     x.trx_rows_modified > 0 OR x.trx_rows_locked > 0 OR x.trx_state = 'LOCK WAIT' OR
     EXISTS (SELECT 1 FROM performance_schema.metadata_locks m
             WHERE m.OWNER_THREAD_ID = t.THREAD_ID AND m.OBJECT_TYPE = 'GLOBAL' AND m.LOCK_TYPE = 'INTENTION_EXCLUSIVE'))
-  ORDER BY 4 DESC LIMIT 20`;
+  ORDER BY 4 DESC LIMIT ${mostWrites}`;
 
 export interface WhoItIs {
   readonly hostname: string;
   /** A set of GTIDs. */
   readonly executed: string;
-  readonly acknowledging: number;
-  readonly waiting: number;
 }
 
 export async function askWhoItIs(query: Query): Promise<WhoItIs> {
   const [row] = await query(whoItIs);
   if (row === undefined) throw notUsable();
-  return { hostname: text(row[0]), executed: text(row[1]), acknowledging: whole(row[2]), waiting: whole(row[3]) };
+  return { hostname: text(row[0]), executed: text(row[1]) };
+}
+
+/** What of a primary, and of a replica, says whether commits are acknowledged. */
+export type SemiSync = Omit<PrimarySaid, 'kind'> & Pick<ReplicaSaid, 'semiSync'>;
+
+export async function askSemiSync(query: Query): Promise<SemiSync> {
+  const [row] = await query(semiSync);
+  if (row === undefined) throw notUsable();
+  const [acknowledging, waiting, count, isPrimary, isReplica] = row.map(whole) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  return { acknowledging, waiting, needed: isPrimary === 0 ? 0 : count, semiSync: isReplica !== 0 };
 }
 
 export interface Channel {
+  /** A set of GTIDs. */
+  readonly executed: string;
   /** A set of GTIDs. It may lack what has been applied. */
   readonly received: string;
   readonly receiver: ThreadState;
@@ -71,10 +101,11 @@ export async function askReplication(query: Query): Promise<Channel | null> {
   const [row] = await query(replication);
   if (row === undefined) return null;
   return {
-    received: text(row[0]),
+    executed: text(row[0]),
+    received: text(row[1]),
     // CONNECTING receives nothing.
-    receiver: { runs: text(row[1]) === 'ON', error: whole(row[2]) },
-    applier: { runs: text(row[3]) === 'ON', error: whole(row[4]) },
+    receiver: { runs: text(row[2]) === 'ON', error: whole(row[3]) },
+    applier: { runs: text(row[4]) === 'ON', error: whole(row[5]) },
   };
 }
 

@@ -193,11 +193,13 @@ export class RolloutMetrics extends Declared {
   /** How far replicas were behind when MySQL itself was last asked. `missing` is `null` if the primary did not say. */
   setReplication(
     cluster: ClusterName,
-    replicas: readonly { readonly pod: string; readonly missing: number | null; readonly unapplied: number }[],
+    replicas: readonly { readonly pod: string; readonly notReceived?: number; readonly notApplied: number }[],
   ): void {
-    const received = replicas.flatMap(({ pod, missing }) => (missing === null ? [] : [[pod, missing] as const]));
+    const received = replicas.flatMap(({ pod, notReceived }) =>
+      notReceived === undefined ? [] : [[pod, notReceived]],
+    );
     this.#notReceived.set(cluster, Object.fromEntries(received));
-    this.#notApplied.set(cluster, Object.fromEntries(replicas.map(({ pod, unapplied }) => [pod, unapplied])));
+    this.#notApplied.set(cluster, Object.fromEntries(replicas.map(({ pod, notApplied }) => [pod, notApplied])));
   }
 
   /** Members by state; a state that isn't given has no member any more. */

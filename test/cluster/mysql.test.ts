@@ -19,7 +19,14 @@ const createsUser = (more = ''): readonly string[] => [
   'SET sql_log_bin = 1',
 ];
 const works = { runs: true, error: 0 };
-const caughtUp: MemberSaid = { kind: 'replica', missing: 0, unapplied: 0, receiver: works, applier: works };
+const caughtUp = {
+  kind: 'replica',
+  missing: 0,
+  unapplied: 0,
+  semiSync: true,
+  receiver: works,
+  applier: works,
+} as const;
 const unread = { kind: 'unknown', message: 'nobody was asked' } as const;
 
 describe('a real mysqld', function () {
@@ -91,13 +98,7 @@ describe('a real mysqld', function () {
     link.isOpen = false;
     for (let id = 1; id <= 9; id += 1) await source.run(`INSERT INTO d.t VALUES (${id}, 'a row of a user')`);
     const behind = await ask();
-    expect(behind.replica).to.deep.equal({
-      kind: 'replica',
-      missing: 9,
-      unapplied: 0,
-      receiver: works,
-      applier: works,
-    });
+    expect(behind.replica).to.deep.equal({ ...caughtUp, missing: 9 });
     // As moco-agent asks.
     const delay = await replica.run(
       'SELECT MAX(LAST_QUEUED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP) = (SELECT MAX(LAST_APPLIED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP) FROM performance_schema.replication_applier_status_by_worker) AS none FROM performance_schema.replication_connection_status',
@@ -111,13 +112,7 @@ describe('a real mysqld', function () {
     await replica.run('STOP REPLICA SQL_THREAD');
     for (const id of [11, 12, 13]) await source.run(`INSERT INTO d.t VALUES (${id}, 'a row of a user')`);
     const stopped = { runs: false, error: 0 };
-    await until(async () => (await ask()).replica, {
-      kind: 'replica',
-      missing: 0,
-      unapplied: 3,
-      receiver: works,
-      applier: stopped,
-    });
+    await until(async () => (await ask()).replica, { ...caughtUp, unapplied: 3, applier: stopped });
     await replica.run(
       'SET sql_log_bin = 0',
       "INSERT INTO d.t VALUES (12, 'mine')",
@@ -125,15 +120,44 @@ describe('a real mysqld', function () {
       'START REPLICA SQL_THREAD',
     );
     const failed = { runs: false, error: 1062 };
-    await until(async () => (await ask()).replica, {
-      kind: 'replica',
-      missing: 0,
-      unapplied: 2,
-      receiver: works,
-      applier: failed,
-    });
+    await until(async () => (await ask()).replica, { ...caughtUp, unapplied: 2, applier: failed });
     await replica.run('SET sql_log_bin = 0', 'DELETE FROM d.t WHERE id = 12', 'SET sql_log_bin = 1', 'START REPLICA');
     await until(async () => (await ask()).replica, caughtUp);
+  });
+
+  it('says whether a replica acknowledges, which what it has received does not', async () => {
+    await source.run(
+      'SET GLOBAL rpl_semi_sync_master_timeout = 86400000',
+      'SET GLOBAL rpl_semi_sync_master_enabled = ON',
+    );
+    const nobody = { kind: 'primary', needed: 1, acknowledging: 0, waiting: 0 } as const;
+    const acknowledged = { ...nobody, acknowledging: 1 } as const;
+    await until(ask, { source: acknowledged, replica: caughtUp });
+    const enable = (on: number, more: string) =>
+      replica.run(
+        'STOP REPLICA IO_THREAD',
+        `SET GLOBAL rpl_semi_sync_slave_enabled = ${on}`,
+        more,
+        'START REPLICA IO_THREAD',
+      );
+    await enable(0, 'DO 0');
+    await until(ask, { source: nobody, replica: { ...caughtUp, semiSync: false } });
+    const session = await source.session();
+    const commits = session.query("INSERT INTO d.t VALUES (21, 'a row of a user')");
+    // The commit waits, so it is not in what the primary has executed, and the replica lacks nothing of that.
+    await until(ask, { source: { ...nobody, waiting: 1 }, replica: { ...caughtUp, semiSync: false } });
+    await source.run('SET GLOBAL rpl_semi_sync_master_enabled = OFF');
+    await commits;
+    await source.run('SET GLOBAL rpl_semi_sync_master_enabled = ON');
+    await enable(1, "CHANGE REPLICATION SOURCE TO SOURCE_PASSWORD = 'another'");
+    // Neither the count of the primary nor the status of semi-synchronous replication says that it is connecting.
+    await until(async () => (await ask()).replica, {
+      ...caughtUp,
+      receiver: { runs: false, error: 1045 },
+    });
+    await enable(1, "CHANGE REPLICATION SOURCE TO SOURCE_PASSWORD = 'x'");
+    await until(ask, { source: acknowledged, replica: caughtUp });
+    await source.run('SET GLOBAL rpl_semi_sync_master_enabled = OFF');
   });
 
   it('says which writes are open, what they wait for, and nothing of reads', async () => {
@@ -167,7 +191,7 @@ describe('a real mysqld', function () {
     if (plain === undefined) throw new Error('expected servers');
     await plain.run(...createsUser());
     const { said } = await answers({ primary: member('plain', plain), replicas: [] });
-    expect(said.get('plain')).to.deep.equal({ kind: 'primary', acknowledging: 0, waiting: 0 });
+    expect(said.get('plain')).to.deep.equal({ kind: 'primary', needed: 0, acknowledging: 0, waiting: 0 });
   });
 
   it('refuses a wrong password, and its error has nothing of it', async () => {
@@ -176,6 +200,13 @@ describe('a real mysqld', function () {
     expect([...said.values()]).to.deep.equal(
       ['source', 'replica'].map(() => ({ kind: 'unknown', message: 'ER_ACCESS_DENIED_ERROR' })),
     );
+  });
+
+  it('is not taken for a wrong password while a member has not refused it', async () => {
+    const isDeaf = { ...member('deaf', source), address: { ip: '127.0.0.1', port: 9 } };
+    const { said, isDenied } = await answers({ account: { user, password: 'another secret' }, replicas: [isDeaf] });
+    expect(said.get('source')).to.deep.equal({ kind: 'unknown', message: 'ER_ACCESS_DENIED_ERROR' });
+    expect(isDenied).to.equal(false);
   });
 
   it('counts for no other member', async () => {

@@ -19,7 +19,12 @@ export class FakeMysql implements MysqlAsker {
     this.asked.push(forSwitchover ? 'switchover' : 'step');
     if (this.problem !== null) return Promise.resolve({ said: new Map(), writes: null, problem: this.problem });
     const said = new Map<string, MemberSaid>(replicas.map(({ uid, name }) => [uid, this.#said.get(name) ?? caughtUp]));
-    if (primary !== null) said.set(primary.uid, { kind: 'primary', acknowledging: replicas.length, waiting: 0 });
-    return Promise.resolve({ said, writes: forSwitchover ? this.writes : null, problem: null });
+    if (primary !== null) {
+      const needed = Math.ceil(replicas.length / 2);
+      const says = { kind: 'primary', needed, acknowledging: replicas.length, waiting: 0 } as const;
+      said.set(primary.uid, this.#said.get(primary.name) ?? says);
+    }
+    const isSilent = primary !== null && said.get(primary.uid)?.kind === 'unknown';
+    return Promise.resolve({ said, writes: forSwitchover && !isSilent ? this.writes : null, problem: null });
   }
 }

@@ -6,6 +6,7 @@ import type {
   DelayReading,
   MysqlReading,
   Preflight,
+  Said,
   TiedToNode,
 } from '../../src/core/on-demand-facts.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
@@ -267,7 +268,12 @@ const mysqlDrafts = fc.record({
     { 1: { ...caughtUp, unapplied: 3 } },
     { 2: { kind: 'unknown', message: 'no' } },
     { 0: { kind: 'unknown', message: 'no' }, 1: { ...caughtUp, missing: null } },
+    { 0: { kind: 'unknown', message: 'no' }, 1: { ...caughtUp, missing: null, unapplied: 3 } },
+    { 2: { ...caughtUp, receiver: { runs: false, error: 0 } } },
+    { 1: { ...caughtUp, semiSync: false } },
+    { 0: { kind: 'primary', needed: 1, acknowledging: 1, waiting: 0 } },
   ),
+  last: fc.constantFrom<NonNullable<MysqlDraft['last']>>({}, {}, { 1: { ...caughtUp, missing: 9 } }, { 2: caughtUp }),
 });
 /** Clusters as they can be: members in any mixture of states, MOCO's view of them right or behind. */
 export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
@@ -453,6 +459,22 @@ const anyRestart: fc.Arbitrary<RestartInPlace> = fc.record({
 });
 
 const anyThread = fc.record({ runs: fc.boolean(), error: anyNumber });
+const anySaid: fc.Arbitrary<Said> = fc.oneof(
+  fc.record({
+    kind: fc.constant('primary' as const),
+    needed: anyNumber,
+    acknowledging: anyNumber,
+    waiting: anyNumber,
+  }),
+  fc.record({
+    kind: fc.constant('replica' as const),
+    missing: fc.oneof(fc.constant(null), anyNumber),
+    unapplied: anyNumber,
+    semiSync: fc.boolean(),
+    receiver: anyThread,
+    applier: anyThread,
+  }),
+);
 const anyReading: fc.Arbitrary<MysqlReading> = fc.record({
   ageSeconds: fc.oneof(fc.constant(null), anyNumber),
   problem: fc.oneof(fc.constant(null), fc.string()),
@@ -460,17 +482,8 @@ const anyReading: fc.Arbitrary<MysqlReading> = fc.record({
     fc.record({
       uid: fc.string(),
       unknownForSeconds: anyNumber,
-      said: fc.oneof(
-        fc.record({ kind: fc.constant('primary' as const), acknowledging: anyNumber, waiting: anyNumber }),
-        fc.record({ kind: fc.constant('unknown' as const), message: fc.string() }),
-        fc.record({
-          kind: fc.constant('replica' as const),
-          missing: fc.oneof(fc.constant(null), anyNumber),
-          unapplied: anyNumber,
-          receiver: anyThread,
-          applier: anyThread,
-        }),
-      ),
+      said: fc.oneof(anySaid, fc.record({ kind: fc.constant('unknown' as const), message: fc.string() })),
+      last: fc.oneof(fc.constant(null), anySaid),
     }),
     { maxLength: 4 },
   ),

@@ -436,6 +436,7 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Held | Case; read
         limitSeconds: 1,
         graceSeconds: 30,
         replicas: [{ ordinal: 1, reading: { kind: 'delay', seconds: 1 } }],
+        acknowledging: null,
       },
       {},
       1,

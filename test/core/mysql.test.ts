@@ -1,5 +1,5 @@
 import type { Hold } from '../../src/core/decision.ts';
-import type { MemberSaid } from '../../src/core/on-demand-facts.ts';
+import type { MemberSaid, ReplicaSaid } from '../../src/core/on-demand-facts.ts';
 import type { ReplicaBehind } from '../../src/core/replicas-behind.ts';
 import { cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
@@ -8,17 +8,25 @@ import { type Case, deletes, demotes, evicts, holds, play, when } from './table.
 
 type BehindHold = Extract<Hold, { rule: 'ReplicasBehind' }>;
 
-const lacks = (missing: number): MemberSaid => ({ ...caughtUp, missing });
+const lacks = (missing: number): ReplicaSaid => ({ ...caughtUp, missing });
 const silent: MemberSaid = { kind: 'unknown', message: 'no answer within 1 s' };
 /** 2 is updated and back. 1 is next. */
 const oneIsNext = () => three(member(0).stale(), member(1).stale());
 const lastOne = () => three(member(0).stale());
 
 const waits = (member: number, more: Partial<BehindHold>, ...replicas: readonly ReplicaBehind[]): Case['decides'] =>
-  holds({ rule: 'ReplicasBehind', member, limitSeconds: null, graceSeconds: 30, replicas, ...more });
+  holds({
+    rule: 'ReplicasBehind',
+    member,
+    limitSeconds: null,
+    graceSeconds: 30,
+    replicas,
+    acknowledging: null,
+    ...more,
+  });
 const lacking = (ordinal: number, transactions: number): ReplicaBehind => ({
   ordinal,
-  reading: { kind: 'notReceived', transactions },
+  reading: { kind: 'notReceived', transactions, silent: null },
 });
 
 describe('the next replica', () => {
@@ -86,6 +94,64 @@ describe('the next replica', () => {
       waits(2, {}, lacking(4, 3)),
       { maxUnavailable: 2 },
     ),
+    'waits for one that has received all of it and receives no more': when(
+      oneIsNext().mysql({ says: { 2: { ...caughtUp, receiver: { runs: false, error: 1045 } } } }),
+      waits(1, {}, { ordinal: 2, reading: { kind: 'notReceiving', error: 1045, silent: null } }),
+      {},
+      5,
+    ),
+    'waits for one whose receiver has an error': when(
+      oneIsNext().mysql({ says: { 2: { ...caughtUp, receiver: { runs: true, error: 2003 } } } }),
+      waits(1, {}, { ordinal: 2, reading: { kind: 'notReceiving', error: 2003, silent: null } }),
+    ),
+    'waits for one that has received all of it and acknowledges nothing': when(
+      oneIsNext().mysql({ says: { 2: { ...caughtUp, semiSync: false } } }),
+      waits(1, {}, { ordinal: 2, reading: { kind: 'notAcknowledging', silent: null } }),
+    ),
+    'goes where no commit waits for an acknowledgement': when(
+      oneIsNext().mysql({
+        says: { 0: { kind: 'primary', needed: 0, acknowledging: 0, waiting: 0 }, 2: { ...caughtUp, semiSync: false } },
+      }),
+      evicts('ReplicaHealthy', 1),
+    ),
+    'waits if the primary counts too few that acknowledge without it': when(
+      oneIsNext().mysql({ says: { 0: { kind: 'primary', needed: 1, acknowledging: 1, waiting: 0 } } }),
+      waits(1, { acknowledging: { others: 0, needed: 1 } }),
+      {},
+      5,
+    ),
+    'goes if it acknowledges nothing itself': when(
+      oneIsNext().mysql({
+        says: { 0: { kind: 'primary', needed: 1, acknowledging: 1, waiting: 0 }, 1: { ...caughtUp, semiSync: false } },
+      }),
+      evicts('ReplicaHealthy', 1),
+    ),
+    'waits for one that lacked something and has not answered since, however long': when(
+      oneIsNext().mysql({ says: { 2: silent }, last: { 2: lacks(145) }, unknownForSeconds: 3000 }),
+      waits(1, {}, { ordinal: 2, reading: { kind: 'notReceived', transactions: 145, silent: 'no answer within 1 s' } }),
+      {},
+      5,
+    ),
+    'waits for one that lacked something while the primary does not say what it has committed since': when(
+      oneIsNext().mysql({
+        says: { 0: silent, 2: { ...caughtUp, missing: null } },
+        last: { 2: lacks(145) },
+        unknownForSeconds: 3000,
+      }),
+      waits(
+        1,
+        {},
+        {
+          ordinal: 2,
+          reading: { kind: 'notReceived', transactions: 145, silent: 'the primary does not say: no answer within 1 s' },
+        },
+      ),
+    ),
+    'goes without one that lacked something while the rule is overridden': when(
+      oneIsNext().mysql({ says: { 2: silent }, last: { 2: lacks(145) } }),
+      evicts('ReplicaHealthy', 1),
+      { overrides: [{ rule: 'ReplicasBehind', remainingSeconds: 60 }] },
+    ),
     'waits as well where the StatefulSet replaces it': when(
       oneIsNext()
         .atPartition(2)
@@ -104,8 +170,20 @@ describe('a replica that runs without participating', () => {
       broken().mysql({ ageSeconds: 29, says: { 2: lacks(9) } }),
       holds({ rule: 'NotEnoughAcknowledging', member: 1, others: 1, needed: 2 }),
     ),
-    'is once that was said too long ago': when(
-      broken().mysql({ ageSeconds: 30, says: { 2: lacks(9) } }),
+    'is not while that one has not answered since': when(
+      broken().mysql({ ageSeconds: 0, says: { 2: silent }, last: { 2: lacks(9) }, unknownForSeconds: 3000 }),
+      holds({ rule: 'NotEnoughAcknowledging', member: 1, others: 1, needed: 2 }),
+      {},
+      30,
+    ),
+    'is not while the other one receives nothing': when(
+      broken().mysql({ says: { 2: { ...caughtUp, receiver: { runs: false, error: 0 } } } }),
+      holds({ rule: 'NotEnoughAcknowledging', member: 1, others: 1, needed: 2 }),
+    ),
+    'is once it has been so for the progress deadline': when(
+      cluster(3)
+        .members(member(0).stale(), member(1).stale().lagging(600))
+        .mysql({ says: { 2: lacks(9) } }),
       deletes('MemberNotParticipating', 1),
     ),
   });
@@ -116,9 +194,25 @@ describe('a switchover', () => {
   play({
     'waits until every replica has received and applied': when(
       lastOne().mysql({ says: { 1: lacks(2), 2: { ...caughtUp, unapplied: 1 } } }),
-      waitsFor(lacking(1, 2), { ordinal: 2, reading: { kind: 'notApplied', transactions: 1 } }),
+      waitsFor(lacking(1, 2), { ordinal: 2, reading: { kind: 'notApplied', transactions: 1, silent: null } }),
     ),
     'begins once they have': when(lastOne().mysql(), demotes(0)),
+    'waits for what a replica has not applied, although the primary does not answer': when(
+      lastOne().mysql({ says: { 0: silent, 1: { ...caughtUp, missing: null, unapplied: 4 } }, unknownForSeconds: 30 }),
+      waitsFor({
+        ordinal: 1,
+        reading: { kind: 'notApplied', transactions: 4, silent: 'the primary does not say: no answer within 1 s' },
+      }),
+    ),
+    'waits for a replica that had not applied everything and has not answered since': when(
+      lastOne().mysql({ says: { 1: silent }, last: { 1: { ...caughtUp, unapplied: 4 } }, unknownForSeconds: 3000 }),
+      waitsFor({ ordinal: 1, reading: { kind: 'notApplied', transactions: 4, silent: 'no answer within 1 s' } }),
+    ),
+    'waits for the write that a primary without an answer since had open, if it is to': when(
+      lastOne().mysql({ says: { 0: silent }, unknownForSeconds: 3000, writes: [openWrite] }),
+      holds({ rule: 'LongWrite', member: 0, write: shownWrite, others: 0, graceSeconds: null }),
+      { longWritePolicy: 'Hold' },
+    ),
     'waits for writes until they end, if it is to': when(
       lastOne().mysql({ writes: [openWrite, { ...openWrite, session: 43 }], waitedForWritesSeconds: 9000 }),
       holds({ rule: 'LongWrite', member: 0, write: shownWrite, others: 1, graceSeconds: null }),

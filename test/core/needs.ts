@@ -392,29 +392,47 @@ const isAdmitted: Need = (_snapshot, policy, going) =>
 const recentlyRead: Need = (_snapshot, _policy, going) =>
   going.every(({ comeback }) => comeback !== null && comeback.ageSeconds < 60);
 
-/** What MySQL said within five seconds, of whoever answers; of the others it is worth a while, if anybody can be asked. */
-const saysOf = (
-  { mysql, cluster, members }: ClusterSnapshot,
+interface Word {
+  readonly lacks: boolean;
+  readonly backlog: boolean;
+  readonly silent: boolean;
+}
+const toldBy = ({ mysql }: ClusterSnapshot, uid: string | undefined) => mysql?.members.find((one) => one.uid === uid);
+const leaderOf = ({ members, cluster }: ClusterSnapshot): string | undefined =>
+  members.find(({ ordinal }) => ordinal === cluster.primaryIndex)?.uid;
+
+/**
+ * What speaks against a replica by its newest answer, and whether it, or the primary, has been silent for less than what
+ * that is worth.
+ */
+const wordOf = (
+  snapshot: ClusterSnapshot,
   { replicaDelayGraceSeconds: grace }: RolloutPolicy,
   one: MemberFacts,
-): 'nothing' | 'silent' | { readonly missing: number; readonly unapplied: number } => {
-  if (mysql === null || mysql.problem !== null) return 'nothing';
-  const answer =
-    mysql.ageSeconds === null || mysql.ageSeconds >= 5 ? undefined : mysql.members.find(({ uid }) => uid === one.uid);
-  if (answer === undefined || answer.said.kind === 'primary') return 'silent';
-  if (answer.said.kind === 'unknown') return answer.unknownForSeconds >= grace ? 'nothing' : 'silent';
-  const { missing, unapplied } = answer.said;
-  if (missing !== null) return { missing, unapplied };
-  const leader = members.find(({ ordinal }) => ordinal === cluster.primaryIndex)?.uid;
-  const silentFor = mysql.members.find(({ uid }) => uid === leader)?.unknownForSeconds ?? 0;
-  return silentFor >= grace ? 'nothing' : 'silent';
+): Word => {
+  const { mysql } = snapshot;
+  if (mysql === null || mysql.problem !== null) return { lacks: false, backlog: false, silent: false };
+  const recent = mysql.ageSeconds !== null && mysql.ageSeconds < 5;
+  const answer = recent ? toldBy(snapshot, one.uid) : undefined;
+  if (answer === undefined || answer.said.kind === 'primary') return { lacks: false, backlog: false, silent: true };
+  const leader = toldBy(snapshot, leaderOf(snapshot));
+  const awaited = leader?.last?.kind === 'primary' && leader.last.needed > 0;
+  const { last, said } = answer;
+  const known = last?.kind === 'replica' ? last : null;
+  const isDeaf = known !== null && (!known.receiver.runs || known.receiver.error !== 0 || (awaited && !known.semiSync));
+  const mute = said.kind === 'unknown' ? answer.unknownForSeconds : (leader?.unknownForSeconds ?? 0);
+  return {
+    lacks: isDeaf || (known?.missing ?? 0) > 0,
+    backlog: (known?.unapplied ?? 0) > 0,
+    silent: (said.kind === 'unknown' || said.missing === null) && mute < grace,
+  };
 };
 /** Whoever stays has received what the primary had committed; a few may lack it, as a few may be away. */
 const othersReceived: Need = (snapshot, policy, going) => {
   if (off(policy, 'ReplicasBehind') || !serves(snapshot, policy, going)) return true;
   const lacks = (one: MemberFacts): boolean => {
-    const says = saysOf(snapshot, policy, one);
-    return says === 'silent' || (says !== 'nothing' && says.missing > 0);
+    const word = wordOf(snapshot, policy, one);
+    return word.lacks || word.silent;
   };
   const { replicas, primaryIndex } = snapshot.cluster;
   const stay = snapshot.members.filter((one) => !going.includes(one));
@@ -429,14 +447,30 @@ const othersApplied: Need = (snapshot, policy, going) =>
   serving(snapshot)
     .filter((one) => one.ordinal !== snapshot.cluster.primaryIndex && !going.includes(one))
     .every((one) => {
-      const says = saysOf(snapshot, policy, one);
-      return says === 'nothing' || (says !== 'silent' && says.missing <= 0 && says.unapplied <= 0);
+      const { lacks, backlog, silent } = wordOf(snapshot, policy, one);
+      return !lacks && !backlog && !silent;
     });
+/** By the primary's own count, commits get their acknowledgements without a replica that gives one. */
+const othersAcknowledge: Need = (snapshot, policy, going) => {
+  if (off(policy, 'ReplicasBehind') || snapshot.mysql?.problem !== null) return true;
+  const leader = toldBy(snapshot, leaderOf(snapshot))?.last;
+  if (leader?.kind !== 'primary' || leader.needed === 0) return true;
+  const given = going.filter((one) => {
+    const last = toldBy(snapshot, one.uid)?.last;
+    return (
+      participates(snapshot, one) &&
+      one.ordinal !== snapshot.cluster.primaryIndex &&
+      (last?.kind !== 'replica' || last.semiSync)
+    );
+  });
+  return given.length === 0 || leader.acknowledging - 1 >= leader.needed;
+};
 /** Nothing that has lasted for a second is cut off before its time is over. */
 const noLongWrite: Need = ({ mysql, members, cluster: { primaryIndex } }, policy) => {
   if (off(policy, 'LongWrite') || mysql === null || mysql.problem !== null) return true;
   const { ageSeconds, writes, waitedForWritesSeconds: waited } = mysql;
   if (policy.longWritePolicy === 'Proceed' && waited >= policy.longWriteGraceSeconds) return true;
+  if (writes?.some((one) => one.ageSeconds >= 1)) return false;
   const primary = members.find(({ ordinal }) => ordinal === primaryIndex);
   const answer = mysql.members.find(({ uid }) => uid === primary?.uid);
   if (answer?.said.kind === 'unknown' && answer.unknownForSeconds >= policy.replicaDelayGraceSeconds) return true;
@@ -477,6 +511,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     replicasOnly: when(unreachable, (snapshot, policy, going) => !leading(snapshot, policy, going)),
     everyOther: when(unreachable, everyOther),
     othersReceived: when((...all) => !leading(...all), othersReceived),
+    othersAcknowledge,
   },
   reduces: { slot, rolesRest, failoverHadItsTime, roomForOne, nobodyResizes },
   takesHealthy: { noForeignDemote, healthy, budgetAllows },

@@ -14,7 +14,15 @@ type BehindHold = Extract<Hold, { rule: 'ReplicasBehind' }>;
 
 /** The primary waits for these replicas. */
 const waits = (replicas: readonly ReplicaBehind[], more: Partial<BehindHold> = {}): Case['decides'] =>
-  holds({ rule: 'ReplicasBehind', member: 0, limitSeconds: 1, graceSeconds: 30, replicas, ...more });
+  holds({
+    rule: 'ReplicasBehind',
+    member: 0,
+    limitSeconds: 1,
+    graceSeconds: 30,
+    replicas,
+    acknowledging: null,
+    ...more,
+  });
 const waitsFor = (ordinal: number, reading: DelayReading | null): Case['decides'] => waits([{ ordinal, reading }]);
 
 describe('the replica that MOCO would choose', () => {

@@ -34,7 +34,7 @@ async function everything(): Promise<Metrics> {
   rollouts.countDelayReading('delay');
   rollouts.countMysqlReading('replica');
   rollouts.countPreflight('Fetched');
-  rollouts.setReplication(cluster, [{ pod: 'moco-test-1', missing: 1, unapplied: 0 }]);
+  rollouts.setReplication(cluster, [{ pod: 'moco-test-1', notReceived: 1, notApplied: 0 }]);
   rollouts.updatesInPlace.inc({ rule: 'ContainersRestart' });
   rollouts.resizesInPlace.inc({ rule: 'ResizeRestartsNothing' });
   await apiClient.counting(answers, () => 0)({ method: 'GET' } as ExchangeRequest);

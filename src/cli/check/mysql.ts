@@ -22,11 +22,19 @@ export async function mysql(session: Session): Promise<Found> {
   const deployment = await controllerDeployment(session);
   if (deployment === null) return noAccount;
   const user = userOfController(deployment);
-  const denied = await deniedTo(session, [['', 'secrets', ['get']]], user);
+  const mayRead = async (namespace: string | null, name?: string): Promise<boolean> =>
+    (await deniedTo({ ...session, namespace }, [['', 'secrets', ['get']]], user, name)).length === 0;
+  if (await mayRead(session.namespace)) return ok(`it is asked: ${user} may read MOCO's Secrets ${placeOf(session)}`);
+  // A Role may name them.
+  const sets = await running(session, statefulSets, podSpecOf);
+  const clusters = await Promise.all(
+    sets.map(async ({ cluster, namespace, name }) => ({ cluster, isAsked: await mayRead(namespace, name) })),
+  );
+  const not = clusters.flatMap(({ cluster, isAsked }) => (isAsked ? [] : [cluster]));
   return ok(
-    denied.length === 0
-      ? `it is asked: ${user} may read MOCO's Secrets ${placeOf(session)}`
-      : `it is asked where ${user} may read MOCO's Secrets, which it may not ${placeOf(session)}: config/replication-facts grants it in a namespace`,
+    clusters.length > 0 && not.length === 0
+      ? `it is asked: ${user} may read the Secret of each of the ${clusters.length} clusters ${placeOf(session)}`
+      : `it is asked where ${user} may read MOCO's Secrets, which it may not ${not.length === 0 ? placeOf(session) : `of ${not.join(', ')}`}: config/replication-facts grants it in a namespace`,
   );
 }
 
@@ -77,6 +85,7 @@ function running(session: Session, kind: ResourceKind, specOf: (raw: Json) => Js
     return {
       // `namespace/name`.
       cluster: `${text(namespace)}/${text(object(labels)[clusterNameLabel])}`,
+      namespace: text(namespace) ?? '',
       name: text(name) ?? '',
       mysqld: image(mysqldContainer),
       agent: image(agentContainer),

@@ -82,11 +82,12 @@ async function lackingOf(session: Session, rightsOf: typeof rightsOfCommands) {
 export const placeOf = ({ namespace }: Session): string =>
   namespace === null ? 'in all namespaces' : `in namespace ${namespace}`;
 
-/** The rights that a user has not, or that the caller has not with `null`: `patch pods`. Each is asked for once. */
+/** The rights that a user has not, or that the caller has not with `null`: `patch pods`. Each is asked for once, of one object if it has a `name`. */
 export async function deniedTo(
   { client, signal, namespace }: Session,
   rights: readonly Right[],
   user: string | null,
+  name?: string,
 ): Promise<readonly string[]> {
   const apiVersion = 'authorization.k8s.io/v1';
   const kind = user === null ? 'SelfSubjectAccessReview' : 'SubjectAccessReview';
@@ -94,7 +95,7 @@ export async function deniedTo(
   const each = rights.flatMap(([group, whole, verbs]) => verbs.map((verb) => [`${verb} ${whole}`, group] as const));
   const answers = [...new Map(each)].map(async ([right, group]) => {
     const [verb, resource, subresource] = right.split(/[ /]/);
-    const resourceAttributes = { group, resource, subresource, verb, namespace: namespace ?? '' };
+    const resourceAttributes = { group, resource, subresource, verb, namespace: namespace ?? '', name };
     const body = { apiVersion, kind, spec: { resourceAttributes, ...(user !== null && { user }) } };
     const call = { method: 'POST', path, body, priority: 'read', signal } as const;
     const { status } = await client.call<{ status?: { allowed?: boolean } }>(call);

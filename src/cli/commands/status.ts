@@ -3,7 +3,7 @@ import { UsageError } from '../../failure.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { backupSentence } from '../cluster/backup-sentence.ts';
 import { obstacleNotes } from '../cluster/cluster-snapshot.ts';
-import { controllerNote } from '../cluster/controller-lease.ts';
+import { controllerNote, publishedFlags } from '../cluster/controller-lease.ts';
 import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
 import { watchClusters } from '../cluster/watch-clusters.ts';
@@ -87,9 +87,21 @@ async function show(session: Session, names: readonly string[], inDetail: boolea
 
 /** With what only the API server says. */
 async function detailed(session: Session, cluster: ClusterRecord, view: ClusterView, note: string | null) {
-  const [obstacles, backup] = await Promise.all([obstacleNotes(session, cluster), backupSentence(session, cluster)]);
+  const [obstacles, backup, unasked] = await Promise.all([
+    obstacleNotes(session, cluster),
+    backupSentence(session, cluster),
+    view.complete ? [] : unaskedOf(session),
+  ]);
   const notes = [...(note === null ? [] : [note]), ...obstacles, ...view.notes];
-  return { ...view, notes, standing: [['backup', backup] as const, ...view.standing] };
+  return { ...view, notes, standing: [['backup', backup] as const, ...view.standing, ...unasked] };
+}
+
+/** What a rollout does not know while the controller does not ask MySQL itself. */
+async function unaskedOf(session: Session): Promise<ClusterView['standing']> {
+  const { options, unknown } = await publishedFlags(session);
+  return unknown !== null || options.featureGates.ReplicationFacts
+    ? []
+    : [['mysql', 'acknowledgements and open writes are not known (feature gate ReplicationFacts is off)']];
 }
 
 function isWanted({ given }: Session): (one: ClusterAndRollout) => boolean {

@@ -205,7 +205,9 @@ function membersTable(members: readonly MemberView[]): readonly Line[] {
 
 /** Transactions of the primary that a replica has not received, and those that it has not applied. */
 function lag(replication: MemberView['replication']): Line {
-  const isBehind = replication !== null && (replication.notReceived !== 0 || replication.notApplied > 0);
+  const isBehind =
+    replication !== null &&
+    (replication.notReceived !== 0 || replication.notApplied > 0 || replication.problem !== undefined);
   return line(behind(replication), replication === null ? 'dim' : isBehind ? 'yellow' : 'green');
 }
 

@@ -155,4 +155,9 @@ export const inOneLine = (value: unknown): string => (typeof value === 'string' 
 
 /** What a replica lacks, in transactions. */
 export const behind = (replication: MemberStatus['replication'] | null): string =>
-  replication ? `${replication.notReceived ?? '?'} to receive, ${replication.notApplied} to apply` : '-';
+  replication
+    ? `${replication.notReceived ?? '?'} to receive, ${replication.notApplied} to apply` +
+      (replication.problem ? `, ${deafness[replication.problem]}` : '')
+    : '-';
+
+const deafness = { NotReceiving: 'receives nothing', NotAcknowledging: 'acknowledges nothing' } as const;

@@ -88,7 +88,7 @@ function standingOf(
 ): readonly (readonly [label: string, sentence: string])[] {
   if (openWrites === undefined) return [];
   const { count, since } = openWrites;
-  if (since === undefined) return [['writes', 'none was open when the primary was last asked']];
+  if (since === undefined) return [['writes', 'none was open when the primary was asked, less than a minute ago']];
   const age = brief(ageOf(since) ?? 0);
   return [['writes', count === 1 ? `one has been open for ${age}` : `${count} are open, the oldest for ${age}`]];
 }

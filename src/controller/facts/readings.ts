@@ -1,5 +1,12 @@
 import type { TemplateChange } from '../../api/rollout-status.ts';
-import type { DelayReading, EndingClaim, MemberSaid, MysqlReading, TiedToNode } from '../../core/on-demand-facts.ts';
+import type {
+  DelayReading,
+  EndingClaim,
+  MemberReading,
+  MemberSaid,
+  MysqlReading,
+  TiedToNode,
+} from '../../core/on-demand-facts.ts';
 import type { Contention } from '../../core/snapshot.ts';
 import type { ComebackFacts } from '../../moco/cluster-facts.ts';
 import type { Json } from '../../moco/json.ts';
@@ -82,7 +89,7 @@ export const answerFacts = <Reading extends { readonly kind: string }>(
 
 /** What MySQL itself last said, on the monotonic clock. */
 export interface KnownMysql extends Pick<MysqlReading, 'problem' | 'writes'> {
-  readonly members: ReadonlyMap<string, Answered<MemberSaid>>;
+  readonly members: ReadonlyMap<string, Answered<MemberSaid> & Pick<MemberReading, 'last'>>;
   /** Since when a switchover waits for writes, or `null`. */
   readonly waitingSinceMilliseconds: number | null;
   readonly atMilliseconds: number;
@@ -96,7 +103,7 @@ export function mysqlFacts(known: KnownMysql | null, nowMilliseconds: number): M
     problem,
     members: [...members].map(([uid, one]) => {
       const { reading: said, unknownForSeconds } = answerFacts(one, nowMilliseconds);
-      return { uid, said, unknownForSeconds };
+      return { uid, said, unknownForSeconds, last: one.last };
     }),
     writes,
     waitedForWritesSeconds: waitingSince === null ? 0 : (nowMilliseconds - waitingSince) / 1000,

@@ -31,7 +31,8 @@ const nothing = { said: new Map(), writes: null } as const;
 
 /**
  * Asks with the account that MOCO makes for reading. Its password is read from MOCO's Secret each time, is kept
- * nowhere, and goes to no one but the members of that cluster.
+ * nowhere, and is used only with the addresses of that cluster's pods. Whoever has such an address can get it, with any
+ * certificate or key of its own: whether it is the member is known only after the login.
  */
 export class SecretAsker implements MysqlAsker {
   readonly #client: ApiClient;
@@ -48,7 +49,14 @@ export class SecretAsker implements MysqlAsker {
     const place = { namespace: cluster.namespace, name: statefulSetName(cluster.name) };
     const secret = `Secret ${place.namespace}/${place.name}`;
     const password = await this.#passwordIn(place, signal).catch((error: unknown) => problemOf(error, secret));
-    if (typeof password !== 'string') return { ...nothing, problem: password.problem };
+    if (typeof password !== 'string') {
+      const { problem, isLasting } = password;
+      if (isLasting) return { ...nothing, problem };
+      const said = [...(primary === null ? [] : [primary]), ...replicas].map(
+        ({ uid }) => [uid, { kind: 'unknown', message: problem }] as const,
+      );
+      return { ...nothing, said: new Map(said), problem: null };
+    }
     const member = ({ uid, name, agent }: PodRecord): AskedMember => ({
       uid,
       name,
@@ -64,7 +72,7 @@ export class SecretAsker implements MysqlAsker {
   async #passwordIn(
     place: { readonly namespace: string; readonly name: string },
     signal: AbortSignal,
-  ): Promise<string | { readonly problem: string }> {
+  ): Promise<string | Unread> {
     const secret = await this.#client.call<Json>({
       method: 'GET',
       path: path(secrets, place),
@@ -73,12 +81,22 @@ export class SecretAsker implements MysqlAsker {
     });
     const encoded = text(object(secret['data'])[readOnlyPasswordKey]);
     if (encoded !== null) return Buffer.from(encoded, 'base64').toString();
-    return { problem: `the Secret ${place.namespace}/${place.name} has no ${readOnlyPasswordKey}` };
+    return {
+      problem: `the Secret ${place.namespace}/${place.name} has no ${readOnlyPasswordKey}`,
+      isLasting: true,
+    };
   }
 }
 
-function problemOf(error: unknown, secret: string): { readonly problem: string } {
-  if (isNotFound(error)) return { problem: `there is no ${secret}` };
-  if (isForbidden(error)) return { problem: `the controller may not read the ${secret}` };
-  return { problem: `the ${secret} can't be read: ${withoutRequest(error as Error).slice(0, mostCharacters)}` };
+interface Unread {
+  readonly problem: string;
+  /** It stays so until a person changes something. Else the API server did not answer this time. */
+  readonly isLasting: boolean;
+}
+
+function problemOf(error: unknown, secret: string): Unread {
+  if (isNotFound(error)) return { problem: `there is no ${secret}`, isLasting: true };
+  if (isForbidden(error)) return { problem: `the controller may not read the ${secret}`, isLasting: true };
+  const said = withoutRequest(error as Error).slice(0, mostCharacters);
+  return { problem: `the ${secret} can't be read: ${said}`, isLasting: false };
 }

@@ -1,9 +1,9 @@
 import type { Decision } from '../../core/decision.ts';
 import { mysqldOf } from '../../core/member.ts';
-import type { MemberSaid, OpenWrite } from '../../core/on-demand-facts.ts';
+import type { MemberReading, MemberSaid, OpenWrite } from '../../core/on-demand-facts.ts';
 import { lastingSeconds } from '../../core/replicas-behind.ts';
 import { longWriteSeconds } from '../../core/rules/long-write.ts';
-import { keyOf, splitKey } from '../../kube/store.ts';
+import { keyOf } from '../../kube/store.ts';
 import type { Log, World } from '../../kube/world.ts';
 import { milliseconds, timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
@@ -20,7 +20,7 @@ export interface MysqlContext {
   readonly mysql?: MysqlAsker | undefined;
   readonly world: World;
   readonly log: Log;
-  readonly metrics: Pick<RolloutMetrics, 'countMysqlReading' | 'setReplication'>;
+  readonly metrics: Pick<RolloutMetrics, 'countMysqlReading'>;
 }
 
 type Known = Readings['mysql'];
@@ -43,7 +43,8 @@ function neededFor(hold: NonNullable<Decision['hold']>, known: Known, world: Wor
       return hold.limitSeconds === null ? 'step' : 'switchover';
     case 'LongWrite':
       return hold.write === null ? 'switchover' : null;
-    case 'FailoverUnfinished': {
+    case 'FailoverUnfinished':
+    case 'NotEnoughAcknowledging': {
       const isOld = known === null || world.monotonic() - known.atMilliseconds >= lastingSeconds * 1000;
       return isOld ? 'step' : null;
     }
@@ -65,12 +66,18 @@ export async function readMysql(
   const pods = objects.pods.filter(isRunning);
   const primary = pods.find(({ ordinal }) => ordinal === cluster.primaryIndex) ?? null;
   const replicas = pods.filter((pod) => pod !== primary);
+  // What is committed while they are asked, they may not say.
+  const atMilliseconds = world.monotonic();
   const { problem, said, writes } = await mysql.ask({ cluster, primary, replicas, forSwitchover }, signal);
-  const now = world.monotonic();
-  const isSeries = before !== null && now - before.atMilliseconds < seriesMilliseconds;
+  const isSeries = before !== null && atMilliseconds - before.atMilliseconds < seriesMilliseconds;
   const last = isSeries ? before : null;
-  const waits = writes?.some(({ ageSeconds }) => ageSeconds >= longWriteSeconds);
-  const members = [...said].map(([uid, one]) => [uid, answered(one, last?.members.get(uid), now)] as const);
+  const members = objects.pods.flatMap(({ uid }) => {
+    const known = before?.members.get(uid);
+    const one = said.get(uid) ?? (known && notAsked);
+    return one === undefined
+      ? []
+      : [[uid, { ...answered(one, last?.members.get(uid), atMilliseconds), last: lastOf(one, known) }] as const];
+  });
   const key = keyOf(cluster.namespace, cluster.name);
   if (problem !== null && problem !== before?.problem) {
     log.warn({ cluster: key, reason: problem }, 'MySQL can not be asked, and the rollout goes on without its answers');
@@ -83,13 +90,38 @@ export async function readMysql(
       log.warn({ cluster: key, member: name, reason: one.message }, 'a mysqld can not be asked');
     }
   }
-  metrics.setReplication(splitKey(key), behindByName(replicas, said));
   return {
     problem,
     members: new Map(members),
-    writes: writes?.map((write) => ({ ...write, since: sinceOf(write, last?.writes ?? [], world) })) ?? null,
-    waitingSinceMilliseconds: waits ? (last?.waitingSinceMilliseconds ?? now) : null,
-    atMilliseconds: now,
+    ...writesAfter(forSwitchover ? writes : 'not asked', last, world, atMilliseconds),
+    atMilliseconds,
+  };
+}
+
+const notAsked: MemberSaid = { kind: 'unknown', message: 'it was not asked' };
+
+/** The newest usable answer. What the replica lacks is not known while the primary does not say what it has committed. */
+function lastOf(said: MemberSaid, before: Pick<MemberReading, 'last'> | undefined): MemberReading['last'] {
+  const known = before?.last ?? null;
+  if (said.kind === 'unknown') return known;
+  if (said.kind === 'primary' || said.missing !== null || known?.kind !== 'replica') return said;
+  return { ...said, missing: known.missing };
+}
+
+/** Open writes, and since when a switchover waits for them: silence ends neither. */
+function writesAfter(
+  writes: readonly OpenWriteNow[] | null | 'not asked',
+  last: Known,
+  world: World,
+  atMilliseconds: number,
+): Pick<NonNullable<Known>, 'writes' | 'waitingSinceMilliseconds'> {
+  if (writes === 'not asked') return { writes: null, waitingSinceMilliseconds: null };
+  const { waitingSinceMilliseconds = null } = last ?? {};
+  if (writes === null) return { writes: last?.writes ?? null, waitingSinceMilliseconds };
+  const isLong = writes.some(({ ageSeconds }) => ageSeconds >= longWriteSeconds);
+  return {
+    writes: writes.map((write) => ({ ...write, since: sinceOf(write, last?.writes ?? [], world) })),
+    waitingSinceMilliseconds: isLong ? (waitingSinceMilliseconds ?? atMilliseconds) : null,
   };
 }
 
@@ -102,13 +134,3 @@ function sinceOf({ session, ageSeconds }: OpenWriteNow, before: readonly OpenWri
 }
 
 const isRunning = (pod: PodRecord): boolean => pod.deletionTimestamp === null && mysqldOf(pod)?.state === 'running';
-
-function behindByName(
-  replicas: readonly PodRecord[],
-  said: ReadonlyMap<string, MemberSaid>,
-): readonly { readonly pod: string; readonly missing: number | null; readonly unapplied: number }[] {
-  return replicas.flatMap(({ uid, name: pod }) => {
-    const one = said.get(uid);
-    return one?.kind === 'replica' ? [{ pod, missing: one.missing, unapplied: one.unapplied }] : [];
-  });
-}

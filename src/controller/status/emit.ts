@@ -23,6 +23,7 @@ export function emit(report: Report, { memory, context: { metrics, recorder, log
   metrics.lastProgress.set(cluster, series.lastProgressSeconds);
   metrics.stalled.set(cluster, series.stalled === null ? null : { [series.stalled]: 1 });
   metrics.setPartition(cluster, series.partition);
+  metrics.setReplication(cluster, series.replication);
   for (const { seconds } of series.returned) metrics.memberUpdateDurationSeconds.observe(seconds);
   if (event !== null) recorder.record(event);
   if (line.key !== observation.memory.told.logged) log[line.level](line.fields, line.sentence);

@@ -115,6 +115,10 @@ export function seriesOf(observation: Observation, status: RolloutStatus) {
           lastUpdatedSeconds: status.lastStep?.step === 'setPartition' ? seconds(status.lastStep.at) : null,
         }
       : null,
+    /** What replicas lack, while an answer is recent. */
+    replication: (status.members ?? []).flatMap(({ ordinal, replication }) =>
+      replication === undefined ? [] : [{ pod: memberName(observation)(ordinal), ...replication }],
+    ),
     /** Members that this process disrupted and that participate again. */
     returned: members.flatMap(({ ordinal, verdict }) => {
       const takenAt = memory.steps.disruptedAtMilliseconds.get(ordinal);

@@ -1,6 +1,7 @@
 import type { Intent, MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
 import type { Hold, MemberReport } from '../../core/decision.ts';
 import type { MysqlReading } from '../../core/on-demand-facts.ts';
+import { againstItself } from '../../core/replicas-behind.ts';
 import { phase } from '../../core/reports.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
 import { longWriteSeconds } from '../../core/rules/long-write.ts';
@@ -150,8 +151,8 @@ function updateOf({ members }: ClusterSnapshot, ordinal: number): string | undef
   return inPlace === null ? undefined : explainInPlace(inPlace);
 }
 
-/** An answer that is older belongs to an earlier step. */
-const recentSeconds = 60;
+/** An answer that is older belongs to an earlier step, and is shown no longer. */
+export const recentSeconds = 60;
 
 const isRecent = (mysql: MysqlReading | null): mysql is MysqlReading =>
   mysql !== null && mysql.ageSeconds !== null && mysql.ageSeconds < recentSeconds;
@@ -162,13 +163,22 @@ function openWritesOf({ mysql }: ClusterSnapshot): RolloutStatus['openWrites'] {
   return oldest === undefined ? { count: 0 } : { count: 1 + others.length, since: oldest.since };
 }
 
-function replicationOf({ members, mysql }: ClusterSnapshot, ordinal: number): MemberStatus['replication'] {
+function replicationOf({ cluster, members, mysql }: ClusterSnapshot, ordinal: number): MemberStatus['replication'] {
   if (!isRecent(mysql)) return undefined;
-  const uid = members.find((member) => member.ordinal === ordinal)?.uid;
-  const said = mysql.members.find((one) => one.uid === uid)?.said;
+  const readingOf = (of: number) => {
+    const uid = members.find((member) => member.ordinal === of)?.uid;
+    return mysql.members.find((one) => one.uid === uid);
+  };
+  const { said } = readingOf(ordinal) ?? {};
   if (said?.kind !== 'replica') return undefined;
   const { missing, unapplied: notApplied } = said;
-  return { notApplied, ...(missing !== null && { notReceived: missing }) };
+  const against = againstItself({ ...said, missing: 0 }, readingOf(cluster.primaryIndex)?.last, false)?.kind;
+  return {
+    notApplied,
+    ...(missing !== null && { notReceived: missing }),
+    ...(against === 'notReceiving' && { problem: 'NotReceiving' }),
+    ...(against === 'notAcknowledging' && { problem: 'NotAcknowledging' }),
+  };
 }
 
 function messageOf({ comesBack, evidence }: MemberReport): string | undefined {

@@ -1,4 +1,4 @@
-import type { OpenWrite } from '../on-demand-facts.ts';
+import { mostWrites, type OpenWrite } from '../on-demand-facts.ts';
 import { freshSeconds } from '../replicas-behind.ts';
 import { type Asked, after, rule } from './rule.ts';
 
@@ -25,7 +25,7 @@ export const longWrite = {
       return (
         `the switchover away from ${name(member)} waits${limit} for a write that session ${session} of ${user}@${host} began at ${since}` +
         (waitsFor === null ? '' : ` and that waits for ${waits[waitsFor]}`) +
-        (others === 0 ? '' : `, and for ${others} more`)
+        (others === 0 ? '' : `, and for ${others === mostWrites - 1 ? 'at least ' : ''}${others} more`)
       );
     },
     meaning: 'A switchover would cut off a write of the primary that has been open for a second or longer.',
@@ -53,13 +53,14 @@ function longWriteOf({ situation, effects }: Asked): LongWrite | null {
   const graceSeconds = policy.longWritePolicy === 'Hold' ? null : policy.longWriteGraceSeconds;
   if (graceSeconds !== null && deadlines.reached(mysql.waitedForWritesSeconds, graceSeconds)) return null;
   const held = { member: primary.ordinal, graceSeconds } as const;
+  const unknown = { ...held, write: null, others: 0 };
+  if (mysql.ageSeconds === null || deadlines.reached(mysql.ageSeconds, freshSeconds)) return unknown;
+  const [oldest, ...others] = (mysql.writes ?? []).filter(({ ageSeconds }) => ageSeconds >= longWriteSeconds);
+  if (oldest !== undefined) {
+    const { ageSeconds: _, ...write } = oldest;
+    return { ...held, write, others: others.length };
+  }
   const source = mysql.members.find(({ uid }) => uid === primary.facts.uid);
-  const isSilent = source?.said.kind === 'unknown';
-  if (isSilent && deadlines.reached(source.unknownForSeconds, policy.replicaDelayGraceSeconds)) return null;
-  if (mysql.ageSeconds === null || deadlines.reached(mysql.ageSeconds, freshSeconds) || mysql.writes === null)
-    return { ...held, write: null, others: 0 };
-  const [oldest, ...others] = mysql.writes.filter(({ ageSeconds }) => ageSeconds >= longWriteSeconds);
-  if (oldest === undefined) return null;
-  const { ageSeconds: _, ...write } = oldest;
-  return { ...held, write, others: others.length };
+  if (source?.said.kind !== 'unknown') return mysql.writes === null ? unknown : null;
+  return deadlines.reached(source.unknownForSeconds, policy.replicaDelayGraceSeconds) ? null : unknown;
 }

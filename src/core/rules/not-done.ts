@@ -104,16 +104,23 @@ export const step = {
   ...checks,
   ReplicasBehind: rule<ReplicasBehind>({
     holds: replicasBehind,
-    sentence: ({ member, limitSeconds, graceSeconds, replicas }, name) =>
+    sentence: ({ member, limitSeconds, graceSeconds, replicas, acknowledging }, name) =>
       (limitSeconds === null
         ? `${name(member)} waits until the other replicas have received what the primary has committed: `
         : `the switchover away from ${name(member)} waits until replicas are less than ${limitSeconds} s behind: `) +
-      replicas.map((replica) => explainReplica(replica, graceSeconds, name)).join('; '),
+      [
+        ...replicas.map((replica) => explainReplica(replica, graceSeconds, name)),
+        ...(acknowledging === null
+          ? []
+          : [
+              `by the primary's count ${acknowledging.others} would acknowledge commits without it, and each commit needs ${acknowledging.needed}`,
+            ]),
+      ].join('; '),
     meaning: 'A replica is too far behind for a switchover, or its replication delay is unknown.',
     details:
-      'MOCO blocks writes until the replica that it chooses has caught up, for up to 50 seconds a try, and until every other replica has finished the transaction that it is applying, without a limit. The controller asks the agent of every replica right before it requests a switchover. It waits for a delay that can not be read for at most replicaDelayGraceSeconds. With the feature gate ReplicationFacts it asks MySQL itself as well: a replica has to have received and applied what the primary had committed when it was asked, and before another replica is taken, it has to have received it.',
+      'MOCO blocks writes until the replica that it chooses has caught up, for up to 50 seconds a try, and until every other replica has finished the transaction that it is applying, without a limit. The controller asks the agent of every replica right before it requests a switchover. It waits for a delay that can not be read for at most replicaDelayGraceSeconds. With the feature gate ReplicationFacts it asks MySQL itself as well: a replica has to have received and applied what the primary had committed when it was asked, and before another replica is taken, it has to have received it; its receiver has to run, and to acknowledge where the primary waits for that. What a replica has said against itself counts until it says otherwise, however long it does not answer.',
     endedBy: ['the members', 'time', 'a person'],
-    ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. Look for a long transaction or a lock in the replica. If a delay can not be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods.',
+    ends: 'By itself, when the replica has caught up: no replica may be maxReplicaDelaySeconds or more behind. Look for a long transaction or a lock in the replica. If a delay can not be read, let the controller connect to the ports health (9081) and agent-metrics (8080) of the pods. A replica that was behind and will never answer again keeps the rollout until it is mended or replaced, or until `override NAME ReplicasBehind`.',
     overridable: true,
     brief: true,
     assumed: after('moment', (snapshot) => snapshot),
@@ -178,16 +185,23 @@ function explainReplica({ ordinal, reading }: ReplicaBehind, graceSeconds: numbe
       return `the delay of ${replica} is not read yet`;
     case 'delay':
       return `${replica} is ${Math.floor(reading.seconds)} s behind`;
+    case 'notReceiving':
+      return `${replica} receives nothing from the primary${reading.error === 0 ? '' : ` (MySQL's error ${reading.error})`}${sinceThen(reading)}`;
     case 'notReceived':
-      return `${replica} has not received ${transactions(reading.transactions)} of the primary`;
+      return `${replica} has not received ${transactions(reading.transactions)} of the primary${sinceThen(reading)}`;
+    case 'notAcknowledging':
+      return `${replica} replicates and acknowledges no commit${sinceThen(reading)}`;
     case 'notApplied':
-      return `${replica} has not applied ${transactions(reading.transactions)} that it has received`;
+      return `${replica} has not applied ${transactions(reading.transactions)} that it has received${sinceThen(reading)}`;
     case 'notReplicating':
       return `${replica} does not replicate (${withoutFullStop(reading.message)})`;
     case 'unknown':
       return `the delay of ${replica} can't be read (${withoutFullStop(reading.message)}), and the wait for it ends after ${graceSeconds} s`;
   }
 }
+
+const sinceThen = ({ silent }: { readonly silent: string | null }): string =>
+  silent === null ? '' : ` as it last said, and can't be read since (${withoutFullStop(silent)})`;
 
 const transactions = (number: number): string => `${number} transaction${number === 1 ? '' : 's'}`;
 /**

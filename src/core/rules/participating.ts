@@ -158,9 +158,9 @@ export const participating = {
       `without ${name(member)} ${others} ${others === 1 ? 'member' : 'members'} can acknowledge commits, as far as is known, and ${needed} are needed, the primary among them`,
     meaning: 'Without this member too few others can acknowledge commits, as far as is known, and writes could stop.',
     details:
-      "Of the others only those that participate count: a member that is behind looks like one with broken replication. Once this member has not participated for failoverGraceSeconds, running members with MOCO's role label count as well. With the feature gate ReplicationFacts a replica does not count while MySQL itself says that it has not received what the primary had committed.",
+      "Of the others only those that participate count: a member that is behind looks like one with broken replication. Once this member has not participated for failoverGraceSeconds, running members with MOCO's role label count as well. With the feature gate ReplicationFacts a replica does not count either while MySQL itself has last said that it has not received what the primary had committed, that its receiver does not run, or that it acknowledges nothing, for at most progressDeadlineSeconds since this member was ready.",
     endedBy: ['the members', 'time'],
-    ends: 'By itself, when another member recovers or the primary participates again.',
+    ends: 'By itself, when another member recovers or the primary participates again. What MySQL says ends to count after progressDeadlineSeconds.',
     assumed: after('member', recovered),
   }),
 };

@@ -96,10 +96,11 @@ class Installed {
     }
     if (!path.endsWith('accessreviews')) return path.includes('customresourcedefinitions') ? notFound() : null;
     const { spec } = JSON.parse(request.body ?? '{}') as {
-      spec: { resourceAttributes: { verb: string; resource: string; subresource?: string } };
+      spec: { resourceAttributes: { verb: string; resource: string; subresource?: string; name?: string } };
     };
-    const { verb, resource, subresource } = spec.resourceAttributes;
-    const what = `${path.includes('/self') ? 'own ' : ''}${verb} ${[resource, subresource].filter(Boolean).join('/')}`;
+    const { verb, resource, subresource, name } = spec.resourceAttributes;
+    const about = [[resource, subresource].filter(Boolean).join('/'), name].filter(Boolean).join(' ');
+    const what = `${path.includes('/self') ? 'own ' : ''}${verb} ${about}`;
     return answer(201, { status: { allowed: !this.denied.includes(what) } });
   }
 }
@@ -151,7 +152,9 @@ describe('check', () => {
       /^ok +MySQL +it is asked: system:serviceaccount:\S+ may read MOCO's Secrets in namespace default$/,
     );
     installed.denied.push('get secrets');
-    expect(await last()).to.contain('which it may not in namespace default: config/replication-facts grants it');
+    expect(await last()).to.contain('may read the Secret of each of the 1 clusters in namespace default');
+    installed.denied.push('get secrets moco-test');
+    expect(await last()).to.contain('which it may not of default/test: config/replication-facts grants it');
   });
 
   it('does not know whether MySQL is asked where the user may not read what the controller publishes', async () => {

@@ -108,8 +108,31 @@ describe('status and plan', () => {
       cluster.server.change(rolloutKind, 'test', { status: { openWrites: { count: 0, since: null } } });
       cluster.fault = (request) => (request.path.includes('/jobs') ? forbidden(request) : null);
       expect(await said()).to.equal(
-        `backup   you may not read Jobs, so it is not known whether one runs; ${last}\nwrites   none was open when the primary was last asked`,
+        `backup   you may not read Jobs, so it is not known whether one runs; ${last}\nwrites   none was open when the primary was asked, less than a minute ago`,
       );
+    } finally {
+      await cluster.close();
+    }
+  });
+
+  it('says what a rollout does not know while MySQL itself is not asked', async () => {
+    const cluster = await FakeCluster.start();
+    const publish = (ReplicationFacts: boolean): void => {
+      const annotations = { 'moco-rollout.io/flags': JSON.stringify({ featureGates: { ReplicationFacts } }) };
+      const metadata = { namespace: 'moco-rollout-system', name: 'moco-rollout', uid: 'l', resourceVersion: '1' };
+      const renewTime = new V1MicroTime(cluster.bench.world.wall()).toISOString();
+      cluster.clusterScoped['/apis/coordination.k8s.io/v1/namespaces/moco-rollout-system/leases/moco-rollout'] = {
+        metadata: { ...metadata, annotations },
+        spec: { holderIdentity: 'a', renewTime },
+      };
+    };
+    const sentence = 'acknowledgements and open writes are not known (feature gate ReplicationFacts is off)';
+    try {
+      await cluster.bench.start().work();
+      publish(false);
+      expect((await cluster.run('status', 'test')).out).to.contain(sentence);
+      publish(true);
+      expect((await cluster.run('status', 'test')).out).not.to.contain(sentence);
     } finally {
       await cluster.close();
     }

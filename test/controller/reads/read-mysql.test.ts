@@ -3,6 +3,8 @@ import { caughtUp, openWrite } from '../../core/mysql-readings.ts';
 import { Bench, member, passes } from '../bench.ts';
 
 const behind = { ...caughtUp, missing: 145 } as const;
+const silent = { kind: 'unknown', message: 'no answer within 1 s' } as const;
+const leads = { kind: 'primary', needed: 1, acknowledging: 2, waiting: 0 } as const;
 
 function replaced(...ordinals: readonly number[]): Bench {
   const bench = new Bench();
@@ -75,7 +77,7 @@ describe('the controller that may ask MySQL', () => {
 
   it('waits for a mysqld that does not answer as long as it may, and goes on', async () => {
     const bench = replaced(2);
-    bench.mysql.says(member(2), { kind: 'unknown', message: 'no answer within 1 s' });
+    bench.mysql.says(member(2), silent);
     const program = bench.startAsking();
     await passes(bench, program, 29);
     expect(bench.steps).to.deep.equal([]);
@@ -84,6 +86,58 @@ describe('the controller that may ask MySQL', () => {
     );
     await passes(bench, program, 7);
     expect(bench.steps).to.deep.equal(['evict 1']);
+  });
+
+  it('waits without an end for one that has last said that it lacks something, and says how to go on', async () => {
+    const bench = replaced(2);
+    bench.mysql.says(member(2), behind);
+    const program = bench.startAsking();
+    await passes(bench, program, 6);
+    bench.mysql.says(member(2), silent);
+    await passes(bench, program, 700);
+    expect(bench.steps).to.deep.equal([]);
+    expect(bench.status.hold?.message).to.contain(
+      "moco-test-2 has not received 145 transactions of the primary as it last said, and can't be read since (no answer within 1 s)",
+    );
+    expect(bench.status.conditions?.find(({ type }) => type === 'Stalled')?.status).to.equal('True');
+    bench.mysql.says(member(2), caughtUp);
+    await passes(bench, program, 6);
+    expect(bench.steps).to.deep.equal(['evict 1']);
+  });
+
+  it('keeps what a replica lacked while the primary does not say what it has committed', async () => {
+    const bench = replaced(2);
+    bench.mysql.says(member(2), behind);
+    const program = bench.startAsking();
+    await passes(bench, program, 6);
+    bench.mysql.says(member(0), silent);
+    bench.mysql.says(member(2), { ...caughtUp, missing: null });
+    await passes(bench, program, 60);
+    expect(bench.steps).to.deep.equal([]);
+  });
+
+  it('waits for a long write no longer because the primary answers only now and then', async () => {
+    const bench = replaced(2, 1);
+    bench.mysql.writes = [openWrite];
+    const program = bench.startAsking({ longWriteGraceSeconds: 20 });
+    for (const isSilent of [false, true, false, true]) {
+      bench.mysql.says(member(0), isSilent ? silent : leads);
+      await passes(bench, program, 6);
+    }
+    expect(bench.steps).to.deep.equal(['demote 0']);
+  });
+
+  it('counts the age of answers from before they are asked for', async () => {
+    const bench = replaced(2);
+    const program = bench.startAsking();
+    const ask = bench.mysql.ask.bind(bench.mysql);
+    bench.mysql.ask = async (question) => {
+      const answer = await ask(question);
+      bench.world.freeze(5000);
+      return answer;
+    };
+    await passes(bench, program, 3);
+    expect(bench.steps).to.deep.equal([]);
   });
 
   it('waits for a long write before a switchover, for the grace, and never longer', async () => {
@@ -126,5 +180,9 @@ describe('the controller that may ask MySQL', () => {
       'moco_rollout_replica_transactions_not_applied{namespace="default",name="test",pod="moco-test-2"} 3',
     );
     expect(text).to.contain('moco_rollout_mysql_readings_total{result="Replica"}');
+    bench.setting({ paused: true });
+    await passes(bench, program, 75);
+    expect(await program.registry.metrics()).not.to.contain('not_received{');
+    expect(bench.status.members?.some(({ replication }) => replication !== undefined)).to.equal(false);
   });
 });
