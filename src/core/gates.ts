@@ -13,7 +13,7 @@ import type { Step } from './step.ts';
 
 const of = (group: RuleGroup): readonly HoldRule[] => Object.keys(ruleGroups[group]) as HoldRule[];
 
-const refusedOnNodes = ['ImageUnavailable', 'ConfigurationRefused'] as const;
+const refusedOnNodes = of('refused');
 const terminating = ['MemberStuckTerminating', 'MemberTerminating'] as const;
 /** Not StatefulSetNotObserved: adoption reads no revision, and MOCO writes some StatefulSets without end until it. */
 const adoption = [
@@ -97,7 +97,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   changesInPlace: ['AwaitingResize'],
   removes: ['MemberMissing', 'MemberProtected'],
   freesClaims: ['ClaimTerminating', 'ComebackUnknown'],
-  mustReturn: ['NodeTakesNoPods', 'SuccessorRefused', ...refusedOnNodes, 'PreflightRunning'],
+  mustReturn: ['NodeTakesNoPods', 'SuccessorRefused', ...refusedOnNodes],
   risks: [
     ...of('fleet'),
     'UpdatedMemberNotParticipating',
@@ -131,9 +131,11 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'AwaitingResize',
     'MaxUnavailableReached',
     'MemberProtected',
+    ...refusedOnNodes,
+    'PreflightRunning',
   ],
   takesHealthy: ['RestartNeeded', 'ForeignDemote', 'ClusterNotHealthy', 'BlockedByPDB', 'DisruptionControllerBehind'],
-  leavesService: ['BackupRunning', 'BackupsUnreadable', ...refusedOnNodes, 'PreflightRunning'],
+  leavesService: ['BackupRunning', 'BackupsUnreadable'],
   movesPrimary: [
     'PrimaryWaitsForPinned',
     'RestartNeeded',
