@@ -160,9 +160,9 @@ describe('a preflight', () => {
     });
     expect(bench.running).to.deep.equal([]);
     bench.clear();
-    await passes(bench, program, 55);
+    await passes(bench, program, 50);
     expect(bench.running).to.deep.equal([]);
-    await passes(bench, program, 10);
+    await passes(bench, program, 15);
     expect(bench.running).to.have.length(1);
     expect(bench.status.hold?.rule).to.equal('ImageUnavailable');
     bench.kubelets(exits(0, ''), 2);
