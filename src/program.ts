@@ -15,7 +15,7 @@ import { ApiClient } from './kube/api-client.ts';
 import { connect } from './kube/connection.ts';
 import { delay } from './kube/delay.ts';
 import { LeaseElector } from './kube/lease-elector.ts';
-import { PodHttp } from './kube/pod-http.ts';
+import { PodHttp } from './kube/plain-http.ts';
 import { PrometheusHttp } from './kube/prometheus-http.ts';
 import { realWorld, type World } from './kube/world.ts';
 import { type FeatureGateName, featureGates, type Options } from './options/flags.ts';

@@ -33,7 +33,7 @@ const importsOfEntrances: Readonly<Record<string, readonly string[]>> = {
   // What a person may have done that the controller does.
   'src/cli/cluster/session.ts': ['disrupt/cluster-client.ts'],
   'src/cli/cluster/release-cluster.ts': ['disrupt/execute.ts'],
-  'src/cli/check/admission-in-force.ts': ['disrupt/keep-revisions.ts'],
+  'src/cli/check/admission-in-force.ts': ['disrupt/strategy.ts'],
 };
 
 /** Parts above all others: they start everything, and read its flags. So are the files that lie in no part. */

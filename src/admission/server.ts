@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
-import { type BindAddress, listen } from '../telemetry/http-server.ts';
+import { type BindAddress, close, listen } from '../telemetry/http-server.ts';
 import { type Answer, answer, bodiesLimitBytes, internalError } from './answer.ts';
 import { BodyBudget } from './bodies.ts';
 import { reviewers } from './mutations.ts';
@@ -66,13 +66,9 @@ export async function startWebhook(options: WebhookOptions): Promise<RunningWebh
   );
   return {
     address,
-    close: async (graceMilliseconds) => {
+    close: (graceMilliseconds) => {
       stopFollowing();
-      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
-      server.closeIdleConnections();
-      const cut = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
-      await closed;
-      clearTimeout(cut);
+      return close(server, graceMilliseconds);
     },
   };
 }

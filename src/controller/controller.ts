@@ -105,9 +105,11 @@ export class Controller {
         ),
     });
     const apiFor = (signal: AbortSignal): StatusClient => new StatusClient(client, signal);
-    const { stages } = fleet;
     const sequences = new SequenceReconciler({
-      ...{ stages, apiFor, world, isLeading },
+      stages: fleet.stages,
+      apiFor,
+      world,
+      isLeading,
       recorder: this.#recorder,
       metrics: metrics.fleet,
     });

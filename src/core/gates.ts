@@ -15,6 +15,17 @@ const of = (group: RuleGroup): readonly HoldRule[] => Object.keys(ruleGroups[gro
 
 const refusedOnNodes = of('refused');
 const terminating = ['MemberStuckTerminating', 'MemberTerminating'] as const;
+/** What the user has said about when a member may get the update revision. */
+const ofTheUser = [
+  'PrimaryWaitsForPinned',
+  'AwaitingApproval',
+  'OutsideMaintenanceWindow',
+  'Blackout',
+  'CheckFailing',
+  'CheckUnavailable',
+] as const;
+/** Other clusters, and other members, go first. */
+const ofOthers = [...of('fleet'), ...of('roles'), 'AwaitingFailover', 'MemberTerminating'] as const;
 /** Not StatefulSetNotObserved: adoption reads no revision, and MOCO writes some StatefulSets without end until it. */
 const adoption = [
   'SettingsInvalid',
@@ -53,12 +64,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     ...of('everything').filter((rule) => !ofTheStatefulSet.includes(rule)),
     ...of('failing'),
     ...of('fleet'),
-    'PrimaryWaitsForPinned',
-    'AwaitingApproval',
-    'OutsideMaintenanceWindow',
-    'Blackout',
-    'CheckFailing',
-    'CheckUnavailable',
+    ...ofTheUser,
     ...refusedOnNodes,
   ],
   restores: [...ownStrategy, 'StatefulSetNotObserved'],
@@ -98,24 +104,11 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   removes: ['MemberMissing', 'MemberProtected'],
   freesClaims: ['ClaimTerminating', 'ComebackUnknown'],
   mustReturn: ['NodeTakesNoPods', 'SuccessorRefused', ...refusedOnNodes],
-  risks: [
-    ...of('fleet'),
-    'UpdatedMemberNotParticipating',
-    'PrimaryWaitsForPinned',
-    'AwaitingApproval',
-    'OutsideMaintenanceWindow',
-    'Blackout',
-    'CheckFailing',
-    'CheckPending',
-    'CheckUnavailable',
-  ],
+  risks: [...of('fleet'), 'UpdatedMemberNotParticipating', ...ofTheUser, 'CheckPending'],
   stops: [
-    ...of('fleet'),
-    ...of('roles'),
-    'AwaitingFailover',
+    ...ofOthers,
     'AwaitingRecovery',
     'MemberUnreachable',
-    'MemberTerminating',
     'UpdatedMemberNotParticipating',
     'MemberDownOutOfOrder',
     'BackupRunning',
@@ -124,10 +117,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'ReplicasBehind',
   ],
   reduces: [
-    ...of('fleet'),
-    ...of('roles'),
-    'AwaitingFailover',
-    'MemberTerminating',
+    ...ofOthers,
     'AwaitingResize',
     'MaxUnavailableReached',
     'MemberProtected',

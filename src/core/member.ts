@@ -36,12 +36,6 @@ export const idleLimitSeconds = 60;
 /** After how long without a ready sidecar a member counts as impaired: longer than any plain restart. */
 export const impairedLimitSeconds = 60;
 
-export interface Classification {
-  readonly state: MemberState;
-  /** For `down` and `impaired`. `null` if the state says everything. */
-  readonly evidence: Evidence | null;
-}
-
 /**
  * Only the node controller has set Ready to False: the kubelet is lost. The node controller keeps the container
  * statuses that the kubelet reported last (`MarkPodsNotReady` in Kubernetes 1.36), so a member that was not ready when
@@ -125,7 +119,7 @@ export function classify(
   errant: boolean,
   deadlines: Deadlines,
   cluster: Leadership | null = null,
-): Classification {
+): { readonly state: MemberState; readonly evidence: Evidence | null } {
   if (member.terminatingForSeconds !== null) return { state: 'terminating', evidence: null };
   if (isUnreachable(member)) return { state: 'unreachable', evidence: null };
   if (isParticipating(member, errant, cluster)) {

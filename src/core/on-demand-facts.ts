@@ -12,14 +12,18 @@ export interface FailingSeries {
   readonly others: number;
 }
 
-export interface CheckFacts {
-  readonly name: string;
-  /** `null` before the first answer. */
-  readonly reading: CheckReading | null;
+/** The last answer to a question that is asked again and again. */
+interface LastReading<Reading> {
+  readonly reading: Reading;
   /** Since the answer came. */
   readonly ageSeconds: number;
   /** Seconds since the first of the unknown answers in a row that the last one belongs to. 0 if it is not unknown. */
   readonly unknownForSeconds: number;
+}
+
+/** `null` before the first answer. */
+export interface CheckFacts extends LastReading<CheckReading | null> {
+  readonly name: string;
 }
 
 /** What was last read about what the end of a member's pod destroys, and whether another pod can take its place. */
@@ -68,13 +72,9 @@ export type DelayReading =
   /** It could not be asked, or the answer can't be used. */
   | { readonly kind: 'unknown'; readonly message: string };
 
-export interface ReplicationDelay {
+export interface ReplicationDelay extends LastReading<DelayReading> {
   /** The uid of its pod. */
   readonly uid: string;
-  readonly reading: DelayReading;
-  readonly ageSeconds: number;
-  /** Seconds since the first of the unknown readings in a row that the last one belongs to. 0 if it is not unknown. */
-  readonly unknownForSeconds: number;
 }
 
 /**
@@ -130,12 +130,8 @@ export interface MysqlReading {
   readonly waitedForWritesSeconds: number;
 }
 
-export interface MemberReading {
-  /** The uid of its pod. */
-  readonly uid: string;
+interface MemberReading extends Pick<ReplicationDelay, 'uid' | 'unknownForSeconds'> {
   readonly said: MemberSaid;
-  /** Seconds since the first of the unknown answers in a row that the last one belongs to. 0 if it is not unknown. */
-  readonly unknownForSeconds: number;
 }
 
 export type MemberSaid =

@@ -1,5 +1,5 @@
 import { isObject } from './raw-object.ts';
-import { shortened } from './text.ts';
+import { jsonOf, shortened } from './text.ts';
 
 /** One entry of `details.causes` in a Kubernetes Status, such as `DisruptionBudget` of a refused eviction. */
 export interface ApiErrorCause {
@@ -110,7 +110,7 @@ export function errorOfAnswer(
   headers: Readonly<Record<string, string>>,
   body: string,
 ): ApiError {
-  return errorOfStatus(what, status, parsed(body), headers, body);
+  return errorOfStatus(what, status, jsonOf(body), headers, body);
 }
 
 /** The error of a Status that came inside of a watch; its own `code` is all there is of an HTTP status. */
@@ -171,14 +171,6 @@ function causesOf(causes: unknown): readonly ApiErrorCause[] {
 function seconds(value: unknown): number | null {
   if (typeof value === 'number') return value > 0 ? value : null;
   return typeof value === 'string' && /^\d{1,9}$/.test(value.trim()) ? Number(value) : null;
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 const cut = (body: string): string => shortened(body.replaceAll(/\s+/g, ' ').trim(), longestBody);

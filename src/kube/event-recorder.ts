@@ -137,10 +137,8 @@ export class EventRecorder {
         if (now?.name === reported.name) this.#reported.set(key, { ...now, created: true });
         return;
       } catch (error) {
-        const { reason, namespace } = {
-          reason: reported.occurrence.reason,
-          namespace: namespaceOf(reported.occurrence),
-        };
+        const { reason } = reported.occurrence;
+        const namespace = namespaceOf(reported.occurrence);
         if (tries >= mostTries || !mayPass(error) || this.#stop.signal.aborted) {
           const level = isNamespaceTerminating(error) ? 'debug' : 'warn';
           log[level]({ error, reason, namespace }, 'could not write an event: dropped it');
@@ -152,18 +150,13 @@ export class EventRecorder {
   }
 
   async #send(reported: Reported): Promise<void> {
-    if (!reported.created) {
-      await this.#create(reported);
-      return;
-    }
+    if (!reported.created) return this.#create(reported);
+    const place = { namespace: namespaceOf(reported.occurrence), name: reported.name };
     try {
-      const { client } = this.#options;
-      const place = { namespace: namespaceOf(reported.occurrence), name: reported.name };
-      const contentType = 'application/merge-patch+json';
-      await client.call({
+      await this.#options.client.call({
         method: 'PATCH',
         path: path(events, place),
-        contentType,
+        contentType: 'application/merge-patch+json',
         body: seriesPatch(reported),
         priority: 'events',
         signal: this.#stop.signal,

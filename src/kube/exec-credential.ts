@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import type { User } from '@kubernetes/client-node';
 import type { ClusterEntry, ExecConfig } from './kubeconfig-files.ts';
+import { jsonOf } from './text.ts';
 
 /** What a plugin returns; times are RFC 3339. */
 interface Credential {
@@ -78,7 +79,9 @@ export class ExecCredential {
 }
 
 function credentialOf(text: string, command: string, apiVersion: string | undefined): Credential {
-  const came = parsed(text);
+  const said = jsonOf(text);
+  const came =
+    said === undefined ? null : (Object(said) as { kind?: string; apiVersion?: string; status?: Credential });
   if (came?.kind !== kind || came.apiVersion !== apiVersion) {
     const got = came === null ? 'no JSON' : `${came.kind} of ${came.apiVersion}`;
     throw new Error(`expected ${command} to write an ${kind} of ${apiVersion}, got ${got}`);
@@ -88,14 +91,6 @@ function credentialOf(text: string, command: string, apiVersion: string | undefi
     throw new Error(`expected ${command} to return a token, or a client certificate with its key; got neither`);
   }
   return came.status ?? {};
-}
-
-function parsed(text: string): { kind?: string; apiVersion?: string; status?: Credential } | null {
-  try {
-    return Object(JSON.parse(text)) as { kind?: string; apiVersion?: string; status?: Credential };
-  } catch {
-    return null;
-  }
 }
 
 function isExpired({ expirationTimestamp }: Credential): boolean {

@@ -164,20 +164,14 @@ export class LeaseElector {
       if (signal.aborted) return false;
       if (isConflict(error) || isNotFound(error) || isAlreadyExists(error)) {
         log.debug({ ...this.#fields(), error }, 'somebody else has written the lease');
-        await this.#readAgain(signal);
+        // It is read again, or the next attempt would fail the same way.
+        await this.#read(signal).catch((again: unknown) => {
+          if (!signal.aborted) log.warn({ ...this.#fields(), error: again }, 'could not read the lease');
+        });
       } else {
         log.warn({ ...this.#fields(), error }, 'could not get or renew the lease');
       }
       return false;
-    }
-  }
-
-  /** Another candidate has written the lease: it is read again, or the next attempt would fail the same way. */
-  async #readAgain(signal: AbortSignal): Promise<void> {
-    try {
-      await this.#read(signal);
-    } catch (error) {
-      if (!signal.aborted) this.#options.log.warn({ ...this.#fields(), error }, 'could not read the lease');
     }
   }
 

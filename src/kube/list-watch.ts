@@ -1,6 +1,6 @@
 import type { ApiClient, CallOptions } from './api-client.ts';
 import { isObject, type Json, metadataOf } from './raw-object.ts';
-import { longestQuotedCharacters, quoted } from './text.ts';
+import { jsonOf, longestQuotedCharacters, quoted } from './text.ts';
 
 // What the API server sends to whoever lists and watches.
 
@@ -72,12 +72,8 @@ export type WatchEvent =
 const endOfListAnnotation = 'k8s.io/initial-events-end';
 
 export function parseWatchEvent(line: string): WatchEvent {
-  let event: unknown;
-  try {
-    event = JSON.parse(line);
-  } catch {
-    return unreadable(`expected JSON, got ${line.slice(0, longestQuotedCharacters)}`, true);
-  }
+  const event = jsonOf(line);
+  if (event === undefined) return unreadable(`expected JSON, got ${line.slice(0, longestQuotedCharacters)}`, true);
   if (!isObject(event)) return unreadable('expected an event, got another value', true);
   const { type, object } = event;
   switch (type) {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Agent } from 'undici';
 import { ConfigurationError } from './kubeconfig-files.ts';
 import { answerTo, inTime, type PlainAnswer } from './plain-http.ts';
-import { shortened } from './text.ts';
+import { jsonOf, shortened } from './text.ts';
 import type { World } from './world.ts';
 
 export interface PrometheusSeries {
@@ -132,7 +132,7 @@ interface Answer {
 
 /** As Prometheus evaluates an alerting rule: a scalar is a series without labels, and nothing else may come back. */
 function seriesOf({ status, body }: PlainAnswer): readonly PrometheusSeries[] {
-  const answer = parsed(body);
+  const answer = jsonOf(body) as Answer | null | undefined;
   if (status !== 200 || answer?.status !== 'success') {
     const error = typeof answer?.error === 'string' ? `: ${shortened(answer.error, longestMessage)}` : '';
     throw new Error(`expected an answer to the query, got HTTP ${status}${error}`);
@@ -151,14 +151,6 @@ function seriesOf({ status, body }: PlainAnswer): readonly PrometheusSeries[] {
     labels: labelsOf(one?.metric),
     value: valueOf(one?.value),
   }));
-}
-
-function parsed(body: string): Answer | null {
-  try {
-    return JSON.parse(body) as Answer | null;
-  } catch {
-    return null;
-  }
 }
 
 function labelsOf(metric: unknown): Readonly<Record<string, string>> {

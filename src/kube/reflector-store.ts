@@ -28,11 +28,8 @@ export class ReflectorStore<R extends Stored> {
   read(raw: unknown, listing: Map<string, R>): void {
     const key = keyOfRaw(raw);
     if (key === null) {
-      this.#options.onFailure(
-        new TypeError('expected an object with metadata, got another value'),
-        'an object of a list',
-        'NotAnObject',
-      );
+      const error = new TypeError('expected an object with metadata, got another value');
+      this.#options.onFailure(error, 'an object of a list', 'NotAnObject');
       return;
     }
     if (!this.#isOfKind(raw as Json, key)) return;
@@ -105,18 +102,18 @@ export class ReflectorStore<R extends Stored> {
   }
 
   #put(record: R, key: string): void {
-    try {
-      this.#options.store.put(record);
-    } catch (error) {
-      this.#options.onFailure(error, `${key} everywhere`, null);
-    }
+    this.#change(() => this.#options.store.put(record), `${key} everywhere`);
   }
 
   #remove({ namespace, name }: R, key: string): void {
+    this.#change(() => this.#options.store.remove(namespace, name), `the end of ${key} everywhere`);
+  }
+
+  #change(change: () => void, what: string): void {
     try {
-      this.#options.store.remove(namespace, name);
+      change();
     } catch (error) {
-      this.#options.onFailure(error, `the end of ${key} everywhere`, null);
+      this.#options.onFailure(error, what, null);
     }
   }
 }

@@ -56,9 +56,8 @@ export class Store<R extends Stored> {
   by(indexName: string, key: string): readonly R[] {
     const found = this.#indexes.get(indexName);
     if (!found) {
-      throw new TypeError(
-        `expected an index out of ${[...this.#indexes.keys()].join(', ') || 'none'}, got ${indexName}`,
-      );
+      const known = [...this.#indexes.keys()].join(', ') || 'none';
+      throw new TypeError(`expected an index out of ${known}, got ${indexName}`);
     }
     return [...(found.buckets.get(key)?.values() ?? [])];
   }

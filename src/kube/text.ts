@@ -55,6 +55,15 @@ export async function textOf(chunks: AsyncIterable<Uint8Array>, most = Number.PO
   return text + decoder.end();
 }
 
+/** What a text says as JSON; `undefined` if it is none. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /** Truncates a text to a number of characters and splits none of them. An ellipsis marks the truncation. */
 export function shortened(text: string, longest: number): string {
   if (text.length <= longest) return text;

@@ -1,6 +1,6 @@
 import type { InPlaceUpdate } from '../core/in-place-changes.ts';
 import { isParticipating, isSettled, mysqldOf } from '../core/member.ts';
-import type { BackupJobFacts, ClusterFacts, ContainerFacts, MemberFacts, StatefulSetFacts } from '../core/snapshot.ts';
+import type { BackupJobFacts, ClusterSnapshot, ContainerFacts, MemberFacts } from '../core/snapshot.ts';
 import type { Ages } from './ages.ts';
 import { restartInPlace } from './in-place/restart.ts';
 import { milliseconds } from './json.ts';
@@ -8,13 +8,9 @@ import type { BudgetRecord, ClusterObjects, ClusterRecord, ContainerRecord, JobR
 import { selects } from './selects.ts';
 
 /** Derives the core's facts about a cluster from the objects of MOCO and Kubernetes. */
-export interface ObjectFacts {
-  readonly cluster: ClusterFacts;
-  readonly statefulSet: StatefulSetFacts | null;
-  readonly members: readonly MemberFacts[];
+export interface ObjectFacts
+  extends Pick<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'backupJobs' | 'backupsUnreadable'> {
   readonly budgets: readonly BudgetRecord[];
-  readonly backupJobs: readonly BackupJobFacts[];
-  readonly backupsUnreadable: string | null;
 }
 
 /** What was read about whether a member can come back. */

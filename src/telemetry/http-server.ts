@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Server } from 'node:net';
 
 interface HttpAnswer {
@@ -36,14 +36,17 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Runni
     void answer(request, options).then((answered) => send(request, response, answered));
   });
   const address = await listen(server, options.address, options.flag);
-  return {
-    address,
-    close: async () => {
-      const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  return { address, close: () => close(server, 0) };
+}
+
+/** Stops listening, and ends what goes on after the grace period. */
+export async function close(server: HttpServer, graceMilliseconds: number): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), graceMilliseconds);
+  await closed;
+  clearTimeout(cut);
 }
 
 async function answer(request: IncomingMessage, { handlers, onError }: HttpServerOptions): Promise<HttpAnswer> {

@@ -203,16 +203,6 @@ export class RolloutCluster {
     return this.#history.versions(this.namespace, kind);
   }
 
-  /** So many more changes of whatever object of the cluster have been seen, or nothing is left that would change. */
-  async passes(changes: number): Promise<void> {
-    const seen = (): number => this.#history.changes(this.namespace, 0, Number.POSITIVE_INFINITY).length;
-    const before = seen();
-    await this.until(`${changes} more changes are seen`, (moment) => {
-      const rests = isComplete(moment.cluster) && isUpdated(moment) && moment.rollout?.status?.phase === 'UpToDate';
-      return rests || seen() >= before + changes;
-    });
-  }
-
   /** MOCO has applied the newest spec, every pod is of the newest revision, and the controller says that it is done. */
   async completes(): Promise<void> {
     await this.until('the rollout completes', (moment) => {

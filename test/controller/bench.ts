@@ -211,6 +211,13 @@ export class Bench {
     return new Process(this, `process-${this.#processes}`, settings, limits, options);
   }
 
+  /** Started, and done with all that there is to do at first. */
+  async started(...given: Parameters<Bench['start']>): Promise<Process> {
+    const program = this.start(...given);
+    await program.work();
+    return program;
+  }
+
   /** The same with the feature gate ReplicationFacts. */
   startAsking(settings: Partial<RolloutPolicy> = {}): Process {
     return this.start(settings, noFleetLimits, { asksMysql: true });
@@ -263,6 +270,14 @@ export class Bench {
     this.server.change(clusterKind, 'test', patch);
   }
 
+  /** It follows partitions, and nobody has adopted it. */
+  atPartition(partition: number): void {
+    this.changeStatefulSet({
+      metadata: { labels: { 'moco-rollout.io/strategy': null } },
+      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition } } },
+    });
+  }
+
   changeStatefulSet(patch: Patch): void {
     this.server.change(statefulSets, 'moco-test', patch);
   }
@@ -272,6 +287,13 @@ export class Bench {
 export function begin(...given: Parameters<Bench['start']>): readonly [Bench, Process] {
   const bench = new Bench();
   return [bench, bench.start(...given)];
+}
+
+/** The same, done with all that there is to do at first. */
+export async function atWork(...given: Parameters<Bench['start']>): Promise<readonly [Bench, Process]> {
+  const [bench, program] = begin(...given);
+  await program.work();
+  return [bench, program];
 }
 
 interface UpdateStrategy {

@@ -30,8 +30,7 @@ const metrics = ({ registry }: Process): Promise<string> => registry.metrics();
 describe('the controller with checks', () => {
   it('asks them once for each step', async () => {
     const bench = withChecks();
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     expect(bench.steps).to.deep.equal(['evict 2']);
     expect(bench.prometheus.asked).to.deep.equal(['errant']);
     bench.replace(2);
@@ -96,8 +95,7 @@ describe('the controller with checks', () => {
     bench.prometheus.says('errant', failing);
     const until = new Date(bench.world.wall() + 3_600_000).toISOString();
     bench.setting({ checks, overrides: [{ rule: 'CheckFailing', until, reason: 'a false alarm' }] });
-    const program = bench.start();
-    await program.work();
+    await bench.started();
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 

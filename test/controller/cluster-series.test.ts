@@ -26,10 +26,7 @@ describe('the metrics of a cluster', () => {
 
   it('are removed when the MySQLCluster is deleted', async () => {
     const [bench, program] = begin({ mode: 'Partition' });
-    bench.changeStatefulSet({
-      metadata: { labels: { 'moco-rollout.io/strategy': null } },
-      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
-    });
+    bench.atPartition(3);
     bench.setting({ paused: true });
     await program.work();
     expect(await series(program)).to.not.deep.equal([]);
@@ -60,10 +57,7 @@ describe('the metrics of a cluster', () => {
 
   it('include MOCO’s metrics only where this program lowers the partition', async () => {
     const bench = new Bench();
-    bench.changeStatefulSet({
-      metadata: { labels: { 'moco-rollout.io/strategy': null } },
-      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
-    });
+    bench.atPartition(3);
     bench.server.admit = heldBack;
     const program = bench.start({ mode: 'Partition' });
     const lowered = seconds(bench.now);
@@ -80,8 +74,7 @@ describe('the metrics of a cluster', () => {
     await program.turn();
     await program.work();
     expect(await ofMoco()).to.include(`moco_cluster_updated_replicas{${labels}} 1`);
-    const onDelete = bench.start();
-    await onDelete.work();
+    const onDelete = await bench.started();
     expect((await series(onDelete)).filter((line) => line.startsWith('moco_cluster_'))).to.deep.equal([]);
   });
 });

@@ -63,8 +63,7 @@ describe('a member whose claim is being deleted', () => {
   it('is read again every minute, and the rollout goes on once it has another claim', async () => {
     const bench = new Bench();
     deleteClaim(bench, 2);
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     bench.removePod(2);
     bench.server.remove(persistentVolumeClaims, claimOf(2));
     bench.replace(2, { revision: revisionAfter });
@@ -75,8 +74,7 @@ describe('a member whose claim is being deleted', () => {
   it('costs two reads a minute while it holds', async () => {
     const bench = new Bench();
     deleteClaim(bench, 2);
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     const before = readsOf(bench, claimOf(2));
     for (let minute = 0; minute < 3; minute += 1) {
       bench.world.freeze(60_000);
@@ -193,8 +191,7 @@ describe('a member on a node that takes no pods', () => {
   it('is looked for by nobody who may not read nodes, and need not', async () => {
     const bench = spread();
     bench.server.always('GET', /\/nodes\//, () => answer(403, status(403, 'Forbidden')));
-    const program = bench.start({}, undefined, { mayLackNodes: true });
-    await program.work();
+    await bench.started({}, undefined, { mayLackNodes: true });
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 });
@@ -238,8 +235,7 @@ describe('a member whose next pod would not be admitted', () => {
       asked.push(JSON.parse(body ?? '{}') as Raw);
       return answer(422, status(422, 'Invalid'));
     });
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     await program.workAfter(60_000);
     expect(asked.map(({ metadata }) => [metadata.name, metadata.labels?.['controller-revision-hash']])).to.deep.equal([
       ['moco-test-2', 'moco-test-7966559688'],
@@ -264,8 +260,7 @@ describe('a member whose next pod would not be admitted', () => {
   it('is asked for again once the update revision is another one', async () => {
     const bench = new Bench();
     refuses(bench, 422, 'Invalid', 'spec.containers[0].image: Required value');
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     bench.server.calm();
     bench.changeStatefulSet({ status: { updateRevision: 'moco-test-corrected' } });
     await program.work();

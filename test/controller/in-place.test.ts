@@ -283,8 +283,7 @@ describe('containers that an update in place restarts', () => {
         `by another pod: ${container} would not run while its image is pulled, and node node-0 does not report example/${container}:2`,
       );
       bench.replace(2);
-      const program = bench.start();
-      await program.work();
+      await bench.started();
       expect(bench.steps).to.deep.equal(['evict 2', 'in place 1']);
       expect(bench.imageOf(1, container)).to.equal(`example/${container}:2`);
     });
@@ -489,8 +488,7 @@ describe('resources', () => {
   it('are awaited by another leader, who sends no second resize', async () => {
     const bench = new InPlaceBench(newCpu);
     await started(bench, ifPossible);
-    const next = bench.start();
-    await next.work();
+    const next = await bench.started();
     expect(bench.steps).to.deep.equal(['resize 2']);
     bench.resized(2);
     await next.work();
@@ -502,8 +500,7 @@ describe('resources', () => {
     await started(bench, ifPossible);
     const before = bench.resourcesOf(1, 'agent');
     bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
-    const next = bench.start();
-    await next.work();
+    await bench.started();
     expect(bench.steps).to.deep.equal(['resize 2', 'resize 2']);
     expect(bench.resourcesOf(2, 'agent')).to.deep.equal(before);
   });
@@ -552,8 +549,7 @@ describe('resources', () => {
       await started(bench, ifPossible);
       bench.resized(2);
       bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
-      const program = bench.start();
-      await program.work();
+      const program = await bench.started();
       bench.resizeWaits(2, 'PodResizePending', 'Deferred', 'no room at the moment');
       bench.setting({ inPlace: { mode } });
       await program.work();

@@ -60,10 +60,7 @@ describe('a cluster with maintenance windows', () => {
 
   it('is not adopted any later for it', async () => {
     const [bench, program] = begin();
-    bench.changeStatefulSet({
-      metadata: { labels: { 'moco-rollout.io/strategy': null } },
-      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
-    });
+    bench.atPartition(3);
     bench.setting({ maintenanceWindows: [windowAt(bench, 2 * hour)] });
     await program.work();
     expect(read(bench)?.status?.strategy).to.equal('OnDelete');

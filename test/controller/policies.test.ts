@@ -141,10 +141,7 @@ describe('a freeze', () => {
 
   it('holds a first adoption, and reports that MOCO replaces the pods meanwhile', async () => {
     const bench = new Bench();
-    bench.changeStatefulSet({
-      metadata: { labels: { 'moco-rollout.io/strategy': null } },
-      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
-    });
+    bench.atPartition(3);
     const program = bench.start();
     withPolicy(bench, program, freeze, 'freeze');
     await program.work();
@@ -158,10 +155,7 @@ describe('a freeze', () => {
     const [bench, program] = begin();
     withPolicy(bench, program, freeze, 'freeze');
     await program.work();
-    bench.changeStatefulSet({
-      metadata: { labels: { 'moco-rollout.io/strategy': null } },
-      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
-    });
+    bench.atPartition(3);
     await program.work();
     expect(bench.steps).to.deep.equal(['setStrategy']);
     expect(bench.status.strategy).to.equal('OnDelete');

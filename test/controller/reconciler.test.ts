@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { jobs, podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
-import { Bench, begin, member } from './bench.ts';
+import { atWork, Bench, begin, member } from './bench.ts';
 import { emergencyBackup } from './moco-objects.ts';
 import { rollOut } from './whole-rollout.ts';
 
@@ -20,8 +20,7 @@ describe('reconciling a cluster', () => {
 
   it('neither reads nor writes anything if all members are up to date', async () => {
     const bench = new Bench({ stale: false });
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     const { reads, writes } = bench.server;
     const before = [reads.length, writes.length];
     // Until then time alone could still make its one revision less recent.
@@ -40,10 +39,7 @@ describe('reconciling a cluster', () => {
 
   it('sets OnDelete and the label in one patch before any disruption', async () => {
     const bench = new Bench();
-    bench.changeStatefulSet({
-      metadata: { labels: { 'moco-rollout.io/strategy': null } },
-      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
-    });
+    bench.atPartition(3);
     const { uid } = bench.server.get(statefulSets, 'moco-test').metadata;
     await bench.start().work();
     expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
@@ -88,12 +84,8 @@ describe('reconciling a cluster', () => {
 
   it('only reports if MOCO drives', async () => {
     const bench = new Bench();
-    bench.changeStatefulSet({
-      metadata: { labels: { 'moco-rollout.io/strategy': null } },
-      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 3 } } },
-    });
-    const program = bench.start({ mode: 'MOCO' });
-    await program.work();
+    bench.atPartition(3);
+    await bench.started({ mode: 'MOCO' });
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold?.rule).to.equal('AwaitingMoco');
     expect([bench.status.phase, bench.status.strategy]).to.deep.equal(['Progressing', 'MOCO']);
@@ -135,8 +127,7 @@ describe('reconciling a cluster', () => {
     const bench = new Bench();
     bench.changeCluster({ spec: { backupPolicyName: 'daily' } });
     bench.server.create(jobs, emergencyBackup);
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     expect([bench.status.hold?.rule, bench.steps]).to.deep.equal(['BackupRunning', []]);
     bench.server.change(jobs, 'emergency-backup', { status: { conditions: [{ type: 'Complete', status: 'True' }] } });
     await program.work();
@@ -144,8 +135,7 @@ describe('reconciling a cluster', () => {
   });
 
   it('reports a budget that closes in the middle of a rollout, and continues when it opens', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     bench.replace(2);
     const budgetBecomes = (maxUnavailable: number, disruptionsAllowed: number): void =>
       void bench.server.change(podDisruptionBudgets, 'moco-test', {
@@ -212,8 +202,7 @@ describe('a MySQLRollout', () => {
   });
 
   it('that the user deletes in the middle of a rollout is created again, and the rollout continues', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     bench.server.remove(rolloutKind, 'test');
     bench.replace(2);
     await program.work();
@@ -248,8 +237,7 @@ describe('a MySQLRollout', () => {
 
 describe('a deleted cluster', () => {
   it('in the middle of a rollout is neither disrupted, written to nor requeued', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     const before = bench.server.writes.length;
     bench.changeCluster({ metadata: { deletionTimestamp: bench.now } });
     bench.replace(2);
@@ -268,8 +256,7 @@ describe('a deleted cluster', () => {
   });
 
   it('loses its metrics', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     expect(await program.registry.metrics()).to.contain('name="test"');
     bench.server.remove(clusterKind, 'test');
     await program.turn();
@@ -277,8 +264,7 @@ describe('a deleted cluster', () => {
   });
 
   it('shares nothing with a later one of the same name', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     const again = new Bench();
     for (const kind of [clusterKind, statefulSets, podDisruptionBudgets]) {
       const [raw] = again.server.all(kind);

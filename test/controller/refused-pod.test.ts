@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { begin } from './bench.ts';
+import { atWork } from './bench.ts';
 
 /** As the kubelet reports a pod for which its node has no room, which the StatefulSet controller then creates again. */
 const refused = {
@@ -16,8 +16,7 @@ const created = { status: { ...refused.status, phase: 'Pending', reason: null, m
 
 describe('an updated pod that its node refuses three times a second', () => {
   it('is one hold with the reason of the kubelet, one status every ten seconds at most, and opens the breaker', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     bench.replace(2);
     const holds = new Set<string | undefined>();
     const stalled = new Set<string | undefined>();

@@ -44,8 +44,7 @@ describe('a new leader', () => {
     const bench = new Bench();
     const intended = await crashBeforeActing(bench, bench.start());
     bench.mysqld(1, 'CrashLoopBackOff');
-    const next = bench.start();
-    await next.work();
+    await bench.started();
     expect(bench.steps).to.deep.equal(['void 2', 'delete 1']);
     expect(await lateEviction(bench, intended)).to.equal(409);
   });
@@ -134,8 +133,7 @@ describe('a new leader', () => {
     const bench = new Bench();
     bench.replace(2);
     bench.replace(1);
-    const dying = bench.start();
-    await dying.work();
+    const dying = await bench.started();
     bench.world.freeze(90_000);
     await dying.turn();
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
@@ -150,8 +148,7 @@ describe('a new leader', () => {
     const bench = new Bench();
     bench.replace(2);
     bench.replace(1);
-    const before = bench.start();
-    await before.work();
+    const before = await bench.started();
     const { askedAt } = bench.status.rollout?.tries ?? {};
     bench.world.freeze(90_000);
     await crashBeforeActing(bench, before);
@@ -174,8 +171,7 @@ describe('a new leader', () => {
     const dying = bench.start();
     await dying.turn();
     expect(bench.steps).to.deep.equal(['demote 0']);
-    const next = bench.start();
-    await next.work();
+    const next = await bench.started();
     expect(bench.steps).to.deep.equal(['demote 0']);
     expect(bench.status.rollout?.tries).to.deep.include({ count: 0, pod: podIdentity(bench, 0) });
     bench.changeCluster({ status: { currentPrimaryIndex: 1 } });

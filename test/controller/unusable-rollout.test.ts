@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { clusterKind } from '../../src/moco/names.ts';
-import { Bench, begin, type Process } from './bench.ts';
+import { atWork, Bench, begin, type Process } from './bench.ts';
 import { appliedBy, revisionAfter } from './moco-objects.ts';
 import { completion } from './whole-rollout.ts';
 
@@ -20,8 +20,7 @@ const problems = {
 /** A cluster whose rollout is complete, and then gets another revision. */
 async function staleAfterCompletion(): Promise<[Bench, Process]> {
   const bench = new Bench({ stale: false });
-  const program = bench.start();
-  await program.work();
+  const program = await bench.started();
   expect(completion(bench)).to.include({ status: 'True' });
   return [bench, program];
 }
@@ -69,8 +68,7 @@ for (const [rule, [metadata, message]] of Object.entries(problems)) {
     });
 
     it('keeps what its status records', async () => {
-      const [bench, program] = begin();
-      await program.work();
+      const [bench, program] = await atWork();
       const { hold: _hold, conditions: _conditions, phase: _phase, ...before } = bench.status;
       expect(before.rollout?.revision).to.equal(revisionAfter);
       bench.changeRollout({ metadata });

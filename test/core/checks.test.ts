@@ -1,12 +1,25 @@
 import { expect } from 'chai';
 import type { Hold } from '../../src/core/decision.ts';
 import type { CheckReading } from '../../src/core/on-demand-facts.ts';
-import { backupRunning, cluster } from './cluster-builder.ts';
+import { backupRunning, cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { type Case, decideCase, deletes, demotes, evicts, holds, lowers, play, takesBack, when } from './table.ts';
+import {
+  type Case,
+  decideCase,
+  deletes,
+  demotes,
+  evicts,
+  holds,
+  lowers,
+  notYet,
+  play,
+  takesBack,
+  tooYoung,
+  when,
+} from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
-const lastOne = () => cluster(3).members(member(0).stale());
+const lastOne = () => three(member(0).stale());
 const next = evicts('ReplicaHealthy', 2);
 const passing: CheckReading = { kind: 'passing' };
 const failing: CheckReading = { kind: 'failing', series: { labels: { pod: 'a' }, value: '41', others: 0 } };
@@ -57,14 +70,14 @@ describe('a check before a member that works is taken', () => {
     ),
     'holds the eviction of a single member': when(cluster(1).templateChanged().check('delay', failing), holds(fails)),
     'holds the deletion of an impaired member, which works': when(
-      cluster(3).members(member(1).stale().impaired('slow-log')).check('delay', failing),
+      three(member(1).stale().impaired('slow-log')).check('delay', failing),
       holds(fails),
     ),
     'holds a lower partition': when(stale().atPartition(3).check('delay', failing), holds(fails), {
       mode: 'Partition',
     }),
     'holds no lower partition that takes nobody': when(
-      cluster(3).members(member(0).stale()).atPartition(3).check('delay', failing),
+      three(member(0).stale()).atPartition(3).check('delay', failing),
       lowers('AlreadyUpdated', 2),
       { mode: 'Partition' },
     ),
@@ -112,12 +125,8 @@ describe('an override of checks', () => {
 });
 
 describe('checks while an updated member participates for minReadySeconds', () => {
-  const settling = () => cluster(3).members(member(2).updated().participatingFor(3), member(1).stale());
-  const settles = holds({
-    rule: 'UpdatedMemberNotParticipating',
-    member: 2,
-    wait: { for: 'minReadySeconds', minReadySeconds: 5 },
-  });
+  const settling = () => three(member(2).updated().participatingFor(3), member(1).stale());
+  const settles = tooYoung(2, 5);
   play({
     'hold if one fails': when(settling().check('delay', failing), holds(fails)),
     'change nothing while they pass': when(settling().check('delay', passing), settles),
@@ -126,12 +135,8 @@ describe('checks while an updated member participates for minReadySeconds', () =
       settles,
     ),
     'change nothing while a member does not participate': when(
-      cluster(3).members(member(2).updated().lagging(), member(1).stale()).check('delay', failing),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 2,
-        wait: { for: 'state', state: 'running', evidence: null },
-      }),
+      three(member(2).updated().lagging(), member(1).stale()).check('delay', failing),
+      notYet(2, 'running'),
     ),
   });
 });

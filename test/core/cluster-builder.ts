@@ -80,6 +80,8 @@ type Pair = readonly [from: number, until: number];
 
 /** A healthy cluster of so many members, all updated, the primary at 0, until it is told otherwise. */
 export const cluster = (replicas: number): ClusterBuilder => new ClusterBuilder(replicas);
+/** A cluster of three, of which these are special. */
+export const three = (...members: readonly MemberBuilder[]): ClusterBuilder => cluster(3).members(...members);
 
 /**
  * Says what is special about a cluster; the rest follows as it would for a real one: MOCO reports Healthy and the budget

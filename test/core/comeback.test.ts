@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { EndingClaim } from '../../src/core/on-demand-facts.ts';
-import { cluster } from './cluster-builder.ts';
+import { cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { check, decideCase, deletes, demotes, evicts, holds, lowers, type Table, when } from './table.ts';
 
@@ -18,7 +18,7 @@ const claims: Table = {
     stale().members(member(2).stale().claimEnds('missing')),
     endsWith(2, 'missing'),
   ),
-  'the primary does not hand over to be replaced': when(cluster(3).members(member(0).stale().claimEnds()), endsWith(0)),
+  'the primary does not hand over to be replaced': when(three(member(0).stale().claimEnds()), endsWith(0)),
   'a single member stays': when(cluster(1).templateChanged().members(member(0).stale().claimEnds()), endsWith(0)),
   'a member that is down frees its claim as well': when(
     stale().members(member(2).stale().down('CrashLoopBackOff').claimEnds()),
@@ -57,7 +57,7 @@ const claims: Table = {
     endsWith(2),
   ),
   'a person who gives the member up has it cloned anew': when(
-    cluster(3).members(member(0).stale().claimEnds()),
+    three(member(0).stale().claimEnds()),
     demotes(0),
     overridden,
   ),
@@ -72,7 +72,7 @@ describe('a claim that is being deleted', () => {
   for (const [sentence, one] of Object.entries(claims)) it(sentence, () => check(one));
 
   it('of an updated member holds nothing', () => {
-    expect(decideCase({ given: cluster(3).members(member(2).updated().claimEnds()) }).complete).to.equal(true);
+    expect(decideCase({ given: three(member(2).updated().claimEnds()) }).complete).to.equal(true);
   });
 
   it('does not hold what leaves the pod alone', () => {
@@ -110,9 +110,9 @@ const nodes: Table = {
     stale().members(member(2).stale().tiedToCordonedNode()),
     evicts('ReplicaHealthy', 1),
   ),
-  'and not at all': when(cluster(3).members(member(0).stale(), member(2).stale().tiedToCordonedNode()), tied(2)),
+  'and not at all': when(three(member(0).stale(), member(2).stale().tiedToCordonedNode()), tied(2)),
   'a single member stays': when(cluster(1).templateChanged().members(member(0).stale().tiedToCordonedNode()), tied(0)),
-  'the primary does not hand over': when(cluster(3).members(member(0).stale().tiedToCordonedNode()), tied(0)),
+  'the primary does not hand over': when(three(member(0).stale().tiedToCordonedNode()), tied(0)),
   'a member that is down has nothing to lose': when(
     stale().members(member(2).stale().down('CrashLoopBackOff').tiedToCordonedNode()),
     deletes('MemberDown', 2),
@@ -134,7 +134,7 @@ describe('a next pod that would not be admitted', () => {
 
   it('holds a member that works', () => {
     check(when(stale().members(refused(2)), holdsFor(2)));
-    check(when(cluster(3).members(refused(0)), holdsFor(0)));
+    check(when(three(refused(0)), holdsFor(0)));
     check(when(cluster(1).templateChanged().members(refused(0)), holdsFor(0)));
   });
 

@@ -1,4 +1,4 @@
-import { cluster } from './cluster-builder.ts';
+import { cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { deletes, demotes, evicts, handsBack, holds, play, takesBack, when } from './table.ts';
 
@@ -53,7 +53,7 @@ describe('a demotion after the primary index has moved', () => {
       takesBack(0, 'MarkWithoutDemote'),
     ),
     'the annotation stays on a pod that is or seems to be primary again, and the pod is demoted again': when(
-      cluster(3).members(member(0).stale().markAlone()),
+      three(member(0).stale().markAlone()),
       demotes(0),
     ),
     'the mark of another revision is removed': when(
@@ -75,7 +75,7 @@ describe('a demotion after the primary index has moved', () => {
 describe('a demotion that is under way', () => {
   play({
     'does not keep the primary from being replaced when it goes down': when(
-      cluster(3).members(member(0).stale().demotedByUs(10).down('CrashLoopBackOff')),
+      three(member(0).stale().demotedByUs(10).down('CrashLoopBackOff')),
       deletes('MemberDown', 0),
     ),
     'disappears with a terminating pod': when(
@@ -83,11 +83,11 @@ describe('a demotion that is under way', () => {
       holds({ rule: 'MemberTerminating', member: 0 }),
     ),
     'is cancelled on an updated member': when(
-      cluster(3).members(member(0).updated().demotedByUs(1), member(1).stale()),
+      three(member(0).updated().demotedByUs(1), member(1).stale()),
       takesBack(0, 'NotDue'),
     ),
     'is cancelled on one member at a time, the lowest ordinal first': when(
-      cluster(3).members(member(1).demotedByUs(1), member(2).demotedByUs(1)),
+      three(member(1).demotedByUs(1), member(2).demotedByUs(1)),
       takesBack(1, 'NoLongerPrimary'),
     ),
     'is cancelled in a cluster of one too': when(
@@ -95,7 +95,7 @@ describe('a demotion that is under way', () => {
       takesBack(0, 'NotDue'),
     ),
     'that this controller did not set is never cancelled': when(
-      cluster(3).members(member(0).stale().demotedBySomebody(9999)),
+      three(member(0).stale().demotedBySomebody(9999)),
       handsBack,
       { mode: 'MOCO' },
     ),
@@ -103,7 +103,7 @@ describe('a demotion that is under way', () => {
 });
 
 describe('a demotion while Kubernetes or MOCO is about to catch up', () => {
-  const demoted = () => cluster(3).members(member(0).stale().demotedByUs(30));
+  const demoted = () => three(member(0).stale().demotedByUs(30));
   play({
     'continues while a re-created StatefulSet has no revision yet': when(
       demoted().statefulSet({ observed: false, updateRevision: '' }),
@@ -112,7 +112,7 @@ describe('a demotion while Kubernetes or MOCO is about to catch up', () => {
       60,
     ),
     'is cancelled once Kubernetes has observed another template': when(
-      cluster(3).members(member(0).stale().demotedByUs(30, 'the one before')),
+      three(member(0).stale().demotedByUs(30, 'the one before')),
       takesBack(0, 'NotDue'),
     ),
     'is cancelled if the StatefulSet controller cannot create a missing member, which blocks MOCO': when(
@@ -152,7 +152,7 @@ describe('a switchover that this controller did not request', () => {
       cluster(3).templateChanged().members(member(0).demotedBySomebody(90), member(2).impaired('slow-log')),
       deletes('MemberImpaired', 2),
     ),
-    'keeps nothing when nothing is due': when(cluster(3).members(member(0).demotedBySomebody(1)), 'idle'),
+    'keeps nothing when nothing is due': when(three(member(0).demotedBySomebody(1)), 'idle'),
   });
 });
 
@@ -167,7 +167,7 @@ describe('a member without a role from MOCO', () => {
       evicts('ReplicaHealthy', 2),
     ),
     'is settled then if it is updated, so that the primary’s switchover can trigger MOCO': when(
-      cluster(3).members(member(0).stale(), member(1).unlabelled(180)),
+      three(member(0).stale(), member(1).unlabelled(180)),
       demotes(0),
     ),
     'is waited for if nothing else is due': when(

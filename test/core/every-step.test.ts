@@ -3,7 +3,7 @@ import type { HoldRule } from '../../src/core/decision.ts';
 import { gates } from '../../src/core/gates.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import type { StepRule, UndemoteReason } from '../../src/core/step.ts';
-import { appeared, cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
+import { appeared, cluster, fleetFailing, fleetHolds, three } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
 import {
   type Case,
@@ -22,7 +22,7 @@ import {
 } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
-const lastOne = () => cluster(3).members(member(0).stale());
+const lastOne = () => three(member(0).stale());
 
 const inPlace = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
 
@@ -64,28 +64,20 @@ const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly ju
   },
   ReplicaHealthy: { applies: when(stale(), evicts('ReplicaHealthy', 2)), justDoesNot: when(lastOne(), demotes(0)) },
   NothingRestarts: {
-    applies: when(
-      cluster(3).members(member(2).stale().changeable()),
-      updates('NothingRestarts', 2, changeOf()),
-      inPlace,
-    ),
-    justDoesNot: when(cluster(3).members(member(2).stale().changeable()), evicts('ReplicaHealthy', 2)),
+    applies: when(three(member(2).stale().changeable()), updates('NothingRestarts', 2, changeOf()), inPlace),
+    justDoesNot: when(three(member(2).stale().changeable()), evicts('ReplicaHealthy', 2)),
   },
   ContainersRestart: {
     applies: when(
-      cluster(3).members(member(2).stale().changeable('agent')),
+      three(member(2).stale().changeable('agent')),
       updates('ContainersRestart', 2, changeOf('agent')),
       inPlace,
     ),
-    justDoesNot: when(
-      cluster(3).members(member(2).stale().notChangeable('args differ')),
-      evicts('ReplicaHealthy', 2),
-      inPlace,
-    ),
+    justDoesNot: when(three(member(2).stale().notChangeable('args differ')), evicts('ReplicaHealthy', 2), inPlace),
   },
   ResizeRestartsNothing: {
     applies: when(
-      cluster(3).members(
+      three(
         member(2)
           .stale()
           .resizable([resourcesOf('mysqld')]),
@@ -94,14 +86,14 @@ const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly ju
       inPlace,
     ),
     justDoesNot: when(
-      cluster(3).members(member(2).stale().resizing({ awaited: [] })),
+      three(member(2).stale().resizing({ awaited: [] })),
       updates('NothingRestarts', 2, changeOf()),
       inPlace,
     ),
   },
   ResizeRestartsContainers: {
     applies: when(
-      cluster(3).members(
+      three(
         member(2)
           .stale()
           .resizable([resourcesOf('slow-log', true)]),
@@ -110,7 +102,7 @@ const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly ju
       inPlace,
     ),
     justDoesNot: when(
-      cluster(3).members(
+      three(
         member(2)
           .stale()
           .resizable([resourcesOf('slow-log')]),
@@ -121,7 +113,7 @@ const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly ju
   },
   PrimaryLast: {
     applies: when(lastOne(), demotes(0)),
-    justDoesNot: when(cluster(3).members(member(0).stale(), member(1).stale()), evicts('ReplicaHealthy', 1)),
+    justDoesNot: when(three(member(0).stale(), member(1).stale()), evicts('ReplicaHealthy', 1)),
   },
   SingleMember: {
     applies: when(cluster(1).templateChanged(), evicts('SingleMember', 0)),
@@ -146,7 +138,7 @@ describe('every step', () => {
 
 type OwnReason = UndemoteReason;
 
-const demoted = () => cluster(3).members(member(0).stale().demotedByUs(30));
+const demoted = () => three(member(0).stale().demotedByUs(30));
 const awaiting = holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 });
 
 const everyTakeBack: Readonly<Record<OwnReason, { readonly applies: Case; readonly justDoesNot: Case }>> = {
@@ -155,7 +147,7 @@ const everyTakeBack: Readonly<Record<OwnReason, { readonly applies: Case; readon
     justDoesNot: when(demoted().primaryAt(0), awaiting),
   },
   NotDue: {
-    applies: when(cluster(3).members(member(0).stale().demotedByUs(30, 'an-older-revision')), takesBack(0, 'NotDue')),
+    applies: when(three(member(0).stale().demotedByUs(30, 'an-older-revision')), takesBack(0, 'NotDue')),
     justDoesNot: when(demoted(), awaiting),
   },
   OthersDue: {
@@ -163,8 +155,8 @@ const everyTakeBack: Readonly<Record<OwnReason, { readonly applies: Case; readon
     justDoesNot: when(demoted().members(member(2).stale().terminating()), awaiting),
   },
   TimedOut: {
-    applies: when(cluster(3).members(member(0).stale().demotedByUs(90)), takesBack(0, 'TimedOut')),
-    justDoesNot: when(cluster(3).members(member(0).stale().demotedByUs(89)), awaiting, {}, 1),
+    applies: when(three(member(0).stale().demotedByUs(90)), takesBack(0, 'TimedOut')),
+    justDoesNot: when(three(member(0).stale().demotedByUs(89)), awaiting, {}, 1),
   },
   StrategyChanged: {
     applies: when(demoted(), takesBack(0, 'StrategyChanged'), { mode: 'MOCO' }),
@@ -172,10 +164,10 @@ const everyTakeBack: Readonly<Record<OwnReason, { readonly applies: Case; readon
   },
   MarkWithoutDemote: {
     applies: when(
-      cluster(3).members(member(0).stale().markAlone(), member(2).stale()).primaryAt(1),
+      three(member(0).stale().markAlone(), member(2).stale()).primaryAt(1),
       takesBack(0, 'MarkWithoutDemote'),
     ),
-    justDoesNot: when(cluster(3).members(member(0).stale().markAlone()).primaryAt(1), evicts('ReplicaHealthy', 0)),
+    justDoesNot: when(three(member(0).stale().markAlone()).primaryAt(1), evicts('ReplicaHealthy', 0)),
   },
 };
 
@@ -247,15 +239,9 @@ const onDemotion: Readonly<
   },
   ForeignDemote: { does: 'leaves alone', given: { given: demoted().members(member(2).demotedBySomebody(100)) } },
   RolesNotSettled: { does: 'leaves alone', given: { given: demoted().members(member(2).unlabelled()) } },
-  MemberProtected: {
-    does: 'leaves alone',
-    given: { given: cluster(3).members(member(0).stale().demotedByUs().preventDelete()) },
-  },
+  MemberProtected: { does: 'leaves alone', given: { given: three(member(0).stale().demotedByUs().preventDelete()) } },
   MemberUnreachable: { does: 'leaves alone', given: { given: demoted().members(member(2).unreachable()) } },
-  AwaitingFailover: {
-    does: 'leaves alone',
-    given: { given: cluster(3).members(member(0).stale().demotedByUs().lagging()) },
-  },
+  AwaitingFailover: { does: 'leaves alone', given: { given: three(member(0).stale().demotedByUs().lagging()) } },
   AwaitingRecovery: { does: 'leaves alone', given: { given: demoted().members(member(1).lagging()) } },
   SequencesUnreadable: {
     does: 'shows instead',
@@ -307,7 +293,7 @@ const onDemotion: Readonly<
   AwaitingResize: {
     does: 'leaves alone',
     given: {
-      given: cluster(3).members(member(0).stale().demotedByUs(10, revisionAfter).resizing({})),
+      given: three(member(0).stale().demotedByUs(10, revisionAfter).resizing({})),
       settings: { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } },
     },
   },

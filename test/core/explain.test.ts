@@ -1,15 +1,14 @@
 import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import type { Hold, HoldRule, Step, StepKind, Target } from '../../src/core/decision.ts';
-import { explainStep } from '../../src/core/explain-step.ts';
 import type { ContainerResources, InPlaceChange } from '../../src/core/in-place-changes.ts';
 import type { Evidence } from '../../src/core/member.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { type Phase, phase } from '../../src/core/reports.ts';
 import { explainHold } from '../../src/core/rules/catalogue.ts';
-import { type ComesBack, explainComesBack, explainEvidence } from '../../src/core/sentences.ts';
+import { type ComesBack, explainComesBack, explainEvidence, explainStep } from '../../src/core/sentences.ts';
 import type { StepRule } from '../../src/core/step.ts';
-import { appeared, type ClusterBuilder, cluster, fleetHolds } from './cluster-builder.ts';
+import { appeared, type ClusterBuilder, cluster, fleetHolds, three } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
 import { caughtUp, shownWrite } from './mysql-readings.ts';
 
@@ -21,7 +20,10 @@ type Forms<Form> = readonly (Form | string)[];
 type WithoutRule<Form> = Form extends unknown ? Omit<Form, 'rule'> : never;
 
 function inPairs<Form extends object>(forms: Forms<Form>): readonly (readonly [Form, string])[] {
-  return forms.flatMap((form, index) => (typeof form === 'string' ? [] : [[form, String(forms[index + 1])] as const]));
+  return forms.flatMap((form, index) => {
+    const sentence = forms[index + 1];
+    return typeof form === 'string' ? [] : [[form, typeof sentence === 'string' ? sentence : 'no sentence'] as const];
+  });
 }
 
 /** Every rule, in each of its forms. */
@@ -716,13 +718,13 @@ describe('the phase', () => {
     Progressing: [[stale()], [stale().members(member(2).terminating())]],
     Waiting: [[stale().queued(2, 1)], [stale().backupJobs({})]],
     Blocked: [[stale().settingsProblem('x')], [stale().unhealthy().memory({ sinceProgressSeconds: 10_000 })]],
-    Settling: [[cluster(3).members(member(2).lagging())]],
+    Settling: [[three(member(2).lagging())]],
     Paused: [[stale(), { paused: true }]],
-    AwaitingApproval: [[cluster(3).members(member(0).stale()), { primaryUpdatePolicy: 'Manual' }]],
+    AwaitingApproval: [[three(member(0).stale()), { primaryUpdatePolicy: 'Manual' }]],
     PartitionReached: [[stale(), { partition: 3 }]],
     Failing: [
       [stale().members(member(2).updated().crashLooping())],
-      [cluster(3).members(member(0).stale()).memory({ switchoverTries: 4 })],
+      [three(member(0).stale()).memory({ switchoverTries: 4 })],
       [stale().memory({ recentRevisions: appeared(1, 2, 3, 4) })],
       [stale().atPartition(3).members(member(0).stale().down('ErrImagePull')), { mode: 'Partition' }],
       [stale().stepFailed({})],

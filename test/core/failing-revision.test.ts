@@ -1,14 +1,13 @@
 import type { Wait } from '../../src/core/sentences.ts';
-import { cluster } from './cluster-builder.ts';
+import { cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { deletes, evicts, holds, play, when } from './table.ts';
+import { deletes, evicts, holds, notYet, play, tooYoung, when } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
 const fails = (ordinal: number, container: string, restarts: number) =>
   holds({ rule: 'UpdateRevisionFailing', member: ordinal, evidence: { kind: 'crashLooping', container, restarts } });
 type OfState = Extract<Wait, { for: 'state' }>;
-const waits = (state: OfState['state'], evidence: OfState['evidence']) =>
-  holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'state', state, evidence } });
+const waits = (state: OfState['state'], evidence: OfState['evidence']) => notYet(2, state, evidence);
 const unschedulable = '0/3 nodes are available: 3 Insufficient memory.';
 
 const remembered = { member: 2, message: 'the pod has failed: OutOfcpu' };
@@ -33,16 +32,13 @@ describe('the new revision fails', () => {
     ),
     'not when an init container runs again, as when its node boots': when(
       stale().members(
-        member(2)
-          .updated()
-          .creating(1)
-          .initContainer('moco-init', {
-            state: 'running',
-            reason: null,
-            ready: false,
-            readySinceRestart: false,
-            restarts: 1,
-          }),
+        member(2).updated().creating(1).initContainer('moco-init', {
+          state: 'running',
+          reason: null,
+          ready: false,
+          readySinceRestart: false,
+          restarts: 1,
+        }),
       ),
       waits('running', null),
     ),
@@ -53,16 +49,13 @@ describe('the new revision fails', () => {
     'when the agent does': when(stale().members(member(2).updated().crashLooping('agent', 2)), fails(2, 'agent', 2)),
     'when an init container does': when(
       stale().members(
-        member(2)
-          .updated()
-          .creating(1)
-          .initContainer('moco-init', {
-            state: 'waiting',
-            reason: 'CrashLoopBackOff',
-            ready: false,
-            readySinceRestart: false,
-            restarts: 2,
-          }),
+        member(2).updated().creating(1).initContainer('moco-init', {
+          state: 'waiting',
+          reason: 'CrashLoopBackOff',
+          ready: false,
+          readySinceRestart: false,
+          restarts: 2,
+        }),
       ),
       fails(2, 'moco-init', 2),
     ),
@@ -114,7 +107,7 @@ describe('the new revision fails', () => {
       holds({ rule: 'UpdateRevisionFailing', member: 2, evidence: sidecarWaits }),
     ),
     'on the last member too': when(
-      cluster(3).members(
+      three(
         member(0).participatingFor(1),
         member(1).participatingFor(1),
         member(2).participatingFor(1).crashLooping('mysqld', 2),
@@ -144,7 +137,7 @@ describe('the new revision does not fail', () => {
   play({
     'once the member that failed works': when(
       stale().members(member(2).updated().participatingFor(4)).memory({ failing: remembered }),
-      holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'minReadySeconds', minReadySeconds: 5 } }),
+      tooYoung(2, 5),
     ),
     'once a member has verified it, whatever has failed before': when(
       stale().members(member(2).updated()).memory({ failing: remembered }),
@@ -152,11 +145,7 @@ describe('the new revision does not fail', () => {
     ),
     'because of a sidecar that fails on a stale member too': when(
       stale().members(member(1).impaired('slow-log'), member(2).updated().participatingFor(70).impaired('slow-log')),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 2,
-        wait: { for: 'state', state: 'impaired', evidence: sidecarWaits },
-      }),
+      notYet(2, 'impaired', sidecarWaits),
     ),
     'and is not verified while a sidecar has not been ready yet': when(
       stale().members(

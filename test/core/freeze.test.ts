@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import type { StepKind } from '../../src/core/decision.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import { type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 
 type Mode = RolloutPolicy['mode'];
@@ -23,9 +23,9 @@ const phases: Readonly<
   'without a quorum': {
     given: () => cluster(3).templateChanged().members(member(1).down('ErrImagePull'), member(2).down('ErrImagePull')),
   },
-  'whose primary alone is left': { given: () => cluster(3).members(member(0).stale()) },
+  'whose primary alone is left': { given: () => three(member(0).stale()) },
   'with a switchover under way': {
-    given: () => cluster(3).members(member(0).stale().demotedByUs()),
+    given: () => three(member(0).stale().demotedByUs()),
     steps: { OnDelete: 'undemote', Partition: 'undemote', MOCO: 'undemote' },
   },
   'that is released': { given: () => cluster(3).templateChanged().released() },

@@ -9,7 +9,7 @@ import { survey } from '../../src/core/situation.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
 import { stepIdentity } from '../../src/core/step.ts';
 import { anyPolicy, plausibleSnapshot } from './arbitrary-snapshot.ts';
-import { cluster } from './cluster-builder.ts';
+import { cluster, three } from './cluster-builder.ts';
 import { happenings } from './happenings.ts';
 import { changeOf, member, revisionAfter } from './member-builder.ts';
 import { unmetNeeds } from './needs.ts';
@@ -26,18 +26,16 @@ const cases: readonly (readonly [ClusterSnapshot, RolloutPolicy])[] = [
   // MOCO's status is late.
   [twoAway.facts(), { ...defaultPolicy, maxUnavailable: 2 }],
   [
-    cluster(3).members(member(2).stale().changeable('slow-log')).backupJobs({}).facts(),
+    three(member(2).stale().changeable('slow-log')).backupJobs({}).facts(),
     { ...defaultPolicy, inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } },
   ],
   [
-    cluster(3)
-      .members(
-        member(2)
-          .stale()
-          .resizing({ awaited: ['mysqld'] }),
-        member(1).stale().changeable(),
-      )
-      .facts(),
+    three(
+      member(2)
+        .stale()
+        .resizing({ awaited: ['mysqld'] }),
+      member(1).stale().changeable(),
+    ).facts(),
     { ...defaultPolicy, inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } },
   ],
   ...fc.sample(fc.tuple(plausibleSnapshot, anyPolicy), { numRuns: 6000, seed: 36 }),
@@ -139,14 +137,14 @@ describe('the effects of a step', () => {
   });
 
   it('on an impaired primary include a failover', () => {
-    const given = cluster(3).members(member(0).stale().impaired('slow-log'));
+    const given = three(member(0).stale().impaired('slow-log'));
     expect(kindsOf(given)).to.include.members(['movesPrimary', 'reduces', 'stops']);
   });
 
   it('of a resize are those of a restart in place, and of a label its label alone', () => {
-    const resizes = cluster(3).members(member(2).stale().resizable(cpu));
+    const resizes = three(member(2).stale().resizable(cpu));
     expect(kindsOf(resizes, ifPossible)).to.include.members(['brings', 'risks', 'reduces', 'leavesService']);
-    const labels = cluster(3).members(member(2).stale().changeable());
+    const labels = three(member(2).stale().changeable());
     expect(kindsOf(labels, ifPossible)).to.deep.equal(['writes', 'acts', 'proceeds', 'brings', 'changesInPlace']);
   });
 });
@@ -154,7 +152,7 @@ describe('the effects of a step', () => {
 /** Defects of the kind that a step passed the gates of what it does. */
 describe('a resize', () => {
   const ifPossible = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
-  const resizable = () => cluster(3).members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().resizable(cpu)));
+  const resizable = () => three(...[0, 1, 2].map((ordinal) => member(ordinal).stale().resizable(cpu)));
   const holdOf = (given: ReturnType<typeof cluster>, settings = {}) =>
     decideCase({ given, settings: { ...ifPossible, ...settings } }).hold?.rule;
 
@@ -168,7 +166,7 @@ describe('a resize', () => {
   });
 
   it('of the primary waits for approval', () => {
-    const given = cluster(3).members(member(0).stale().resizable(cpu));
+    const given = three(member(0).stale().resizable(cpu));
     expect(holdOf(given, { primaryUpdatePolicy: 'Manual' })).to.equal('AwaitingApproval');
   });
 
@@ -208,10 +206,7 @@ describe('an impaired primary', () => {
 
 describe('a replica that MOCO can not configure', () => {
   const broken = (updated: ReturnType<typeof member>) =>
-    cluster(3)
-      .members(member(0).stale(), updated, member(2).stale().lagging(86_400))
-      .unhealthy()
-      .memory({ verified: true });
+    three(member(0).stale(), updated, member(2).stale().lagging(86_400)).unhealthy().memory({ verified: true });
 
   it('is replaced although another one has no role because of it', () => {
     const { step } = decideCase({ given: broken(member(1).updated().unlabelled(86_400)) });
@@ -240,7 +235,7 @@ describe('members that are unreachable or lead without participating', () => {
 
 describe('containers that restart in place', () => {
   it('wait for a backup that only a closed PodDisruptionBudget shows', () => {
-    const given = cluster(3).members(member(2).stale().changeable('slow-log')).budgets({ closed: true });
+    const given = three(member(2).stale().changeable('slow-log')).budgets({ closed: true });
     const settings = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
     expect(decideCase({ given, settings }).hold?.rule).to.equal('BackupRunning');
     expect(changeOf('slow-log').containers.length).to.equal(1);
@@ -255,7 +250,7 @@ describe('a write that has failed', () => {
     ['refused', 'StepRefused'],
   ] as const) {
     it(`is tried again before another member is taken: ${rule}`, () => {
-      const given = () => cluster(3).members(member(2).stale(), member(1).stale().changeable());
+      const given = () => three(member(2).stale(), member(1).stale().changeable());
       const label = decideCase({ given: given(), settings: ifPossible }).step;
       expect(label).to.include({ kind: 'updateInPlace', rule: 'NothingRestarts' });
       const step = stepIdentity(label, revisionAfter);

@@ -3,7 +3,7 @@ import { decide } from '../../src/core/decide.ts';
 import type { Decision, Step, Target } from '../../src/core/decision.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { StepRule } from '../../src/core/step.ts';
-import { type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
 import { violations } from './invariants.ts';
 import { member, revisionAfter } from './member-builder.ts';
 
@@ -26,7 +26,7 @@ const lowering = (partition: number, ordinal: number): Partial<Decision> =>
   does({ kind: 'setPartition', rule: 'ReplicaHealthy', partition, targets: [targetOf(ordinal)] });
 const nothing: Partial<Decision> = does({ kind: 'none' });
 
-const lastOne = () => cluster(3).members(member(0).stale());
+const lastOne = () => three(member(0).stale());
 const stale = () => cluster(3).templateChanged();
 
 /** A rule that is broken in this way would be found: what it would have decided, and what is said of it. */
@@ -38,7 +38,7 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
       deletion('MemberImpaired', 2, 1),
       'I2:',
     ],
-    'I2, by a demotion': [cluster(3).members(member(0).stale(), member(2).lagging()), demotion(0), 'I2:'],
+    'I2, by a demotion': [three(member(0).stale(), member(2).lagging()), demotion(0), 'I2:'],
     I2b: [stale().members(member(1).unreachable(), member(2).lagging()), deletion('MemberNotParticipating', 2), 'I2b:'],
     'I2b, before the grace is over': [
       stale()
@@ -47,14 +47,14 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
       deletion('MemberNotParticipating', 2),
       'I2b:',
     ],
-    I3: [cluster(3).members(member(0).stale()), eviction(0), 'I3:'],
+    I3: [three(member(0).stale()), eviction(0), 'I3:'],
     'I4, by deleting': [stale(), deletion('MemberDown', 2), 'I4: a healthy member deleted'],
     'I4, by evicting': [stale().members(member(2).lagging()), eviction(2), 'I4: an unhealthy member evicted'],
     I5: [cluster(3), eviction(2), 'I5:'],
     'I5, by a demotion': [cluster(3), demotion(0), 'I5:'],
     I10: [stale(), eviction(2), 'I10:', { mode: 'MOCO' }],
     I11: [stale(), nothing, 'I11:'],
-    'I12, by terminating it': [cluster(3).members(member(1).demotedByUs()), nothing, 'I12:'],
+    'I12, by terminating it': [three(member(1).demotedByUs()), nothing, 'I12:'],
     'I12, by doing something else first': [stale().members(member(1).demotedByUs()), eviction(2), 'I12:'],
     'I12, beyond its time': [
       cluster(3).primaryAt(1).members(member(0).stale().demotedByUs(90).role('primary')),
@@ -79,10 +79,10 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
       'needs standsUnlessDown',
     ],
     'a demotion before its turn': [stale(), demotion(0), 'before its turn'],
-    'a demotion of a replica': [cluster(3).members(member(2).stale()), demotion(2), 'of a replica'],
+    'a demotion of a replica': [three(member(2).stale()), demotion(2), 'of a replica'],
     'a demotion with nobody to take over': [cluster(1).templateChanged(), demotion(0), 'nobody to take over'],
     'taking back a demotion that is not ours': [
-      cluster(3).members(member(0).demotedBySomebody()),
+      three(member(0).demotedBySomebody()),
       does({ kind: 'undemote', targets: [targetOf(0)], reason: 'TimedOut', demoted: true }),
       'not ours',
     ],

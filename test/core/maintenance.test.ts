@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { hasOpening } from '../../src/core/maintenance.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
-import { cluster } from './cluster-builder.ts';
+import { cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { check, decideCase, deletes, demotes, evicts, holds, lowers, play, takesBack, when } from './table.ts';
+import { check, decideCase, deletes, demotes, evicts, holds, lowers, notYet, play, takesBack, when } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
-const lastOne = () => cluster(3).members(member(0).stale());
+const lastOne = () => three(member(0).stale());
 const over = (): [number, number] => [-7200, -1];
 /** No window is left that is known of. */
 const outside = (neededSeconds = 100, opensAt: string | null = null) =>
@@ -38,11 +38,11 @@ describe('outside of the maintenance windows', () => {
       evicts('SingleMember', 0),
     ),
     'a switchover that is under way goes on': when(
-      cluster(3).members(member(0).stale().demotedByUs()).maintenance([over()]),
+      three(member(0).stale().demotedByUs()).maintenance([over()]),
       holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
     ),
     'a demotion is taken back when its time is over': when(
-      cluster(3).members(member(0).stale().demotedByUs(90)).maintenance([over()]),
+      three(member(0).stale().demotedByUs(90)).maintenance([over()]),
       takesBack(0, 'TimedOut'),
     ),
     'the mark stays with the old primary until its turn comes': when(
@@ -83,11 +83,7 @@ describe('outside of the maintenance windows', () => {
     ),
     'an updated member that does not participate yet is what the rollout waits for': when(
       stale().members(member(2).updated().lagging()).maintenance([]),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 2,
-        wait: { for: 'state', state: 'running', evidence: null },
-      }),
+      notYet(2, 'running'),
     ),
     'a partition waits': when(stale().atPartition(3).maintenance([]), outside(), { mode: 'Partition' }),
     'a partition that takes nobody is lowered': when(

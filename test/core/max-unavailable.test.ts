@@ -3,7 +3,7 @@ import type { Hold } from '../../src/core/decision.ts';
 import { budgetOf, isReadable, type MaxUnavailable, type RolloutPolicy } from '../../src/core/policy.ts';
 import { type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { decideCase, deletes, evicts, holds, play, when } from './table.ts';
+import { decideCase, deletes, evicts, holds, notYet, play, when } from './table.ts';
 
 // Every test that KEP-961 asks for, with MOCO's bound of ⌊replicas/2⌋ on top, and one member a step.
 
@@ -166,24 +166,12 @@ describe('maxUnavailable 2 of five', () => {
     ),
     'an updated one that fails still blocks': when(
       stale(5).members(member(4).updated().down('CrashLoopBackOff')).memory({ verified: true }),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 4,
-        wait: {
-          for: 'state',
-          state: 'down',
-          evidence: { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 },
-        },
-      }),
+      notYet(4, 'down', { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 }),
       settings,
     ),
     'an updated one that crashes between two attempts still blocks': when(
       stale(5).members(member(4).updated().crashLooping()).memory({ verified: true }),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 4,
-        wait: { for: 'state', state: 'running', evidence: { kind: 'crashLooping', container: 'mysqld', restarts: 3 } },
-      }),
+      notYet(4, 'running', { kind: 'crashLooping', container: 'mysqld', restarts: 3 }),
       settings,
     ),
     'the primary goes alone, when every other member is back': when(
@@ -285,26 +273,10 @@ describe('maxUnavailable 3 of seven, from a partition up', () => {
     const settings = upTo(3, { partition: 5 });
     play({
       'all of them go at once': when(stale(7).members(terminating(6)), next(5), settings),
-      'and nobody after them': when(
-        stale(7).members(starting(6), back(5)),
-        holds({
-          rule: 'UpdatedMemberNotParticipating',
-          member: 6,
-          wait: { for: 'state', state: 'running', evidence: null },
-        }),
-        settings,
-      ),
+      'and nobody after them': when(stale(7).members(starting(6), back(5)), notYet(6, 'running'), settings),
       'nor while the last one has to settle with as many as there are': when(
         stale(7).members(member(6).updated().down('ErrImagePull'), back(5)),
-        holds({
-          rule: 'UpdatedMemberNotParticipating',
-          member: 6,
-          wait: {
-            for: 'state',
-            state: 'down',
-            evidence: { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 },
-          },
-        }),
+        notYet(6, 'down', { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 }),
         settings,
       ),
       'until all are back': when(stale(7).members(back(6), back(5)), reached(0, 1, 2, 3, 4), settings),

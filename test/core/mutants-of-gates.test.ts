@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { stepIdentity } from '../../src/core/step.ts';
-import { cluster } from './cluster-builder.ts';
+import { cluster, three } from './cluster-builder.ts';
 import { type MemberBuilder, member, revisionAfter } from './member-builder.ts';
-import { deletes, evicts, holds, play, when } from './table.ts';
+import { deletes, evicts, holds, notYet, play, when } from './table.ts';
 
 const factsOf = (builder: MemberBuilder) => builder.facts(0, 'revision');
 const stale = (replicas = 3) => cluster(replicas).templateChanged();
@@ -84,7 +84,7 @@ describe('a partition', () => {
   const settings = { mode: 'Partition' } as const;
   play({
     'that the StatefulSet does not have is 0': when(
-      cluster(3).members(member(0).stale()).atPartition(1).statefulSet({ partition: null }),
+      three(member(0).stale()).atPartition(1).statefulSet({ partition: null }),
       holds({ rule: 'UpdatedMemberNotParticipating', member: 0, wait: { for: 'revision' } }),
       settings,
     ),
@@ -129,11 +129,7 @@ describe('an updated member whose mysqld has not run yet', () => {
       stale().members(
         member(2).updated().creating(120).container('slow-log', { state: 'terminated', reason: 'Error', restarts: 3 }),
       ),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 2,
-        wait: { for: 'state', state: 'down', evidence: { kind: 'idle' } },
-      }),
+      notYet(2, 'down', { kind: 'idle' }),
     ),
   });
 });

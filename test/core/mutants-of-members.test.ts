@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Deadlines } from '../../src/core/deadlines.ts';
 import { canAcknowledge, classify, crashLoop, isParticipating } from '../../src/core/member.ts';
 import { isPossibleSize } from '../../src/core/situation.ts';
-import { cluster } from './cluster-builder.ts';
+import { cluster, three } from './cluster-builder.ts';
 import { type MemberBuilder, member } from './member-builder.ts';
 import { decideCase, deletes, holds, play, when } from './table.ts';
 
@@ -82,13 +82,15 @@ describe('the size of a cluster', () => {
 describe('members that do not participate', () => {
   play({
     'no member is taken when all due members are unreachable and none participates': when(
-      cluster(3)
-        .members(member(0).updated().lagging(), member(1).stale().unreachable(), member(2).stale().unreachable())
-        .primaryUnavailableFor(180),
+      three(
+        member(0).updated().lagging(),
+        member(1).stale().unreachable(),
+        member(2).stale().unreachable(),
+      ).primaryUnavailableFor(180),
       holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, said: null }),
     ),
     'the primary is not taken for a replica when too few others participate': when(
-      cluster(3).members(member(0).stale().lagging(), member(2).updated().lagging()).primaryUnavailableFor(180),
+      three(member(0).stale().lagging(), member(2).updated().lagging()).primaryUnavailableFor(180),
       holds({ rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 }),
     ),
     'one that acknowledges nothing goes whatever the others do': when(

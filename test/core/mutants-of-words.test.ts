@@ -5,12 +5,12 @@ import { defaultPolicy } from '../../src/core/policy.ts';
 import { phase } from '../../src/core/reports.ts';
 import { type HoldRule, holdRules } from '../../src/core/rules/catalogue.ts';
 import { survey } from '../../src/core/situation.ts';
-import { cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
+import { cluster, fleetFailing, fleetHolds, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { type Case, decideCase } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
-const lastOne = () => cluster(3).members(member(0).stale());
+const lastOne = () => three(member(0).stale());
 
 describe('the default policy', () => {
   it('has these values', () => {
@@ -130,12 +130,10 @@ describe('a rollout that has not moved for long', () => {
 
   // A label says that a pod was made, not that it works.
   for (const [sentence, given] of Object.entries({
-    'the last member finds no node': cluster(3).members(member(0).updated().unschedulable()),
-    'three updated members crash-loop': cluster(3).members(
-      ...[0, 1, 2].map((ordinal) => member(ordinal).updated().crashLooping()),
-    ),
+    'the last member finds no node': three(member(0).updated().unschedulable()),
+    'three updated members crash-loop': three(...[0, 1, 2].map((ordinal) => member(ordinal).updated().crashLooping())),
     'a quota keeps the last member away': cluster(3).missing(0).createFailure('exceeded quota'),
-    'an updated member lags': cluster(3).members(member(2).updated().lagging(9999)),
+    'an updated member lags': three(member(2).updated().lagging(9999)),
   })) {
     it(`is late although every pod has the new label: ${sentence}`, () => {
       const { hold, progressDeadlineExceeded } = late({ given }, 600);

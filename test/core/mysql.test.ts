@@ -1,7 +1,7 @@
 import type { Hold } from '../../src/core/decision.ts';
 import type { MemberSaid } from '../../src/core/on-demand-facts.ts';
 import type { ReplicaBehind } from '../../src/core/replicas-behind.ts';
-import { cluster } from './cluster-builder.ts';
+import { cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { caughtUp, openWrite, shownWrite } from './mysql-readings.ts';
 import { type Case, deletes, demotes, evicts, holds, play, when } from './table.ts';
@@ -11,8 +11,8 @@ type BehindHold = Extract<Hold, { rule: 'ReplicasBehind' }>;
 const lacks = (missing: number): MemberSaid => ({ ...caughtUp, missing });
 const silent: MemberSaid = { kind: 'unknown', message: 'no answer within 1 s' };
 /** 2 is updated and back. 1 is next. */
-const oneIsNext = () => cluster(3).members(member(0).stale(), member(1).stale());
-const lastOne = () => cluster(3).members(member(0).stale());
+const oneIsNext = () => three(member(0).stale(), member(1).stale());
+const lastOne = () => three(member(0).stale());
 
 const waits = (member: number, more: Partial<BehindHold>, ...replicas: readonly ReplicaBehind[]): Case['decides'] =>
   holds({ rule: 'ReplicasBehind', member, limitSeconds: null, graceSeconds: 30, replicas, ...more });
@@ -97,7 +97,7 @@ describe('the next replica', () => {
 });
 
 describe('a replica that runs without participating', () => {
-  const broken = () => cluster(3).members(member(0).stale(), member(1).stale().lagging(200));
+  const broken = () => three(member(0).stale(), member(1).stale().lagging(200));
   play({
     'is restarted while the other one acknowledges': when(broken().mysql(), deletes('MemberNotParticipating', 1)),
     'is not while the other one has received nothing': when(

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { HoldRule, Step } from '../../src/core/decision.ts';
 import { neverInPlace } from '../../src/core/in-place-changes.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
-import { type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { decideCase } from './table.ts';
 
@@ -54,14 +54,12 @@ const stale = () =>
     .memory({ waiting: [0, 1, 2] });
 /** The revision works, and 0 and 1 are left. */
 const half = () =>
-  cluster(3)
-    .members(member(0).stale(), member(1).stale(), member(2).updated())
+  three(member(0).stale(), member(1).stale(), member(2).updated())
     .strategyKeeper('policy')
     .statefulSet({ currentRevision: revisionBefore })
     .memory({ waiting: [0, 1], verified: true });
 const failing = () =>
-  cluster(3)
-    .members(member(0).stale(), member(1).stale(), member(2).updated().down('CrashLoopBackOff'))
+  three(member(0).stale(), member(1).stale(), member(2).updated().down('CrashLoopBackOff'))
     .strategyKeeper('policy')
     .statefulSet({ currentRevision: revisionBefore })
     .memory({ waiting: [0, 1] });
@@ -222,8 +220,7 @@ describe('a member that somebody else takes', () => {
       { primaryUpdatePolicy: 'Manual' },
     ),
     'keeps it if it is the primary, whose pod does not exist, and a replica is pinned': when(
-      cluster(3)
-        .members(member(1).stale(), member(2).updated())
+      three(member(1).stale(), member(2).updated())
         .missing(0)
         .strategyKeeper('policy')
         .statefulSet({ currentRevision: revisionBefore })

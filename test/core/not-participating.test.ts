@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { ReplicaSaid } from '../../src/core/on-demand-facts.ts';
-import { backupRunning, cluster } from './cluster-builder.ts';
+import { backupRunning, cluster, three } from './cluster-builder.ts';
 import { type MemberBuilder, member, revisionAfter } from './member-builder.ts';
-import { decideCase, deletes, evicts, holds, play, when } from './table.ts';
+import { decideCase, deletes, evicts, holds, notYet, play, tooYoung, when } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
 const unfinished = (member: number, said: ReplicaSaid | null = null) =>
@@ -44,16 +44,8 @@ describe('members that are down', () => {
       holds({ rule: 'MemberProtected', member: 0 }),
     ),
     'stay when they are updated': when(
-      cluster(3).members(member(2).down('CrashLoopBackOff')).memory({ verified: true }),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 2,
-        wait: {
-          for: 'state',
-          state: 'down',
-          evidence: { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 },
-        },
-      }),
+      three(member(2).down('CrashLoopBackOff')).memory({ verified: true }),
+      notYet(2, 'down', { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 }),
     ),
     'stay while another pod is missing, which may be one that can not be made again': when(
       stale().missing(1).members(member(2).down('ErrImagePull')),
@@ -108,14 +100,7 @@ describe('members that are unreachable', () => {
       stale().members(member(0).unreachable()).primaryUnavailableFor(9999),
       holds({ rule: 'MemberUnreachable', member: 0 }),
     ),
-    'are left alone when updated': when(
-      stale().members(member(2).updated().unreachable()),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 2,
-        wait: { for: 'state', state: 'unreachable', evidence: null },
-      }),
-    ),
+    'are left alone when updated': when(stale().members(member(2).updated().unreachable()), notYet(2, 'unreachable')),
   });
 });
 
@@ -147,11 +132,7 @@ describe('members that run without participating', () => {
     ),
     'one that was never given a role never counts, however long the other has been behind': when(
       stale().members(member(1).updated().lagging(10).role(null), member(2).lagging(9999)).memory({ verified: true }),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 1,
-        wait: { for: 'state', state: 'running', evidence: null },
-      }),
+      notYet(1, 'running'),
       { maxUnavailable: 1, failoverGraceSeconds: 20 },
     ),
     'one that is held and was never given a role never counts': when(
@@ -161,11 +142,7 @@ describe('members that run without participating', () => {
     ),
     'both behind: the second waits for the first': when(
       stale().members(member(1).lagging(), member(2).updated().starting()),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 2,
-        wait: { for: 'state', state: 'running', evidence: null },
-      }),
+      notYet(2, 'running'),
     ),
     'both behind: the second waits while the first terminates': when(
       stale().members(member(1).lagging(), member(2).terminating()),
@@ -290,7 +267,7 @@ describe('if no failover happened within its time', () => {
       stale()
         .members(member(0).crashLooping(), member(1).lagging(), member(2).updated().participatingFor(1))
         .primaryUnavailableFor(180),
-      holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'minReadySeconds', minReadySeconds: 5 } }),
+      tooYoung(2, 5),
       {},
       4,
     ),
@@ -316,9 +293,7 @@ describe('if no failover happened within its time', () => {
       holds({ rule: 'MemberProtected', member: 0 }),
     ),
     'the replicas stay while the primary starts anew': when(
-      cluster(3)
-        .members(member(0).starting(), member(1).stale().lagging(), member(2).starting())
-        .primaryUnavailableFor(180),
+      three(member(0).starting(), member(1).stale().lagging(), member(2).starting()).primaryUnavailableFor(180),
       unfinished(1),
     ),
     'the rollout waits for a terminating primary while a member participates': when(
@@ -385,9 +360,10 @@ describe('the primary of a cluster that replicates from elsewhere', () => {
       deletes('MemberNotParticipating', 2),
     ),
     'unsettled nothing once it is updated': when(
-      cluster(3)
-        .members(member(0).lagging().participatingFor(9999))
-        .mysqlCluster({ replicatesFromElsewhere: true, primaryUnavailableForSeconds: null }),
+      three(member(0).lagging().participatingFor(9999)).mysqlCluster({
+        replicatesFromElsewhere: true,
+        primaryUnavailableForSeconds: null,
+      }),
       'idle',
     ),
     'does not count before MOCO has configured it': when(

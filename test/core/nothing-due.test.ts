@@ -1,6 +1,6 @@
-import { cluster } from './cluster-builder.ts';
+import { cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { holds, play, promotes, when } from './table.ts';
+import { holds, play, promotes, tooYoung, when } from './table.ts';
 
 const behind = () => cluster(3).statefulSet({ currentRevision: 'the-one-before' });
 
@@ -11,7 +11,7 @@ describe('when nothing is due', () => {
     'it does not before every pod is Ready': when(behind().members(member(1).sidecarNotReady('slow-log', 5)), 'idle'),
     'it does not before the last member has served for minReadySeconds': when(
       behind().members(member(1).participatingFor(1)),
-      holds({ rule: 'UpdatedMemberNotParticipating', member: 1, wait: { for: 'minReadySeconds', minReadySeconds: 5 } }),
+      tooYoung(1, 5),
       {},
       4,
     ),
@@ -21,7 +21,7 @@ describe('when nothing is due', () => {
     ),
     'an unknown age makes it wait': when(
       behind().members(member(1).but({ participatingForSeconds: null })),
-      holds({ rule: 'UpdatedMemberNotParticipating', member: 1, wait: { for: 'minReadySeconds', minReadySeconds: 5 } }),
+      tooYoung(1, 5),
     ),
     'it does not while a member is missing': when(
       behind().missing(1),
@@ -50,12 +50,12 @@ describe('when nothing is due', () => {
       { partition: 5 },
     ),
     'the partition is not reported as reached before the last updated member has settled': when(
-      cluster(3).members(member(0).stale(), member(2).participatingFor(2)),
-      holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'minReadySeconds', minReadySeconds: 5 } }),
+      three(member(0).stale(), member(2).participatingFor(2)),
+      tooYoung(2, 5),
       { partition: 1 },
     ),
     'members below the partition stay even when they are down': when(
-      cluster(3).members(member(0).stale(), member(1).stale().down('CrashLoopBackOff')),
+      three(member(0).stale(), member(1).stale().down('CrashLoopBackOff')),
       holds({ rule: 'PartitionReached', partition: 2, members: [0, 1], pinned: [] }),
       { partition: 2 },
     ),

@@ -1,10 +1,10 @@
 import type { Hold } from '../../src/core/decision.ts';
-import { backupRunning, cluster } from './cluster-builder.ts';
+import { backupRunning, cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { type Case, check, deletes, demotes, evicts, holds, play, when } from './table.ts';
+import { type Case, check, deletes, demotes, evicts, holds, notYet, play, tooYoung, when } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
-const lastOne = () => cluster(3).members(member(0).stale());
+const lastOne = () => three(member(0).stale());
 const sidecarDown = 'CrashLoopBackOff';
 
 describe('impaired members', () => {
@@ -60,22 +60,13 @@ describe('impaired members', () => {
     ),
     'wait for the updated ones to settle': when(
       stale().members(member(1).impaired('slow-log'), member(2).updated().participatingFor(1)),
-      holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'minReadySeconds', minReadySeconds: 5 } }),
+      tooYoung(2, 5),
     ),
     'are awaited when they are updated': when(
-      cluster(3)
-        .members(member(1).stale(), member(2).impaired('slow-log'))
+      three(member(1).stale(), member(2).impaired('slow-log'))
         .memory({ verified: true })
         .budgets({ disruptionsAllowed: 1 }),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 2,
-        wait: {
-          for: 'state',
-          state: 'impaired',
-          evidence: { kind: 'waiting', container: 'slow-log', reason: 'CrashLoopBackOff', restarts: 4 },
-        },
-      }),
+      notYet(2, 'impaired', { kind: 'waiting', container: 'slow-log', reason: 'CrashLoopBackOff', restarts: 4 }),
     ),
   });
 });
@@ -88,7 +79,7 @@ describe('healthy replicas', () => {
       evicts('ReplicaHealthy', 1),
     ),
     'have the primary wait for one that MOCO protects': when(
-      cluster(3).members(member(0).stale(), member(2).stale().preventDelete()),
+      three(member(0).stale(), member(2).stale().preventDelete()),
       holds({ rule: 'MemberProtected', member: 2 }),
     ),
     'go without a budget where there is none': when(stale().budgets(), evicts('ReplicaHealthy', 2)),
@@ -126,7 +117,7 @@ describe('healthy replicas', () => {
       evicts('ReplicaHealthy', 2),
     ),
     'stop at the partition': when(
-      cluster(3).members(member(0).stale(), member(1).stale(), member(2).stale()),
+      three(member(0).stale(), member(1).stale(), member(2).stale()),
       evicts('ReplicaHealthy', 2),
       { partition: 2 },
     ),
@@ -231,7 +222,7 @@ describe('the primary', () => {
       holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 3, replicas: 3 }),
     ),
     'is not demoted while MOCO protects it': when(
-      cluster(3).members(member(0).stale().preventDelete()),
+      three(member(0).stale().preventDelete()),
       holds({ rule: 'MemberProtected', member: 0 }),
     ),
     'is not evicted from a cluster of one while MOCO protects it': when(
@@ -239,7 +230,7 @@ describe('the primary', () => {
       holds({ rule: 'MemberProtected', member: 0 }),
     ),
     'is not demoted while somebody else has': when(
-      cluster(3).members(member(0).stale().demotedBySomebody()),
+      three(member(0).stale().demotedBySomebody()),
       holds({ rule: 'SwitchoverInProgress', member: 0, terminating: false }),
       {},
       89,

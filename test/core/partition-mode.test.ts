@@ -2,7 +2,7 @@ import type { Hold } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import { backupRunning, type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
-import { holds, lowers, play, type Table, takesBack, when } from './table.ts';
+import { holds, lowers, notYet, play, type Table, takesBack, tooYoung, when } from './table.ts';
 
 const settings: Partial<RolloutPolicy> = { mode: 'Partition' };
 
@@ -80,7 +80,7 @@ describe('the partition of the user', () => {
     'keeps everybody when it is no number': when(stale(), reached(Number.NaN, 0, 1, 2), { partition: Number.NaN }),
     'waits until the last updated member has settled': when(
       midway(2).members(member(2).updated().participatingFor(1)),
-      holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'minReadySeconds', minReadySeconds: 5 } }),
+      tooYoung(2, 5),
       { partition: 2 },
     ),
   });
@@ -102,7 +102,7 @@ describe('while the StatefulSet controller has not replaced a member yet', () =>
     ),
     'what an updated member still needs is reported first': when(
       midway(0).members(member(0).stale(), member(2).updated().participatingFor(4)),
-      holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'minReadySeconds', minReadySeconds: 5 } }),
+      tooYoung(2, 5),
     ),
   });
 });
@@ -250,15 +250,7 @@ describe('the gates of a member that does not work, in partition mode', () => {
     ),
     'an updated one that is down is waited for as such': when(
       midway(2).members(member(2).updated().down('ErrImagePull')).memory({ verified: true }),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 2,
-        wait: {
-          for: 'state',
-          state: 'down',
-          evidence: { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 },
-        },
-      }),
+      notYet(2, 'down', { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 }),
     ),
     'one that has not served for longer than a failover takes is named as well': when(
       stale().members(member(1).stale().lagging(180)),

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import { lookAtPodsSeconds, type Preflight, retryAfterSeconds } from '../../src/core/on-demand-facts.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
-import { cluster } from './cluster-builder.ts';
+import { cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 
 const stale = () => cluster(3).templateChanged();
@@ -67,7 +67,7 @@ describe('the preflight of a revision', () => {
 
   it('holds a switchover, and a container that would restart in place', () => {
     const refused = { refusals: [{ ...missing, result: 'ConfigurationRefused' as const }] };
-    const primary = cluster(3).members(member(0).stale()).preflight(refused);
+    const primary = three(member(0).stale()).preflight(refused);
     expect(decide(primary.facts(), defaultPolicy).hold).to.include({ rule: 'ConfigurationRefused' });
     const inPlace = stale().members(member(2).stale().changeable('agent')).preflight(refused);
     const policy = {

@@ -1,11 +1,11 @@
 import type { Hold } from '../../src/core/decision.ts';
 import type { DelayReading } from '../../src/core/on-demand-facts.ts';
 import type { ReplicaBehind } from '../../src/core/replicas-behind.ts';
-import { cluster } from './cluster-builder.ts';
+import { cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { type Case, demotes, evicts, holds, lowers, play, when } from './table.ts';
 
-const lastOne = () => cluster(3).members(member(0).stale());
+const lastOne = () => three(member(0).stale());
 const behind = (seconds: number): DelayReading => ({ kind: 'delay', seconds });
 const unknown: DelayReading = { kind: 'unknown', message: 'ECONNREFUSED' };
 const stopped: DelayReading = { kind: 'notReplicating', message: 'replication thread are stopped' };
@@ -110,7 +110,7 @@ describe('a reading', () => {
       evicts('SingleMember', 0),
     ),
     'matters to an impaired primary as well, whose deletion is a failover': when(
-      cluster(3).members(member(0).stale().impaired('slow-log')).delay(1, behind(41)),
+      three(member(0).stale().impaired('slow-log')).delay(1, behind(41)),
       waitsFor(1, behind(41)),
     ),
   });
@@ -135,7 +135,7 @@ describe('a partition that takes the primary', () => {
       inPartitions,
     ),
     'is lowered to a primary that does not participate, which MOCO would not switch away from': when(
-      cluster(3).members(member(0).stale().lagging()).atPartition(1).delay(1, behind(41)).primaryUnavailableFor(180),
+      three(member(0).stale().lagging()).atPartition(1).delay(1, behind(41)).primaryUnavailableFor(180),
       lowers('MemberNotParticipating', 0, 0),
       inPartitions,
     ),

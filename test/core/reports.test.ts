@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { MemberReport } from '../../src/core/decision.ts';
-import { type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { type Case, decideCase } from './table.ts';
 
@@ -17,7 +17,7 @@ describe('the verdict of each member', () => {
       stale().members(member(0).down('ErrImagePull'), member(2).down('ErrImagePull')),
       ['Next', 'Waiting', 'Next'],
     ],
-    'the one asked to hand over is': [cluster(3).members(member(0).stale()), ['Next', 'Updated', 'Updated']],
+    'the one asked to hand over is': [three(member(0).stale()), ['Next', 'Updated', 'Updated']],
     'while something holds, the first in turn is next, under its rule': [
       stale().unhealthy(),
       ['Waiting ClusterNotHealthy', 'Waiting ClusterNotHealthy', 'Next ClusterNotHealthy'],
@@ -35,7 +35,7 @@ describe('the verdict of each member', () => {
       ['Waiting UpdatedMemberNotParticipating', 'Next UpdatedMemberNotParticipating', 'Starting'],
     ],
     'the partition keeps back': [
-      cluster(3).members(member(0).stale(), member(1).stale()),
+      three(member(0).stale(), member(1).stale()),
       ['BelowPartition PartitionReached', 'BelowPartition PartitionReached', 'Updated'],
       { partition: 2 },
     ],
@@ -48,12 +48,12 @@ describe('the verdict of each member', () => {
       ['Next MemberTerminating', 'Terminating', 'Terminating'],
     ],
     'the primary that awaits its switchover is next': [
-      cluster(3).members(member(0).stale().demotedByUs()),
+      three(member(0).stale().demotedByUs()),
       ['Next AwaitingSwitchover', 'Updated', 'Updated'],
     ],
     'nobody is next when nothing is due': [cluster(3), ['Updated', 'Updated', 'Updated']],
     'the one whose demotion is taken back is not next for that': [
-      cluster(3).members(member(0).stale().demotedByUs(), member(1).stale()),
+      three(member(0).stale().demotedByUs(), member(1).stale()),
       ['Waiting', 'Next', 'Updated'],
     ],
     'those that fail at the new revision start, and the others wait for it': [
@@ -163,14 +163,14 @@ describe('the decision as a whole', () => {
   });
 
   const incomplete: Readonly<Record<string, ClusterBuilder>> = {
-    'a member is stale': cluster(3).members(member(1).stale()),
+    'a member is stale': three(member(1).stale()),
     'a member is missing': cluster(3).missing(2),
-    'a member does not participate': cluster(3).members(member(2).lagging()),
-    'a member is impaired': cluster(3).members(member(2).impaired('slow-log')),
-    'an updated member is new': cluster(3).members(member(2).updated().participatingFor(4)),
-    'a container of an updated member has not restarted': cluster(3).members(member(0).restartsInPlace('agent')),
-    'a container of an updated member has just restarted': cluster(3).members(member(0).restartedInPlace('agent', 4)),
-    'a member leaves': cluster(3).members(member(2).terminating()),
+    'a member does not participate': three(member(2).lagging()),
+    'a member is impaired': three(member(2).impaired('slow-log')),
+    'an updated member is new': three(member(2).updated().participatingFor(4)),
+    'a container of an updated member has not restarted': three(member(0).restartsInPlace('agent')),
+    'a container of an updated member has just restarted': three(member(0).restartedInPlace('agent', 4)),
+    'a member leaves': three(member(2).terminating()),
     'there is no StatefulSet': cluster(3).statefulSet(null),
     'the StatefulSet is being deleted': cluster(3).statefulSet({ deleting: true }),
     'the StatefulSet has not been observed': cluster(3).statefulSet({ observed: false }),

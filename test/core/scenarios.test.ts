@@ -1,14 +1,9 @@
-import { backupRunning, cluster } from './cluster-builder.ts';
+import { backupRunning, cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { deletes, demotes, evicts, holds, play, promotes, when } from './table.ts';
+import { deletes, demotes, evicts, holds, notYet, play, promotes, tooYoung, when } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
-const settling = (ordinal: number, seconds: number) =>
-  holds({
-    rule: 'UpdatedMemberNotParticipating',
-    member: ordinal,
-    wait: { for: 'minReadySeconds', minReadySeconds: seconds },
-  });
+const settling = (ordinal: number, seconds: number) => tooYoung(ordinal, seconds);
 
 describe('a rollout of three', () => {
   play({
@@ -24,11 +19,7 @@ describe('a rollout of three', () => {
     ),
     'waits for the new member to participate': when(
       stale().members(member(2).updated().starting()),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 2,
-        wait: { for: 'state', state: 'running', evidence: null },
-      }),
+      notYet(2, 'running'),
     ),
     'waits until MOCO has set its role, since Healthy may be left from before it': when(
       stale().members(member(2).updated().unlabelled()).healthyAsBefore(),
@@ -51,9 +42,9 @@ describe('a rollout of three', () => {
       evicts('ReplicaHealthy', 1),
       { minReadySeconds: 0 },
     ),
-    'asks for a switchover when only the primary is left': when(cluster(3).members(member(0).stale()), demotes(0)),
+    'asks for a switchover when only the primary is left': when(three(member(0).stale()), demotes(0)),
     'waits for it': when(
-      cluster(3).members(member(0).stale().demotedByUs(1)),
+      three(member(0).stale().demotedByUs(1)),
       holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
       {},
       89,
@@ -102,11 +93,7 @@ describe('a rollout of five and of one', () => {
     'five begin with the highest ordinal': when(five(), evicts('ReplicaHealthy', 4)),
     'five lose no second member while one is away': when(
       five().members(member(4).updated().starting()),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 4,
-        wait: { for: 'state', state: 'running', evidence: null },
-      }),
+      notYet(4, 'running'),
     ),
     'five with three members behind: the last one first': when(
       five().members(member(2).lagging(), member(3).lagging(), member(4).lagging(180)),
@@ -183,14 +170,7 @@ describe('a rollout of five and of one', () => {
       cluster(1).templateChanged().members(member(0).terminating()),
       holds({ rule: 'MemberTerminating', member: 0 }),
     ),
-    'one that has come back is waited for': when(
-      cluster(1).members(member(0).starting()),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 0,
-        wait: { for: 'state', state: 'running', evidence: null },
-      }),
-    ),
+    'one that has come back is waited for': when(cluster(1).members(member(0).starting()), notYet(0, 'running')),
     'one that is protected is not touched though it runs without participating': when(
       cluster(1).templateChanged().members(member(0).agentDead().preventDelete()).primaryUnavailableFor(1000),
       holds({ rule: 'MemberProtected', member: 0 }),
@@ -246,7 +226,7 @@ describe('a bad image', () => {
       deletes('MemberDown', 2),
     ),
     'taken back to the one before, the broken one goes alone': when(
-      cluster(3).members(member(2).but({ revision: 'bad' }).down('ImagePullBackOff')),
+      three(member(2).but({ revision: 'bad' }).down('ImagePullBackOff')),
       deletes('MemberDown', 2),
     ),
     'in the first image of a cluster is cured while it was never initialized and not reconciled': when(
@@ -261,7 +241,7 @@ describe('a bad image', () => {
 describe('a sidecar', () => {
   play({
     'that restarts for a second costs no member': when(
-      cluster(3).members(
+      three(
         member(2)
           .container('slow-log', { state: 'terminated', reason: 'Error', ready: false, notReadyForSeconds: 1 })
           .but({ ready: false }),

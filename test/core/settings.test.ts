@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Hold, HoldRule } from '../../src/core/decision.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { isApproved, type Situation } from '../../src/core/situation.ts';
-import { appeared, backupRunning, cluster, fleetFailing, fleetHolds } from './cluster-builder.ts';
+import { appeared, backupRunning, cluster, fleetFailing, fleetHolds, three } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import {
   type Case,
@@ -19,7 +19,7 @@ import {
 } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
-const lastOne = () => cluster(3).members(member(0).stale());
+const lastOne = () => three(member(0).stale());
 const next = evicts('ReplicaHealthy', 2);
 
 describe('members that are pinned', () => {
@@ -248,7 +248,7 @@ const overridden: Readonly<Record<string, { readonly on: Omit<Case, 'decides'>; 
   },
   RestartNeeded: {
     on: {
-      given: cluster(3).members(member(2).stale().notChangeable('args differ')),
+      given: three(member(2).stale().notChangeable('args differ')),
       settings: { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'Only' } },
     },
     off: evicts('ReplicaHealthy', 2),

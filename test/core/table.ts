@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import type { Decision, Hold } from '../../src/core/decision.ts';
 import type { ContainerResources, InPlaceChange } from '../../src/core/in-place-changes.ts';
+import type { Evidence, MemberState } from '../../src/core/member.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
 import type { StepRule } from '../../src/core/step.ts';
@@ -60,6 +61,12 @@ export const promotes = (
   ...before: readonly number[]
 ): Verdict => ({ step: { kind: 'promoteRevision', revision: revisionAfter, replicas, for: reason, before } });
 export const holds = (hold: Hold): Verdict => ({ hold });
+/** For an updated member that does not participate yet. */
+export const notYet = (ordinal: number, state: MemberState, evidence: Evidence | null = null): Verdict =>
+  holds({ rule: 'UpdatedMemberNotParticipating', member: ordinal, wait: { for: 'state', state, evidence } });
+/** For one that has not participated for so long yet. */
+export const tooYoung = (ordinal: number, minReadySeconds: number): Verdict =>
+  holds({ rule: 'UpdatedMemberNotParticipating', member: ordinal, wait: { for: 'minReadySeconds', minReadySeconds } });
 
 export function decideCase({ given, settings }: Pick<Case, 'given' | 'settings'>): Decision {
   return decide('facts' in given ? given.facts() : given, { ...defaultPolicy, ...settings });

@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import type { InPlaceSettings } from '../../src/core/in-place-changes.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { explainInPlace } from '../../src/core/update-in-place.ts';
-import { backupRunning, cluster } from './cluster-builder.ts';
+import { backupRunning, cluster, three } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
-import { demotes, evicts, holds, play, resizes, updates, when } from './table.ts';
+import { demotes, evicts, holds, play, resizes, tooYoung, updates, when } from './table.ts';
 
 const agent = ['agent'] as const;
 const settings = (inPlace: Partial<InPlaceSettings>, more: Partial<RolloutPolicy> = {}): Partial<RolloutPolicy> => ({
@@ -16,7 +16,7 @@ const only = settings({ mode: 'Only' });
 
 /** Every member can be changed, with a restart of these containers. */
 const changeable = (...containers: readonly string[]) =>
-  cluster(3).members(
+  three(
     ...[0, 1, 2].map((ordinal) =>
       member(ordinal)
         .stale()
@@ -24,7 +24,7 @@ const changeable = (...containers: readonly string[]) =>
     ),
   );
 const lastOne = (...containers: readonly string[]) =>
-  cluster(3).members(
+  three(
     member(0)
       .stale()
       .changeable(...containers),
@@ -33,7 +33,7 @@ const lastOne = (...containers: readonly string[]) =>
 describe('an update that restarts nothing', () => {
   play({
     'is done member by member from the top, the primary included': when(
-      cluster(3).members(member(0).stale().changeable(), member(1).stale().changeable()),
+      three(member(0).stale().changeable(), member(1).stale().changeable()),
       updates('NothingRestarts', 1, changeOf()),
       ifPossible,
     ),
@@ -50,12 +50,12 @@ describe('an update that restarts nothing', () => {
       ifPossible,
     ),
     'waits for nobody who is away': when(
-      cluster(3).members(member(1).stale().changeable(), member(2).lagging()),
+      three(member(1).stale().changeable(), member(2).lagging()),
       updates('NothingRestarts', 1, changeOf()),
       ifPossible,
     ),
     'is not done to a member that is down: it is replaced': when(
-      cluster(3).members(member(2).stale().changeable().down('CrashLoopBackOff')),
+      three(member(2).stale().changeable().down('CrashLoopBackOff')),
       { step: { kind: 'delete', rule: 'MemberDown', ordinals: [2] } },
       ifPossible,
     ),
@@ -65,7 +65,7 @@ describe('an update that restarts nothing', () => {
       settings({}, { paused: true }),
     ),
     'is not done to a pinned member': when(
-      cluster(3).members(member(1).stale().changeable()),
+      three(member(1).stale().changeable()),
       holds({ rule: 'PartitionReached', partition: 0, members: [], pinned: [1] }),
       settings({}, { pinnedOrdinals: [1] }),
     ),
@@ -91,7 +91,7 @@ describe('containers restart in place', () => {
       ifPossible,
     ),
     'through the gates of an eviction: a protected member': when(
-      cluster(3).members(
+      three(
         member(2)
           .stale()
           .changeable(...agent)
@@ -121,29 +121,20 @@ describe('containers restart in place', () => {
       settings({}, { maxUnavailable: 2, minReadySeconds: 60 }),
     ),
     'and the next member waits until the last has participated with them for minReadySeconds': when(
-      cluster(3).members(member(1).stale().changeable('slow-log'), member(2).restartedInPlace('slow-log', 4)),
-      holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'minReadySeconds', minReadySeconds: 5 } }),
+      three(member(1).stale().changeable('slow-log'), member(2).restartedInPlace('slow-log', 4)),
+      tooYoung(2, 5),
       ifPossible,
       1,
     ),
     'and the next member waits until the last has had the revision for minReadySeconds, however long it has participated':
-      when(
-        cluster(3).members(member(1).stale().changeable('slow-log'), member(2).relabelledFor(4)),
-        holds({
-          rule: 'UpdatedMemberNotParticipating',
-          member: 2,
-          wait: { for: 'minReadySeconds', minReadySeconds: 5 },
-        }),
-        ifPossible,
-        1,
-      ),
+      when(three(member(1).stale().changeable('slow-log'), member(2).relabelledFor(4)), tooYoung(2, 5), ifPossible, 1),
     'and the next member goes then': when(
-      cluster(3).members(member(1).stale().changeable('slow-log'), member(2).restartedInPlace('slow-log', 5)),
+      three(member(1).stale().changeable('slow-log'), member(2).restartedInPlace('slow-log', 5)),
       updates('ContainersRestart', 1, changeOf('slow-log')),
       ifPossible,
     ),
     'and the restart that was asked for is no crash': when(
-      cluster(3).members(
+      three(
         member(1).stale(),
         member(2).restartsInPlace('agent').container('agent', { restarts: 1, ready: false, readySinceRestart: false }),
       ),
@@ -151,7 +142,7 @@ describe('containers restart in place', () => {
       ifPossible,
     ),
     'and another one is': when(
-      cluster(3).members(
+      three(
         member(0).stale(),
         member(1).stale(),
         member(2)
@@ -166,7 +157,7 @@ describe('containers restart in place', () => {
       ifPossible,
     ),
     'and an image that can not be pulled stops the rollout, although mysqld goes on': when(
-      cluster(3).members(
+      three(
         member(0).stale(),
         member(1).stale(),
         member(2)
@@ -181,12 +172,12 @@ describe('containers restart in place', () => {
       ifPossible,
     ),
     'in no member whose earlier update in place is not done': when(
-      cluster(3).members(member(2).stale().changeable('slow-log').restartsInPlace('slow-log')),
+      three(member(2).stale().changeable('slow-log').restartsInPlace('slow-log')),
       evicts('ReplicaHealthy', 2),
       ifPossible,
     ),
     'in no member without its role': when(
-      cluster(3).members(member(2).stale().changeable('slow-log').participatingFor(10).role(null)),
+      three(member(2).stale().changeable('slow-log').participatingFor(10).role(null)),
       holds({ rule: 'RolesNotSettled', members: [2] }),
       ifPossible,
     ),
@@ -239,7 +230,7 @@ describe('the primary is updated in place', () => {
 
 describe('a resize that is under way when the template changes', () => {
   const cpu = [resourcesOf('mysqld')] as const;
-  const others = () => cluster(3).members(member(2).stale().resizable(cpu));
+  const others = () => three(member(2).stale().resizable(cpu));
   play({
     'gives way to another one, before any other member is resized': when(
       others().members(member(1).stale().resizableAnew(cpu)),
@@ -257,13 +248,13 @@ describe('a resize that is under way when the template changes', () => {
       ifPossible,
     ),
     'is awaited also where updates in place have been turned off since, and its member is replaced afterwards': when(
-      cluster(3).members(member(2).stale().resizing({ forSeconds: 299 })),
+      three(member(2).stale().resizing({ forSeconds: 299 })),
       holds({ rule: 'AwaitingResize', member: 2, containers: ['mysqld'], deferred: null, minReadySeconds: 5 }),
       settings({ mode: 'Never' }),
       1,
     ),
     'is no update once they are off: the member is replaced after five minutes': when(
-      cluster(3).members(member(2).stale().resizing({ forSeconds: 300 })),
+      three(member(2).stale().resizing({ forSeconds: 300 })),
       evicts('ReplicaHealthy', 2),
       settings({ mode: 'Never' }),
     ),
@@ -275,23 +266,23 @@ describe('a resize that is under way when the template changes', () => {
   });
 });
 
-const needsPod = () => cluster(3).members(member(2).stale().notChangeable('args differ'));
+const needsPod = () => three(member(2).stale().notChangeable('args differ'));
 
 describe('the mode Only', () => {
   play({
     'keeps a replica that needs another pod': when(
-      cluster(3).members(member(2).stale().notChangeable('args differ')),
+      three(member(2).stale().notChangeable('args differ')),
       holds({ rule: 'RestartNeeded', member: 2, reasons: ['args differ'], opensAt: null }),
       only,
     ),
     'keeps the primary from a switchover': when(
-      cluster(3).members(member(0).stale().notChangeable('args differ')),
+      three(member(0).stale().notChangeable('args differ')),
       holds({ rule: 'RestartNeeded', member: 0, reasons: ['args differ'], opensAt: null }),
       only,
     ),
     'lets the primary switch over in order to be changed as a replica': when(lastOne(...agent), demotes(0), only),
     'is overridden for a while': when(
-      cluster(3).members(member(2).stale().notChangeable('args differ')),
+      three(member(2).stale().notChangeable('args differ')),
       evicts('ReplicaHealthy', 2),
       { ...only, overrides: [{ rule: 'RestartNeeded', remainingSeconds: 60 }] },
       60,
@@ -316,17 +307,17 @@ describe('the mode Only', () => {
       3600,
     ),
     'keeps the primary if the window is too short for a switchover as well': when(
-      cluster(3).members(member(0).stale().notChangeable('args differ')).restartWindows([0, 189]),
+      three(member(0).stale().notChangeable('args differ')).restartWindows([0, 189]),
       holds({ rule: 'RestartNeeded', member: 0, reasons: ['args differ'], opensAt: null }),
       only,
     ),
     'lets the primary switch over in a window that is long enough for both': when(
-      cluster(3).members(member(0).stale().notChangeable('args differ')).restartWindows([0, 190]),
+      three(member(0).stale().notChangeable('args differ')).restartWindows([0, 190]),
       demotes(0),
       only,
     ),
     'replaces members that are down': when(
-      cluster(3).members(member(2).stale().notChangeable('args differ').down('CrashLoopBackOff')),
+      three(member(2).stale().notChangeable('args differ').down('CrashLoopBackOff')),
       { step: { kind: 'delete', rule: 'MemberDown', ordinals: [2] } },
       only,
     ),

@@ -1,7 +1,7 @@
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import { type ClusterBuilder, cluster } from './cluster-builder.ts';
 import { member, revisionBefore } from './member-builder.ts';
-import { holds, play, type Table, when } from './table.ts';
+import { holds, notYet, play, type Table, tooYoung, when } from './table.ts';
 
 const settings: Partial<RolloutPolicy> = { mode: 'MOCO' };
 const stale = (): ClusterBuilder => cluster(3).templateChanged().atPartition(3);
@@ -31,7 +31,7 @@ describe("what MOCO's own partition controller waits for", () => {
     ),
     'is an updated one that has not been ready for long enough': when(
       midway().members(member(2).updated().participatingFor(1)),
-      holds({ rule: 'UpdatedMemberNotParticipating', member: 2, wait: { for: 'minReadySeconds', minReadySeconds: 5 } }),
+      tooYoung(2, 5),
     ),
     'is not the role of an updated one': when(midway().members(member(2).updated().unlabelled()), awaits(1)),
     'is the last one that terminates': when(
@@ -64,11 +64,7 @@ describe("what MOCO's own partition controller waits for", () => {
     ),
     'is an updated one that starts': when(
       midway().members(member(2).updated().lagging()).memory({ verified: true }),
-      holds({
-        rule: 'UpdatedMemberNotParticipating',
-        member: 2,
-        wait: { for: 'state', state: 'running', evidence: null },
-      }),
+      notYet(2, 'running'),
     ),
     'is a revision that fails': when(
       midway().members(member(2).updated().down('ErrImagePull')),

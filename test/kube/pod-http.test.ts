@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { PodHttp } from '../../src/kube/pod-http.ts';
+import { PodHttp } from '../../src/kube/plain-http.ts';
 import { realWorld } from '../../src/kube/world.ts';
 import { patienceMilliseconds } from './patience.ts';
 

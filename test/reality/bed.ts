@@ -146,6 +146,12 @@ export class Bed {
     await run(helm, [...chart, ...flags], { cwd: root, env });
   }
 
+  /** As it was before scenarios brought other values and flags. */
+  async restore(): Promise<void> {
+    await this.configure({});
+    await this.moco.setFlags([]);
+  }
+
   /** Makes one of {@link imageNames} known to every node; not every one is from the start. */
   importImage(name: string): Promise<void> {
     return this.cluster.importImage(archiveOf(this.#archives, name));

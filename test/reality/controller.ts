@@ -1,4 +1,5 @@
 import type { Cluster } from '../support/cluster/cluster.ts';
+import { until } from '../support/control-plane/until.ts';
 import type { Containers } from './containers.ts';
 
 /** Of a Deployment in a cluster. */
@@ -12,6 +13,7 @@ export interface ControllerPlace {
 }
 
 const metricsPort = 8080;
+const endMilliseconds = 120_000;
 
 /** A controller that is installed as a Deployment: moco-controller, or this program. */
 export class Controller {
@@ -45,9 +47,15 @@ export class Controller {
     await this.ready();
   }
 
+  /** Resolves once every replica is ready, and those before them are gone: a Service may still lead to them. */
   async ready(): Promise<void> {
-    const { deployment } = this.#place;
+    const { deployment, replicas } = this.#place;
     await this.#kubectl('rollout', 'status', `deployment/${deployment}`, '--timeout=180s');
+    await until(
+      async () => ((await this.#podNames()).length === replicas ? true : undefined),
+      endMilliseconds,
+      () => `Expected ${replicas} pods of ${deployment} and no others, there are others`,
+    );
   }
 
   /** Replaces the flags of its container, and waits until every replica runs with them. */
@@ -65,14 +73,17 @@ export class Controller {
 
   /** What the replicas expose to Prometheus; empty while none runs. */
   async metrics(): Promise<string> {
-    const { namespace, selector } = this.#place;
-    const names = await this.#kubectl('get', 'pods', `--selector=${selector}`, '--output=name').catch(() => '');
-    const texts = names
-      .split('\n')
-      .filter((name) => name !== '')
+    const { namespace } = this.#place;
+    const texts = (await this.#podNames().catch(() => []))
       .map((name) => `/api/v1/namespaces/${namespace}/${name.replace('pod/', 'pods/')}:${metricsPort}/proxy/metrics`)
       .map((path) => this.#cluster.kubectl('get', '--raw', path).catch(() => ''));
     return (await Promise.all(texts)).join('');
+  }
+
+  /** Such as `pod/moco-controller-0`. */
+  async #podNames(): Promise<readonly string[]> {
+    const names = await this.#kubectl('get', 'pods', `--selector=${this.#place.selector}`, '--output=name');
+    return names.split('\n').filter((name) => name !== '');
   }
 
   async #kill(): Promise<void> {

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { rolloutKind } from '../../api/rollout.ts';
 import { proveRevisionsKept } from '../../controller/disrupt/strategy.ts';
-import { admissionNotInForce } from '../../controller/facts/admission.ts';
+import { admissionNotInForce } from '../../controller/facts/memory.ts';
 import { isAdopted } from '../../core/adoption.ts';
 import { ApiError, isConflict, isForbidden, isNotFound } from '../../kube/api-error.ts';
 import {
@@ -16,25 +16,22 @@ import { projectStatefulSet } from '../../moco/projections.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
 import { keyIn, listAll, listOrNothing } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
-import { type Check, type Found, failed, ok } from './finding.ts';
+import { type Found, failed, ok } from './finding.ts';
 
 const policyName = 'moco-rollout-statefulset';
 const longestWarningDays = 7;
 const millisecondsPerDay = 86_400_000;
 
-export const admission: Check = {
-  about: 'admission',
-  find: async (session) => {
-    const keeper = await keeperOf(session);
-    const remedy = 'install config/admission-policy or config/webhook';
-    if (keeper === null) return failed(`nothing keeps StatefulSets at OnDelete: ${remedy}`);
-    const rollouts = await listOrNothing(session, rolloutKind, session.namespace);
-    const without = rollouts.filter(({ status }) => object(object(status)['hold'])['rule'] === 'AdmissionNotInForce');
-    if (without.length === 0) return newPods(session, keeper);
-    const names = without.map(keyIn).join(', ');
-    return failed(`${keeper} is installed, but has no effect on ${names}: read the message of the hold`);
-  },
-};
+export async function admission(session: Session): Promise<Found> {
+  const keeper = await keeperOf(session);
+  const remedy = 'install config/admission-policy or config/webhook';
+  if (keeper === null) return failed(`nothing keeps StatefulSets at OnDelete: ${remedy}`);
+  const rollouts = await listOrNothing(session, rolloutKind, session.namespace);
+  const without = rollouts.filter(({ status }) => object(object(status)['hold'])['rule'] === 'AdmissionNotInForce');
+  if (without.length === 0) return newPods(session, keeper);
+  const names = without.map(keyIn).join(', ');
+  return failed(`${keeper} is installed, but has no effect on ${names}: read the message of the hold`);
+}
 
 /**
  * Whether admission also keeps the strategy by which lost members come back at the revision that they had: a dry run on
@@ -77,16 +74,13 @@ async function keeperOf(session: Session): Promise<string | null> {
   return webhooks.some(({ name }) => name === ownWebhook) ? 'the webhook' : null;
 }
 
-export const certificates: Check = {
-  about: 'certificates',
-  find: async (session) => {
-    const webhooks = await ownWebhooks(session);
-    if (webhooks.length === 0) return ok('none is needed: there is no webhook');
-    const problems = webhooks.flatMap((webhook) => problemOf(webhook, session.world.wall()) ?? []);
-    if (problems.length > 0) return failed(problems.join('; '));
-    return ok(`the CA of ${webhooks.map(({ name }) => text(name)).join(', ')} is valid`);
-  },
-};
+export async function certificates(session: Session): Promise<Found> {
+  const webhooks = await ownWebhooks(session);
+  if (webhooks.length === 0) return ok('none is needed: there is no webhook');
+  const problems = webhooks.flatMap((webhook) => problemOf(webhook, session.world.wall()) ?? []);
+  if (problems.length > 0) return failed(problems.join('; '));
+  return ok(`the CA of ${webhooks.map(({ name }) => text(name)).join(', ')} is valid`);
+}
 
 async function ownWebhooks(session: Session): Promise<readonly Json[]> {
   const configurations = await listOrNothing(session, mutatingWebhookConfigurations, null);

@@ -9,33 +9,27 @@ import { clusterKind, controllerSelector, mocoControllerSelector } from '../../m
 import { find, listAll } from '../cluster/clusters.ts';
 import { controllerNote, isLed } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
-import { type Check, failed, ok, unknown } from './finding.ts';
+import { type Found, failed, ok, unknown } from './finding.ts';
 
-export const kubernetes: Check = {
-  about: 'Kubernetes',
-  find: async ({ client, signal }) => {
-    const version = await kubernetesVersion(client, signal);
-    const { supported, sentence } = judgeKubernetes(version);
-    return supported && sentence === null ? ok(version) : failed(sentence ?? version);
-  },
-};
+export async function kubernetes({ client, signal }: Session): Promise<Found> {
+  const version = await kubernetesVersion(client, signal);
+  const { supported, sentence } = judgeKubernetes(version);
+  return supported && sentence === null ? ok(version) : failed(sentence ?? version);
+}
 
-export const moco: Check = {
-  about: 'MOCO',
-  find: async (session) => {
-    const definition = await definitionOf(session, clusterKind);
-    if (definition === null) return failed(`there is no kind ${clusterKind.kind}: install MOCO`);
-    if (schemaOf(definition, clusterKind.version) === null) {
-      return failed(`MOCO's CRD does not serve ${clusterKind.group}/${clusterKind.version}: upgrade MOCO`);
-    }
-    const [controller] = await listAll(session, deployments, null, { labelSelector: mocoControllerSelector });
-    if (controller === undefined) return unknown('no Deployment of moco-controller has its labels');
-    const words = containersOf(controller).flatMap(({ args, command }) => [...strings(command), ...strings(args)]);
-    const interval = words.find((word) => word.startsWith('--partition-update-interval'));
-    const shared = ` with ${interval}: clusters whose new pods come up at the current revision use its turns as well, so leave the flag off`;
-    return ok(`moco-controller runs ${imagesOf(controller)}${interval === undefined ? '' : shared}`);
-  },
-};
+export async function moco(session: Session): Promise<Found> {
+  const definition = await definitionOf(session, clusterKind);
+  if (definition === null) return failed(`there is no kind ${clusterKind.kind}: install MOCO`);
+  if (schemaOf(definition, clusterKind.version) === null) {
+    return failed(`MOCO's CRD does not serve ${clusterKind.group}/${clusterKind.version}: upgrade MOCO`);
+  }
+  const [controller] = await listAll(session, deployments, null, { labelSelector: mocoControllerSelector });
+  if (controller === undefined) return unknown('no Deployment of moco-controller has its labels');
+  const words = containersOf(controller).flatMap(({ args, command }) => [...strings(command), ...strings(args)]);
+  const interval = words.find((word) => word.startsWith('--partition-update-interval'));
+  const shared = ` with ${interval}: clusters whose new pods come up at the current revision use its turns as well, so leave the flag off`;
+  return ok(`moco-controller runs ${imagesOf(controller)}${interval === undefined ? '' : shared}`);
+}
 
 /** The fields that this version of the program knows, by kind. */
 const known: readonly (readonly [ResourceKind, spec: readonly string[], status: readonly string[]])[] = [
@@ -44,27 +38,24 @@ const known: readonly (readonly [ResourceKind, spec: readonly string[], status: 
   [sequenceKind, Object.keys(sequenceSpec.shape), Object.keys(sequenceStatus.shape)],
 ];
 
-export const definitions: Check = {
-  about: 'CRDs',
-  find: async (session) => {
-    for (const [kind, spec, status] of known) {
-      const definition = await definitionOf(session, kind);
-      const schema = definition && schemaOf(definition, kind.version);
-      if (schema === null) {
-        return failed(`${nameOf(kind)} does not serve ${kind.version}: apply the CRDs of this version`);
-      }
-      const has = (part: string): Json => object(object(object(schema['properties'])[part])['properties']);
-      const missing = [
-        ...spec.filter((field) => !(field in has('spec'))).map((field) => `spec.${field}`),
-        ...status.filter((field) => !(field in has('status'))).map((field) => `status.${field}`),
-      ];
-      if (missing.length > 0) {
-        return failed(`${nameOf(kind)} does not know ${missing.join(', ')}: apply the CRDs of this version`);
-      }
+export async function definitions(session: Session): Promise<Found> {
+  for (const [kind, spec, status] of known) {
+    const definition = await definitionOf(session, kind);
+    const schema = definition && schemaOf(definition, kind.version);
+    if (schema === null) {
+      return failed(`${nameOf(kind)} does not serve ${kind.version}: apply the CRDs of this version`);
     }
-    return ok(`${rolloutKind.group}/${rolloutKind.version}, with all fields of this version`);
-  },
-};
+    const has = (part: string): Json => object(object(object(schema['properties'])[part])['properties']);
+    const missing = [
+      ...spec.filter((field) => !(field in has('spec'))).map((field) => `spec.${field}`),
+      ...status.filter((field) => !(field in has('status'))).map((field) => `status.${field}`),
+    ];
+    if (missing.length > 0) {
+      return failed(`${nameOf(kind)} does not know ${missing.join(', ')}: apply the CRDs of this version`);
+    }
+  }
+  return ok(`${rolloutKind.group}/${rolloutKind.version}, with all fields of this version`);
+}
 
 /** What can't be said of a controller outside of a Deployment; the check of the controller itself tells why. */
 export const noAccount = unknown('without its Deployment it is not known as whom the controller runs');
@@ -96,20 +87,17 @@ function schemaOf(definition: Json, version: string): Json | null {
   return found?.['served'] === true ? object(object(found['schema'])['openAPIV3Schema']) : null;
 }
 
-export const controller: Check = {
-  about: 'controller',
-  find: async (session) => {
-    const deployment = await controllerDeployment(session);
-    const without = `no Deployment has the label ${controllerSelector}`;
-    if (deployment === null) {
-      return (await isLed(session)) ? unknown(`one leads, but ${without}`) : failed(`${without}: install it`);
-    }
-    const { namespace, name } = object(deployment['metadata']);
-    const available = whole(object(deployment['status'])['availableReplicas'], 0);
-    const place = `deployment/${text(name)} in namespace ${text(namespace)}`;
-    if (available === 0) return failed(`${place} has no available replica: read its log`);
-    const silent = await controllerNote(session);
-    if (silent !== null) return failed(silent);
-    return ok(`${place} has ${available} available, of ${imagesOf(deployment)}`);
-  },
-};
+export async function controller(session: Session): Promise<Found> {
+  const deployment = await controllerDeployment(session);
+  const without = `no Deployment has the label ${controllerSelector}`;
+  if (deployment === null) {
+    return (await isLed(session)) ? unknown(`one leads, but ${without}`) : failed(`${without}: install it`);
+  }
+  const { namespace, name } = object(deployment['metadata']);
+  const available = whole(object(deployment['status'])['availableReplicas'], 0);
+  const place = `deployment/${text(name)} in namespace ${text(namespace)}`;
+  if (available === 0) return failed(`${place} has no available replica: read its log`);
+  const silent = await controllerNote(session);
+  if (silent !== null) return failed(silent);
+  return ok(`${place} has ${available} available, of ${imagesOf(deployment)}`);
+}

@@ -15,27 +15,25 @@ import { memberSelector, projectBudget, projectStatefulSet } from '../../moco/pr
 import { selects } from '../../moco/selects.ts';
 import { isTerminating } from '../../moco/successor.ts';
 import { clustersIn, keyIn, listAll, listEach } from '../cluster/clusters.ts';
-import { type Check, failed, ok } from './finding.ts';
+import type { Session } from '../cluster/session.ts';
+import { type Found, failed, ok } from './finding.ts';
 
 /** A budget that allows no disruption even if every pod that it selects is healthy. */
-export const budgets: Check = {
-  about: 'PodDisruptionBudgets',
-  find: async (session) => {
-    const clusters = await clustersIn(session, session.namespace);
-    const blocking = (await listAll(session, podDisruptionBudgets, session.namespace)).flatMap((raw) => {
-      const budget = projectBudget(raw);
-      const expected = whole(object(raw['status'])['expectedPods'], 0);
-      const isBlocking = budget !== null && (budget.closed || (expected > 0 && budget.desiredHealthy >= expected));
-      if (!isBlocking) return [];
-      return clusters
-        .filter(({ namespace, name }) => namespace === budget.namespace && selects(budget.selector, labelsOfPods(name)))
-        .map((cluster) => `${budget.namespace}/${budget.name} (cluster ${cluster.name})`);
-    });
-    return blocking.length === 0
-      ? ok(`none blocks one of ${clusters.length} clusters for ever`)
-      : failed(`these never allow a disruption: ${blocking.join(', ')}; raise their maxUnavailable`);
-  },
-};
+export async function budgets(session: Session): Promise<Found> {
+  const clusters = await clustersIn(session, session.namespace);
+  const blocking = (await listAll(session, podDisruptionBudgets, session.namespace)).flatMap((raw) => {
+    const budget = projectBudget(raw);
+    const expected = whole(object(raw['status'])['expectedPods'], 0);
+    const isBlocking = budget !== null && (budget.closed || (expected > 0 && budget.desiredHealthy >= expected));
+    if (!isBlocking) return [];
+    return clusters
+      .filter(({ namespace, name }) => namespace === budget.namespace && selects(budget.selector, labelsOfPods(name)))
+      .map((cluster) => `${budget.namespace}/${budget.name} (cluster ${cluster.name})`);
+  });
+  return blocking.length === 0
+    ? ok(`none blocks one of ${clusters.length} clusters for ever`)
+    : failed(`these never allow a disruption: ${blocking.join(', ')}; raise their maxUnavailable`);
+}
 
 const labelsOfPods = (cluster: string): Readonly<Record<string, string>> => ({
   [appNameLabel]: appNameOfMoco,
@@ -44,44 +42,38 @@ const labelsOfPods = (cluster: string): Readonly<Record<string, string>> => ({
 });
 
 /** Claims that only their running pods keep. */
-export const claims: Check = {
-  about: 'PersistentVolumeClaims',
-  find: async (session) => {
-    // The StatefulSet controller gives claims the labels of its selector.
-    const query = { labelSelector: memberSelector };
-    const all = await listAll(session, persistentVolumeClaims, session.namespace, query);
-    const ending = all.filter(isTerminating).map(keyIn).join(', ');
-    if (ending === '') return ok('none of a member is being deleted');
-    const sentence = `these are being deleted, and the end of their pods destroys the data: ${ending}`;
-    return failed(`${sentence}; drain no node of them, and see \`${session.host.program} explain ClaimTerminating\``);
-  },
-};
+export async function claims(session: Session): Promise<Found> {
+  // The StatefulSet controller gives claims the labels of its selector.
+  const query = { labelSelector: memberSelector };
+  const all = await listAll(session, persistentVolumeClaims, session.namespace, query);
+  const ending = all.filter(isTerminating).map(keyIn).join(', ');
+  if (ending === '') return ok('none of a member is being deleted');
+  const sentence = `these are being deleted, and the end of their pods destroys the data: ${ending}`;
+  return failed(`${sentence}; drain no node of them, and see \`${session.host.program} explain ClaimTerminating\``);
+}
 
 /**
  * MySQLClusters of which MOCO writes the StatefulSet several times a second, unless it is adopted (cybozu-go/moco#782).
  */
-export const manifests: Check = {
-  about: 'manifests',
-  find: async (session) => {
-    const found = await listAll(session, clusterKind, session.namespace);
-    const clusters = new Map(found.map((raw) => [keyIn(raw), raw]));
-    const query = { labelSelector: memberSelector };
-    const all = await listEach(session, statefulSets, session.namespace, query, (raw) => alteredIn(raw, clusters));
-    const [adopted = [], left = []] = [true, false].map((wanted) =>
-      all.flatMap((one) => (one?.adopted === wanted ? [one.sentence] : [])),
+export async function manifests(session: Session): Promise<Found> {
+  const found = await listAll(session, clusterKind, session.namespace);
+  const clusters = new Map(found.map((raw) => [keyIn(raw), raw]));
+  const query = { labelSelector: memberSelector };
+  const all = await listEach(session, statefulSets, session.namespace, query, (raw) => alteredIn(raw, clusters));
+  const [adopted = [], left = []] = [true, false].map((wanted) =>
+    all.flatMap((one) => (one?.adopted === wanted ? [one.sentence] : [])),
+  );
+  if (left.length > 0) {
+    return failed(
+      `MOCO writes the StatefulSets of these several times a second, and may restart a member many times in a rollout: ${left.join('; ')}; correct these fields, or adopt the clusters`,
     );
-    if (left.length > 0) {
-      return failed(
-        `MOCO writes the StatefulSets of these several times a second, and may restart a member many times in a rollout: ${left.join('; ')}; correct these fields, or adopt the clusters`,
-      );
-    }
-    return ok(
-      adopted.length === 0
-        ? `MOCO leaves the StatefulSets of ${clusters.size} clusters alone while nothing changes`
-        : `MOCO would write the StatefulSets of these several times a second if they were released: ${adopted.join('; ')}`,
-    );
-  },
-};
+  }
+  return ok(
+    adopted.length === 0
+      ? `MOCO leaves the StatefulSets of ${clusters.size} clusters alone while nothing changes`
+      : `MOCO would write the StatefulSets of these several times a second if they were released: ${adopted.join('; ')}`,
+  );
+}
 
 /** The MySQLCluster with its namespace and what the API server does with its fields, if it alters any. */
 function alteredIn(raw: Json, clusters: ReadonlyMap<string, Json>) {

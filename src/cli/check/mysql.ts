@@ -6,32 +6,29 @@ import { listEach } from '../cluster/clusters.ts';
 import { publishedFlags } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { isFrom } from '../cluster/way-back.ts';
-import { type Check, failed, ok, unknown } from './finding.ts';
+import { type Found, failed, ok, unknown } from './finding.ts';
 import { controllerDeployment, noAccount, podSpecOf } from './installation.ts';
 import { deniedTo, placeOf, userOfController } from './rights.ts';
 
 /** Whether MySQL itself is asked, and if not, what is not known without. */
-export const mysql: Check = {
-  about: 'MySQL',
-  find: async (session) => {
-    const { options, unknown: why } = await publishedFlags(session);
-    if (why !== null) return unknown(why);
-    if (!options.featureGates.ReplicationFacts) {
-      return ok(
-        'it is not asked (feature gate ReplicationFacts): whether a replica that is ready has received what the primary has committed is not known, nor what a switchover would cut off',
-      );
-    }
-    const deployment = await controllerDeployment(session);
-    if (deployment === null) return noAccount;
-    const user = userOfController(deployment);
-    const denied = await deniedTo(session, [['', 'secrets', ['get']]], user);
+export async function mysql(session: Session): Promise<Found> {
+  const { options, unknown: why } = await publishedFlags(session);
+  if (why !== null) return unknown(why);
+  if (!options.featureGates.ReplicationFacts) {
     return ok(
-      denied.length === 0
-        ? `it is asked: ${user} may read MOCO's Secrets ${placeOf(session)}`
-        : `it is asked where ${user} may read MOCO's Secrets, which it may not ${placeOf(session)}: config/replication-facts grants it in a namespace`,
+      'it is not asked (feature gate ReplicationFacts): whether a replica that is ready has received what the primary has committed is not known, nor what a switchover would cut off',
     );
-  },
-};
+  }
+  const deployment = await controllerDeployment(session);
+  if (deployment === null) return noAccount;
+  const user = userOfController(deployment);
+  const denied = await deniedTo(session, [['', 'secrets', ['get']]], user);
+  return ok(
+    denied.length === 0
+      ? `it is asked: ${user} may read MOCO's Secrets ${placeOf(session)}`
+      : `it is asked where ${user} may read MOCO's Secrets, which it may not ${placeOf(session)}: config/replication-facts grants it in a namespace`,
+  );
+}
 
 /** The first mysqld with the renamed plugins alone (MySQL 9.5 manual, "Installing Semisynchronous Replication"). */
 const renamedAlone = '9.5';
@@ -42,31 +39,28 @@ const replacingAgent = '0.17';
  * Newer agents replace the plugins when they start in a member whose mysqld has both. A member that gets a mysqld
  * without the old ones before that has no semi-synchronous replication.
  */
-export const semiSync: Check = {
-  about: 'semi-sync plugins',
-  find: async (session) => {
-    const templates = await running(session, statefulSets, podSpecOf);
-    const members = await running(session, pods, (raw) => object(raw['spec']));
-    const wanting = new Set(templates.flatMap((one) => (isFrom(renamedAlone, one.mysqld) ? [one.cluster] : [])));
-    const tooEarly = members.filter(({ cluster, agent }) => wanting.has(cluster) && !isFrom(replacingAgent, agent));
-    const known = tooEarly.filter(({ agent }) => isFrom(replacingAgent, agent) === false);
-    if (known.length > 0) {
-      return failed(
-        `these are to get a mysqld that has the renamed plugins alone, and have not restarted with a moco-agent that installs them: ${named(known)}; set their image back to 8.4, and let every member restart under MOCO 0.37 or newer first`,
-      );
-    }
-    if (tooEarly.length > 0) {
-      return unknown(`the images of moco-agent have no version in their tags, and mysqld is new: ${named(tooEarly)}`);
-    }
-    const isReplacing = templates.some(({ agent }) => isFrom(replacingAgent, agent) === true);
-    const old = isReplacing ? members.filter(({ agent }) => isFrom(replacingAgent, agent) === false) : [];
-    return ok(
-      old.length === 0
-        ? `no cluster is to get MySQL ${renamedAlone} or newer before its members have the renamed plugins`
-        : `keep these at MySQL 8.4 until their members have restarted, which brings the renamed plugins: ${named(old)}`,
+export async function semiSync(session: Session): Promise<Found> {
+  const templates = await running(session, statefulSets, podSpecOf);
+  const members = await running(session, pods, (raw) => object(raw['spec']));
+  const wanting = new Set(templates.flatMap((one) => (isFrom(renamedAlone, one.mysqld) ? [one.cluster] : [])));
+  const tooEarly = members.filter(({ cluster, agent }) => wanting.has(cluster) && !isFrom(replacingAgent, agent));
+  const known = tooEarly.filter(({ agent }) => isFrom(replacingAgent, agent) === false);
+  if (known.length > 0) {
+    return failed(
+      `these are to get a mysqld that has the renamed plugins alone, and have not restarted with a moco-agent that installs them: ${named(known)}; set their image back to 8.4, and let every member restart under MOCO 0.37 or newer first`,
     );
-  },
-};
+  }
+  if (tooEarly.length > 0) {
+    return unknown(`the images of moco-agent have no version in their tags, and mysqld is new: ${named(tooEarly)}`);
+  }
+  const isReplacing = templates.some(({ agent }) => isFrom(replacingAgent, agent) === true);
+  const old = isReplacing ? members.filter(({ agent }) => isFrom(replacingAgent, agent) === false) : [];
+  return ok(
+    old.length === 0
+      ? `no cluster is to get MySQL ${renamedAlone} or newer before its members have the renamed plugins`
+      : `keep these at MySQL 8.4 until their members have restarted, which brings the renamed plugins: ${named(old)}`,
+  );
+}
 
 /** By cluster, such as `shop/orders (moco-orders-0, moco-orders-1)`. */
 function named(members: Awaited<ReturnType<typeof running>>): string {

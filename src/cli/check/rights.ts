@@ -4,7 +4,7 @@ import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { type Json, object, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { Session } from '../cluster/session.ts';
-import { type Check, failed, ok } from './finding.ts';
+import { type Found, failed, ok } from './finding.ts';
 import { controllerDeployment, noAccount, podSpecOf } from './installation.ts';
 
 const reading = ['get', 'list', 'watch'];
@@ -37,19 +37,16 @@ export const neededInWholeCluster: readonly Right[] = [
   ['', 'persistentvolumes', ['get']],
 ];
 
-export const controllerRights: Check = {
-  about: 'rights of the controller',
-  find: async (session) => {
-    const deployment = await controllerDeployment(session);
-    if (deployment === null) return noAccount;
-    const user = userOfController(deployment);
-    const needed = [...neededByController, ...(session.namespace === null ? neededInWholeCluster : [])];
-    const denied = await deniedTo(session, needed, user);
-    return denied.length === 0
-      ? ok(`${user} has all that it needs ${placeOf(session)}`)
-      : failed(`${user} may not ${denied.join(', ')} ${placeOf(session)}: apply the roles of this version`);
-  },
-};
+export async function controllerRights(session: Session): Promise<Found> {
+  const deployment = await controllerDeployment(session);
+  if (deployment === null) return noAccount;
+  const user = userOfController(deployment);
+  const needed = [...neededByController, ...(session.namespace === null ? neededInWholeCluster : [])];
+  const denied = await deniedTo(session, needed, user);
+  return denied.length === 0
+    ? ok(`${user} has all that it needs ${placeOf(session)}`)
+    : failed(`${user} may not ${denied.join(', ')} ${placeOf(session)}: apply the roles of this version`);
+}
 
 /** As whom the controller sends requests. */
 export function userOfController(deployment: Json): string {
@@ -58,22 +55,19 @@ export function userOfController(deployment: Json): string {
 }
 
 /** Which commands the caller has the rights for. Only `status` is one that everybody needs. */
-export const ownRights: Check = {
-  about: 'your rights',
-  find: async (session) => {
-    const lacking = [
-      ...(await lackingOf(session, rightsOfCommands)),
-      ...(await lackingOf({ ...session, namespace: null }, rightsInAllNamespaces)),
-    ];
-    if (lacking.length === 0) return ok(`you may use every command ${placeOf(session)}`);
-    const status = lacking.find(({ command }) => command === 'status');
-    if (status !== undefined) return failed(`you may not ${status.missing.join(', ')} ${placeOf(session)}`);
-    const without = [...Map.groupBy(lacking, ({ missing }) => missing.join(', '))].map(
-      ([missing, alike]) => `${alike.map(({ command }) => command).join(', ')} (${missing})`,
-    );
-    return ok(`you may use the commands ${placeOf(session)}, but not ${without.join('; ')}`);
-  },
-};
+export async function ownRights(session: Session): Promise<Found> {
+  const lacking = [
+    ...(await lackingOf(session, rightsOfCommands)),
+    ...(await lackingOf({ ...session, namespace: null }, rightsInAllNamespaces)),
+  ];
+  if (lacking.length === 0) return ok(`you may use every command ${placeOf(session)}`);
+  const status = lacking.find(({ command }) => command === 'status');
+  if (status !== undefined) return failed(`you may not ${status.missing.join(', ')} ${placeOf(session)}`);
+  const without = [...Map.groupBy(lacking, ({ missing }) => missing.join(', '))].map(
+    ([missing, alike]) => `${alike.map(({ command }) => command).join(', ')} (${missing})`,
+  );
+  return ok(`you may use the commands ${placeOf(session)}, but not ${without.join('; ')}`);
+}
 
 /** The commands that the caller lacks rights for in the namespace of the session, and these. */
 async function lackingOf(session: Session, rightsOf: typeof rightsOfCommands) {

@@ -1,11 +1,11 @@
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { act } from '../../controller/disrupt/execute.ts';
-import { releaseUnsafe } from '../../controller/facts/admission.ts';
+import { releaseUnsafe } from '../../controller/facts/memory.ts';
 import type { Settings } from '../../controller/facts/settings-in-force.ts';
 import { decide } from '../../core/decide.ts';
 import type { Step } from '../../core/decision.ts';
-import { explainStep } from '../../core/explain-step.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
+import { explainStep } from '../../core/sentences.ts';
 import { ApiError, isForbidden, isUnauthorized } from '../../kube/api-error.ts';
 import { delay } from '../../kube/delay.ts';
 import { path } from '../../kube/resource.ts';

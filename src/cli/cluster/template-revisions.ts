@@ -50,11 +50,12 @@ export function revisionBefore(revisions: readonly Revision[], revision: Revisio
 }
 
 /** Containers and volumes that MOCO itself adds to every template, and also removes. */
-const ofMoco: ReadonlySet<string> = new Set([
-  ...['agent', 'slow-log', 'mysqld-exporter', 'copy-moco-init', 'moco-init'],
-  ...['mysql-conf', 'mysql-conf-d', 'my-cnf-secret', 'slow-fluent-bit-config', 'grpc-cert'],
-  ...['shared', 'run', 'var-log', 'tmp'],
-]);
+const ofMoco: ReadonlySet<string> = new Set(
+  [
+    ['agent', 'slow-log', 'mysqld-exporter', 'copy-moco-init', 'moco-init', 'shared', 'run', 'var-log', 'tmp'],
+    ['mysql-conf', 'mysql-conf-d', 'my-cnf-secret', 'slow-fluent-bit-config', 'grpc-cert'],
+  ].flat(),
+);
 
 /**
  * The MySQLCluster's own template from which MOCO generates the template `before` again. It restores every value that

@@ -1,5 +1,5 @@
 import { admission, certificates } from '../check/admission-in-force.ts';
-import { type Finding, findingOf } from '../check/finding.ts';
+import { type Found, foundBy } from '../check/finding.ts';
 import { controller, definitions, kubernetes, moco } from '../check/installation.ts';
 import { budgets, claims, manifests } from '../check/member-objects.ts';
 import { mysql, semiSync } from '../check/mysql.ts';
@@ -8,21 +8,21 @@ import { line, table } from '../terminal/lines.ts';
 import { formatOf, outputOption, writeResult } from '../terminal/output.ts';
 import { allNamespacesOption, type ClusterCommand } from './command.ts';
 
-const checks = [
-  kubernetes,
-  moco,
-  definitions,
+const checks = {
+  Kubernetes: kubernetes,
+  MOCO: moco,
+  CRDs: definitions,
   controller,
-  controllerRights,
-  ownRights,
+  'rights of the controller': controllerRights,
+  'your rights': ownRights,
   admission,
   certificates,
-  budgets,
+  PodDisruptionBudgets: budgets,
   manifests,
-  claims,
-  semiSync,
-  mysql,
-];
+  PersistentVolumeClaims: claims,
+  'semi-sync plugins': semiSync,
+  MySQL: mysql,
+};
 
 const colours = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
 
@@ -35,9 +35,9 @@ export const checkCommand: ClusterCommand = {
   options: [allNamespacesOption, outputOption],
   run: async (session) => {
     const format = formatOf(session.given, outputOption);
-    const findings: Finding[] = [];
+    const findings: (Found & { readonly about: string })[] = [];
     // The first one tells whether there is an API server at all.
-    for (const check of checks) findings.push(await findingOf(check, session));
+    for (const [about, check] of Object.entries(checks)) findings.push({ about, ...(await foundBy(check, session)) });
     writeResult(session.host, format, findings, () =>
       table(
         ['RESULT', 'CHECK', 'FOUND'],

@@ -1,10 +1,10 @@
 import { memberName } from '../../controller/facts/collect-facts.ts';
 import { measuredMembers } from '../../controller/facts/maintenance-facts.ts';
 import type { Hold } from '../../core/decision.ts';
-import { explainStep } from '../../core/explain-step.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import { explainHold, isRequestedByUser } from '../../core/rules/catalogue.ts';
 import type { MemberName } from '../../core/rules/rule.ts';
+import { explainStep } from '../../core/sentences.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
 import { UsageError } from '../../failure.ts';
 import { revisionHash } from '../../moco/projections.ts';

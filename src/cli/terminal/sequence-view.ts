@@ -222,8 +222,9 @@ function clustersPerCell(stages: readonly StageView[], room: number, rows: numbe
   const most = Math.max(1, ...stages.map(({ clusters }) => clusters));
   const rowsOf = (perCell: number): number =>
     stages.reduce((sum, { clusters }) => sum + Math.ceil(Math.ceil(clusters / perCell) / room), 0);
+  const mostRows = rows ?? Number.POSITIVE_INFINITY;
   let perCell = 1;
-  while (rows !== null && perCell < most && rowsOf(perCell) > rows) perCell += 1;
+  while (perCell < most && rowsOf(perCell) > mostRows) perCell += 1;
   return perCell;
 }
 

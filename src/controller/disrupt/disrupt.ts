@@ -6,7 +6,7 @@ import { type DisruptiveStep, isDisruptive } from '../../core/step.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
-import { admissionNotInForce } from '../facts/admission.ts';
+import { admissionNotInForce } from '../facts/memory.ts';
 import {
   again,
   confirmationMilliseconds,

@@ -1,5 +1,5 @@
 import { isOwnOf, type MySQLRollout, rolloutKind, wholeRecord } from '../../api/rollout.ts';
-import { ApiError, isAlreadyExists, isNotFound } from '../../kube/api-error.ts';
+import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../kube/api-error.ts';
 import { splitKey } from '../../kube/store.ts';
 import { timestampOf } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
@@ -37,8 +37,7 @@ async function createRollout(cluster: ClusterRecord, api: StatusClient): Promise
     await api.createRollout(cluster);
   } catch (error) {
     // It exists already, or its namespace is terminating. Either way a watch event follows soon.
-    const ending = error instanceof ApiError && error.causes.some(({ reason }) => reason === 'NamespaceTerminating');
-    if (!isAlreadyExists(error) && !isNotFound(error) && !ending) throw error;
+    if (!isAlreadyExists(error) && !isNotFound(error) && !isNamespaceTerminating(error)) throw error;
   }
 }
 

@@ -10,7 +10,7 @@ import {
   strategyOnDelete,
 } from '../../moco/names.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
-import { admissionNotInForce, releaseUnsafe, type StrategyKeeper } from '../facts/admission.ts';
+import { admissionNotInForce, releaseUnsafe, type StrategyKeeper } from '../facts/memory.ts';
 import type { ClusterApi, PatchedStatefulSet, StatefulSetPatch } from './cluster-client.ts';
 
 // Who replaces the pods of a StatefulSet: the writes of its strategy and its labels, each after a dry run.

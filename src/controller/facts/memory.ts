@@ -1,8 +1,7 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { HoldRule } from '../../core/decision.ts';
-import type { StepFailure } from '../../core/snapshot.ts';
+import type { AdmissionProblem, ClusterSnapshot, StepFailure } from '../../core/snapshot.ts';
 import { Ages, type Clocks } from '../../moco/ages.ts';
-import type { AdmissionFinding, KnownKeeper } from './admission.ts';
 import type { Lowered, SpecWrites } from './contention.ts';
 import type { Finished, OwnWrite } from './last-step.ts';
 import { nothingRead, type Readings } from './readings.ts';
@@ -137,3 +136,33 @@ export const newMemory = (world: Clocks, readings: Partial<Readings> = {}): Memo
   },
   told: { reported: null, changedAtMilliseconds: null, logged: '', endedOverrides: '', statusRefusal: null },
 });
+
+/** The reason of a failure that this program detects: a dry run showed that admission has no effect. */
+export const admissionNotInForce = 'AdmissionNotInForce';
+
+/** The reason of a refusal that this program detects: a dry run of a release would update members. */
+export const releaseUnsafe = 'ReleaseUnsafe';
+
+/** After this time another dry run shows whether a webhook has given way to the admission policy. */
+const webhookCountsMilliseconds = 600_000;
+
+/** Who keeps the strategy of StatefulSets with our label. */
+export type StrategyKeeper = NonNullable<ClusterSnapshot['strategyKeeper']>;
+
+export interface AdmissionFinding {
+  readonly mode: AdmissionProblem['mode'];
+  readonly finding: string;
+  readonly tries: number;
+  readonly atMilliseconds: number;
+}
+
+export interface KnownKeeper {
+  readonly keeper: StrategyKeeper;
+  readonly atMilliseconds: number;
+}
+
+/** `null` if it is not known, or no longer. */
+export function keeperKnown(known: KnownKeeper | null, nowMilliseconds: number): StrategyKeeper | null {
+  const isOld = known !== null && nowMilliseconds - known.atMilliseconds > webhookCountsMilliseconds;
+  return known === null || (known.keeper === 'webhook' && isOld) ? null : known.keeper;
+}

@@ -2,9 +2,8 @@ import { isAdopted } from '../../core/adoption.ts';
 import type { Step } from '../../core/decision.ts';
 import type { ApiError } from '../../kube/api-error.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
-import { type AdmissionFinding, admissionNotInForce, type StrategyKeeper } from '../facts/admission.ts';
 import type { StepResult } from '../facts/last-step.ts';
-import type { Memory } from '../facts/memory.ts';
+import { type AdmissionFinding, admissionNotInForce, type Memory, type StrategyKeeper } from '../facts/memory.ts';
 
 type Steps = Memory['steps'];
 

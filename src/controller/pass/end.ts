@@ -4,8 +4,8 @@ import type { StepFailure } from '../../core/snapshot.ts';
 import { stepIdentity } from '../../core/step.ts';
 import { ApiError, isTooManyRequests } from '../../kube/api-error.ts';
 import type { RunResult } from '../../kube/work-queue.ts';
-import type { AdmissionFinding, StrategyKeeper } from '../facts/admission.ts';
 import type { OwnWrite, StepResult } from '../facts/last-step.ts';
+import type { AdmissionFinding, StrategyKeeper } from '../facts/memory.ts';
 import type { Observation } from './observe.ts';
 import type { Pass } from './pass.ts';
 

@@ -1,7 +1,7 @@
 import type { Decision } from '../../core/decision.ts';
 import { mysqldOf } from '../../core/member.ts';
 import type { DelayReading } from '../../core/on-demand-facts.ts';
-import type { PodGet } from '../../kube/pod-http.ts';
+import type { PodGet } from '../../kube/plain-http.ts';
 import { keyOf } from '../../kube/store.ts';
 import type { Log, World } from '../../kube/world.ts';
 import { delayOf, metricsPath, metricsPortName, probePortName, readinessOf, readinessPath } from '../../moco/agent.ts';

@@ -7,7 +7,6 @@ import { type Observation, observeLive } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
 import { rememberSeen } from '../pass/remember.ts';
 import { isShown } from './due.ts';
-import type { Report } from './pass-report.ts';
 import { mostTries, type StatusClient } from './status-client.ts';
 
 /** The reason of a False condition while no hold needs attention. */
@@ -117,7 +116,10 @@ export function withCondition(
  * A cluster that a person has released has no such condition: nobody would keep it correct once this program is
  * uninstalled.
  */
-export async function complete({ completion, observation }: Report, pass: Pass<StatusClient>): Promise<void> {
+export async function complete(
+  { completion, observation }: { readonly completion: Completion; readonly observation: Observation },
+  pass: Pass<StatusClient>,
+): Promise<void> {
   const { objects: known, now } = observation;
   const { api } = pass;
   if (known.cluster.released) {

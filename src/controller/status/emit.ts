@@ -1,4 +1,4 @@
-import { explainStep } from '../../core/explain-step.ts';
+import { explainStep } from '../../core/sentences.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
 import { keyOf } from '../../kube/store.ts';
 import { milliseconds } from '../../moco/json.ts';

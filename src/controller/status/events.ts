@@ -1,7 +1,7 @@
 import { rolloutKind } from '../../api/rollout.ts';
 import type { Step } from '../../core/decision.ts';
-import { explainStep } from '../../core/explain-step.ts';
 import { explainHold, isAlarming } from '../../core/rules/catalogue.ts';
+import { explainStep } from '../../core/sentences.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
 import type { ObjectReference, Occurrence } from '../../kube/event-recorder.ts';
 import { apiVersion, type ResourceKind } from '../../kube/resource.ts';

@@ -27,9 +27,13 @@ const movingFirst = (members: readonly Member[]): readonly Member[] => {
   return members.toSorted((one, other) => place(one) - place(other));
 };
 
-/** Those that MOCO protects come last. The order of the others stays. */
-const unprotectedFirst = (members: readonly Member[]): readonly Member[] =>
-  members.toSorted((one, other) => Number(isProtected(one)) - Number(isProtected(other)));
+/** The order of the others stays. */
+const last =
+  (is: (member: Member) => boolean) =>
+  (members: readonly Member[]): readonly Member[] =>
+    members.toSorted((one, other) => Number(is(one)) - Number(is(other)));
+const unprotectedFirst = last(isProtected);
+const primaryAfterOthers = last(({ primary }) => primary);
 
 export const membersDown: Line = {
   takes:
@@ -68,11 +72,6 @@ export const nothingRestarts: Line = {
   },
   yields: true,
 };
-
-const primaryAfterOthers = (members: readonly Member[]): readonly Member[] => [
-  ...members.filter(({ primary }) => !primary),
-  ...members.filter(({ primary }) => primary),
-];
 
 const isUnreachable = ({ state }: Member): boolean => state === 'unreachable';
 

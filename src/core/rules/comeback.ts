@@ -35,7 +35,7 @@ export const comeback = {
   }),
   NodeTakesNoPods: rule<{ readonly member: number } & TiedToNode>({
     holds: ({ situation, members }) => {
-      const member = members.find(({ facts }) => facts.comeback !== null && facts.comeback.tied !== null);
+      const member = members.find(({ facts }) => facts.comeback?.tied);
       const tied = member?.facts.comeback?.tied;
       if (member === undefined || !tied) return null;
       readAgain(situation, member);

@@ -1,4 +1,5 @@
 import type { InPlaceChange, RestartInPlace } from '../../core/in-place-changes.ts';
+import { jsonOf } from '../../kube/text.ts';
 import type { Ages } from '../ages.ts';
 import { type Json, milliseconds, object, text, whole } from '../json.ts';
 import { mysqldContainer, restartInPlaceAnnotation, revisionHashLabel } from '../names.ts';
@@ -122,17 +123,13 @@ interface Note {
 function noteOf({ live }: PodRecord): Note | null {
   const written = live?.annotations[restartInPlaceAnnotation];
   if (live === null || written === undefined) return null;
-  try {
-    const read = object(JSON.parse(written));
-    const revision = text(read['revision']);
-    if (revision === null || revision !== live.labels[revisionHashLabel]) return null;
-    return {
-      revision,
-      mysqld: text(read['mysqld']),
-      containers: object(read['containers']),
-      mysqldRestarted: read['mysqldRestarted'] === true,
-    };
-  } catch {
-    return null;
-  }
+  const read = object(jsonOf(written));
+  const revision = text(read['revision']);
+  if (revision === null || revision !== live.labels[revisionHashLabel]) return null;
+  return {
+    revision,
+    mysqld: text(read['mysqld']),
+    containers: object(read['containers']),
+    mysqldRestarted: read['mysqldRestarted'] === true,
+  };
 }

@@ -72,8 +72,7 @@ describe('adopting a StatefulSet', () => {
     const bench = notYetAdopted();
     withoutAdmission(bench);
     const before = statefulSetOf(bench);
-    const program = bench.start();
-    await program.work();
+    await bench.started();
     expect(bench.steps).to.deep.equal([]);
     expect(statefulSetOf(bench)).to.deep.equal(before);
     expect(bench.status.hold?.rule).to.equal('AdmissionNotInForce');
@@ -134,8 +133,7 @@ describe('adopting a StatefulSet', () => {
 describe('lowering a partition', () => {
   it('does not happen if a write of more than the partition would not be held back, and reports that', async () => {
     const bench = notYetAdopted();
-    const program = bench.start({ mode: 'Partition' });
-    await program.work();
+    const program = await bench.started({ mode: 'Partition' });
     expect(bench.steps).to.deep.equal([]);
     expect(dryRunsOf(bench)).to.have.length(1);
     expect(bench.status.hold?.rule).to.equal('AdmissionNotInForce');

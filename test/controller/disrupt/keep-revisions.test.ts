@@ -28,8 +28,7 @@ function held(): Bench {
 /** Its StatefulSet lets new pods come up at the current revision. */
 async function kept(): Promise<readonly [Bench, Process]> {
   const bench = held();
-  const program = bench.start();
-  await program.work();
+  const program = await bench.started();
   expect(bench.steps).to.deep.equal(['keepRevisions']);
   return [bench, program];
 }
@@ -211,8 +210,7 @@ describe('letting new pods come up at the current revision', () => {
     it('writes it while somebody has taken a pod, and takes it back once there is another one', async () => {
       const bench = held();
       keepByWebhook(bench);
-      const program = bench.start();
-      await program.work();
+      const program = await bench.started();
       take(bench, 1);
       await program.work();
       expect(bench.steps).to.deep.equal(['keepRevisions']);
@@ -227,8 +225,7 @@ describe('letting new pods come up at the current revision', () => {
     it('stays so once the policy is there, which keeps the strategy instead', async () => {
       const bench = held();
       keepByWebhook(bench);
-      const program = bench.start();
-      await program.work();
+      const program = await bench.started();
       const policy = held();
       bench.server.keep = policy.server.keep;
       bench.server.admit = heldByMoco;
@@ -334,8 +331,7 @@ describe('promoting the revision that lost members had', () => {
 
   it('is refused with a clear sentence if it does not, and retried', async () => {
     const bench = withOlderCurrent();
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.lastStep?.result).to.equal(
       `refused: the ControllerRevision ${revisionBefore} does not exist any more, so lost members can't come back at it`,

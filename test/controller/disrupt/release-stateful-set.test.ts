@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { clusterKind, releasedAnnotation, restartInPlaceAnnotation } from '../../../src/moco/names.ts';
-import { Bench, begin, secondsOf } from '../bench.ts';
+import { atWork, Bench, begin, secondsOf } from '../bench.ts';
 import { appliedBy, revisionAfter, revisionBefore } from '../moco-objects.ts';
 import { heldBack, type Patch, type Raw } from '../object-server.ts';
 import { completion } from '../whole-rollout.ts';
@@ -48,8 +48,7 @@ describe('releasing a StatefulSet', () => {
     const bench = new Bench();
     bench.server.admit = (after) =>
       after.kind === 'StatefulSet' ? { ...after, spec: { ...(after['spec'] as Patch), updateStrategy: {} } } : after;
-    const program = bench.start({ mode: 'MOCO' });
-    await program.work();
+    const program = await bench.started({ mode: 'MOCO' });
     expect(bench.steps).to.deep.equal(['promoteRevision']);
     expect(bench.status.hold?.rule).to.equal('ReleaseUnsafe');
     expect(bench.status.hold?.message).to.contain('partition none of 3');
@@ -83,8 +82,7 @@ describe('releasing a StatefulSet', () => {
   });
 
   it('sets the current revision although somebody changes the StatefulSet before each request', async () => {
-    const [bench, program] = begin({ mode: 'MOCO' });
-    await program.work();
+    const [bench, program] = await atWork({ mode: 'MOCO' });
     bench.changeStatefulSet({ status: { currentRevision: revisionBefore } });
     let changes = 0;
     bench.server.always('PATCH', /statefulsets/, (_, carryOut) => {
@@ -126,8 +124,7 @@ describe('releasing a StatefulSet', () => {
   it('happens with the gate on as well if the MySQLCluster is annotated, and is not undone', async () => {
     const bench = new Bench();
     bench.changeCluster({ metadata: { annotations: { [releasedAnnotation]: 'true' } } });
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     bench.setting({ strategy: 'OnDelete' });
     await program.work();
     expect(bench.steps).to.deep.equal(['promoteRevision', 'release']);
@@ -136,8 +133,7 @@ describe('releasing a StatefulSet', () => {
 
   it('leaves neither the condition of the MySQLCluster nor our notes on pods behind', async () => {
     const bench = new Bench({ stale: false });
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     expect(completion(bench)).to.include({ status: 'True' });
     bench.changePod(1, { metadata: { annotations: { [restartInPlaceAnnotation]: '{}' } } });
     bench.changeCluster({ metadata: { annotations: { [releasedAnnotation]: 'true' } } });
@@ -164,8 +160,7 @@ describe('releasing a StatefulSet', () => {
   it('ends when the annotation is removed', async () => {
     const bench = new Bench();
     bench.changeCluster({ metadata: { annotations: { [releasedAnnotation]: 'true' } } });
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     bench.changeCluster({ metadata: { annotations: { [releasedAnnotation]: null } } });
     await program.work();
     expect(bench.steps[2]).to.equal('setStrategy');
@@ -174,8 +169,7 @@ describe('releasing a StatefulSet', () => {
   it('follows the strategy RollingUpdate, and adoption follows OnDelete', async () => {
     const bench = new Bench();
     bench.setting({ strategy: 'Partition' });
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     expect(bench.steps).to.deep.equal(['promoteRevision', 'release']);
     expect(bench.status.strategy).to.equal('MOCO');
     bench.setting({ strategy: 'OnDelete' });
@@ -187,10 +181,7 @@ describe('releasing a StatefulSet', () => {
 describe('lowering a partition', () => {
   const byPartitions = (partition: number): Bench => {
     const bench = new Bench();
-    bench.changeStatefulSet({
-      metadata: { labels: { 'moco-rollout.io/strategy': null } },
-      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition } } },
-    });
+    bench.atPartition(partition);
     bench.server.admit = heldBack;
     return bench;
   };
@@ -261,8 +252,7 @@ describe('lowering a partition', () => {
 
   it('waits until the StatefulSet controller has replaced the previous pod', async () => {
     const bench = byPartitions(3);
-    const program = bench.start({ mode: 'Partition' });
-    await program.work();
+    const program = await bench.started({ mode: 'Partition' });
     await program.work();
     expect(bench.steps).to.deep.equal(['setPartition 2']);
     bench.replace(2);

@@ -13,8 +13,7 @@ async function demoted(): Promise<readonly [Bench, Process]> {
   const bench = new Bench();
   bench.replace(2);
   bench.replace(1);
-  const program = bench.start();
-  await program.work();
+  const program = await bench.started();
   expect(bench.steps).to.deep.equal(['demote 0']);
   return [bench, program];
 }

@@ -523,8 +523,7 @@ describe('a cluster of a fleet', () => {
     await before.turn();
     expect(bench.status.intent?.step).to.equal('evict');
     bench.replace(2);
-    const after = bench.start({}, limits);
-    await after.work();
+    await bench.started({}, limits);
     expect(bench.status.intent).to.equal(undefined);
     expect(bench.steps).to.deep.equal(['evict 2']);
     expect(bench.status.hold?.rule).to.equal('AwaitingFleetInterval');

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { AgentDelayReader } from '../../../src/controller/reads/read-delays.ts';
-import type { PodGet } from '../../../src/kube/pod-http.ts';
+import type { PodGet } from '../../../src/kube/plain-http.ts';
 import { projectPod } from '../../../src/moco/projections.ts';
 import type { PodRecord } from '../../../src/moco/records.ts';
-import { Bench, begin, member, passes } from '../bench.ts';
+import { atWork, Bench, member, passes } from '../bench.ts';
 import { pod } from '../moco-objects.ts';
 import type { Patch } from '../object-server.ts';
 
@@ -20,8 +20,7 @@ function onlyThePrimaryIsLeft(): Bench {
 
 describe('the controller before a switchover', () => {
   it('asks every replica twice, to decide and to confirm, and nobody before that', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     expect(bench.steps).to.deep.equal(['evict 2']);
     expect(bench.replicas.asked).to.deep.equal([]);
     bench.replace(2);
@@ -109,10 +108,7 @@ describe('the controller before a switchover', () => {
   it('asks before it lowers the partition past the primary', async () => {
     const bench = new Bench();
     for (const ordinal of [2, 1]) bench.replace(ordinal);
-    bench.changeStatefulSet({
-      metadata: { labels: { 'moco-rollout.io/strategy': null } },
-      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } },
-    });
+    bench.atPartition(1);
     bench.replicas.says(member(1), { kind: 'delay', seconds: 41 });
     const program = bench.start({ mode: 'Partition' });
     await passes(bench, program, 12);

@@ -46,8 +46,7 @@ describe('a pod that the StatefulSet controller cannot create', () => {
   it('costs no request while it is likely to pass by itself', async () => {
     const bench = new Bench();
     bench.removePod(2);
-    const program = bench.start();
-    await program.work();
+    await bench.started();
     expect(bench.server.reads.filter((path) => path.includes('events'))).to.deep.equal([]);
   });
 });

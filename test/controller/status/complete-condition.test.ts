@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { clusterKind, releasedAnnotation } from '../../../src/moco/names.ts';
-import { Bench, begin, type Process } from '../bench.ts';
+import { atWork, Bench, type Process } from '../bench.ts';
 import { appliedBy, revisionAfter, revisionBefore } from '../moco-objects.ts';
 import { completion, rollOut } from '../whole-rollout.ts';
 
@@ -12,8 +12,7 @@ const written = (bench: Bench) => bench.server.writes.filter(({ path }) => clust
 /** A healthy cluster whose rollout is complete and known to be. */
 async function complete(): Promise<[Bench, Process]> {
   const bench = new Bench({ stale: false });
-  const program = bench.start();
-  await program.work();
+  const program = await bench.started();
   expect(completion(bench)).to.include({ status: 'True', observedGeneration: 1 });
   return [bench, program];
 }
@@ -29,8 +28,7 @@ function mocoApplies(bench: Bench, generation: number, updateRevision: string): 
 
 describe('the condition RolloutComplete of a MySQLCluster', () => {
   it('becomes True when the rollout is complete, not earlier', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     expect(completion(bench), 'absent is as good as False').to.equal(undefined);
     await rollOut(bench, program);
     expect(completion(bench)).to.include({ status: 'True', observedGeneration: 1, reason: 'RolloutComplete' });
@@ -96,8 +94,7 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
   it('is not True of a template that another writer has set, which MOCO is about to replace', async () => {
     const bench = new Bench();
     bench.setting({ paused: true });
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     // kubectl rollout undo
     bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
     await program.work();
@@ -110,8 +107,7 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
   it('is not True of a generation whose template changed and was reverted before any status was written', async () => {
     const bench = new Bench({ stale: false });
     bench.setting({ paused: true });
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     expect(completion(bench)).to.include({ status: 'True', observedGeneration: 1 });
     bench.changeCluster({ metadata: { generation: 2 }, status: { reconcileInfo: { generation: 2 } } });
     bench.changeStatefulSet({ status: { updateRevision: 'another' } });
@@ -126,8 +122,7 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
   it('becomes True after ten seconds if every member already has the template', async () => {
     const bench = new Bench();
     bench.setting({ paused: true });
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
     const since = bench.world.monotonic();
     await program.work();
@@ -142,8 +137,7 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
 
   it('is True in the reconciliation that sees the last member, however quick the rollout was', async () => {
     const bench = new Bench({ stale: false, replicas: 1 });
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     userChanges(bench, 2);
     bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } });
     bench.changeCluster({ status: appliedBy(statusOf(bench), 2, 1) });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type MySQLRollout, rolloutKind } from '../../../src/api/rollout.ts';
 import { noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
-import { Bench, begin, type Process } from '../bench.ts';
+import { atWork, Bench, begin, type Process } from '../bench.ts';
 import { kstatus } from '../kstatus.ts';
 import { begunAt, rollOut } from '../whole-rollout.ts';
 
@@ -105,8 +105,7 @@ describe('the kstatus of a rollout', () => {
   }
 
   it('a rollout that proceeds and waits again gets its full deadline again, also after a restart of the program', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     bench.replace(2, { ready: false });
     bench.setting({ paused: true });
     await program.work();
@@ -114,8 +113,7 @@ describe('the kstatus of a rollout', () => {
     bench.setting({ paused: false });
     await program.work();
     bench.world.freeze(500_000);
-    const next = bench.start();
-    await next.work();
+    const next = await bench.started();
     expect(seen(bench)).to.deep.equal(['InProgress', 'Progressing']);
     await next.workAfter(100_000);
     expect(seen(bench)).to.deep.equal(['Failed', 'ProgressDeadlineExceeded']);
@@ -146,16 +144,14 @@ describe('the kstatus of a rollout', () => {
   });
 
   it('a rollout past its deadline stays Failed until it proceeds, also after a restart of the program', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     bench.replace(2, { ready: false });
     await program.work();
     await program.workAfter(600_000);
     expect(seen(bench)[0]).to.equal('Failed');
     const since = read(bench).status?.conditions?.find(({ type }) => type === 'Stalled')?.lastTransitionTime;
     bench.world.freeze(3_600_000);
-    const next = bench.start();
-    await next.work();
+    const next = await bench.started();
     expect(seen(bench)).to.deep.equal(['Failed', 'ProgressDeadlineExceeded']);
     expect(read(bench).status?.conditions?.find(({ type }) => type === 'Stalled')?.lastTransitionTime).to.equal(since);
     bench.mysqld(2, 'ready');

@@ -35,8 +35,7 @@ describe('overrides that have ended', () => {
     ];
     const plugin = pluginManager('override');
     written([ending, lasting, theirs], [plugin, plugin, 'argocd-controller']);
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     expect(bench.status.settings?.overrides?.value.map(({ rule }) => rule)).to.have.members([
       'BackupRunning',
       'AwaitingFleetSlot',
@@ -73,8 +72,7 @@ describe('overrides that have ended', () => {
     const plugin = pluginManager('override');
     written([entry('BackupRunning', 10)], [plugin]);
     bench.server.always('PATCH', /mysqlrollouts\/test$/, () => answer(403, status(403, 'Forbidden')));
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     await program.workAfter(600_000);
     expect(removals()).to.have.length(1);
     expect(bench.status.settings?.overrides).to.equal(undefined);

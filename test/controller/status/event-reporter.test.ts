@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { pods } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
-import { Bench, begin, member } from '../bench.ts';
+import { atWork, Bench, begin, member } from '../bench.ts';
 import { rollOut } from '../whole-rollout.ts';
 
 describe('the events of a rollout', () => {
@@ -54,8 +54,7 @@ describe('the events of a rollout', () => {
     const bench = new Bench();
     bench.replace(2);
     bench.replace(1);
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     await program.workAfter(90_000);
     expect(program.events.find(({ reason }) => reason === 'DemotionTakenBack')).to.include({
       type: 'Warning',
@@ -64,8 +63,7 @@ describe('the events of a rollout', () => {
   });
 
   it('report a routine wait once it has lasted for a minute', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     bench.replace(2, { ready: false });
     await program.work();
     await program.workAfter(30_000);
@@ -76,8 +74,7 @@ describe('the events of a rollout', () => {
   });
 
   it('warn of a hold that needs attention, and do not repeat that while it lasts', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     bench.replace(2);
     bench.mysqld(2, 'ImagePullBackOff');
     for (let passes = 0; passes < 3; passes += 1) {
@@ -99,8 +96,7 @@ describe('the events of a rollout', () => {
 
 describe('the log of a rollout', () => {
   it('has cluster, step and rule as fields, with one line for each step and each change of the rule', async () => {
-    const [, program] = begin();
-    await program.work();
+    const [, program] = await atWork();
     const of = (level: string) => program.log.lines.filter((line) => line.level === level).map(({ fields }) => fields);
     const [step, ...others] = of('info');
     const waits = of('debug').filter((fields) => 'rule' in fields && 'stale' in fields);
@@ -136,8 +132,7 @@ describe('the log of a rollout', () => {
   });
 
   it('has a line if the same rule holds because of another member', async () => {
-    const [bench, program] = begin({ minReadySeconds: 60 });
-    await program.work();
+    const [bench, program] = await atWork({ minReadySeconds: 60 });
     bench.replace(2);
     await program.work();
     bench.world.freeze(60_000);

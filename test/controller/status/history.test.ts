@@ -82,8 +82,7 @@ describe('the history of rollouts', () => {
   it('reads a template again after five minutes if it could not be read', async () => {
     const bench = withTemplates();
     bench.server.refuse('GET', controllerRevisionPath, 403, 'Forbidden');
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     await program.workAfter(200_000);
     expect(bench.status.rollout?.changes).to.equal(undefined);
     bench.world.freeze(100_000);
@@ -93,8 +92,7 @@ describe('the history of rollouts', () => {
 
   it('distinguishes a superseded rollout from a complete one', async () => {
     const bench = withTemplates();
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } });
     await program.work();
     expect(bench.status.history).to.have.length(1);
@@ -104,8 +102,7 @@ describe('the history of rollouts', () => {
 
   it('records a rollout as complete if the next one begins before the status tells', async () => {
     const bench = withTemplates();
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     bench.replace(2);
     await program.work();
     bench.replace(1);
@@ -210,8 +207,7 @@ describe('the unavailability of a member', () => {
   it('updates the time if a member is up to date with another revision, even if it was never seen stale', async () => {
     const bench = new Bench({ stale: false });
     bench.setting({ paused: true });
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     bench.world.freeze(60_000);
     bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } });
     bench.replace(1, { revision: 'moco-test-third' });

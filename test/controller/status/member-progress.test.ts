@@ -5,7 +5,7 @@ import { memberProgressOf, type Seen } from '../../../src/controller/status/memb
 import { newsOf } from '../../../src/controller/status/news.ts';
 import type { MemberFacts, StatefulSetFacts } from '../../../src/core/snapshot.ts';
 import { revisionHashLabel } from '../../../src/moco/names.ts';
-import { Bench, begin, member, type Process } from '../bench.ts';
+import { atWork, Bench, begin, member, type Process } from '../bench.ts';
 import { revisionAfter, revisionBefore } from '../moco-objects.ts';
 import { rollOut, switchOver } from '../whole-rollout.ts';
 
@@ -21,8 +21,7 @@ describe('a member that comes up at the update revision without a step', () => {
   it('is reported once by a verdict, an Event and a metric, also after a restart of the program', async () => {
     const bench = new Bench();
     bench.setting({ paused: true });
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     expect(bench.status.rollout?.waiting).to.deep.equal([0, 1, 2]);
     bench.removePod(1);
     await program.work();
@@ -33,8 +32,7 @@ describe('a member that comes up at the update revision without a step', () => {
     expect(reported(program)).to.deep.equal([member(1)]);
     expect(program.events.find(({ reason }) => reason === 'UpdatedOutOfBand')).to.include({ type: 'Warning' });
     expect(await counted(program)).to.equal(1);
-    const next = bench.start();
-    await next.work();
+    const next = await bench.started();
     expect(bench.status.members?.[1]?.verdict).to.equal('UpdatedOutOfBand');
     expect([reported(next), await counted(next)]).to.deep.equal([[], 0]);
   });
@@ -42,8 +40,7 @@ describe('a member that comes up at the update revision without a step', () => {
   it('is known as held when it came up, and that its mysqld has started since, whatever its pod', async () => {
     const bench = new Bench();
     bench.setting({ paused: true });
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     bench.replace(1);
     bench.mysqld(1, 'ImagePullBackOff');
     await program.reportAll();
@@ -60,8 +57,7 @@ describe('a member that comes up at the update revision without a step', () => {
   it('is not known as held if nothing held it when it came up', async () => {
     const bench = new Bench();
     bench.setting({ paused: false });
-    const program = bench.start({ minReadySeconds: 0 });
-    await program.work();
+    const program = await bench.started({ minReadySeconds: 0 });
     bench.replace(2);
     await program.work();
     bench.replace(0, { role: 'primary' });
@@ -76,8 +72,7 @@ describe('a member that comes up at the update revision without a step', () => {
   it('is reported even if it was never seen unavailable, or was the last one', async () => {
     const bench = new Bench({ replicas: 1 });
     bench.setting({ paused: true });
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     bench.replace(0, { role: 'primary' });
     await program.work();
     expect(bench.status.phase).to.not.equal('Progressing');
@@ -94,8 +89,7 @@ describe('a member that comes up at the update revision without a step', () => {
   it('has the time at which it began to participate, not that at which it had settled', async () => {
     const bench = new Bench();
     bench.setting({ paused: true });
-    const program = bench.start({ minReadySeconds: 20 });
-    await program.work();
+    const program = await bench.started({ minReadySeconds: 20 });
     bench.replace(1, { ready: false });
     await program.work();
     bench.world.freeze(5000);
@@ -137,8 +131,7 @@ describe('a member that comes up at the update revision without a step', () => {
   });
 
   it('can be one that was only asked to give up the primary role', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     bench.replace(2);
     await program.work();
     bench.replace(1);
@@ -153,8 +146,7 @@ describe('a member that comes up at the update revision without a step', () => {
   });
 
   it('is not one that was up to date all along and restarts', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     bench.replace(2);
     bench.setting({ paused: true });
     await program.work();
@@ -166,8 +158,7 @@ describe('a member that comes up at the update revision without a step', () => {
   });
 
   it('is not one that has the revision of a restored template', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     bench.replace(2);
     bench.setting({ paused: true });
     await program.work();
@@ -179,13 +170,9 @@ describe('a member that comes up at the update revision without a step', () => {
 
   it('does not exist if the StatefulSet controller replaces the members', async () => {
     const bench = new Bench();
-    bench.changeStatefulSet({
-      metadata: { labels: { 'moco-rollout.io/strategy': null } },
-      spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 2 } } },
-    });
+    bench.atPartition(2);
     bench.setting({ strategy: 'Partition' });
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     expect(bench.status.rollout?.waiting).to.equal(undefined);
     bench.changePod(2, { metadata: { labels: { [revisionHashLabel]: revisionAfter } } });
     await program.work();

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { podDisruptionBudgets } from '../../../src/kube/resource.ts';
-import { Bench, begin, type Process } from '../bench.ts';
+import { atWork, Bench, begin, type Process } from '../bench.ts';
 import { heldByMoco, keepByWebhook } from '../object-server.ts';
 import { rollOut, switchOver } from '../whole-rollout.ts';
 
@@ -141,8 +141,7 @@ describe('publishing the status', () => {
   it('counts progress from when it was seen, however late it is written', async () => {
     const bench = new Bench();
     bench.setting({ minReadySeconds: 60 });
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     bench.replace(2);
     const back = bench.now;
     const taken = Date.parse(bench.status.intent?.at ?? '');
@@ -155,8 +154,7 @@ describe('publishing the status', () => {
   });
 
   it('counts a switchover until it was seen, however late it is written', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     for (const ordinal of [2, 1]) {
       bench.replace(ordinal);
       await program.work();
@@ -215,8 +213,7 @@ describe('publishing the status', () => {
   });
 
   it('gives up its slot of the fleet within ten seconds if a rollout stops', async () => {
-    const [bench, program] = begin({}, { ...noFleetLimits, maxConcurrentRollouts: 500 });
-    await program.work();
+    const [bench, program] = await atWork({}, { ...noFleetLimits, maxConcurrentRollouts: 500 });
     bench.replace(2, { ready: false });
     bench.setting({ paused: true });
     await program.work();

@@ -29,8 +29,7 @@ describe('a status that the CRD does not know', () => {
     it(`because of status.${field} has no step done, and is tried again after 30 s`, async () => {
       const bench = new Bench();
       refuse(bench, field);
-      const program = bench.start();
-      await program.work();
+      const program = await bench.started();
       await program.reportAll();
       expect(bench.steps).to.deep.equal([]);
       bench.server.calm();
@@ -57,8 +56,7 @@ describe('a status that the CRD does not know', () => {
   it('is written once in 30 s', async () => {
     const bench = new Bench();
     refuse(bench, 'phase');
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     const writes = (): number => bench.server.writes.filter(({ path }) => path.endsWith('/test/status')).length;
     const before = writes();
     for (const _ of [1, 2, 3]) await program.work();

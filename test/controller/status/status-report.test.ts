@@ -3,7 +3,7 @@ import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { isShown } from '../../../src/controller/status/due.ts';
 import type { Hold } from '../../../src/core/decision.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
-import { Bench, begin, type Process } from '../bench.ts';
+import { atWork, Bench, begin, type Process } from '../bench.ts';
 import { revisionAfter, revisionBefore, statefulSet } from '../moco-objects.ts';
 import { heldByMoco } from '../object-server.ts';
 import { rollOut, switchOver } from '../whole-rollout.ts';
@@ -134,8 +134,7 @@ describe('the status of a rollout', () => {
   });
 
   it('restarts how long a rule has held after a step, although the same one holds again', async () => {
-    const [bench, program] = begin({ minReadySeconds: 30 });
-    await program.work();
+    const [bench, program] = await atWork({ minReadySeconds: 30 });
     bench.replace(2);
     await program.work();
     const first = bench.status.hold;
@@ -153,8 +152,7 @@ describe('the status of a rollout', () => {
   it('remembers members that were down before they were disrupted, and does not count them as failed', async () => {
     const bench = new Bench();
     bench.mysqld(2, 'CrashLoopBackOff');
-    const program = bench.start();
-    await program.work();
+    const program = await bench.started();
     expect(bench.steps).to.deep.equal(['delete 2']);
     expect(bench.status.rollout?.takenDown).to.deep.equal([2]);
     bench.replace(2);
@@ -165,8 +163,7 @@ describe('the status of a rollout', () => {
   });
 
   it('does not count a container that crashes now and then as progress', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     bench.replace(2, { ready: false });
     await program.work();
     const progressAt = bench.status.rollout?.lastProgressAt;
@@ -233,16 +230,14 @@ describe('the status of a rollout', () => {
     const [bench, program] = primaryLeft();
     await program.work();
     bench.world.freeze(60_000);
-    const next = bench.start();
-    await next.work();
+    const next = await bench.started();
     expect(bench.steps).to.deep.equal(['demote 0']);
     await next.workAfter(30_000);
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0']);
   });
 
   it('starts over with another template, and records how the previous rollout ended', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } });
     const changedAt = bench.now;
     await program.work();
@@ -261,8 +256,7 @@ describe('the status of a rollout', () => {
   });
 
   it('does not count a revision as verified because the previous one was', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     bench.replace(2);
     await program.work();
     expect(bench.status.rollout?.verified).to.equal(true);
@@ -284,8 +278,7 @@ describe('the status of a rollout', () => {
   });
 
   it('is kept while MOCO re-creates the StatefulSet', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     bench.replace(2);
     bench.setting({ paused: true });
     await program.work();
@@ -305,8 +298,7 @@ describe('the status of a rollout', () => {
   });
 
   it('counts each update revision once, also if the status is written after the revision changed', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     for (const updateRevision of ['moco-test-third', 'moco-test-fourth']) {
       bench.changeStatefulSet({ status: { updateRevision } });
       await program.work();
@@ -380,8 +372,7 @@ describe('the status of a rollout', () => {
   });
 
   it('is Stalled if only a person can help', async () => {
-    const [bench, program] = begin();
-    await program.work();
+    const [bench, program] = await atWork();
     bench.replace(2);
     bench.mysqld(2, 'ImagePullBackOff');
     await program.work();

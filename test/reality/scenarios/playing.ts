@@ -36,8 +36,7 @@ export class Playing {
     await queue.addAll(turns.filter(({ scenario }) => !scenario.isAlone).map((turn) => () => one(turn)));
     for (const turn of turns.filter(({ scenario }) => scenario.isAlone)) {
       await one(turn);
-      // It may have brought other values.
-      if (!this.#options.signal.aborted) await this.#options.surroundings.bed.configure({});
+      if (!this.#options.signal.aborted) await this.#options.surroundings.bed.restore();
     }
   }
 

@@ -73,7 +73,8 @@ async function send(
 function paced(): Transform {
   return new Transform({
     async transform(chunk: Buffer, _encoding, done) {
-      for (let left = chunk.length; left > 0 && bytesPerSecond !== null; ) {
+      for (let left = chunk.length; left > 0; ) {
+        if (bytesPerSecond === null) break;
         const milliseconds = Math.min(longestStepMilliseconds, (left / bytesPerSecond) * 1000);
         await delay(milliseconds);
         left -= ((bytesPerSecond ?? 0) * milliseconds) / 1000;

@@ -77,7 +77,6 @@ class Moco implements MocoStandIn {
   readonly #reconcileDelayMilliseconds: number;
   readonly #objects: ObjectsOfClusters;
   readonly #looks: Looks;
-  readonly #settings: Settings & { agentImage: string };
   readonly #loops = new Map<string, ClusterLoops>();
   readonly #reconcilers = new PQueue({ concurrency: concurrentReconciles });
   readonly #listeners = new Set<(namespace: string, clusterName: string) => void>();
@@ -92,7 +91,7 @@ class Moco implements MocoStandIn {
     this.#withPartitionController = partitionController;
     this.#reconcileDelayMilliseconds = options.reconcileDelayMilliseconds ?? 0;
     this.#objects = new ObjectsOfClusters({ client, world, log, onChange: (...change) => this.#changed(...change) });
-    this.#settings = {
+    const settings: Settings = {
       ...defaultSettings,
       clustering: { ...defaultSettings.clustering, ...clustering },
       partition: { ...defaultSettings.partition, ...partition },
@@ -101,7 +100,7 @@ class Moco implements MocoStandIn {
     this.#looks = new Looks({
       view: (...cluster) => this.#objects.view(...cluster),
       now: () => ({ monotonicMilliseconds: world.monotonic(), wallMilliseconds: world.wall() }),
-      settings: () => this.#settings,
+      settings: () => settings,
       onDatabasesChange: (namespace, clusterName) => this.#tell(namespace, clusterName),
       onClusteringUpdate: (namespace, clusterName) =>
         this.#loops.get(key(namespace, clusterName))?.clustering.trigger(),

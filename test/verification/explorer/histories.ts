@@ -60,18 +60,16 @@ const drawnFamilies = [
 ] as const;
 
 /** From one member to nine; whoever is primary, whatever may be away at once. */
-export const beginning: fc.Arbitrary<Beginning> = fc
-  .constantFrom(1, 3, 5, 7, 9)
-  .chain((replicas) =>
-    fc.record({
-      replicas: fc.constant(replicas),
-      primary: fc.nat({ max: replicas - 1 }),
-      policy: maxUnavailable.map((allowed) => ({ ...defaultPolicy, maxUnavailable: allowed })),
-      families: fc.subarray<Family>([...drawnFamilies]),
-      mishaps: fc.constantFrom(0, 1, 3),
-      choices: fc.array(fc.nat({ max: 9999 }), { maxLength: 40 + 40 * replicas, size: 'max' }),
-    }),
-  );
+export const beginning: fc.Arbitrary<Beginning> = fc.constantFrom(1, 3, 5, 7, 9).chain((replicas) =>
+  fc.record({
+    replicas: fc.constant(replicas),
+    primary: fc.nat({ max: replicas - 1 }),
+    policy: maxUnavailable.map((allowed) => ({ ...defaultPolicy, maxUnavailable: allowed })),
+    families: fc.subarray<Family>([...drawnFamilies]),
+    mishaps: fc.constantFrom(0, 1, 3),
+    choices: fc.array(fc.nat({ max: 9999 }), { maxLength: 40 + 40 * replicas, size: 'max' }),
+  }),
+);
 
 /** Everything is well and stale, and the template has just changed. `families` are those that the history is to have. */
 function begin(drawn: Beginning, families: readonly Family[], wanted: Partial<World> = {}): Play {
