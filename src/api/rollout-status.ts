@@ -362,32 +362,39 @@ export const condition = struct(
   'A condition of the rollout.',
 );
 
+const preflightResult = {
+  name: name('The name of the node.'),
+  since: time('Since when the result has been the same. Without a result: when it was first tried.'),
+  at: time('When it was last tried.'),
+  ...optional({
+    result: oneOf(
+      ['Present', 'Fetched', 'Accepted', 'ImageUnavailable', 'ConfigurationRefused', 'TimedOut', 'Skipped', 'Unknown'],
+      'Present: the node reports every image. Fetched: a pod has fetched them. Accepted: mysqld accepts its ' +
+        'configuration. ImageUnavailable and ConfigurationRefused hold the rollout. TimedOut: it took longer than ' +
+        'prepullTimeoutSeconds. Skipped: the node takes no pods. Unknown: it could not be found out. Absent while it is ' +
+        'being found out.',
+    ),
+    message: message('Why, in the words of Kubernetes or mysqld.'),
+    trying: flag('Whether a pod tries at the moment. Absent if not.'),
+  }),
+};
+
 const preflight = struct(
   {
     revision: revision('The update revision.'),
     nodes: listBy(
       'name',
-      struct(
-        {
-          name: name('The name of the node.'),
-          since: time('Since when the result has been the same. Without a result: when it was first tried.'),
-          at: time('When it was last tried.'),
-          ...optional({
-            result: oneOf(
-              ['Present', 'Fetched', 'ImageUnavailable', 'ConfigurationRefused', 'TimedOut', 'Skipped', 'Unknown'],
-              'Present: the node reports every image. Fetched: a pod has fetched them. ImageUnavailable and ' +
-                'ConfigurationRefused hold the rollout. TimedOut: it took longer than prepullTimeoutSeconds. Skipped: ' +
-                'the node takes no pods. Unknown: it could not be found out. Absent while it is being found out.',
-            ),
-            message: message('Why, in the words of Kubernetes or mysqld.'),
-            trying: flag('Whether a pod tries at the moment. Absent if not.'),
-          }),
-        },
-        'A node with a due member.',
-      ),
+      struct(preflightResult, 'A node with a due member.'),
       mostMembers,
       'The nodes, in the order in which they were tried.',
     ),
+    ...optional({
+      configuration: struct(
+        preflightResult,
+        'Whether the new mysqld accepts its configuration, and the node that was asked last. Absent unless prepull is ' +
+          'NodesAndConfiguration.',
+      ),
+    }),
   },
   'What was found out on the nodes of due members about the update revision. Absent unless prepull is set.',
 );

@@ -8,6 +8,7 @@ import { prepare, readWhole } from './disrupt/prepare.ts';
 import { tryInPlace } from './disrupt/try-in-place.ts';
 import { type Memory, newMemory } from './facts/memory.ts';
 import type { Readings } from './facts/readings.ts';
+import { isAsking } from './fleet/fleet-standing.ts';
 import { again, type End, failedBy, identityOf, nothingToReport } from './pass/end.ts';
 import { type Observation, observeCached } from './pass/observe.ts';
 import type { Context, Pass } from './pass/pass.ts';
@@ -62,6 +63,7 @@ export class Reconciler {
   #forget(key: string): void {
     this.#context.checks.forget(key);
     this.#context.fleet.evictions.setWaiting(key, false);
+    this.#context.fleet.setAsking(key, false);
     if (this.#memories.delete(key)) this.#context.metrics.forgetCluster(...splitKey(key));
   }
 
@@ -88,6 +90,7 @@ async function act(pass: Pass<ClusterApi>): Promise<End> {
   if (observed === null) return nothingToReport;
   const { step, hold, asksChecks } = observed.decision;
   context.fleet.evictions.setWaiting(key, hold?.rule === 'DisruptionControllerBehind');
+  if (step.kind === 'none') context.fleet.setAsking(key, isAsking(hold?.rule));
   if (asksChecks) context.checks.ask(key, observed.settings.checks);
   // Another reconciliation follows the answer.
   if (hold?.rule === 'CheckPending' && step.kind === 'none') return nothingToReport;
@@ -130,8 +133,11 @@ async function lookClosely(pass: Pass<ClusterApi>): Promise<Observation | null> 
     (observed, known) => readDelaysAwaited(observed, known, context, signal),
     (observed, known) => readMysqlAwaited(observed, known, context, signal),
     (observed, known) => readDetails(observed, known, api, context.world),
-    async (observed, known) => {
-      const found = await askNodes(observed, known.preflight, { ...context, api });
+    async (before, known) => {
+      // Other clusters may have decided since: two never take the same slot.
+      const observed = isAsking(before.decision.hold?.rule) ? look(pass) : before;
+      if (isAsking(observed?.decision.hold?.rule)) context.fleet.setAsking(pass.key, true);
+      const found = observed && (await askNodes(observed, known.preflight, { ...context, api }));
       return found && { preflight: found };
     },
     (observed, known) => readComebacksAwaited(observed, known, { ...context, api }),

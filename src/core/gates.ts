@@ -13,7 +13,7 @@ import type { Step } from './step.ts';
 
 const of = (group: RuleGroup): readonly HoldRule[] => Object.keys(ruleGroups[group]) as HoldRule[];
 
-const refusedOnNodes = ['ImageUnavailable', 'ConfigurationRefused'] as const;
+const refusedOnNodes = of('refused');
 const terminating = ['MemberStuckTerminating', 'MemberTerminating'] as const;
 /** What the user has said about when a member may get the update revision. */
 const ofTheUser = [
@@ -103,7 +103,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   changesInPlace: ['AwaitingResize'],
   removes: ['MemberMissing', 'MemberProtected'],
   freesClaims: ['ClaimTerminating', 'ComebackUnknown'],
-  mustReturn: ['NodeTakesNoPods', 'SuccessorRefused', ...refusedOnNodes, 'PreflightRunning'],
+  mustReturn: ['NodeTakesNoPods', 'SuccessorRefused', ...refusedOnNodes],
   risks: [...of('fleet'), 'UpdatedMemberNotParticipating', ...ofTheUser, 'CheckPending'],
   stops: [
     ...ofOthers,
@@ -116,9 +116,16 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'NotEnoughAcknowledging',
     'ReplicasBehind',
   ],
-  reduces: [...ofOthers, 'AwaitingResize', 'MaxUnavailableReached', 'MemberProtected'],
+  reduces: [
+    ...ofOthers,
+    'AwaitingResize',
+    'MaxUnavailableReached',
+    'MemberProtected',
+    ...refusedOnNodes,
+    'PreflightRunning',
+  ],
   takesHealthy: ['RestartNeeded', 'ForeignDemote', 'ClusterNotHealthy', 'BlockedByPDB', 'DisruptionControllerBehind'],
-  leavesService: ['BackupRunning', 'BackupsUnreadable', ...refusedOnNodes, 'PreflightRunning'],
+  leavesService: ['BackupRunning', 'BackupsUnreadable'],
   movesPrimary: [
     'PrimaryWaitsForPinned',
     'RestartNeeded',

@@ -88,6 +88,8 @@ export interface Preflight {
 }
 
 export interface AwaitedNode {
+  /** Every node is asked whether it has the images, and one of them whether mysqld accepts its configuration. */
+  readonly about: 'images' | 'configuration';
   readonly nodeName: string;
   readonly forSeconds: number;
   /** Why its pod does not run yet, in Kubernetes' words, or `null`. */
@@ -96,6 +98,8 @@ export interface AwaitedNode {
 
 export interface NodeRefusal {
   readonly nodeName: string;
+  /** The ordinals of the due members that it is about. */
+  readonly members: readonly number[];
   readonly result: 'ImageUnavailable' | 'ConfigurationRefused';
   /** The words of the kubelet, or of mysqld. */
   readonly message: string;

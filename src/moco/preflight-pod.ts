@@ -20,8 +20,8 @@ export interface PreflightOf {
   readonly template: Json;
   /** Of a member on this node, which has its images. */
   readonly templateBefore: Json;
-  /** The new mysqld checks its configuration. */
-  readonly checksConfiguration: boolean;
+  /** Whether the images can be had, or whether the new mysqld accepts its configuration. */
+  readonly about: 'images' | 'configuration';
   readonly timeoutSeconds: number;
 }
 
@@ -44,8 +44,13 @@ export function imagesOf(template: Json): readonly TemplateImage[] {
 }
 
 /** The same for every try. It is no name of a member, whatever the name of its cluster. */
-export const preflightName = (rolloutUid: string, revision: string, node: string): string =>
-  `moco-rollout-preflight-${createHash('sha256').update(`${rolloutUid} ${revision} ${node}`).digest('hex').slice(0, 16)}`;
+export const preflightName = (
+  rolloutUid: string,
+  revision: string,
+  node: string,
+  about: PreflightOf['about'],
+): string =>
+  `moco-rollout-preflight-${createHash('sha256').update(`${rolloutUid} ${revision} ${node} ${about}`).digest('hex').slice(0, 16)}`;
 
 /** Longer than the rollout waits, so that a pod that nobody deletes ends by itself. */
 const graceSeconds = 60;
@@ -57,11 +62,11 @@ const graceSeconds = 60;
  * scheduler, as the next pod of the member does, and has no label of a member.
  */
 export function preflightPod(of: PreflightOf): Json {
-  const { namespace, clusterName, rollout, node, template, checksConfiguration } = of;
+  const { namespace, clusterName, rollout, node, template, about } = of;
+  const checksConfiguration = about === 'configuration';
   const spec = object(template['spec']);
   const mysqld = mysqldOf(checksConfiguration ? template : of.templateBefore);
-  const images = imagesOf(template).filter(({ image }) => !checksConfiguration || image !== text(mysqld['image']));
-  const fetched = images.map(({ image: reference, pullPolicy }, index) => ({
+  const fetched = (checksConfiguration ? [] : imagesOf(template)).map(({ image: reference, pullPolicy }, index) => ({
     name: `image-${index}`,
     image: { reference, pullPolicy },
   }));
@@ -74,7 +79,7 @@ export function preflightPod(of: PreflightOf): Json {
     kind: 'Pod',
     metadata: {
       namespace,
-      name: preflightName(rollout.uid, of.revision, node),
+      name: preflightName(rollout.uid, of.revision, node, about),
       labels: { 'app.kubernetes.io/managed-by': 'moco-rollout', [preflightLabel]: clusterName },
       ownerReferences: [{ ...rollout, controller: true }],
     },
@@ -96,6 +101,8 @@ export function preflightPod(of: PreflightOf): Json {
         {
           name: mysqldContainer,
           ...pick(mysqld, 'image', 'imagePullPolicy', 'command', 'securityContext'),
+          // What runs already says nothing of the new images: its registry is not asked.
+          ...(!checksConfiguration && { imagePullPolicy: 'IfNotPresent' }),
           args: checksConfiguration ? [...strings(mysqld['args']), '--validate-config'] : ['--version'],
           resources: { requests: { cpu: '10m', memory: '32Mi' }, limits: { cpu: '1', memory: '256Mi' } },
           terminationMessagePolicy: 'FallbackToLogsOnError',
@@ -133,22 +140,37 @@ const noImage = [
   'SignatureValidationFailed',
 ];
 
+/** MySQL's numbers of errors about files and directories: the pod has none of those that a member's volumes have. */
+const missing = /No such file or directory|Errcode: 2\b|OS errno 2\b/;
+
 /**
- * What mysqld complains about in the end of its log, without times and codes; all of that where it names no error
- * (9.7: `2026-11-26T00:24:15.406566Z 0 [ERROR] [MY-000067] [Server] unknown variable 'a=1'.`).
+ * What mysqld complains about in the end of its log, without times and codes
+ * (9.7: `2026-11-26T00:24:15.406566Z 0 [ERROR] [MY-000067] [Server] unknown variable 'a=1'.`). Whoever may read a status
+ * may not read a ConfigMap: names of variables are told, and no values.
  */
-function refusalIn(log: string): string {
+function refusalsIn(log: string): readonly string[] {
   const lines = log.split('\n').map((line) => line.trim());
   const errors = lines.flatMap((line) => /(?:\[ERROR\](?: \[[^\]]*\])*|^mysqld:) (.+)$/.exec(line)?.[1] ?? []);
-  return errors.filter((error) => error !== 'Aborting').join(' ') || log.trim();
+  return errors.filter((error) => error !== 'Aborting').map(withoutValues);
 }
+
+/**
+ * `unknown variable 'a=1'`, `unknown option '--a=1'`, `Error while setting value '1' to 'a'`, `Variable 'a' can't be set to
+ * the value of '1'`, `Unknown suffix 'x' used for variable 'a' (value '1x')`, `Unknown character set: '1'`.
+ */
+const withoutValues = (error: string): string =>
+  error
+    .replace(/'([^'=\s]+)\s*=.*'/, "'$1=…'")
+    .replace(/value '.*' to '/, "value '…' to '")
+    .replace(/(value of|\(value|suffix|set:|collation:) '.*?'(?=\)|\.| used|$)/gi, "$1 '…'");
 
 /** How mysqld exits that refuses an option (9.7). */
 const refusedExitCode = 1;
 
 export function readPreflightPod(pod: Json, checksConfiguration: boolean): PreflightSaid {
   const status = object(pod['status']);
-  const [container = {}] = objects(status['containerStatuses']);
+  // A webhook may have added others.
+  const container = objects(status['containerStatuses']).find(({ name }) => name === mysqldContainer) ?? {};
   const { waiting, terminated, running } = object(container['state']);
   const message = text(object(waiting)['message']) ?? text(status['message']);
   const reason = text(object(waiting)['reason']) ?? text(status['reason']) ?? '';
@@ -158,8 +180,16 @@ export function readPreflightPod(pod: Json, checksConfiguration: boolean): Prefl
     // A container that was created has had its volumes.
     const { exitCode, reason: ended, message: said } = object(terminated);
     if (!checksConfiguration || exitCode === 0) return { kind: 'fetched' };
-    const words = refusalIn(text(said) ?? '') || `${text(ended) ?? 'Error'}, exit code ${String(exitCode)}`;
-    return { kind: exitCode === refusedExitCode ? 'ConfigurationRefused' : 'unknown', message: words };
+    const without = `${text(ended) ?? 'Error'}, exit code ${String(exitCode)}`;
+    // Of a container that did not start the kubelet says why.
+    if (exitCode !== refusedExitCode)
+      return { kind: 'unknown', message: (ended === 'StartError' ? text(said) : null) ?? without };
+    const all = refusalsIn(text(said) ?? '');
+    const refusals = all.filter((error) => !missing.test(error));
+    if (refusals.length > 0) return { kind: 'ConfigurationRefused', message: refusals.join(' ') };
+    return all.length > 0
+      ? { kind: 'unknown', message: `the preflight has no volumes of the member: ${all.join(' ')}` }
+      : { kind: 'ConfigurationRefused', message: `mysqld --validate-config names no error (${without})` };
   }
   if (status['phase'] === 'Failed') return { kind: 'unknown', message: message ?? `its pod has failed: ${reason}` };
   if (reason.endsWith('Error')) return { kind: 'unknown', message: message ?? reason };

@@ -61,7 +61,7 @@ export function createMetrics(
 /** Gauges of all clusters together, by the field of their number: the end of the name, and the help. */
 const fleetGauges = {
   slots: ['slots', 'Clusters that may roll at a time; no series without a limit.'],
-  rolling: ['rolling_clusters', 'Clusters whose rollout has begun.'],
+  rolling: ['rolling_clusters', 'Clusters whose rollout has begun, or whose nodes are asked whether it can (prepull).'],
   waiting: ['waiting_clusters', 'Clusters with stale members whose rollout has not begun.'],
   failing: ['failing_clusters', 'Clusters whose revision fails, or whose rollout has begun and is stalled.'],
   unobservedEvictions: [

@@ -61,8 +61,8 @@ export class RolloutMetrics extends Declared {
   );
   readonly countPreflight = this.countOf(
     'moco_rollout_preflights_total',
-    'Nodes that were asked whether they can run an update revision, by result (Present, Fetched, ImageUnavailable, ' +
-      'ConfigurationRefused, TimedOut, Skipped, Unknown). Only with the setting prepull.',
+    'Nodes that were asked whether they can run an update revision, by result (Present, Fetched, Accepted, ' +
+      'ImageUnavailable, ConfigurationRefused, TimedOut, Skipped, Unknown). Only with the setting prepull.',
     'result',
   );
   readonly onDeleteStatefulSets = this.gauge(

@@ -127,6 +127,18 @@ describe('a controller under its policy', function () {
     );
     const env = [{ name: 'A', valueFrom: { secretKeyRef: { name: 'moco-x', key: 'a' } } }];
     expect(await create(({ spec }) => Object.assign(spec.containers[0] ?? {}, { env }))).to.include(onlyImages);
+    const oneMysqld = 'the pod of a preflight is one mysqld that ends at once';
+    const [ports, capabilities] = [[{ containerPort: 3306 }], { add: ['SYS_ADMIN'] }];
+    const changes: readonly ((pod: PreflightPod) => unknown)[] = [
+      ({ metadata }) => Object.assign((metadata as { labels: object }).labels, { 'app.kubernetes.io/name': 'mysql' }),
+      ({ spec }) => Object.assign(spec, { nodeName: 'node-1' }),
+      ({ spec }) => Object.assign(spec, { priorityClassName: 'system-node-critical' }),
+      ({ spec }) => spec.containers.push({ name: 'other', image: 'somebody/elses:1' }),
+      ({ spec }) => Object.assign(spec.containers[0] ?? {}, { ports }),
+      ({ spec }) => Object.assign(spec.containers[0] ?? {}, { args: ['--init-file=/x'] }),
+      ({ spec }) => Object.assign(spec.containers[0] ?? {}, { securityContext: { capabilities } }),
+    ];
+    for (const change of changes) expect(await create((pod) => void change(pod)), String(change)).to.include(oneMysqld);
     expect(await create(({ metadata }) => Object.assign(metadata, { name: 'moco-x-9' }))).to.include('dry runs only');
     expect(await create(({ metadata }) => Object.assign(metadata, { labels: {} }))).to.include('dry runs only');
     expect(await create()).to.include(`pod/${name} created`);
@@ -152,7 +164,7 @@ describe('a controller under its policy', function () {
 
 interface PreflightPod {
   readonly metadata: object;
-  readonly spec: { readonly containers: readonly object[]; readonly volumes: object[] };
+  readonly spec: { readonly containers: object[]; readonly volumes: object[] };
 }
 
 function preflight(cluster: RolloutCluster, name: string): PreflightPod {
@@ -165,7 +177,7 @@ function preflight(cluster: RolloutCluster, name: string): PreflightPod {
     revision: 'x',
     template: { spec: { containers: [{ name: mysqldContainer, image: 'mysql:1' }] } },
     templateBefore: template,
-    checksConfiguration: false,
+    about: 'images',
     timeoutSeconds: 1,
   }) as unknown as PreflightPod;
   return { ...pod, metadata: { ...pod.metadata, name, ownerReferences: [] } };

@@ -39,6 +39,15 @@ const setByTheChart = [
 ];
 
 describe('the chart', () => {
+  it('binds every role to the ServiceAccount that the values name', async () => {
+    const directory = join(chartDirectory, 'templates');
+    const names = (await readdir(directory)).filter((name) => name.endsWith('.yaml'));
+    const texts = await Promise.all(names.map((name) => readFile(join(directory, name), 'utf8')));
+    const subjects = texts.flatMap((text) => [...text.matchAll(/- kind: ServiceAccount\n +name: (.+)/g)]);
+    expect(subjects.length).to.be.greaterThan(5);
+    for (const [, name] of subjects) expect(name).to.contain('include "moco-rollout.serviceAccountName"');
+  });
+
   let properties: Readonly<Record<string, Schema>>;
 
   before(async () => {

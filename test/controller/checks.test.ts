@@ -141,6 +141,7 @@ describe('the checks of a canary', () => {
     stages.noteCluster('default/other', { labels: {}, offline: false, updateRevision: '1' });
     stages.noteRollout('default/other', {
       revision: '1',
+      refused: false,
       begun: false,
       rolling: false,
       waitingSince: bench.world.wall(),

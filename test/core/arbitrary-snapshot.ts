@@ -244,8 +244,8 @@ const delays: readonly [readonly [number, DelayReading], ...(readonly [number, D
 ];
 const delayAges = fc.record({ ageSeconds: rarely(0, 4, 5, 60), unknownForSeconds: fc.constantFrom(0, 29, 30) });
 
-const awaitedNode = { nodeName: 'n-2', forSeconds: 0, message: null };
-const refusedNode = { nodeName: 'n-1', message: 'no', againInSeconds: 60 };
+const awaitedNode = { about: 'images', nodeName: 'n-2', forSeconds: 0, message: null } as const;
+const refusedNode = { nodeName: 'n-1', members: [2], message: 'no', againInSeconds: 60 };
 const preflights: readonly Preflight[] = [
   { awaited: [], refusals: [] },
   { awaited: [awaitedNode], refusals: [] },
@@ -626,12 +626,21 @@ export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
   mysql: fc.oneof(fc.constant(null), anyReading),
   preflight: fc.option(
     fc.record({
-      awaited: fc.array(fc.record({ nodeName: fc.string(), forSeconds: anyNumber, message: fc.option(fc.string()) }), {
-        maxLength: 2,
-      }),
+      awaited: fc.array(
+        fc.record({
+          about: fc.constantFrom('images', 'configuration'),
+          nodeName: fc.string(),
+          forSeconds: anyNumber,
+          message: fc.option(fc.string()),
+        }),
+        {
+          maxLength: 2,
+        },
+      ),
       refusals: fc.array(
         fc.record({
           nodeName: fc.string(),
+          members: fc.array(anyNumber, { maxLength: 3 }),
           result: fc.constantFrom('ImageUnavailable', 'ConfigurationRefused'),
           message: fc.string(),
           againInSeconds: anyNumber,

@@ -38,7 +38,7 @@ const waitsForOthers = (rule: keyof typeof fleetHolds) => ({
     deletes('MemberDown', 1),
   ),
 });
-const refusedNode = { nodeName: 'n-1', message: 'not found', againInSeconds: 60 } as const;
+const refusedNode = { nodeName: 'n-1', members: [2], message: 'not found', againInSeconds: 60 } as const;
 const failing = { kind: 'failing', series: { labels: {}, value: '1', others: 0 } } as const;
 /** As it is remembered. */
 const eviction = { step: `evict uid-2 ${revisionAfter}` };
@@ -515,12 +515,15 @@ const everyHold: Readonly<Record<HoldRule, { readonly applies: Held | Case; read
   },
   PreflightRunning: {
     applies: held(
-      stale().preflight({ awaited: [{ nodeName: 'n-1', forSeconds: 299, message: null }] }),
-      { nodes: ['n-1'], message: null, limitSeconds: 300 },
+      stale().preflight({ awaited: [{ about: 'images', nodeName: 'n-1', forSeconds: 299, message: null }] }),
+      { nodes: ['n-1'], checking: null, message: null, limitSeconds: 300 },
       {},
       1,
     ),
-    justDoesNot: when(stale().preflight({ awaited: [{ nodeName: 'n-1', forSeconds: 300, message: null }] }), next),
+    justDoesNot: when(
+      stale().preflight({ awaited: [{ about: 'images', nodeName: 'n-1', forSeconds: 300, message: null }] }),
+      next,
+    ),
   },
   CheckFailing: {
     applies: held(

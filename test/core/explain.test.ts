@@ -403,10 +403,10 @@ const sentences: Readonly<{ [Rule in HoldRule]: Forms<WithoutRule<Extract<Hold, 
     "the mysqld of the update revision refuses its configuration on node n-1: unknown variable 'a=1'",
   ],
   PreflightRunning: [
-    { nodes: ['n-1'], message: null, limitSeconds: 300 },
+    { nodes: ['n-1'], checking: null, message: null, limitSeconds: 300 },
     'node n-1 fetches the images of the update revision, for at most 300 s',
-    { nodes: ['n-1', 'n-2'], message: '0/3 nodes are available.', limitSeconds: 300 },
-    'nodes n-1, n-2 fetch the images of the update revision, for at most 300 s: 0/3 nodes are available',
+    { nodes: ['n-1', 'n-2'], checking: 'n-1', message: '0/3 nodes are available.', limitSeconds: 300 },
+    'nodes n-1, n-2 fetch the images of the update revision, and its mysqld checks its configuration on node n-1, for at most 300 s: 0/3 nodes are available',
   ],
   LongWrite: [
     { member: 0, write: null, others: 0, graceSeconds: 60 },

@@ -477,8 +477,14 @@ const noLongWrite: Need = ({ mysql, members, cluster: { primaryIndex } }, policy
   return ageSeconds !== null && ageSeconds < 5 && writes?.every((one) => one.ageSeconds < 1) === true;
 };
 
-/** A node that is known not to run it, and one that may still find out, are reasons to wait. */
-const runsOnItsNode: Need = ({ preflight }, policy) =>
+/** Who may come back by itself is not taken where its own node is known not to run the revision. */
+const runsOnItsNode: Need = (snapshot, policy, going) =>
+  (snapshot.preflight?.refusals ?? []).every(
+    ({ result, members }) =>
+      off(policy, result) || !going.some((one) => members.includes(one.ordinal) && !down(snapshot, one)),
+  );
+/** A node that is known not to run it, and one that may still find out, are reasons to wait while all is well. */
+const runsEverywhere: Need = ({ preflight }, policy) =>
   (preflight?.refusals ?? []).every(({ result }) => off(policy, result)) &&
   (off(policy, 'PreflightRunning') ||
     (preflight?.awaited ?? []).every(({ forSeconds }) => forSeconds >= policy.prepullTimeoutSeconds));
@@ -490,7 +496,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
   brings: { appliedUnlessDown, standsUnlessDown, notKept, comesUpUpdated },
   removes: { unprotected, noneToMake },
   freesClaims: { recentlyRead, keepsItsData },
-  mustReturn: { hasANode, isAdmitted, runsOnItsNode },
+  mustReturn: { hasANode, isAdmitted },
   changesInPlace: { nobodyResizes, changeable },
   risks: {
     slot,
@@ -513,9 +519,9 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     othersReceived: when((...all) => !leading(...all), othersReceived),
     othersAcknowledge,
   },
-  reduces: { slot, rolesRest, failoverHadItsTime, roomForOne, nobodyResizes },
+  reduces: { slot, rolesRest, failoverHadItsTime, roomForOne, nobodyResizes, runsEverywhere },
   takesHealthy: { noForeignDemote, healthy, budgetAllows },
-  leavesService: { noBackup, runsOnItsNode },
+  leavesService: { noBackup },
   movesPrimary: {
     approval,
     nonePinnedBehind,
@@ -548,8 +554,10 @@ export function unmetNeeds(snapshot: ClusterSnapshot, policy: RolloutPolicy, ste
 /** Little depends on the kind of the step alone. */
 function needsOfStep(step: Step): Needs {
   switch (step.kind) {
+    case 'delete':
+      return { runsOnItsNode };
     case 'evict':
-      return { observed, mayBeReplaced, mustBeReplaced };
+      return { observed, mayBeReplaced, mustBeReplaced, runsOnItsNode };
     case 'demote':
       return {
         mayBeReplaced,
@@ -564,7 +572,7 @@ function needsOfStep(step: Step): Needs {
         applied,
       };
     case 'setPartition':
-      return { replaced };
+      return { replaced, runsOnItsNode };
     case 'updateInPlace':
     case 'resizeInPlace':
       return { primaryInPlace };

@@ -8,11 +8,12 @@ import { member } from './member-builder.ts';
 const stale = () => cluster(3).templateChanged();
 const missing = {
   nodeName: 'n-1',
+  members: [2],
   result: 'ImageUnavailable',
   message: 'not found',
   againInSeconds: 40,
 } as const satisfies Preflight['refusals'][number];
-const waiting = { nodeName: 'n-2', forSeconds: 12, message: null } as const;
+const waiting = { about: 'images', nodeName: 'n-2', forSeconds: 12, message: null } as const;
 
 describe('the preflight of a revision', () => {
   it('takes nobody while a node has no result, and goes on after its limit', () => {
@@ -23,7 +24,13 @@ describe('the preflight of a revision', () => {
       defaultPolicy,
     );
     expect(held.step.kind).to.equal('none');
-    expect(held.hold).to.deep.equal({ rule: 'PreflightRunning', nodes: ['n-2'], message: null, limitSeconds: 300 });
+    expect(held.hold).to.deep.equal({
+      rule: 'PreflightRunning',
+      nodes: ['n-2'],
+      checking: null,
+      message: null,
+      limitSeconds: 300,
+    });
     expect(held.requeueAfterSeconds).to.equal(2);
     const over = stale().preflight({ awaited: [{ ...waiting, forSeconds: 300 }] });
     expect(decide(over.facts(), defaultPolicy).step.kind).to.equal('evict');
@@ -74,6 +81,18 @@ describe('the preflight of a revision', () => {
     const given = stale().preflight({ awaited: [waiting], refusals: [missing] });
     const down = given.members(member(2).stale().down('CrashLoopBackOff'));
     expect(decide(down.facts(), defaultPolicy).step).to.include({ kind: 'delete', rule: 'MemberDown' });
+  });
+
+  it('keeps nobody from being replaced who does not participate, except on a node that refuses', () => {
+    const stuck = member(2).stale().errant();
+    const given = stale()
+      .members(stuck)
+      .preflight({ awaited: [waiting], refusals: [{ ...missing, members: [1] }] });
+    expect(decide(given.facts(), defaultPolicy).step).to.include({ kind: 'delete' });
+    const own = stale()
+      .members(stuck)
+      .preflight({ refusals: [missing] });
+    expect(decide(own.facts(), defaultPolicy).hold).to.include({ rule: 'ImageUnavailable' });
   });
 
   it('is asked about only once nothing else holds the step but what is asked then', () => {

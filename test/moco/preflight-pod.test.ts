@@ -55,7 +55,7 @@ const of = (more: Partial<PreflightOf> = {}): PreflightOf => ({
   revision: 'moco-test-2',
   template: template('mysql:2') as PreflightOf['template'],
   templateBefore: template('mysql:1') as PreflightOf['template'],
-  checksConfiguration: false,
+  about: 'images',
   timeoutSeconds: 300,
   ...more,
 });
@@ -114,19 +114,30 @@ describe('the pod of a preflight', () => {
       'moco-rollout.io/preflight': 'test',
     });
     expect(metadata.name).to.match(/^moco-rollout-preflight-[0-9a-f]{16}$/);
-    expect(metadata.name).to.equal(preflightName('uid-1', 'moco-test-2', 'n-1'));
+    expect(metadata.name).to.equal(preflightName('uid-1', 'moco-test-2', 'n-1', 'images'));
     expect(
       new Set([
         metadata.name,
-        preflightName('uid-1', 'moco-test-2', 'n-2'),
-        preflightName('uid-1', 'moco-test-3', 'n-1'),
+        preflightName('uid-1', 'moco-test-2', 'n-2', 'images'),
+        preflightName('uid-1', 'moco-test-3', 'n-1', 'images'),
       ]),
     ).to.have.length(3);
     expect(metadata.ownerReferences[0]).to.deep.include({ kind: 'MySQLRollout', uid: 'uid-1', controller: true });
   });
 
+  it('asks no registry for the image that runs already, and for that of the new mysqld as a member does', () => {
+    const always = (image: string) => ({
+      spec: { containers: [{ name: 'mysqld', image, imagePullPolicy: 'Always' }] },
+    });
+    const templates = { template: always('mysql:2'), templateBefore: always('mysql:1') };
+    const policies = (['images', 'configuration'] as const).map(
+      (about) => specOf({ ...templates, about }).containers[0]['imagePullPolicy'],
+    );
+    expect(policies).to.deep.equal(['IfNotPresent', 'Always']);
+  });
+
   it('checks the configuration by the new mysqld, with ConfigMaps alone', () => {
-    const { containers, volumes } = specOf({ checksConfiguration: true });
+    const { containers, volumes } = specOf({ about: 'configuration' });
     const [container] = containers;
     expect(container).to.deep.include({
       image: 'mysql:2',
@@ -138,10 +149,8 @@ describe('the pod of a preflight', () => {
       { name: 'mysql-conf-d', emptyDir: {} },
       { name: 'my-cnf-secret', emptyDir: {} },
       { name: 'mysql-data', emptyDir: {} },
-      { name: 'image-0', image: { reference: 'agent:1', pullPolicy: 'IfNotPresent' } },
-      { name: 'image-1', image: { reference: 'files:2', pullPolicy: 'IfNotPresent' } },
     ]);
-    expect(container.volumeMounts.slice(0, 4)).to.deep.equal((mysqld('') as { volumeMounts: object[] }).volumeMounts);
+    expect(container.volumeMounts).to.deep.equal((mysqld('') as { volumeMounts: object[] }).volumeMounts);
   });
 
   it('asks the registry each time for images of which the kubelet does so', () => {
@@ -165,10 +174,10 @@ describe('the pod of a preflight', () => {
 });
 
 const waiting = (reason: string, message?: string): object => ({
-  status: { phase: 'Pending', containerStatuses: [{ state: { waiting: { reason, message } } }] },
+  status: { phase: 'Pending', containerStatuses: [{ name: 'mysqld', state: { waiting: { reason, message } } }] },
 });
 const ended = (phase: string, exitCode: number, message?: string, reason = 'Error'): object => ({
-  status: { phase, containerStatuses: [{ state: { terminated: { exitCode, message, reason } } }] },
+  status: { phase, containerStatuses: [{ name: 'mysqld', state: { terminated: { exitCode, message, reason } } }] },
 });
 const said = (pod: object, checks = false): unknown => readPreflightPod(pod as Record<string, unknown>, checks);
 
@@ -208,16 +217,17 @@ describe('what the pod of a preflight says', () => {
       { kind: 'fetched' },
     ],
     'a refused configuration': [
-      ended('Failed', 1, "unknown variable 'a=1'\n"),
+      ended('Failed', 1, "2026-11-26T00:24:15.4Z 0 [ERROR] [MY-000067] [Server] unknown variable 'x_pwd=hunter'2'.\n"),
       true,
-      { kind: 'ConfigurationRefused', message: "unknown variable 'a=1'" },
+      { kind: 'ConfigurationRefused', message: "unknown variable 'x_pwd=…'." },
     ],
     'a refused configuration, among other words': [
       ended(
         'Failed',
         1,
         `2026-11-26T00:24:15.1Z 0 [Warning] [MY-011070] [Server] 'binlog_format' is deprecated.
-2026-11-26T00:24:15.9Z 0 [ERROR] [MY-000058] [Server] Unknown suffix 'l' used.
+2026-11-26T00:24:15.9Z 0 [ERROR] [MY-000058] [Server] Unknown suffix 'l' used for variable 'innodb_buffer_pool_size' (value 'lots').
+2026-11-26T00:24:15.9Z 0 [ERROR] [MY-000077] [Server] mysqld: Error while setting value 'NOPE' to 'innodb_flush_method'.
 mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)
 2026-11-26T00:24:15.9Z 0 [ERROR] [MY-010119] [Server] Aborting
 `,
@@ -225,13 +235,41 @@ mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)
       true,
       {
         kind: 'ConfigurationRefused',
-        message: "Unknown suffix 'l' used. Can't get stat of '/nope' (OS errno 2 - No such file or directory)",
+        message:
+          "Unknown suffix '…' used for variable 'innodb_buffer_pool_size' (value '…'). mysqld: Error while setting value '…' to 'innodb_flush_method'.",
       },
     ],
     'a refused configuration without a word': [
       ended('Failed', 1),
       true,
-      { kind: 'ConfigurationRefused', message: 'Error, exit code 1' },
+      { kind: 'ConfigurationRefused', message: 'mysqld --validate-config names no error (Error, exit code 1)' },
+    ],
+    'a refusal in words that name no error': [
+      ended('Failed', 1, 'hunter2'),
+      true,
+      { kind: 'ConfigurationRefused', message: 'mysqld --validate-config names no error (Error, exit code 1)' },
+    ],
+    'a file of a volume that the pod does not have': [
+      ended('Failed', 1, "mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)\n"),
+      true,
+      {
+        kind: 'unknown',
+        message:
+          "the preflight has no volumes of the member: Can't get stat of '/nope' (OS errno 2 - No such file or directory)",
+      },
+    ],
+    'a sidecar of somebody else that comes first': [
+      {
+        status: {
+          phase: 'Running',
+          containerStatuses: [
+            { name: 'proxy', state: { running: {} } },
+            { name: 'mysqld', state: { waiting: { reason: 'ErrImagePull', message: 'not found' } } },
+          ],
+        },
+      },
+      false,
+      { kind: 'ImageUnavailable', message: 'not found' },
     ],
     'a check that was killed': [
       ended('Failed', 137, undefined, 'OOMKilled'),
@@ -244,7 +282,7 @@ mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)
       { kind: 'unknown', message: 'no such file' },
     ],
     'a check that runs': [
-      { status: { phase: 'Running', containerStatuses: [{ state: { running: {} } }] } },
+      { status: { phase: 'Running', containerStatuses: [{ name: 'mysqld', state: { running: {} } }] } },
       true,
       { kind: 'running', message: null },
     ],
@@ -258,7 +296,7 @@ mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)
         status: {
           phase: 'Failed',
           reason: 'DeadlineExceeded',
-          containerStatuses: [{ state: { waiting: { reason: 'ContainerCreating' } } }],
+          containerStatuses: [{ name: 'mysqld', state: { waiting: { reason: 'ContainerCreating' } } }],
         },
       },
       false,

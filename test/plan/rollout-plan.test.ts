@@ -244,7 +244,7 @@ describe('the first wait of a plan', () => {
       ['wait BackupRunning', 'delete 2', 'wait ClusterNotHealthy', 'evict 1', ...lastOf3],
     ],
     'the nodes to fetch the images': [
-      stale().preflight({ awaited: [{ nodeName: 'node-2', forSeconds: 0, message: null }] }),
+      stale().preflight({ awaited: [{ about: 'images', nodeName: 'node-2', forSeconds: 0, message: null }] }),
       ['wait PreflightRunning', ...rest],
       { prepull: 'Nodes' },
     ],
@@ -324,7 +324,9 @@ describe('waits that a plan leaves out', () => {
     ],
     'an image to be pushed': [
       stale().preflight({
-        refusals: [{ nodeName: 'node-2', result: 'ImageUnavailable', message: 'not found', againInSeconds: 60 }],
+        refusals: [
+          { nodeName: 'node-2', members: [2], result: 'ImageUnavailable', message: 'not found', againInSeconds: 60 },
+        ],
       }),
       'ImageUnavailable',
     ],

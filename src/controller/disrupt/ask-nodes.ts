@@ -1,6 +1,6 @@
 import { rolloutKind } from '../../api/rollout.ts';
-import type { PreflightStatus } from '../../api/rollout-status.ts';
 import type { Decision } from '../../core/decision.ts';
+import type { AwaitedNode } from '../../core/on-demand-facts.ts';
 import { ApiError, isAlreadyExists, withoutRequest } from '../../kube/api-error.ts';
 import { apiVersion } from '../../kube/resource.ts';
 import { keyOf } from '../../kube/store.ts';
@@ -21,11 +21,15 @@ import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import type { ObservedFacts } from '../facts/collect-facts.ts';
 import {
   dueOnNodes,
+  isRefused,
   type KnownPreflight,
   lastPreflight,
-  type NodeResult,
   preflightOf,
+  type Question,
+  questionsOf,
+  statusOfQuestions,
 } from '../facts/preflight-facts.ts';
+import { isAsking } from '../fleet/fleet-standing.ts';
 import { isRefusal } from '../reads/read-comebacks.ts';
 import type { NodeContext, RecentNodes } from '../reads/read-node.ts';
 import type { ClusterApi } from './cluster-client.ts';
@@ -42,12 +46,10 @@ export interface PreflightContext extends NodeContext {
 const againMilliseconds = 900;
 const longestMessage = 448;
 
-const asking: readonly string[] = ['PreflightRunning', 'ImageUnavailable', 'ConfigurationRefused'];
-
 /**
  * Asks the nodes of due members whether they can run the update revision, once nothing else holds the first step, and
  * looks at the pods that find it out until none is left, whatever holds the rollout meanwhile. Resolves to `null` if
- * there is nothing to do. Rejects with `ApiError` if the API server does not answer; a pod that it refuses is a result.
+ * there is nothing to do. What the API server answers to any of it is at most a result: it never ends a pass.
  */
 export async function askNodes(
   observed: ObservedFacts & { readonly decision: Decision },
@@ -57,25 +59,27 @@ export async function askNodes(
   const { objects: cluster, policy, rollout, decision } = observed;
   const { api, world, log } = context;
   const last = lastPreflight(known, rollout);
-  const asks = asking.includes(decision.hold?.rule ?? '');
-  if (rollout === null || cluster.statefulSet === null || !(asks || last?.nodes.some(({ trying }) => trying)))
+  const asks = isAsking(decision.hold?.rule);
+  if (rollout === null || cluster.statefulSet === null || !(asks || questionsOf(last).some(({ trying }) => trying)))
     return null;
   const now = world.monotonic();
   if (known !== null && now - known.readAtMilliseconds < againMilliseconds) return null;
   const { namespace, name } = cluster.cluster;
-  const pods = await api.listPreflightPods(namespace, name);
+  // Those of this look, or why there are none.
+  const pods = await unlessRefused(api.listPreflightPods(namespace, name));
   const revision = cluster.statefulSet.updateRevision;
-  const before = preflightOf(cluster, policy, last)?.nodes ?? [];
-  const run = new Run(observed, context, before);
-  const looked = before.map((node) => (node.trying ? run.look(node, podOf(pods, run.podName(node.name))) : node));
-  const tried = asks ? await run.tryAll(looked) : looked;
-  const kept = new Set(tried.filter(({ trying }) => trying).map((node) => run.podName(node.name)));
-  const over = pods.filter(
+  const before = questionsOf(preflightOf(cluster, policy, last));
+  const run = new Run(observed, context);
+  const [trying, idle] = [before.filter((one) => one.trying), before.filter((one) => !one.trying)];
+  const looked = trying.map((one) => run.look(one, podOf(pods, run.podName(one))));
+  const tried = [...looked, ...(asks ? await run.askAll(idle, looked) : idle)];
+  const kept = new Set(tried.filter(({ trying }) => trying).map((one) => run.podName(one)));
+  const over = (pods instanceof ApiError ? [] : pods).filter(
     (pod) => !kept.has(nameOf(pod)) && object(pod['metadata'])['deletionTimestamp'] === undefined,
   );
-  await Promise.all(over.map((pod) => api.deletePreflightPod(namespace, nameOf(pod))));
-  for (const { name: node, result, message } of tried) {
-    const earlier = before.find((one) => one.name === node);
+  await Promise.all(over.map((pod) => unlessRefused(api.deletePreflightPod(namespace, nameOf(pod)))));
+  for (const { about, name: node, result, message } of tried) {
+    const earlier = before.find((one) => one.about === about && one.name === node);
     if (result === undefined || result === earlier?.result) continue;
     context.metrics.countPreflight(result);
     log.info(
@@ -83,108 +87,134 @@ export async function askNodes(
       'a node was asked for the update revision',
     );
   }
-  return { revision, nodes: tried, readAtMilliseconds: now };
+  return { revision, ...statusOfQuestions(tried), readAtMilliseconds: now };
 }
 
 /** The reason, without who says it and about what: the status has little room. */
 const wordsOf = (error: ApiError): string => withoutRequest(error).replace(/^.* denied (the )?request: /s, '');
 
+/** Rejects with any other error, such as that of a shutdown. */
+async function unlessRefused<Answer>(asked: Promise<Answer>): Promise<Answer | ApiError> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ApiError) return error;
+    throw error;
+  }
+}
+
 const nameOf = (pod: Json): string => text(object(pod['metadata'])['name']) ?? '';
-const podOf = (pods: readonly Json[], name: string): Json | null => pods.find((pod) => nameOf(pod) === name) ?? null;
+const podOf = (pods: readonly Json[] | ApiError, name: string): Json | ApiError | null =>
+  pods instanceof ApiError ? pods : (pods.find((pod) => nameOf(pod) === name) ?? null);
 
 /** One look at the nodes of a cluster. */
 class Run {
   readonly #observed: ObservedFacts;
   readonly #context: PreflightContext;
   readonly #at: string;
-  /** Every node finds out the same about the configuration: the first one is asked. */
-  readonly #checking: string | null;
   #template: Promise<Json | null> | null = null;
+  #mayCreate: Promise<boolean> | null = null;
 
-  constructor(observed: ObservedFacts, context: PreflightContext, before: PreflightStatus['nodes']) {
-    const first = before[0]?.name ?? [...dueOnNodes(observed.objects, observed.policy).keys()].toSorted()[0];
+  constructor(observed: ObservedFacts, context: PreflightContext) {
     this.#observed = observed;
     this.#context = context;
     this.#at = timestampOf(context.world.wall());
-    this.#checking = observed.policy.prepull === 'NodesAndConfiguration' ? (first ?? null) : null;
   }
 
   get #revision(): string {
     return this.#observed.objects.statefulSet?.updateRevision ?? '';
   }
 
-  podName(node: string): string {
-    return preflightName(this.#observed.rollout?.metadata.uid ?? '', this.#revision, node);
+  podName({ name, about }: Question): string {
+    return preflightName(this.#observed.rollout?.metadata.uid ?? '', this.#revision, name, about);
   }
 
-  look(node: NodeResult, pod: Json | null): NodeResult {
-    const said: PreflightSaid =
-      pod === null
-        ? { kind: 'unknown', message: 'its pod was deleted' }
-        : readPreflightPod(pod, node.name === this.#checking);
+  look(one: Question, pod: Json | ApiError | null): Question {
+    const said = this.#said(one, pod);
     switch (said.kind) {
       case 'fetched':
-        return this.#settled(node, 'Fetched');
+        return this.#settled(one, one.about === 'configuration' ? 'Accepted' : 'Fetched');
       case 'unknown':
-        return this.#settled(node, 'Unknown', said.message);
+        return this.#settled(one, 'Unknown', said.message);
       case 'running':
-        if (this.#isLate(node)) return this.#settled(node, node.result ?? 'TimedOut', said.message ?? node.message);
-        return node.result === undefined ? omitUndefined({ ...node, message: said.message ?? undefined }) : node;
+        if (this.#isLate(one)) return this.#settled(one, 'TimedOut', said.message ?? one.message);
+        return isRefused(one) ? one : omitUndefined({ ...one, message: said.message ?? undefined });
       default:
-        return this.#settled(node, said.kind, said.message);
+        return this.#settled(one, said.kind, said.message);
     }
   }
 
-  #isLate({ name, at }: NodeResult): boolean {
+  #said({ about }: Question, pod: Json | ApiError | null): PreflightSaid {
+    if (pod instanceof ApiError) return { kind: 'running', message: wordsOf(pod) };
+    if (pod === null) return { kind: 'unknown', message: 'its pod was deleted' };
+    return readPreflightPod(pod, about === 'configuration');
+  }
+
+  #isLate({ name, about, at }: Question): boolean {
     const { snapshot, policy } = this.#observed;
-    const awaited = snapshot.preflight?.awaited.find(({ nodeName }) => nodeName === name)?.forSeconds;
+    const awaited = snapshot.preflight?.awaited.find((one) => one.nodeName === name && one.about === about)?.forSeconds;
     const seconds = awaited ?? (this.#context.world.wall() - (milliseconds(at) ?? 0)) / 1000;
     return seconds >= policy.prepullTimeoutSeconds;
   }
 
-  #settled(
-    { name, at, result: before, since }: NodeResult,
-    result: NonNullable<NodeResult['result']>,
-    message?: string,
-  ) {
-    return omitUndefined<NodeResult>({
+  /** A refusal stands until the question has an answer. */
+  #settled(one: Question, answered: NonNullable<Question['result']>, message?: string): Question {
+    const { about, name, at, result: before, since } = one;
+    const stands = isRefused(one) && (answered === 'Unknown' || answered === 'Skipped' || answered === 'TimedOut');
+    const result = stands ? before : answered;
+    const words = stands ? one.message : message;
+    return omitUndefined<Question>({
+      about,
       name,
       since: before === result ? since : this.#at,
       at,
       result,
-      message: message === undefined ? undefined : shortened(message, longestMessage),
+      message: words === undefined ? undefined : shortened(words, longestMessage),
       trying: undefined,
     });
   }
 
-  /** Asks the nodes that were not asked yet, and those again whose refusal is old enough. */
-  async tryAll(nodes: readonly NodeResult[]): Promise<readonly NodeResult[]> {
+  /** Asks what was not asked yet or may have changed, and those again whose refusal is old enough. */
+  async askAll(idle: readonly Question[], looked: readonly Question[]): Promise<readonly Question[]> {
     const { objects: cluster, policy, snapshot } = this.#observed;
     const due = dueOnNodes(cluster, policy);
-    const isDue = ({ name, trying }: NodeResult): boolean =>
-      !trying && snapshot.preflight?.refusals.some((one) => one.nodeName === name && one.againInSeconds <= 0) === true;
-    const fresh = [...due].filter(([node]) => !nodes.some(({ name }) => name === node));
-    const [again, begun] = await Promise.all([
-      Promise.all(
-        nodes.map(async (node) => {
-          const pod = due.get(node.name);
-          return pod !== undefined && isDue(node) ? this.#try(pod, node) : node;
-        }),
-      ),
-      Promise.all(
-        fresh
-          .toSorted(([a], [b]) => (a < b ? -1 : 1))
-          .map(([name, pod]) => this.#try(pod, { name, since: this.#at, at: this.#at })),
-      ),
-    ]);
-    return [...again, ...begun];
+    const { awaited = [], refusals = [] } = snapshot.preflight ?? {};
+    const isSame = ({ name, about }: Question, next: AwaitedNode): boolean =>
+      about === next.about && (about === 'configuration' || name === next.nodeName);
+    // Where a node refuses, only that is asked: this cluster's turn to ask others may be over.
+    const begins = refusals.length > 0 ? [] : awaited.filter((next) => !looked.some((one) => isSame(one, next)));
+    const kept = idle.filter((one) => !begins.some((next) => isSame(one, next)));
+    const begun = begins.map((next): Question => {
+      const { about, nodeName: name, forSeconds } = next;
+      const before = forSeconds === 0 ? undefined : idle.find((one) => isSame(one, next));
+      return { about, name, since: before?.since ?? this.#at, at: this.#at };
+    });
+    const isDue = ({ name, result }: Question): boolean =>
+      refusals.some((one) => one.result === result && one.nodeName === name && one.againInSeconds <= 0);
+    return Promise.all(
+      [...kept, ...begun].map((one) => {
+        // What one node says of the configuration, another one may take back.
+        const of = due.get(one.name) ?? (one.about === 'configuration' ? [...due.values()][0] : undefined);
+        const member = begun.includes(one) || isDue(one) ? of?.[0] : undefined;
+        return member === undefined ? one : this.#ask(member, { ...one, name: member.node ?? one.name });
+      }),
+    );
   }
 
-  async #try(member: PodRecord, before: NodeResult): Promise<NodeResult> {
+  /** An answer of the API server that may change is asked for again at the next look, for as long as that may take. */
+  async #ask(member: PodRecord, before: Question): Promise<Question> {
+    const entry = { ...before, at: this.#at };
+    const asked = await unlessRefused(this.#try(member, entry));
+    if (!(asked instanceof ApiError)) return asked;
+    if (isAlreadyExists(asked)) return { ...entry, trying: true };
+    if (isRefusal(asked)) return this.#settled(entry, 'Unknown', wordsOf(asked));
+    return isRefused(entry) ? entry : { ...entry, message: shortened(wordsOf(asked), longestMessage) };
+  }
+
+  async #try(member: PodRecord, entry: Question): Promise<Question> {
     const { rollout, policy } = this.#observed;
     const { api, nodes } = this.#context;
     const { namespace, node: name } = member;
-    const entry = { ...before, at: this.#at };
     this.#template ??= api.readTemplate(namespace, this.#revision);
     const [template, templateBefore, node] = await Promise.all([
       this.#template,
@@ -201,10 +231,17 @@ class Run {
     const tolerations = objects(object(template['spec'])['tolerations']);
     const refusals = node === 'unreadable' ? [] : refusalsOf(node, tolerations);
     if (refusals.length > 0) return this.#settled(entry, 'Skipped', `the node ${refusals.join(' and ')}`);
-    const checksConfiguration = name === this.#checking;
     const has = ({ image, pullPolicy }: ReturnType<typeof imagesOf>[number]): boolean =>
       pullPolicy === 'IfNotPresent' && node !== null && node !== 'unreadable' && hasImage(node, image);
-    if (!checksConfiguration && imagesOf(template).every(has)) return this.#settled(entry, 'Present');
+    if (entry.about === 'images' && imagesOf(template).every(has)) return this.#settled(entry, 'Present');
+    this.#mayCreate ??= api.mayPreflight(namespace);
+    if (!(await this.#mayCreate)) {
+      return this.#settled(
+        entry,
+        'Unknown',
+        `moco-rollout may not create mysqlrollouts/preflight in namespace ${namespace}: apply config/prepull there`,
+      );
+    }
     const { uid } = rollout.metadata;
     const pod = preflightPod({
       namespace,
@@ -214,16 +251,10 @@ class Run {
       revision: this.#revision,
       template,
       templateBefore,
-      checksConfiguration,
+      about: entry.about,
       timeoutSeconds: policy.prepullTimeoutSeconds,
     });
-    try {
-      await api.createPreflightPod(pod, namespace);
-    } catch (error) {
-      if (isAlreadyExists(error)) return { ...entry, trying: true };
-      if (!(error instanceof ApiError) || !isRefusal(error)) throw error;
-      return this.#settled(entry, 'Unknown', wordsOf(error));
-    }
+    await api.createPreflightPod(pod, namespace);
     return { ...entry, trying: true };
   }
 }

@@ -1,3 +1,4 @@
+import { rolloutKind } from '../../api/rollout.ts';
 import type { Target } from '../../core/decision.ts';
 import type { ContainerResources, InPlaceChange } from '../../core/in-place-changes.ts';
 import type { ApiClient, Call } from '../../kube/api-client.ts';
@@ -111,21 +112,49 @@ export class ClusterApi extends StatusClient {
     });
   }
 
-  /** The pods that find out for a cluster what its nodes can run. They have no label of a member. */
+  /**
+   * The pods that find out for a cluster what its nodes can run. They have no label of a member. Sent once, as is all that
+   * is about them: the next look tries again, and no other step of the pass waits for that.
+   */
   async listPreflightPods(namespace: string, clusterName: string): Promise<readonly Json[]> {
     const query = { labelSelector: `${preflightLabel}=${clusterName}` };
-    const list = await this.call<Json>({ method: 'GET', path: path(pods, { namespace }), query, priority: 'read' });
+    const list = await this.call<Json>({
+      method: 'GET',
+      path: path(pods, { namespace }),
+      query,
+      priority: 'read',
+      retries: 0,
+    });
     return objects(list['items']);
   }
 
-  /** Sent once: its name is the same for every try, so the next pass finds it. */
+  /** Whether the installation lets this program create pods of preflights in the namespace (config/prepull). */
+  async mayPreflight(namespace: string): Promise<boolean> {
+    const resourceAttributes = {
+      group: rolloutKind.group,
+      resource: rolloutKind.plural,
+      subresource: 'preflight',
+      verb: 'create',
+      namespace,
+    };
+    const { status } = await this.call<{ status?: { allowed?: boolean } }>({
+      method: 'POST',
+      path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+      body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } },
+      priority: 'read',
+      retries: 0,
+    });
+    return status?.allowed === true;
+  }
+
+  /** Its name is the same for every try, so the next pass finds it. */
   async createPreflightPod(body: Json, namespace: string): Promise<void> {
     await this.call({ method: 'POST', path: path(pods, { namespace }), body, priority: 'read', retries: 0 });
   }
 
   async deletePreflightPod(namespace: string, name: string): Promise<void> {
     try {
-      await this.call({ method: 'DELETE', path: path(pods, { namespace, name }), priority: 'read' });
+      await this.call({ method: 'DELETE', path: path(pods, { namespace, name }), priority: 'read', retries: 0 });
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }

@@ -11,7 +11,37 @@ export interface KnownPreflight extends PreflightStatus {
   readonly readAtMilliseconds: number;
 }
 
-export type NodeResult = PreflightStatus['nodes'][number];
+/** What is asked on one node: about the images each has to have, or on one of them about the configuration. */
+export type Question = PreflightStatus['nodes'][number] & Pick<AwaitedNode, 'about'>;
+
+export const questionsOf = (preflight: PreflightStatus | null): readonly Question[] => [
+  ...(preflight?.nodes ?? []).map((one) => ({ ...one, about: 'images' as const })),
+  ...(preflight?.configuration ? [{ ...preflight.configuration, about: 'configuration' as const }] : []),
+];
+
+export function statusOfQuestions(questions: readonly Question[]): Omit<PreflightStatus, 'revision'> {
+  const [images, [configuration]] = [questionsAbout(questions, 'images'), questionsAbout(questions, 'configuration')];
+  return { nodes: images, ...(configuration && { configuration }) };
+}
+
+const questionsAbout = (questions: readonly Question[], what: Question['about']) =>
+  questions.flatMap(({ about, ...one }) => (about === what ? [one] : []));
+
+export const isRefused = ({ result }: Pick<Question, 'result'>): boolean =>
+  result === 'ImageUnavailable' || result === 'ConfigurationRefused';
+
+/** A node may collect images that nobody uses, and another node may get its name. */
+const knownSeconds = 3600;
+/** After what kept a node from being asked may be over. */
+const askAgainSeconds = 60;
+
+/** After how many seconds a result has to be found out anew, before the next member that participates is taken. */
+const lastsSeconds: Readonly<Partial<Record<NonNullable<Question['result']>, number>>> = {
+  Present: knownSeconds,
+  Fetched: knownSeconds,
+  Skipped: askAgainSeconds,
+  Unknown: askAgainSeconds,
+};
 
 /** What this process knows of the last preflight, or what the status has of it, for whatever revision. */
 export const lastPreflight = (
@@ -28,11 +58,11 @@ export function preflightOf(
   return prepull !== 'Never' && last !== null && last.revision === statefulSet?.updateRevision ? last : null;
 }
 
-/** One due member of each node. */
+/** The due members by their nodes, of which there is at least one each. */
 export function dueOnNodes(
   { statefulSet, pods }: Pick<ClusterObjects, 'statefulSet' | 'pods'>,
   { pinnedOrdinals, partition }: Pick<RolloutPolicy, 'pinnedOrdinals' | 'partition'>,
-): ReadonlyMap<string, PodRecord> {
+): ReadonlyMap<string, readonly PodRecord[]> {
   const due = pods.filter(
     ({ node, ordinal, revision, deletionTimestamp }) =>
       node !== null &&
@@ -41,7 +71,7 @@ export function dueOnNodes(
       ordinal >= partition &&
       !pinnedOrdinals.includes(ordinal),
   );
-  return new Map(due.map((pod) => [pod.node ?? '', pod]));
+  return Map.groupBy(due, ({ node }) => node ?? '');
 }
 
 /**
@@ -56,20 +86,39 @@ export function preflightFacts(
   age: (fact: string, timestamp: string) => number,
 ): Preflight | null {
   if (policy.prepull === 'Never' || policy.mode === 'MOCO' || objects.statefulSet === null) return null;
-  const results = preflightOf(objects, policy, last)?.nodes ?? [];
+  const questions = questionsOf(preflightOf(objects, policy, last));
+  const due = dueOnNodes(objects, policy);
+  const names = [...due.keys()].toSorted();
   const awaited: AwaitedNode[] = [];
   const refusals: NodeRefusal[] = [];
-  for (const nodeName of [...dueOnNodes(objects, policy).keys()].toSorted()) {
-    const known = results.find(({ name }) => name === nodeName);
-    const { result, since, at, message, trying } = known ?? {};
-    if (result === undefined || since === undefined || at === undefined) {
-      const forSeconds = since === undefined ? 0 : age(`preflight on ${nodeName}`, since);
-      awaited.push({ nodeName, forSeconds, message: message ?? null });
+  const note = (about: Question['about'], known: Question | undefined, first: string, next: string | null): void => {
+    if (known === undefined) {
+      awaited.push({ about, nodeName: first, forSeconds: 0, message: null });
+      return;
+    }
+    const { name: nodeName, result, since, at, message = null, trying = false } = known;
+    const seconds = age(`${about} of ${nodeName} asked`, at);
+    if (result === undefined) {
+      awaited.push({ about, nodeName, forSeconds: age(`${about} of ${nodeName} since`, since), message });
     } else if (result === 'ImageUnavailable' || result === 'ConfigurationRefused') {
       const lastedSeconds = ((milliseconds(at) ?? 0) - (milliseconds(since) ?? 0)) / 1000;
-      const againInSeconds = Math.max(0, retryAfterSeconds(lastedSeconds) - age(`refusal of ${nodeName}`, at));
-      refusals.push({ nodeName, result, message: message ?? '', againInSeconds: trying ? 0 : againInSeconds });
+      const againInSeconds = trying ? 0 : Math.max(0, retryAfterSeconds(lastedSeconds) - seconds);
+      const members = [...due].filter(([name]) => about === 'configuration' || name === nodeName);
+      const ordinals = members.flatMap(([, pods]) => pods.map(({ ordinal }) => ordinal));
+      refusals.push({ nodeName, result, message: message ?? '', againInSeconds, members: ordinals });
+    } else if (next !== null || seconds >= (lastsSeconds[result] ?? Infinity)) {
+      awaited.push({ about, nodeName: next ?? first, forSeconds: 0, message: null });
     }
+  };
+  for (const name of names) {
+    const known = questions.find((one) => one.about === 'images' && one.name === name);
+    note('images', known, name, null);
+  }
+  const [first] = names;
+  if (policy.prepull === 'NodesAndConfiguration' && first !== undefined) {
+    const known = questions.find(({ about }) => about === 'configuration');
+    const isOpen = known?.result === 'Unknown' || known?.result === 'Skipped';
+    note('configuration', known, first, (isOpen && names.find((name) => name > known.name)) || null);
   }
   return { awaited, refusals };
 }

@@ -60,6 +60,8 @@ export class Fleet {
   #lastVerified = Number.NEGATIVE_INFINITY;
   readonly #slots: FleetSlots;
   readonly #promised = new Map<string, TimedStep>();
+  /** Clusters whose nodes are asked, or refuse, as their last decisions have it. */
+  readonly #asking = new Set<string>();
   /** Steps with an intent that has not ended, by cluster. */
   readonly #open = new Map<string, TimedStep>();
   /** The times of the last completed steps, on the wall clock. */
@@ -93,6 +95,7 @@ export class Fleet {
     const wasStopped = this.#breaker() !== null;
     if (rollout === null) {
       this.#known.delete(key);
+      this.#asking.delete(key);
     } else {
       const { uid, resourceVersion } = rollout.metadata;
       if (before?.uid === uid && isAtLeast(before.resourceVersion, resourceVersion)) return;
@@ -101,13 +104,13 @@ export class Fleet {
       if (lastStep?.result === 'done') this.count(lastStep);
     }
     const now = this.#known.get(key);
+    if (now?.failing || now?.refused) this.#failing.add(key);
+    else this.#failing.delete(key);
     this.#noteSlot(key);
     this.#lastVerified = Math.max(this.#lastVerified, now?.verifiedAt ?? Number.NEGATIVE_INFINITY);
     this.stages.noteRollout(key, now);
     if (now?.open) this.#open.set(key, now.open);
     else this.#open.delete(key);
-    if (now?.failing) this.#failing.add(key);
-    else this.#failing.delete(key);
     if (!this.#occupies(now) && (this.#occupies(before) || (before?.wantsSlot === true && now?.wantsSlot !== true))) {
       // The rollout ended, or the cluster left the queue.
       this.#freed();
@@ -156,32 +159,46 @@ export class Fleet {
 
   #waits(key: string, revision: string, unreadable: string | null): ClusterSnapshot['fleetWaits'] {
     if (hasBegun(this.#known.get(key), revision)) return [];
-    const hold = this.#breaker();
+    const hold = this.#breaker(key);
     const byLimit = hold === null ? [] : [{ hold, remainingSeconds: null }];
     const waits = this.stages.selects(key) ? this.stages.waits(key, revision, this.#world.wall() / 1000) : byLimit;
     if (unreadable === null) return waits;
     return [{ hold: { rule: 'SequencesUnreadable', message: unreadable }, remainingSeconds: null }, ...waits];
   }
 
-  #breaker(): FleetHold | null {
+  /** A cluster does not wait for its own failure. */
+  #breaker(except?: string): FleetHold | null {
     const { maxFailingRollouts: limit } = this.#limits;
-    if (limit <= 0 || this.#failing.size < limit) return null;
-    const [cluster = ''] = [...this.#failing].toSorted();
-    return { rule: 'FleetFailing', failing: this.#failing.size, limit, cluster };
+    const failing = [...this.#failing].filter((key) => key !== except);
+    if (limit <= 0 || failing.length < limit) return null;
+    const [cluster = ''] = failing.toSorted();
+    return { rule: 'FleetFailing', failing: failing.length, limit, cluster };
   }
 
   /** Promises the slot to a step that `decide` has just allowed. Returns a function that ends the promise. */
   promise(key: string, step: KnownStep): () => void {
     if (!takesSlot(step)) return () => undefined;
     this.#promised.set(key, { step, at: this.#world.wall() });
-    this.#noteSlot(key);
-    this.stages.promise(key, true);
+    this.#claim(key);
     return () => {
       this.#promised.delete(key);
-      this.#noteSlot(key);
-      this.stages.promise(key, false);
+      this.#claim(key);
       if (!this.#occupies(this.#known.get(key))) this.#freed();
     };
+  }
+
+  /** Keeps the slot of a cluster from the moment that its nodes are asked, before its status shows that. */
+  setAsking(key: string, asks: boolean): void {
+    if (this.#asking.has(key) === asks) return;
+    if (asks) this.#asking.add(key);
+    else this.#asking.delete(key);
+    this.#claim(key);
+    if (!asks && !this.#occupies(this.#known.get(key))) this.#freed();
+  }
+
+  #claim(key: string): void {
+    this.#noteSlot(key);
+    this.stages.promise(key, this.#promised.has(key) || this.#asking.has(key));
   }
 
   /** The cluster that asks needs a slot, whatever its status said. */
@@ -205,9 +222,10 @@ export class Fleet {
       this.#slots.note(key, null);
       return;
     }
-    const isPromised = this.#promised.has(key);
+    // Once the status shows it, that counts.
+    const isPromised = this.#promised.has(key) || (this.#asking.has(key) && !known.rolling);
     const occupies = this.#occupies(known) || isPromised;
-    if ((known.rolling || isPromised) && known.unverified && !known.failing) this.#unverified.add(key);
+    if ((known.rolling || isPromised) && known.unverified && !this.#failing.has(key)) this.#unverified.add(key);
     else if (this.#unverified.delete(key)) this.#wakeKeptByFirst();
     const waitingSince = known.wantsSlot && !occupies ? known.waitingSince : null;
     this.#slots.note(key, { occupies, stalled: occupies && known.stalled, waitingSince });

@@ -3,14 +3,18 @@ import { type Intent, isTrue, type RolloutStatus } from '../../api/rollout-statu
 import type { HoldRule } from '../../core/decision.ts';
 import { needsSlot } from '../../core/gates.ts';
 import { isRequestedByUser, ruleGroups } from '../../core/rules/catalogue.ts';
+import { refusedOnNodes } from '../../core/rules/refused-on-nodes.ts';
 import { milliseconds } from '../../moco/json.ts';
 
 export interface Known {
   readonly uid: string;
   readonly resourceVersion: string;
+  /** Its rollout has begun, or nodes are asked whether it can begin. */
   readonly rolling: boolean;
   /** The revision of its rollout; `null` without one. */
   readonly revision: string | null;
+  /** Nodes refuse its revision, and its rollout has not begun. */
+  readonly refused: boolean;
   /** Its rollout has begun. It waits for no other cluster any more. */
   readonly begun: boolean;
   /** The revision fails, or a rollout that has begun is stalled. */
@@ -82,8 +86,13 @@ export const hasBegun = (one: Pick<Known, 'revision' | 'begun' | 'failing'> | un
  */
 const slotReleasingRules: ReadonlySet<HoldRule> = new Set(['Offline', 'Released', 'ForcedRollingUpdate']);
 
+/** A preflight keeps the cluster's turn: the next cluster would have its nodes fetch images as well. */
+export const isAsking = (rule: string | undefined): boolean => rule === 'PreflightRunning' || isRefused(rule);
+
+const isRefused = (rule: string | undefined): boolean => rule !== undefined && rule in refusedOnNodes;
+
 /**
- * A rollout occupies its slot from its first disruption to its end, except while a user keeps it waiting with every
+ * A rollout occupies its slot from its preflight, or its first disruption, to its end, except while a user keeps it waiting with every
  * member participating. A rollout that could not proceed with a slot does not block others.
  */
 function standing({
@@ -99,6 +108,7 @@ function standing({
   const last = history?.at(-1);
   const idle = {
     revision: rollout?.revision ?? null,
+    refused: false,
     begun: false,
     rolling: false,
     stalled: false,
@@ -117,9 +127,12 @@ function standing({
     const stalled = rolling && isTrue(conditions, 'Stalled');
     return { ...idle, begun: true, rolling, stalled, failing: idle.failing || stalled };
   }
+  const waitingSince = milliseconds(rollout.startedAt);
+  const refused = isRefused(rule);
+  if (isAsking(rule)) return { ...idle, waitingSince, rolling: true, stalled: refused, refused };
   const wantsSlot = rule === undefined || slotWaits.has(rule);
   const wantsTurn = rule === undefined || rule in ruleGroups.fleet || slotWaits.has(rule);
-  return { ...idle, waitingSince: milliseconds(rollout.startedAt), wantsSlot, wantsTurn };
+  return { ...idle, waitingSince, wantsSlot, wantsTurn };
 }
 
 function isKeptWaiting(rule: HoldRule | undefined, members: RolloutStatus['members']): boolean {

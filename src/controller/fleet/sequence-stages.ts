@@ -22,12 +22,13 @@ export interface StagedObjects {
 
 type ClusterFacts = Pick<
   Known,
-  'revision' | 'begun' | 'rolling' | 'waitingSince' | 'wantsTurn' | 'complete' | 'failing'
+  'revision' | 'begun' | 'refused' | 'rolling' | 'waitingSince' | 'wantsTurn' | 'complete' | 'failing'
 >;
 
 /** A cluster that has no MySQLRollout yet: whether it is stale is not known. */
 const unknown: ClusterFacts = {
   revision: null,
+  refused: false,
   begun: false,
   rolling: false,
   waitingSince: null,
@@ -220,14 +221,14 @@ export class Stages {
       key,
       places: objects.offline ? [] : this.#placesOf(objects),
       rolling: facts.rolling || promised,
-      waitingSince: promised || facts.waitingSince === null ? null : facts.waitingSince / 1000,
-      wantsTurn: facts.wantsTurn,
+      waitingSince: facts.waitingSince === null ? null : facts.waitingSince / 1000,
+      wantsTurn: facts.wantsTurn && !promised,
       // Another revision than that of the status: whether members are stale is not known yet.
       completeSince:
         complete !== null && (objects.updateRevision ?? complete.revision) === complete.revision
           ? complete.since
           : null,
-      failing: facts.failing,
+      failing: facts.failing || facts.refused,
     };
   }
 

@@ -30,7 +30,7 @@ export function withinLimits(status: RolloutStatus): RolloutStatus {
     ...(hold && { hold: cutTo(statusLimits.message)(hold) }),
     ...(members && { members: members.map(shortMember) }),
     ...(lastStep && { lastStep: { ...lastStep, result: shortened(lastStep.result, statusLimits.message) } }),
-    ...(preflight && { preflight: { ...preflight, nodes: preflight.nodes.map(cutTo(statusLimits.memberMessage)) } }),
+    ...(preflight && { preflight: shortPreflight(preflight) }),
     ...(rollout && { rollout: shortProgress(rollout) }),
     ...(conditions && { conditions: conditions.map(cutTo(statusLimits.message)) }),
   };
@@ -48,6 +48,12 @@ const cutTo =
   (longest: number) =>
   <Told extends { readonly message?: string }>(told: Told): Told =>
     told.message === undefined ? told : { ...told, message: shortened(told.message, longest) };
+
+const shortPreflight = ({ configuration, nodes, ...preflight }: NonNullable<RolloutStatus['preflight']>) => ({
+  ...preflight,
+  nodes: nodes.map(cutTo(statusLimits.memberMessage)),
+  ...(configuration && { configuration: cutTo(statusLimits.memberMessage)(configuration) }),
+});
 
 const shortProgress = ({ failing, ...progress }: RolloutProgress): RolloutProgress => ({
   ...shortEntry(progress),

@@ -12,7 +12,7 @@ import { omitUndefined } from '../../moco/json.ts';
 import { memberName } from '../facts/collect-facts.ts';
 import { unreported } from '../facts/last-step.ts';
 import { type Memory } from '../facts/memory.ts';
-import { lastPreflight, preflightOf } from '../facts/preflight-facts.ts';
+import { lastPreflight, preflightOf, questionsOf, statusOfQuestions } from '../facts/preflight-facts.ts';
 import type { Observation } from '../pass/observe.ts';
 import { conditions } from './conditions.ts';
 import { isShown } from './due.ts';
@@ -126,7 +126,7 @@ function completeSince(
 
 function preflightStatus({ objects, policy, memory, rollout }: Observation): RolloutStatus['preflight'] {
   const known = preflightOf(objects, policy, lastPreflight(memory.readings.preflight, rollout));
-  return known === null ? undefined : { revision: known.revision, nodes: known.nodes };
+  return known === null ? undefined : { revision: known.revision, ...statusOfQuestions(questionsOf(known)) };
 }
 
 function shownHold({ decision: { hold }, heldForSeconds }: Observation): Hold | null {

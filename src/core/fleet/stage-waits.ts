@@ -65,7 +65,9 @@ export function stageWaits(
   if (sequence.problem !== null) {
     return [lasting({ rule: 'SequenceInvalid', sequence: sequence.name, problem: sequence.problem })];
   }
-  const counts = countsOf(sequence);
+  // A cluster does not wait for its own failure.
+  const own = asking.failing ? 1 : 0;
+  const counts = countsOf(sequence).map((one, at) => (at === stage ? { ...one, failing: one.failing - own } : one));
   const since = asking.waitingSince ?? nowSeconds;
   const settled: FleetHold = {
     rule: 'AwaitingSettle',
@@ -78,7 +80,7 @@ export function stageWaits(
   return [
     ...stageGates(sequence, counts, stage).flatMap((hold) => ('until' in hold ? timed(hold) : [lasting(hold)])),
     ...timed(settled),
-    ...slotWait({ key: asking.key, since }, sequence, stage, counts[stage]),
+    ...(asking.rolling ? [] : slotWait({ key: asking.key, since }, sequence, stage, counts[stage])),
   ];
 }
 

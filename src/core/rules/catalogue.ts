@@ -6,6 +6,7 @@ import { step } from './not-done.ts';
 import { notParticipating } from './not-participating.ts';
 import { participating } from './participating.ts';
 import { primary } from './primary.ts';
+import { refusedOnNodes } from './refused-on-nodes.ts';
 import { roles } from './roles.ts';
 import type { Asked, AssumedEnd, MemberName, Rule, RuleAttributes } from './rule.ts';
 import { failing, unfinished } from './unfinished.ts';
@@ -20,6 +21,7 @@ export const ruleGroups = {
   everything,
   failing,
   unfinished,
+  refused: refusedOnNodes,
   fleet,
   roles,
   comeback,
@@ -34,6 +36,7 @@ export const groupTitles: Readonly<Record<RuleGroup, string>> = {
   everything: 'Every step is blocked, except taking back a demotion',
   failing: 'The new revision fails: it goes to no other member',
   unfinished: 'Only members that are down are replaced',
+  refused: 'Nodes refuse the new revision: no member that works gets it',
   fleet: 'Only members that are down are replaced, once a member is due',
   roles: 'The primary is moving, or MOCO has not set every role',
   comeback: 'A member would not come back as what it was',
@@ -48,6 +51,7 @@ const catalogue = {
   ...everything,
   ...failing,
   ...unfinished,
+  ...refusedOnNodes,
   ...fleet,
   ...roles,
   ...comeback,

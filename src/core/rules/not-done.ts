@@ -6,7 +6,7 @@ import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
 import { unread } from './comeback.ts';
 import { longWrite } from './long-write.ts';
-import { refusedOnNodes } from './refused-on-nodes.ts';
+import { preflightRunning } from './refused-on-nodes.ts';
 import { type Asked, after, type MemberName, rule, untilOpening } from './rule.ts';
 
 export const step = {
@@ -100,7 +100,7 @@ export const step = {
     phase: 'Failing',
     assumed: null,
   }),
-  ...refusedOnNodes,
+  ...preflightRunning,
   ...checks,
   ReplicasBehind: rule<ReplicasBehind>({
     holds: replicasBehind,

@@ -1,7 +1,7 @@
 import { type AwaitedNode, lookAtPodsSeconds, type NodeRefusal } from '../on-demand-facts.ts';
 import { plural, withoutFullStop } from '../sentences.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
-import { type Asked, after, rule } from './rule.ts';
+import { type Asked, after, asksFor, rule } from './rule.ts';
 
 interface Refused extends Pick<NodeRefusal, 'nodeName' | 'message'> {
   readonly others: number;
@@ -9,12 +9,17 @@ interface Refused extends Pick<NodeRefusal, 'nodeName' | 'message'> {
 
 interface Awaited {
   readonly nodes: readonly string[];
+  /** The node that is asked about the configuration, or `null`. */
+  readonly checking: string | null;
   /** Of the first node that has any. */
   readonly message: string | null;
   readonly limitSeconds: number;
 }
 
-/** What would keep the update revision from running is found out on the nodes before anybody is touched. */
+/**
+ * What would keep the update revision from running is found out on the nodes before anybody is touched. They stand before
+ * the fleet, which counts such a cluster as failing: while others fail, too, it is still known what to mend, and tried again.
+ */
 export const refusedOnNodes = {
   ImageUnavailable: rule<Refused>({
     holds: (asked) => refused(asked, 'ImageUnavailable'),
@@ -22,7 +27,7 @@ export const refusedOnNodes = {
       `node ${nodeName}${more(others)} can not get an image of the update revision: ${withoutFullStop(message)}`,
     meaning: 'A node of a due member can not get an image of the update revision (prepull).',
     details:
-      "A short-lived pod on the node has tried, with the pull secrets and the ServiceAccount of the member. The message has the kubelet's words. No member is down for it.",
+      "A short-lived pod on the node has tried, with the pull secrets and the ServiceAccount of the member. The message has the kubelet's words. No member is down for it. A member that does not participate waits only for a refusal of its own node, and one that is down for none.",
     endedBy: ['a person', 'time'],
     ends: 'Push the image, or give the pods the right to pull it: it is tried again after a minute, then after twice as long each time, up to ten minutes. Another image in the template ends it at once. Where a webhook gives the pods of members other images, set `prepull: Never`.',
     overridable: true,
@@ -42,13 +47,25 @@ export const refusedOnNodes = {
     alarms: true,
     assumed: null,
   }),
+};
+
+export const preflightRunning = {
   PreflightRunning: rule<Awaited>({
     holds: (asked) => awaited(asked),
-    sentence: ({ nodes, message, limitSeconds }) =>
-      `${plural(nodes, 'node', 'nodes')} ${nodes.join(', ')} ${plural(nodes, 'fetches', 'fetch')} the images of the update revision, for at most ${limitSeconds} s` +
+    sentence: ({ nodes, checking, message, limitSeconds }) =>
+      [
+        ...(nodes.length === 0
+          ? []
+          : [
+              `${plural(nodes, 'node', 'nodes')} ${nodes.join(', ')} ${plural(nodes, 'fetches', 'fetch')} the images of the update revision`,
+            ]),
+        ...(checking === null ? [] : [`its mysqld checks its configuration on node ${checking}`]),
+      ].join(', and ') +
+      `, for at most ${limitSeconds} s` +
       (message === null ? '' : `: ${withoutFullStop(message)}`),
     meaning: 'The nodes of due members fetch the images of the update revision (prepull).',
-    details: 'No member is down meanwhile. It takes place once for a revision and a node.',
+    details:
+      'No member is down meanwhile, and members that do not participate are replaced without waiting. It takes place once for a revision and a node.',
     endedBy: ['Kubernetes', 'time'],
     ends: 'By itself, when the images are there, or after prepullTimeoutSeconds: then the members are taken all the same. `status.preflight` of the MySQLRollout has the result of each node.',
     overridable: true,
@@ -59,10 +76,16 @@ export const refusedOnNodes = {
 
 const more = (others: number): string => (others === 0 ? '' : ` (and ${others} more)`);
 
-function refused({ situation: { snapshot, deadlines } }: Asked, result: NodeRefusal['result']): Refused | null {
-  const all = (snapshot.preflight?.refusals ?? []).filter((one) => one.result === result);
-  for (const { againInSeconds } of all)
+/** Who participates waits for every node, anybody else for its own alone. A restore brings nothing of the revision. */
+function refused(asked: Asked, result: NodeRefusal['result']): Refused | null {
+  const { situation, step, members } = asked;
+  const { snapshot, deadlines } = situation;
+  const of = (snapshot.preflight?.refusals ?? []).filter((one) => one.result === result);
+  for (const { againInSeconds } of of)
     deadlines.reached(0, againInSeconds > 0 ? againInSeconds : lookAtPodsSeconds(60));
+  const counts = (one: NodeRefusal): boolean =>
+    asksFor(asked, 'reduces', 'comesUpdated') || members.some(({ ordinal }) => one.members.includes(ordinal));
+  const all = step.kind === 'restore' ? [] : of.filter(counts);
   const [first, ...others] = all;
   return first === undefined ? null : { nodeName: first.nodeName, message: first.message, others: others.length };
 }
@@ -74,7 +97,9 @@ function awaited({ situation: { snapshot, policy, deadlines } }: Asked): Awaited
   if (waiting.length === 0) return null;
   deadlines.reached(0, Math.min(...waiting.map(({ forSeconds }) => lookAtPodsSeconds(forSeconds))));
   const message = waiting.find((one) => one.message !== null)?.message ?? null;
-  return { nodes: waiting.map(({ nodeName }) => nodeName), message, limitSeconds };
+  const named = (what: AwaitedNode['about']) =>
+    waiting.flatMap(({ about, nodeName }) => (about === what ? [nodeName] : []));
+  return { nodes: named('images'), checking: named('configuration')[0] ?? null, message, limitSeconds };
 }
 
 const withoutAwaited = (snapshot: ClusterSnapshot): ClusterSnapshot => ({

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { controllerRevisions, nodes, pods } from '../../../src/kube/resource.ts';
 import { preflightLabel } from '../../../src/moco/names.ts';
 import { answer, status } from '../../kube/fake-world.ts';
@@ -23,15 +24,30 @@ const exits = (exitCode: number, message: string): object => ({
 /** Three members on a node each, whose update revision has another image of mysqld. */
 class PreflightBench extends InPlaceBench {
   lists = 0;
+  mayCreate = true;
 
   constructor(changed: (template: Patch) => Patch = change) {
     super(changed);
+    this.#answers();
+    // The other images of the template are on every node.
+    for (const ordinal of [0, 1, 2]) this.reports(ordinal, ...this.#others);
+  }
+
+  #answers(): void {
     this.server.always('GET', /\/pods$/, (_, carryOut) => {
       this.lists += 1;
       return carryOut();
     });
-    // The other images of the template are on every node.
-    for (const ordinal of [0, 1, 2]) this.reports(ordinal, ...this.#others);
+    this.server.always('POST', /selfsubjectaccessreviews$/, () => answer(201, { status: { allowed: this.mayCreate } }));
+  }
+
+  /** The API server is busy with requests of that kind that are a preflight's. */
+  busyWith(method: string, path: RegExp): void {
+    this.server.calm();
+    this.server.always(method, path, (request, carryOut) =>
+      request.path.includes('dryRun') ? carryOut() : answer(503, status(503, 'ServiceUnavailable')),
+    );
+    this.#answers();
   }
 
   get #others(): readonly string[] {
@@ -144,9 +160,9 @@ describe('a preflight', () => {
     });
     expect(bench.running).to.deep.equal([]);
     bench.clear();
-    await passes(bench, program, 55);
+    await passes(bench, program, 50);
     expect(bench.running).to.deep.equal([]);
-    await passes(bench, program, 10);
+    await passes(bench, program, 15);
     expect(bench.running).to.have.length(1);
     expect(bench.status.hold?.rule).to.equal('ImageUnavailable');
     bench.kubelets(exits(0, ''), 2);
@@ -290,6 +306,100 @@ describe('a preflight', () => {
     await passes(bench, program, 4);
     expect(bench.steps).to.deep.equal(['in place 2']);
   });
+
+  it('keeps its cluster from no repair: a member that does not participate is replaced meanwhile', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench);
+    bench.mysqld(2, 'CrashLoopBackOff');
+    await passes(bench, program, 3);
+    expect(bench.steps).to.deep.equal(['delete 2']);
+  });
+
+  it('has the slot of its cluster from the moment that nodes are asked', async () => {
+    const bench = new PreflightBench();
+    const program = bench.start(prepull, { ...noFleetLimits, maxConcurrentRollouts: 1 });
+    await program.turn();
+    expect(bench.running).to.have.length(3);
+    expect(bench.status.hold).to.equal(undefined);
+    expect(program.fleet.factsFor('default/other', 'OnDelete', 'r').fleetQueue?.place).to.equal(1);
+  });
+
+  it('forgets no refusal when it can not be asked again', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench);
+    bench.kubelets(exits(0, ''), 0, 1);
+    bench.kubelets(waits('ErrImagePull', 'not found'), 2);
+    await passes(bench, program, 4);
+    bench.clear();
+    await passes(bench, program, 60);
+    expect(bench.running).to.have.length(1);
+    bench.server.remove(pods, bench.podOn('node-2').metadata.name);
+    await passes(bench, program, 4);
+    expect(bench.status.hold?.rule).to.equal('ImageUnavailable');
+    bench.server.change(nodes, 'node-2', { spec: { unschedulable: true } }, '');
+    await passes(bench, program, 130);
+    expect([bench.status.hold?.rule, bench.steps]).to.deep.equal(['ImageUnavailable', []]);
+  });
+
+  it('asks again what it could not ask, once a minute has passed', async () => {
+    const bench = new PreflightBench();
+    bench.mayCreate = false;
+    const program = bench.start(prepull);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.status.preflight?.nodes[0]).to.deep.include({
+      result: 'Unknown',
+      message: 'moco-rollout may not create mysqlrollouts/preflight in namespace default: apply config/prepull there',
+    });
+    expect(bench.preflights).to.deep.equal([]);
+    bench.mayCreate = true;
+    bench.world.freeze(60_000);
+    bench.replace(2);
+    await passes(bench, program, 40);
+    expect(bench.running).to.have.length(2);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('finds out anew after an hour what a node has', async () => {
+    const bench = new PreflightBench();
+    bench.reportsAll(0);
+    const program = await begun(bench);
+    bench.kubelets(exits(0, ''), 1, 2);
+    await passes(bench, program, 4);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    bench.clear();
+    bench.replace(2);
+    bench.world.freeze(3_600_000);
+    await passes(bench, program, 40);
+    expect(bench.results).to.deep.include({ 'node-0': 'Present', 'node-1': undefined });
+    expect([bench.running.length, bench.steps]).to.deep.equal([1, ['evict 2']]);
+  });
+
+  it('waits for its limit and no longer where the API server is busy, and is in the way of no repair then', async () => {
+    for (const [method, path] of [
+      ['POST', /\/pods$/],
+      ['GET', /\/pods$/],
+      ['POST', /selfsubjectaccessreviews$/],
+    ] as const) {
+      const bench = new PreflightBench();
+      bench.busyWith(method, path);
+      const program = bench.start({ ...prepull, prepullTimeoutSeconds: 60 });
+      await passes(bench, program, 50);
+      expect(bench.status.hold?.rule).to.equal('PreflightRunning');
+      await passes(bench, program, 20);
+      expect(bench.steps, String(path)).to.deep.equal(['evict 2']);
+    }
+  });
+
+  it('ends no pass whose step it does not concern, if its pods can not be listed or deleted', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench);
+    bench.kubelets(exits(0, ''), 0, 1);
+    bench.busyWith('DELETE', /preflight/);
+    bench.mysqld(2, 'CrashLoopBackOff');
+    await passes(bench, program, 4);
+    expect(bench.steps).to.deep.equal(['delete 2']);
+  });
 });
 
 describe('a preflight of the configuration', () => {
@@ -301,12 +411,12 @@ describe('a preflight of the configuration', () => {
     expect(JSON.stringify(bench.podOn('node-0')['spec']))
       .to.contain('--validate-config')
       .and.to.contain(newImage);
-    bench.kubelets(exits(1, "unknown variable 'a=1'"), 0);
+    bench.kubelets(exits(1, "2026-11-26T00:24:15.4Z 0 [ERROR] [MY-000067] [Server] unknown variable 'a=1'"), 0);
     await passes(bench, program, 4);
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold).to.deep.include({
       rule: 'ConfigurationRefused',
-      message: "the mysqld of the update revision refuses its configuration on node node-0: unknown variable 'a=1'",
+      message: "the mysqld of the update revision refuses its configuration on node node-0: unknown variable 'a=…'",
     });
   });
 
@@ -316,7 +426,36 @@ describe('a preflight of the configuration', () => {
     const program = await begun(bench, checking);
     bench.kubelets(exits(137, ''), 0);
     await passes(bench, program, 4);
-    expect(bench.results).to.deep.include({ 'node-0': 'Unknown' });
+    for (const ordinal of [1, 2]) {
+      bench.kubelets(exits(137, ''), ordinal);
+      await passes(bench, program, 4);
+    }
+    expect(bench.status.preflight?.configuration).to.include({ name: 'node-2', result: 'Unknown' });
     expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('is made on the next node where the first one takes no pods, and holds whatever becomes of that node', async () => {
+    const bench = new PreflightBench();
+    for (const ordinal of [0, 1, 2]) bench.reportsAll(ordinal);
+    bench.server.change(nodes, 'node-0', { spec: { unschedulable: true } }, '');
+    const program = await begun(bench, checking);
+    await passes(bench, program, 2);
+    expect(bench.running).to.have.length(1);
+    bench.kubelets(exits(1, ''), 1);
+    await passes(bench, program, 4);
+    bench.changePod(1, { spec: { nodeName: 'node-3' } });
+    await passes(bench, program, 4);
+    expect(bench.status.hold?.rule).to.equal('ConfigurationRefused');
+    expect(bench.steps).to.deep.equal([]);
+  });
+
+  it('is made when it is asked for in the middle of a revision', async () => {
+    const bench = new PreflightBench();
+    for (const ordinal of [0, 1, 2]) bench.reportsAll(ordinal);
+    const program = bench.start(prepull);
+    await passes(bench, program, 1);
+    bench.setting(checking);
+    await passes(bench, program, 2);
+    expect(bench.running.length + bench.steps.length).to.equal(1);
   });
 });

@@ -265,6 +265,44 @@ describe('the slots of a fleet', () => {
     expect(watched.place('b')).to.equal(null);
   });
 
+  it('are kept while nodes are asked whether a cluster can begin, and while they refuse', () => {
+    for (const releaseStalledSlots of [false, true]) {
+      const watched = new Watched({ maxConcurrentRollouts: 1, releaseStalledSlots });
+      for (const key of ['a', 'b', 'c']) watched.waits(key, 10);
+      watched.fleet.setAsking('a', true);
+      expect([watched.place('a'), watched.place('b')], 'before its status shows it').to.deep.equal([null, 1]);
+      watched.waits('a', 10, 'PreflightRunning');
+      watched.fleet.setAsking('a', false);
+      expect([watched.place('a'), watched.place('b'), watched.woken]).to.deep.equal([null, 1, []]);
+      watched.fleet.setAsking('a', true);
+      watched.waits('a', 10, 'ImageUnavailable');
+      const queue = watched.fleet.factsFor('b', 'OnDelete', 'r').fleetQueue;
+      if (releaseStalledSlots) expect([queue, watched.woken.slice(0, 1)]).to.deep.equal([null, ['b']]);
+      else expect(queue).to.include({ place: 1, stalled: 1 });
+      watched.fleet.setAsking('a', false);
+      watched.waits('a', 10, 'Paused');
+      expect(watched.place('b')).to.equal(null);
+      expect(watched.woken).to.include('b');
+    }
+  });
+
+  it('are for the cluster whose nodes are asked first, and for the next one alone if they refuse', () => {
+    const watched = new Watched({ verifyFirstCluster: true, maxFailingRollouts: 2 });
+    for (const key of ['a', 'b', 'c']) watched.waits(key, 10);
+    watched.waits('a', 10, 'PreflightRunning');
+    expect(watched.fleet.factsFor('b', 'OnDelete', 'r').fleetQueue).to.include({ first: 'a' });
+    watched.waits('a', 10, 'ConfigurationRefused');
+    expect(watched.place('b')).to.equal(null);
+    watched.waits('b', 10, 'PreflightRunning');
+    expect([watched.place('b'), watched.place('c')]).to.deep.equal([null, 1]);
+    watched.waits('b', 10, 'ConfigurationRefused');
+    const rulesOf = (key: string) =>
+      watched.fleet.factsFor(key, 'OnDelete', 'r').fleetWaits.map(({ hold: { rule } }) => rule);
+    expect([rulesOf('c'), rulesOf('a')], 'nobody waits for its own failure').to.deep.equal([['FleetFailing'], []]);
+    watched.waits('a', 10);
+    expect(rulesOf('c')).to.deep.equal([]);
+  });
+
   it('are not promised for members that are down, which need none', () => {
     const watched = new Watched({ maxConcurrentRollouts: 1 });
     watched.fleet.promise('a', { step: 'delete', effects: ['brings', 'removes'] });

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { SequenceSpec } from '../../../src/api/rollout-sequence.ts';
+import type { HoldRule } from '../../../src/core/decision.ts';
 import type { FleetHold } from '../../../src/core/fleet/waits.ts';
 import { StagedFleet } from '../../verification/fleet/staged-fleet.ts';
 
@@ -105,6 +106,21 @@ describe('the stages of a fleet', () => {
     fleet.end(cluster(fleet, 'canary-1'), 'complete');
     expect(ruleOf(fleet, 'canary-2')).to.equal(undefined);
     expect([...fleet.awake]).to.include('db/canary-2');
+  });
+
+  it('count a cluster whose nodes are asked, which waits for nobody, and one whose nodes refuse as failing', () => {
+    const fleet = fleetOf();
+    change(fleet, '1');
+    fleet.wait(300);
+    const [one, other] = [cluster(fleet, 'canary-1'), cluster(fleet, 'canary-2')];
+    const held = (rule: HoldRule): void => {
+      one.status = { ...one.status, hold: { rule, message: '', since: fleet.now } };
+      fleet.changed(one);
+    };
+    held('PreflightRunning');
+    expect([ruleOf(fleet, 'canary-1'), ruleOf(fleet, 'canary-2')]).to.deep.equal([undefined, 'AwaitingStageSlot']);
+    held('ImageUnavailable');
+    expect([ruleOf(fleet, 'canary-1'), fleet.waits(other)[0]?.hold.rule]).to.deep.equal([undefined, 'StageFailing']);
   });
 
   it('round percentages down: a quarter of nine clusters are two, and a tenth is one', () => {

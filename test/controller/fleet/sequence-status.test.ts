@@ -88,6 +88,7 @@ class Scene {
   #note(key: string, facts: Partial<Parameters<Stages['noteRollout']>[1] & object>): void {
     const idle = {
       revision: null,
+      refused: false,
       begun: false,
       rolling: false,
       waitingSince: null,
