@@ -125,8 +125,8 @@ export interface MysqlReading {
   readonly problem: string | null;
   readonly members: readonly MemberReading[];
   /**
-   * Open writes of the primary, the oldest first, as it last said: those of before while it does not answer. `null` if it
-   * was not asked for them, or never said.
+   * Open writes of the primary, the oldest first, as it last said: those of before while it does not answer. `null` if
+   * it was not asked for them, or never said.
    */
   readonly writes: readonly OpenWrite[] | null;
   /** Seconds for which a switchover has waited for open writes. 0 while it does not. */
@@ -136,8 +136,8 @@ export interface MysqlReading {
 export interface MemberReading extends Pick<ReplicationDelay, 'uid' | 'unknownForSeconds'> {
   readonly said: MemberSaid;
   /**
-   * The newest answer that could be used, whatever came since; `missing` is the newest number that is known. What speaks
-   * against a member stands until an answer speaks for it. `null` before the first.
+   * The newest answer that could be used, whatever came since; `missing` is the newest number that is known. What
+   * speaks against a member stands until an answer speaks for it. `null` before the first.
    */
   readonly last: Said | null;
 }
@@ -154,8 +154,8 @@ export interface PrimarySaid {
   /** Acknowledgements that a commit waits for: ⌊replicas/2⌋ in MOCO. 0 without semi-synchronous replication. */
   readonly needed: number;
   /**
-   * Replicas that have connected to acknowledge its commits. One that does not any more counts until the primary notices
-   * that, which on an idle one takes until its next commit (seen with MySQL 8.4).
+   * Replicas that have connected to acknowledge its commits. One that does not any more counts until the primary
+   * notices that, which on an idle one takes until its next commit (seen with MySQL 8.4).
    */
   readonly acknowledging: number;
   /** Commits that wait for an acknowledgement at that instant. */

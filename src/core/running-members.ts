@@ -32,7 +32,9 @@ function isNotReadyFor({ deadlines }: Situation, { facts }: Member, seconds: num
   return mysqld !== undefined && deadlines.reached(mysqld.notReadyForSeconds, seconds);
 }
 
-/** Whether it acknowledges, when `taken` is. What MySQL says against it counts until the progress deadline of `taken`. */
+/**
+ * Whether it acknowledges, when `taken` is. What MySQL says against it counts until the progress deadline of `taken`.
+ */
 const counts = (situation: Situation, member: Member, taken: Member): boolean =>
   member.canAcknowledge &&
   (member.participates || (isOverdue(situation, taken) && member.facts.role !== null)) &&

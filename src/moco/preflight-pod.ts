@@ -144,9 +144,9 @@ const noImage = [
 const missing = /No such file or directory|Errcode: 2\b|OS errno 2\b/;
 
 /**
- * What mysqld complains about in the end of its log, without times and codes
- * (9.7: `2026-11-26T00:24:15.406566Z 0 [ERROR] [MY-000067] [Server] unknown variable 'a=1'.`). Whoever may read a status
- * may not read a ConfigMap: names of variables are told, and no values.
+ * What mysqld complains about in the end of its log, without times and codes (9.7: `2026-11-26T00:24:15.406566Z 0
+ * [ERROR] [MY-000067] [Server] unknown variable 'a=1'.`). Whoever may read a status may not read a ConfigMap: names of
+ * variables are told, and no values.
  */
 function refusalsIn(log: string): readonly string[] {
   const lines = log.split('\n').map((line) => line.trim());
@@ -155,8 +155,8 @@ function refusalsIn(log: string): readonly string[] {
 }
 
 /**
- * `unknown variable 'a=1'`, `unknown option '--a=1'`, `Error while setting value '1' to 'a'`, `Variable 'a' can't be set to
- * the value of '1'`, `Unknown suffix 'x' used for variable 'a' (value '1x')`, `Unknown character set: '1'`.
+ * `unknown variable 'a=1'`, `unknown option '--a=1'`, `Error while setting value '1' to 'a'`, `Variable 'a' can't be
+ * set to the value of '1'`, `Unknown suffix 'x' used for variable 'a' (value '1x')`, `Unknown character set: '1'`.
  */
 const withoutValues = (error: string): string =>
   error

@@ -82,7 +82,10 @@ async function lackingOf(session: Session, rightsOf: typeof rightsOfCommands) {
 export const placeOf = ({ namespace }: Session): string =>
   namespace === null ? 'in all namespaces' : `in namespace ${namespace}`;
 
-/** The rights that a user has not, or that the caller has not with `null`: `patch pods`. Each is asked for once, of one object if it has a `name`. */
+/**
+ * The rights that a user has not, or that the caller has not with `null`: `patch pods`. Each is asked for once, of one
+ * object if it has a `name`.
+ */
 export async function deniedTo(
   { client, signal, namespace }: Session,
   rights: readonly Right[],

@@ -192,7 +192,7 @@ class Run {
     const isDue = ({ name, result }: Question): boolean =>
       refusals.some((one) => one.result === result && one.nodeName === name && one.againInSeconds <= 0);
     return Promise.all(
-      [...kept, ...begun].map((one) => {
+      [...kept, ...begun].map(async (one) => {
         // What one node says of the configuration, another one may take back.
         const of = due.get(one.name) ?? (one.about === 'configuration' ? [...due.values()][0] : undefined);
         const member = begun.includes(one) || isDue(one) ? of?.[0] : undefined;

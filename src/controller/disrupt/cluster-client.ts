@@ -113,8 +113,8 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * The pods that find out for a cluster what its nodes can run. They have no label of a member. Sent once, as is all that
-   * is about them: the next look tries again, and no other step of the pass waits for that.
+   * The pods that find out for a cluster what its nodes can run. They have no label of a member. Sent once, as is all
+   * that is about them: the next look tries again, and no other step of the pass waits for that.
    */
   async listPreflightPods(namespace: string, clusterName: string): Promise<readonly Json[]> {
     const query = { labelSelector: `${preflightLabel}=${clusterName}` };

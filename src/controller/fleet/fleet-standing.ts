@@ -92,8 +92,8 @@ export const isAsking = (rule: string | undefined): boolean => rule === 'Preflig
 const isRefused = (rule: string | undefined): boolean => rule !== undefined && rule in refusedOnNodes;
 
 /**
- * A rollout occupies its slot from its preflight, or its first disruption, to its end, except while a user keeps it waiting with every
- * member participating. A rollout that could not proceed with a slot does not block others.
+ * A rollout occupies its slot from its preflight, or its first disruption, to its end, except while a user keeps it
+ * waiting with every member participating. A rollout that could not proceed with a slot does not block others.
  */
 function standing({
   rollout,

@@ -100,7 +100,9 @@ export async function readMysql(
 
 const notAsked: MemberSaid = { kind: 'unknown', message: 'it was not asked' };
 
-/** The newest usable answer. What the replica lacks is not known while the primary does not say what it has committed. */
+/**
+ * The newest usable answer. What the replica lacks is not known while the primary does not say what it has committed.
+ */
 function lastOf(said: MemberSaid, before: Pick<MemberReading, 'last'> | undefined): MemberReading['last'] {
   const known = before?.last ?? null;
   if (said.kind === 'unknown') return known;

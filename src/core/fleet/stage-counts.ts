@@ -39,7 +39,9 @@ export interface StagedCluster {
   /** `namespace/name`. */
   readonly key: string;
   readonly places: readonly Place[];
-  /** Its rollout has begun, or is about to, or its nodes are asked whether it can, and a user does not keep it waiting. */
+  /**
+   * Its rollout has begun, or is about to, or its nodes are asked whether it can, and a user does not keep it waiting.
+   */
   readonly rolling: boolean;
   /** When its first stale member was seen, in Unix seconds, if its rollout has not begun. Otherwise `null`. */
   readonly waitingSince: number | null;

@@ -17,8 +17,9 @@ interface Awaited {
 }
 
 /**
- * What would keep the update revision from running is found out on the nodes before anybody is touched. They stand before
- * the fleet, which counts such a cluster as failing: while others fail, too, it is still known what to mend, and tried again.
+ * What would keep the update revision from running is found out on the nodes before anybody is touched. They stand
+ * before the fleet, which counts such a cluster as failing: while others fail, too, it is still known what to mend, and
+ * tried again.
  */
 export const refusedOnNodes = {
   ImageUnavailable: rule<Refused>({
