@@ -115,9 +115,11 @@ function ofUndeclared(snapshot: ClusterSnapshot, { step, effects }: Decision): r
 
 /** I24: nobody who has worked at the update revision is about to come up at another one. */
 function ofNewPods(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): readonly string[] {
-  const { statefulSet, members, memory, strategyKeeper } = snapshot;
+  const { statefulSet, memory, strategyKeeper } = snapshot;
+  // Pods beyond the StatefulSet's size are about to go, and show nothing.
+  const members = snapshot.members.filter(({ ordinal }) => ordinal < (statefulSet?.replicas ?? 0));
   const updated = members.filter(({ revision }) => revision === statefulSet?.updateRevision);
-  const verified = memory.verified || hasServed(snapshot, policy);
+  const verified = memory.verified || hasServed({ ...snapshot, members }, policy);
   const leaving = updated.filter((one) => one.terminatingForSeconds !== null || one.phase === 'Failed' || lost(one));
   const setsBack =
     verified &&
