@@ -26,6 +26,8 @@ describe('departures', () => {
     const changes = [
       primary(0, 0),
       change(1, 'Pod', 'moco-test-2', {}),
+      change(1, 'Pod', 'filler', terminating),
+      change(1, 'Pod', 'moco-rollout-preflight-1', terminating),
       going(2, 2),
       going(3, 2),
       going(4, 1),

@@ -1,7 +1,10 @@
 import { type Change, ordinalOf } from '../../verification/witness/moment.ts';
 import type { WitnessedCluster } from '../../verification/witness/objects.ts';
 
-/** A pod that began to terminate. */
+/** Other pods of the namespace fetch images, or are in the way. */
+const isMember = /^moco-test-\d+$/;
+
+/** A member’s pod that began to terminate. */
 export interface Departure {
   readonly ordinal: number;
   readonly atMilliseconds: number;
@@ -18,7 +21,7 @@ export function departuresOf(changes: readonly Change[], sinceMilliseconds: numb
     if (kind === 'MySQLCluster') primary = (object as WitnessedCluster | null)?.status?.currentPrimaryIndex;
     const { uid, name } = identity.metadata;
     const isGoing = object === null || object.metadata.deletionTimestamp !== undefined;
-    if (kind !== 'Pod' || !isGoing || gone.has(uid)) continue;
+    if (kind !== 'Pod' || !isMember.test(name) || !isGoing || gone.has(uid)) continue;
     gone.add(uid);
     if (atMilliseconds < sinceMilliseconds) continue;
     const ordinal = ordinalOf(name);
