@@ -38,6 +38,7 @@ import {
   keep,
   plainShape,
   podShape,
+  rolloutShape,
   type Shape,
   statefulSetShape,
 } from '../diagnose/shapes.ts';
@@ -95,7 +96,7 @@ async function collect(session: Session, cluster: ClusterRecord) {
       { plugin: manifest.version, kubernetes: await kubernetesVersion(session.client, session.signal) },
     ]),
     part('mysqlcluster.json', clusterShape, () => one(clusterKind)),
-    part('mysqlrollout.json', plainShape, () => one(rolloutKind)),
+    part('mysqlrollout.json', rolloutShape, () => one(rolloutKind)),
     part('statefulset.json', statefulSetShape, () => list(statefulSets, namespace, { labelSelector })),
     part('pods.json', podShape, () => list(pods, namespace, { labelSelector })),
     part('poddisruptionbudgets.json', plainShape, () => list(podDisruptionBudgets, namespace)),

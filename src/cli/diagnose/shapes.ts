@@ -1,5 +1,6 @@
 import { rolloutKind } from '../../api/rollout.ts';
-import { object } from '../../moco/json.ts';
+import type { HoldRule } from '../../core/rules/catalogue.ts';
+import { object, objects } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 
 /**
@@ -117,7 +118,34 @@ export const deploymentShape: Shape = {
   status: 'all',
 };
 
-/** Kinds without free text of others: MySQLRollouts, policies, sequences, budgets and the lease. */
+/** Rules whose sentences have words of mysqld, of the kubelet, or the names of MySQL's clients. */
+const ofOthers: readonly unknown[] = ['ImageUnavailable', 'ConfigurationRefused', 'LongWrite'] satisfies HoldRule[];
+
+const withoutMessage = (value: object): unknown => ('message' in value ? { ...value, message: 'removed' } : value);
+const unlessOfOthers = (key: 'rule' | 'reason') => (value: unknown) =>
+  ofOthers.includes(object(value)[key]) ? withoutMessage(object(value)) : value;
+
+/** A MySQLRollout without what others have said. */
+export function rolloutShape(value: unknown): unknown {
+  const { status, ...rest } = object(keep(value, plainShape));
+  const { hold, conditions, preflight } = object(status);
+  const { nodes, configuration } = object(preflight);
+  return {
+    ...rest,
+    status: {
+      ...object(status),
+      hold: unlessOfOthers('rule')(hold),
+      conditions: objects(conditions).map(unlessOfOthers('reason')),
+      preflight: preflight && {
+        ...object(preflight),
+        nodes: objects(nodes).map(withoutMessage),
+        configuration: configuration && withoutMessage(object(configuration)),
+      },
+    },
+  };
+}
+
+/** Kinds without free text of others: policies, sequences, budgets and the lease. */
 export const plainShape: Shape = { metadata, spec: 'all', status: 'all' };
 
 const event = {
@@ -127,5 +155,8 @@ const event = {
 } satisfies Shape;
 
 /** Others, such as the kubelet, put commands and their output into `note`. */
-export const eventShape: Shape = (value: unknown): unknown =>
-  keep(value, object(value)['reportingController'] === 'moco-rollout' ? { ...event, ...all('note') } : event);
+export function eventShape(value: unknown): unknown {
+  const { reportingController, reason } = object(value);
+  const isPlain = reportingController === 'moco-rollout' && !ofOthers.includes(reason);
+  return keep(value, isPlain ? { ...event, ...all('note') } : event);
+}

@@ -1,5 +1,11 @@
 import { type MySQLRollout, pluginManager, type RolloutSpec } from '../../api/rollout.ts';
-import { isTrue, type MemberStatus, type RolloutProgress, type RolloutStatus } from '../../api/rollout-status.ts';
+import {
+  isTrue,
+  type MemberStatus,
+  type PreflightStatus,
+  type RolloutProgress,
+  type RolloutStatus,
+} from '../../api/rollout-status.ts';
 import type { HoldRule, VerdictKind } from '../../core/decision.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
@@ -83,14 +89,33 @@ export function viewOf(
 }
 
 function standingOf(
-  { openWrites }: RolloutStatus,
+  { openWrites, preflight, phase }: RolloutStatus,
   ageOf: (timestamp: string) => number | null,
 ): readonly (readonly [label: string, sentence: string])[] {
-  if (openWrites === undefined) return [];
-  const { count, since } = openWrites;
-  if (since === undefined) return [['writes', 'none was open when the primary was asked, less than a minute ago']];
+  return [
+    ...(openWrites === undefined ? [] : [['writes', writesSentence(openWrites, ageOf)] as const]),
+    // Whether the members that are still to come will find what they need.
+    ...(preflight === undefined || phase === 'UpToDate' ? [] : [['nodes', nodesSentence(preflight)] as const]),
+  ];
+}
+
+function writesSentence(
+  { count, since }: NonNullable<RolloutStatus['openWrites']>,
+  ageOf: (timestamp: string) => number | null,
+): string {
+  if (since === undefined) return 'none was open when the primary was asked, less than a minute ago';
   const age = brief(ageOf(since) ?? 0);
-  return [['writes', count === 1 ? `one has been open for ${age}` : `${count} are open, the oldest for ${age}`]];
+  return count === 1 ? `one has been open for ${age}` : `${count} are open, the oldest for ${age}`;
+}
+
+/** Such as `images Fetched on node-1, node-2, asked for on node-3; configuration Accepted`. */
+function nodesSentence({ nodes, configuration }: PreflightStatus): string {
+  const byResult = [...Map.groupBy(nodes, ({ result }) => result ?? 'asked for')];
+  const images = byResult.map(([result, some]) => `${result} on ${some.map(({ name }) => name).join(', ')}`);
+  return [
+    ...(images.length === 0 ? [] : [`images ${images.join(', ')}`]),
+    ...(configuration === undefined ? [] : [`configuration ${configuration.result ?? 'asked for'}`]),
+  ].join('; ');
 }
 
 function notesOf(

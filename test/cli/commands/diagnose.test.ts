@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { rolloutKind } from '../../../src/api/rollout.ts';
 import { jobs, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import { member } from '../../controller/bench.ts';
@@ -78,11 +79,20 @@ describe('diagnose', () => {
     });
     const { name } = server.create(jobs, emergencyBackup).metadata;
     plant(server, jobs, name, { spec: { suspend: false, template: { spec: podSpec } } });
+    const said = { name: 'node-1', since: '2026-07-01T11:58:02Z', at: '2026-07-01T11:58:02Z', message: secret };
+    plant(server, rolloutKind, 'test', {
+      status: {
+        hold: { rule: 'ConfigurationRefused', message: secret },
+        conditions: [{ type: 'Stalled', status: 'True', reason: 'ConfigurationRefused', message: secret }],
+        preflight: { revision: '7966559688', nodes: [said], configuration: said },
+      },
+    });
     const answers: Readonly<Record<string, readonly object[]>> = {
       '/apis/events.k8s.io/v1/namespaces/default/events': [
         event('moco-rollout', member(0)),
         event('kubelet', member(0)),
         event('moco-rollout', 'of-another'),
+        { ...event('moco-rollout', 'test'), reason: 'LongWrite', note: `a write of app@${secret}` },
       ],
       '/apis/apps/v1/deployments': [
         {
@@ -119,6 +129,8 @@ describe('diagnose', () => {
       'evicting it',
       'emergency-backup',
       '"suspend": false',
+      '"rule": "ConfigurationRefused"',
+      '"name": "node-1"',
     ]) {
       expect(text).to.contain(needed);
     }

@@ -89,7 +89,7 @@ describe('status and plan', () => {
       const said = async (): Promise<string> => {
         const { out } = await cluster.run('status', 'test');
         const page = (await cluster.run('report', 'test')).out;
-        const lines = out.split('\n').filter((line) => /^ {2}(backup|writes) /.test(line));
+        const lines = out.split('\n').filter((line) => /^ {2}(backup|writes|nodes) /.test(line));
         for (const line of lines) expect(page).to.contain(line.trim().replace(/ {2,}/, ': '));
         return lines.map((line) => line.trim()).join('\n');
       };
@@ -105,7 +105,23 @@ describe('status and plan', () => {
       expect(await said()).to.equal(
         `backup   Job emergency-backup has been running for 2s; ${last}\nwrites   2 are open, the oldest for 2m00s`,
       );
-      cluster.server.change(rolloutKind, 'test', { status: { openWrites: { count: 0, since: null } } });
+      const tried = { since, at: since };
+      const preflight = {
+        revision: 'moco-test-7966559688',
+        nodes: [
+          { name: 'node-1', result: 'Fetched', ...tried },
+          { name: 'node-2', result: 'Fetched', ...tried },
+          { name: 'node-3', trying: true, ...tried },
+        ],
+        configuration: { name: 'node-1', result: 'Accepted', ...tried },
+      };
+      cluster.server.change(rolloutKind, 'test', { status: { openWrites: null, preflight } });
+      expect(await said()).to.match(
+        /\nnodes {4}images Fetched on node-1, node-2, asked for on node-3; configuration Accepted$/,
+      );
+      cluster.server.change(rolloutKind, 'test', {
+        status: { openWrites: { count: 0, since: null }, preflight: null },
+      });
       cluster.fault = (request) => (request.path.includes('/jobs') ? forbidden(request) : null);
       expect(await said()).to.equal(
         `backup   you may not read Jobs, so it is not known whether one runs; ${last}\nwrites   none was open when the primary was asked, less than a minute ago`,
