@@ -3,6 +3,7 @@ import { type Found, foundBy } from '../check/finding.ts';
 import { controller, definitions, kubernetes, moco } from '../check/installation.ts';
 import { budgets, claims, manifests } from '../check/member-objects.ts';
 import { mysql, semiSync } from '../check/mysql.ts';
+import { prepull } from '../check/prepull.ts';
 import { controllerRights, ownRights } from '../check/rights.ts';
 import { line, table } from '../terminal/lines.ts';
 import { formatOf, outputOption, writeResult } from '../terminal/output.ts';
@@ -20,6 +21,7 @@ const checks = {
   PodDisruptionBudgets: budgets,
   manifests,
   PersistentVolumeClaims: claims,
+  prepull,
   'semi-sync plugins': semiSync,
   MySQL: mysql,
 };
@@ -29,7 +31,7 @@ const colours = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
 export const checkCommand: ClusterCommand = {
   name: 'check',
   arguments: '',
-  summary: 'Check versions, rights, admission, certificates, budgets, manifests, claims, plugins and MySQL',
+  summary: 'Check versions, rights, admission, certificates, budgets, manifests, claims, images, plugins and MySQL',
   help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
   examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
   options: [allNamespacesOption, outputOption],

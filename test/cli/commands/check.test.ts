@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { V1MicroTime } from '@kubernetes/client-node';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { rolloutKind } from '../../../src/api/rollout.ts';
 import { neededByController, neededInWholeCluster } from '../../../src/cli/check/rights.ts';
 import { persistentVolumeClaims } from '../../../src/kube/resource.ts';
 import type { ExchangeRequest } from '../../../src/kube/world.ts';
@@ -128,6 +129,7 @@ describe('check', () => {
       ['ok', 'PodDisruptionBudgets'],
       ['ok', 'manifests'],
       ['ok', 'PersistentVolumeClaims'],
+      ['ok', 'prepull'],
       ['ok', 'semi-sync plugins'],
       ['ok', 'MySQL'],
     ]);
@@ -155,6 +157,19 @@ describe('check', () => {
     expect(await last()).to.contain('may read the Secret of each of the 1 clusters in namespace default');
     installed.denied.push('get secrets moco-test');
     expect(await last()).to.contain('which it may not of default/test: config/replication-facts grants it');
+  });
+
+  it('finds a namespace in which images can not be fetched though a setting asks for it', async () => {
+    const line = async (): Promise<string> =>
+      (await installed.lines('-n', 'default')).lines.find((one) => / prepull /.test(one)) ?? '';
+    expect(await line()).to.match(/^ok +prepull +no cluster asks for it/);
+    const prepull = { value: 'Nodes', source: 'MySQLRollout' };
+    installed.cluster.server.change(rolloutKind, 'test', { status: { settings: { prepull } } });
+    expect(await line()).to.match(/^ok +prepull +system:serviceaccount:\S+ may have images fetched in default$/);
+    installed.denied.push('create mysqlrollouts/preflight');
+    expect(await line()).to.match(
+      /^failed +prepull +\S+ may not create mysqlrollouts\/preflight in default: apply config\/prepull there/,
+    );
   });
 
   it('does not know whether MySQL is asked where the user may not read what the controller publishes', async () => {
