@@ -6,7 +6,7 @@ import { type Found, failed, ok } from './finding.ts';
 import { controllerDeployment, noAccount } from './installation.ts';
 import { deniedTo, userOfController } from './rights.ts';
 
-/** Whether the controller may have images fetched wherever a setting asks for it. Without the right it goes on without. */
+/** Whether the controller may have images fetched wherever a setting asks for it. Without the right it just goes on. */
 export async function prepull(session: Session): Promise<Found> {
   const namespaces = await listEach(session, rolloutKind, session.namespace, {}, ({ metadata, status }) => {
     const { prepull: setting } = object(object(status)['settings']);
