@@ -30,7 +30,7 @@ export const longWrite = {
     },
     meaning: 'A switchover would cut off a write of the primary that has been open for a second or longer.',
     details:
-      'MOCO makes the primary read-only and ends its connections: a transaction that is still open is rolled back. The controller looks for an instant without open writes, and never ends one itself. Only with the feature gate ReplicationFacts.',
+      'MOCO makes the primary read-only and ends its connections: a transaction that is still open is rolled back. The controller looks for up to 0.4 s for an instant without open writes, as well as it can: another may begin right after. It never ends one itself. Only with the feature gate ReplicationFacts.',
     endedBy: ['the members', 'time', 'a person'],
     ends: 'When the write ends, or after longWriteGraceSeconds with `longWritePolicy: Proceed`, which is the default. The message has the session: `SHOW PROCESSLIST` in the primary shows what it does. A session that waits for its client has an open transaction and runs no statement.',
     overridable: true,
