@@ -86,6 +86,10 @@ export class RolloutCluster {
     return this.#stage.client.create(kind, { namespace: this.namespace }, body, { priority: 'disrupt' });
   }
 
+  async makeUnscoped(kind: ResourceKind, body: object): Promise<KubernetesObject> {
+    return this.#stage.client.create(kind, {}, body, { priority: 'disrupt' });
+  }
+
   async remove(kind: ResourceKind, objectName: string): Promise<void> {
     await this.#stage.client.remove(kind, { namespace: this.namespace, name: objectName }, {}, { priority: 'disrupt' });
   }

@@ -64,12 +64,6 @@ export class ClusterReader {
     return unordered && isSameVersion(known, unordered) ? unordered : this.readAll(known.objects);
   }
 
-  /** Whether every object was still as `known` has it at some moment of this call. */
-  async isStill(known: LiveObjects): Promise<boolean> {
-    const read = await this.#readUnordered(known.objects);
-    return read !== null && isSameVersion(known, read);
-  }
-
   /**
    * Reads everything without a cache (no resourceVersion: quorum reads). The MySQLCluster is read last, since a
    * failover shows there first. Resolves to `null` if it is gone. Objects are read by name: members have the ordinals

@@ -1,12 +1,13 @@
 import { isRoutine } from '../../core/rules/catalogue.ts';
-import { type Json, milliseconds } from '../../moco/json.ts';
+import { type Json, milliseconds, object, whole } from '../../moco/json.ts';
 import { rolloutCompleteCondition } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { newestRollout, type Observation } from '../pass/observe.ts';
+import { type Observation, observeLive } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
+import { rememberSeen } from '../pass/remember.ts';
 import { isShown } from './due.ts';
-import type { StatusClient } from './status-client.ts';
+import { mostTries, type StatusClient } from './status-client.ts';
 
 /** The reason of a False condition while no hold needs attention. */
 const rollingOut = 'RollingOut';
@@ -104,11 +105,14 @@ export function withCondition(
  * written only when its status or its reason changes, since every write makes MOCO reconcile. The reason of False names
  * the hold that needs attention, if there is one.
  *
- * True is written only if every object is still in the version that was judged, which is read after the MySQLCluster:
- * the StatefulSet contains what MOCO had applied for that generation. Otherwise the next reconciliation judges. The
- * MySQLCluster's resourceVersion is the precondition. False needs no fresh read: the next reconciliation corrects a
- * wrong one. A True of an older generation has no meaning any more, so it is not removed at once: while MOCO and
- * Kubernetes process a change, another write would conflict with theirs and delay the first member.
+ * True is confirmed like a step, and never written from the cache. The MySQLCluster is read first, so a StatefulSet
+ * that is read after it contains what MOCO had applied for that generation. Its resourceVersion is the precondition.
+ * False needs no fresh read: the next reconciliation corrects a wrong one. A True of an older generation has no meaning
+ * any more, so it is not removed at once: while MOCO and Kubernetes process a change, another write would conflict with
+ * theirs and delay the first member.
+ *
+ * What was read is judged anew: a StatefulSet that is written several times a second never stays as it was judged
+ * (`simulation/contention`).
  *
  * If MOCO keeps writing in between, the reconciliation after its writes continues.
  *
@@ -126,11 +130,13 @@ export async function complete(
     return;
   }
   if (!isDue(known.cluster, completion)) return;
-  await api.changeConditions(known.cluster, 1, async (raw, conditions) => {
-    const cluster = projectCluster(raw);
-    if (cluster === null || cluster.deleting || cluster.released || !differs(cluster, completion)) return null;
-    const judged = { objects: known, rollout: newestRollout(pass) };
-    if (completion.complete && !(await api.isStill(judged))) return null;
-    return withCondition(conditions, completion, cluster.generation, now);
+  await api.changeConditions(known.cluster, completion.complete ? mostTries : 1, async (raw, conditions) => {
+    if (object(raw['metadata'])['deletionTimestamp'] !== undefined) return null;
+    const live = completion.complete ? await api.readAll(known) : null;
+    if (completion.complete && live === null) return null;
+    const judged = live === null ? completion : completionOf(rememberSeen(pass.memory, observeLive(pass, live)));
+    const cluster = live?.objects.cluster ?? projectCluster(raw);
+    if (cluster === null || cluster.released || !differs(cluster, judged)) return null;
+    return withCondition(conditions, judged, whole(object(raw['metadata'])['generation'], 0), now);
   });
 }

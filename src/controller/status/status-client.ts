@@ -11,7 +11,7 @@ import type { ClusterObjects } from '../../moco/records.ts';
 import { ClusterReader } from '../reads/cluster-reader.ts';
 
 /** So often MOCO may write the MySQLCluster in between. */
-const mostTries = 3;
+export const mostTries = 3;
 
 /** Creates MySQLRollouts and replaces statuses: writes that report and never disrupt a member. */
 export class StatusClient extends ClusterReader {

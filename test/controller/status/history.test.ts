@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { controllerRevisions, pods, statefulSets } from '../../../src/kube/resource.ts';
 import { Bench, begin } from '../bench.ts';
 import { revisionAfter, revisionBefore } from '../moco-objects.ts';
-import { rollOut, switchOver } from '../whole-rollout.ts';
+import { completion, rollOut, switchOver } from '../whole-rollout.ts';
 
 const controllerRevisionPath = /controllerrevisions/;
 
@@ -112,6 +112,7 @@ describe('the history of rollouts', () => {
     bench.replace(0);
     const completeAt = bench.now;
     await program.turn();
+    expect(completion(bench)).to.include({ status: 'True' });
     expect(bench.status.history).to.equal(undefined);
     bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } });
     await program.work();

@@ -1,0 +1,62 @@
+import { expect } from 'chai';
+import { policyKind } from '../../src/api/rollout-policy.ts';
+import { apiVersion, persistentVolumes } from '../../src/kube/resource.ts';
+import { revisionHashLabel } from '../../src/moco/names.ts';
+import { dataVolume } from '../support/moco/names.ts';
+import { useRollouts } from './rollout-fixture.ts';
+
+describe('a member that would not come back as what it was, with a policy', () => {
+  const { scenario } = useRollouts();
+
+  /** The others may have rollouts as well. The replica of the highest ordinal goes first in any case. */
+  scenario('is not evicted from a cordoned node that its volume ties it to', {}, async (cluster) => {
+    await cluster.makeUnscoped(policyKind, {
+      apiVersion: apiVersion(policyKind),
+      kind: policyKind.kind,
+      metadata: { name: cluster.namespace },
+      spec: {
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': cluster.namespace } },
+        settings: { minReadySeconds: 1 },
+      },
+    });
+    const node = await cluster.kubectl('get', 'pod', cluster.podName(2), '-o', 'jsonpath={.spec.nodeName}');
+    const volume = await cluster.kubectl(
+      'get',
+      'pvc',
+      `${dataVolume}-${cluster.podName(2)}`,
+      '-o',
+      'jsonpath={.spec.volumeName}',
+    );
+    await cluster.kubectl('label', 'node', node, `kubernetes.io/hostname=${node}`, '--overwrite');
+    await cluster.kubectl('cordon', node);
+    const inItsNode = { key: 'kubernetes.io/hostname', operator: 'In', values: [node] };
+    await cluster.makeUnscoped(persistentVolumes, {
+      metadata: { name: volume },
+      spec: {
+        capacity: { storage: '1Gi' },
+        accessModes: ['ReadWriteOnce'],
+        storageClassName: 'local',
+        local: { path: '/data' },
+        nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [inItsNode] }] } },
+      },
+    });
+    await cluster.setImage('mysql:8.4.9');
+    await cluster.until('the other replica is updated', ({ pods: members, statefulSet }) =>
+      members.some(
+        ({ metadata }) =>
+          metadata.name === cluster.podName(1) &&
+          metadata.labels?.[revisionHashLabel] === statefulSet?.status?.updateRevision,
+      ),
+    );
+    await cluster.holds('NodeTakesNoPods');
+    expect(cluster.now.rollout?.status?.hold?.message).to.equal(
+      `another pod of ${cluster.podName(2)} would stay Pending: its node ${node} is cordoned, and ` +
+        `the volume ${volume} allows no other node that takes pods`,
+    );
+    expect(await cluster.steps()).to.deep.equal(['evict 1']);
+    await cluster.kubectl('uncordon', node);
+    await cluster.completes();
+    expect(await cluster.steps()).to.deep.equal(['evict 1', 'evict 2', 'demote 0', 'evict 0', 'promoteRevision']);
+    await cluster.kubectl('delete', policyKind.plural, cluster.namespace);
+  });
+});
