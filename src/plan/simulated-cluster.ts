@@ -67,7 +67,7 @@ export class SimulatedCluster {
     this.snapshot = beginning.snapshot;
   }
 
-  /** Does what can be done now. Returns when to look again; `null` if only other clusters change that. */
+  /** Does what can be done now. Returns when to be called next; `null` if only other clusters change that. */
   pass(now: number, fleet: FleetFacts | null = null): number | null {
     if (this.endedAt !== null || this.stop !== null) return null;
     if (this.#busyUntil > now) return this.#busyUntil;

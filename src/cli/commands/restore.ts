@@ -122,7 +122,7 @@ function refusalOf(
   if (member === undefined) return null;
   const after = hash(statefulSet.updateRevision);
   if (!member.updated) {
-    return `${name} is at revision ${hash(member.facts.revision)} and not at the update revision ${after}: there is nothing to give back`;
+    return `${name} is at revision ${hash(member.facts.revision)} and not at the update revision ${after}: there is nothing to restore`;
   }
   if (member.participates) {
     return (

@@ -137,7 +137,7 @@ describe('restore', () => {
     ],
     'that is stale': [
       () => cluster.bench.changeRollout({ status: { strategy: 'OnDelete' } }),
-      /^error: moco-test-2 is at revision 5897fd84f8 and not at the update revision 7966559688: there is nothing to give back\n$/,
+      /^error: moco-test-2 is at revision 5897fd84f8 and not at the update revision 7966559688: there is nothing to restore\n$/,
     ],
     'that does not exist': [
       () => {
