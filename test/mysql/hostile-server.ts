@@ -14,14 +14,18 @@ export class HostileServer {
     this.sockets = sockets;
   }
 
-  static async open(serve: (socket: Socket) => void): Promise<HostileServer> {
+  /** At any free port of 127.0.0.1, if no other place is given. */
+  static async open(
+    serve: (socket: Socket) => void,
+    { host = '127.0.0.1', port = 0 }: { readonly host?: string; readonly port?: number } = {},
+  ): Promise<HostileServer> {
     const sockets: Socket[] = [];
     const server = createServer((socket) => {
       sockets.push(socket);
       socket.on('error', () => undefined);
       serve(socket);
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => server.listen(port, host, resolve));
     return new HostileServer(server, sockets);
   }
 
