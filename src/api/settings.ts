@@ -1,4 +1,4 @@
-import { defaultPolicy, type MaxUnavailable, type RolloutPolicy } from '../core/policy.ts';
+import { boundsOf, defaultPolicy, type MaxUnavailable, type RolloutPolicy } from '../core/policy.ts';
 import { checkFields } from './check-settings.ts';
 import { inPlaceField } from './in-place-settings.ts';
 import { maintenanceFields } from './maintenance-settings.ts';
@@ -82,8 +82,7 @@ const shape = {
       `${keepsItsRevision}. ${defaultsTo('partition')}`,
   ),
   minReadySeconds: whole(
-    0,
-    3600,
+    ...boundsOf.minReadySeconds,
     'The number of seconds that an updated member has to participate before the next member is taken down. ' +
       defaultsTo('minReadySeconds'),
   ),
@@ -113,8 +112,7 @@ const shape = {
       `replicas have caught up. ${defaultsTo('maxReplicaDelaySeconds')}`,
   ),
   replicaDelayGraceSeconds: whole(
-    0,
-    86_400,
+    ...boundsOf.replicaDelayGraceSeconds,
     'The number of seconds for which a switchover waits for a replica whose replication delay can not be read. After ' +
       `it the switchover begins all the same. ${defaultsTo('replicaDelayGraceSeconds')}`,
   ),

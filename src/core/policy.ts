@@ -59,6 +59,12 @@ export interface Override {
   readonly startsInSeconds?: number;
 }
 
+/** The least and the most of settings that have a flag as well. */
+export const boundsOf = {
+  minReadySeconds: [0, 3600],
+  replicaDelayGraceSeconds: [0, 86_400],
+} as const;
+
 /** `minReadySeconds` is that of MOCO's own partition controller. */
 export const defaultPolicy: RolloutPolicy = {
   mode: 'OnDelete',

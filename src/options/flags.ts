@@ -1,4 +1,5 @@
 import { partitionDrivers } from '../controller/facts/mode.ts';
+import { boundsOf, defaultPolicy } from '../core/policy.ts';
 import {
   bindAddress,
   boolean,
@@ -144,12 +145,12 @@ export const flags = {
     'default-strategy=OnDelete',
     'strategy of clusters for which neither a MySQLRollout nor a MySQLRolloutPolicy sets one; OnDelete requires the feature gate',
   ),
-  minReadySeconds: integer(0, 3600)(
-    'min-ready-seconds=5',
+  minReadySeconds: integer(...boundsOf.minReadySeconds)(
+    `min-ready-seconds=${defaultPolicy.minReadySeconds}`,
     'seconds that an updated member has to participate before the next one is disrupted, if neither a MySQLRollout nor a MySQLRolloutPolicy sets it',
   ),
-  replicaDelayGraceSeconds: integer(0, 86_400)(
-    'replica-delay-grace-seconds=30',
+  replicaDelayGraceSeconds: integer(...boundsOf.replicaDelayGraceSeconds)(
+    `replica-delay-grace-seconds=${defaultPolicy.replicaDelayGraceSeconds}`,
     'seconds for which a switchover waits for replication delays that can not be read, if neither a MySQLRollout nor a MySQLRolloutPolicy sets it',
   ),
   partitionDriver: choice(partitionDrivers)(
