@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { MemberSaid } from '../../src/core/on-demand-facts.ts';
 import { realWorld } from '../../src/kube/world.ts';
 import { type Answers, type AskedMember, readCluster } from '../../src/mysql/read-cluster.ts';
+import { caughtUp } from '../core/mysql-readings.ts';
 import { Unavailable } from '../reality/image/unavailable.ts';
 import { Link } from '../support/mysqld/link.ts';
 import { type Mysqld, MysqlServers } from '../support/mysqld/mysqld.ts';
@@ -18,15 +19,6 @@ const createsUser = (more = ''): readonly string[] => [
   `GRANT PROCESS, REPLICATION CLIENT, REPLICATION SLAVE, SELECT, SHOW DATABASES, SHOW VIEW ON *.* TO '${user}'@'%'`,
   'SET sql_log_bin = 1',
 ];
-const works = { runs: true, error: 0 };
-const caughtUp = {
-  kind: 'replica',
-  missing: 0,
-  unapplied: 0,
-  semiSync: true,
-  receiver: works,
-  applier: works,
-} as const;
 const unread = { kind: 'unknown', message: 'nobody was asked' } as const;
 
 describe('a real mysqld', function () {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RolloutSpec } from '../../../src/api/rollout.ts';
 import { mysqldContainer } from '../../../src/moco/names.ts';
 import { imageNames } from '../image/archives.ts';
-import { untilReported } from './images-on-nodes.ts';
+import { untilEnded, untilReported } from './images-on-nodes.ts';
 import type { RealityCluster } from './reality-cluster.ts';
 import { failing, type Scenario, usual } from './scenario.ts';
 import { onDelete, type Way } from './way.ts';
@@ -42,11 +42,6 @@ async function rollOutAt(cluster: RealityCluster, pace: number, until: () => Pro
   }
 }
 
-const toItsEnd = (cluster: RealityCluster) => (): Promise<void> =>
-  cluster.until('the rollout to end', (sight) => {
-    return sight.complete && sight.members.every(({ revision }) => revision === sight.updateRevision);
-  });
-
 /** Nobody is touched while it holds: the order of those that go says so. */
 async function untilHeld(cluster: RealityCluster, rule: string): Promise<void> {
   await cluster.until(`the hold ${rule}`, ({ status }) => status?.hold?.rule === rule);
@@ -54,7 +49,10 @@ async function untilHeld(cluster: RealityCluster, rule: string): Promise<void> {
   await delay(badMilliseconds);
 }
 
-const slow = (cluster: RealityCluster): Promise<void> => rollOutAt(cluster, bytesPerSecond, toItsEnd(cluster));
+function slow(cluster: RealityCluster): Promise<void> {
+  const { updateRevision } = cluster.sight;
+  return rollOutAt(cluster, bytesPerSecond, () => untilEnded(cluster, updateRevision));
+}
 
 export const fetchedImages: readonly Scenario[] = (
   [

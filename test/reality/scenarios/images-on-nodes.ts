@@ -103,7 +103,7 @@ function podOfFirst(cluster: RealityCluster): string {
   return cluster.pods.find(({ metadata }) => metadata.name === cluster.podName(2))?.metadata.uid ?? '';
 }
 
-const untilEnded = (cluster: RealityCluster, revision: string): Promise<void> =>
+export const untilEnded = (cluster: RealityCluster, revision: string): Promise<void> =>
   cluster.until('the rollout to end', (sight) => sight.updateRevision !== revision && isAtRest(sight));
 
 function present(slug: string, sidecar: Sidecar): Scenario {
