@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { realWorld, type World } from '../../src/kube/world.ts';
 import { type AskedMember, readCluster } from '../../src/mysql/read-cluster.ts';
@@ -22,7 +21,7 @@ interface Server {
   listen(port: number, host: string, listening: () => void): void;
   close(): void;
 }
-const { createServer } = createRequire(import.meta.url)('mysql2') as { createServer(): Server };
+const mysql2 = createRequire(import.meta.url)('mysql2') as { createServer(): Server };
 
 const real = realWorld(() => Promise.reject(new Error('no API server')));
 /** Its time goes five times slower than that of the servers, so that a busy machine changes nothing. */
@@ -45,27 +44,26 @@ interface Answering {
 
 /** A server that answers as a mysqld does, and lets nobody in sooner than that. */
 async function serving({ executed, received = '', loginMilliseconds = 0 }: Answering): Promise<Server> {
-  const server = createServer();
+  const server = mysql2.createServer();
   server.on('connection', (connection) => {
     connection.on('error', () => undefined);
     connection.on('warn', () => undefined);
     const answer = (...row: readonly string[]): void => {
-      const columns = row.map((_, index) => ({
-        ...{ catalog: 'def', schema: '', table: '', orgTable: '', orgName: '', name: `c${index}` },
-        ...{ characterSet: 33, columnLength: 1_000_000, columnType: 253, flags: 0, decimals: 0 },
-      }));
+      const of = { catalog: 'def', schema: '', table: '', orgTable: '', orgName: '', characterSet: 33 };
+      const text = { columnLength: 1_000_000, columnType: 253, flags: 0, decimals: 0 };
+      const columns = row.map((_, index) => ({ ...of, ...text, name: `c${index}` }));
       connection.writeTextResult([Object.fromEntries(row.map((value, index) => [`c${index}`, value]))], columns);
     };
-    connection.serverHandshake({
-      ...{ protocolVersion: 10, serverVersion: '8.4.4', connectionId: 1, statusFlags: 2, characterSet: 33 },
-      ...{ capabilityFlags: withoutTls, authPluginName: 'mysql_native_password' },
-      ...{ authPluginData1: Buffer.from('abcdefgh'), authPluginData2: Buffer.from('ijklmnopqrst') },
-      authCallback: (_: unknown, done: (error: null) => void) =>
-        void setTimeout(loginMilliseconds * slowdown).then(() => {
-          done(null);
-          connection.sequenceId = 0;
-        }),
-    });
+    const version = { protocolVersion: 10, serverVersion: '8.4.4', connectionId: 1, statusFlags: 2, characterSet: 33 };
+    const plugin = { capabilityFlags: withoutTls, authPluginName: 'mysql_native_password' };
+    const salt = { authPluginData1: Buffer.from('abcdefgh'), authPluginData2: Buffer.from('ijklmnopqrst') };
+    const authCallback = (_: unknown, done: (error: null) => void): void => {
+      setTimeout(() => {
+        done(null);
+        connection.sequenceId = 0;
+      }, loginMilliseconds * slowdown);
+    };
+    connection.serverHandshake({ ...version, ...plugin, ...salt, authCallback });
     const answerTo = (sql: string): void => {
       connection.sequenceId = 1;
       if (sql.includes('innodb_trx')) answer('42', 'app', '10.0.0.7:1', '3600', 'client');
