@@ -41,6 +41,8 @@ export interface ContainerMemory {
 /** Of a container that is still to start for the first time. */
 export const creating = 'ContainerCreating';
 export const initializing = 'PodInitializing';
+/** Of one that the kubelet can't find any more. */
+export const unknownStatus = 'ContainerStatusUnknown';
 
 export function freshContainer(
   name: string,

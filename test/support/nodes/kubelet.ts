@@ -10,6 +10,7 @@ import { podStatus } from './pod-status.ts';
 import { alive, hasStarted, livenessFailsAt, nextProbes, probed } from './probes.ts';
 import { isRefused, refusedStep } from './refused.ts';
 import { restartsForResize, withResources } from './resize.ts';
+import { isOver, runOnce, runsOnce } from './run-once.ts';
 import { scheduleStep } from './scheduler.ts';
 import type { PodWrite } from './write.ts';
 
@@ -26,7 +27,10 @@ export function kubeletStep(input: KubeletInput): KubeletStep {
   if (isRefused(pod)) {
     return refusedStep({ ...input, memory });
   }
-  const moved = move({ ...input, memory });
+  if (runsOnce(pod) && isOver(pod) && memory.terminatingSince === null) {
+    return { memory, writes: [], requeueAfterMilliseconds: null };
+  }
+  const moved = runsOnce(pod) ? runOnce({ ...input, memory }) : move({ ...input, memory });
   const { write, memory: after } = statusWrite(input, moved);
   if (write !== null) {
     return { memory: after, writes: [write], requeueAfterMilliseconds: 0 };

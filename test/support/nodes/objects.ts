@@ -75,6 +75,17 @@ export interface Pod {
   readonly metadata: ObjectMeta;
   readonly spec: {
     readonly nodeName?: string;
+    readonly restartPolicy?: string;
+    readonly affinity?: {
+      readonly nodeAffinity?: {
+        readonly requiredDuringSchedulingIgnoredDuringExecution?: {
+          readonly nodeSelectorTerms: readonly {
+            readonly matchFields?: readonly { readonly key: string; readonly values?: readonly string[] }[];
+          }[];
+        };
+      };
+    };
+    readonly volumes?: readonly { readonly image?: { readonly reference?: string } }[];
     readonly containers: readonly Container[];
     readonly initContainers?: readonly Container[];
     readonly readinessGates?: readonly { readonly conditionType: string }[];

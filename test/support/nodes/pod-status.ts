@@ -1,4 +1,4 @@
-import { type ContainerMemory, isDone, isRunning } from './container.ts';
+import { type ContainerMemory, isDone, isRunning, unknownStatus } from './container.ts';
 import type { ResizeFault } from './faults.ts';
 import type { ContainerStateStatus, ContainerStatus, Pod, PodCondition, Resources } from './objects.ts';
 
@@ -82,7 +82,9 @@ function shownResources({ limits, requests }: Resources): Partial<Resources> {
 /** Kubernetes' own order of questions: a container that has never run keeps the pod Pending. */
 function phase({ containers, initContainers, stopped }: PodStatusInput): string {
   if (stopped) {
-    return 'Succeeded';
+    const isUnknown = ({ state }: ContainerMemory): boolean =>
+      state.kind === 'terminated' && state.how.reason === unknownStatus;
+    return containers.some(isUnknown) ? 'Failed' : 'Succeeded';
   }
   const neverRan = ({ state, last }: ContainerMemory): boolean => state.kind === 'waiting' && last === null;
   return initContainers.every(isDone) && !containers.some(neverRan) ? 'Running' : 'Pending';

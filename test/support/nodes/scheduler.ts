@@ -2,9 +2,18 @@ import { type Pod, timestamp } from './objects.ts';
 import { type KubeletInput, type KubeletStep, type PodMemory, target } from './pod-memory.ts';
 import { condition } from './pod-status.ts';
 
+/** The node that the pod's affinity names, if any, whether there is such a node or not. */
+function askedFor({ spec }: Pod): string | undefined {
+  const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const fields = required?.nodeSelectorTerms.flatMap(({ matchFields = [] }) => matchFields) ?? [];
+  return fields.find(({ key }) => key === 'metadata.name')?.values?.[0];
+}
+
 /** The ordinal spreads the members of a StatefulSet; other pods are spread by the length of their names. */
 function nodeFor(pod: Pod, nodes: readonly string[]): string {
   const { name } = pod.metadata;
+  const asked = askedFor(pod);
+  if (asked !== undefined) return asked;
   const ordinal = /-(\d+)$/.exec(name)?.[1];
   const node = nodes[(ordinal === undefined ? name.length : Number(ordinal)) % nodes.length];
   if (node === undefined) {
@@ -16,7 +25,7 @@ function nodeFor(pod: Pod, nodes: readonly string[]): string {
 /** The scheduler's action for a pod without a node: binds it, or reports why not. */
 export function scheduleStep(input: KubeletInput & { readonly memory: PodMemory }): KubeletStep {
   const { pod, memory, faults, settings, now, nodes } = input;
-  if (faults.neverScheduled) {
+  if (faults.neverScheduled || !nodes.includes(askedFor(pod) ?? nodes[0] ?? '')) {
     return unschedulable(input);
   }
   const wait = memory.seenAt + settings.scheduleMilliseconds - now.monotonicMilliseconds;

@@ -23,6 +23,8 @@ export interface NodesSettings {
   readonly restartMilliseconds: number;
   /** How long the image of a running container is pulled once it has changed. 0: the node has it. */
   readonly pullMilliseconds: number;
+  /** How long a pod that runs once fetches an image on a node. 0: the node has it. */
+  readonly fetchMilliseconds: (node: string, image: string) => number;
   /** How long the agent, which answers mysqld's probes, may be away before mysqld is restarted. MOCO: 20 s to 30 s. */
   readonly livenessPatienceMilliseconds: number;
   /** How long a container that crashes runs each time. */
@@ -71,6 +73,7 @@ export const defaultSettings: NodesSettings = {
   preStopHooks: false,
   restartMilliseconds: 100,
   pullMilliseconds: 0,
+  fetchMilliseconds: () => 0,
   livenessPatienceMilliseconds: 30_000,
   crashAfterMilliseconds: 100,
   backOffMilliseconds: 10_000,

@@ -1,0 +1,77 @@
+import { advance } from './advance.ts';
+import { type ContainerMemory, stopped, unknownStatus } from './container.ts';
+import type { ContainerFault } from './faults.ts';
+import { type Pod, timestamp } from './objects.ts';
+import type { Moving, PodMemory } from './pod-memory.ts';
+
+/** A pod whose containers run once, as those that fetch images. */
+export const runsOnce = ({ spec }: Pod): boolean => spec.restartPolicy === 'Never';
+
+/** Nothing is done any more to a pod that has ended by itself or has failed. */
+export const isOver = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
+
+/** The images that its containers run and those that it mounts, of which nothing runs. */
+export const imagesOf = ({ spec: { containers, volumes = [] } }: Pod): readonly string[] => [
+  ...new Set([...containers, ...volumes.map(({ image }) => ({ image: image?.reference }))].flatMap(({ image }) => image ?? [])),
+];
+
+/**
+ * Its kubelet fetches every image, one after the other, and says of the container why one can't be had (1.36: an image of
+ * a volume as well). Then its containers run for a moment and end by themselves.
+ */
+export function runOnce(input: Moving): PodMemory {
+  const { memory, pod, now, settings, faults } = input;
+  if (memory.stopped) return memory;
+  if (memory.terminatingSince !== null) {
+    const containers = memory.containers.map((container) => lost(container, input));
+    return faults.hangsTerminating ? memory : { ...memory, containers, stopped: true };
+  }
+  const { nodeName = '' } = pod.spec;
+  const fetching = imagesOf(pod).reduce((sum, image) => sum + settings.fetchMilliseconds(nodeName, image), 0);
+  const startAt = memory.startAt ?? now.monotonicMilliseconds + fetching;
+  const isDue = now.monotonicMilliseconds >= startAt;
+  const containers = memory.containers.map((container) => moveContainer(container, isDue, input));
+  return {
+    ...memory,
+    startTime: memory.startTime ?? timestamp(now.wallMilliseconds),
+    startAt,
+    containers,
+    stopped: containers.every(({ state }) => state.kind === 'terminated'),
+  };
+}
+
+/** Of one that has never run the kubelet of a deleted pod says that it can't find it. */
+function lost(container: ContainerMemory, { now }: Moving): ContainerMemory {
+  if (container.state.kind === 'terminated') return container;
+  const at = timestamp(now.wallMilliseconds);
+  const how = { exitCode: 137, reason: unknownStatus, startedAt: at, finishedAt: at, containerID: '' };
+  return { ...container, ready: false, state: { kind: 'terminated', how, until: null } };
+}
+
+function moveContainer(container: ContainerMemory, isDue: boolean, input: Moving): ContainerMemory {
+  if (container.state.kind === 'terminated') return container;
+  const { now, settings, pod } = input;
+  const fault = faultOf(container, input);
+  const moved = advance(
+    container,
+    {
+      fault: fault === 'imagePull' ? fault : null,
+      restartsAsked: 0,
+      mayStart: isDue && fault !== 'hangs',
+      podUid: pod.metadata.uid,
+      image: container.image,
+      restartsForResize: false,
+    },
+    now,
+    settings,
+  );
+  return moved.state.kind === 'running' ? stopped(moved, now) : moved;
+}
+
+/** What keeps an image from being fetched. */
+function faultOf({ name }: ContainerMemory, { pod, faults, settings }: Moving): ContainerFault | null {
+  const given = faults.containers[name];
+  if (given !== undefined) return given;
+  const found = imagesOf(pod).map((image) => settings.imageFault(image, false));
+  return found.find((fault) => fault === 'imagePull') ?? found.find((fault) => fault === 'hangs') ?? null;
+}
