@@ -30,8 +30,12 @@ export type Admit = (wanted: StoredObject, before: StoredObject | null) => Admit
 export class ApiServer {
   readonly store = new ObjectStore();
   readonly lists: Lists;
-  /** The status code that refuses evictions and new pods; `null` if they are allowed. */
-  readonly refusals: { evictions: number | null; pods: number | null } = { evictions: null, pods: null };
+  /** The status code that refuses evictions and new pods; `null` if they are allowed. Whether reviews of access say no. */
+  readonly refusals: { evictions: number | null; pods: number | null; reviews: boolean } = {
+    evictions: null,
+    pods: null,
+    reviews: false,
+  };
   readonly #wall: () => number;
   readonly #listeners: ((request: ApiRequest, answer: ApiAnswer, revisionBefore: number) => void)[] = [];
   readonly #admit: Admit;
@@ -83,6 +87,9 @@ export class ApiServer {
     const refused = request.method === 'POST' && kind === pods ? this.#refusal(name, subresource) : null;
     if (refused !== null)
       return refusal(refused, refused === 403 ? 'Forbidden' : 'Invalid', 'admission denied the request');
+    if (kind.plural === 'selfsubjectaccessreviews') {
+      return answer(201, { ...request.body, status: { allowed: !this.refusals.reviews } });
+    }
     if (name === null) {
       if (request.method === 'POST' && request.query?.get('dryRun') === 'All')
         return this.#tryToCreate(kind, namespace, request.body ?? {});

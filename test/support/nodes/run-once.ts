@@ -12,7 +12,9 @@ export const isOver = ({ status }: Pod): boolean => status?.phase === 'Succeeded
 
 /** The images that its containers run and those that it mounts, of which nothing runs. */
 export const imagesOf = ({ spec: { containers, volumes = [] } }: Pod): readonly string[] => [
-  ...new Set([...containers, ...volumes.map(({ image }) => ({ image: image?.reference }))].flatMap(({ image }) => image ?? [])),
+  ...new Set(
+    [...containers, ...volumes.map(({ image }) => ({ image: image?.reference }))].flatMap(({ image }) => image ?? []),
+  ),
 ];
 
 /**

@@ -1,6 +1,5 @@
-import { nodes, pods } from '../../../src/kube/resource.ts';
+import { pods } from '../../../src/kube/resource.ts';
 import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
-import { nodeNames } from '../../support/nodes/cluster-objects.ts';
 import { withContainerFault } from '../../support/nodes/fault-script.ts';
 import type { ContainerFault, PodFaults } from '../../support/nodes/faults.ts';
 import { asked, evict, forceDelete, podName, podPath } from './acts-of-people.ts';
@@ -15,16 +14,6 @@ export const neverScheduled = (faults: PodFaults): PodFaults => ({ ...faults, ne
 
 export function memberAt({ server }: Simulation, ordinal: number): StoredObject | null {
   return server.store.get(pods, namespace, podName(ordinal));
-}
-
-/** Every node has the image from now on, and reports so. */
-export function pullImage({ server: { store } }: Simulation, image: string): void {
-  for (const name of nodeNames) {
-    const known = store.get(nodes, '', name);
-    const images = (record(known?.['status'])['images'] ?? []) as readonly Json[];
-    const metadata = known?.metadata ?? { name, uid: name, resourceVersion: '' };
-    store.put(nodes, { metadata, status: { images: [...images, { names: [image] }] } });
-  }
 }
 
 /** As `kubectl drain`: retries until the eviction succeeds; no node accepts the member meanwhile. */
@@ -96,7 +85,10 @@ export function loseNode(simulation: Simulation, ordinal: number, forMillisecond
   const lost = (nodeLost: boolean) => (faults: PodFaults) => ({ ...faults, nodeLost });
   if (!kubelets.fault(namespace, podName(ordinal), lost(true))) return false;
   moco.setFaults({ unreachable: [...moco.faults.unreachable, ordinal] });
+  const node = String(record(memberAt(simulation, ordinal)?.['spec'])['nodeName']);
+  const isBack = simulation.fetchers.loseNode(node, simulation.silenceMilliseconds);
   clock.after(forMilliseconds, () => {
+    isBack();
     kubelets.fault(namespace, podName(ordinal), lost(false));
     moco.setFaults({ unreachable: moco.faults.unreachable.filter((one) => one !== ordinal) });
   });

@@ -1,11 +1,12 @@
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { cronJobs, jobs, path, persistentVolumeClaims, pods, statefulSets } from '../../../src/kube/resource.ts';
-import { annotationOn, clusterKind, demotedForAnnotation } from '../../../src/moco/names.ts';
-import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
+import { annotationOn, clusterKind, demotedForAnnotation, preflightLabel } from '../../../src/moco/names.ts';
+import { type Json, record, type StoredObject, timestamp } from '../../support/api-server/stored-object.ts';
 import { dailyWindow } from '../../support/daily-window.ts';
 import { dataVolume, jobLabels } from '../../support/moco/names.ts';
 import { isOpen } from '../witness/maintenance.ts';
 import type { WitnessedWindow } from '../witness/objects.ts';
+import type { Happening } from './happening.ts';
 import { podTemplateOf } from './pod-template.ts';
 import { clusterName, namespace, type Simulation } from './simulation.ts';
 
@@ -25,6 +26,20 @@ export function asked(simulation: Simulation, request: Parameters<Simulation['re
 
 export function evict(simulation: Simulation, ordinal: number): boolean {
   return asked(simulation, { method: 'POST', path: `${podPath(ordinal)}/eviction`, body: {} });
+}
+
+/** With the label by which the program lists the pods that fetch images, or without it. */
+export function labelMember(simulation: Simulation, ordinal: number, value: string | null): boolean {
+  const body = { metadata: { labels: { [preflightLabel]: value } } };
+  return asked(simulation, { method: 'PATCH', path: podPath(ordinal), body });
+}
+
+/** As `kubectl moco-rollout override` writes it. */
+export function overrideOf(
+  { rule, forMilliseconds }: Extract<Happening, { kind: 'overridePreflight' }>,
+  wallMilliseconds: number,
+): Json {
+  return { rule, until: timestamp(wallMilliseconds + forMilliseconds), reason: 'the image comes later' };
 }
 
 /** As `kubectl delete --force` does: nobody waits for the kubelet. */

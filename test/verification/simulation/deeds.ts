@@ -1,4 +1,4 @@
-import { nodes, pods, statefulSets } from '../../../src/kube/resource.ts';
+import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { annotationOn, clusterNameLabel, demoteAnnotation, revisionHashLabel } from '../../../src/moco/names.ts';
 import { type ApiAnswer, type ApiRequest, isDryRun } from '../../support/api-server/api-answer.ts';
 import type { ApiServer } from '../../support/api-server/api-server.ts';
@@ -6,9 +6,13 @@ import { type ResourcePath, resourceAt } from '../../support/api-server/resource
 import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import type { Disruption } from '../witness/disruption.ts';
 import type { Witness } from '../witness/witness.ts';
+import type { AskedNodes } from './asked-nodes.ts';
 import type { VirtualClock } from './clock.ts';
+import { isMember } from './members.ts';
 import type { Sent } from './network.ts';
-import type { Circumstances } from './simulation.ts';
+import type { NodeImages } from './node-images.ts';
+import type { Circumstances, Simulation } from './simulation.ts';
+import type { Situations } from './situations.ts';
 
 const controllers = /^controller-/;
 
@@ -20,14 +24,24 @@ export class Deeds {
   readonly #clock: VirtualClock;
   readonly #server: ApiServer;
   readonly #witness: Witness;
+  readonly #nodeImages: NodeImages;
+  readonly #situations: Situations;
+  readonly #askedNodes: AskedNodes;
   readonly #mode: Circumstances['mode'];
   readonly #asked = new Map<string, Sent>();
 
-  constructor(clock: VirtualClock, server: ApiServer, witness: Witness, mode: Circumstances['mode']) {
+  constructor(
+    { clock, server, witness, nodeImages, situations }: Simulation,
+    askedNodes: AskedNodes,
+    mode: Circumstances['mode'],
+  ) {
     this.#mode = mode;
     this.#clock = clock;
     this.#server = server;
     this.#witness = witness;
+    this.#nodeImages = nodeImages;
+    this.#situations = situations;
+    this.#askedNodes = askedNodes;
     server.onRequest((request, answer, before) => this.#answered(request, answer, before));
   }
 
@@ -79,11 +93,14 @@ export class Deeds {
   #restartedInPlace(restarted: readonly Json[], actor: string, namespace: string, name: string, before: number): void {
     if (restarted.length === 0) return;
     const { store } = this.#server;
-    const node = store.get(nodes, '', String(record(store.get(pods, namespace, name)?.['spec'])['nodeName']));
-    const pulled = JSON.stringify(record(node?.['status'])['images'] ?? []);
-    for (const { name: container, image } of restarted) {
-      if (pulled.includes(JSON.stringify(image))) continue;
-      const text = `${String(container)} of ${name} restarts as ${String(image)}, which its node does not have`;
+    const node = String(record(store.get(pods, namespace, name)?.['spec'])['nodeName']);
+    for (const { name: container, image: given } of restarted) {
+      const image = String(given);
+      if (this.#nodeImages.has(node, image)) {
+        if (!this.#nodeImages.reports(node, image)) this.#situations.find('restartsAsFetched');
+        continue;
+      }
+      const text = `${String(container)} of ${name} restarts as ${image}, which its node does not have`;
       this.#witness.object('I17', text, this.#clock.nowMilliseconds);
     }
     const containers = restarted.map((one) => String(one['name']));
@@ -101,6 +118,10 @@ export class Deeds {
     const { store } = this.#server;
     const last = store.get(pods, namespace, name) ?? lastOf(store.changesAfter(pods, before), name);
     if (last === null) return;
+    if (!isMember(last)) {
+      if (this.#askedNodes.isOfProgram(last)) return;
+      return this.#witness.object('preflight', `${actor} deleted ${name} of somebody`, this.#clock.nowMilliseconds);
+    }
     const asked = this.#asked.get(actor);
     const atMilliseconds = this.#clock.nowMilliseconds;
     this.#witness.disrupted({

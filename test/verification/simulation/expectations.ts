@@ -1,11 +1,12 @@
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import type { ExchangeRequest } from '../../../src/kube/world.ts';
-import { clusterKind } from '../../../src/moco/names.ts';
+import { clusterKind, preflightLabel } from '../../../src/moco/names.ts';
 import { resourceAt } from '../../support/api-server/resource-path.ts';
 import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import type { Witness } from '../witness/witness.ts';
 import type { VirtualClock } from './clock.ts';
 import type { Sent } from './network.ts';
+import { clusterName } from './simulation.ts';
 
 /** So long after it has sent a write a process may go by what it reads. */
 const patienceMilliseconds = 30_000;
@@ -60,10 +61,11 @@ export class Expectations {
   }
 
   answered(actor: string, { method, path, body }: ExchangeRequest, code: number): void {
-    const [asked = ''] = path.split('?');
+    const [asked = '', query = ''] = path.split('?');
     const target = resourceAt(asked);
-    // A list shows every end as well.
-    if (method === 'GET' && target?.kind === pods && target.name === null) this.#of(actor).taken.clear();
+    // A list shows every end as well, but for that of pods that fetch images.
+    const isOfMembers = !query.includes(encodeURIComponent(preflightLabel));
+    if (isOfMembers && method === 'GET' && target?.kind === pods && target.name === null) this.#of(actor).taken.clear();
     if (!takes(method, target) || code >= 300) return;
     const options = record(JSON.parse(body ?? '{}'));
     const { uid } = record(options['preconditions'] ?? record(options['deleteOptions'])['preconditions']);
@@ -101,5 +103,6 @@ export class Expectations {
 }
 
 function takes(method: ExchangeRequest['method'], target: ReturnType<typeof resourceAt>): boolean {
-  return target?.kind === pods && (method === 'DELETE' || target.subresource === 'eviction');
+  const isMember = target?.kind === pods && target.name?.startsWith(`moco-${clusterName}-`) === true;
+  return isMember && (method === 'DELETE' || target.subresource === 'eviction');
 }

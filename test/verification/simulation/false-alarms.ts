@@ -3,6 +3,7 @@ import { pods } from '../../../src/kube/resource.ts';
 import type { StoreChange } from '../../support/api-server/object-store.ts';
 import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import type { Witness } from '../witness/witness.ts';
+import { isMember } from './members.ts';
 
 /** Objects have whole seconds, and the program sees a change a moment later. */
 const inexactMilliseconds = 2_000;
@@ -30,7 +31,7 @@ export class FalseAlarms {
   }
 
   changed({ kind, object, before, type }: StoreChange, atMilliseconds: number): void {
-    if (kind === pods) this.#follow(object, type === 'DELETED', atMilliseconds);
+    if (kind === pods && isMember(object)) this.#follow(object, type === 'DELETED', atMilliseconds);
     if (kind !== rolloutKind || type === 'DELETED') return;
     const hold = holdOf(object);
     if (hold['rule'] !== 'MemberStuckTerminating' || holdOf(before)['rule'] === hold['rule']) return;

@@ -33,7 +33,7 @@ const owned: readonly ResourceKind[] = [
 /** An object whose owner is deleted already is deleted as well. */
 export function collectLateComer(server: ApiServer, kind: ResourceKind, object: StoredObject): void {
   const owners = object.metadata.ownerReferences ?? [];
-  const all = [statefulSets, clusterKind, cronJobs].flatMap((owner) => server.store.all(owner));
+  const all = [statefulSets, clusterKind, cronJobs, rolloutKind].flatMap((owner) => server.store.all(owner));
   if (owners.length === 0 || owners.some(({ uid }) => all.some(({ metadata }) => metadata.uid === uid))) return;
   const { namespace = '', name, uid } = object.metadata;
   const path = pathOf(kind, { namespace, name });

@@ -11,7 +11,7 @@ import {
 import { type Json, record } from '../../support/api-server/stored-object.ts';
 import { withContainerFault, withRestart } from '../../support/nodes/fault-script.ts';
 import { agentsDie, backlog, breakReplica, receiverBehind } from './acts-of-moco.ts';
-import { drain, failPod, fault, loseNode, memberAt, neverScheduled, nodeGone, pullImage } from './acts-of-nodes.ts';
+import { drain, failPod, fault, loseNode, memberAt, neverScheduled, nodeGone } from './acts-of-nodes.ts';
 import {
   annotateFor,
   asked,
@@ -20,8 +20,10 @@ import {
   evict,
   forceDelete,
   growVolumes,
+  labelMember,
   maintenance,
   noteInPlace,
+  overrideOf,
   patchCluster,
   podName,
   podPath,
@@ -41,7 +43,7 @@ const rolloutPath = path(rolloutKind, { namespace, name: clusterName });
 
 /** Lets something happen now, and end when its time is over. */
 export function happen(simulation: Simulation, what: Happening): void {
-  const { clock, network, moco, kubelets, controllers } = simulation;
+  const { clock, network, moco, kubelets, controllers, nodeImages } = simulation;
   const later = (milliseconds: number, end: () => void): void => void clock.after(milliseconds, end);
   /** It has had an effect if this is true. */
   const strikes = (struck: boolean): void => {
@@ -82,6 +84,19 @@ export function happen(simulation: Simulation, what: Happening): void {
     case 'stopInPlace':
       strikes(simulation.setting({ inPlace: { mode: 'Never' } }));
       return later(what.forMilliseconds, () => simulation.setting({ inPlace: { mode: 'IfPossible' } }));
+    case 'stopPrepull':
+      strikes(simulation.setting({ prepull: 'Never' }));
+      return later(what.forMilliseconds, () => simulation.setting({ prepull: 'Nodes' }));
+    case 'overridePreflight':
+      strikes(simulation.setting({ overrides: [overrideOf(what, simulation.wall())] }));
+      return later(what.forMilliseconds, () => simulation.setting({ overrides: null }));
+    case 'labelMember':
+      strikes(labelMember(simulation, what.ordinal, clusterName));
+      return later(what.forMilliseconds, () => void labelMember(simulation, what.ordinal, null));
+    case 'foreignFetchers':
+      return strikes(simulation.fetchers.imitateFor(what.forMilliseconds));
+    case 'failFetch':
+      return simulation.fetchers.failFor(what, strikes);
     case 'keepBelow':
       strikes(simulation.setting({ partition: what.partition }));
       return later(what.forMilliseconds, () => simulation.setting({ partition: null }));
@@ -102,18 +117,18 @@ export function happen(simulation: Simulation, what: Happening): void {
       simulation.wanted.replicas = what.replicas;
       return strikes(patchCluster(simulation, { spec: { replicas: what.replicas } }));
     case 'changePod':
-      if (what.part === 'sidecar' && what.pulled) pullImage(simulation, what.value);
+      if (what.part === 'sidecar' && what.pulled) nodeImages.bring(what.value);
       if (what.part !== 'label') noteInPlace(simulation, what.part);
       return strikes(setPart(simulation, what.part, what.value));
     case 'badSidecar':
-      for (const image of [what.image, what.corrected]) pullImage(simulation, image);
+      for (const image of [what.image, what.corrected]) nodeImages.bring(image);
       setPart(simulation, 'sidecar', what.image);
       return later(what.forMilliseconds, () => {
         strikes(true);
         setPart(simulation, 'sidecar', what.corrected);
       });
     case 'upgradeMoco':
-      if (what.pulled) pullImage(simulation, what.agent);
+      if (what.pulled) nodeImages.bring(what.agent);
       simulation.wanted.agent = what.agent;
       moco.upgradeAgent(what.agent);
       return strikes(true);

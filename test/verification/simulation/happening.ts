@@ -31,6 +31,8 @@ export type LastingKind =
   | 'keepLost'
   /** Running pods are not changed. */
   | 'stopInPlace'
+  /** No node is asked to fetch images. */
+  | 'stopPrepull'
   // Others: the MySQLRollout is that of another cluster, or a finalizer keeps it.
   | 'copyRollout'
   | 'keepRollout'
@@ -39,6 +41,8 @@ export type LastingKind =
   // MySQL and its agents: every replica applies a long DDL; no probe is answered.
   | 'backlog'
   | 'agentsDie'
+  /** Somebody's pods look as those that fetch images. */
+  | 'foreignFetchers'
   // A quota is exhausted: no pod is created.
   | 'refusePods'
   | 'programStopped';
@@ -54,6 +58,8 @@ export type MemberKind =
   | 'nextPrimary'
   | 'receiverBehind'
   | 'pin'
+  /** With the label of pods that fetch images. */
+  | 'labelMember'
   | 'errant';
 export type ContainerKind = 'kill' | 'crashLoop' | 'flap';
 
@@ -93,7 +99,12 @@ export type Happening =
   | (ToMemberForAWhile<'refuseResize'> & { readonly how: ResizeFault })
   | { readonly kind: 'growVolumes'; readonly size: string }
   | Bare<'recreateCluster' | 'recreateStatefulSet' | 'removeRollout' | 'touchRollout'>
+  | (Lasting<'overridePreflight'> & { readonly rule: 'ImageUnavailable' | 'PreflightRunning' })
   // Nodes and MOCO.
+  /** Pods that fetch images. */
+  | (Lasting<'failFetch'> & {
+      readonly how: 'imagePull' | 'hangs' | 'neverScheduled' | 'evicted' | 'deleted';
+    })
   | (ToMember<'restart'> & { readonly container: string })
   /** `otherReplica`: a replica that doesn't lead keeps serving webhooks. */
   | (Lasting<'stopMoco'> & { readonly otherReplica: boolean })

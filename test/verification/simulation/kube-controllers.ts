@@ -1,3 +1,4 @@
+import { rolloutKind } from '../../../src/api/rollout.ts';
 import {
   persistentVolumeClaims,
   podDisruptionBudgets,
@@ -61,7 +62,9 @@ export class KubeControllers {
     if (type === 'ADDED' && object.metadata.ownerReferences !== undefined) {
       this.#once(`keep ${object.metadata.uid}`, 0, () => collectLateComer(this.#options.server, kind, object));
     }
-    const owner = kind === statefulSets || kind === clusterKind;
+    // Most MySQLRollouts own nothing.
+    const owns = kind === rolloutKind && store.all(pods).some((pod) => isOwnedBy(object, pod));
+    const owner = kind === statefulSets || kind === clusterKind || owns;
     if (owner && (type === 'DELETED' || object.metadata.deletionTimestamp !== undefined)) {
       this.#collect(kind, object, 0);
     }
@@ -112,6 +115,9 @@ export class KubeControllers {
     });
   }
 }
+
+const isOwnedBy = (owner: StoredObject, { metadata }: StoredObject): boolean =>
+  metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid) ?? false;
 
 function isAbout({ metadata }: StoredObject, changed: StoredObject): boolean {
   const { namespace, name } = changed.metadata;

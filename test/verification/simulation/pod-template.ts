@@ -1,4 +1,4 @@
-import { mysqldContainer } from '../../../src/moco/names.ts';
+import { mysqldContainer, preflightLabel } from '../../../src/moco/names.ts';
 import type { Json } from '../../support/api-server/stored-object.ts';
 import { defaultSettings } from '../../support/moco/settings.ts';
 
@@ -11,6 +11,8 @@ export interface Wanted {
   label?: string;
   sidecar?: string;
   cpu?: string;
+  /** Of each member, the one of pods that fetch images for the cluster. */
+  preflightLabel?: string;
   /** A variable from the pod's own fields, without the `apiVersion` that the API server adds. */
   fieldRef?: boolean;
 }
@@ -22,13 +24,17 @@ export const userLabel = 'team';
 export const firstInPlace = { label: 'a', sidecar: 'example/sidecar:1', cpu: '1' } as const;
 
 /** `spec.podTemplate` of the MySQLCluster. */
-export function podTemplateOf({ image, label, sidecar, cpu, fieldRef }: Wanted): Json {
+export function podTemplateOf({ image, label, sidecar, cpu, preflightLabel: like, fieldRef }: Wanted): Json {
   const resources = { limits: { cpu, memory: '1Gi' }, requests: { cpu: '500m', memory: '1Gi' } };
   const env = [{ name: 'POD', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } }];
   const mysqld = { name: mysqldContainer, image, ...(cpu !== undefined && { resources }), ...(fieldRef && { env }) };
+  const labels = {
+    ...(label !== undefined && { [userLabel]: label }),
+    ...(like !== undefined && { [preflightLabel]: like }),
+  };
   const others = sidecar === undefined ? [] : [{ name: sidecarContainer, image: sidecar }];
   return {
-    ...(label !== undefined && { metadata: { labels: { [userLabel]: label } } }),
+    ...(Object.keys(labels).length > 0 && { metadata: { labels } }),
     spec: { containers: [mysqld, ...others] },
   };
 }

@@ -31,6 +31,7 @@ import { Ability } from '../witness/ability.ts';
 import { Demotions } from '../witness/demotions.ts';
 import type { WitnessedKind } from '../witness/objects.ts';
 import { Witness } from '../witness/witness.ts';
+import { AskedNodes } from './asked-nodes.ts';
 import { Chance } from './chance.ts';
 import { VirtualClock } from './clock.ts';
 import { ControllerProcess } from './controller-process.ts';
@@ -40,16 +41,20 @@ import { FailingChecks } from './failing-checks.ts';
 import { FailoverGoesOn } from './failover-goes-on.ts';
 import { FalseAlarms } from './false-alarms.ts';
 import type { Strike, Strikes } from './faults.ts';
+import { Fetchers } from './fetchers.ts';
 import { FoundStrikes } from './found-strikes.ts';
 import { noteImpairedPrimary } from './impaired-primary.ts';
 import { KeptRevisions } from './kept-revisions.ts';
 import { KubeControllers } from './kube-controllers.ts';
 import { Kubelets } from './kubelets.ts';
 import { LaggingCandidates } from './lagging-candidates.ts';
+import { isMember } from './members.ts';
 import { Moco } from './moco.ts';
 import { MocoGoesOn, watchedByI13 } from './moco-goes-on.ts';
 import { Network } from './network.ts';
+import { NodeImages } from './node-images.ts';
 import { firstAgent, firstInPlace, podTemplateOf, sidecarContainer, userLabel, type Wanted } from './pod-template.ts';
+import type { Prepull } from './prepull.ts';
 import { Situations } from './situations.ts';
 
 /** What a simulated world is like, whatever happens in it. */
@@ -80,6 +85,8 @@ export interface Circumstances {
   readonly spec: Json;
   /** The setting `inPlace`, with the feature gate; absent without it. */
   readonly inPlace?: Json;
+  /** The setting `prepull`, and the nodes that are asked; absent without it. */
+  readonly prepull?: Prepull;
   /** What the controller logs. */
   readonly log?: Log;
 }
@@ -129,6 +136,10 @@ export class Simulation {
   readonly mocoGoesOn: MocoGoesOn;
   readonly failoverGoesOn: FailoverGoesOn;
   readonly checks: FailingChecks;
+  readonly nodeImages: NodeImages;
+  readonly fetchers: Fetchers;
+  /** From the loss of a node to the node controller's word. */
+  readonly silenceMilliseconds: number;
   readonly #circumstances: Circumstances;
   readonly #history: string[] = [];
   readonly #strikes: Partial<Record<Strike, number>> = {};
@@ -138,7 +149,10 @@ export class Simulation {
     const { seed, movesCurrentRevision, nodes, moco, processes, electsLeader, mode } = circumstances;
     this.#circumstances = circumstances;
     const changesInPlace = circumstances.inPlace === undefined ? {} : firstInPlace;
-    this.wanted = { image: firstImage, replicas: circumstances.replicas, agent: firstAgent, ...changesInPlace };
+    const { prepull } = circumstances;
+    const isLabelled = prepull?.isLabelled === true && { preflightLabel: clusterName };
+    const { replicas } = circumstances;
+    this.wanted = { image: firstImage, replicas, agent: firstAgent, ...changesInPlace, ...isLabelled };
     this.chance = new Chance(seed);
     const { clock, chance } = this;
     const { wall } = this;
@@ -160,7 +174,16 @@ export class Simulation {
     const { server } = this;
     server.lists.longestPage = circumstances.longestPage;
     server.lists.areStreamed = circumstances.streamsLists;
-    const deeds = new Deeds(clock, server, this.witness, mode);
+    server.refusals.reviews = prepull?.isAllowed === false;
+    this.nodeImages = new NodeImages({
+      clock,
+      server,
+      reports: prepull?.reports ?? null,
+      pullMilliseconds: prepull?.pullMilliseconds ?? 0,
+    });
+    this.fetchers = new Fetchers(this);
+    const askedNodes = new AskedNodes(this);
+    const deeds = new Deeds(this, askedNodes, mode);
     const expectations = new Expectations(clock, this.witness);
     const strikesFound = new FoundStrikes(this);
     const alarms = new FalseAlarms(this.witness);
@@ -185,14 +208,17 @@ export class Simulation {
     this.kept = new KeptRevisions((situation) => this.situations.find(situation));
     server.onRequest((request) => this.kept.answered(request, clock.nowMilliseconds));
     server.onRequest((request, given) => this.situations.answered(request, given));
+    server.onRequest((request, given) => askedNodes.answered(request, given));
     this.controllers = new KubeControllers({ clock, server, wall, movesCurrentRevision, chance: chance.fork('kube') });
     const settings: NodesSettings = {
       ...nodesSettings,
       labelBeforeReady: roleLabel,
       // mysqld restarts with its agent only where agents are updated in place.
       livenessPatienceMilliseconds: circumstances.inPlace === undefined ? Number.POSITIVE_INFINITY : 30_000,
+      fetchMilliseconds: this.nodeImages.fetchMilliseconds,
       ...nodes,
     };
+    this.silenceMilliseconds = settings.silenceMilliseconds;
     const unlabelled: NodesSettings = { ...settings, labelBeforeReady: null };
     this.kubelets = new Kubelets({
       clock,
@@ -251,6 +277,9 @@ export class Simulation {
       this.#history.push(`${clock.nowMilliseconds} ${type} ${changed.metadata.name} ${revision}\n`);
       strikesFound.changed(change);
       alarms.changed(change, clock.nowMilliseconds);
+      askedNodes.changed(change);
+      this.fetchers.changed(change);
+      if (change.kind === pods) this.nodeImages.changed(change.object);
       if (this.#began) {
         this.situations.changed(change, clock.nowMilliseconds, this.cluster);
         this.kept.changed(change);
@@ -291,9 +320,10 @@ export class Simulation {
     const taken = await this.clock.runUntil(() => this.isComplete(firstImage), startDeadlineMilliseconds);
     if (!taken) throw new Error('expected the controller to take the cluster, it did not');
     this.#began = true;
-    const { maxUnavailable, inPlace } = this.#circumstances;
+    const { maxUnavailable, inPlace, prepull } = this.#circumstances;
     if (maxUnavailable !== null) this.setting({ maxUnavailable });
     if (inPlace !== undefined) this.setting({ inPlace });
+    if (prepull !== undefined) this.setting(prepull.setting);
   }
 
   #someoneLeads(): boolean {
@@ -342,7 +372,7 @@ export class Simulation {
   }
 
   get members(): readonly StoredObject[] {
-    return this.server.store.all(pods);
+    return this.server.store.all(pods).filter(isMember);
   }
 
   isTrue(type: string): boolean {

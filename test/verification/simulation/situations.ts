@@ -3,6 +3,7 @@ import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import {
   clusterKind,
   mysqldContainer,
+  preflightLabel,
   preventDeleteAnnotation,
   restartInPlaceAnnotation,
   revisionHashLabel,
@@ -11,6 +12,7 @@ import {
 import { type ApiAnswer, type ApiRequest, isDryRun } from '../../support/api-server/api-answer.ts';
 import type { StoreChange } from '../../support/api-server/object-store.ts';
 import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
+import { isMember } from './members.ts';
 
 /** Situations that the histories must contain: one that no history contains proves nothing. */
 export const situations = {
@@ -44,6 +46,12 @@ export const situations = {
   restartsBesidePrimary: 'containers may restart in place, and the setting does not let a primary do so',
   resizeMayNotBegin:
     'the CPU changes of members that may be resized, while no maintenance window is open or a check fails',
+  fetchedAhead: 'a node has fetched the images of a revision before a member there is taken',
+  imageUnavailable: 'a node says that it can not get an image',
+  fetchTimesOut: 'a node has not fetched the images in time',
+  nodeNotAsked: 'a node is not asked, since it takes no pods',
+  restartsAsFetched: 'a container restarts in place as an image that its node has fetched and does not report',
+  looksLikeFetcher: 'a member has the label of a pod that fetches images, while nodes are asked',
   twoLeaders: 'two processes lead at once for the whole history',
   keptAtRest: 'a held member has its next pod within a second, and comes back as what it was',
   keptInTime: 'a held member that somebody else takes comes back as what it was, since the program has seen it going',
@@ -75,6 +83,14 @@ export const situationsOfLosses = [
   'diesInTheFlip',
 ] as const satisfies readonly Situation[];
 
+/** By what `status.preflight` says of a node. */
+const resultsOfNodes: Readonly<Record<string, Situation>> = {
+  Fetched: 'fetchedAhead',
+  ImageUnavailable: 'imageUnavailable',
+  TimedOut: 'fetchTimesOut',
+  Skipped: 'nodeNotAsked',
+};
+
 const longMilliseconds = 60_000;
 const statefulSetController = 'statefulset-controller';
 
@@ -83,6 +99,8 @@ export class Situations {
   readonly #found = new Set<Situation>();
   readonly #isProgramStopped: () => boolean;
   readonly #hadRole = new Set<string>();
+  /** Members with the label of a pod that fetches images. */
+  readonly #labelled = new Set<string>();
   readonly #runningSince = new Map<string, number>();
   readonly #made = new Map<string, number>();
   /** By the path of the request: who has resized a pod that has not got its label yet. */
@@ -130,7 +148,7 @@ export class Situations {
     const { kind, object, before, type } = change;
     switch (kind) {
       case pods:
-        return this.#pod(object, type === 'DELETED', now, cluster);
+        return isMember(object) ? this.#pod(object, type === 'DELETED', now, cluster) : undefined;
       case rolloutKind:
         return this.#rollout(object, type === 'DELETED');
       case clusterKind:
@@ -145,6 +163,8 @@ export class Situations {
 
   #pod({ metadata, status }: StoredObject, gone: boolean, now: number, cluster: StoredObject | null): void {
     const { uid, name, labels = {}, annotations = {}, deletionGracePeriodSeconds } = metadata;
+    if (labels[preflightLabel] === undefined || gone) this.#labelled.delete(uid);
+    else this.#labelled.add(uid);
     if (gone) {
       for (const known of [this.#runningSince, this.#made]) known.delete(uid);
       this.#hadRole.delete(uid);
@@ -183,7 +203,13 @@ export class Situations {
 
   #rollout({ metadata, status }: StoredObject, gone: boolean): void {
     if (gone) return;
-    const { hold, rollout } = record(status);
+    const { hold, rollout, preflight } = record(status);
+    const asked = (record(preflight)['nodes'] ?? []) as readonly Json[];
+    for (const { result, trying } of asked) {
+      const found = resultsOfNodes[String(result)];
+      if (found !== undefined) this.find(found);
+      if (trying === true && this.#labelled.size > 0) this.find('looksLikeFetcher');
+    }
     const rests = record(hold)['rule'] === 'OutsideMaintenanceWindow' && record(rollout)['begunAt'] !== undefined;
     if (rests) this.find('restsOutsideMaintenance');
     if (metadata.deletionTimestamp !== undefined) this.find('terminatingRollout');

@@ -295,6 +295,10 @@ export const narrowThemes: Readonly<Record<string, readonly Draw[]>> = {
     toContainer('kill', 5, 60),
     (chance) => ({ kind: 'crash', process: 0, downMilliseconds: span(chance, 1, 10) }),
   ],
+  prepull: [
+    lasting('stopPrepull', 5, 60),
+    (chance) => ({ kind: 'crash', process: 0, downMilliseconds: span(chance, 1, 10) }),
+  ],
   checks: [lasting('failCheck', 20, 240)],
   maintenance: [maintenance],
   lag: [

@@ -18,6 +18,14 @@ function pointOf({ writes, to, when, process }: Pick<Of<'atWrite'>, 'writes' | '
   return `${points[when]} write ${writes} of process ${process} ${to === 'pod' ? 'to a pod' : 'to anything'} from now on`;
 }
 
+const fetchTroubles: Readonly<Record<Of<'failFetch'>['how'], string>> = {
+  imagePull: "can't have one",
+  hangs: 'wait for the registry',
+  neverScheduled: 'are taken by no node',
+  evicted: 'are evicted by the kubelet',
+  deleted: 'are deleted by somebody',
+};
+
 const requestsOf: Readonly<Record<RequestKind, string>> = {
   read: 'lists and watches',
   confirm: 'reads of single objects',
@@ -59,6 +67,12 @@ const sentences: { readonly [Kind in Happening['kind']]: (what: Of<Kind>) => str
   manual: (what) => `the user lets the primary wait for approval ${lasting(what)}`,
   keepLost: (what) => `the user wants lost members to keep their revision ${lasting(what)}`,
   stopInPlace: (what) => `the user wants no update in place ${lasting(what)}`,
+  stopPrepull: (what) => `the user wants no images fetched before members are taken ${lasting(what)}`,
+  labelMember: (what) =>
+    `somebody gives member ${what.ordinal} the label of a pod that fetches images ${lasting(what)}`,
+  foreignFetchers: (what) => `pods of somebody have the label or the name of one that fetches images ${lasting(what)}`,
+  overridePreflight: (what) => `the user overrides ${what.rule} ${lasting(what)}`,
+  failFetch: (what) => `pods that fetch images ${fetchTroubles[what.how]} ${lasting(what)}`,
   pin: (what) => `the user pins member ${what.ordinal} ${lasting(what)}`,
   pause: (what) => `the user pauses the rollout ${lasting(what)}`,
   maintenance: (what) =>

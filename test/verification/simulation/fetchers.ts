@@ -1,0 +1,149 @@
+import { rolloutKind } from '../../../src/api/rollout.ts';
+import { path, pods, statefulSets } from '../../../src/kube/resource.ts';
+import { mysqldContainer, preflightLabel } from '../../../src/moco/names.ts';
+import { preflightName } from '../../../src/moco/preflight-pod.ts';
+import type { StoreChange } from '../../support/api-server/object-store.ts';
+import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
+import { nodeNames } from '../../support/nodes/cluster-objects.ts';
+import { withContainerFault } from '../../support/nodes/fault-script.ts';
+import type { PodFaults } from '../../support/nodes/faults.ts';
+import type { Pod } from '../../support/nodes/objects.ts';
+import { runsOnce } from '../../support/nodes/run-once.ts';
+import { asked } from './acts-of-people.ts';
+import type { Happening } from './happening.ts';
+import { clusterName, namespace, type Simulation } from './simulation.ts';
+
+type FailFetch = Extract<Happening, { kind: 'failFetch' }>;
+
+const neverScheduled = (faults: PodFaults): PodFaults => ({ ...faults, neverScheduled: true });
+const nodeLost =
+  (isLost: boolean) =>
+  (faults: PodFaults): PodFaults => ({ ...faults, nodeLost: isLost });
+/** A moment after it was made. */
+const [soonestMilliseconds, latestMilliseconds] = [200, 4_000];
+
+/** The pods that fetch images for the program, and those of others that look like them. */
+export class Fetchers {
+  readonly #simulation: Simulation;
+  readonly #chance: Simulation['chance'];
+  #trouble: { readonly how: FailFetch['how']; readonly strikes: (struck: boolean) => void } | null = null;
+  /** Of each member whose node is lost. */
+  #lost: readonly string[] = [];
+  #isSquatted = false;
+
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
+    this.#chance = simulation.chance.fork('fetchers');
+  }
+
+  changed({ kind, object, type }: StoreChange): void {
+    if (kind === statefulSets && this.#isSquatted) this.#simulation.clock.after(0, () => this.#squat());
+    if (kind !== pods || type === 'DELETED' || !isFetcher(object)) return;
+    if (type === 'ADDED') this.#meets(object);
+    if (this.#lost.includes(nodeOf(object))) this.#fault(object, nodeLost(true));
+  }
+
+  /** For a while each of them meets with that. */
+  failFor({ how, forMilliseconds }: FailFetch, strikes: (struck: boolean) => void): void {
+    const trouble = { how, strikes };
+    this.#trouble = trouble;
+    for (const pod of this.#all) this.#meets(pod);
+    this.#simulation.clock.after(forMilliseconds, () => {
+      if (this.#trouble !== trouble) return;
+      this.#trouble = null;
+      for (const { metadata } of this.#all) this.#simulation.kubelets.heal(namespace, metadata.name);
+    });
+  }
+
+  /** With the node of a member they are lost as well, and the node controller says so of the node. */
+  loseNode(node: string, silenceMilliseconds: number): () => void {
+    const { clock, nodeImages } = this.#simulation;
+    this.#lost = [...this.#lost, node];
+    for (const pod of this.#all) if (nodeOf(pod) === node) this.#fault(pod, nodeLost(true));
+    clock.after(silenceMilliseconds, () => {
+      if (this.#lost.includes(node)) nodeImages.setReady(node, false);
+    });
+    return () => {
+      this.#lost = this.#lost.toSpliced(this.#lost.indexOf(node), 1);
+      if (this.#lost.includes(node)) return;
+      nodeImages.setReady(node, true);
+      for (const pod of this.#all) if (nodeOf(pod) === node) this.#fault(pod, nodeLost(false));
+    };
+  }
+
+  /** Somebody's pods with the label of a preflight, and some with the names that it would give its own. */
+  imitateFor(forMilliseconds: number): boolean {
+    const { clock } = this.#simulation;
+    const began = this.#imitate('moco-rollout-preflight-of-somebody', { [preflightLabel]: clusterName });
+    this.#isSquatted = true;
+    this.#squat();
+    clock.after(forMilliseconds, () => {
+      this.#isSquatted = false;
+      const all = this.#simulation.server.store.all(pods);
+      for (const { metadata } of all.filter(isImitation)) {
+        asked(this.#simulation, { method: 'DELETE', path: podPath(metadata.name), body: {} });
+      }
+    });
+    return began;
+  }
+
+  #squat(): void {
+    const { store } = this.#simulation.server;
+    const revision = record(store.get(statefulSets, namespace, `moco-${clusterName}`)?.['status'])['updateRevision'];
+    const uid = store.get(rolloutKind, namespace, clusterName)?.metadata.uid;
+    if (typeof revision !== 'string' || uid === undefined) return;
+    for (const node of nodeNames.slice(1)) {
+      const name = preflightName(uid, revision, node, 'images');
+      if (store.get(pods, namespace, name) === null) this.#imitate(name, {});
+    }
+  }
+
+  #imitate(name: string, labels: Readonly<Record<string, string>>): boolean {
+    const metadata = { name, labels: { ...labels, [imitates]: 'yes' } };
+    const spec = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example/other:0' }] };
+    return asked(this.#simulation, { method: 'POST', path: path(pods, { namespace }), body: { metadata, spec } });
+  }
+
+  get #all(): readonly StoredObject[] {
+    return this.#simulation.server.store.all(pods).filter(isFetcher);
+  }
+
+  #meets(pod: StoredObject): void {
+    if (this.#trouble === null) return;
+    const { how, strikes } = this.#trouble;
+    switch (how) {
+      case 'imagePull':
+      case 'hangs':
+        strikes(true);
+        return this.#fault(pod, withContainerFault(mysqldContainer, how));
+      case 'neverScheduled':
+        strikes(true);
+        return this.#fault(pod, neverScheduled);
+      case 'evicted':
+      case 'deleted':
+        this.#simulation.clock.after(this.#chance.between(soonestMilliseconds, latestMilliseconds), () =>
+          strikes(this.#ends(pod, how)),
+        );
+    }
+  }
+
+  #ends({ metadata: { name, uid } }: StoredObject, how: 'evicted' | 'deleted'): boolean {
+    if (how === 'deleted') {
+      return asked(this.#simulation, { method: 'DELETE', path: podPath(name), body: { preconditions: { uid } } });
+    }
+    const status = { phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: ephemeral-storage.' };
+    const body = { metadata: { uid }, status };
+    return asked(this.#simulation, { method: 'PATCH', path: `${podPath(name)}/status`, body });
+  }
+
+  #fault({ metadata }: StoredObject, change: (faults: PodFaults) => PodFaults): void {
+    this.#simulation.kubelets.fault(namespace, metadata.name, change);
+  }
+}
+
+/** A label that the program knows nothing of. */
+const imitates = 'example.com/imitates';
+const isImitation = ({ metadata }: StoredObject): boolean => metadata.labels?.[imitates] !== undefined;
+const isFetcher = (pod: StoredObject): boolean => runsOnce(pod as unknown as Pod) && !isImitation(pod);
+const nodeOf = (pod: StoredObject): string => String(record(pod['spec'])['nodeName']);
+const podPath = (name: string): string => path(pods, { namespace, name });

@@ -1,0 +1,106 @@
+import { nodes } from '../../../src/kube/resource.ts';
+import type { ApiServer } from '../../support/api-server/api-server.ts';
+import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
+import { nodeNames } from '../../support/nodes/cluster-objects.ts';
+import type { Pod } from '../../support/nodes/objects.ts';
+import { imagesOf, runsOnce } from '../../support/nodes/run-once.ts';
+import type { VirtualClock } from './clock.ts';
+
+/** What nodes say of their images: of each, or of fifty big ones that no member uses. */
+export type Reports = 'every image' | 'fifty others';
+
+/** nodeStatusUpdateFrequency of the kubelet. */
+const reportMilliseconds = 10_000;
+const mostReported = 50;
+
+interface Options {
+  readonly clock: VirtualClock;
+  readonly server: ApiServer;
+  /** `null`: there is a Node only once an image was brought to it on purpose. */
+  readonly reports: Reports | null;
+  /** How long an image is pulled. */
+  readonly pullMilliseconds: number;
+}
+
+/** Which images each node has, and its Node object, which says so a moment later. */
+export class NodeImages {
+  readonly #options: Options;
+  readonly #present = new Map<string, Set<string>>(nodeNames.map((name) => [name, new Set()]));
+
+  constructor(options: Options) {
+    this.#options = options;
+    const { reports, server } = options;
+    if (reports === null) return;
+    const others = Array.from({ length: mostReported }, (_, number) => ({ names: [`example/other:${number}`] }));
+    const images = reports === 'every image' ? [] : others;
+    for (const name of nodeNames) {
+      const status = { conditions: [{ type: 'Ready', status: 'True' }], images };
+      server.store.put(nodes, { metadata: { name, uid: name, resourceVersion: '' }, status });
+    }
+  }
+
+  has(node: string, image: string): boolean {
+    return this.#present.get(node)?.has(image) ?? false;
+  }
+
+  /** Whether the Node object names it. */
+  reports(node: string, image: string): boolean {
+    return this.#reported(node).some(({ names }) => Array.isArray(names) && names.includes(image));
+  }
+
+  readonly fetchMilliseconds = (node: string, image: string): number =>
+    this.has(node, image) ? 0 : this.#options.pullMilliseconds;
+
+  /** Every node has the image from now on, and reports so. */
+  bring(image: string): void {
+    for (const name of nodeNames) {
+      this.#present.get(name)?.add(image);
+      this.#report(name, image);
+    }
+  }
+
+  /** What a pod runs or has mounted its node has. */
+  changed(stored: StoredObject): void {
+    const { clock, reports } = this.#options;
+    const pod = stored as unknown as Pod;
+    const { nodeName = '' } = pod.spec;
+    const present = this.#present.get(nodeName);
+    if (reports === null || present === undefined) return;
+    for (const image of fetchedFor(pod)) {
+      if (present.has(image)) continue;
+      present.add(image);
+      if (reports === 'every image') clock.after(reportMilliseconds, () => this.#report(nodeName, image));
+    }
+  }
+
+  /** Its kubelet is silent, or back. */
+  setReady(node: string, isReady: boolean): void {
+    const { server, reports } = this.#options;
+    const known = server.store.get(nodes, '', node);
+    if (reports === null || known === null) return;
+    const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'Unknown' }];
+    server.store.put(nodes, { ...known, status: { ...record(known['status']), conditions } });
+  }
+
+  #reported(node: string): readonly Json[] {
+    const known = this.#options.server.store.get(nodes, '', node);
+    return (record(known?.['status'])['images'] ?? []) as readonly Json[];
+  }
+
+  #report(name: string, image: string): void {
+    const { store } = this.#options.server;
+    const known = store.get(nodes, '', name);
+    const images = [...this.#reported(name), { names: [image] }];
+    const metadata = known?.metadata ?? { name, uid: name, resourceVersion: '' };
+    store.put(nodes, { metadata, status: { ...record(known?.['status']), images } });
+  }
+}
+
+function fetchedFor(pod: Pod): readonly string[] {
+  const { containerStatuses = [], initContainerStatuses = [], phase } = pod.status ?? {};
+  if (runsOnce(pod)) return phase === 'Succeeded' ? imagesOf(pod) : [];
+  const begun = [...containerStatuses, ...initContainerStatuses].filter(({ state }) => state.waiting === undefined);
+  return [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]
+    .filter(({ name }) => begun.some((one) => one.name === name))
+    .flatMap(({ image }) => image ?? []);
+}

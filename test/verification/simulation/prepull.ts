@@ -1,0 +1,78 @@
+import type { Chance } from './chance.ts';
+import type { Happening, Planned } from './happening.ts';
+import type { Reports } from './node-images.ts';
+import type { Circumstances } from './simulation.ts';
+import { span } from './span.ts';
+
+/** The setting `prepull`, and what nodes are like there. */
+export interface Prepull {
+  readonly setting: { readonly prepull: 'Nodes'; readonly prepullTimeoutSeconds?: number };
+  readonly reports: Reports;
+  /** Of each image. */
+  readonly pullMilliseconds: number;
+  /** The installation lets the program create pods. */
+  readonly isAllowed: boolean;
+  /** The user gives every member the label of a preflight. */
+  readonly isLabelled: boolean;
+}
+
+/** A world with the setting `prepull`, and what goes wrong with it. */
+interface Drawn {
+  readonly circumstances: NonNullable<Circumstances['prepull']>;
+  readonly plan: readonly Planned[];
+}
+
+type Draw = (chance: Chance, replicas: number) => Happening;
+
+const second = 1000;
+const lasts = (chance: Chance): number => span(chance, 5, 240);
+
+const fails: Draw = (chance) => ({
+  kind: 'failFetch',
+  how: chance.pick(['imagePull', 'imagePull', 'hangs', 'neverScheduled', 'evicted', 'deleted'] as const),
+  forMilliseconds: lasts(chance),
+});
+
+/** Each with its probability. */
+const troubles: readonly (readonly [probability: number, draw: Draw])[] = [
+  [0.6, fails],
+  [0.25, fails],
+  [
+    0.3,
+    (chance, replicas) => ({
+      kind: 'labelMember',
+      ordinal: chance.whole(0, replicas - 1),
+      forMilliseconds: span(chance, 30, 300),
+    }),
+  ],
+  [0.25, (chance) => ({ kind: 'foreignFetchers', forMilliseconds: span(chance, 30, 300) })],
+  [
+    0.3,
+    (chance) => ({
+      kind: 'overridePreflight',
+      rule: chance.pick(['ImageUnavailable', 'PreflightRunning'] as const),
+      forMilliseconds: lasts(chance),
+    }),
+  ],
+  [0.15, (chance) => ({ kind: 'stopPrepull', forMilliseconds: lasts(chance) })],
+];
+
+/** `null` for a world without. The given theme `prepull` always has one. */
+export function drawPrepull(chance: Chance, replicas: number, given: readonly string[]): Drawn | null {
+  if (given.length > 0 ? !given.includes('prepull') : !chance.happens(0.3)) return null;
+  const isShort = chance.happens(0.3);
+  const prepullTimeoutSeconds = chance.whole(5, 40);
+  return {
+    circumstances: {
+      setting: { prepull: 'Nodes', ...(isShort && { prepullTimeoutSeconds }) },
+      reports: chance.pick(['every image', 'every image', 'fifty others'] as const),
+      pullMilliseconds: span(chance, 0, 30),
+      isAllowed: chance.happens(0.9),
+      isLabelled: chance.happens(0.15),
+    },
+    plan: troubles.flatMap(([probability, draw]) => {
+      const atMilliseconds = chance.happens(0.5) ? -2 * second : span(chance, -5, 120);
+      return chance.happens(probability) ? [{ atMilliseconds, what: draw(chance, replicas) }] : [];
+    }),
+  };
+}
