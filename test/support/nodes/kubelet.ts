@@ -10,7 +10,7 @@ import { podStatus } from './pod-status.ts';
 import { alive, hasStarted, livenessFailsAt, nextProbes, probed } from './probes.ts';
 import { isRefused, refusedStep } from './refused.ts';
 import { restartsForResize, withResources } from './resize.ts';
-import { isOver, runOnce, runsOnce } from './run-once.ts';
+import { deadlineOf, overStep, runOnce, runsOnce } from './run-once.ts';
 import { scheduleStep } from './scheduler.ts';
 import type { PodWrite } from './write.ts';
 
@@ -27,8 +27,9 @@ export function kubeletStep(input: KubeletInput): KubeletStep {
   if (isRefused(pod)) {
     return refusedStep({ ...input, memory });
   }
-  if (runsOnce(pod) && isOver(pod) && memory.terminatingSince === null) {
-    return { memory, writes: [], requeueAfterMilliseconds: null };
+  const over = runsOnce(pod) && memory.terminatingSince === null ? overStep({ ...input, memory }) : null;
+  if (over !== null) {
+    return over;
   }
   const moved = runsOnce(pod) ? runOnce({ ...input, memory }) : move({ ...input, memory });
   const { write, memory: after } = statusWrite(input, moved);
@@ -219,6 +220,7 @@ function untilNext(memory: PodMemory, input: KubeletInput): number | null {
     ...moments,
     memory.startAt,
     memory.probedFrom,
+    deadlineOf(input.pod, memory),
     livenessFailsAt(memory.containers, input),
     ...ends,
   ].filter((moment): moment is number => moment !== null && moment > now && Number.isFinite(moment));

@@ -76,6 +76,7 @@ export interface Pod {
   readonly spec: {
     readonly nodeName?: string;
     readonly restartPolicy?: string;
+    readonly activeDeadlineSeconds?: number;
     readonly affinity?: {
       readonly nodeAffinity?: {
         readonly requiredDuringSchedulingIgnoredDuringExecution?: {

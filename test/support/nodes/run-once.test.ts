@@ -72,6 +72,13 @@ describe('the nodes stand-in with a pod that runs once', () => {
     expect(phases).to.deep.equal(['Pending', 'Failed']);
   });
 
+  it('fails past its deadline', () => {
+    const { spec, ...pod } = fetcher(['mysql:2-hang']);
+    const stage = stageOf({ ...pod, spec: { ...spec, activeDeadlineSeconds: 90 } }).pass(89_000);
+    expect(stage.status.phase).to.equal('Pending');
+    expect(stage.pass(2_000).status).to.include({ phase: 'Failed', reason: 'DeadlineExceeded' });
+  });
+
   it('leaves one alone that has failed', () => {
     const stage = stageOf(fetcher(['mysql:2'])).pass(1_000);
     const written = stage.writes.length;

@@ -2,13 +2,26 @@ import { advance } from './advance.ts';
 import { type ContainerMemory, stopped, unknownStatus } from './container.ts';
 import type { ContainerFault } from './faults.ts';
 import { type Pod, timestamp } from './objects.ts';
-import type { Moving, PodMemory } from './pod-memory.ts';
+import { type KubeletStep, type Moving, type PodMemory, target } from './pod-memory.ts';
 
 /** A pod whose containers run once, as those that fetch images. */
 export const runsOnce = ({ spec }: Pod): boolean => spec.restartPolicy === 'Never';
 
-/** Nothing is done any more to a pod that has ended by itself or has failed. */
-export const isOver = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
+const isOver = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
+
+/** When it fails if it has not ended by then, on the monotonic clock. */
+export const deadlineOf = ({ spec }: Pod, { seenAt }: PodMemory): number | null =>
+  spec.activeDeadlineSeconds === undefined ? null : seenAt + spec.activeDeadlineSeconds * 1000;
+
+/** Nothing is done any more to one that has ended by itself or has failed. `null` for one that has not. */
+export function overStep({ pod, memory, now }: Moving): KubeletStep | null {
+  const rest = { memory, writes: [], requeueAfterMilliseconds: null };
+  if (isOver(pod)) return rest;
+  if (now.monotonicMilliseconds < (deadlineOf(pod, memory) ?? Number.POSITIVE_INFINITY)) return null;
+  const message = 'Pod was active on the node longer than the specified deadline';
+  const status = { phase: 'Failed', reason: 'DeadlineExceeded', message };
+  return { ...rest, writes: [{ verb: 'patchStatus', ...target(pod), status }] };
+}
 
 /** The images that its containers run and those that it mounts, of which nothing runs. */
 export const imagesOf = ({ spec: { containers, volumes = [] } }: Pod): readonly string[] => [

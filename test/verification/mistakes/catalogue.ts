@@ -339,6 +339,24 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     simulation: ['checks'],
   },
+  'knows the pods of a preflight by their label alone': {
+    wrong: 'deletes whatever has the label of a pod that fetches images, members as well',
+    module: {
+      importer: 'src/controller/reconciler.ts',
+      imported: 'src/controller/disrupt/cluster-client.ts',
+      substitute: import.meta.resolve('./modules/with-labels-for-proof.ts'),
+    },
+    simulation: findings['leaves alone what others have given the label or the name of a pod that fetches images'],
+  },
+  'takes every node for one that fetches': {
+    wrong: 'restarts a container in place on a node that has not fetched its image, unless it is known that it does not',
+    module: {
+      importer: 'src/controller/facts/collect-facts.ts',
+      imported: 'src/controller/facts/preflight-facts.ts',
+      substitute: import.meta.resolve('./modules/with-fetches-denied-alone.ts'),
+    },
+    simulation: findings['restarts no container in place whose image its node has not fetched, whatever is overridden'],
+  },
   'forgets prevent-delete': {
     wrong: 'takes members that MOCO protects from deletion',
     decide: (snapshot, policy) =>

@@ -10,9 +10,7 @@ import type { AskedNodes } from './asked-nodes.ts';
 import type { VirtualClock } from './clock.ts';
 import { isMember } from './members.ts';
 import type { Sent } from './network.ts';
-import type { NodeImages } from './node-images.ts';
 import type { Circumstances, Simulation } from './simulation.ts';
-import type { Situations } from './situations.ts';
 
 const controllers = /^controller-/;
 
@@ -24,23 +22,18 @@ export class Deeds {
   readonly #clock: VirtualClock;
   readonly #server: ApiServer;
   readonly #witness: Witness;
-  readonly #nodeImages: NodeImages;
-  readonly #situations: Situations;
+  readonly #simulation: Simulation;
   readonly #askedNodes: AskedNodes;
   readonly #mode: Circumstances['mode'];
   readonly #asked = new Map<string, Sent>();
 
-  constructor(
-    { clock, server, witness, nodeImages, situations }: Simulation,
-    askedNodes: AskedNodes,
-    mode: Circumstances['mode'],
-  ) {
+  constructor(simulation: Simulation, askedNodes: AskedNodes, mode: Circumstances['mode']) {
+    const { clock, server, witness } = simulation;
+    this.#simulation = simulation;
     this.#mode = mode;
     this.#clock = clock;
     this.#server = server;
     this.#witness = witness;
-    this.#nodeImages = nodeImages;
-    this.#situations = situations;
     this.#askedNodes = askedNodes;
     server.onRequest((request, answer, before) => this.#answered(request, answer, before));
   }
@@ -93,11 +86,12 @@ export class Deeds {
   #restartedInPlace(restarted: readonly Json[], actor: string, namespace: string, name: string, before: number): void {
     if (restarted.length === 0) return;
     const { store } = this.#server;
+    const { nodeImages, situations } = this.#simulation;
     const node = String(record(store.get(pods, namespace, name)?.['spec'])['nodeName']);
     for (const { name: container, image: given } of restarted) {
       const image = String(given);
-      if (this.#nodeImages.has(node, image)) {
-        if (!this.#nodeImages.reports(node, image)) this.#situations.find('restartsAsFetched');
+      if (nodeImages.has(node, image)) {
+        if (!nodeImages.reports(node, image)) situations.find('restartsAsFetched');
         continue;
       }
       const text = `${String(container)} of ${name} restarts as ${image}, which its node does not have`;

@@ -9,7 +9,6 @@ import { withContainerFault } from '../../support/nodes/fault-script.ts';
 import type { PodFaults } from '../../support/nodes/faults.ts';
 import type { Pod } from '../../support/nodes/objects.ts';
 import { runsOnce } from '../../support/nodes/run-once.ts';
-import { asked } from './acts-of-people.ts';
 import type { Happening } from './happening.ts';
 import { clusterName, namespace, type Simulation } from './simulation.ts';
 
@@ -81,7 +80,7 @@ export class Fetchers {
       this.#isSquatted = false;
       const all = this.#simulation.server.store.all(pods);
       for (const { metadata } of all.filter(isImitation)) {
-        asked(this.#simulation, { method: 'DELETE', path: podPath(metadata.name), body: {} });
+        this.#asked({ method: 'DELETE', path: podPath(metadata.name), body: {} });
       }
     });
     return began;
@@ -101,7 +100,7 @@ export class Fetchers {
   #imitate(name: string, labels: Readonly<Record<string, string>>): boolean {
     const metadata = { name, labels: { ...labels, [imitates]: 'yes' } };
     const spec = { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example/other:0' }] };
-    return asked(this.#simulation, { method: 'POST', path: path(pods, { namespace }), body: { metadata, spec } });
+    return this.#asked({ method: 'POST', path: path(pods, { namespace }), body: { metadata, spec } });
   }
 
   get #all(): readonly StoredObject[] {
@@ -129,11 +128,15 @@ export class Fetchers {
 
   #ends({ metadata: { name, uid } }: StoredObject, how: 'evicted' | 'deleted'): boolean {
     if (how === 'deleted') {
-      return asked(this.#simulation, { method: 'DELETE', path: podPath(name), body: { preconditions: { uid } } });
+      return this.#asked({ method: 'DELETE', path: podPath(name), body: { preconditions: { uid } } });
     }
     const status = { phase: 'Failed', reason: 'Evicted', message: 'The node was low on resource: ephemeral-storage.' };
     const body = { metadata: { uid }, status };
-    return asked(this.#simulation, { method: 'PATCH', path: `${podPath(name)}/status`, body });
+    return this.#asked({ method: 'PATCH', path: `${podPath(name)}/status`, body });
+  }
+
+  #asked(request: Parameters<Simulation['request']>[0]): boolean {
+    return this.#simulation.request(request).code < 300;
   }
 
   #fault({ metadata }: StoredObject, change: (faults: PodFaults) => PodFaults): void {

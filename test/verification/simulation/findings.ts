@@ -22,6 +22,14 @@ const quick = {
   moco: { notice: 500, drain: 3000 },
 } satisfies Partial<Circumstances>;
 
+const fetchesIn = (pullMilliseconds: number): NonNullable<Circumstances['prepull']> => ({
+  setting: { prepull: 'Nodes' },
+  reports: 'every image',
+  pullMilliseconds,
+  isAllowed: true,
+  isLabelled: false,
+});
+
 type Seven = readonly [number, number, number, number, number, number, number];
 
 /** Milliseconds in the order of a pod's life: to its node, containers, readiness, end, crash, and start after that. */
@@ -199,6 +207,33 @@ export const findings = {
     plan: [
       { atMilliseconds: 0, what: { kind: 'failCheck', forMilliseconds: 120_000 } },
       { atMilliseconds: 50_000, what: { kind: 'changePod', part: 'cpu', value: '16' } },
+    ],
+  },
+  'leaves alone what others have given the label or the name of a pod that fetches images': {
+    circumstances: { ...threeUnderOnDelete, seed: '1', ...quick, prepull: fetchesIn(5_000) },
+    plan: [
+      { atMilliseconds: -3000, what: { kind: 'labelMember', ordinal: 1, forMilliseconds: 300_000 } },
+      { atMilliseconds: -3000, what: { kind: 'foreignFetchers', forMilliseconds: 300_000 } },
+      { atMilliseconds: 0, what: { kind: 'rollOut', image: 'mysql:8.4.1' } },
+    ],
+  },
+  'restarts no container in place whose image its node has not fetched, whatever is overridden': {
+    circumstances: {
+      ...threeUnderOnDelete,
+      seed: '1',
+      ...quick,
+      inPlace: { mode: 'IfPossible', containers: ['agent', 'user-sidecar'] },
+      prepull: fetchesIn(30_000),
+    },
+    plan: [
+      {
+        atMilliseconds: -3000,
+        what: { kind: 'overridePreflight', rule: 'PreflightRunning', forMilliseconds: 300_000 },
+      },
+      {
+        atMilliseconds: 0,
+        what: { kind: 'changePod', part: 'sidecar', value: 'example/sidecar:2', pulled: false },
+      },
     ],
   },
 } satisfies Readonly<Record<string, Scenario>>;

@@ -4,17 +4,19 @@ import { type Json, record, type StoredObject } from '../../support/api-server/s
 import { nodeNames } from '../../support/nodes/cluster-objects.ts';
 import type { Pod } from '../../support/nodes/objects.ts';
 import { imagesOf, runsOnce } from '../../support/nodes/run-once.ts';
+import type { Chance } from './chance.ts';
 import type { VirtualClock } from './clock.ts';
 
 /** What nodes say of their images: of each, or of fifty big ones that no member uses. */
 export type Reports = 'every image' | 'fifty others';
 
-/** nodeStatusUpdateFrequency of the kubelet. */
-const reportMilliseconds = 10_000;
+/** A kubelet lists its images every 30 s and reports a change within 10 s (1.36). */
+const latestReportMilliseconds = 40_000;
 const mostReported = 50;
 
 interface Options {
   readonly clock: VirtualClock;
+  readonly chance: Chance;
   readonly server: ApiServer;
   /** `null`: there is a Node only once an image was brought to it on purpose. */
   readonly reports: Reports | null;
@@ -61,7 +63,7 @@ export class NodeImages {
 
   /** What a pod runs or has mounted its node has. */
   changed(stored: StoredObject): void {
-    const { clock, reports } = this.#options;
+    const { clock, chance, reports } = this.#options;
     const pod = stored as unknown as Pod;
     const { nodeName = '' } = pod.spec;
     const present = this.#present.get(nodeName);
@@ -69,7 +71,7 @@ export class NodeImages {
     for (const image of fetchedFor(pod)) {
       if (present.has(image)) continue;
       present.add(image);
-      if (reports === 'every image') clock.after(reportMilliseconds, () => this.#report(nodeName, image));
+      if (reports === 'every image') clock.after(chance.between(0, latestReportMilliseconds), () => this.#report(nodeName, image));
     }
   }
 
@@ -99,8 +101,6 @@ export class NodeImages {
 function fetchedFor(pod: Pod): readonly string[] {
   const { containerStatuses = [], initContainerStatuses = [], phase } = pod.status ?? {};
   if (runsOnce(pod)) return phase === 'Succeeded' ? imagesOf(pod) : [];
-  const begun = [...containerStatuses, ...initContainerStatuses].filter(({ state }) => state.waiting === undefined);
-  return [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]
-    .filter(({ name }) => begun.some((one) => one.name === name))
-    .flatMap(({ image }) => image ?? []);
+  // The spec may have another image already.
+  return [...containerStatuses, ...initContainerStatuses].flatMap(({ state, image }) => (state.waiting ? [] : [image]));
 }

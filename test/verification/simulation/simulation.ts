@@ -177,6 +177,7 @@ export class Simulation {
     server.refusals.reviews = prepull?.isAllowed === false;
     this.nodeImages = new NodeImages({
       clock,
+      chance: chance.fork('images'),
       server,
       reports: prepull?.reports ?? null,
       pullMilliseconds: prepull?.pullMilliseconds ?? 0,

@@ -1,0 +1,13 @@
+import { ClusterApi as Right } from '../../../../src/controller/disrupt/cluster-client.ts';
+import { path, pods } from '../../../../src/kube/resource.ts';
+import { type Json, objects } from '../../../../src/moco/json.ts';
+import { preflightLabel } from '../../../../src/moco/names.ts';
+
+/** Takes whatever has the label of a preflight for a pod that this program has made. */
+export class ClusterApi extends Right {
+  override async listPreflightPods(namespace: string, clusterName: string): Promise<readonly Json[]> {
+    const query = { labelSelector: `${preflightLabel}=${clusterName}` };
+    const list = await this.call<Json>({ method: 'GET', path: path(pods, { namespace }), query, priority: 'read' });
+    return objects(list['items']);
+  }
+}
