@@ -3,10 +3,13 @@ import { isLatest } from './in-place/pod-defaults.ts';
 import { type Json, object, objects, strings, text } from './json.ts';
 import { mysqldContainer, preflightLabel } from './names.ts';
 
+/** From the weakest to the strongest. */
+const pullPolicies = ['Never', 'IfNotPresent', 'Always'] as const;
+
 /** An image of a pod template, and when its node asks the registry for it. */
 export interface TemplateImage {
   readonly image: string;
-  readonly pullPolicy: 'Always' | 'IfNotPresent';
+  readonly pullPolicy: (typeof pullPolicies)[number];
 }
 
 /** What a preflight on one node is made from. */
@@ -25,7 +28,10 @@ export interface PreflightOf {
   readonly timeoutSeconds: number;
 }
 
-/** Every image that a pod of this template needs, once. One that is never pulled has to be on the node already. */
+/**
+ * Every image that a pod of this template needs, once. One that is never pulled has to be on the node already, which the
+ * kubelet finds out of a volume as well.
+ */
 export function imagesOf(template: Json): readonly TemplateImage[] {
   const spec = object(template['spec']);
   const containers = [...objects(spec['initContainers']), ...objects(spec['containers'])];
@@ -36,9 +42,10 @@ export function imagesOf(template: Json): readonly TemplateImage[] {
   const images = new Map<string, TemplateImage['pullPolicy']>();
   for (const [given, policy] of asked) {
     const image = text(given);
-    if (image === null || policy === 'Never') continue;
-    const always = policy === 'Always' || (text(policy) === null && isLatest(image)) || images.get(image) === 'Always';
-    images.set(image, always ? 'Always' : 'IfNotPresent');
+    if (image === null) continue;
+    const own = pullPolicies.find((one) => one === policy) ?? (isLatest(image) ? 'Always' : 'IfNotPresent');
+    const before = images.get(image) ?? 'Never';
+    images.set(image, pullPolicies.indexOf(own) > pullPolicies.indexOf(before) ? own : before);
   }
   return [...images].map(([image, pullPolicy]) => ({ image, pullPolicy }));
 }
@@ -50,7 +57,16 @@ export const preflightName = (
   node: string,
   about: PreflightOf['about'],
 ): string =>
-  `moco-rollout-preflight-${createHash('sha256').update(`${rolloutUid} ${revision} ${node} ${about}`).digest('hex').slice(0, 16)}`;
+  `${namePrefix}${createHash('sha256').update(`${rolloutUid} ${revision} ${node} ${about}`).digest('hex').slice(0, 16)}`;
+
+const namePrefix = 'moco-rollout-preflight-';
+
+/** Anybody may give a pod our label, a member as well: this program has made what it owns and what has such a name. */
+export function isPreflightOf(rolloutUid: string, { metadata }: Json): boolean {
+  const { name, ownerReferences } = object(metadata);
+  const owner = objects(ownerReferences).find(({ controller }) => controller === true);
+  return (text(name) ?? '').startsWith(namePrefix) && owner?.['uid'] === rolloutUid;
+}
 
 /** Longer than the rollout waits, so that a pod that nobody deletes ends by itself. */
 const graceSeconds = 60;

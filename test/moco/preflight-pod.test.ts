@@ -76,7 +76,8 @@ describe('the pod of a preflight', () => {
     expect(volumes).to.deep.equal([
       { name: 'image-0', image: { reference: 'agent:1', pullPolicy: 'IfNotPresent' } },
       { name: 'image-1', image: { reference: 'mysql:2', pullPolicy: 'IfNotPresent' } },
-      { name: 'image-2', image: { reference: 'files:2', pullPolicy: 'IfNotPresent' } },
+      { name: 'image-2', image: { reference: 'own', pullPolicy: 'Never' } },
+      { name: 'image-3', image: { reference: 'files:2', pullPolicy: 'IfNotPresent' } },
     ]);
     const [container] = containers;
     expect(container).to.deep.include({
@@ -162,6 +163,8 @@ describe('the pod of a preflight', () => {
           { image: 'b' },
           { image: 'c:latest', imagePullPolicy: 'IfNotPresent' },
           { image: 'd:1', imagePullPolicy: 'Never' },
+          { image: 'e:1', imagePullPolicy: 'Never' },
+          { image: 'e:1' },
         ],
       },
     });
@@ -169,6 +172,8 @@ describe('the pod of a preflight', () => {
       { image: 'a:1', pullPolicy: 'Always' },
       { image: 'b', pullPolicy: 'Always' },
       { image: 'c:latest', pullPolicy: 'IfNotPresent' },
+      { image: 'd:1', pullPolicy: 'Never' },
+      { image: 'e:1', pullPolicy: 'IfNotPresent' },
     ]);
   });
 });

@@ -66,7 +66,7 @@ export async function askNodes(
   if (known !== null && now - known.readAtMilliseconds < againMilliseconds) return null;
   const { namespace, name } = cluster.cluster;
   // Those of this look, or why there are none.
-  const pods = await unlessRefused(api.listPreflightPods(namespace, name));
+  const pods = await unlessRefused(api.listPreflightPods(namespace, name, rollout.metadata.uid));
   const revision = cluster.statefulSet.updateRevision;
   const before = questionsOf(preflightOf(cluster, policy, last));
   const run = new Run(observed, context);
@@ -77,7 +77,7 @@ export async function askNodes(
   const over = (pods instanceof ApiError ? [] : pods).filter(
     (pod) => !kept.has(nameOf(pod)) && object(pod['metadata'])['deletionTimestamp'] === undefined,
   );
-  await Promise.all(over.map((pod) => unlessRefused(api.deletePreflightPod(namespace, nameOf(pod)))));
+  await Promise.all(over.map((pod) => unlessRefused(api.deletePreflightPod(pod))));
   for (const { about, name: node, result, message } of tried) {
     const earlier = before.find((one) => one.about === about && one.name === node);
     if (result === undefined || result === earlier?.result) continue;
@@ -146,7 +146,8 @@ class Run {
 
   #said({ about }: Question, pod: Json | ApiError | null): PreflightSaid {
     if (pod instanceof ApiError) return { kind: 'running', message: wordsOf(pod) };
-    if (pod === null) return { kind: 'unknown', message: 'its pod was deleted' };
+    if (pod === null)
+      return { kind: 'unknown', message: 'its pod was deleted, or a pod of somebody else has its name' };
     return readPreflightPod(pod, about === 'configuration');
   }
 
@@ -232,7 +233,7 @@ class Run {
     const refusals = node === 'unreadable' ? [] : refusalsOf(node, tolerations);
     if (refusals.length > 0) return this.#settled(entry, 'Skipped', `the node ${refusals.join(' and ')}`);
     const has = ({ image, pullPolicy }: ReturnType<typeof imagesOf>[number]): boolean =>
-      pullPolicy === 'IfNotPresent' && node !== null && node !== 'unreadable' && hasImage(node, image);
+      pullPolicy !== 'Always' && node !== null && node !== 'unreadable' && hasImage(node, image);
     if (entry.about === 'images' && imagesOf(template).every(has)) return this.#settled(entry, 'Present');
     this.#mayCreate ??= api.mayPreflight(namespace);
     if (!(await this.#mayCreate)) {
