@@ -307,6 +307,24 @@ describe('a preflight', () => {
     expect(bench.steps).to.deep.equal(['in place 2']);
   });
 
+  it('lets nothing restart in place whose image nobody has fetched: after its limit, or where it is overridden', async () => {
+    const without = (): PreflightBench => {
+      const bench = new PreflightBench((template) => withImages(template, agentImage('2')));
+      for (const ordinal of [0, 1, 2]) bench.reports(ordinal);
+      return bench;
+    };
+    const busy = without();
+    busy.setting({ inPlace: { mode: 'Only' } });
+    busy.busyWith('POST', /\/pods$/);
+    await passes(busy, busy.start({ ...prepull, prepullTimeoutSeconds: 60 }), 70);
+    expect([busy.steps, busy.status.hold?.rule]).to.deep.equal([[], 'RestartNeeded']);
+    const overridden = without();
+    const until = new Date(overridden.world.wall() + 600_000).toISOString();
+    overridden.setting({ inPlace: { mode: 'Only' }, overrides: [{ rule: 'PreflightRunning', until, reason: 'x' }] });
+    await passes(overridden, overridden.start(prepull), 10);
+    expect([overridden.steps, overridden.status.hold?.rule]).to.deep.equal([[], 'RestartNeeded']);
+  });
+
   it('keeps its cluster from no repair: a member that does not participate is replaced meanwhile', async () => {
     const bench = new PreflightBench();
     const program = await begun(bench);
@@ -399,6 +417,58 @@ describe('a preflight', () => {
     bench.mysqld(2, 'CrashLoopBackOff');
     await passes(bench, program, 4);
     expect(bench.steps).to.deep.equal(['delete 2']);
+  });
+});
+
+describe('a pod that has the label of a preflight', () => {
+  const labels = { [preflightLabel]: 'test' };
+  const deleted = (bench: PreflightBench): readonly string[] => {
+    const names: string[] = [];
+    bench.server.always('DELETE', /\/pods\//, (request, carryOut) => {
+      names.push(request.path);
+      return carryOut();
+    });
+    return names;
+  };
+
+  it('is not deleted where it is a member, a pod of somebody else, or one of an earlier MySQLRollout', async () => {
+    const bench = new PreflightBench();
+    const names = deleted(bench);
+    for (const ordinal of [0, 1, 2]) bench.changePod(ordinal, { metadata: { labels } });
+    const ownerReferences = [{ kind: 'MySQLRollout', uid: 'another', controller: true }];
+    const name = 'moco-rollout-preflight-0123456789abcdef';
+    bench.server.create(pods, { metadata: { name, labels, ownerReferences } });
+    await passes(bench, await begun(bench), 3);
+    expect(names).to.deep.equal([]);
+    expect(bench.steps).to.deep.equal([]);
+  });
+
+  it('is deleted by its uid alone', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench);
+    const bodies: unknown[] = [];
+    bench.server.always('DELETE', /preflight/, ({ body }, carryOut) => {
+      bodies.push(JSON.parse(body ?? ''));
+      return carryOut();
+    });
+    const uids = bench.running.map(({ metadata }) => metadata.uid);
+    bench.kubelets(exits(0, ''));
+    await passes(bench, program, 1);
+    expect(bodies).to.deep.equal(
+      uids.map((uid) => ({ apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } })),
+    );
+  });
+
+  it('is no answer where somebody else has made it under the name of ours', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench);
+    for (const { metadata } of bench.running) {
+      bench.server.remove(pods, metadata.name);
+      bench.server.create(pods, { metadata: { name: metadata.name, labels }, status: exits(0, '') });
+    }
+    await passes(bench, program, 2);
+    expect(bench.results).to.deep.equal({ 'node-0': 'Unknown', 'node-1': 'Unknown', 'node-2': 'Unknown' });
+    expect(bench.running).to.have.length(3);
   });
 });
 
