@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { fullName } from './in-place/images.ts';
 import { isLatest } from './in-place/pod-defaults.ts';
 import { type Json, object, objects, strings, text } from './json.ts';
 import { mysqldContainer, preflightLabel } from './names.ts';
@@ -112,7 +113,8 @@ export function preflightPod(of: PreflightOf): Json {
           },
         },
       },
-      ...pick(spec, 'tolerations', 'serviceAccountName', 'imagePullSecrets', 'securityContext', 'runtimeClassName'),
+      ...pick(spec, 'tolerations', 'serviceAccountName', 'securityContext', 'runtimeClassName'),
+      imagePullSecrets: pullSecretsOf(checksConfiguration ? [template] : [template, of.templateBefore]),
       containers: [
         {
           name: mysqldContainer,
@@ -133,6 +135,12 @@ export function preflightPod(of: PreflightOf): Json {
   };
 }
 
+/** Its own image may be in a registry that the new template has no secret for any more. */
+const pullSecretsOf = (templates: readonly Json[]): readonly Json[] => {
+  const all = templates.flatMap((one) => objects(object(one['spec'])['imagePullSecrets']));
+  return [...new Map(all.map((secret) => [secret['name'], secret])).values()];
+};
+
 const mysqldOf = (template: Json): Json =>
   objects(object(template['spec'])['containers']).find(({ name }) => name === mysqldContainer) ?? {};
 
@@ -143,18 +151,33 @@ const pick = (from: Json, ...fields: readonly string[]): Json =>
 export type PreflightSaid =
   | { readonly kind: 'running'; readonly message: string | null }
   | { readonly kind: 'fetched' }
+  /** The kubelet had no image, and tries again by itself: for the first time after 10 s (1.36). */
+  | { readonly kind: 'failing'; readonly message: string }
   | { readonly kind: 'ImageUnavailable' | 'ConfigurationRefused' | 'unknown'; readonly message: string };
 
-/** Why the kubelet has no image for a container (Kubernetes 1.36, pkg/kubelet/images/types.go). */
-const noImage = [
+/** Why the kubelet has no image for a container (Kubernetes 1.36, pkg/kubelet/images/types.go), once and for all. */
+const noImageEver = ['InvalidImageName', 'ErrImageNeverPull'];
+/** The same, until it tries again: a registry may be busy for a moment. */
+const noImageYet = [
   'ErrImagePull',
   'ImagePullBackOff',
-  'InvalidImageName',
-  'ErrImageNeverPull',
   'ImageInspectError',
   'RegistryUnavailable',
   'SignatureValidationFailed',
 ];
+
+/** The words have it as it was given, or as container runtimes write it (`docker://docker.io/library/mysql:1:`). */
+const isNamedIn = (message: string, image: string): boolean =>
+  message.split(/[^\w./:@-]+/).some((word) => fullName(word.replace(/^\w+:\/\/|[.:]+$/g, '')) === fullName(image));
+
+/** The words are about the image that the pod itself runs, and about none that it is to fetch. */
+function isOfOwnImage(words: string, spec: Json): boolean {
+  const own = text(mysqldOf({ spec })['image']);
+  const fetched = objects(spec['volumes']).flatMap(({ image }) => text(object(image)['reference']) ?? []);
+  return (
+    own !== null && fetched.length > 0 && isNamedIn(words, own) && !fetched.some((image) => isNamedIn(words, image))
+  );
+}
 
 /** MySQL's numbers of errors about files and directories: the pod has none of those that a member's volumes have. */
 const missing = /No such file or directory|Errcode: 2\b|OS errno 2\b/;
@@ -190,7 +213,11 @@ export function readPreflightPod(pod: Json, checksConfiguration: boolean): Prefl
   const { waiting, terminated, running } = object(container['state']);
   const message = text(object(waiting)['message']) ?? text(status['message']);
   const reason = text(object(waiting)['reason']) ?? text(status['reason']) ?? '';
-  if (noImage.includes(reason)) return { kind: 'ImageUnavailable', message: message ?? reason };
+  if (noImageEver.includes(reason) || noImageYet.includes(reason)) {
+    const words = message ?? reason;
+    if (isOfOwnImage(words, object(pod['spec']))) return { kind: 'unknown', message: words };
+    return { kind: noImageEver.includes(reason) ? 'ImageUnavailable' : 'failing', message: words };
+  }
   if (status['phase'] === 'Succeeded') return { kind: 'fetched' };
   if (terminated !== undefined && text(object(terminated)['reason']) !== 'ContainerStatusUnknown') {
     // A container that was created has had its volumes.

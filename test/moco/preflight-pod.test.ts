@@ -187,11 +187,53 @@ const ended = (phase: string, exitCode: number, message?: string, reason = 'Erro
 const said = (pod: object, checks = false): unknown => readPreflightPod(pod as Record<string, unknown>, checks);
 
 describe('what the pod of a preflight says', () => {
+  it('is of the revision, unless the image is named that the pod itself runs', () => {
+    const kindOf = (message: string, more: Partial<PreflightOf> = {}): unknown => {
+      const pod = { ...preflightPod(of(more)), ...waiting('ErrImagePull', message) };
+      return readPreflightPod(pod, more.about === 'configuration').kind;
+    };
+    const words = {
+      'Back-off pulling image "mysql:1": ErrImagePull: 401 Unauthorized': 'unknown',
+      'failed to pull and unpack image "docker.io/library/mysql:1": failed to resolve reference': 'unknown',
+      'initializing source docker://docker.io/library/mysql:1: reading manifest': 'unknown',
+      'image pull failed for mysql:1: the registry is unavailable': 'unknown',
+      'Back-off pulling image "mysql:2"': 'failing',
+      'failed to pull and unpack image "docker.io/library/mysql:2": 429': 'failing',
+      'Back-off pulling image "mysql:1.1"': 'failing',
+      'somebody/mysql:1 is missing': 'failing',
+      'the registry has no time': 'failing',
+    };
+    for (const [message, kind] of Object.entries(words)) expect(kindOf(message), message).to.equal(kind);
+    expect(kindOf('Back-off pulling image "mysql:2"', { about: 'configuration' })).to.equal('failing');
+    const same = { templateBefore: template('mysql:2') as PreflightOf['template'] };
+    expect(kindOf('Back-off pulling image "mysql:2"', same)).to.equal('failing');
+  });
+
+  it('rests on the secrets of both templates, each once', () => {
+    const withSecrets = (image: string, ...names: readonly string[]) => ({
+      spec: { ...(template(image) as { spec: object }).spec, imagePullSecrets: names.map((name) => ({ name })) },
+    });
+    const templates = {
+      template: withSecrets('b/mysql:2', 'b', 'c'),
+      templateBefore: withSecrets('a/mysql:1', 'a', 'c'),
+    };
+    expect(specOf(templates)['imagePullSecrets']).to.deep.equal([{ name: 'b' }, { name: 'c' }, { name: 'a' }]);
+    expect(specOf({ ...templates, about: 'configuration' })['imagePullSecrets']).to.deep.equal([
+      { name: 'b' },
+      { name: 'c' },
+    ]);
+  });
+
   const cases: Readonly<Record<string, readonly [object, boolean, object]>> = {
     'an image that is missing': [
       waiting('ImagePullBackOff', 'Back-off pulling image "a": not found'),
       false,
-      { kind: 'ImageUnavailable', message: 'Back-off pulling image "a": not found' },
+      { kind: 'failing', message: 'Back-off pulling image "a": not found' },
+    ],
+    'an image that is never pulled': [
+      waiting('ErrImageNeverPull', 'is not present'),
+      false,
+      { kind: 'ImageUnavailable', message: 'is not present' },
     ],
     'a name that is none': [
       waiting('InvalidImageName'),
@@ -274,7 +316,7 @@ mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)
         },
       },
       false,
-      { kind: 'ImageUnavailable', message: 'not found' },
+      { kind: 'failing', message: 'not found' },
     ],
     'a check that was killed': [
       ended('Failed', 137, undefined, 'OOMKilled'),

@@ -7,7 +7,16 @@ import { keyOf } from '../../kube/store.ts';
 import { shortened } from '../../kube/text.ts';
 import type { Log, World } from '../../kube/world.ts';
 import { hasImage } from '../../moco/in-place/images.ts';
-import { type Json, milliseconds, object, objects, omitUndefined, text, timestampOf } from '../../moco/json.ts';
+import {
+  identityOf,
+  type Json,
+  milliseconds,
+  object,
+  objects,
+  omitUndefined,
+  text,
+  timestampOf,
+} from '../../moco/json.ts';
 import { refusalsOf } from '../../moco/nodes.ts';
 import {
   imagesOf,
@@ -45,6 +54,11 @@ export interface PreflightContext extends NodeContext {
 /** Passes may follow each other faster than pods change. */
 const againMilliseconds = 900;
 const longestMessage = 448;
+/**
+ * Within this time the kubelet has tried a second time. A registry that was busy once, or a connection that broke, holds
+ * no rollout.
+ */
+const failingMilliseconds = 30_000;
 
 /**
  * Asks the nodes of due members whether they can run the update revision, once nothing else holds the first step, and
@@ -69,7 +83,7 @@ export async function askNodes(
   const pods = await unlessRefused(api.listPreflightPods(namespace, name, rollout.metadata.uid));
   const revision = cluster.statefulSet.updateRevision;
   const before = questionsOf(preflightOf(cluster, policy, last));
-  const run = new Run(observed, context);
+  const run = new Run(observed, context, known?.failing ?? new Map());
   const [trying, idle] = [before.filter((one) => one.trying), before.filter((one) => !one.trying)];
   const looked = trying.map((one) => run.look(one, podOf(pods, run.podName(one))));
   const tried = [...looked, ...(asks ? await run.askAll(idle, looked) : idle)];
@@ -87,7 +101,8 @@ export async function askNodes(
       'a node was asked for the update revision',
     );
   }
-  return { revision, ...statusOfQuestions(tried), readAtMilliseconds: now };
+  const failing = (pods instanceof ApiError && known?.failing) || run.failing;
+  return { revision, ...statusOfQuestions(tried), readAtMilliseconds: now, failing };
 }
 
 /** The reason, without who says it and about what: the status has little room. */
@@ -115,9 +130,14 @@ class Run {
   #template: Promise<Json | null> | null = null;
   #mayCreate: Promise<boolean> | null = null;
 
-  constructor(observed: ObservedFacts, context: PreflightContext) {
+  /** As it is after this look. */
+  readonly failing = new Map<string, number>();
+  readonly #failingBefore: KnownPreflight['failing'];
+
+  constructor(observed: ObservedFacts, context: PreflightContext, failing: KnownPreflight['failing']) {
     this.#observed = observed;
     this.#context = context;
+    this.#failingBefore = failing;
     this.#at = timestampOf(context.world.wall());
   }
 
@@ -136,6 +156,10 @@ class Run {
         return this.#settled(one, one.about === 'configuration' ? 'Accepted' : 'Fetched');
       case 'unknown':
         return this.#settled(one, 'Unknown', said.message);
+      case 'failing':
+        return isRefused(one) || this.#isLate(one) || this.#isFailing(pod)
+          ? this.#settled(one, 'ImageUnavailable', said.message)
+          : { ...one, message: shortened(said.message, longestMessage) };
       case 'running':
         if (this.#isLate(one)) return this.#settled(one, 'TimedOut', said.message ?? one.message);
         return isRefused(one) ? one : omitUndefined({ ...one, message: said.message ?? undefined });
@@ -149,6 +173,15 @@ class Run {
     if (pod === null)
       return { kind: 'unknown', message: 'its pod was deleted, or a pod of somebody else has its name' };
     return readPreflightPod(pod, about === 'configuration');
+  }
+
+  /** Whether it has been for long enough to be no accident. */
+  #isFailing(pod: Json | ApiError | null): boolean {
+    const uid = pod instanceof ApiError || pod === null ? '' : identityOf(pod).uid;
+    const now = this.#context.world.monotonic();
+    const since = this.#failingBefore.get(uid) ?? now;
+    this.failing.set(uid, since);
+    return now - since >= failingMilliseconds;
   }
 
   #isLate({ name, about, at }: Question): boolean {

@@ -12,6 +12,8 @@ import type { ImageReading } from './in-place-updates.ts';
 export interface KnownPreflight extends PreflightStatus {
   /** On the monotonic clock. */
   readonly readAtMilliseconds: number;
+  /** Since when the kubelet has had no image for these pods, by uid, on the monotonic clock. */
+  readonly failing: ReadonlyMap<string, number>;
 }
 
 /** What is asked on one node: about the images each has to have, or on one of them about the configuration. */

@@ -54,7 +54,7 @@ export function hasImage(node: Json, image: string): boolean {
 }
 
 /** `mysql` is `docker.io/library/mysql:latest`, as container runtimes name it. */
-function fullName(image: string): string {
+export function fullName(image: string): string {
   const [first = '', ...rest] = image.split('/');
   const isHost = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');
   const path = isHost ? image : `docker.io/${rest.length === 0 ? 'library/' : ''}${image}`;

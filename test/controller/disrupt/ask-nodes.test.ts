@@ -105,6 +105,14 @@ const begun = async (bench: PreflightBench, settings: object = prepull): Promise
   return program;
 };
 
+/** The kubelet of node-2 has tried to pull twice. */
+async function failed(bench: PreflightBench, program: Process, message: string): Promise<void> {
+  bench.kubelets(waits('ErrImagePull', message), 2);
+  await passes(bench, program, 2);
+  bench.world.freeze(30_000);
+  await passes(bench, program, 4);
+}
+
 describe('a preflight', () => {
   it('fetches images on every node before anybody is taken, and deletes its pods', async () => {
     const bench = new PreflightBench();
@@ -151,8 +159,7 @@ describe('a preflight', () => {
     const bench = new PreflightBench();
     const program = await begun(bench);
     bench.kubelets(exits(0, ''), 0, 1);
-    bench.kubelets(waits('ErrImagePull', `${newImage}: not found`), 2);
-    await passes(bench, program, 4);
+    await failed(bench, program, `${newImage}: not found`);
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold).to.deep.include({
       rule: 'ImageUnavailable',
@@ -160,7 +167,7 @@ describe('a preflight', () => {
     });
     expect(bench.running).to.deep.equal([]);
     bench.clear();
-    await passes(bench, program, 50);
+    await passes(bench, program, 15);
     expect(bench.running).to.deep.equal([]);
     await passes(bench, program, 15);
     expect(bench.running).to.have.length(1);
@@ -168,6 +175,27 @@ describe('a preflight', () => {
     bench.kubelets(exits(0, ''), 2);
     await passes(bench, program, 6);
     expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('is not refused by a registry that is busy once, and by one that is so for as long as it may take', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench);
+    bench.kubelets(exits(0, ''), 0, 1);
+    bench.kubelets(waits('ErrImagePull', '429 Too Many Requests'), 2);
+    await passes(bench, program, 3);
+    bench.kubelets(waits('ImagePullBackOff', 'Back-off: 429 Too Many Requests'), 2);
+    await passes(bench, program, 12);
+    expect(bench.status.hold?.rule).to.equal('PreflightRunning');
+    expect(bench.status.hold?.message).to.contain('Back-off: 429 Too Many Requests');
+    bench.kubelets(exits(0, ''), 2);
+    await passes(bench, program, 4);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    const late = new PreflightBench();
+    const other = await begun(late, { ...prepull, prepullTimeoutSeconds: 10 });
+    late.kubelets(exits(0, ''), 0, 1);
+    late.kubelets(waits('ErrImagePull', '429 Too Many Requests'), 2);
+    await passes(late, other, 14);
+    expect([late.status.hold?.rule, late.steps]).to.deep.equal(['ImageUnavailable', []]);
   });
 
   it('begins anew with another revision, and leaves no pod of the one before', async () => {
@@ -346,8 +374,7 @@ describe('a preflight', () => {
     const bench = new PreflightBench();
     const program = await begun(bench);
     bench.kubelets(exits(0, ''), 0, 1);
-    bench.kubelets(waits('ErrImagePull', 'not found'), 2);
-    await passes(bench, program, 4);
+    await failed(bench, program, 'not found');
     bench.clear();
     await passes(bench, program, 60);
     expect(bench.running).to.have.length(1);
