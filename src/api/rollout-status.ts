@@ -364,7 +364,9 @@ export const condition = struct(
 
 const preflightResult = {
   name: name('The name of the node.'),
-  since: time('Since when the result has been the same. Without a result: when it was first tried.'),
+  since: time(
+    'Since when the result has been the same. Without a result, and for Skipped and Unknown: when it was first tried.',
+  ),
   at: time('When it was last tried.'),
   ...optional({
     result: oneOf(

@@ -150,7 +150,7 @@ const pick = (from: Json, ...fields: readonly string[]): Json =>
 /** What a pod says about its node. A message is in Kubernetes' or mysqld's words. */
 export type PreflightSaid =
   | { readonly kind: 'running'; readonly message: string | null }
-  | { readonly kind: 'fetched' }
+  | { readonly kind: 'fetched' | 'timedOut' }
   /** The kubelet had no image, and tries again by itself: for the first time after 10 s (1.36). */
   | { readonly kind: 'failing'; readonly message: string }
   | { readonly kind: 'ImageUnavailable' | 'ConfigurationRefused' | 'unknown'; readonly message: string };
@@ -219,10 +219,12 @@ export function readPreflightPod(pod: Json, checksConfiguration: boolean): Prefl
     return { kind: noImageEver.includes(reason) ? 'ImageUnavailable' : 'failing', message: words };
   }
   if (status['phase'] === 'Succeeded') return { kind: 'fetched' };
-  if (terminated !== undefined && text(object(terminated)['reason']) !== 'ContainerStatusUnknown') {
-    // A container that was created has had its volumes.
-    const { exitCode, reason: ended, message: said } = object(terminated);
-    if (!checksConfiguration || exitCode === 0) return { kind: 'fetched' };
+  const hasEnded = terminated !== undefined && text(object(terminated)['reason']) !== 'ContainerStatusUnknown';
+  const { exitCode, reason: ended, message: said } = object(terminated);
+  // A container that was created has had its volumes.
+  if (hasEnded && (!checksConfiguration || exitCode === 0)) return { kind: 'fetched' };
+  if (status['reason'] === 'DeadlineExceeded') return { kind: 'timedOut' };
+  if (hasEnded) {
     const without = `${text(ended) ?? 'Error'}, exit code ${String(exitCode)}`;
     // Of a container that did not start the kubelet says why.
     if (exitCode !== refusedExitCode)

@@ -347,7 +347,31 @@ mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)
         },
       },
       false,
-      { kind: 'unknown', message: 'its pod has failed: ContainerCreating' },
+      { kind: 'timedOut' },
+    ],
+    'its deadline, with an image that is missing': [
+      {
+        status: {
+          phase: 'Failed',
+          reason: 'DeadlineExceeded',
+          containerStatuses: [
+            { name: 'mysqld', state: { waiting: { reason: 'ImagePullBackOff', message: 'not found' } } },
+          ],
+        },
+      },
+      false,
+      { kind: 'failing', message: 'not found' },
+    ],
+    'its deadline, after which the check was killed': [
+      {
+        status: {
+          phase: 'Failed',
+          reason: 'DeadlineExceeded',
+          containerStatuses: [{ name: 'mysqld', state: { terminated: { exitCode: 137, reason: 'Error' } } }],
+        },
+      },
+      true,
+      { kind: 'timedOut' },
     ],
   };
   for (const [name, [pod, checks, expected]] of Object.entries(cases)) {

@@ -83,14 +83,12 @@ export async function askNodes(
   const pods = await unlessRefused(api.listPreflightPods(namespace, name, rollout.metadata.uid));
   const revision = cluster.statefulSet.updateRevision;
   const before = questionsOf(preflightOf(cluster, policy, last));
-  const run = new Run(observed, context, known?.failing ?? new Map());
+  const run = new Run(observed, context, pods, known?.failing ?? new Map());
   const [trying, idle] = [before.filter((one) => one.trying), before.filter((one) => !one.trying)];
-  const looked = trying.map((one) => run.look(one, podOf(pods, run.podName(one))));
+  const looked = trying.map((one) => run.look(one));
   const tried = [...looked, ...(asks ? await run.askAll(idle, looked) : idle)];
   const kept = new Set(tried.filter(({ trying }) => trying).map((one) => run.podName(one)));
-  const over = (pods instanceof ApiError ? [] : pods).filter(
-    (pod) => !kept.has(nameOf(pod)) && object(pod['metadata'])['deletionTimestamp'] === undefined,
-  );
+  const over = (pods instanceof ApiError ? [] : pods).filter((pod) => !kept.has(nameOf(pod)) && !isTerminating(pod));
   await Promise.all(over.map((pod) => unlessRefused(api.deletePreflightPod(pod))));
   for (const { about, name: node, result, message } of tried) {
     const earlier = before.find((one) => one.about === about && one.name === node);
@@ -119,13 +117,14 @@ async function unlessRefused<Answer>(asked: Promise<Answer>): Promise<Answer | A
 }
 
 const nameOf = (pod: Json): string => text(object(pod['metadata'])['name']) ?? '';
-const podOf = (pods: readonly Json[] | ApiError, name: string): Json | ApiError | null =>
-  pods instanceof ApiError ? pods : (pods.find((pod) => nameOf(pod) === name) ?? null);
+const isTerminating = (pod: Json): boolean => object(pod['metadata'])['deletionTimestamp'] !== undefined;
 
 /** One look at the nodes of a cluster. */
 class Run {
   readonly #observed: ObservedFacts;
   readonly #context: PreflightContext;
+  /** As they were listed at the beginning of this look, or why they were not. */
+  readonly #pods: readonly Json[] | ApiError;
   readonly #at: string;
   #template: Promise<Json | null> | null = null;
   #mayCreate: Promise<boolean> | null = null;
@@ -134,7 +133,13 @@ class Run {
   readonly failing = new Map<string, number>();
   readonly #failingBefore: KnownPreflight['failing'];
 
-  constructor(observed: ObservedFacts, context: PreflightContext, failing: KnownPreflight['failing']) {
+  constructor(
+    observed: ObservedFacts,
+    context: PreflightContext,
+    pods: readonly Json[] | ApiError,
+    failing: KnownPreflight['failing'],
+  ) {
+    this.#pods = pods;
     this.#observed = observed;
     this.#context = context;
     this.#failingBefore = failing;
@@ -149,11 +154,19 @@ class Run {
     return preflightName(this.#observed.rollout?.metadata.uid ?? '', this.#revision, name, about);
   }
 
-  look(one: Question, pod: Json | ApiError | null): Question {
+  #podOf(one: Question): Json | ApiError | null {
+    const name = this.podName(one);
+    return this.#pods instanceof ApiError ? this.#pods : (this.#pods.find((pod) => nameOf(pod) === name) ?? null);
+  }
+
+  look(one: Question): Question {
+    const pod = this.#podOf(one);
     const said = this.#said(one, pod);
     switch (said.kind) {
       case 'fetched':
         return this.#settled(one, one.about === 'configuration' ? 'Accepted' : 'Fetched');
+      case 'timedOut':
+        return this.#settled(one, 'TimedOut', one.message);
       case 'unknown':
         return this.#settled(one, 'Unknown', said.message);
       case 'failing':
@@ -172,6 +185,8 @@ class Run {
     if (pod instanceof ApiError) return { kind: 'running', message: wordsOf(pod) };
     if (pod === null)
       return { kind: 'unknown', message: 'its pod was deleted, or a pod of somebody else has its name' };
+    // What it says may be the answer to an earlier question.
+    if (isTerminating(pod)) return { kind: 'running', message: 'its pod is being deleted' };
     return readPreflightPod(pod, about === 'configuration');
   }
 
@@ -197,10 +212,12 @@ class Run {
     const stands = isRefused(one) && (answered === 'Unknown' || answered === 'Skipped' || answered === 'TimedOut');
     const result = stands ? before : answered;
     const words = stands ? one.message : message;
+    // What could not be found out is asked again, and all tries together have one limit.
+    const isOpen = result === 'Unknown' || result === 'Skipped';
     return omitUndefined<Question>({
       about,
       name,
-      since: before === result ? since : this.#at,
+      since: before === result || isOpen ? since : this.#at,
       at,
       result,
       message: words === undefined ? undefined : shortened(words, longestMessage),
@@ -240,7 +257,11 @@ class Run {
     const entry = { ...before, at: this.#at };
     const asked = await unlessRefused(this.#try(member, entry));
     if (!(asked instanceof ApiError)) return asked;
-    if (isAlreadyExists(asked)) return { ...entry, trying: true };
+    if (isAlreadyExists(asked)) {
+      const listed = this.#podOf(entry);
+      if (listed === null || listed instanceof ApiError || !isTerminating(listed)) return { ...entry, trying: true };
+      return isRefused(before) ? before : { ...entry, message: 'its last pod is not gone yet' };
+    }
     if (isRefusal(asked)) return this.#settled(entry, 'Unknown', wordsOf(asked));
     return isRefused(entry) ? entry : { ...entry, message: shortened(wordsOf(asked), longestMessage) };
   }

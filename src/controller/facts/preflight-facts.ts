@@ -103,8 +103,10 @@ export function preflightFacts(
     }
     const { name: nodeName, result, since, at, message = null, trying = false } = known;
     const seconds = age(`${about} of ${nodeName} asked`, at);
+    // The question about the configuration goes from node to node.
+    const sinceSeconds = age(about === 'images' ? `images of ${nodeName} since` : 'configuration since', since);
     if (result === undefined) {
-      awaited.push({ about, nodeName, forSeconds: age(`${about} of ${nodeName} since`, since), message });
+      awaited.push({ about, nodeName, forSeconds: sinceSeconds, message });
     } else if (result === 'ImageUnavailable' || result === 'ConfigurationRefused') {
       const lastedSeconds = ((milliseconds(at) ?? 0) - (milliseconds(since) ?? 0)) / 1000;
       const againInSeconds = trying ? 0 : Math.max(0, retryAfterSeconds(lastedSeconds) - seconds);
@@ -112,7 +114,11 @@ export function preflightFacts(
       const ordinals = members.flatMap(([, pods]) => pods.map(({ ordinal }) => ordinal));
       refusals.push({ nodeName, result, message: message ?? '', againInSeconds, members: ordinals });
     } else if (next !== null || seconds >= (lastsSeconds[result] ?? Infinity)) {
-      awaited.push({ about, nodeName: next ?? first, forSeconds: 0, message: null });
+      // All tries that ended without an answer have one limit together. Nobody waits for a node that is not asked.
+      const { prepullTimeoutSeconds: limit } = policy;
+      const goesOn = result === 'Unknown' ? sinceSeconds < knownSeconds : next !== null && sinceSeconds < limit;
+      const forSeconds = goesOn ? sinceSeconds : 0;
+      if (forSeconds < limit) awaited.push({ about, nodeName: next ?? first, forSeconds, message: null });
     }
   };
   for (const name of names) {

@@ -260,6 +260,49 @@ describe('a preflight', () => {
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
+  it('has one limit for all tries that end without an answer', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench, { ...prepull, prepullTimeoutSeconds: 100 });
+    bench.kubelets(exits(0, ''), 0, 1);
+    const conditions = [{ type: 'PodScheduled', status: 'False', message: '0/3 nodes are available' }];
+    bench.kubelets({ phase: 'Pending', conditions }, 2);
+    await passes(bench, program, 4);
+    bench.setting({ paused: true });
+    bench.server.remove(pods, bench.podOn('node-2').metadata.name);
+    await passes(bench, program, 2);
+    expect(bench.results).to.deep.include({ 'node-2': 'Unknown' });
+    bench.world.freeze(60_000);
+    bench.setting({ paused: false });
+    await passes(bench, program, 4);
+    expect(bench.status.hold?.rule).to.equal('PreflightRunning');
+    expect(bench.running).to.have.length(1);
+    bench.world.freeze(35_000);
+    await passes(bench, program, 6);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.results).to.deep.include({ 'node-2': 'TimedOut' });
+  });
+
+  it('takes no answer from a pod that is being deleted, and asks anew once that is gone', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench);
+    for (const { metadata } of bench.running) {
+      const deletionTimestamp = new Date(bench.world.wall()).toISOString();
+      bench.server.change(pods, metadata.name, { metadata: { deletionTimestamp }, status: exits(0, '') });
+    }
+    await passes(bench, program, 4);
+    expect(bench.status.hold?.message).to.contain('its pod is being deleted');
+    expect(bench.steps).to.deep.equal([]);
+    const other = new PreflightBench();
+    const second = await begun(other);
+    other.kubelets(exits(0, ''), 0, 1);
+    await failed(other, second, 'not found');
+    await passes(other, second, 30);
+    expect([other.running.length, other.status.hold?.rule]).to.deep.equal([0, 'ImageUnavailable']);
+    other.clear();
+    await passes(other, second, 8);
+    expect(other.running).to.have.length(1);
+  });
+
   it('is gone on with by the next process, which asks no node again', async () => {
     const bench = new PreflightBench();
     await passes(bench, await begun(bench), 3);

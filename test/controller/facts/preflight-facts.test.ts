@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import type { PreflightStatus } from '../../../src/api/rollout-status.ts';
-import { fetches } from '../../../src/controller/facts/preflight-facts.ts';
+import { fetches, preflightFacts } from '../../../src/controller/facts/preflight-facts.ts';
 import type { Preflight } from '../../../src/core/on-demand-facts.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
+import type { ClusterObjects } from '../../../src/moco/records.ts';
 
 type Result = PreflightStatus['nodes'][number]['result'];
 
@@ -67,5 +68,39 @@ describe('an image that a preflight is to fetch', () => {
       expect(has(settled, 'Fetched', defaultPolicy, read), what).to.equal(true);
     for (const result of ['Fetched', 'Present'] as const)
       expect(has(settled, result, defaultPolicy, reading(false, true, 10))).to.equal(false);
+  });
+});
+
+describe('the time that a preflight has waited', () => {
+  const pod = (ordinal: number) => ({ node: `n-${ordinal}`, ordinal, revision: 'old', deletionTimestamp: null });
+  const objects = { statefulSet: { updateRevision: 'r' }, pods: [pod(0), pod(1)] } as unknown as ClusterObjects;
+  const policy = { ...defaultPolicy, mode: 'OnDelete', prepull: 'NodesAndConfiguration' } as const;
+
+  /** Both were asked the last time a minute ago, and for the first time so long ago. */
+  function awaited(result: Result, sinceSeconds: number): Preflight['awaited'] {
+    const ofOne = (name: string, given: Result) => ({ name, since: at, at, result: given });
+    const last = {
+      revision: 'r',
+      nodes: [ofOne('n-0', 'Accepted'), ofOne('n-1', result)],
+      configuration: ofOne('n-0', result),
+    } as PreflightStatus;
+    const age = (fact: string): number => (fact.endsWith('since') ? sinceSeconds : 60);
+    return preflightFacts(objects, policy, last, age)?.awaited ?? [];
+  }
+
+  const both = (forSeconds: number): Preflight['awaited'] => [
+    { about: 'images', nodeName: 'n-1', forSeconds, message: null },
+    { about: 'configuration', nodeName: 'n-1', forSeconds, message: null },
+  ];
+
+  it('goes on over tries without an answer, from node to node as well, up to the limit', () => {
+    expect(awaited('Unknown', 120)).to.deep.equal(both(120));
+    expect(awaited('Unknown', defaultPolicy.prepullTimeoutSeconds)).to.deep.equal([]);
+  });
+
+  it('begins anew after an hour, and for a node that was not asked', () => {
+    expect(awaited('Unknown', 3600)).to.deep.equal(both(0));
+    expect(awaited('Skipped', 500)).to.deep.equal(both(0));
+    expect(awaited('Skipped', 120).map(({ forSeconds }) => forSeconds)).to.deep.equal([0, 120]);
   });
 });
