@@ -182,26 +182,50 @@ function isOfOwnImage(words: string, spec: Json): boolean {
 /** MySQL's numbers of errors about files and directories: the pod has none of those that a member's volumes have. */
 const missing = /No such file or directory|Errcode: 2\b|OS errno 2\b/;
 
-/**
- * What mysqld complains about in the end of its log, without times and codes (9.7: `2026-11-26T00:24:15.406566Z 0
- * [ERROR] [MY-000067] [Server] unknown variable 'a=1'.`). Whoever may read a status may not read a ConfigMap: names of
- * variables are told, and no values.
- */
-function refusalsIn(log: string): readonly string[] {
-  const lines = log.split('\n').map((line) => line.trim());
-  const errors = lines.flatMap((line) => /(?:\[ERROR\](?: \[[^\]]*\])*|^mysqld:) (.+)$/.exec(line)?.[1] ?? []);
-  return errors.filter((error) => error !== 'Aborting').map(withoutValues);
+/** An error in the log of mysqld, without its time. */
+interface MysqldError {
+  /** `MY-000067`; `null` of what it writes before it has a log. */
+  readonly code: string | null;
+  readonly words: string;
 }
 
+/** Those in the end of its log (9.7): `2026-11-26T00:24:15.406566Z 0 [ERROR] [MY-000067] [Server] unknown variable 'a=1'.` */
+function errorsIn(log: string): readonly MysqldError[] {
+  const errors = log.split('\n').flatMap((line) => {
+    const { code = null, words } =
+      /(?:\[ERROR\](?: \[(?<code>MY-\d+)\])?(?: \[[^\]]*\])* (?:mysqld: )?|^mysqld: )(?<words>.+)$/.exec(line.trim())
+        ?.groups ?? {};
+    return words === undefined ? [] : [{ code, words }];
+  });
+  return errors.filter(({ words }) => words !== 'Aborting');
+}
+
+/** What mysqld says of a variable, and that alone of which the name is told. */
+const knownErrors: readonly (readonly [RegExp, string])[] = [
+  [/^unknown variable '([\w.-]+)=/, "unknown variable '$1=…'"],
+  [/^unknown option '(--[\w.-]+)/, "unknown option '$1'"],
+  [/^ambiguous option '(--[\w.-]+)/, "ambiguous option '$1'"],
+  [/^option '(--[\w.-]+)' requires an argument/, "option '$1' requires an argument"],
+  [/^option '(--[\w.-]+)' cannot take an argument/, "option '$1' cannot take an argument"],
+  [/^Error while setting value '.*' to '([\w.-]+)'\.?$/, "Error while setting value '…' to '$1'"],
+  [/^Variable '([\w.-]+)' can't be set to the value of '/, "Variable '$1' can't be set to the value of '…'"],
+  [/^Unknown suffix '.' used for variable '([\w.-]+)' \(value '/, "Unknown suffix used for variable '$1'"],
+  [/^Unknown (character set|collation): '/, "Unknown $1: '…'"],
+];
+
 /**
- * `unknown variable 'a=1'`, `unknown option '--a=1'`, `Error while setting value '1' to 'a'`, `Variable 'a' can't be
- * set to the value of '1'`, `Unknown suffix 'x' used for variable 'a' (value '1x')`, `Unknown character set: '1'`.
+ * Whoever may read a status may not read a ConfigMap: names of variables are told, and no values. So nothing is told of
+ * an error in other words but its number, by which MySQL's documentation names it.
  */
-const withoutValues = (error: string): string =>
-  error
-    .replace(/'([^'=\s]+)\s*=.*'/, "'$1=…'")
-    .replace(/value '.*' to '/, "value '…' to '")
-    .replace(/(value of|\(value|suffix|set:|collation:) '.*?'(?=\)|\.| used|$)/gi, "$1 '…'");
+function withoutValues({ code, words }: MysqldError): string {
+  for (const [shape, told] of knownErrors) {
+    const found = shape.exec(words);
+    if (found) return told.replace('$1', found[1] ?? '');
+  }
+  return code === null ? 'another error' : `another error (${code})`;
+}
+
+const told = (errors: readonly MysqldError[]): string => [...new Set(errors.map(withoutValues))].join('; ');
 
 /** How mysqld exits that refuses an option (9.7). */
 const refusedExitCode = 1;
@@ -229,11 +253,11 @@ export function readPreflightPod(pod: Json, checksConfiguration: boolean): Prefl
     // Of a container that did not start the kubelet says why.
     if (exitCode !== refusedExitCode)
       return { kind: 'unknown', message: (ended === 'StartError' ? text(said) : null) ?? without };
-    const all = refusalsIn(text(said) ?? '');
-    const refusals = all.filter((error) => !missing.test(error));
-    if (refusals.length > 0) return { kind: 'ConfigurationRefused', message: refusals.join(' ') };
+    const all = errorsIn(text(said) ?? '');
+    const refusals = all.filter(({ words }) => !missing.test(words));
+    if (refusals.length > 0) return { kind: 'ConfigurationRefused', message: told(refusals) };
     return all.length > 0
-      ? { kind: 'unknown', message: `the preflight has no volumes of the member: ${all.join(' ')}` }
+      ? { kind: 'unknown', message: `a file is missing, and the preflight has no volumes of the member: ${told(all)}` }
       : { kind: 'ConfigurationRefused', message: `mysqld --validate-config names no error (${without})` };
   }
   if (status['phase'] === 'Failed') return { kind: 'unknown', message: message ?? `its pod has failed: ${reason}` };

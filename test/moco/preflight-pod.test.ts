@@ -209,6 +209,32 @@ describe('what the pod of a preflight says', () => {
     expect(kindOf('Back-off pulling image "mysql:2"', same)).to.equal('failing');
   });
 
+  it('names variables and no values, whatever mysqld says', () => {
+    const words = {
+      "unknown variable 'report_password=hunter2'.": "unknown variable 'report_password=…'",
+      "unknown variable 'a=b' to 'hunter2'.": "unknown variable 'a=…'",
+      "unknown option '--report_password hunter2'.": "unknown option '--report_password'",
+      "unknown option '--skip-x'": "unknown option '--skip-x'",
+      "ambiguous option '--log=hunter2' (log-bin, log-error)": "ambiguous option '--log'",
+      "option '--port' requires an argument": "option '--port' requires an argument",
+      "Error while setting value 'hunter2' to 'a' to 'sql_mode'.": "Error while setting value '…' to 'sql_mode'",
+      "Error while setting value 'a' to 'b' hunter2": 'another error (MY-000067)',
+      "Variable 'sql_mode' can't be set to the value of 'hunter2'":
+        "Variable 'sql_mode' can't be set to the value of '…'",
+      "Unknown character set: 'hunter2'": "Unknown character set: '…'",
+      "Incorrect unsigned integer value: 'hunter2'.": 'another error (MY-000067)',
+      'Unknown/unsupported storage engine: hunter2': 'another error (MY-000067)',
+      'hunter2 [MY-000001] [ERROR] hunter2': 'another error (MY-000067)',
+    };
+    for (const [given, message] of Object.entries(words)) {
+      const log = `2026-11-26T00:24:15.4Z 0 [ERROR] [MY-000067] [Server] ${given}`;
+      expect(said(ended('Failed', 1, log), true), given).to.deep.equal({ kind: 'ConfigurationRefused', message });
+    }
+    const twice = `mysqld: hunter2\nmysqld: hunter3\nmysqld: unknown option '--a'`;
+    const message = "another error; unknown option '--a'";
+    expect(said(ended('Failed', 1, twice), true)).to.deep.equal({ kind: 'ConfigurationRefused', message });
+  });
+
   it('rests on the secrets of both templates, each once', () => {
     const withSecrets = (image: string, ...names: readonly string[]) => ({
       spec: { ...(template(image) as { spec: object }).spec, imagePullSecrets: names.map((name) => ({ name })) },
@@ -266,7 +292,7 @@ describe('what the pod of a preflight says', () => {
     'a refused configuration': [
       ended('Failed', 1, "2026-11-26T00:24:15.4Z 0 [ERROR] [MY-000067] [Server] unknown variable 'x_pwd=hunter'2'.\n"),
       true,
-      { kind: 'ConfigurationRefused', message: "unknown variable 'x_pwd=…'." },
+      { kind: 'ConfigurationRefused', message: "unknown variable 'x_pwd=…'" },
     ],
     'a refused configuration, among other words': [
       ended(
@@ -283,7 +309,7 @@ mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)
       {
         kind: 'ConfigurationRefused',
         message:
-          "Unknown suffix '…' used for variable 'innodb_buffer_pool_size' (value '…'). mysqld: Error while setting value '…' to 'innodb_flush_method'.",
+          "Unknown suffix used for variable 'innodb_buffer_pool_size'; Error while setting value '…' to 'innodb_flush_method'",
       },
     ],
     'a refused configuration without a word': [
@@ -301,8 +327,7 @@ mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)
       true,
       {
         kind: 'unknown',
-        message:
-          "the preflight has no volumes of the member: Can't get stat of '/nope' (OS errno 2 - No such file or directory)",
+        message: 'a file is missing, and the preflight has no volumes of the member: another error',
       },
     ],
     'a sidecar of somebody else that comes first': [
