@@ -373,7 +373,7 @@ const preflightResult = {
       ['Present', 'Fetched', 'Accepted', 'ImageUnavailable', 'ConfigurationRefused', 'TimedOut', 'Skipped', 'Unknown'],
       'Present: the node reports every image. Fetched: a pod has fetched them. Accepted: mysqld accepts its ' +
         'configuration. ImageUnavailable and ConfigurationRefused hold the rollout. TimedOut: it took longer than ' +
-        'prepullTimeoutSeconds. Skipped: the node takes no pods. Unknown: it could not be found out. Absent while it is ' +
+        'prepullTimeoutSeconds. Skipped: the node takes no pods, or one is short of disk space. Unknown: it could not be found out. Absent while it is ' +
         'being found out.',
     ),
     message: message('Why, in the words of Kubernetes or mysqld.'),

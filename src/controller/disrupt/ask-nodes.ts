@@ -17,7 +17,7 @@ import {
   text,
   timestampOf,
 } from '../../moco/json.ts';
-import { refusalsOf } from '../../moco/nodes.ts';
+import { hasDiskPressure, refusalsOf } from '../../moco/nodes.ts';
 import {
   imagesOf,
   type PreflightSaid,
@@ -242,14 +242,34 @@ class Run {
     });
     const isDue = ({ name, result }: Question): boolean =>
       refusals.some((one) => one.result === result && one.nodeName === name && one.againInSeconds <= 0);
+    const memberOf = (one: Question): PodRecord | undefined => {
+      if (!begun.includes(one) && !isDue(one)) return undefined;
+      // What one node says of the configuration, another one may take back.
+      return (due.get(one.name) ?? (one.about === 'configuration' ? [...due.values()][0] : undefined))?.[0];
+    };
+    const all = [...kept, ...begun];
+    const full = all.some(memberOf) ? await this.#nodeWithoutRoom(due) : null;
     return Promise.all(
-      [...kept, ...begun].map(async (one) => {
-        // What one node says of the configuration, another one may take back.
-        const of = due.get(one.name) ?? (one.about === 'configuration' ? [...due.values()][0] : undefined);
-        const member = begun.includes(one) || isDue(one) ? of?.[0] : undefined;
-        return member === undefined ? one : this.#ask(member, { ...one, name: member.node ?? one.name });
+      all.map(async (one) => {
+        const member = memberOf(one);
+        if (member === undefined) return one;
+        if (full !== null) return this.#settled(one, 'Skipped', `node ${full} is short of disk space`);
+        return this.#ask(member, { ...one, name: member.node ?? one.name });
       }),
     );
+  }
+
+  /** A node that runs short of disk while all of them fetch the same images: the others may be as full. */
+  async #nodeWithoutRoom(due: ReadonlyMap<string, readonly PodRecord[]>): Promise<string | null> {
+    const read = async ([name, [member]]: readonly [string, readonly PodRecord[]]): Promise<string | null> => {
+      if (member === undefined) return null;
+      const node = await unlessRefused(this.#context.nodes.read(this.#context, member));
+      return node !== null && node !== 'unreadable' && !(node instanceof ApiError) && hasDiskPressure(node)
+        ? name
+        : null;
+    };
+    const found = await Promise.all([...due].map(read));
+    return found.find((name) => name !== null) ?? null;
   }
 
   /** An answer of the API server that may change is asked for again at the next look, for as long as that may take. */

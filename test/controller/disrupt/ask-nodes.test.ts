@@ -240,6 +240,18 @@ describe('a preflight', () => {
     expect(bench.steps).to.have.length(1);
   });
 
+  it('asks no node while one of them is short of disk space, and goes on', async () => {
+    const bench = new PreflightBench();
+    const conditions = [{ type: 'DiskPressure', status: 'True' }];
+    bench.server.change(nodes, 'node-1', { status: { conditions } }, '');
+    await bench.start(prepull).work();
+    expect(bench.preflights).to.deep.equal([]);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.status.preflight?.nodes.map(({ message }) => message)).to.deep.equal(
+      [0, 1, 2].map(() => 'node node-1 is short of disk space'),
+    );
+  });
+
   it('goes on where the API server refuses its pods, and says why', async () => {
     const bench = new PreflightBench();
     bench.server.always('POST', /\/pods$/, (request, carryOut) =>
