@@ -133,7 +133,7 @@ class Moco implements MocoStandIn {
     this.#paused = true;
     const loops = [...this.#loops.values()];
     this.#loops.clear();
-    await Promise.all(loops.flatMap((one) => Object.values(one)).map((loop) => loop?.stop()));
+    await Promise.all(loops.flatMap((one) => Object.values(one)).map(async (loop) => loop?.stop()));
     this.#looks.forget();
   }
 
