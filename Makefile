@@ -62,11 +62,10 @@ undeploy: node_modules ## Give every cluster back, then remove every webhook and
 	kubectl delete deployment --all-namespaces --selector=app.kubernetes.io/part-of=moco-rollout --cascade=foreground --ignore-not-found
 	kubectl delete -k $(CONFIG) --ignore-not-found
 
-docs: node_modules ## Write the parts of documents that follow from the code
-	@for generator in rule-tables field-table reference-tables prometheus-rules; do $(NODE) hack/docs/$$generator.ts; done
+docs: node_modules ## Write what follows from the code: CRDs, the schema of the chart, rules of Prometheus, parts of documents
+	@$(NODE) hack/generate.ts
 
-manifests: node_modules ## Write the CRDs from the schemas in src/api
-	@$(NODE) hack/crd.ts
+manifests: docs
 
 sbom: build ## What the bundle is made of, in dist/: a CycloneDX list, and every licence with its text
 	@npm sbom --sbom-format=cyclonedx --omit=dev --package-lock-only --loglevel=error > dist/sbom.cdx.json

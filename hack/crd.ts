@@ -1,6 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { stringify } from 'yaml';
 import * as z from 'zod';
 import { rolloutKind, rolloutSpec } from '../src/api/rollout.ts';
 import { policyKind, policySpec, policyStatus } from '../src/api/rollout-policy.ts';
@@ -223,20 +220,4 @@ function structural(schema: z.ZodType): Schema {
     },
   });
   return JSON.parse(JSON.stringify(made));
-}
-
-const inProject = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
-
-/** The text of every file that is made of the schemas, by its path in the project. */
-export function manifestFiles(): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    Object.entries(definitions()).flatMap(([name, definition]) => {
-      const text = stringify(definition, { lineWidth: 120, aliasDuplicateObjects: false });
-      return [[`config/crd/${name}`, text]];
-    }),
-  );
-}
-
-if (import.meta.main) {
-  for (const [path, text] of Object.entries(manifestFiles())) await writeFile(inProject(path), text);
 }

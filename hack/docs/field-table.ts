@@ -1,17 +1,11 @@
-import { writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { type Definition, definitions, type Schema } from '../crd.ts';
 import { code, table } from './table.ts';
 
 // Every field of MySQLRollout and MySQLRolloutPolicy, in docs/fields.md, as their CRDs describe them.
 
-const inProject = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-
-export const fieldDocument = inProject('docs/fields.md');
-
 const head = `# Fields
 
-Written by \`hack/docs/field-table.ts\` from the schemas in \`src/api\`. \`kubectl explain mysqlrollout --recursive\` shows the same.
+Written by \`make docs\` from the schemas in \`src/api\`. \`kubectl explain mysqlrollout --recursive\` shows the same.
 [Concepts](concepts.md#settings-and-where-they-come-from) explains which source of a setting has precedence. The CRDs set no
 defaults: \`status.settings\` shows each value in force and its source. Fields that an object has in common with one above it are
 described there alone.
@@ -122,5 +116,3 @@ function meaningOf({ description = '', 'x-kubernetes-validations': rules = [] }:
   const refusals = rules.flatMap(({ message }) => (message === undefined ? [] : [`Refused otherwise: ${message}.`]));
   return [description.replaceAll(/\s+/g, ' '), ...refusals].join(' ').trim();
 }
-
-if (import.meta.main) await writeFile(fieldDocument, fieldReference());

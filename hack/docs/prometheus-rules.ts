@@ -1,18 +1,15 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { parse, stringify } from 'yaml';
+import { alertOf, holdRules } from '../../src/core/rules/catalogue.ts';
 
-const inConfig = (name: string): string => fileURLToPath(new URL(`../../config/prometheus/${name}`, import.meta.url));
+const head = '# Written by `make docs` from prometheus-rule.yaml: the same rules for `rule_files` of Prometheus.\n';
 
-export const rulesFile = inConfig('rules.yml');
+/** The PrometheusRule, where each alert about several rules of the core asks for all of them by `rule=~"…"`. */
+export const withHolds = (prometheusRule: string): string =>
+  prometheusRule.replaceAll(
+    /(- alert: (\w+)\n(?:(?!- alert:)[^])*?rule=~")[^"]*/g,
+    (_, before: string, alert: string) => before + holdRules.filter((rule) => alertOf(rule) === alert).join('|'),
+  );
 
-const head =
-  '# Written by hack/docs/prometheus-rules.ts from prometheus-rule.yaml: the same rules for `rule_files` of Prometheus.\n';
-
-/** The rules of the PrometheusRule as Prometheus itself reads them. */
-export async function rulesOfPrometheus(): Promise<string> {
-  const { spec } = parse(await readFile(inConfig('prometheus-rule.yaml'), 'utf8')) as { spec: object };
-  return head + stringify(spec, { lineWidth: 0 });
-}
-
-if (import.meta.main) await writeFile(rulesFile, await rulesOfPrometheus());
+/** Its rules as Prometheus itself reads them. */
+export const rulesOfPrometheus = (prometheusRule: string): string =>
+  head + stringify((parse(prometheusRule) as { spec: object }).spec, { lineWidth: 0 });

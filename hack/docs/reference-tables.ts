@@ -1,31 +1,25 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { commonFields } from '../../src/api/settings.ts';
 import type { Flag } from '../../src/options/flag.ts';
 import { featureGates, flags } from '../../src/options/flags.ts';
+import { logFields } from '../../src/telemetry/log.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { definitions, type Schema } from '../crd.ts';
 import { typeOf } from './field-table.ts';
+import type { Sections } from './sections.ts';
 import { code, table } from './table.ts';
 
-export const referenceDocument = fileURLToPath(new URL('../../docs/reference.md', import.meta.url));
-
-const tables: Readonly<Record<string, () => string>> = {
-  flags: () => `${flagTable()}\n\n${gateTable()}`,
-  settings: () => settingTable((name) => name in commonFields),
-  'settings of one cluster': () => settingTable((name) => !(name in commonFields)),
-};
-
-/** The document with its tables as the program has them now. Throws where the place of one is missing. */
-export function withTables(document: string): string {
-  return Object.entries(tables).reduce((text, [name, content]) => {
-    const begin = `<!-- ${name}: written by hack/docs/reference-tables.ts -->`;
-    const end = `<!-- end of ${name} -->`;
-    const [start, stop] = [text.indexOf(begin), text.indexOf(end)];
-    if (start === -1 || stop < start) throw new Error(`Expected the document to have "${begin}" and then "${end}".`);
-    return `${text.slice(0, start)}${begin}\n${content()}\n${text.slice(stop)}`;
-  }, document);
-}
+/** What docs/reference.md says about flags, settings, metrics and fields of log lines. */
+export const referenceSections = (): Sections => ({
+  flags: `${flagTable()}\n\n${gateTable()}`,
+  settings: settingTable((name) => name in commonFields),
+  'settings of one cluster': settingTable((name) => !(name in commonFields)),
+  metrics: metricTable(),
+  'log fields': table(
+    ['field', 'meaning'],
+    Object.entries(logFields).map(([field, meaning]) => [code(field), meaning]),
+  ),
+});
 
 function flagTable(): string {
   const rows = Object.values<Flag<unknown>>(flags).map(({ name, defaultText, description }) => {
@@ -64,6 +58,18 @@ function specOf(kind: string): Readonly<Record<string, Schema>> {
   return definition?.spec.versions[0]?.schema.openAPIV3Schema.properties?.['spec']?.properties ?? {};
 }
 
-if (import.meta.main) {
-  await writeFile(referenceDocument, withTables(await readFile(referenceDocument, 'utf8')));
+/** Those of Node.js and the process are prom-client's own, and those of work queues client-go's. */
+const foreignMetric = /^(?:nodejs|process|workqueue)_/;
+
+function metricTable(): string {
+  const { registry } = createMetrics('', [], { servesWebhook: true, drivesPartitions: true });
+  const rows = registry
+    .getMetricsAsArray()
+    .filter(({ name }) => !foreignMetric.test(name))
+    .map(({ name, type, help, ...rest }) => {
+      // The types of prom-client lack them.
+      const { labelNames } = rest as unknown as { readonly labelNames: readonly string[] };
+      return [code(name), String(type), labelNames.map(code).join(', '), help.replaceAll('<', '\\<')];
+    });
+  return table(['metric', 'type', 'labels', 'meaning'], rows);
 }

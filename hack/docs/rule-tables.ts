@@ -1,5 +1,3 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
 import { onDelete } from '../../src/core/candidates/on-delete.ts';
 import { mocoDrives, partition } from '../../src/core/candidates/partition.ts';
 import type { Procedure } from '../../src/core/decision.ts';
@@ -15,48 +13,22 @@ import {
   rules,
 } from '../../src/core/rules/catalogue.ts';
 import { undemoteReasons } from '../../src/core/step.ts';
+import type { Sections } from './sections.ts';
 import { code, table } from './table.ts';
 
-// Writes what documents say about rules from the catalogue in src/core/rules.
-
-const inProject = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-
-interface Section {
-  readonly name: string;
-  readonly text: string;
-}
-
-/** Documents that people write, with the sections that are written from the catalogue. */
-const documents: Readonly<Record<string, () => readonly Section[]>> = {
-  'src/core/SPEC.md': () => [
-    { name: 'on-delete', text: procedureTable(onDelete) },
-    { name: 'effects', text: gateTable() },
-    { name: 'partition', text: procedureTable(partition) },
-    { name: 'mocoDrives', text: procedureTable(mocoDrives) },
-    { name: 'undemote reasons', text: undemoteTable() },
-    { name: 'holds', text: holdTable() },
-  ],
-  'docs/runbooks/README.md': () => [{ name: 'rules', text: alertTable() }],
-  'docs/rules.md': () => [{ name: 'rules', text: ruleReference() }],
+/** What documents say about rules, from the catalogue in src/core/rules: sections by document. */
+export const ruleSections: Readonly<Record<string, () => Sections>> = {
+  'src/core/SPEC.md': () => ({
+    'on-delete': procedureTable(onDelete),
+    effects: gateTable(),
+    partition: procedureTable(partition),
+    mocoDrives: procedureTable(mocoDrives),
+    'undemote reasons': undemoteTable(),
+    holds: holdTable(),
+  }),
+  'docs/runbooks/README.md': () => ({ rules: alertTable() }),
+  'docs/rules.md': () => ({ rules: ruleReference() }),
 };
-
-/** Each document by its path, as the catalogue has it now. */
-export async function ruleDocuments(): Promise<ReadonlyMap<string, string>> {
-  const written = Object.entries(documents).map(async ([path, sections]) => {
-    const before = await readFile(inProject(path), 'utf8');
-    return [inProject(path), sections().reduce(withSection, before)] as const;
-  });
-  return new Map(await Promise.all(written));
-}
-
-/** Throws where the document has no place for the section. */
-export function withSection(document: string, { name, text }: Section): string {
-  const begin = `<!-- ${name}: written by hack/docs/rule-tables.ts -->`;
-  const end = `<!-- end of ${name} -->`;
-  const [start, stop] = [document.indexOf(begin), document.indexOf(end)];
-  if (start === -1 || stop < start) throw new Error(`Expected the document to have "${begin}" and then "${end}".`);
-  return `${document.slice(0, start)}${begin}\n${text}\n${document.slice(stop)}`;
-}
 
 const groups = Object.keys(ruleGroups) as readonly RuleGroup[];
 const rulesOf = (group: RuleGroup): readonly HoldRule[] => Object.keys(ruleGroups[group]) as HoldRule[];
@@ -130,8 +102,4 @@ function ruleSection(name: HoldRule): string {
       ? `- Alert: none, since it is requested by ${requestedBy}.`
       : `- Alert: [${alert}](runbooks/${alert}.md).`,
   ].join('\n');
-}
-
-if (import.meta.main) {
-  for (const [path, text] of await ruleDocuments()) await writeFile(path, text);
 }

@@ -91,12 +91,20 @@ export async function runCli(words: readonly string[], host: Host): Promise<numb
       return failed;
     }
     if (error.exitCode === 0) return 0;
-    const sentence = error.message.replace(/^error: /, '').replaceAll('\n', ' ');
     const help = commands.some(({ name }) => name === argv[0]) ? `${argv[0]} --help` : '--help';
-    host.err(`error: ${sentence}; see \`${host.program} ${help}\`\n`);
+    host.err(`error: ${sentenceOf(error)}; see \`${host.program} ${help}\`\n`);
     return misused;
   }
 }
+
+/** What was expected and what came, of commander's own message. */
+const sentenceOf = ({ message }: CommanderError): string =>
+  message
+    .replace(/^error: /, '')
+    .replaceAll('\n', ' ')
+    .replace(/^too many arguments for .*\. Expected (.*) but got (.*)\.$/, 'expected at most $1, got $2')
+    .replace(/^missing required argument '(\w+)'$/, 'expected a $1, got none')
+    .replace(/^option '.*?(--[\w-]+).*' argument missing$/, 'expected a value after $1, got none');
 
 function describe(host: Host, run: (command: CliCommand, given: Given, names: readonly string[]) => Promise<void>) {
   const common = (command: Command): Command =>

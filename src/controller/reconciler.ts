@@ -64,7 +64,7 @@ export class Reconciler {
     this.#context.checks.forget(key);
     this.#context.fleet.evictions.setWaiting(key, false);
     this.#context.fleet.setAsking(key, false);
-    if (this.#memories.delete(key)) this.#context.metrics.forgetCluster(...splitKey(key));
+    if (this.#memories.delete(key)) this.#context.metrics.forget(splitKey(key));
   }
 
   #memoryOf(key: string): Memory {

@@ -26,6 +26,9 @@ const conditionTaints: readonly (readonly [
 const conditionOf = (node: Json, type: string): unknown =>
   objects(object(node['status'])['conditions']).find((condition) => condition['type'] === type)?.['status'];
 
+/** Its kubelet removes images that nothing uses, and then evicts pods. Whoever tolerates that may be one of them. */
+export const hasDiskPressure = (node: Json): boolean => conditionOf(node, 'DiskPressure') === 'True';
+
 /** Alpha in Kubernetes 1.37 (KEP-5683): somebody drains the node, or is going to. */
 const isDraining = (node: Json): boolean => conditionOf(node, 'DrainInProgress') === 'True';
 const isPlanned = (node: Json): boolean => conditionOf(node, 'MaintenancePlanned') === 'True';

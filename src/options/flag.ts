@@ -18,17 +18,21 @@ export interface Flag<T> {
   /** The text that holds when the flag isn't given; it is read by `parse` like any other. */
   readonly defaultText: string;
   readonly description: string;
+  /** What the value of the Helm chart may be that becomes its text, as JSON Schema. */
+  readonly schema: JsonSchema;
   parse(text: string): Parsed<T>;
 }
+
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** A kind of flag, which becomes a flag by its name, with its default text behind a `=` if it has one. */
 type Kind<T> = (nameAndDefault: string, description: string) => Flag<T>;
 
 export const kind =
-  <T>(placeholder: string, parse: (text: string) => Parsed<T>): Kind<T> =>
+  <T>(placeholder: string, schema: JsonSchema, parse: (text: string) => Parsed<T>): Kind<T> =>
   (nameAndDefault, description) => {
     const [name = '', defaultText = ''] = nameAndDefault.split('=');
-    return { name, placeholder, defaultText, description, parse };
+    return { name, placeholder, defaultText, description, schema, parse };
   };
 
 /** The value of a flag's text. Throws `UsageError`. */
@@ -42,11 +46,13 @@ export function read<T>({ name, parse }: Pick<Flag<T>, 'name' | 'parse'>, given:
 const value = <T>(read: T): Parsed<T> => ({ kind: 'value', value: read });
 const unreadable = (expected: string): Parsed<never> => ({ kind: 'unreadable', expected });
 
-export const text = (placeholder: string): Kind<string> => kind(placeholder, value);
+const someText = { type: 'string', minLength: 1 };
+
+export const text = (placeholder: string): Kind<string> => kind(placeholder, someText, value);
 
 /** `null` if it is not given. */
 export const optionalText = (placeholder: string): Kind<string | null> =>
-  kind(placeholder, (given) => value(given === '' ? null : given));
+  kind(placeholder, someText, (given) => value(given === '' ? null : given));
 
 /** Reads the spellings that Go's strconv.ParseBool reads, which Kubernetes' flags take; `null` for anything else. */
 export function parseBoolean(given: string): boolean | null {
@@ -54,25 +60,25 @@ export function parseBoolean(given: string): boolean | null {
   return /^(0|f|F|false|FALSE|False)$/.test(given) ? false : null;
 }
 
-export const boolean = kind('[bool]', (given) => {
+export const boolean = kind('[bool]', { type: 'boolean' }, (given) => {
   const read = parseBoolean(given);
   return read === null ? unreadable('true or false') : value(read);
 });
 
 export const choice = <T extends string>(choices: readonly T[]): Kind<T> =>
-  kind(`<${choices.join('|')}>`, (given) => {
+  kind(`<${choices.join('|')}>`, { enum: choices }, (given) => {
     const chosen = choices.find((one) => one === given);
     return chosen === undefined ? unreadable(`one of ${choices.join(', ')}`) : value(chosen);
   });
 
 export const integer = (lowest: number, highest: number): Kind<number> =>
-  kind('<number>', (given) => {
+  kind('<number>', { type: 'integer', minimum: lowest, maximum: highest }, (given) => {
     const read = /^\d+$/.test(given) ? Number(given) : Number.NaN;
     return read >= lowest && read <= highest ? value(read) : unreadable(`a whole number from ${lowest} to ${highest}`);
   });
 
 /** Above zero, fractions allowed. */
-export const rate = kind('<number>', (given) => {
+export const rate = kind('<number>', { type: 'number', exclusiveMinimum: 0 }, (given) => {
   const read = /^\d+(\.\d+)?$/.test(given) ? Number(given) : 0;
   return read > 0 && Number.isFinite(read) ? value(read) : unreadable('a number above zero');
 });
@@ -91,25 +97,31 @@ export function parseDuration(given: string): Parsed<number> {
   return unreadable('a duration above zero such as 15s, 1m30s or 500ms');
 }
 
+const durationSchema = {
+  type: 'string',
+  pattern: String.raw`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`,
+  not: { pattern: '^[^1-9]*$' },
+};
+
 /** Milliseconds. */
-export const duration = kind('<duration>', parseDuration);
+export const duration = kind('<duration>', durationSchema, parseDuration);
 
 /** Milliseconds; `0` says that nothing is waited for. */
-export const interval = kind('<duration>', (given) => {
+export const interval = kind('<duration>', { anyOf: [durationSchema, { enum: [0, '0'] }] }, (given) => {
   if (/^0(ms|s|m|h)?$/.test(given)) return value(0);
   const read = parseDuration(given);
   return read.kind === 'value' ? read : unreadable('a duration such as 15s, 1m30s or 500ms, or 0 for none');
 });
 
 /** `null` where `0` says that nothing is to listen. */
-export const bindAddress = kind<BindAddress | null>('<address>', (given) => {
+export const bindAddress = kind<BindAddress | null>('<address>', someText, (given) => {
   if (given === '0') return value(null);
   const address = parseBindAddress(given);
   return address === null ? unreadable('HOST:PORT, :PORT, or 0 to listen nowhere') : value(address);
 });
 
 /** An address of HTTP, without a slash at the end; `null` if it is not given. A password in it is not shown. */
-export const url = kind<string | null>('<url>', (given) => {
+export const url = kind<string | null>('<url>', { type: 'string', pattern: '^(https?://[^@?#]+)?$' }, (given) => {
   if (given === '') return value(null);
   const read = /^https?:\/\//.test(given) && URL.canParse(given) ? new URL(given) : null;
   if (read !== null && !/[@?#]/.test(given)) return value(read.href.replace(/\/+$/, ''));
@@ -118,9 +130,11 @@ export const url = kind<string | null>('<url>', (given) => {
 });
 
 const namespacePattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const namespaceSchema = { type: 'string', pattern: namespacePattern.source };
+const namespacesSchema = { type: 'array', items: namespaceSchema, uniqueItems: true };
 
 /** Names separated by commas, each once. Nothing at all stands for every namespace. */
-export const namespaces = kind<readonly string[]>('<names>', (given) => {
+export const namespaces = kind<readonly string[]>('<names>', namespacesSchema, (given) => {
   const names = given.split(',').map((name) => name.trim());
   if (names.length === 1 && names[0] === '') return value([]);
   if (names.every((name) => namespacePattern.test(name))) return value([...new Set(names)]);
@@ -128,7 +142,7 @@ export const namespaces = kind<readonly string[]>('<names>', (given) => {
 });
 
 /** The name of one namespace; `null` if it is not given. */
-export const namespace = kind<string | null>('<name>', (given) => {
+export const namespace = kind<string | null>('<name>', namespaceSchema, (given) => {
   if (given === '') return value(null);
   return namespacePattern.test(given) ? value(given) : unreadable('the name of a namespace');
 });

@@ -69,6 +69,12 @@ function parseFeatureGates(text: string): Parsed<FeatureGates> {
   return { kind: 'value', value: gates };
 }
 
+const gatesSchema = {
+  type: 'object',
+  additionalProperties: false,
+  properties: Object.fromEntries(names.map((name) => [name, { type: 'boolean' }])),
+};
+
 const problem = (message: string): Parsed<FeatureGates> => ({
   kind: 'problem',
   message: `In --feature-gates: ${message}.`,
@@ -84,7 +90,11 @@ export const logFormats = ['json', 'text'] as const;
  */
 export const flags = {
   kubeconfigPath: optionalText('<path>')('kubeconfig', 'kubeconfig file; defaults to the ServiceAccount of the pod'),
-  featureGates: kind('<gates>', parseFeatureGates)(
+  featureGates: kind(
+    '<gates>',
+    gatesSchema,
+    parseFeatureGates,
+  )(
     'feature-gates',
     // One line a gate, as Kubernetes' own programs list them.
     `comma-separated list of NAME=true|false:\n${Object.entries(featureGates)

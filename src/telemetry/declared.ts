@@ -13,6 +13,7 @@ export function labelValue(word: string): string {
 export class Declared {
   readonly #registers: Registry[];
   readonly #ofClusters: ClusterSeries[] = [];
+  readonly #countersOfClusters: ClusterCounter[] = [];
 
   constructor(registry: Registry) {
     this.#registers = [registry];
@@ -67,12 +68,20 @@ export class Declared {
     return series;
   }
 
-  protected forget(cluster: ClusterName): void {
+  protected counterOfClusters(name: string, help: string): ClusterCounter {
+    const counter = this.counter(name, help, ...clusterLabels);
+    this.#countersOfClusters.push(counter);
+    return counter;
+  }
+
+  forget(cluster: ClusterName): void {
     for (const series of this.#ofClusters) series.set(cluster, null);
+    for (const counter of this.#countersOfClusters) counter.remove(...cluster);
   }
 }
 
-export const clusterLabels = ['namespace', 'name'] as const;
+const clusterLabels = ['namespace', 'name'] as const;
+type ClusterCounter = Counter<(typeof clusterLabels)[number]>;
 
 /** A gauge about clusters, with a series for each value of its own label, or one where it has none. */
 export class ClusterSeries {

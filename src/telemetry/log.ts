@@ -2,7 +2,7 @@ import { destination, type Logger, levels, pino, stdSerializers } from 'pino';
 
 /**
  * Every field of a log line, and its meaning. All lines about one thing use the same name for it. Lines for people show
- * the fields in this order. docs/reference.md has the same table; a test compares both with the code.
+ * the fields in this order. `make docs` writes them into docs/reference.md, and a test compares them with the code.
  */
 export const logFields = {
   cluster: '`namespace/name` of the MySQLCluster',

@@ -40,27 +40,29 @@ export function createMetrics(
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopMilliseconds });
   for (const name of misnamed) registry.removeSingleMetric(name);
-  const declared = new ProgramMetrics(registry);
-  declared.build.set({ version, node_version: process.version }, 1);
-  for (const { name, stage, enabled } of features) declared.features.set({ name, stage }, enabled ? 1 : 0);
-  return {
+  // In this order the reference lists them.
+  const metrics = {
     registry,
-    apiClient: new ApiClientMetrics(registry),
-    // `null` where this process serves no webhook.
-    webhook: servesWebhook ? new WebhookMetrics(registry) : null,
     rollouts: new RolloutMetrics(registry, drivesPartitions),
-    workQueues: new WorkQueueMetrics(registry),
-    caches: new CacheMetrics(registry),
     fleet: new FleetMetrics(registry),
     checks: new CheckMetrics(registry),
+    // `null` where this process serves no webhook.
+    webhook: servesWebhook ? new WebhookMetrics(registry) : null,
+    apiClient: new ApiClientMetrics(registry),
+    caches: new CacheMetrics(registry),
+    workQueues: new WorkQueueMetrics(registry),
     /** Serves everything in Prometheus' text format. */
     handler: async () => ({ status: 200, contentType: registry.contentType, body: await registry.metrics() }),
   };
+  const declared = new ProgramMetrics(registry);
+  declared.build.set({ version, node_version: process.version }, 1);
+  for (const { name, stage, enabled } of features) declared.features.set({ name, stage }, enabled ? 1 : 0);
+  return metrics;
 }
 
 /** Gauges of all clusters together, by the field of their number: the end of the name, and the help. */
 const fleetGauges = {
-  slots: ['slots', 'Clusters that may roll at a time; no series without a limit.'],
+  slots: ['slots', 'Clusters that may roll at a time (--max-concurrent-rollouts); no series without a limit.'],
   rolling: ['rolling_clusters', 'Clusters whose rollout has begun, or whose nodes are asked whether it can (prepull).'],
   waiting: [
     'waiting_clusters',
@@ -73,7 +75,7 @@ const fleetGauges = {
   ],
   waitingForDisruptionController: [
     'evictions_waiting_clusters',
-    'Clusters whose next eviction waits until the disruption controller has observed others.',
+    'Clusters whose next eviction waits until it has observed them (DisruptionControllerBehind).',
   ],
 } as const;
 
@@ -116,10 +118,10 @@ export class FleetMetrics extends Declared {
       });
     }
     const leads = (): readonly Series[] => [[{}, this.#numbers() === null ? 0 : 1]];
-    this.computed('moco_rollout_leader', 'Whether this process leads: 1, or 0.', [], leads);
+    this.computed('moco_rollout_leader', 'Whether this process leads (1) or stands by (0).', [], leads);
     this.computed(
       'moco_rollout_stage_clusters',
-      'Clusters of a stage of a MySQLRolloutSequence: up to date and healthy, rolling, waiting, or failing.',
+      'Clusters of a stage of a MySQLRolloutSequence, by state (UpToDate, Rolling, Waiting, Failing).',
       ['sequence', 'stage', 'state'],
       () =>
         this.#ofStages((labels, { upToDate, rolling, waiting, failing }) =>
@@ -131,7 +133,7 @@ export class FleetMetrics extends Declared {
     );
     this.computed(
       'moco_rollout_stage_slots',
-      'Clusters of a stage of a MySQLRolloutSequence that may roll at a time.',
+      'Clusters of a stage of a MySQLRolloutSequence that may roll at a time (maxConcurrent).',
       ['sequence', 'stage'],
       () => this.#ofStages((labels, { slots }) => [[labels, slots]]),
     );

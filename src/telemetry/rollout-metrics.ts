@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { type ClusterName, clusterLabels, Declared, labelValue } from './declared.ts';
+import { type ClusterName, Declared, labelValue } from './declared.ts';
 
 /** From a member that starts in seconds to one that clones for hours. */
 const memberBucketsSeconds = [1, 2, 5, 10, 20, 40, 60, 90, 120, 180, 300, 600, 1200, 1800, 3600, 7200];
@@ -8,82 +8,9 @@ const rolloutBucketsSeconds = [5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 72
 
 /**
  * What Prometheus sees of rollouts. Series that name a cluster are set as a whole from one look at it, so that what
- * no longer holds goes away, and `forgetCluster` takes all of them away. Times are Unix seconds.
+ * no longer holds goes away, and `forget` takes all of them away. Times are Unix seconds.
  */
 export class RolloutMetrics extends Declared {
-  readonly #disruptions = this.counter(
-    'moco_rollout_disruptions_total',
-    'Pods taken down by this program, by verb (delete, evict) and by the rule that allowed it.',
-    'verb',
-    'rule',
-  );
-  readonly evictionsRefused = this.counter(
-    'moco_rollout_evictions_refused_total',
-    'Evictions that the API server refused because of a PodDisruptionBudget.',
-  );
-  readonly unplannedUpdates = this.counter(
-    'moco_rollout_unplanned_updates_total',
-    'Members that came up at the update revision without a step of this program.',
-  );
-  readonly updatesInPlace = this.counter(
-    'moco_rollout_updates_in_place_total',
-    'Members updated in place, each without a restart of mysqld, by rule (NothingRestarts, ContainersRestart).',
-    'rule',
-  );
-  readonly resizesInPlace = this.counter(
-    'moco_rollout_resizes_in_place_total',
-    'Members resized in place before their update, by rule (ResizeRestartsNothing, ResizeRestartsContainers).',
-    'rule',
-  );
-  readonly switchoversAvoided = this.counter(
-    'moco_rollout_switchovers_avoided_total',
-    'Primaries of several members updated in place, each without a switchover.',
-  );
-  readonly mysqldRestarts = this.counter(
-    'moco_rollout_in_place_mysqld_restarts_total',
-    'Members whose mysqld restarted because of an update in place or its resize.',
-  );
-  readonly #switchovers = this.counter(
-    'moco_rollout_switchovers_total',
-    'Switchovers that this program asked MOCO for, by outcome.',
-    'outcome',
-  );
-  readonly finished = this.counter('moco_rollout_finished_total', 'Rollouts that ended, by outcome.', 'outcome');
-  readonly countDelayReading = this.countOf(
-    'moco_rollout_replication_delay_readings_total',
-    'Replicas that were asked how far they are behind, by result (Delay, NotReplicating, Unknown).',
-    'result',
-  );
-  readonly countMysqlReading = this.countOf(
-    'moco_rollout_mysql_readings_total',
-    'Members whose mysqld was asked, by result (Primary, Replica, Unknown). Only with the feature gate ReplicationFacts.',
-    'result',
-  );
-  readonly countPreflight = this.countOf(
-    'moco_rollout_preflights_total',
-    'Nodes that were asked whether they can run an update revision, by result (Present, Fetched, Accepted, ' +
-      'ImageUnavailable, ConfigurationRefused, TimedOut, Skipped, Unknown). Only with the setting prepull.',
-    'result',
-  );
-  readonly onDeleteStatefulSets = this.gauge(
-    'moco_rollout_ondelete_statefulsets',
-    'StatefulSets of MOCO at OnDelete, or kept at partition = replicas while new pods come up at the current revision.',
-  );
-  readonly memberUpdateDurationSeconds = this.histogram(
-    'moco_rollout_member_update_duration_seconds',
-    'Time from the disruption of a member until its successor participates.',
-    memberBucketsSeconds,
-  );
-  readonly switchoverDurationSeconds = this.histogram(
-    'moco_rollout_switchover_duration_seconds',
-    'Time from the request for a switchover until it was done.',
-    switchoverBucketsSeconds,
-  );
-  readonly rolloutDurationSeconds = this.histogram(
-    'moco_rollout_duration_seconds',
-    'Time from the first stale member of an update revision until no member was stale.',
-    rolloutBucketsSeconds,
-  );
   readonly #members = this.ofClusters('moco_rollout_members', 'Members of a cluster by state.', 'state');
   readonly #staleMembers = this.ofClusters(
     'moco_rollout_stale_members',
@@ -100,7 +27,7 @@ export class RolloutMetrics extends Declared {
   );
   readonly maintenanceOpens = this.ofClusters(
     'moco_rollout_maintenance_opens_timestamp_seconds',
-    'When the next step of a rollout may begin that waits for a maintenance window or the end of a blackout.',
+    'When the next step of a rollout may begin that waits for a maintenance window or the end of a blackout; no series otherwise.',
   );
   readonly failingChecks = this.ofClusters(
     'moco_rollout_check_failing',
@@ -139,19 +66,94 @@ export class RolloutMetrics extends Declared {
     'Condition Stalled of the MySQLRollout is True, with its reason: 1; no series otherwise.',
     'reason',
   );
-  readonly #disruptionsOfCluster = this.counter(
+  readonly #disruptionsOfCluster = this.counterOfClusters(
     'moco_rollout_cluster_disruptions_total',
     'Pods of a cluster taken down by this program.',
-    ...clusterLabels,
   );
-  readonly #switchoversOfCluster = this.counter(
+  readonly #switchoversOfCluster = this.counterOfClusters(
     'moco_rollout_cluster_switchovers_total',
     'Switchovers of a cluster that this program asked MOCO for, whatever their outcome.',
-    ...clusterLabels,
   );
   readonly lastProgress = this.ofClusters(
     'moco_rollout_last_progress_timestamp_seconds',
     'When the rollout under way last got further; no series while there is none.',
+  );
+  readonly #disruptions = this.counter(
+    'moco_rollout_disruptions_total',
+    'Pods taken down by this program, by verb (delete, evict) and by the rule that allowed it.',
+    'verb',
+    'rule',
+  );
+  readonly evictionsRefused = this.counter(
+    'moco_rollout_evictions_refused_total',
+    'Evictions that the API server refused because of a PodDisruptionBudget.',
+  );
+  readonly unplannedUpdates = this.counter(
+    'moco_rollout_unplanned_updates_total',
+    'Members that came up at the update revision without a step of this program.',
+  );
+  readonly updatesInPlace = this.counter(
+    'moco_rollout_updates_in_place_total',
+    'Members updated in place, each without a restart of mysqld, by rule (NothingRestarts, ContainersRestart).',
+    'rule',
+  );
+  readonly resizesInPlace = this.counter(
+    'moco_rollout_resizes_in_place_total',
+    'Members resized in place before their update, by rule (ResizeRestartsNothing, ResizeRestartsContainers).',
+    'rule',
+  );
+  readonly switchoversAvoided = this.counter(
+    'moco_rollout_switchovers_avoided_total',
+    'Primaries of several members updated in place, each without a switchover.',
+  );
+  readonly mysqldRestarts = this.counter(
+    'moco_rollout_in_place_mysqld_restarts_total',
+    'Members whose mysqld restarted because of an update in place or its resize.',
+  );
+  readonly #switchovers = this.counter(
+    'moco_rollout_switchovers_total',
+    'Switchovers that this program asked MOCO for, by outcome (Done, TakenBack).',
+    'outcome',
+  );
+  readonly finished = this.counter(
+    'moco_rollout_finished_total',
+    'Rollouts that ended, by outcome (Complete, Superseded).',
+    'outcome',
+  );
+  readonly countDelayReading = this.countOf(
+    'moco_rollout_replication_delay_readings_total',
+    'Replicas that were asked how far they are behind, by result (Delay, NotReplicating, Unknown).',
+    'result',
+  );
+  readonly countMysqlReading = this.countOf(
+    'moco_rollout_mysql_readings_total',
+    'Members whose mysqld was asked, by result (Primary, Replica, Unknown). Only with the feature gate ReplicationFacts.',
+    'result',
+  );
+  readonly countPreflight = this.countOf(
+    'moco_rollout_preflights_total',
+    'Nodes that were asked whether they can run an update revision, by result (Present, Fetched, Accepted, ' +
+      'ImageUnavailable, ConfigurationRefused, TimedOut, Skipped, Unknown). Only with the setting prepull.',
+    'result',
+  );
+  readonly onDeleteStatefulSets = this.gauge(
+    'moco_rollout_ondelete_statefulsets',
+    'StatefulSets of MOCO at OnDelete, or kept at partition = replicas while new pods come up at the current revision.',
+  );
+  readonly memberUpdateDurationSeconds = this.histogram(
+    'moco_rollout_member_update_duration_seconds',
+    'Time from the disruption of a member until its successor participates.',
+    memberBucketsSeconds,
+  );
+  readonly switchoverDurationSeconds = this.histogram(
+    'moco_rollout_switchover_duration_seconds',
+    'Time from the request for a switchover until it was done.',
+    switchoverBucketsSeconds,
+  );
+  readonly rolloutDurationSeconds = this.histogram(
+    'moco_rollout_duration_seconds',
+    'Time from the first stale member of an update revision until no member was stale.',
+    rolloutBucketsSeconds,
   );
 
   /** `drivesPartitions`: whether this program lowers partitions itself, and shows the series of MOCO's controller. */
@@ -213,11 +215,5 @@ export class RolloutMetrics extends Declared {
     const counts = Object.entries(countByState).map(([state, count]) => [labelValue(state), count]);
     this.#members.set(cluster, Object.fromEntries(counts));
     this.#staleMembers.set(cluster, stale);
-  }
-
-  forgetCluster(namespace: string, name: string): void {
-    const cluster: ClusterName = [namespace, name];
-    for (const counted of [this.#disruptionsOfCluster, this.#switchoversOfCluster]) counted.remove({ namespace, name });
-    this.forget(cluster);
   }
 }

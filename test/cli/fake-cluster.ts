@@ -1,14 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Host, Terminal } from '../../src/cli/host.ts';
 import { runCli } from '../../src/cli/run.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
 import { Bench } from '../controller/bench.ts';
 import type { ObjectServer } from '../controller/object-server.ts';
 import { answer, status } from '../kube/fake-world.ts';
+import { HttpFront } from '../support/api-server/http-front.ts';
 
 /** What a request is answered instead of as the objects say; `hang` for never, `null` for as they say. */
 export type Fault = (request: ExchangeRequest) => ReturnType<typeof answer> | 'hang' | null;
@@ -41,34 +38,20 @@ export class FakeCluster {
     [sequencesPath]: { items: [] },
     '/apis/authentication.k8s.io/v1/selfsubjectreviews': { status: { userInfo: { username: 'me' } } },
   };
-  readonly #http: Server;
-  readonly #sockets = new Set<Socket>();
-  #directory = '';
+  #front!: HttpFront;
 
   private constructor(bench: Bench) {
     this.bench = bench;
-    this.#http = createServer((request, response) => void this.#serve(request, response));
-    this.#http.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
-    });
   }
 
   static async start(options: ConstructorParameters<typeof Bench>[0] = {}): Promise<FakeCluster> {
     const cluster = new FakeCluster(new Bench(options));
-    await new Promise<void>((resolve) => {
-      cluster.#http.listen(0, '127.0.0.1', resolve);
-    });
-    cluster.#directory = await mkdtemp(join(tmpdir(), 'fake-cluster-'));
+    cluster.#front = await HttpFront.start((request, response) => void cluster.#serve(request, response));
     return cluster;
   }
 
   get server(): ObjectServer {
     return this.bench.server;
-  }
-
-  get address(): string {
-    return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
   }
 
   /** Runs a command line to its end, with this server in its kubeconfig. */
@@ -91,26 +74,12 @@ export class FakeCluster {
     return this.runOn({ terminal: () => terminal, out: () => interrupt(), onInterrupt }, ...argv);
   }
 
-  async kubeconfig(): Promise<string> {
-    const path = join(this.#directory, 'kubeconfig');
-    await writeFile(
-      path,
-      JSON.stringify({
-        clusters: [{ name: 'fake', cluster: { server: this.address, 'insecure-skip-tls-verify': true } }],
-        users: [{ name: 'me', user: {} }],
-        contexts: [{ name: 'here', context: { cluster: 'fake', user: 'me' } }],
-        'current-context': 'here',
-      }),
-    );
-    return path;
+  kubeconfig(): Promise<string> {
+    return this.#front.kubeconfig();
   }
 
-  async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise((resolve) => {
-      this.#http.close(resolve);
-    });
-    await rm(this.#directory, { recursive: true });
+  close(): Promise<void> {
+    return this.#front.close();
   }
 
   async #serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {

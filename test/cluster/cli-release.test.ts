@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { releasedAnnotation, rolloutCompleteCondition } from '../../src/moco/names.ts';
+import { rolloutCompleteCondition } from '../../src/moco/names.ts';
 import type { StatefulSet } from '../support/moco/objects.ts';
-import { CliProcess, cli, cliOfImage } from './cli-program.ts';
+import { cli, cliOfImage } from './cli-program.ts';
 import { mayRelease } from './release-rights.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';
@@ -85,17 +85,4 @@ describe('release on a real control plane', () => {
       await cluster.until('the StatefulSet is taken again', isLabelled);
     },
   );
-
-  scenario('that is killed half-way is finished by the next one', {}, async (cluster) => {
-    const { process, ended } = new CliProcess(asAdmin(), ['release', 'x', '-n', cluster.namespace]);
-    await cluster.until(
-      'the annotation is there',
-      ({ cluster: mysqlCluster }) => mysqlCluster?.metadata.annotations?.[releasedAnnotation],
-    );
-    process.kill('SIGKILL');
-    await ended;
-    const { status, err } = await cli(asAdmin(), ['release', 'x', '-n', cluster.namespace]);
-    expect(status, err).to.equal(0);
-    await isBack(cluster);
-  });
 });

@@ -305,6 +305,8 @@ describe('the values of the Helm chart', function () {
     'flags.log-level=loud': /at '\/flags\/log-level': value must be one of 'debug', 'info', 'warn', 'error'/,
     'flags.namespaces=a': /at '\/flags': additional properties 'namespaces' not allowed/,
     'flags.lease-duration=15': /at '\/flags\/lease-duration'/,
+    'flags.lease-duration=0s': /at '\/flags\/lease-duration': 'not' failed/,
+    'flags.max-concurrent-reconciles=0': /at '\/flags\/max-concurrent-reconciles': minimum: got 0, want 1/,
     'flags.release-stalled-slots=1': /at '\/flags\/release-stalled-slots': got number, want boolean/,
     'release.timeout=soon': /at '\/release\/timeout'/,
     'prometheus.url=prometheus:9090': /at '\/prometheus\/url'/,

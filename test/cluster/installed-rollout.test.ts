@@ -1,7 +1,7 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { parse, parseAllDocuments, stringify } from 'yaml';
+import { stringify } from 'yaml';
 import { configDirectory, isHook, type Manifest } from '../config/manifests.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { until } from '../support/control-plane/until.ts';
@@ -20,12 +20,6 @@ const system = 'moco-rollout-system';
 const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 const gateOn = 'featureGates.UpdateStrategyOnDelete=true';
 const flags = ['settings.minReadySeconds=0', 'flags.log-format=json'];
-
-interface Patch {
-  readonly target: object;
-  /** A JSON patch as YAML. */
-  readonly patch: string;
-}
 
 interface Binding {
   readonly kind: string;
@@ -120,16 +114,6 @@ describe('an installation', function () {
     await controlPlane.kubectl('delete', 'namespace', 'billing', 'elsewhere', '--wait=false');
   });
 
-  it('by kustomize for Kubernetes before 1.36 rolls out with the webhook', async () => {
-    const rendered = parsed(await controlPlane.kubectl('kustomize', await overlay('kubernetes-before-1.36')));
-    expect(rendered.filter(({ kind }) => kind === 'MutatingAdmissionPolicy')).to.deep.equal([]);
-    await install(rendered);
-    await controller.start();
-    await controller.isReady();
-    const cluster = new RolloutCluster(stage, history, 'archive');
-    await rollsOut(cluster, () => cluster.create({}));
-  });
-
   async function install(rendered: readonly Manifest[]): Promise<void> {
     manifests = rendered;
     await controller.apply(rendered);
@@ -163,24 +147,6 @@ describe('an installation', function () {
     await controlPlane.kubectl('delete', '--ignore-not-found', '-f', file);
   }
 
-  /** The kustomization of docs/installing.md over a directory of `config`, with three flags more, of which one adopts. */
-  async function overlay(base: string): Promise<string> {
-    const directory = join(controlPlane.directory, `overlay-${base}`);
-    await mkdir(directory);
-    const document = await readFile(join(configDirectory, '../docs/installing.md'), 'utf8');
-    const [, yaml = ''] = /^## With kustomize$.*?```yaml\n(.*?)```/ms.exec(document) ?? [];
-    const { resources, patches } = parse(yaml) as { resources: readonly string[]; patches: readonly Patch[] };
-    const path = '/spec/template/spec/containers/0/args/-';
-    const others = ['--default-strategy=OnDelete', '--min-ready-seconds=0', '--log-format=json'];
-    const more = others.map((value) => ({ op: 'add', path, value }));
-    const kustomization = {
-      resources: resources.map(() => relative(directory, join(configDirectory, base))),
-      patches: patches.map(({ target, patch }) => ({ target, patch: patch + stringify(more) })),
-    };
-    await writeFile(join(directory, 'kustomization.yaml'), stringify(kustomization));
-    return directory;
-  }
-
   /** Every binding of whatever right to the controller's ServiceAccount, wherever it comes from. */
   async function grants(): Promise<readonly string[]> {
     const kinds = 'rolebindings,clusterrolebindings';
@@ -199,9 +165,4 @@ function values(...all: readonly string[]): readonly string[] {
 
 function nameOf({ kind, metadata }: Pick<Manifest, 'kind' | 'metadata'>): string {
   return `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
-}
-
-function parsed(text: string): readonly Manifest[] {
-  const documents = parseAllDocuments(text);
-  return 'empty' in documents ? [] : documents.map((document) => document.toJS() as Manifest);
 }

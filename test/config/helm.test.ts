@@ -6,37 +6,13 @@ import packageManifest from '../../package.json' with { type: 'json' };
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { policyKind } from '../../src/api/rollout-policy.ts';
 import { sequenceKind } from '../../src/api/rollout-sequence.ts';
-import { partitionDrivers } from '../../src/controller/facts/mode.ts';
-import { featureGates, flags, logFormats, logLevels, strategies } from '../../src/options/flags.ts';
 import { chartDirectory } from './manifests.ts';
 
 // What the chart renders is compared with the other manifests in test/cluster/helm.test.ts.
 
 interface Schema {
-  readonly type?: string;
-  readonly enum?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
 }
-
-/** Flags that follow from other values, or that the Deployment sets. */
-const setByTheChart = [
-  'default-strategy',
-  'min-ready-seconds',
-  'replica-delay-grace-seconds',
-  'kubeconfig',
-  'feature-gates',
-  'namespaces',
-  'webhook-bind-address',
-  'cert-dir',
-  'partition-driver',
-  'prometheus-url',
-  'prometheus-ca-file',
-  'prometheus-token-file',
-  'metrics-bind-address',
-  'health-probe-bind-address',
-  'leader-elect',
-  'leader-election-namespace',
-];
 
 describe('the chart', () => {
   it('binds every role to the ServiceAccount that the values name', async () => {
@@ -84,24 +60,5 @@ describe('the chart', () => {
         continue;
       expect(Object.keys(schema.properties), name).to.have.members(Object.keys(values[name] ?? {}));
     }
-  });
-
-  it('accepts every flag of the program that it does not set itself', () => {
-    const accepted = Object.keys(properties['flags']?.properties ?? {});
-    expect(accepted).to.have.members(
-      Object.values(flags)
-        .map(({ name }) => name)
-        .filter((name) => !setByTheChart.includes(name)),
-    );
-  });
-
-  it('accepts the feature gates and the choices of the program', () => {
-    expect(Object.keys(properties['featureGates']?.properties ?? {})).to.have.members(Object.keys(featureGates));
-    const flags = properties['flags']?.properties ?? {};
-    expect(flags['release-stalled-slots']?.type).to.equal('boolean');
-    expect(properties['settings']?.properties?.['strategy']?.enum).to.deep.equal(strategies);
-    expect(flags['log-level']?.enum).to.deep.equal(logLevels);
-    expect(flags['log-format']?.enum).to.deep.equal(logFormats);
-    expect(properties['partitionDriver']?.enum).to.deep.equal(partitionDrivers);
   });
 });

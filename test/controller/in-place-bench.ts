@@ -1,4 +1,9 @@
 import { controllerRevisions, nodes, pods } from '../../src/kube/resource.ts';
+import { noPodFaults, type ResizeFault } from '../support/nodes/faults.ts';
+import { kubeletStep } from '../support/nodes/kubelet.ts';
+import type { Pod } from '../support/nodes/objects.ts';
+import type { PodMemory } from '../support/nodes/pod-memory.ts';
+import { defaultSettings, type NodesSettings } from '../support/nodes/settings.ts';
 import { Bench, member } from './bench.ts';
 import { recorded, revisionAfter, revisionBefore } from './moco-objects.ts';
 import type { Patch, Raw } from './object-server.ts';
@@ -12,12 +17,6 @@ interface Container {
 interface Spec {
   readonly containers: readonly Container[];
   readonly initContainers: readonly Container[];
-}
-
-interface Status {
-  readonly name: string;
-  readonly restartCount?: number;
-  readonly [field: string]: unknown;
 }
 
 /** A template with other images. MOCO copies its init program from the image of the agent. */
@@ -56,11 +55,21 @@ const oldResources = {
   agent: { limits: { cpu: '100m' }, requests: { cpu: '100m' } },
 };
 
-/**
- * A cluster of three whose pods can be changed, with the ControllerRevisions of both templates and a kubelet that
- * restarts a container whose image has changed.
- */
+/** Kubelets need no time for anything. */
+const atOnce: NodesSettings = {
+  ...defaultSettings,
+  initMilliseconds: 0,
+  startMilliseconds: 0,
+  startupMilliseconds: 0,
+  restartMilliseconds: 0,
+  firstProbeMilliseconds: 0,
+};
+
+/** A cluster of three whose pods can be changed, with the ControllerRevisions of both templates and a kubelet for each. */
 export class InPlaceBench extends Bench {
+  readonly #memories = new Map<number, PodMemory>();
+  readonly #restarts: Record<string, number> = {};
+
   /** By default the update revision differs from the pods' by nothing. */
   constructor(
     change: (template: Patch) => Patch = (template) => template,
@@ -79,7 +88,6 @@ export class InPlaceBench extends Bench {
     for (const ordinal of [0, 1, 2]) {
       this.changePod(ordinal, { spec: { nodeName: `node-${ordinal}`, containers, initContainers } });
       this.kubelet(ordinal);
-      this.resized(ordinal);
       this.server.create(nodes, {
         metadata: { name: `node-${ordinal}`, namespace: undefined },
         status: { images: [] },
@@ -114,62 +122,29 @@ export class InPlaceBench extends Bench {
     return (this.podOf(ordinal)['spec'] as Spec).containers.find(({ name }) => name === container)?.resources;
   }
 
-  /** Gives the containers the resources of the spec. */
-  resized(ordinal: number): void {
-    const { spec, status, metadata } = this.podOf(ordinal);
-    const statuses = (status as { readonly containerStatuses: readonly Status[] }).containerStatuses;
-    const containerStatuses = statuses.map((one) => ({
-      ...one,
-      resources: (spec as Spec).containers.find(({ name }) => name === one.name)?.resources ?? {},
-    }));
-    const { conditions } = status as { readonly conditions: readonly { readonly type: string }[] };
-    const others = conditions.filter((one) => !one.type.startsWith('PodResize'));
-    this.changePod(ordinal, {
-      status: { containerStatuses, conditions: others, observedGeneration: metadata.generation },
-    });
-  }
-
-  /** Says why it has not resized the pod. */
-  resizeWaits(ordinal: number, type: string, reason: string, message: string): void {
-    const { metadata, status } = this.podOf(ordinal);
-    const { conditions } = status as { readonly conditions: readonly { readonly type: string }[] };
-    const others = conditions.filter((one) => !one.type.startsWith('PodResize'));
-    const said = { type, status: 'True', reason, message, observedGeneration: metadata.generation };
-    this.changePod(ordinal, { status: { conditions: [...others, said], observedGeneration: metadata.generation } });
-  }
-
-  /** A container ends and starts again. */
-  restarts(ordinal: number, container: string): void {
-    const statuses = (this.podOf(ordinal).status as { readonly containerStatuses: readonly Status[] })
-      .containerStatuses;
-    const containerStatuses = statuses.map((one) => {
-      if (one.name !== container) return one;
-      const restartCount = (one.restartCount ?? 0) + 1;
-      const containerID = `fake://${container}/${restartCount}`;
-      return { ...one, restartCount, containerID, state: { running: { startedAt: this.now } } };
-    });
-    this.changePod(ordinal, { status: { containerStatuses } });
-  }
-
-  /** Restarts the containers whose image has changed. `also` restarts others with them. */
+  /** Its kubelet looks, and does all that it can. It restarts containers whose image has changed, and `also` those. */
   kubelet(ordinal: number, ...also: readonly string[]): void {
-    const { spec, status, metadata } = this.podOf(ordinal);
-    const statuses = (status as { readonly containerStatuses: readonly Status[] }).containerStatuses;
-    const containerStatuses = statuses.map((one) => {
-      const image = (spec as Spec).containers.find(({ name }) => name === one.name)?.image;
-      const isNew = one['runs'] !== image || also.includes(one.name);
-      if (!isNew) return one;
-      const restartCount = one['runs'] === undefined ? 0 : (one.restartCount ?? 0) + 1;
-      return {
-        ...one,
-        runs: image,
-        restartCount,
-        containerID: `fake://${one.name}/${restartCount}`,
-        ready: true,
-        started: true,
-        state: { running: { startedAt: this.now } },
-      };
-    });
-    this.changePod(ordinal, { status: { containerStatuses, observedGeneration: metadata.generation } });
+    for (const name of also) this.#restarts[name] = (this.#restarts[name] ?? 0) + 1;
+    this.#look(ordinal, null);
+  }
+
+  /** Its kubelet does not resize it. */
+  refusesResize(ordinal: number, how: ResizeFault): void {
+    this.#look(ordinal, how);
+  }
+
+  #look(ordinal: number, resize: ResizeFault | null): void {
+    const { world } = this;
+    const now = { monotonicMilliseconds: world.monotonic(), wallMilliseconds: world.wall() };
+    const faults = { ...noPodFaults, restarts: { ...this.#restarts }, resize };
+    for (;;) {
+      const pod = this.podOf(ordinal) as unknown as Pod;
+      const memory = this.#memories.get(ordinal) ?? null;
+      const given = { pod, memory, faults, settings: atOnce, now, mysqldServes: true, address: '10.0.0.1', nodes: [] };
+      const { writes, requeueAfterMilliseconds, memory: after } = kubeletStep(given);
+      this.#memories.set(ordinal, after);
+      for (const write of writes) if (write.verb === 'patchStatus') this.changePod(ordinal, { status: write.status });
+      if (writes.length === 0 && requeueAfterMilliseconds !== 0) return;
+    }
   }
 }

@@ -3,6 +3,7 @@ import type { RolloutSpec } from '../../src/api/rollout.ts';
 import { pods } from '../../src/kube/resource.ts';
 import { revisionHashLabel } from '../../src/moco/names.ts';
 import { answer, status } from '../kube/fake-world.ts';
+import { resizeMessages } from '../support/nodes/resize.ts';
 import type { Process } from './bench.ts';
 import { agentImage, InPlaceBench, withContainer, withImages, withResources } from './in-place-bench.ts';
 import { revisionAfter, revisionBefore } from './moco-objects.ts';
@@ -386,7 +387,7 @@ describe('resources', () => {
       expect(bench.resourcesOf(ordinal, 'mysqld')).to.deep.equal(moreCpu);
       await program.work();
       expect(bench.steps, 'before the kubelet has resized it').to.deep.equal(steps);
-      bench.resized(ordinal);
+      bench.kubelet(ordinal);
       await program.work();
       steps.push(`in place ${ordinal}`);
     }
@@ -445,7 +446,7 @@ describe('resources', () => {
       bench.server.always('PATCH', /pods\/moco-test-2\/resize$/, () => answer(code, status(code, reason, { message })));
       const program = await started(bench, ifPossible);
       expect(bench.steps, reason).to.deep.equal(['resize 1']);
-      bench.resized(1);
+      bench.kubelet(1);
       await program.work();
       expect(bench.steps, reason).to.deep.equal(['resize 1', 'in place 1', 'evict 2']);
       await program.reportAll();
@@ -454,17 +455,19 @@ describe('resources', () => {
   });
 
   it('that a kubelet can not give make an eviction', async () => {
-    for (const [type, reason, words] of [
-      ['PodResizePending', 'Infeasible', 'calls its resize infeasible: no such node'],
-      ['PodResizeInProgress', 'Error', 'reports an error of its resize: no such node'],
+    for (const [reason, words] of [
+      ['Infeasible', 'calls its resize infeasible'],
+      ['Error', 'reports an error of its resize'],
     ] as const) {
       const bench = new InPlaceBench(newCpu);
       const program = await started(bench, ifPossible);
-      bench.resizeWaits(2, type, reason, 'no such node');
+      bench.refusesResize(2, reason);
       await program.work();
-      expect(bench.status.members?.[2]?.update).to.equal(`by another pod: the kubelet ${words}`);
+      expect(bench.status.members?.[2]?.update).to.equal(
+        `by another pod: the kubelet ${words}: ${resizeMessages[reason]}`,
+      );
       expect(bench.steps.slice(0, 2), reason).to.deep.equal(['resize 2', 'resize 1']);
-      bench.resized(1);
+      bench.kubelet(1);
       await program.work();
       expect(bench.steps.slice(-1)).to.deep.equal(['evict 2']);
     }
@@ -473,14 +476,14 @@ describe('resources', () => {
   it('that a kubelet defers make an eviction after five minutes', async () => {
     const bench = new InPlaceBench(newCpu);
     const program = await started(bench, ifPossible);
-    bench.resizeWaits(2, 'PodResizePending', 'Deferred', 'no room at the moment');
+    bench.refusesResize(2, 'Deferred');
     await program.reportAll();
     expect(bench.status.hold?.message).to.equal(
-      'the kubelet has not resized mysqld, agent of moco-test-2 yet, and defers it: no room at the moment',
+      `the kubelet has not resized mysqld, agent of moco-test-2 yet, and defers it: ${resizeMessages.Deferred}`,
     );
     await program.workAfter(300_000);
     expect(bench.steps.slice(0, 2)).to.deep.equal(['resize 2', 'resize 1']);
-    bench.resized(1);
+    bench.kubelet(1);
     await program.work();
     expect(bench.steps.slice(-1)).to.deep.equal(['evict 2']);
   });
@@ -490,7 +493,7 @@ describe('resources', () => {
     await started(bench, ifPossible);
     const next = await bench.started();
     expect(bench.steps).to.deep.equal(['resize 2']);
-    bench.resized(2);
+    bench.kubelet(2);
     await next.work();
     expect(bench.steps).to.deep.equal(['resize 2', 'in place 2', 'resize 1']);
   });
@@ -508,7 +511,7 @@ describe('resources', () => {
   it('of a template that changed meanwhile go first to the member whose kubelet defers the resize before', async () => {
     const bench = new InPlaceBench(newCpu);
     await started(bench, ifPossible);
-    bench.resized(2);
+    bench.kubelet(2);
     const program = bench.start({ minReadySeconds: 5 });
     const later = async (): Promise<readonly string[]> => {
       await program.workAfter(60_000);
@@ -517,23 +520,23 @@ describe('resources', () => {
     };
     await later();
     expect(await later()).to.deep.equal(['resize 1']);
-    bench.resizeWaits(1, 'PodResizePending', 'Deferred', 'no room at the moment');
+    bench.refusesResize(1, 'Deferred');
     bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
     expect((await later()).slice(0, 2)).to.deep.equal(['resize 1', 'resize 1']);
-    bench.resized(1);
+    bench.kubelet(1);
     expect(await later()).to.deep.equal(['resize 1', 'resize 1', 'resize 2']);
   });
 
   it('of a template that changed meanwhile wait for the member whose resize before was made a moment ago', async () => {
     const bench = new InPlaceBench(newCpu);
     await started(bench, ifPossible);
-    bench.resized(2);
+    bench.kubelet(2);
     const program = bench.start({ minReadySeconds: 60 });
     for (let minutes = 0; minutes < 3; minutes += 1) {
       await program.workAfter(61_000);
     }
     expect(bench.steps).to.deep.equal(['resize 2', 'in place 2', 'resize 1']);
-    bench.resized(1);
+    bench.kubelet(1);
     await program.work();
     bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
     await program.work();
@@ -547,10 +550,10 @@ describe('resources', () => {
     for (const mode of ['IfPossible', 'Never'] as const) {
       const bench = new InPlaceBench(newCpu);
       await started(bench, ifPossible);
-      bench.resized(2);
+      bench.kubelet(2);
       bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
       const program = await bench.started();
-      bench.resizeWaits(2, 'PodResizePending', 'Deferred', 'no room at the moment');
+      bench.refusesResize(2, 'Deferred');
       bench.setting({ inPlace: { mode } });
       await program.work();
       await program.reportAll();
@@ -568,7 +571,7 @@ describe('resources', () => {
     it(`go with the pod where the template was taken back and ${what}: it has not what its label says`, async () => {
       const bench = new InPlaceBench(newCpu);
       await started(bench, ifPossible);
-      bench.resized(2);
+      bench.kubelet(2);
       bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
       bench.setting({ inPlace: { mode: 'Never' } });
       const next = start(bench);
@@ -584,7 +587,7 @@ describe('resources', () => {
       const bench = new InPlaceBench(newCpu);
       const program = await started(bench, ifPossible);
       for (const ordinal of [2, 1, 0]) {
-        bench.resized(ordinal);
+        bench.kubelet(ordinal);
         await program.work();
       }
       bench.setting({ inPlace: { mode: 'Never' } });
@@ -599,8 +602,7 @@ describe('resources', () => {
   it('are not given to other members once mysqld of the first has restarted for them', async () => {
     const bench = new InPlaceBench(newCpu);
     const program = await started(bench, ifPossible);
-    bench.restarts(2, 'mysqld');
-    bench.resized(2);
+    bench.kubelet(2, 'mysqld');
     await program.reportAll();
     expect(bench.steps).to.deep.equal(['resize 2', 'in place 2', 'evict 1']);
     const next = bench.start();

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { decide, decideBy } from '../../src/core/decide.ts';
 import type { Hold, HoldRule } from '../../src/core/decision.ts';
 import { type Gates, gates } from '../../src/core/gates.ts';
-import { defaultPolicy } from '../../src/core/policy.ts';
+import { defaultPolicy, type Override } from '../../src/core/policy.ts';
 import { isOverridable } from '../../src/core/rules/catalogue.ts';
 import { appeared, cluster, fleetFailing, fleetHolds, three } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
@@ -583,14 +583,29 @@ describe('every hold', () => {
       check('decides' in applies ? applies : { ...applies, decides: holds({ rule, ...applies.shows } as Hold) }));
     it(`${rule} just does not`, () => check(justDoesNot));
     if (rule === 'StrategyNotOnDelete') continue;
-    it(`${rule} ${isOverridable(rule) ? 'does not hold' : 'holds all the same'} while it is overridden`, () => {
-      const overrides = [{ rule, remainingSeconds: 600 }];
-      const { hold } = decide(factsOf(applies), { ...policyOf(applies), overrides });
-      expect(hold?.rule === rule).to.equal(!isOverridable(rule));
+    const decideWith = (...overrides: readonly Override[]) => {
+      const { step, hold } = decide(factsOf(applies), { ...policyOf(applies), overrides });
+      return { step, hold };
+    };
+    const decideWithout = () => {
+      const { step, hold } = decideBy(without(rule), factsOf(applies), policyOf(applies));
+      return { step, hold };
+    };
+    it(`${rule} ${isOverridable(rule) ? 'is as if it were in no gate' : 'holds all the same'} while it is overridden`, () => {
+      const override = { rule, remainingSeconds: 1 };
+      expect(decideWith(override)).to.deep.equal(isOverridable(rule) ? decideWithout() : decideWith());
+      if (!isOverridable(rule)) return;
+      const { requeueAfterSeconds } = decide(factsOf(applies), { ...policyOf(applies), overrides: [override] });
+      expect(requeueAfterSeconds, 'when the override ends').to.be.within(0, 1);
+    });
+    it(`${rule} holds once its override has ended, and while another rule is overridden`, () => {
+      for (const remainingSeconds of [0, -1])
+        expect(decideWith({ rule, remainingSeconds })).to.deep.equal(decideWith());
+      const another = rule === 'ForeignDemote' ? 'BackupRunning' : 'ForeignDemote';
+      expect(decideWith({ rule: another, remainingSeconds: 60 })).to.deep.equal(decideWith());
     });
     it(`${rule} is not forgotten in the table of gates: nothing else holds in its place`, () => {
-      const { hold } = decideBy(without(rule), factsOf(applies), policyOf(applies));
-      expect(hold?.rule).not.to.equal(rule);
+      expect(decideWithout().hold?.rule).not.to.equal(rule);
     });
   }
 });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
-import { firstHold, isOverridden } from '../../src/core/gates.ts';
+import { firstHold } from '../../src/core/gates.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { phase } from '../../src/core/reports.ts';
-import { type HoldRule, holdRules } from '../../src/core/rules/catalogue.ts';
+import type { HoldRule } from '../../src/core/rules/catalogue.ts';
 import { survey } from '../../src/core/situation.ts';
 import { cluster, fleetFailing, fleetHolds, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
@@ -12,59 +12,25 @@ import { type Case, decideCase } from './table.ts';
 const stale = () => cluster(3).templateChanged();
 const lastOne = () => three(member(0).stale());
 
-describe('the default policy', () => {
-  it('has these values', () => {
-    expect(defaultPolicy).to.deep.equal({
-      mode: 'OnDelete',
-      paused: false,
-      repairWhilePaused: false,
-      maxUnavailable: 1,
-      partition: 0,
-      minReadySeconds: 5,
-      progressDeadlineSeconds: 600,
-      switchoverTimeoutSeconds: 90,
-      failoverGraceSeconds: 180,
-      maxReplicaDelaySeconds: 1,
-      replicaDelayGraceSeconds: 30,
-      longWriteGraceSeconds: 60,
-      longWritePolicy: 'Proceed',
-      prepull: 'Never',
-      prepullTimeoutSeconds: 300,
-      primaryUpdatePolicy: 'Automatic',
-      approvedRevision: null,
-      pinnedOrdinals: [],
-      lostMembers: 'UpdateOnceVerified',
-      restore: null,
-      overrides: [],
-      inPlaceUpdates: {
-        mode: 'Never',
-        containers: ['agent', 'slow-log', 'mysqld-exporter'],
-        resources: true,
-        metadata: [
-          'app.kubernetes.io/component',
-          'app.kubernetes.io/managed-by',
-          'app.kubernetes.io/part-of',
-          'app.kubernetes.io/version',
-          'helm.sh/chart',
-          'cluster-autoscaler.kubernetes.io/safe-to-evict',
-          'karpenter.sh/do-not-disrupt',
-          'kubectl.kubernetes.io/default-container',
-        ],
-        primary: 'AfterSwitchover',
-      },
+// The defaults of the other settings stand in docs/reference.md, which a test compares with them.
+describe('updates in place', () => {
+  it('are off by default, and then have these settings', () => {
+    expect(defaultPolicy.inPlaceUpdates).to.deep.equal({
+      mode: 'Never',
+      containers: ['agent', 'slow-log', 'mysqld-exporter'],
+      resources: true,
+      metadata: [
+        'app.kubernetes.io/component',
+        'app.kubernetes.io/managed-by',
+        'app.kubernetes.io/part-of',
+        'app.kubernetes.io/version',
+        'helm.sh/chart',
+        'cluster-autoscaler.kubernetes.io/safe-to-evict',
+        'karpenter.sh/do-not-disrupt',
+        'kubectl.kubernetes.io/default-container',
+      ],
+      primary: 'AfterSwitchover',
     });
-  });
-});
-
-describe('disabled rules', () => {
-  it('are the overridable ones, until their overrides end', () => {
-    const overrides = [
-      { rule: 'Paused', remainingSeconds: 60 },
-      { rule: 'BackupRunning', remainingSeconds: 60 },
-      { rule: 'ForeignDemote', remainingSeconds: 0 },
-    ] as const;
-    const situation = survey(stale().facts(), { ...defaultPolicy, overrides });
-    expect(holdRules.filter((rule) => isOverridden(situation, rule))).to.deep.equal(['BackupRunning']);
   });
 });
 

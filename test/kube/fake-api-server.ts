@@ -1,11 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { path, type ResourceKind } from '../../src/kube/resource.ts';
 import { ApiServer } from '../support/api-server/api-server.ts';
+import { HttpFront } from '../support/api-server/http-front.ts';
 import type { LoopbackCertificate } from '../support/moco/certificate.ts';
 import { status } from './fake-world.ts';
 
@@ -29,61 +25,30 @@ export class FakeApiServer {
   readonly authorizations: (string | undefined)[] = [];
   /** Unless `null`, requests with any other are answered 401. */
   token: string | null = null;
-  readonly #server: Server | TlsServer;
-  readonly #sockets = new Set<Socket>();
   readonly #streams = new Set<ServerResponse>();
   readonly #api = new ApiServer(() => 0);
   /** Nothing before it can be watched. */
   #oldest = 0;
   #uids = 0;
-  #directory = '';
+  #front!: HttpFront;
   /** What watches would have been told, while that is collected. */
   #collected: string[] | null = null;
 
-  private constructor(certificate: LoopbackCertificate | undefined) {
-    const answer = (request: IncomingMessage, response: ServerResponse): void => this.#answer(request, response);
-    this.#server = certificate
-      ? createTlsServer({ cert: certificate.certificate, key: certificate.key }, answer)
-      : createServer(answer);
+  private constructor() {
     this.#api.store.subscribe(({ kind, type, object }) => {
       if (kind.plural === things.plural) this.send(lineOf({ type, object }));
-    });
-    this.#server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
     });
   }
 
   /** By plain HTTP, unless a certificate is given. */
   static async start(certificate?: LoopbackCertificate): Promise<FakeApiServer> {
-    const server = new FakeApiServer(certificate);
-    await new Promise<void>((resolve) => {
-      server.#server.listen(0, '127.0.0.1', resolve);
-    });
-    server.#directory = await mkdtemp(join(tmpdir(), 'fake-api-server-'));
-    await server.trust(certificate);
+    const server = new FakeApiServer();
+    server.#front = await HttpFront.start((request, response) => server.#answer(request, response), certificate);
     return server;
   }
 
-  get address(): string {
-    const scheme = this.#server instanceof TlsServer ? 'https' : 'http';
-    return `${scheme}://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
-  }
-
-  /** What its clients find in the file of the authority that they are to trust. */
-  async trust(certificate: LoopbackCertificate | undefined): Promise<void> {
-    await writeFile(join(this.#directory, 'ca.crt'), certificate?.certificate ?? '');
-  }
-
-  /** For connections made from now on; those that are open end. */
-  useCertificate({ certificate: cert, key }: LoopbackCertificate): void {
-    if (!(this.#server instanceof TlsServer)) throw new Error('expected a server that was started with a certificate');
-    this.#server.setSecureContext({ cert, key });
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  get openConnections(): number {
-    return this.#sockets.size;
+  get front(): HttpFront {
+    return this.#front;
   }
 
   get openWatches(): number {
@@ -94,31 +59,11 @@ export class FakeApiServer {
     return String(this.#api.store.revision);
   }
 
-  get tokenFile(): string {
-    return join(this.#directory, 'token');
-  }
-
   /** What a cache should have: names with their versions. */
   get truth(): Readonly<Record<string, string>> {
     return Object.fromEntries(
       this.#api.store.all(things).map(({ metadata }) => [metadata.name, `${metadata.uid}@${metadata.resourceVersion}`]),
     );
-  }
-
-  /** The path of a kubeconfig for it, whose token is in a file. */
-  async kubeconfig(): Promise<string> {
-    const path = join(this.#directory, 'kubeconfig');
-    await writeFile(this.tokenFile, 'old\n');
-    await writeFile(
-      path,
-      JSON.stringify({
-        clusters: [{ name: 'fake', cluster: { server: this.address, ...this.#trust } }],
-        users: [{ name: 'me', user: { tokenFile: 'token' } }],
-        contexts: [{ name: 'here', context: { cluster: 'fake', user: 'me' } }],
-        'current-context': 'here',
-      }),
-    );
-    return path;
   }
 
   /** Creates or changes an object, and tells every watch. */
@@ -198,14 +143,6 @@ export class FakeApiServer {
     response.on('close', () => this.#streams.delete(response));
   }
 
-  async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    await new Promise((resolve) => {
-      this.#server.close(resolve);
-    });
-    await rm(this.#directory, { recursive: true });
-  }
-
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const url = urlOf(request);
     this.urls.push(url);
@@ -221,12 +158,6 @@ export class FakeApiServer {
     else if (url.pathname !== thingsPath) json(response, 404, status(404, 'NotFound'));
     else if (watching) this.watch(request, response);
     else this.list(request, response);
-  }
-
-  get #trust(): object {
-    return this.#server instanceof TlsServer
-      ? { 'certificate-authority': 'ca.crt' }
-      : { 'insecure-skip-tls-verify': true };
   }
 }
 

@@ -2,12 +2,58 @@ import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { ApiClient } from '../../src/kube/api-client.ts';
+import { holderOf, type Lease } from '../../src/kube/lease.ts';
 import { LeaseElector, type LeaseElectorOptions } from '../../src/kube/lease-elector.ts';
-import type { Exchange } from '../../src/kube/world.ts';
-import { FakeLeaseServer } from './fake-lease-server.ts';
+import { leases } from '../../src/kube/resource.ts';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
+import { ApiServer } from '../support/api-server/api-server.ts';
+import { parse, responseOf } from '../support/api-server/exchange.ts';
+import type { StoredObject } from '../support/api-server/stored-object.ts';
 import { FakeLog } from './fake-log.ts';
 import { answer, FakeWorld, refused, silence, status } from './fake-world.ts';
 import { patienceMilliseconds } from './patience.ts';
+
+/** The API server in memory, with its one lease. */
+class LeaseServer {
+  /** Whose writes have been carried out, by holder. */
+  readonly holders: string[] = [];
+  readonly #api = new ApiServer(() => 0);
+
+  constructor() {
+    this.#api.store.subscribe(({ type, object }) => {
+      if (type !== 'DELETED') this.holders.push(holderOf(object as unknown as Lease));
+    });
+  }
+
+  /** For every candidate alike, unless a script of the test's comes before it. */
+  readonly exchange: Exchange = (request) => Promise.resolve(this.answer(request));
+
+  answer(request: ExchangeRequest): ExchangeResponse {
+    return responseOf(this.#api.handle(parse(request, 'candidate')));
+  }
+
+  get #stored(): StoredObject | null {
+    return this.#api.store.get(leases, 'ns', 'moco-rollout');
+  }
+
+  get lease(): Lease | null {
+    return this.#stored as Lease | null;
+  }
+
+  get holder(): string {
+    return this.lease === null ? '' : holderOf(this.lease);
+  }
+
+  /** Somebody else writes it. */
+  put({ metadata, ...lease }: Partial<Lease>): void {
+    const place = { namespace: 'ns', name: 'moco-rollout', uid: 'u', resourceVersion: '' };
+    this.#api.store.put(leases, { ...lease, metadata: { ...place, ...metadata } });
+  }
+
+  delete(): void {
+    if (this.#stored) this.#api.store.remove(leases, this.#stored);
+  }
+}
 
 /** One candidate; its network may be changed at any moment. */
 class Candidate {
@@ -19,7 +65,7 @@ class Candidate {
   ended = false;
   running: Promise<void> = Promise.resolve();
 
-  constructor(world: FakeWorld, server: FakeLeaseServer, identity: string, more: Partial<LeaseElectorOptions> = {}) {
+  constructor(world: FakeWorld, server: LeaseServer, identity: string, more: Partial<LeaseElectorOptions> = {}) {
     this.network = server.exchange;
     const clocks = {
       monotonic: () => world.monotonic(),
@@ -63,12 +109,12 @@ describe('a lease elector', function suite() {
   this.timeout(patienceMilliseconds);
 
   let world: FakeWorld;
-  let server: FakeLeaseServer;
+  let server: LeaseServer;
   const candidates: Candidate[] = [];
 
   beforeEach(() => {
     world = new FakeWorld();
-    server = new FakeLeaseServer();
+    server = new LeaseServer();
   });
 
   afterEach(async () => {
@@ -92,10 +138,9 @@ describe('a lease elector', function suite() {
     const a = candidate('a').run();
     await world.advance(0);
     expect([a.leads, a.reported]).to.deep.equal([true, ['started']]);
-    expect(server.lease).to.deep.equal({
+    expect(server.lease).to.deep.include({
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
-      metadata: { namespace: 'ns', name: 'moco-rollout', uid: 'u', resourceVersion: '1' },
       spec: {
         holderIdentity: 'a',
         leaseDurationSeconds: 15,
@@ -107,17 +152,8 @@ describe('a lease elector', function suite() {
   });
 
   it('annotates the lease that it holds, and keeps the annotations of others', async () => {
-    server.lease = {
-      apiVersion: 'coordination.k8s.io/v1',
-      kind: 'Lease',
-      metadata: {
-        namespace: 'ns',
-        name: 'moco-rollout',
-        uid: 'u',
-        resourceVersion: '1',
-        annotations: { a: '1', b: '1' },
-      },
-    };
+    const metadata = { namespace: 'ns', name: 'moco-rollout', annotations: { a: '1', b: '1' } };
+    server.put({ metadata });
     candidate('a', { annotations: { b: '2' } }).run();
     await world.advance(0);
     expect(server.lease?.metadata.annotations).to.deep.equal({ a: '1', b: '2' });
@@ -156,10 +192,9 @@ describe('a lease elector', function suite() {
   });
 
   it('ignores the timestamps of other clocks', async () => {
-    server.lease = {
-      metadata: { namespace: 'ns', name: 'moco-rollout', resourceVersion: '7', uid: 'u' },
+    server.put({
       spec: { holderIdentity: 'gone', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' },
-    };
+    });
     const b = candidate('b').run();
     await world.advance(14_999);
     expect(b.leads).to.equal(false);
@@ -316,15 +351,7 @@ describe('a lease elector', function suite() {
   it('stops at once when another candidate holds the lease', async () => {
     const a = candidate('a').run();
     await world.advance(0);
-    const lease = server.lease;
-    server.answer({
-      method: 'PUT',
-      path: '',
-      headers: {},
-      body: JSON.stringify({ ...lease, spec: { ...lease?.spec, holderIdentity: 'thief' } }),
-      signal: a.stop.signal,
-      pool: 'call',
-    });
+    server.put({ ...server.lease, spec: { ...server.lease?.spec, holderIdentity: 'thief' } });
     await world.advance(2_000);
     expect([a.leads, a.ended, server.holder]).to.deep.equal([false, true, 'thief']);
   });
@@ -332,7 +359,7 @@ describe('a lease elector', function suite() {
   it('creates the lease again after it was deleted', async () => {
     const a = candidate('a').run();
     await world.advance(0);
-    server.lease = null;
+    server.delete();
     await world.advance(4_000);
     expect([a.leads, server.holder]).to.deep.equal([true, 'a']);
   });
@@ -363,7 +390,7 @@ describe('a lease elector', function suite() {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
         const ownWorld = new FakeWorld();
-        const ownServer = new FakeLeaseServer();
+        const ownServer = new LeaseServer();
         const three = ['a', 'b', 'c'].map((identity) => new Candidate(ownWorld, ownServer, identity).run());
         const networks: Readonly<Record<string, Exchange>> = {
           fine: ownServer.exchange,

@@ -38,7 +38,7 @@ describe('a reflector, over real HTTP', function suite() {
 
   const start = async (certificate?: LoopbackCertificate): Promise<void> => {
     server = await FakeApiServer.start(certificate);
-    connection = connect({ kubeconfigPath: await server.kubeconfig() });
+    connection = connect({ kubeconfigPath: await server.front.kubeconfig() });
     world = new FakeWorld(connection.exchange);
     store = new Store<Thing>({ size: ({ size }) => String(size) });
     log = new FakeLog();
@@ -65,8 +65,8 @@ describe('a reflector, over real HTTP', function suite() {
     expect(getEventListeners(stop.signal, 'abort'), 'listeners left over').to.have.length(0);
     await world.until(() => server.openWatches === 0, 'no watch left over');
     await connection.close();
-    await world.until(() => server.openConnections === 0, 'no connection left over');
-    await server.close();
+    await world.until(() => server.front.openConnections === 0, 'no connection left over');
+    await server.front.close();
   };
 
   const run = (pageSize = 100): void => {
@@ -585,7 +585,7 @@ describe('a reflector, over real HTTP', function suite() {
     await started('a');
     server.token = 'new';
     const { writeFile } = await import('node:fs/promises');
-    await writeFile(server.tokenFile, 'new\n');
+    await writeFile(server.front.tokenFile, 'new\n');
     server.breakWatches();
     await world.until(() => watched() === 3, 'the watch that was refused, and another');
     server.put('b');
@@ -687,14 +687,14 @@ describe('a reflector, over real HTTP', function suite() {
     const [before, after] = await Promise.all([loopbackCertificate(), loopbackCertificate()]);
     await start(before);
     await started('a');
-    server.useCertificate(after);
+    server.front.useCertificate(after);
     server.put('b');
     await world.until(() => log.lines.length >= 2, 'a watch that does not trust the server');
     expect(log.lines.at(-1)?.fields)
       .to.have.property('error')
       .that.has.property('message')
       .that.contains('certificate');
-    await server.trust(after);
+    await server.front.trust(after);
     await inSync();
     server.delete('a');
     await inSync();

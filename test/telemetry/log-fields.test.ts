@@ -75,11 +75,4 @@ describe('the vocabulary of log lines', () => {
     const written = new Set(lines.flatMap(({ fields }) => fields));
     expect(Object.keys(logFields).filter((field) => !written.has(field))).to.deep.equal([]);
   });
-
-  it('is the one in the documentation', () => {
-    const documentation = readFileSync('docs/reference.md', 'utf8');
-    const [, section = ''] = documentation.split('<!-- log fields -->');
-    const rows = [...section.matchAll(/^\| `(\w+)` \| (.+) \|$/gm)].map(([, field, meaning]) => [field, meaning]);
-    expect(rows).to.deep.equal(Object.entries(logFields));
-  });
 });

@@ -84,8 +84,8 @@ describe('metrics', () => {
     }
     metrics.rollouts.countDisruptions(['ns', 'a'], 'evict', 'ReplicaHealthy', 1);
     metrics.rollouts.stalled.set(['ns', 'a'], { SettingsInvalid: 1 });
-    metrics.rollouts.forgetCluster('ns', 'a');
-    metrics.rollouts.forgetCluster('ns', 'never-seen');
+    metrics.rollouts.forget(['ns', 'a']);
+    metrics.rollouts.forget(['ns', 'never-seen']);
     const lines = await series('moco_rollout_');
     expect(lines.filter((line) => line.includes('name="a"'))).to.deep.equal([]);
     expect(lines.filter((line) => line.includes('name="b"'))).to.have.length(7);

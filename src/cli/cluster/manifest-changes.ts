@@ -68,7 +68,9 @@ async function documentsIn(file: string): Promise<readonly unknown[]> {
   try {
     return loadAll(await readFile(file === '-' ? '/dev/stdin' : file, 'utf8'));
   } catch (error) {
-    throw new UsageError(`expected --filename to be a file of manifests, got \`${file}\`: ${String(error)}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const came = code === 'ENOENT' ? 'no such file' : (message.split('\n', 1)[0] ?? '');
+    throw new UsageError(`expected --filename to be a file of manifests, got \`${file}\`: ${came}`);
   }
 }
 

@@ -32,8 +32,8 @@ export const overrideCommand: ClusterCommand = {
     ['End all overrides of a cluster', 'override test --clear'],
   ],
   options: [
-    { flags: '--for <duration>', description: 'how long, such as 30m (required)' },
-    { flags: '--reason <text>', description: 'why, for others who find it (required)' },
+    { flags: '--for <duration>', description: 'how long, such as 30m; required without --clear' },
+    { flags: '--reason <text>', description: 'why, for others who find it; required without --clear' },
     { flags: '--clear', description: 'end the override of RULE now; without RULE, all overrides of the cluster' },
   ],
   run: (session, [name = '', ruleName]) => {

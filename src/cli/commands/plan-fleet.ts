@@ -1,7 +1,6 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
 import { type Cache } from '../../controller/cache/cache.ts';
 import type { ObservedFacts } from '../../controller/facts/collect-facts.ts';
-import type { FleetLimits } from '../../controller/fleet/fleet-limits.ts';
 import { byName, nameOf } from '../../kube/store.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { read } from '../../options/flag.ts';
@@ -16,7 +15,7 @@ import type { ManifestChange } from '../cluster/manifest-changes.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { fleetPlanLines } from '../terminal/fleet-plan-lines.ts';
 import { counted } from '../terminal/lines.ts';
-import { formatOf, outputOption, writeResult } from '../terminal/output.ts';
+import { fleetOutputOption, formatOf, writeResult } from '../terminal/output.ts';
 import { type CommandOption, fleetSelectionOptions } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';
 
@@ -34,11 +33,13 @@ export const fleetOptions: readonly CommandOption[] = [
 /** Shows when the clusters of the fleet would begin and end, before anything is changed. */
 export async function planFleet(session: Session, changes: readonly ManifestChange[]): Promise<number> {
   const { given, host, world } = session;
-  const isWide = given['output'] === 'wide';
-  const format = isWide ? 'table' : formatOf(given, outputOption);
-  const published = await publishedFlags(session);
-  const limits = limitsOf(given, published.options);
+  const asked = formatOf(given, fleetOutputOption);
+  const isWide = asked === 'wide';
+  const format = isWide ? 'table' : asked;
   const assumed = parseAssumed(textOf(given['assume']) ?? '');
+  const others = otherFlags(given);
+  const published = await publishedFlags(session);
+  const limits = fleetLimitsOf({ ...published.options, ...others });
   const assumeStale = given['assumeStale'] === true;
   const { cache, unread } = await readFleet(session);
   const selected = await selectedKeys(session, cache);
@@ -63,16 +64,13 @@ export async function planFleet(session: Session, changes: readonly ManifestChan
 /** For output that goes to no terminal. */
 const columnsElsewhere = 120;
 
-/** What is given, then what the controller publishes. */
-function limitsOf(given: Session['given'], options: PublishedOptions): FleetLimits {
+/** The flags of the controller that are given. */
+function otherFlags(given: Session['given']): Partial<PublishedOptions> {
   const [rollouts, interval] = [textOf(given['maxConcurrentRollouts']), textOf(given['disruptionInterval'])];
-  return fleetLimitsOf({
-    ...options,
+  return {
     ...(rollouts !== undefined && { maxConcurrentRollouts: read(maxConcurrentRollouts, rollouts) }),
-    ...(interval !== undefined && {
-      disruptionIntervalMilliseconds: read(disruptionIntervalMilliseconds, interval),
-    }),
-  });
+    ...(interval !== undefined && { disruptionIntervalMilliseconds: read(disruptionIntervalMilliseconds, interval) }),
+  };
 }
 
 /** Without `--namespace` and `--selector` those of all clusters. */

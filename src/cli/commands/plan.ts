@@ -24,7 +24,7 @@ import { manifestChanges } from '../cluster/manifest-changes.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
 import { apart, brief, counted, differenceInWords, type Line, line, piece } from '../terminal/lines.ts';
-import { formatOf, outputOption, writeResult } from '../terminal/output.ts';
+import { fleetOutputOption, formatOf, outputOption, writeResult } from '../terminal/output.ts';
 import { overridesInForce } from '../terminal/view.ts';
 import { type ClusterCommand, isAboutFleet } from './command.ts';
 import { parseAssumed } from './plan-assumptions.ts';
@@ -62,11 +62,7 @@ export const planCommand: ClusterCommand = {
       description: 'as if a change of the template had just reached the cluster, or with --fleet the selected ones',
     },
     ...fleetOptions,
-    {
-      ...outputOption,
-      description: `${outputOption.description}; with --fleet also wide`,
-      values: ['json', 'yaml', 'wide'],
-    },
+    { ...fleetOutputOption, description: `${outputOption.description}; with --fleet also wide` },
   ],
   run: async (session, names) => {
     const { given, host, world } = session;

@@ -1,4 +1,5 @@
 import PQueue from 'p-queue';
+import { UsageError } from '../../failure.ts';
 import { statefulSets } from '../../kube/resource.ts';
 import { nameOf } from '../../kube/store.ts';
 import { object } from '../../moco/json.ts';
@@ -8,7 +9,7 @@ import { projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { templateDifferences } from '../../moco/template-changes.ts';
 import { whereToChange } from '../cluster/apply.ts';
-import { clusterNamed, find } from '../cluster/clusters.ts';
+import { find } from '../cluster/clusters.ts';
 import { listedClusters, selectedClusters } from '../cluster/selection.ts';
 import { type Session, textOf } from '../cluster/session.ts';
 import {
@@ -54,10 +55,14 @@ export const undoCommand: ClusterCommand = {
   ],
   run: async (session, names) => {
     const { given, host } = session;
-    const [first = '', ...others] = names;
-    if (names.length === 0 || others.length > 0) return undoEach(session, names);
     const format = formatOf(given, outputOption);
-    const { patch, notes } = await undone(session, await clusterNamed(session, first));
+    const selected = await selectedClusters(session, names);
+    const [cluster] = selected;
+    if (names.length !== 1 || cluster === undefined) {
+      if (format === 'json') throw new UsageError('expected one NAME with --output=json, got several clusters');
+      return undoEach(session, names, selected);
+    }
+    const { patch, notes } = await undone(session, cluster);
     if (format === 'json') host.err(notes.map((sentence) => `${sentence}\n`).join(''));
     else host.out(commented(notes));
     writeData(host, format === 'json' ? format : 'yaml', patch);
@@ -72,9 +77,12 @@ const commented = (notes: readonly string[]): string =>
  * A command for each cluster; without names only for those with a rollout that is not complete. Resolves to the exit
  * status.
  */
-async function undoEach(session: Session, names: readonly string[]): Promise<number> {
+async function undoEach(
+  session: Session,
+  names: readonly string[],
+  selected: readonly ClusterRecord[],
+): Promise<number> {
   const { host } = session;
-  const selected = await selectedClusters(session, names);
   const listed = names.length > 0 ? [] : await listedClusters(session, []);
   const unfinished = new Set(
     listed.filter(({ rollout }) => rollout?.status?.rollout !== undefined).map(({ cluster }) => nameOf(cluster)),

@@ -16,6 +16,7 @@ const outputAs = <Word extends string>(...values: readonly Word[]) => ({
 
 /** For commands whose result is not an API object. */
 export const outputOption = outputAs('json', 'yaml');
+export const fleetOutputOption = outputAs('json', 'yaml', 'wide');
 /** For those that print API objects, as kubectl does. */
 export const objectOutputOption = outputAs('wide', 'name', 'json', 'yaml');
 

@@ -97,8 +97,8 @@ describe('release', () => {
       const own = await FakeCluster.start();
       try {
         own.fault = (request) => (request.method !== 'GET' && own.server.writes.length >= writes ? 'hang' : null);
-        const killed = await own.run('release', 'test', '--request-timeout=100ms', '--timeout=100ms');
-        expect(killed.status, `killed after ${writes}`).to.equal(1);
+        const killed = await own.run('release', 'test', '--request-timeout=1s', '--timeout=1s');
+        expect([killed.status, own.server.writes.length], `killed after ${writes}`).to.deep.equal([1, writes]);
         own.fault = () => null;
         const next = await own.run('release', 'test');
         expect(next, `after ${writes}`).to.include({ status: 0, err: '' });

@@ -5,7 +5,7 @@ import { configured, labelWrites, membersWithoutRole, unlabelWrites } from './co
 import { answers, type Database, withDatabase, withoutBacklog } from './databases.ts';
 import {
   candidates,
-  electable,
+  elected,
   has,
   lowest,
   memberBit,
@@ -85,10 +85,10 @@ export function finishActivity(
         : passAfter(turn, durations.healthyFalse, moveIndex(snapshot, activity.to));
     }
     case 'failover': {
-      const elected = mostAdvanced(snapshot);
-      if (elected === null) return passAfter(turn, durations.retry);
-      return mind.databases[elected]?.backlog === undefined
-        ? passAfter(turn, durations.healthyFalse, moveIndex(snapshot, elected))
+      const to = mostAdvanced(snapshot);
+      if (to === null) return passAfter(turn, durations.retry);
+      return mind.databases[to]?.backlog === undefined
+        ? passAfter(turn, durations.healthyFalse, moveIndex(snapshot, to))
         : passAfter(turn, durations.retry, [], withoutReceivers(snapshot));
     }
     case 'cloning': {
@@ -120,9 +120,8 @@ export function finishActivity(
 /** The replica that a failover elects: the first of those that have received most. */
 function mostAdvanced(snapshot: Snapshot): number | null {
   const { nextPrimary, unreceived } = snapshot.faults;
-  const all = electable(factsOf(snapshot));
   const behind = unreceived.reduce((members, ordinal) => members | memberBit(ordinal), 0);
-  return nextPrimary ?? lowest(all & ~behind) ?? lowest(all);
+  return nextPrimary ?? elected(factsOf(snapshot), ~behind);
 }
 
 /** A failover stops every I/O thread first. If its candidate has not applied everything in time, it fails there. */

@@ -101,25 +101,6 @@ describe('test/support/moco: clustering', () => {
       expect(story.reported).to.deep.equal(order);
     });
 
-    it('leaves Healthy True after the index has moved and before the rest', () => {
-      const story = Story.healthy(3);
-      story.demote(0);
-      story.settle(fastClustering.notice + fastClustering.drain + 1);
-      expect(story.cluster.status?.currentPrimaryIndex).to.equal(1);
-      expect(story.condition('Healthy')).to.equal('True Healthy');
-      expect(story.pod(0).metadata.labels?.[roleLabel]).to.equal('primary');
-    });
-
-    it('is not Available, and has removed the labels of two members, before it sets them', () => {
-      const story = Story.healthy(3);
-      story.demote(0);
-      const { notice, drain, healthyFalse } = fastClustering;
-      story.settle(notice + drain + healthyFalse + 1);
-      expect(story.condition('Available')).to.equal('False Incomplete');
-      const roles = [0, 1, 2].map((ordinal) => story.pod(ordinal).metadata.labels?.[roleLabel]);
-      expect(roles).to.deep.equal([undefined, undefined, 'replica']);
-    });
-
     it('happens on a deletion as well', () => {
       const story = Story.healthy(3);
       story.deletePod(0);
@@ -196,15 +177,6 @@ describe('test/support/moco: clustering', () => {
       expect(story.cluster.status?.currentPrimaryIndex).to.equal(1);
     });
 
-    it('selects another member if the target is lost before it is done', () => {
-      const story = Story.healthy(3);
-      story.demote(0);
-      story.settle(fastClustering.notice + 1);
-      story.killMysqld(1);
-      story.settle();
-      expect(story.cluster.status?.currentPrimaryIndex).to.equal(2);
-    });
-
     it('does not happen with one member', () => {
       const story = Story.healthy(1);
       story.demote(0);
@@ -214,25 +186,6 @@ describe('test/support/moco: clustering', () => {
   });
 
   describe('a failover', () => {
-    it('leaves replicas ready', () => {
-      const story = Story.healthy(3);
-      story.killMysqld(0);
-      story.settle();
-      expect(story.reported).to.deep.equal([
-        '0 not ready',
-        '0 is read-only',
-        failed,
-        'index 1',
-        incomplete,
-        '0 role gone',
-        '1 role gone',
-        '2 follows 1',
-        '1 role primary',
-        '1 takes writes',
-        degraded,
-      ]);
-    });
-
     it('leaves the old primary without a role until its mysqld answers', () => {
       const story = Story.healthy(3);
       story.killMysqld(0);

@@ -73,6 +73,12 @@ export function electable(facts: ClusteringFacts): Members {
   return replicasOf(facts) & answering & configured & ~errant;
 }
 
+/** Whom a failover elects: the first of those that have received most, of whom it may choose; `null` for nobody. */
+export function elected(facts: ClusteringFacts, mostAdvanced: Members): number | null {
+  const all = electable(facts);
+  return lowest(all & mostAdvanced) ?? lowest(all);
+}
+
 /** MOCO's questions about the databases, in its order. */
 export function stateOf(facts: ClusteringFacts): DecidedState {
   const { replicas, primary, ready, answering, connected, writable } = facts;

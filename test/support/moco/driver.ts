@@ -4,7 +4,7 @@ import type { Log, World } from '../../../src/kube/world.ts';
 import { carryOut, type Look } from '../carry-out.ts';
 import type { ObjectClient } from '../object-client.ts';
 import type { Faults } from './faults.ts';
-import { Looks } from './looks.ts';
+import { Looks, type LoopName, wokenBy } from './looks.ts';
 import { Loop, type LoopOptions } from './loop.ts';
 import type { Pod } from './objects.ts';
 import { ObjectsOfClusters } from './objects-of-clusters.ts';
@@ -49,11 +49,7 @@ export interface MocoStandIn {
   stop(): Promise<void>;
 }
 
-interface ClusterLoops {
-  readonly reconcile: Loop;
-  readonly clustering: Loop;
-  readonly partition: Loop | null;
-}
+type ClusterLoops = Readonly<Record<LoopName, Loop | null>>;
 
 /** Starts it and resolves once it has seen everything there is. */
 export async function startMoco(options: MocoOptions): Promise<MocoStandIn> {
@@ -102,8 +98,7 @@ class Moco implements MocoStandIn {
       now: () => ({ monotonicMilliseconds: world.monotonic(), wallMilliseconds: world.wall() }),
       settings: () => settings,
       onDatabasesChange: (namespace, clusterName) => this.#tell(namespace, clusterName),
-      onClusteringUpdate: (namespace, clusterName) =>
-        this.#loops.get(key(namespace, clusterName))?.clustering.trigger(),
+      onClusteringUpdate: (namespace, clusterName) => this.#loops.get(key(namespace, clusterName))?.cluster?.trigger(),
     });
   }
 
@@ -131,18 +126,14 @@ class Moco implements MocoStandIn {
   setFaults(namespace: string, clusterName: string, faults: Partial<Faults>): void {
     this.#looks.changeFaults(namespace, clusterName, faults);
     this.#tell(namespace, clusterName);
-    this.#loops.get(key(namespace, clusterName))?.clustering.trigger();
+    this.#loops.get(key(namespace, clusterName))?.cluster?.trigger();
   }
 
   async pause(): Promise<void> {
     this.#paused = true;
     const loops = [...this.#loops.values()];
     this.#loops.clear();
-    await Promise.all(
-      loops.map(async ({ reconcile, clustering, partition }) => {
-        await Promise.all([reconcile.stop(), clustering.stop(), partition?.stop()]);
-      }),
-    );
+    await Promise.all(loops.flatMap((one) => Object.values(one)).map(async (loop) => loop?.stop()));
     this.#looks.forget();
   }
 
@@ -150,7 +141,7 @@ class Moco implements MocoStandIn {
     this.#paused = false;
     for (const { namespace, name } of this.#objects.clusters()) {
       this.#changed('MySQLCluster', namespace, name);
-      this.#loops.get(key(namespace, name))?.partition?.trigger();
+      this.#loops.get(key(namespace, name))?.lowerPartition?.trigger();
     }
   }
 
@@ -166,13 +157,7 @@ class Moco implements MocoStandIn {
       return;
     }
     const loops = this.#loopsOf(namespace, clusterName);
-    if (kind === 'StatefulSet' || kind === 'Pod') {
-      loops.partition?.trigger();
-    }
-    if (kind !== 'Pod') {
-      loops.reconcile.trigger();
-    }
-    loops.clustering.trigger();
+    for (const name of wokenBy(kind)) loops[name]?.trigger();
   }
 
   #tell(namespace: string, clusterName: string): void {
@@ -200,8 +185,8 @@ class Moco implements MocoStandIn {
         delayMilliseconds: this.#reconcileDelayMilliseconds,
         workers: this.#reconcilers,
       }),
-      clustering: loop('clustering', () => looks.cluster(namespace, clusterName)),
-      partition: this.#withPartitionController
+      cluster: loop('clustering', () => looks.cluster(namespace, clusterName)),
+      lowerPartition: this.#withPartitionController
         ? loop('partition', () => looks.lowerPartition(namespace, clusterName))
         : null,
     };

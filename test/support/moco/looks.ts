@@ -13,7 +13,16 @@ import { mysqldReady } from './readiness.ts';
 import { reconcile } from './reconcile.ts';
 import { same } from './same.ts';
 import type { Settings } from './settings.ts';
-import type { Write } from './write.ts';
+import type { Write, WrittenKind } from './write.ts';
+
+/** MOCO's loops for a cluster. */
+export type LoopName = 'reconcile' | 'cluster' | 'lowerPartition';
+
+/** Those that a change of an object of the cluster wakes. */
+export function wokenBy(kind: WrittenKind): readonly LoopName[] {
+  if (kind === 'Pod') return ['lowerPartition', 'cluster'];
+  return kind === 'StatefulSet' ? ['lowerPartition', 'reconcile', 'cluster'] : ['reconcile', 'cluster'];
+}
 
 interface LooksOptions {
   readonly view: (namespace: string, clusterName: string) => ClusterView | null;

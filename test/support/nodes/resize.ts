@@ -6,7 +6,7 @@ import type { Container, Pod, Resources } from './objects.ts';
 // What a kubelet makes of a container's resources in the pod's spec that are not those it runs with. Without room on the
 // node it waits, or gives up; it changes nothing of the pod then.
 
-const messages: Readonly<Record<ResizeFault, string>> = {
+export const resizeMessages: Readonly<Record<ResizeFault, string>> = {
   Deferred: "Node didn't have enough resource: cpu, requested: 2000, used: 63000, capacity: 64000",
   Infeasible: "Node didn't have enough capacity: cpu, requested: 65000, capacity: 64000",
   Error: 'cannot decrease memory limits: attempting to set container memory limit below current usage',
@@ -55,5 +55,5 @@ export function resizeFinding(
   );
   if (fault === null || !isWanted) return [];
   const type = fault === 'Error' ? 'PodResizeInProgress' : 'PodResizePending';
-  return [{ type, holds: true, reason: fault, message: messages[fault] }];
+  return [{ type, holds: true, reason: fault, message: resizeMessages[fault] }];
 }

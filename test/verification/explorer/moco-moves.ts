@@ -1,7 +1,7 @@
 import {
   type ClusteringFacts,
   candidates,
-  electable,
+  elected,
   has,
   isAvailable,
   isHealthy,
@@ -78,10 +78,11 @@ export function mocoMoves(cells: c.Cells, world: World, out: Successors, fails: 
     case Phase.Switchover:
       return switchoverEnds(cells, world, out, fails);
     case Phase.Failover: {
-      const elected = topRunner(cells, electable(clusteringFacts(cells, world)));
-      if (elected === null) return watch(cells, out);
+      const top = cells[c.TOP] as number;
+      const to = elected(clusteringFacts(cells, world), top === 0 ? 0 : memberBit(top - 1));
+      if (to === null) return watch(cells, out);
       // MOCO waits for its applier, gives up, finds the cluster Failed, and waits again.
-      return cells[c.TOP] === elected + 1 ? undefined : moveIndex(cells, elected, world, out);
+      return top === to + 1 ? undefined : moveIndex(cells, to, world, out);
     }
     case Phase.Moved:
       return demotionEnds(out.add(cells, benign | moco), world);
@@ -119,12 +120,6 @@ function isLabelled(cells: c.Cells, ordinal: number): boolean {
   const configured = facts.answers(cells, ordinal) && facts.healthOf(cells, ordinal) !== Health.Up;
   if (!configured) return false;
   return wantedRole({ primary: cells[c.INDEX] as number, errant: cells[c.ERRANT] as number }, ordinal) !== null;
-}
-
-/** The replica that has received the most; of equals the lowest. */
-function topRunner(cells: c.Cells, members: number): number | null {
-  const top = (cells[c.TOP] as number) - 1;
-  return top >= 0 && has(members, top) ? top : lowest(members);
 }
 
 function watch(cells: c.Cells, out: Successors): void {

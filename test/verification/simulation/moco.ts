@@ -5,7 +5,7 @@ import { type ClusterView, type ObjectOf, viewOf } from '../../support/moco/clus
 import { acceptsCommits, type Database } from '../../support/moco/databases.ts';
 import { type Faults, noFaults } from '../../support/moco/faults.ts';
 import { storageClasses, writtenKinds } from '../../support/moco/kinds.ts';
-import { Looks } from '../../support/moco/looks.ts';
+import { Looks, type LoopName, wokenBy } from '../../support/moco/looks.ts';
 import { mocoManager } from '../../support/moco/names.ts';
 import type { Pod } from '../../support/moco/objects.ts';
 import { requestOf } from '../../support/moco/perform.ts';
@@ -19,9 +19,6 @@ const actor = mocoManager;
 const quickestMilliseconds = 3;
 const slowestMilliseconds = 60;
 const retryMilliseconds = 200;
-
-const loops = { reconcile: 'reconcile', clustering: 'cluster', partition: 'lowerPartition' } as const;
-type LoopName = keyof typeof loops;
 
 export interface MocoOptions {
   readonly clock: VirtualClock;
@@ -58,7 +55,7 @@ export class Moco {
       now: () => ({ monotonicMilliseconds: options.clock.nowMilliseconds, wallMilliseconds: options.wall() }),
       settings: () => this.#settings,
       onDatabasesChange: options.onDatabasesChange,
-      onClusteringUpdate: () => this.#soon('clustering'),
+      onClusteringUpdate: () => this.#soon('cluster'),
     });
     options.server.store.subscribe(({ kind, object }) => {
       const name = kindNames.get(kind.plural);
@@ -97,7 +94,7 @@ export class Moco {
     if (faults.lagSeconds !== undefined) this.#lagsSinceMilliseconds = this.#options.clock.nowMilliseconds;
     this.#looks.changeFaults(this.#options.namespace, this.#options.clusterName, faults);
     this.#options.onDatabasesChange();
-    this.#soon('clustering');
+    this.#soon('cluster');
   }
 
   /** moco-controller comes up again with another agent for every pod. */
@@ -141,13 +138,11 @@ export class Moco {
     this.#running = true;
     this.lives += 1;
     this.#soon('reconcile');
-    this.#soon('partition');
+    this.#soon('lowerPartition');
   }
 
   #changed(kind: WrittenKind): void {
-    if (kind === 'StatefulSet' || kind === 'Pod') this.#soon('partition');
-    if (kind !== 'Pod') this.#soon('reconcile');
-    this.#soon('clustering');
+    for (const loop of wokenBy(kind)) this.#soon(loop);
   }
 
   #soon(loop: LoopName): void {
@@ -156,7 +151,7 @@ export class Moco {
 
   /** The earliest of the times that a loop was asked for. */
   #plan(loop: LoopName, milliseconds: number): void {
-    if (!this.#running || (loop === 'partition' && !this.#options.lowersPartitions)) return;
+    if (!this.#running || (loop === 'lowerPartition' && !this.#options.lowersPartitions)) return;
     const { clock } = this.#options;
     const atMilliseconds = clock.nowMilliseconds + milliseconds;
     const planned = this.#pending.get(loop);
@@ -173,7 +168,7 @@ export class Moco {
   /** Milliseconds after which to run again; `null`: only after a change. */
   #look(loop: LoopName): number | null {
     const { namespace, clusterName } = this.#options;
-    const look = this.#looks[loops[loop]](namespace, clusterName);
+    const look = this.#looks[loop](namespace, clusterName);
     return carryOutAtOnce(look, (write) => this.#write(write), retryMilliseconds);
   }
 

@@ -74,9 +74,8 @@ priorityClassName: {{ . }}
 {{- if .Values.prometheus.token.secret }}
 - --prometheus-token-file=/etc/moco-rollout/prometheus/token
 {{- end }}
-{{- $flagOf := dict "strategy" "default-strategy" "minReadySeconds" "min-ready-seconds" "replicaDelayGraceSeconds" "replica-delay-grace-seconds" }}
 {{- range $setting, $value := .Values.settings }}
-- --{{ get $flagOf $setting }}={{ $value }}
+- --{{ ternary "default-strategy" (kebabcase $setting) (eq $setting "strategy") }}={{ $value }}
 {{- end }}
 {{- range $flag, $value := .Values.flags }}
 - {{ printf "--%s=%s" $flag (toJson $value | trimAll "\"") | quote }}

@@ -1,0 +1,50 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { stringify } from 'yaml';
+import { definitions } from './crd.ts';
+import { fieldReference } from './docs/field-table.ts';
+import { rulesOfPrometheus, withHolds } from './docs/prometheus-rules.ts';
+import { referenceSections } from './docs/reference-tables.ts';
+import { ruleSections } from './docs/rule-tables.ts';
+import { withSections } from './docs/sections.ts';
+import { withFlags } from './helm-schema.ts';
+
+type Write = (before: string) => string;
+
+const crds = Object.entries(definitions()).map(([name, definition]): readonly [string, Write] => [
+  `config/crd/${name}`,
+  () => stringify(definition, { lineWidth: 120, aliasDuplicateObjects: false }),
+]);
+
+const documents = Object.entries(ruleSections).map(([path, sections]): readonly [string, Write] => [
+  path,
+  (before) => withSections(before, sections()),
+]);
+
+/** Every file that follows from the code, or has parts that do, by its path in the project. */
+const files: readonly (readonly [path: string, Write])[] = [
+  ...crds,
+  ['config/helm/moco-rollout/values.schema.json', withFlags],
+  ['config/prometheus/prometheus-rule.yaml', withHolds],
+  ['docs/fields.md', fieldReference],
+  ['docs/reference.md', (before) => withSections(before, referenceSections())],
+  ...documents,
+];
+
+const inProject = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
+
+/** The text that each has, and the text that it should have. */
+export async function generatedFiles(): Promise<ReadonlyMap<string, { readonly now: string; readonly due: string }>> {
+  const texts = new Map<string, { readonly now: string; readonly due: string }>();
+  for (const [path, write] of files) {
+    const now = await readFile(inProject(path), 'utf8');
+    texts.set(path, { now, due: write(now) });
+  }
+  const rules = 'config/prometheus/rules.yml';
+  const source = texts.get('config/prometheus/prometheus-rule.yaml')?.due ?? '';
+  return texts.set(rules, { now: await readFile(inProject(rules), 'utf8'), due: rulesOfPrometheus(source) });
+}
+
+if (import.meta.main) {
+  for (const [path, { now, due }] of await generatedFiles()) if (due !== now) await writeFile(inProject(path), due);
+}
