@@ -45,11 +45,6 @@ export class NodeImages {
     return this.#present.get(node)?.has(image) ?? false;
   }
 
-  /** Whether the Node object names it. */
-  reports(node: string, image: string): boolean {
-    return this.#reported(node).some(({ names }) => Array.isArray(names) && names.includes(image));
-  }
-
   readonly fetchMilliseconds = (node: string, image: string): number =>
     this.has(node, image) ? 0 : this.#options.pullMilliseconds;
 

@@ -49,8 +49,6 @@ export const situations = {
   fetchedAhead: 'a node has fetched the images of a revision before a member there is taken',
   imageUnavailable: 'a node says that it can not get an image',
   fetchTimesOut: 'a node has not fetched the images in time',
-  nodeNotAsked: 'a node is not asked, since it takes no pods',
-  restartsAsFetched: 'a container restarts in place as an image that its node has fetched and does not report',
   looksLikeFetcher: 'a member has the label of a pod that fetches images, while nodes are asked',
   twoLeaders: 'two processes lead at once for the whole history',
   keptAtRest: 'a held member has its next pod within a second, and comes back as what it was',
@@ -88,7 +86,6 @@ const resultsOfNodes: Readonly<Record<string, Situation>> = {
   Fetched: 'fetchedAhead',
   ImageUnavailable: 'imageUnavailable',
   TimedOut: 'fetchTimesOut',
-  Skipped: 'nodeNotAsked',
 };
 
 const longMilliseconds = 60_000;
