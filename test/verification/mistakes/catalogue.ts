@@ -349,7 +349,8 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     simulation: findings['leaves alone what others have given the label or the name of a pod that fetches images'],
   },
   'takes every node for one that fetches': {
-    wrong: 'restarts a container in place on a node that has not fetched its image, unless it is known that it does not',
+    wrong:
+      'restarts a container in place on a node that has not fetched its image, unless it is known that it does not',
     module: {
       importer: 'src/controller/facts/collect-facts.ts',
       imported: 'src/controller/facts/preflight-facts.ts',

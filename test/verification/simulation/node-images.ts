@@ -66,7 +66,8 @@ export class NodeImages {
     for (const image of fetchedFor(pod)) {
       if (present.has(image)) continue;
       present.add(image);
-      if (reports === 'every image') clock.after(chance.between(0, latestReportMilliseconds), () => this.#report(nodeName, image));
+      if (reports === 'every image')
+        clock.after(chance.between(0, latestReportMilliseconds), () => this.#report(nodeName, image));
     }
   }
 
