@@ -9,21 +9,21 @@ import type { StatefulSetRecord } from '../moco/records.ts';
 import type { FleetMetrics } from '../telemetry/metrics.ts';
 import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
 import type { CacheMetrics, CheckMetrics, WorkQueueMetrics } from '../telemetry/runtime-metrics.ts';
-import { Cache } from './cache/cache.ts';
-import { type CheckReader, Checks } from './cache/check-answers.ts';
-import { Watches } from './cache/watches.ts';
+import { Cache } from '../objects/cache.ts';
+import { type CheckReader, Checks } from './reads/check-answers.ts';
+import { Watches } from '../objects/watches.ts';
 import type { StrategySettings } from './facts/mode.ts';
 import type { DefaultSettings } from './facts/settings-in-force.ts';
 import { followEvictions } from './fleet/evictions.ts';
 import { Fleet, type FleetLimits } from './fleet/fleet-limits.ts';
 import { followFleet } from './fleet/follow-fleet.ts';
 import { PolicyReconciler } from './policy-reconciler.ts';
-import type { MysqlAsker } from './reads/mysql-asker.ts';
+import type { MysqlAsker } from '../mysql/mysql-asker.ts';
 import type { DelayReader } from './reads/read-delays.ts';
 import { RecentNodes } from './reads/read-node.ts';
 import { Reconciler } from './reconciler.ts';
 import { SequenceReconciler } from './sequence-reconciler.ts';
-import { StatusClient } from './status/status-client.ts';
+import { StatusClient } from '../objects/status-client.ts';
 
 export interface ControllerOptions {
   readonly client: ApiClient;

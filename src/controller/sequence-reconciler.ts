@@ -7,7 +7,7 @@ import type { World } from '../kube/world.ts';
 import type { FleetMetrics } from '../telemetry/metrics.ts';
 import type { Stages } from './fleet/sequence-stages.ts';
 import { sequenceChangesAt, sequenceEvents, sequenceNumbers, sequenceStatus } from './fleet/sequence-status.ts';
-import type { StatusClient } from './status/status-client.ts';
+import type { StatusClient } from '../objects/status-client.ts';
 
 export interface SequenceContext {
   readonly stages: Stages;

@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import { type MySQLRollout, type RolloutSpec, rolloutKind, wholeRecord } from '../../src/api/rollout.ts';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
-import { Cache } from '../../src/controller/cache/cache.ts';
-import { Checks } from '../../src/controller/cache/check-answers.ts';
+import { Cache } from '../../src/objects/cache.ts';
+import { Checks } from '../../src/controller/reads/check-answers.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../src/controller/fleet/follow-fleet.ts';
 import { RecentNodes } from '../../src/controller/reads/read-node.ts';

@@ -1,7 +1,7 @@
 import { type MySQLRollout, rolloutKind, wholeRecord } from '../../src/api/rollout.ts';
 import { projectSequence, type SequenceSpec, sequenceKind } from '../../src/api/rollout-sequence.ts';
 import { factsOf } from '../../src/cli/cluster/cluster-snapshot.ts';
-import { Cache } from '../../src/controller/cache/cache.ts';
+import { Cache } from '../../src/objects/cache.ts';
 import { noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
 import { podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
 import { keyOf, type Store, type Stored } from '../../src/kube/store.ts';

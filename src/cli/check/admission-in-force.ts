@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { rolloutKind } from '../../api/rollout.ts';
-import { proveRevisionsKept } from '../../controller/disrupt/strategy.ts';
+import { proveRevisionsKept } from '../../objects/strategy.ts';
 import { admissionNotInForce } from '../../controller/facts/memory.ts';
 import { isAdopted } from '../../core/adoption.ts';
 import { ApiError, isConflict, isForbidden, isNotFound } from '../../kube/api-error.ts';

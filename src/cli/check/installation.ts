@@ -2,7 +2,7 @@ import { rolloutKind, rolloutSpec } from '../../api/rollout.ts';
 import { policyKind, policySpec, policyStatus } from '../../api/rollout-policy.ts';
 import { sequenceKind, sequenceSpec, sequenceStatus } from '../../api/rollout-sequence.ts';
 import { rolloutStatus } from '../../api/rollout-status.ts';
-import { judgeKubernetes, kubernetesVersion } from '../../controller/facts/kubernetes-version.ts';
+import { judgeKubernetes, kubernetesVersion } from '../../kube/kubernetes-version.ts';
 import { customResourceDefinitions, deployments, type ResourceKind } from '../../kube/resource.ts';
 import { type Json, object, objects, strings, text, whole } from '../../moco/json.ts';
 import { clusterKind, controllerSelector, mocoControllerSelector } from '../../moco/names.ts';

@@ -2,7 +2,7 @@ import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
 import { policyKind, projectPolicy } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { builtInStrategy } from '../../api/settings.ts';
-import { Cache, type CachedKind, forEachCachedKind } from '../../controller/cache/cache.ts';
+import { Cache, type CachedKind, forEachCachedKind } from '../../objects/cache.ts';
 import { collectFacts, type Dependencies, type ObservedFacts } from '../../controller/facts/collect-facts.ts';
 import { type InPlaceReadings, nothingReadInPlace } from '../../controller/facts/in-place-updates.ts';
 import { newMemory } from '../../controller/facts/memory.ts';

@@ -1,5 +1,5 @@
 import type { RolloutStatus } from '../../api/rollout-status.ts';
-import { act } from '../../controller/disrupt/execute.ts';
+import { act } from '../../objects/execute.ts';
 import { releaseUnsafe } from '../../controller/facts/memory.ts';
 import type { Settings } from '../../controller/facts/settings-in-force.ts';
 import { decide } from '../../core/decide.ts';

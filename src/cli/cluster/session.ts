@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import manifest from '../../../package.json' with { type: 'json' };
-import { ClusterApi } from '../../controller/disrupt/cluster-client.ts';
+import { ClusterApi } from '../../objects/cluster-client.ts';
 import { UsageError } from '../../failure.ts';
 import { ApiClient, type Call } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';

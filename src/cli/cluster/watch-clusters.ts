@@ -1,5 +1,5 @@
 import { type MySQLRollout, type RolloutRecord, rolloutKind, wholeRecord } from '../../api/rollout.ts';
-import { Cache } from '../../controller/cache/cache.ts';
+import { Cache } from '../../objects/cache.ts';
 import type { Query } from '../../kube/api-client.ts';
 import { Reflector } from '../../kube/reflector.ts';
 import { path, type ResourceKind } from '../../kube/resource.ts';

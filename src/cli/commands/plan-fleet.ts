@@ -1,5 +1,5 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
-import { type Cache } from '../../controller/cache/cache.ts';
+import { type Cache } from '../../objects/cache.ts';
 import type { ObservedFacts } from '../../controller/facts/collect-facts.ts';
 import type { FleetLimits } from '../../controller/fleet/fleet-limits.ts';
 import { byName, nameOf } from '../../kube/store.ts';

@@ -1,6 +1,6 @@
 import { rolloutKind } from '../../api/rollout.ts';
 import { projectSequence, sequenceKind } from '../../api/rollout-sequence.ts';
-import { Cache } from '../../controller/cache/cache.ts';
+import { Cache } from '../../objects/cache.ts';
 import { Fleet, noFleetLimits } from '../../controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../controller/fleet/follow-fleet.ts';
 import { byName, splitKey } from '../../kube/store.ts';

@@ -32,7 +32,7 @@ import {
 import { isAsking } from '../fleet/fleet-standing.ts';
 import { isRefusal } from '../reads/read-comebacks.ts';
 import type { NodeContext, RecentNodes } from '../reads/read-node.ts';
-import type { ClusterApi } from './cluster-client.ts';
+import type { ClusterApi } from '../../objects/cluster-client.ts';
 
 export interface PreflightContext extends NodeContext {
   readonly api: ClusterApi;

@@ -26,11 +26,11 @@ import { readMysql } from '../reads/read-mysql.ts';
 import { isAnotherInForce, policiesToRead, readPolicies } from '../reads/read-policies.ts';
 import { statusOf } from '../status/status-report.ts';
 import { writeIntent, writeStatus } from '../status/write.ts';
-import type { ClusterApi } from './cluster-client.ts';
-import { act } from './execute.ts';
+import type { ClusterApi } from '../../objects/cluster-client.ts';
+import { act } from '../../objects/execute.ts';
 import { intentOf, sameStep } from './intent.ts';
 import { settleIntent } from './prepare.ts';
-import { provePartitionHeld } from './strategy.ts';
+import { provePartitionHeld } from '../../objects/strategy.ts';
 
 /**
  * Confirms the step, writes the intent, and acts. An intent stays in the status only if its outcome is unknown.

@@ -13,7 +13,7 @@ import {
   ordinalOf,
 } from '../../moco/names.ts';
 import type { LeftOver } from '../status/progress.ts';
-import type { ClusterApi } from './cluster-client.ts';
+import type { ClusterApi } from '../../objects/cluster-client.ts';
 
 /** `statefulSet` is the StatefulSet that was confirmed: a setPartition is written to it. */
 export function intentOf(

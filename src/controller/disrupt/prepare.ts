@@ -3,15 +3,15 @@ import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../kube/
 import { splitKey } from '../../kube/store.ts';
 import { timestampOf } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import type { Cache } from '../cache/cache.ts';
+import type { Cache } from '../../objects/cache.ts';
 import { again, type End, nothingToReport, vetoed } from '../pass/end.ts';
 import { newestRollout } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
-import type { ClusterReader } from '../reads/cluster-reader.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import { reportSettled } from '../status/news.ts';
-import type { StatusClient } from '../status/status-client.ts';
+import type { StatusClient } from '../../objects/status-client.ts';
 import { writeIntent } from '../status/write.ts';
-import type { ClusterApi } from './cluster-client.ts';
+import type { ClusterApi } from '../../objects/cluster-client.ts';
 import { invalidate } from './intent.ts';
 
 /**

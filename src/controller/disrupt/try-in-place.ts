@@ -6,7 +6,7 @@ import { restartInPlaceAnnotation, revisionHashLabel } from '../../moco/names.ts
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { Outcome } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
-import type { ClusterApi, InPlacePatch } from './cluster-client.ts';
+import type { ClusterApi, InPlacePatch } from '../../objects/cluster-client.ts';
 
 type UpdateInPlace = Extract<Step, { kind: 'updateInPlace' }>;
 type StepInPlace = Extract<Step, { kind: 'updateInPlace' | 'resizeInPlace' }>;

@@ -1,7 +1,7 @@
 import { mostUnobservedEvictions } from '../../core/rules/not-done.ts';
 import { keyOf } from '../../kube/store.ts';
 import { milliseconds } from '../../moco/json.ts';
-import { type Cache, namedCluster } from '../cache/cache.ts';
+import { type Cache, namedCluster } from '../../objects/cache.ts';
 
 /**
  * Evictions of the whole fleet that Kubernetes' disruption controller has not observed, as the PodDisruptionBudgets in

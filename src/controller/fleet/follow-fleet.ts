@@ -1,6 +1,6 @@
 import { isOwnOf } from '../../api/rollout.ts';
 import { keyOf, splitKey } from '../../kube/store.ts';
-import { type Cache } from '../cache/cache.ts';
+import { type Cache } from '../../objects/cache.ts';
 import type { Fleet } from './fleet-limits.ts';
 
 /**

@@ -9,7 +9,7 @@ import { collectFacts, type ObservedFacts } from '../facts/collect-facts.ts';
 import { writesSeen } from '../facts/contention.ts';
 import { unseen } from '../facts/last-step.ts';
 import type { Memory } from '../facts/memory.ts';
-import type { LiveObjects } from '../reads/cluster-reader.ts';
+import type { LiveObjects } from '../../objects/cluster-reader.ts';
 import { firstSeen, revisionSeen } from './first-seen.ts';
 import type { Pass } from './pass.ts';
 

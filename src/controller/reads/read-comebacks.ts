@@ -16,7 +16,7 @@ import { isToBeEmptied } from '../../moco/nodes.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { claimsOf, fitsWithout, isTerminating, successorOf } from '../../moco/successor.ts';
 import type { ComebackReadings, KnownComeback } from '../facts/readings.ts';
-import type { ClusterReader } from './cluster-reader.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import { type NodeContext, type NodeRead, type RecentNodes, readNode, readTied } from './read-node.ts';
 
 export interface ComebackContext extends NodeContext {

@@ -7,7 +7,7 @@ import { clusterKind } from '../../moco/names.ts';
 import { templateChanges } from '../../moco/template-changes.ts';
 import type { ObservedFacts } from '../facts/collect-facts.ts';
 import type { Readings } from '../facts/readings.ts';
-import type { ClusterReader } from './cluster-reader.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
 
 interface Observed extends ObservedFacts {
   readonly decision: Decision;

@@ -14,7 +14,7 @@ import {
   placeOf,
   type TemplatesRead,
 } from '../facts/in-place-updates.ts';
-import type { ClusterReader } from './cluster-reader.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
 
 /** A node reports its images with its status: every five minutes, and when it changes. It may remove one again. */
 const againMilliseconds = 60_000;

@@ -5,7 +5,7 @@ import type { World } from '../../kube/world.ts';
 import { type Json, object, objects, text } from '../../moco/json.ts';
 import { conditionTaintPrefix, matches, refusalsOf, type Tie, tieOfVolume, tiesOf } from '../../moco/nodes.ts';
 import type { PodRecord } from '../../moco/records.ts';
-import type { ClusterReader } from './cluster-reader.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
 
 export interface NodeContext {
   readonly api: ClusterReader;

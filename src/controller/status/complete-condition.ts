@@ -7,7 +7,7 @@ import { type Observation, observeLive } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
 import { rememberSeen } from '../pass/remember.ts';
 import { isShown } from './due.ts';
-import { mostTries, type StatusClient } from './status-client.ts';
+import { mostTries, type StatusClient } from '../../objects/status-client.ts';
 
 /** The reason of a False condition while no hold needs attention. */
 const rollingOut = 'RollingOut';

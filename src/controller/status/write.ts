@@ -10,7 +10,7 @@ import { rememberTold, rememberWritten } from '../pass/remember.ts';
 import { dueAtMilliseconds, reportedAfterSeconds, shownAfterSeconds } from './due.ts';
 import { emitNews } from './emit.ts';
 import type { Report } from './pass-report.ts';
-import type { StatusClient } from './status-client.ts';
+import type { StatusClient } from '../../objects/status-client.ts';
 import { recentSeconds, type StatusReport } from './status-report.ts';
 
 /** `overtaken`: the object was changed or deleted in the meantime. Its watch event triggers another reconciliation. */

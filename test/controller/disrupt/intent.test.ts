@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Intent } from '../../../src/api/rollout-status.ts';
-import { ClusterApi } from '../../../src/controller/disrupt/cluster-client.ts';
+import { ClusterApi } from '../../../src/objects/cluster-client.ts';
 import { intentOf, invalidate, sameStep } from '../../../src/controller/disrupt/intent.ts';
 import type { Step, Target } from '../../../src/core/decision.ts';
 import { isDisruptive, ruleOf } from '../../../src/core/step.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Cache } from '../../../src/controller/cache/cache.ts';
+import { Cache } from '../../../src/objects/cache.ts';
 import { Evictions, followEvictions } from '../../../src/controller/fleet/evictions.ts';
 import { projectBudget, projectPod } from '../../../src/moco/projections.ts';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type RolloutRecord, wholeRecord } from '../../../src/api/rollout.ts';
 import { projectSequence, sequenceKind } from '../../../src/api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
-import { Cache } from '../../../src/controller/cache/cache.ts';
+import { Cache } from '../../../src/objects/cache.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../../src/controller/fleet/follow-fleet.ts';
 import type { HoldRule } from '../../../src/core/decision.ts';

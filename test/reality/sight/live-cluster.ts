@@ -1,5 +1,5 @@
-import { Cache } from '../../../src/controller/cache/cache.ts';
-import { Watches } from '../../../src/controller/cache/watches.ts';
+import { Cache } from '../../../src/objects/cache.ts';
+import { Watches } from '../../../src/objects/watches.ts';
 import { Deadlines } from '../../../src/core/deadlines.ts';
 import { classify } from '../../../src/core/member.ts';
 import type { MemberFacts } from '../../../src/core/snapshot.ts';

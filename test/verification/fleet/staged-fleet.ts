@@ -1,7 +1,7 @@
 import { wholeRecord } from '../../../src/api/rollout.ts';
 import { projectSequence, type SequenceSpec } from '../../../src/api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
-import { Cache } from '../../../src/controller/cache/cache.ts';
+import { Cache } from '../../../src/objects/cache.ts';
 import { Fleet, noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../../src/controller/fleet/follow-fleet.ts';
 import type { FleetWait } from '../../../src/core/fleet/waits.ts';

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { builtInStrategy } from '../../../src/api/settings.ts';
-import type { CheckReader } from '../../../src/controller/cache/check-answers.ts';
+import type { CheckReader } from '../../../src/controller/reads/check-answers.ts';
 import { Controller } from '../../../src/controller/controller.ts';
 import type { StrategySettings } from '../../../src/controller/facts/mode.ts';
 import { noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';

@@ -1,12 +1,12 @@
-import type { ApiClient } from '../../kube/api-client.ts';
-import { isForbidden, isNotFound, withoutRequest } from '../../kube/api-error.ts';
-import { path, secrets } from '../../kube/resource.ts';
-import type { World } from '../../kube/world.ts';
-import { type Json, object, text } from '../../moco/json.ts';
-import { mysqlPort, readOnlyPasswordKey, readOnlyUser } from '../../moco/names.ts';
-import { statefulSetName } from '../../moco/projections.ts';
-import type { ClusterRecord, PodRecord } from '../../moco/records.ts';
-import { type Answers, type AskedMember, readCluster } from '../../mysql/read-cluster.ts';
+import type { ApiClient } from '../kube/api-client.ts';
+import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
+import { path, secrets } from '../kube/resource.ts';
+import type { World } from '../kube/world.ts';
+import { type Json, object, text } from '../moco/json.ts';
+import { mysqlPort, readOnlyPasswordKey, readOnlyUser } from '../moco/names.ts';
+import { statefulSetName } from '../moco/projections.ts';
+import type { ClusterRecord, PodRecord } from '../moco/records.ts';
+import { type Answers, type AskedMember, readCluster } from './read-cluster.ts';
 
 export interface MysqlQuestion {
   readonly cluster: Pick<ClusterRecord, 'namespace' | 'name'>;

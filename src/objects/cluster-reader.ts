@@ -1,10 +1,10 @@
-import { type MySQLRollout, rolloutKind, usedOf } from '../../api/rollout.ts';
-import { type PolicyRecord, policyKind, projectPolicy } from '../../api/rollout-policy.ts';
-import { isPossibleSize } from '../../core/situation.ts';
-import type { ApiClient, Call } from '../../kube/api-client.ts';
-import { isForbidden, isNotFound, withoutRequest } from '../../kube/api-error.ts';
-import { allOrAbort } from '../../kube/delay.ts';
-import { pagesOf } from '../../kube/list-watch.ts';
+import { type MySQLRollout, rolloutKind, usedOf } from '../api/rollout.ts';
+import { type PolicyRecord, policyKind, projectPolicy } from '../api/rollout-policy.ts';
+import { isPossibleSize } from '../core/situation.ts';
+import type { ApiClient, Call } from '../kube/api-client.ts';
+import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
+import { allOrAbort } from '../kube/delay.ts';
+import { pagesOf } from '../kube/list-watch.ts';
 import {
   controllerRevisions,
   events,
@@ -16,11 +16,11 @@ import {
   type ResourceKind,
   type ResourcePlace,
   statefulSets,
-} from '../../kube/resource.ts';
-import type { Reservation } from '../../kube/token-bucket.ts';
-import { hasImage } from '../../moco/in-place/images.ts';
-import { objects as items, type Json, object, text, whole } from '../../moco/json.ts';
-import { clusterKind } from '../../moco/names.ts';
+} from '../kube/resource.ts';
+import type { Reservation } from '../kube/token-bucket.ts';
+import { hasImage } from '../moco/in-place/images.ts';
+import { objects as items, type Json, object, text, whole } from '../moco/json.ts';
+import { clusterKind } from '../moco/names.ts';
 import {
   jobSelectorOf,
   projectBudget,
@@ -29,10 +29,10 @@ import {
   projectPod,
   projectStatefulSet,
   statefulSetName,
-} from '../../moco/projections.ts';
-import type { ClusterObjects, ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
-import { selects } from '../../moco/selects.ts';
-import { templateOf } from '../../moco/template-changes.ts';
+} from '../moco/projections.ts';
+import type { ClusterObjects, ClusterRecord, StatefulSetRecord } from '../moco/records.ts';
+import { selects } from '../moco/selects.ts';
+import { templateOf } from '../moco/template-changes.ts';
 
 export interface LiveObjects {
   readonly objects: ClusterObjects;

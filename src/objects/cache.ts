@@ -1,6 +1,6 @@
-import { type MySQLRollout, partialRecord, type RolloutRecord, rolloutKind, wholeRecord } from '../../api/rollout.ts';
-import { type PolicyRecord, policyKind, projectPolicy } from '../../api/rollout-policy.ts';
-import { projectSequence, type SequenceRecord, sequenceKind } from '../../api/rollout-sequence.ts';
+import { type MySQLRollout, partialRecord, type RolloutRecord, rolloutKind, wholeRecord } from '../api/rollout.ts';
+import { type PolicyRecord, policyKind, projectPolicy } from '../api/rollout-policy.ts';
+import { projectSequence, type SequenceRecord, sequenceKind } from '../api/rollout-sequence.ts';
 import {
   jobs as jobKind,
   jobs,
@@ -10,10 +10,10 @@ import {
   pods,
   type ResourceKind,
   statefulSets,
-} from '../../kube/resource.ts';
-import { keyOf, nameOf, Store, type Stored, splitKey } from '../../kube/store.ts';
-import { type Json, object } from '../../moco/json.ts';
-import { clusterKind, clusterNameLabel } from '../../moco/names.ts';
+} from '../kube/resource.ts';
+import { keyOf, nameOf, Store, type Stored, splitKey } from '../kube/store.ts';
+import { type Json, object } from '../moco/json.ts';
+import { clusterKind, clusterNameLabel } from '../moco/names.ts';
 import {
   jobSelector,
   memberSelector,
@@ -24,7 +24,7 @@ import {
   projectPod,
   projectSlimPod,
   projectStatefulSet,
-} from '../../moco/projections.ts';
+} from '../moco/projections.ts';
 import type {
   BudgetRecord,
   ClusterObjects,
@@ -33,9 +33,9 @@ import type {
   NamespaceRecord,
   PodRecord,
   StatefulSetRecord,
-} from '../../moco/records.ts';
-import type { UnavailableKind } from '../facts/collect-facts.ts';
-import type { SettingsSources } from '../facts/settings-in-force.ts';
+} from '../moco/records.ts';
+import type { UnavailableKind } from '../controller/facts/collect-facts.ts';
+import type { SettingsSources } from '../controller/facts/settings-in-force.ts';
 
 const byCluster = {
   cluster: (record: Stored & { clusterName: string }) => keyOf(record.namespace, record.clusterName),

@@ -1,16 +1,16 @@
-import { rolloutKind } from '../../api/rollout.ts';
-import type { Target } from '../../core/decision.ts';
-import type { ContainerResources, InPlaceChange } from '../../core/in-place-changes.ts';
-import type { ApiClient, Call } from '../../kube/api-client.ts';
-import { ApiError, isInvalid, isNotFound } from '../../kube/api-error.ts';
-import { path, pods, type ResourceKind, statefulSets } from '../../kube/resource.ts';
-import type { Reservation } from '../../kube/token-bucket.ts';
-import { type Json, object, objects, text } from '../../moco/json.ts';
-import { admissionProbeAnnotation, preflightLabel, resizeManager } from '../../moco/names.ts';
-import { projectStatefulSet } from '../../moco/projections.ts';
-import type { ClusterObjects, StatefulSetRecord } from '../../moco/records.ts';
-import { mostReads } from '../reads/cluster-reader.ts';
-import { StatusClient } from '../status/status-client.ts';
+import { rolloutKind } from '../api/rollout.ts';
+import type { Target } from '../core/decision.ts';
+import type { ContainerResources, InPlaceChange } from '../core/in-place-changes.ts';
+import type { ApiClient, Call } from '../kube/api-client.ts';
+import { ApiError, isInvalid, isNotFound } from '../kube/api-error.ts';
+import { path, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
+import type { Reservation } from '../kube/token-bucket.ts';
+import { type Json, object, objects, text } from '../moco/json.ts';
+import { admissionProbeAnnotation, preflightLabel, resizeManager } from '../moco/names.ts';
+import { projectStatefulSet } from '../moco/projections.ts';
+import type { ClusterObjects, StatefulSetRecord } from '../moco/records.ts';
+import { mostReads } from './cluster-reader.ts';
+import { StatusClient } from './status-client.ts';
 
 const intentWrites = 1;
 

@@ -1,5 +1,5 @@
-import { keepsRevisions as isKept } from '../../core/adoption.ts';
-import { ApiError, isConflict, isInternalError, isInvalid } from '../../kube/api-error.ts';
+import { keepsRevisions as isKept } from '../core/adoption.ts';
+import { ApiError, isConflict, isInternalError, isInvalid } from '../kube/api-error.ts';
 import {
   admissionProbeAnnotation,
   newPodsAtCurrentRevision,
@@ -8,9 +8,9 @@ import {
   probeSent,
   strategyLabel,
   strategyOnDelete,
-} from '../../moco/names.ts';
-import type { StatefulSetRecord } from '../../moco/records.ts';
-import { admissionNotInForce, releaseUnsafe, type StrategyKeeper } from '../facts/memory.ts';
+} from '../moco/names.ts';
+import type { StatefulSetRecord } from '../moco/records.ts';
+import { admissionNotInForce, releaseUnsafe, type StrategyKeeper } from '../controller/facts/memory.ts';
 import type { ClusterApi, PatchedStatefulSet, StatefulSetPatch } from './cluster-client.ts';
 
 // Who replaces the pods of a StatefulSet: the writes of its strategy and its labels, each after a dry run.

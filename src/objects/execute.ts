@@ -1,14 +1,14 @@
-import type { Step, Target } from '../../core/decision.ts';
-import { ApiError, isConflict, isNotFound, wasNeverSent, wasTooLate } from '../../kube/api-error.ts';
-import { controllerRevisions, pods as podKind } from '../../kube/resource.ts';
-import type { World } from '../../kube/world.ts';
-import { annotationOn, demoteAnnotation, demotedForAnnotation, restartInPlaceAnnotation } from '../../moco/names.ts';
-import type { ClusterObjects, StatefulSetRecord } from '../../moco/records.ts';
-import type { OwnWrite, StepResult } from '../facts/last-step.ts';
-import type { Answer } from '../pass/end.ts';
+import type { Step, Target } from '../core/decision.ts';
+import { ApiError, isConflict, isNotFound, wasNeverSent, wasTooLate } from '../kube/api-error.ts';
+import { controllerRevisions, pods as podKind } from '../kube/resource.ts';
+import type { World } from '../kube/world.ts';
+import { annotationOn, demoteAnnotation, demotedForAnnotation, restartInPlaceAnnotation } from '../moco/names.ts';
+import type { ClusterObjects, StatefulSetRecord } from '../moco/records.ts';
+import type { OwnWrite, StepResult } from '../controller/facts/last-step.ts';
+import type { Answer } from '../controller/pass/end.ts';
 import type { ClusterApi } from './cluster-client.ts';
 import { adopt, type Kept, keepRevisions, release } from './strategy.ts';
-import { patchOf } from './try-in-place.ts';
+import { patchOf } from '../controller/disrupt/try-in-place.ts';
 
 const revisionMissing = 'RevisionMissing';
 
