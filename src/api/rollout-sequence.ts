@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { othersStage, type Sequence, type Stage } from '../core/fleet/stage-counts.ts';
 import type { Stored } from '../kube/store.ts';
 import { identityOf, type Json, object } from '../moco/json.ts';
-import type { LabelSelector } from '../moco/records.ts';
+import type { LabelSelector, Labels } from '../moco/records.ts';
 import { selects } from '../moco/selects.ts';
 import { condition } from './rollout-status.ts';
 import {
@@ -166,8 +166,6 @@ export const sequenceStatus = written(
 
 export type SequenceStatus = Infer<typeof sequenceStatus>;
 export type StageStatus = NonNullable<SequenceStatus['stages']>[number];
-
-type Labels = Readonly<Record<string, string>>;
 
 export interface SequenceRecord extends Stored {
   readonly generation: number;

@@ -5,8 +5,8 @@ import type { RunResult } from '../kube/work-queue.ts';
 import type { World } from '../kube/world.ts';
 import { timestampOf } from '../moco/json.ts';
 import type { Cache } from '../objects/cache.ts';
-import { policyStatuses } from './facts/policy-standing.ts';
 import type { StatusClient } from '../objects/status-client.ts';
+import { policyStatuses } from './facts/policy-standing.ts';
 
 export interface PolicyContext {
   readonly cache: Cache;

@@ -1,8 +1,8 @@
 import { isDisruptive } from '../core/step.ts';
 import { splitKey } from '../kube/store.ts';
 import type { RunResult } from '../kube/work-queue.ts';
-import { askNodes } from './disrupt/ask-nodes.ts';
 import { ClusterApi } from '../objects/cluster-client.ts';
+import { askNodes } from './disrupt/ask-nodes.ts';
 import { adjust, disrupt } from './disrupt/disrupt.ts';
 import { prepare, readWhole } from './disrupt/prepare.ts';
 import { tryInPlace } from './disrupt/try-in-place.ts';

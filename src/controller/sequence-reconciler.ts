@@ -4,10 +4,10 @@ import { isConflict, isNotFound } from '../kube/api-error.ts';
 import type { EventRecorder } from '../kube/event-recorder.ts';
 import type { RunResult } from '../kube/work-queue.ts';
 import type { World } from '../kube/world.ts';
+import type { StatusClient } from '../objects/status-client.ts';
 import type { FleetMetrics } from '../telemetry/metrics.ts';
 import type { Stages } from './fleet/sequence-stages.ts';
 import { sequenceChangesAt, sequenceEvents, sequenceNumbers, sequenceStatus } from './fleet/sequence-status.ts';
-import type { StatusClient } from '../objects/status-client.ts';
 
 export interface SequenceContext {
   readonly stages: Stages;

@@ -1,6 +1,7 @@
 import { type MySQLRollout, partialRecord, type RolloutRecord, rolloutKind, wholeRecord } from '../api/rollout.ts';
 import { type PolicyRecord, policyKind, projectPolicy } from '../api/rollout-policy.ts';
 import { projectSequence, type SequenceRecord, sequenceKind } from '../api/rollout-sequence.ts';
+import type { Unavailable } from '../kube/reflector.ts';
 import {
   jobs as jobKind,
   jobs,
@@ -32,10 +33,19 @@ import type {
   JobRecord,
   NamespaceRecord,
   PodRecord,
+  Selectable,
   StatefulSetRecord,
 } from '../moco/records.ts';
-import type { UnavailableKind } from '../controller/facts/collect-facts.ts';
-import type { SettingsSources } from '../controller/facts/settings-in-force.ts';
+
+export interface UnavailableKind {
+  readonly why: Unavailable;
+  /** The API server's words. */
+  readonly message: string;
+  /**
+   * The controller is not meant to read it: with `--namespaces`, a kind without a namespace that it never could read.
+   */
+  readonly isIntended: boolean;
+}
 
 const byCluster = {
   cluster: (record: Stored & { clusterName: string }) => keyOf(record.namespace, record.clusterName),
@@ -135,10 +145,10 @@ export class Cache {
   }
 
   /** The settings of a cluster from all sources but its MySQLRollout. */
-  settingsSources({
-    namespace,
-    labels,
-  }: Pick<ClusterRecord, 'namespace' | 'labels'>): Omit<SettingsSources, 'rollout'> {
+  settingsSources({ namespace, labels }: Pick<ClusterRecord, 'namespace' | 'labels'>): {
+    readonly policies: readonly PolicyRecord[];
+    readonly cluster: Selectable;
+  } {
     // Labels that were read before the kind became unavailable may have changed since.
     const isKnown = !this.#unavailable.has(namespaceKind.kind);
     const namespaceLabels = (isKnown && this.namespaces.get('', namespace)?.labels) || null;

@@ -1,4 +1,5 @@
 import { keepsRevisions as isKept } from '../core/adoption.ts';
+import type { ClusterSnapshot } from '../core/snapshot.ts';
 import { ApiError, isConflict, isInternalError, isInvalid } from '../kube/api-error.ts';
 import {
   admissionProbeAnnotation,
@@ -10,10 +11,18 @@ import {
   strategyOnDelete,
 } from '../moco/names.ts';
 import type { StatefulSetRecord } from '../moco/records.ts';
-import { admissionNotInForce, releaseUnsafe, type StrategyKeeper } from '../controller/facts/memory.ts';
 import type { ClusterApi, PatchedStatefulSet, StatefulSetPatch } from './cluster-client.ts';
 
 // Who replaces the pods of a StatefulSet: the writes of its strategy and its labels, each after a dry run.
+
+/** The reason of a failure that this program detects: a dry run showed that admission has no effect. */
+export const admissionNotInForce = 'AdmissionNotInForce';
+
+/** The reason of a refusal that this program detects: a dry run of a release would update members. */
+export const releaseUnsafe = 'ReleaseUnsafe';
+
+/** Who keeps the strategy of StatefulSets with our label. */
+export type StrategyKeeper = NonNullable<ClusterSnapshot['strategyKeeper']>;
 
 function describe(result: StatefulSetRecord | null): string {
   if (result === null) return 'without the labels of MOCO';

@@ -5,8 +5,7 @@ import type { Stored } from '../kube/store.ts';
 import type { Log, World } from '../kube/world.ts';
 import { clusterKind } from '../moco/names.ts';
 import type { CacheMetrics } from '../telemetry/runtime-metrics.ts';
-import type { UnavailableKind } from '../controller/facts/collect-facts.ts';
-import { type Cache, type CachedKind, forEachCachedKind } from './cache.ts';
+import { type Cache, type CachedKind, forEachCachedKind, type UnavailableKind } from './cache.ts';
 
 interface Watch {
   readonly run: (signal: AbortSignal) => Promise<void>;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type Judgement, judgeKubernetes, untilSupported } from '../../src/kube/kubernetes-version.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
+import { type Judgement, judgeKubernetes, untilSupported } from '../../src/kube/kubernetes-version.ts';
 import { FakeLog } from './fake-log.ts';
 import { answer, FakeWorld, status } from './fake-world.ts';
 

@@ -1,15 +1,9 @@
 import { expect } from 'chai';
 import { projectPolicy } from '../../src/api/rollout-policy.ts';
-import { Cache } from '../../src/objects/cache.ts';
 import { splitKey } from '../../src/kube/store.ts';
-import {
-  projectBudget,
-  projectCluster,
-  projectJob,
-  projectNamespace,
-  projectPod,
-} from '../../src/moco/projections.ts';
+import { projectBudget, projectCluster, projectJob, projectNamespace, projectPod } from '../../src/moco/projections.ts';
 import type { BudgetRecord, ClusterRecord } from '../../src/moco/records.ts';
+import { Cache } from '../../src/objects/cache.ts';
 import { budget, mysqlCluster, pod } from '../controller/moco-objects.ts';
 import type { Patch } from '../controller/object-server.ts';
 

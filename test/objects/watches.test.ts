@@ -3,8 +3,6 @@ import { Registry } from 'prom-client';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { policyKind } from '../../src/api/rollout-policy.ts';
 import { sequenceKind } from '../../src/api/rollout-sequence.ts';
-import { Cache } from '../../src/objects/cache.ts';
-import { Watches } from '../../src/objects/watches.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import {
   jobs,
@@ -18,6 +16,8 @@ import {
 import { keyOf } from '../../src/kube/store.ts';
 import type { ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
 import { clusterKind } from '../../src/moco/names.ts';
+import { Cache } from '../../src/objects/cache.ts';
+import { Watches } from '../../src/objects/watches.ts';
 import { CacheMetrics } from '../../src/telemetry/runtime-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { answer, FakeWorld, status } from '../kube/fake-world.ts';

@@ -1,6 +1,4 @@
 import type { RolloutStatus } from '../../api/rollout-status.ts';
-import { act } from '../../objects/execute.ts';
-import { releaseUnsafe } from '../../controller/facts/memory.ts';
 import type { Settings } from '../../controller/facts/settings-in-force.ts';
 import { decide } from '../../core/decide.ts';
 import type { Step } from '../../core/decision.ts';
@@ -12,6 +10,8 @@ import { path } from '../../kube/resource.ts';
 import { clusterKind, ownWebhookSuffix, releasedAnnotation, rolloutCompleteCondition } from '../../moco/names.ts';
 import { statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
+import { act } from '../../objects/execute.ts';
+import { releaseUnsafe } from '../../objects/strategy.ts';
 import { CommandError, sentenceOf } from '../command-error.ts';
 import { observeIfExists } from './cluster-snapshot.ts';
 import type { Session } from './session.ts';

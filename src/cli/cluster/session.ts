@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import manifest from '../../../package.json' with { type: 'json' };
-import { ClusterApi } from '../../objects/cluster-client.ts';
 import { UsageError } from '../../failure.ts';
 import { ApiClient, type Call } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { type Connection, connect } from '../../kube/connection.ts';
 import type { KubeconfigChoice } from '../../kube/kubeconfig.ts';
 import { realWorld, type World } from '../../kube/world.ts';
+import { ClusterApi } from '../../objects/cluster-client.ts';
 import { parseDuration, read } from '../../options/flag.ts';
 import type { Host } from '../host.ts';
 

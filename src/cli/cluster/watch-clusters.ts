@@ -1,5 +1,4 @@
 import { type MySQLRollout, type RolloutRecord, rolloutKind, wholeRecord } from '../../api/rollout.ts';
-import { Cache } from '../../objects/cache.ts';
 import type { Query } from '../../kube/api-client.ts';
 import { Reflector } from '../../kube/reflector.ts';
 import { path, type ResourceKind } from '../../kube/resource.ts';
@@ -7,6 +6,7 @@ import { byName, type Store, type Stored } from '../../kube/store.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
+import { Cache } from '../../objects/cache.ts';
 import type { Watching } from '../terminal/live.ts';
 import type { ClusterAndRollout } from './selection.ts';
 import type { Session } from './session.ts';

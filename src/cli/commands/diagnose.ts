@@ -4,8 +4,8 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { rolloutKind } from '../../api/rollout.ts';
 import { policyKind } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
-import { kubernetesVersion } from '../../kube/kubernetes-version.ts';
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
+import { kubernetesVersion } from '../../kube/kubernetes-version.ts';
 import {
   deployments,
   events,

@@ -1,9 +1,9 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
-import { type Cache } from '../../objects/cache.ts';
 import type { ObservedFacts } from '../../controller/facts/collect-facts.ts';
 import type { FleetLimits } from '../../controller/fleet/fleet-limits.ts';
 import { byName, nameOf } from '../../kube/store.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { type Cache } from '../../objects/cache.ts';
 import { read } from '../../options/flag.ts';
 import { flags } from '../../options/flags.ts';
 import { fleetLimitsOf, type PublishedOptions } from '../../options/published.ts';

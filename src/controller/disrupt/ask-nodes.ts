@@ -17,6 +17,7 @@ import {
   readPreflightPod,
 } from '../../moco/preflight-pod.ts';
 import type { PodRecord } from '../../moco/records.ts';
+import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import type { ObservedFacts } from '../facts/collect-facts.ts';
 import {
@@ -32,7 +33,6 @@ import {
 import { isAsking } from '../fleet/fleet-standing.ts';
 import { isRefusal } from '../reads/read-comebacks.ts';
 import type { NodeContext, RecentNodes } from '../reads/read-node.ts';
-import type { ClusterApi } from '../../objects/cluster-client.ts';
 
 export interface PreflightContext extends NodeContext {
   readonly api: ClusterApi;

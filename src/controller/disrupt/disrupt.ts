@@ -6,7 +6,9 @@ import { type DisruptiveStep, isDisruptive } from '../../core/step.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
-import { admissionNotInForce } from '../facts/memory.ts';
+import type { ClusterApi } from '../../objects/cluster-client.ts';
+import { act } from '../../objects/execute.ts';
+import { admissionNotInForce, provePartitionHeld } from '../../objects/strategy.ts';
 import {
   again,
   confirmationMilliseconds,
@@ -26,11 +28,8 @@ import { readMysql } from '../reads/read-mysql.ts';
 import { isAnotherInForce, policiesToRead, readPolicies } from '../reads/read-policies.ts';
 import { statusOf } from '../status/status-report.ts';
 import { writeIntent, writeStatus } from '../status/write.ts';
-import type { ClusterApi } from '../../objects/cluster-client.ts';
-import { act } from '../../objects/execute.ts';
 import { intentOf, sameStep } from './intent.ts';
 import { settleIntent } from './prepare.ts';
-import { provePartitionHeld } from '../../objects/strategy.ts';
 
 /**
  * Confirms the step, writes the intent, and acts. An intent stays in the status only if its outcome is unknown.

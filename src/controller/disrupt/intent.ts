@@ -12,8 +12,8 @@ import {
   invalidatedIntentAnnotation,
   ordinalOf,
 } from '../../moco/names.ts';
-import type { LeftOver } from '../status/progress.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
+import type { LeftOver } from '../status/progress.ts';
 
 /** `statefulSet` is the StatefulSet that was confirmed: a setPartition is written to it. */
 export function intentOf(

@@ -4,14 +4,14 @@ import { splitKey } from '../../kube/store.ts';
 import { timestampOf } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import type { Cache } from '../../objects/cache.ts';
+import type { ClusterApi } from '../../objects/cluster-client.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
+import type { StatusClient } from '../../objects/status-client.ts';
 import { again, type End, nothingToReport, vetoed } from '../pass/end.ts';
 import { newestRollout } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
-import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import { reportSettled } from '../status/news.ts';
-import type { StatusClient } from '../../objects/status-client.ts';
 import { writeIntent } from '../status/write.ts';
-import type { ClusterApi } from '../../objects/cluster-client.ts';
 import { invalidate } from './intent.ts';
 
 /**

@@ -1,30 +1,13 @@
 import type { Step, Target } from '../../core/decision.ts';
 import type { InPlaceChange } from '../../core/in-place-changes.ts';
 import { ApiError, isConflict, isForbidden, isInvalid, isNotFound, withoutRequest } from '../../kube/api-error.ts';
-import { restartNote } from '../../moco/in-place/restart.ts';
-import { restartInPlaceAnnotation, revisionHashLabel } from '../../moco/names.ts';
-import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import type { ClusterObjects } from '../../moco/records.ts';
+import type { ClusterApi } from '../../objects/cluster-client.ts';
+import { patchOf } from '../../objects/execute.ts';
 import type { Outcome } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
-import type { ClusterApi, InPlacePatch } from '../../objects/cluster-client.ts';
 
-type UpdateInPlace = Extract<Step, { kind: 'updateInPlace' }>;
 type StepInPlace = Extract<Step, { kind: 'updateInPlace' | 'resizeInPlace' }>;
-
-/** The whole patch of a pod: the change, the revision, and which containers restart. */
-export function patchOf(
-  { targets: [{ uid }], revision, change }: Pick<UpdateInPlace, 'targets' | 'revision' | 'change'>,
-  pods: readonly PodRecord[],
-): InPlacePatch {
-  const pod = pods.find((one) => one.uid === uid);
-  const note = pod && restartNote(change, revision, pod);
-  const { resources: _, ...patch } = change;
-  return {
-    ...patch,
-    labels: { ...change.labels, [revisionHashLabel]: revision },
-    annotations: { ...change.annotations, ...(note !== undefined && { [restartInPlaceAnnotation]: note }) },
-  };
-}
 
 /**
  * Sends the writes to every stale member as dry runs, once for each revision, before the first member is changed. So a

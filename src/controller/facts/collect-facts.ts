@@ -9,12 +9,12 @@ import { isRequestedByUser } from '../../core/rules/catalogue.ts';
 import { flappingWindowSeconds } from '../../core/rules/everything.ts';
 import type { MemberName } from '../../core/rules/rule.ts';
 import type { BudgetFacts, ClusterSnapshot, RolloutMemory } from '../../core/snapshot.ts';
-import type { Unavailable } from '../../kube/reflector.ts';
 import { keyOf } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
 import { objectFacts } from '../../moco/cluster-facts.ts';
 import { milliseconds, timestampOf } from '../../moco/json.ts';
 import type { BudgetRecord, ClusterObjects, ClusterRecord, PodRecord } from '../../moco/records.ts';
+import type { UnavailableKind } from '../../objects/cache.ts';
 import { contentionFacts } from './contention.ts';
 import { inPlaceUpdate } from './in-place-updates.ts';
 import { unreported } from './last-step.ts';
@@ -48,16 +48,6 @@ export interface Dependencies {
   readonly checks: { factsFor(key: string, checks: readonly Check[]): readonly CheckFacts[] };
   /** Who asks MySQL itself. `undefined` while the feature gate `ReplicationFacts` is off. */
   readonly mysql?: object | undefined;
-}
-
-export interface UnavailableKind {
-  readonly why: Unavailable;
-  /** The API server's words. */
-  readonly message: string;
-  /**
-   * The controller is not meant to read it: with `--namespaces`, a kind without a namespace that it never could read.
-   */
-  readonly isIntended: boolean;
 }
 
 /** What other clusters mean for one of them. */

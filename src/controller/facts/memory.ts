@@ -1,9 +1,11 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { HoldRule } from '../../core/decision.ts';
-import type { AdmissionProblem, ClusterSnapshot, StepFailure } from '../../core/snapshot.ts';
+import type { AdmissionProblem, StepFailure } from '../../core/snapshot.ts';
 import { Ages, type Clocks } from '../../moco/ages.ts';
+import type { OwnWrite } from '../../objects/execute.ts';
+import type { StrategyKeeper } from '../../objects/strategy.ts';
 import type { Lowered, SpecWrites } from './contention.ts';
-import type { Finished, OwnWrite } from './last-step.ts';
+import type { Finished } from './last-step.ts';
 import { nothingRead, type Readings } from './readings.ts';
 
 /** The API server's refusal to evict. It counts as long as the budgets do not change. */
@@ -137,17 +139,8 @@ export const newMemory = (world: Clocks, readings: Partial<Readings> = {}): Memo
   told: { reported: null, changedAtMilliseconds: null, logged: '', endedOverrides: '', statusRefusal: null },
 });
 
-/** The reason of a failure that this program detects: a dry run showed that admission has no effect. */
-export const admissionNotInForce = 'AdmissionNotInForce';
-
-/** The reason of a refusal that this program detects: a dry run of a release would update members. */
-export const releaseUnsafe = 'ReleaseUnsafe';
-
 /** After this time another dry run shows whether a webhook has given way to the admission policy. */
 const webhookCountsMilliseconds = 600_000;
-
-/** Who keeps the strategy of StatefulSets with our label. */
-export type StrategyKeeper = NonNullable<ClusterSnapshot['strategyKeeper']>;
 
 export interface AdmissionFinding {
   readonly mode: AdmissionProblem['mode'];

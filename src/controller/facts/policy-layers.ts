@@ -1,16 +1,7 @@
 import { type PolicyRecord, policySource } from '../../api/rollout-policy.ts';
 import { isObject } from '../../moco/json.ts';
-import type { LabelSelector } from '../../moco/records.ts';
+import type { LabelSelector, Selectable } from '../../moco/records.ts';
 import { selects } from '../../moco/selects.ts';
-
-type Labels = Readonly<Record<string, string>>;
-
-export interface Selectable {
-  readonly namespace: string;
-  readonly labels: Labels;
-  /** The labels of its namespace. `null` while they are unknown or may not be read. */
-  readonly namespaceLabels: Labels | null;
-}
 
 /** The settings from one source. A layer decides each of its fields that no earlier layer decides. */
 export interface Layer {

@@ -13,7 +13,8 @@ import {
 } from '../../api/settings.ts';
 import { defaultPolicy, type Override, type RolloutPolicy } from '../../core/policy.ts';
 import { isObject, milliseconds, omitUndefined } from '../../moco/json.ts';
-import { type Layer, policyLayers, type Selectable } from './policy-layers.ts';
+import type { Selectable } from '../../moco/records.ts';
+import { type Layer, policyLayers } from './policy-layers.ts';
 
 export interface SettingsSources {
   readonly rollout: RolloutSpec | undefined;

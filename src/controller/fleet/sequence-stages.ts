@@ -9,7 +9,7 @@ import {
 } from '../../core/fleet/stage-counts.ts';
 import { nextInStage, stageGates, stageWaits } from '../../core/fleet/stage-waits.ts';
 import type { FleetWait } from '../../core/fleet/waits.ts';
-import type { Known } from './fleet-standing.ts';
+import type { FleetStanding } from './fleet-standing.ts';
 
 /** What a MySQLCluster and its StatefulSet say that matters for stages. */
 export interface StagedObjects {
@@ -21,7 +21,7 @@ export interface StagedObjects {
 }
 
 type ClusterFacts = Pick<
-  Known,
+  FleetStanding,
   'revision' | 'begun' | 'refused' | 'rolling' | 'waitingSince' | 'wantsTurn' | 'complete' | 'failing'
 >;
 

@@ -1,29 +1,15 @@
 import type { Intent } from '../../api/rollout-status.ts';
-import type { Step, Target } from '../../core/decision.ts';
+import type { Step } from '../../core/decision.ts';
 import type { StepFailure } from '../../core/snapshot.ts';
 import { stepIdentity } from '../../core/step.ts';
 import { ApiError, isTooManyRequests } from '../../kube/api-error.ts';
 import type { RunResult } from '../../kube/work-queue.ts';
-import type { OwnWrite, StepResult } from '../facts/last-step.ts';
-import type { AdmissionFinding, StrategyKeeper } from '../facts/memory.ts';
+import type { StepAnswer } from '../../objects/execute.ts';
+import type { AdmissionFinding } from '../facts/memory.ts';
 import type { Observation } from './observe.ts';
 import type { Pass } from './pass.ts';
 
-export interface Answer {
-  readonly result: StepResult;
-  readonly done: readonly Target[];
-  readonly ownWrites: readonly OwnWrite[];
-  /** The API server's message if it refused the step, otherwise `null`. */
-  readonly message: string | null;
-  /** Whether the step was not sent because the confirmation was too old. */
-  readonly tooLate: boolean;
-  /** The error to retry after a delay, if an immediate retry would fail in the same way. */
-  readonly failure: ApiError | null;
-  /** Who keeps the strategy of the StatefulSet, if a dry run of the step has shown it. */
-  readonly strategyKeeper?: StrategyKeeper;
-}
-
-export interface Acted extends Answer {
+export interface Acted extends StepAnswer {
   readonly kind: 'acted';
   readonly observation: Observation;
   readonly step: Step;
@@ -35,7 +21,7 @@ export interface Acted extends Answer {
  * Whether an eviction was refused with 429. The API server answers so for a budget; webhooks that guard evictions do
  * so as well.
  */
-export const isRefusedByBudget = ({ kind }: Step, { result, failure }: Answer): boolean =>
+export const isRefusedByBudget = ({ kind }: Step, { result, failure }: StepAnswer): boolean =>
   kind === 'evict' && result === 'refused' && isTooManyRequests(failure);
 
 export type Outcome =

@@ -5,11 +5,11 @@ import { isAtLeast } from '../../kube/raw-object.ts';
 import { splitKey } from '../../kube/store.ts';
 import { Ages } from '../../moco/ages.ts';
 import { timestampOf } from '../../moco/json.ts';
+import type { LiveObjects } from '../../objects/cluster-reader.ts';
 import { collectFacts, type ObservedFacts } from '../facts/collect-facts.ts';
 import { writesSeen } from '../facts/contention.ts';
 import { unseen } from '../facts/last-step.ts';
 import type { Memory } from '../facts/memory.ts';
-import type { LiveObjects } from '../../objects/cluster-reader.ts';
 import { firstSeen, revisionSeen } from './first-seen.ts';
 import type { Pass } from './pass.ts';
 

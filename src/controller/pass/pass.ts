@@ -1,15 +1,15 @@
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
 import type { Log, World } from '../../kube/world.ts';
-import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
+import type { DelayReader } from '../../moco/agent-delay-reader.ts';
+import type { MysqlAsker } from '../../mysql/mysql-asker.ts';
 import type { Cache } from '../../objects/cache.ts';
-import type { Checks } from '../reads/check-answers.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
+import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import type { Dependencies } from '../facts/collect-facts.ts';
 import type { Memory } from '../facts/memory.ts';
 import type { Fleet } from '../fleet/fleet-limits.ts';
-import type { ClusterReader } from '../../objects/cluster-reader.ts';
-import type { MysqlAsker } from '../../mysql/mysql-asker.ts';
-import type { DelayReader } from '../reads/read-delays.ts';
+import type { Checks } from '../reads/check-answers.ts';
 import type { RecentNodes } from '../reads/read-node.ts';
 
 export interface Context extends Dependencies {

@@ -5,9 +5,10 @@ import type { StepFailure } from '../../core/snapshot.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
 import type { World } from '../../kube/world.ts';
 import { timestampOf } from '../../moco/json.ts';
+import { admissionNotInForce, releaseUnsafe } from '../../objects/strategy.ts';
 import { loweredTo } from '../facts/contention.ts';
 import { type Finished, isFailedTry, unreported } from '../facts/last-step.ts';
-import { admissionNotInForce, type Memory, releaseUnsafe } from '../facts/memory.ts';
+import type { Memory } from '../facts/memory.ts';
 import type { Readings } from '../facts/readings.ts';
 import { afterAdoption, afterDryRun, afterKeeper } from './admission-memory.ts';
 import {

@@ -15,8 +15,8 @@ import { type Json, object, objects } from '../../moco/json.ts';
 import { isToBeEmptied } from '../../moco/nodes.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { claimsOf, fitsWithout, isTerminating, successorOf } from '../../moco/successor.ts';
-import type { ComebackReadings, KnownComeback } from '../facts/readings.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
+import type { ComebackReadings, KnownComeback } from '../facts/readings.ts';
 import { type NodeContext, type NodeRead, type RecentNodes, readNode, readTied } from './read-node.ts';
 
 export interface ComebackContext extends NodeContext {

@@ -1,10 +1,9 @@
 import type { Decision } from '../../core/decision.ts';
 import { mysqldOf } from '../../core/member.ts';
 import type { DelayReading } from '../../core/on-demand-facts.ts';
-import type { PodGet } from '../../kube/plain-http.ts';
 import { keyOf } from '../../kube/store.ts';
 import type { Log, World } from '../../kube/world.ts';
-import { delayOf, metricsPath, metricsPortName, probePortName, readinessOf, readinessPath } from '../../moco/agent.ts';
+import type { DelayReader } from '../../moco/agent-delay-reader.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import { type Answered, answered, type Readings } from '../facts/readings.ts';
@@ -60,34 +59,3 @@ export async function readDelays(
 }
 
 const mayCatchUp = (pod: PodRecord): boolean => pod.deletionTimestamp === null && mysqldOf(pod)?.ready === true;
-
-/** Asks a replica how far it is behind. Never rejects. */
-export interface DelayReader {
-  read(pod: PodRecord, signal: AbortSignal): Promise<DelayReading>;
-}
-
-/** The longest time that one request to an agent may take: as long as the kubelet's probe, unless it is configured. */
-export const agentTimeoutMilliseconds = 1000;
-
-/** Asks the moco-agent of the pod: first its readiness, which measures the delay, then the metrics that have it. */
-export class AgentDelayReader implements DelayReader {
-  readonly #get: PodGet;
-
-  constructor(get: PodGet) {
-    this.#get = get;
-  }
-
-  async read({ agent, clusterName, ordinal }: PodRecord, signal: AbortSignal): Promise<DelayReading> {
-    const { ip, probePort, metricsPort } = agent;
-    if (ip === null) return { kind: 'unknown', message: 'the pod has no IP address' };
-    if (probePort === null) return { kind: 'unknown', message: `the pod has no port ${probePortName}` };
-    if (metricsPort === null) return { kind: 'unknown', message: `the pod has no port ${metricsPortName}` };
-    try {
-      const readiness = readinessOf(await this.#get({ ip, port: probePort }, readinessPath, signal));
-      if (readiness !== null) return readiness;
-      return delayOf(await this.#get({ ip, port: metricsPort }, metricsPath, signal), clusterName, ordinal);
-    } catch (error) {
-      return { kind: 'unknown', message: error instanceof Error ? error.message : String(error) };
-    }
-  }
-}

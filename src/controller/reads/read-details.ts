@@ -5,9 +5,9 @@ import type { World } from '../../kube/world.ts';
 import { alteredFields } from '../../moco/applied-fields.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { templateChanges } from '../../moco/template-changes.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { ObservedFacts } from '../facts/collect-facts.ts';
 import type { Readings } from '../facts/readings.ts';
-import type { ClusterReader } from '../../objects/cluster-reader.ts';
 
 interface Observed extends ObservedFacts {
   readonly decision: Decision;

@@ -6,6 +6,7 @@ import { imagesNeeded } from '../../moco/in-place/images.ts';
 import { withPodDefaults } from '../../moco/in-place/pod-defaults.ts';
 import type { Json } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { ObservedFacts } from '../facts/collect-facts.ts';
 import {
   hasBeenResized,
@@ -14,7 +15,6 @@ import {
   placeOf,
   type TemplatesRead,
 } from '../facts/in-place-updates.ts';
-import type { ClusterReader } from '../../objects/cluster-reader.ts';
 
 /** A node reports its images with its status: every five minutes, and when it changes. It may remove one again. */
 const againMilliseconds = 60_000;

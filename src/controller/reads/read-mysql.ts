@@ -7,10 +7,10 @@ import { keyOf } from '../../kube/store.ts';
 import type { Log, World } from '../../kube/world.ts';
 import { milliseconds, timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import type { MysqlAsker } from '../../mysql/mysql-asker.ts';
 import type { OpenWriteNow } from '../../mysql/statements.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import { answered, type Readings, seriesMilliseconds } from '../facts/readings.ts';
-import type { MysqlAsker } from '../../mysql/mysql-asker.ts';
 
 /** Less is a second that the server has rounded, and the time of an answer. */
 const sameMilliseconds = 3000;

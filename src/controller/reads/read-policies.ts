@@ -1,8 +1,8 @@
 import { type PolicyRecord, policySource } from '../../api/rollout-policy.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { Dependencies } from '../facts/collect-facts.ts';
 import { decidingPolicies } from '../facts/settings-in-force.ts';
-import type { ClusterReader } from '../../objects/cluster-reader.ts';
 
 /** The MySQLRolloutPolicies for a confirmation: those that decide a setting are read again, the others are cached. */
 export interface LivePolicies {

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import type { Hold } from '../../core/decision.ts';
 import { isBrief, isRoutine } from '../../core/rules/catalogue.ts';
-import { type OwnWrite, unseenMilliseconds } from '../facts/last-step.ts';
+import type { OwnWrite } from '../../objects/execute.ts';
+import { unseenMilliseconds } from '../facts/last-step.ts';
 
 /** How long a brief hold is hidden, so that users see only waits that matter. */
 export const shownAfterSeconds = 10;

@@ -5,7 +5,8 @@ import type { ComesBack } from '../../core/sentences.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { ordinalOf } from '../../moco/names.ts';
-import { didNotHappen, type Finished, type OwnWrite } from '../facts/last-step.ts';
+import type { OwnWrite } from '../../objects/execute.ts';
+import { didNotHappen, type Finished } from '../facts/last-step.ts';
 
 /** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
 type MemberProgress = InTurn & Times & OrNone<'createdWhileHeld'>;

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import type { Intent, RolloutProgress } from '../../../src/api/rollout-status.ts';
-import type { Finished, OwnWrite } from '../../../src/controller/facts/last-step.ts';
+import type { Finished } from '../../../src/controller/facts/last-step.ts';
 import { memberProgressOf, type Seen } from '../../../src/controller/status/member-progress.ts';
 import { newsOf } from '../../../src/controller/status/news.ts';
 import type { MemberFacts, StatefulSetFacts } from '../../../src/core/snapshot.ts';
 import { revisionHashLabel } from '../../../src/moco/names.ts';
+import type { OwnWrite } from '../../../src/objects/execute.ts';
 import { atWork, Bench, begin, member, type Process } from '../bench.ts';
 import { revisionAfter, revisionBefore } from '../moco-objects.ts';
 import { rollOut, switchOver } from '../whole-rollout.ts';
