@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import manifest from '../package.json' with { type: 'json' };
 import { type RunningWebhook, startWebhook } from './admission/server.ts';
 import { Controller, type ControllerOptions } from './controller/controller.ts';
-import { prometheusChecks } from './controller/reads/check-answers.ts';
+import { prometheusChecks } from './controller/fleet/check-answers.ts';
 import { defaultPolicy } from './core/policy.ts';
 import { LeaseLostError, UsageError } from './failure.ts';
 import { ApiClient } from './kube/api-client.ts';

@@ -20,12 +20,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The rooms of the controller: a file imports from its own room and from those before it. */
-const controllerOrder = ['facts', 'fleet', 'reads', 'pass', 'status', 'disrupt', ''];
+const controllerOrder = ['facts', 'fleet', 'pass', 'reads', 'status', 'disrupt', ''];
 
 /** What the entrances may import of the controller besides facts and the fleet, by the folder or the file that does. */
 const importsOfEntrances: Readonly<Record<string, readonly string[]>> = {
   // It starts the controller.
-  'src/program.ts': ['controller.ts', 'reads/check-answers.ts'],
+  'src/program.ts': ['controller.ts'],
   // A command decides from the same facts: it has them read as a pass does.
   'src/cli/cluster/cluster-snapshot.ts': ['reads/'],
 };

@@ -16,12 +16,12 @@ import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
 import type { CacheMetrics, CheckMetrics, WorkQueueMetrics } from '../telemetry/runtime-metrics.ts';
 import type { StrategySettings } from './facts/mode.ts';
 import type { DefaultSettings } from './facts/settings-in-force.ts';
+import { type CheckReader, Checks } from './fleet/check-answers.ts';
 import { followEvictions } from './fleet/evictions.ts';
 import { Fleet, type FleetLimits } from './fleet/fleet-limits.ts';
 import { followFleet } from './fleet/follow-fleet.ts';
+import { RecentNodes } from './fleet/recent-nodes.ts';
 import { PolicyReconciler } from './policy-reconciler.ts';
-import { type CheckReader, Checks } from './reads/check-answers.ts';
-import { RecentNodes } from './reads/read-node.ts';
 import { Reconciler } from './reconciler.ts';
 import { SequenceReconciler } from './sequence-reconciler.ts';
 

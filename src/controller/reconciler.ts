@@ -45,8 +45,8 @@ export class Reconciler {
       return {};
     }
     const api = new ClusterApi(context.client, signal);
-    if (!(await readWhole(key, context.cache, api))) return {};
     const pass = { key, memory: this.#memoryOf(key), signal, api, context };
+    if (!(await readWhole(pass))) return {};
     const end = await act(pass);
     remember(pass.memory, end, context.world);
     if (end.kind === 'acted') {
@@ -128,28 +128,21 @@ async function readBegunInPlace(pass: Pass): Promise<void> {
  * only that is left.
  */
 async function lookClosely(pass: Pass<ClusterApi>): Promise<Observation | null> {
-  const { memory, signal, api, context } = pass;
-  const reads: readonly ((observed: Observation, known: Readings) => Promise<Partial<Readings> | null>)[] = [
-    (observed, known) => readDelaysAwaited(observed, known, context, signal),
-    (observed, known) => readMysqlAwaited(observed, known, context, signal),
-    (observed, known) => readDetails(observed, known, api, context.world),
-    async (before, known) => {
-      // Other clusters may have decided since: two never take the same slot.
-      const observed = isAsking(before.decision.hold?.rule) ? look(pass) : before;
-      if (isAsking(observed?.decision.hold?.rule)) context.fleet.setAsking(pass.key, true);
-      const found = observed && (await askNodes(observed, known.preflight, { ...context, api }));
-      return found && { preflight: found };
-    },
-    (observed, known) => readComebacksAwaited(observed, known, { ...context, api }),
-  ];
   let observed = look(pass);
-  for (const read of reads) {
-    const found = observed && (await read(observed, memory.readings));
+  for (const read of [readDelaysAwaited, readMysqlAwaited, readDetails, askNodesInTurn, readComebacksAwaited]) {
+    const found: Partial<Readings> | null = observed && (await read(observed, pass));
     if (found === null) continue;
-    rememberRead(memory, found);
+    rememberRead(pass.memory, found);
     observed = look(pass);
   }
   return observed;
+}
+
+async function askNodesInTurn(before: Observation, pass: Pass<ClusterApi>): Promise<Partial<Readings> | null> {
+  // Other clusters may have decided since: two never take the same slot.
+  const observed = isAsking(before.decision.hold?.rule) ? look(pass) : before;
+  if (isAsking(observed?.decision.hold?.rule)) pass.context.fleet.setAsking(pass.key, true);
+  return observed && askNodes(observed, pass);
 }
 
 /** Tells users. Resolves to the milliseconds until more must be written, or `null` if only a change requires that. */

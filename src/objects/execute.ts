@@ -46,7 +46,7 @@ const revisionMissing = 'RevisionMissing';
 const disruptionBudgetCause = 'DisruptionBudget';
 
 /** Performs a single step. Throws only errors that are not the API server's response to the step. */
-export async function act(
+export async function execute(
   step: Step,
   { cluster, statefulSet, pods }: ClusterObjects,
   api: ClusterApi,

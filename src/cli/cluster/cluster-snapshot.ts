@@ -6,9 +6,9 @@ import { collectFacts, type Dependencies, type ObservedFacts } from '../../contr
 import { type InPlaceReadings, nothingReadInPlace } from '../../controller/facts/in-place-updates.ts';
 import { newMemory } from '../../controller/facts/memory.ts';
 import type { KnownComeback } from '../../controller/facts/readings.ts';
+import { RecentNodes } from '../../controller/fleet/recent-nodes.ts';
 import { readComebacks } from '../../controller/reads/read-comebacks.ts';
 import { readInPlace } from '../../controller/reads/read-in-place.ts';
-import { RecentNodes } from '../../controller/reads/read-node.ts';
 import { defaultPolicy } from '../../core/policy.ts';
 import { obstacles } from '../../core/rules/comeback.ts';
 import {

@@ -10,7 +10,7 @@ import { path } from '../../kube/resource.ts';
 import { clusterKind, ownWebhookSuffix, releasedAnnotation, rolloutCompleteCondition } from '../../moco/names.ts';
 import { statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
-import { act } from '../../objects/execute.ts';
+import { execute } from '../../objects/execute.ts';
 import { releaseUnsafe } from '../../objects/strategy.ts';
 import { CommandError, sentenceOf } from '../command-error.ts';
 import { observeIfExists } from './cluster-snapshot.ts';
@@ -118,7 +118,7 @@ async function releaseStep(
   if (step.kind === 'promoteRevision' && statefulSet.labelled) {
     inMemory.promotion = { from: statefulSet.currentRevision, to: step.revision };
   }
-  return acted(await act(step, objects, api, world), step);
+  return acted(await execute(step, objects, api, world), step);
 }
 
 /** After a release MOCO would roll out the cluster, which the pause is meant to prevent. */
@@ -133,7 +133,7 @@ type OfRelease = Extract<Step, { kind: 'undemote' | 'promoteRevision' | 'release
 const isOfRelease = (step: Step): step is OfRelease =>
   step.kind === 'undemote' || step.kind === 'promoteRevision' || step.kind === 'release';
 
-function acted({ result, message, failure }: Awaited<ReturnType<typeof act>>, step: OfRelease): StepOutcome {
+function acted({ result, message, failure }: Awaited<ReturnType<typeof execute>>, step: OfRelease): StepOutcome {
   if (result === 'done' || result === 'conflict') return { kind: 'stepped', reason: '' };
   const sentence = failure === null ? (message ?? 'no reason given') : sentenceOf(failure);
   const reason = `${failure?.reason === releaseUnsafe ? releaseUnsafe : explainStep(step)}: ${sentence}`;

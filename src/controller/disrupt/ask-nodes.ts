@@ -1,11 +1,8 @@
 import { rolloutKind } from '../../api/rollout.ts';
-import type { Decision } from '../../core/decision.ts';
 import type { AwaitedNode } from '../../core/on-demand-facts.ts';
 import { ApiError, isAlreadyExists, withoutRequest } from '../../kube/api-error.ts';
 import { apiVersion } from '../../kube/resource.ts';
-import { keyOf } from '../../kube/store.ts';
 import { shortened } from '../../kube/text.ts';
-import type { Log, World } from '../../kube/world.ts';
 import { hasImage } from '../../moco/in-place/images.ts';
 import { type Json, milliseconds, object, objects, omitUndefined, text, timestampOf } from '../../moco/json.ts';
 import { refusalsOf } from '../../moco/nodes.ts';
@@ -18,29 +15,20 @@ import {
 } from '../../moco/preflight-pod.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
-import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
-import type { ObservedFacts } from '../facts/collect-facts.ts';
 import {
   dueOnNodes,
   isRefused,
-  type KnownPreflight,
   lastPreflight,
   preflightOf,
   type Question,
   questionsOf,
   statusOfQuestions,
 } from '../facts/preflight-facts.ts';
+import type { Readings } from '../facts/readings.ts';
 import { isAsking } from '../fleet/fleet-standing.ts';
+import type { Observation } from '../pass/observe.ts';
+import type { Pass } from '../pass/pass.ts';
 import { isRefusal } from '../reads/read-comebacks.ts';
-import type { NodeContext, RecentNodes } from '../reads/read-node.ts';
-
-export interface PreflightContext extends NodeContext {
-  readonly api: ClusterApi;
-  readonly nodes: RecentNodes;
-  readonly world: World;
-  readonly log: Log;
-  readonly metrics: Pick<RolloutMetrics, 'countPreflight'>;
-}
 
 /** Passes may follow each other faster than pods change. */
 const againMilliseconds = 900;
@@ -52,12 +40,16 @@ const longestMessage = 448;
  * there is nothing to do. What the API server answers to any of it is at most a result: it never ends a pass.
  */
 export async function askNodes(
-  observed: ObservedFacts & { readonly decision: Decision },
-  known: KnownPreflight | null,
-  context: PreflightContext,
-): Promise<KnownPreflight | null> {
+  observed: Observation,
+  pass: Pass<ClusterApi>,
+): Promise<Pick<Readings, 'preflight'> | null> {
   const { objects: cluster, policy, rollout, decision } = observed;
-  const { api, world, log } = context;
+  const {
+    key,
+    api,
+    context: { world, log, metrics },
+  } = pass;
+  const known = pass.memory.readings.preflight;
   const last = lastPreflight(known, rollout);
   const asks = isAsking(decision.hold?.rule);
   if (rollout === null || cluster.statefulSet === null || !(asks || questionsOf(last).some(({ trying }) => trying)))
@@ -69,7 +61,7 @@ export async function askNodes(
   const pods = await unlessRefused(api.listPreflightPods(namespace, name));
   const revision = cluster.statefulSet.updateRevision;
   const before = questionsOf(preflightOf(cluster, policy, last));
-  const run = new Run(observed, context);
+  const run = new Run(observed, pass);
   const [trying, idle] = [before.filter((one) => one.trying), before.filter((one) => !one.trying)];
   const looked = trying.map((one) => run.look(one, podOf(pods, run.podName(one))));
   const tried = [...looked, ...(asks ? await run.askAll(idle, looked) : idle)];
@@ -81,13 +73,10 @@ export async function askNodes(
   for (const { about, name: node, result, message } of tried) {
     const earlier = before.find((one) => one.about === about && one.name === node);
     if (result === undefined || result === earlier?.result) continue;
-    context.metrics.countPreflight(result);
-    log.info(
-      { cluster: keyOf(namespace, name), node, result, reason: message },
-      'a node was asked for the update revision',
-    );
+    metrics.countPreflight(result);
+    log.info({ cluster: key, node, result, reason: message }, 'a node was asked for the update revision');
   }
-  return { revision, ...statusOfQuestions(tried), readAtMilliseconds: now };
+  return { preflight: { revision, ...statusOfQuestions(tried), readAtMilliseconds: now } };
 }
 
 /** The reason, without who says it and about what: the status has little room. */
@@ -109,16 +98,16 @@ const podOf = (pods: readonly Json[] | ApiError, name: string): Json | ApiError 
 
 /** One look at the nodes of a cluster. */
 class Run {
-  readonly #observed: ObservedFacts;
-  readonly #context: PreflightContext;
+  readonly #observed: Observation;
+  readonly #pass: Pass<ClusterApi>;
   readonly #at: string;
   #template: Promise<Json | null> | null = null;
   #mayCreate: Promise<boolean> | null = null;
 
-  constructor(observed: ObservedFacts, context: PreflightContext) {
+  constructor(observed: Observation, pass: Pass<ClusterApi>) {
     this.#observed = observed;
-    this.#context = context;
-    this.#at = timestampOf(context.world.wall());
+    this.#pass = pass;
+    this.#at = timestampOf(pass.context.world.wall());
   }
 
   get #revision(): string {
@@ -153,7 +142,7 @@ class Run {
   #isLate({ name, about, at }: Question): boolean {
     const { snapshot, policy } = this.#observed;
     const awaited = snapshot.preflight?.awaited.find((one) => one.nodeName === name && one.about === about)?.forSeconds;
-    const seconds = awaited ?? (this.#context.world.wall() - (milliseconds(at) ?? 0)) / 1000;
+    const seconds = awaited ?? (this.#pass.context.world.wall() - (milliseconds(at) ?? 0)) / 1000;
     return seconds >= policy.prepullTimeoutSeconds;
   }
 
@@ -213,13 +202,13 @@ class Run {
 
   async #try(member: PodRecord, entry: Question): Promise<Question> {
     const { rollout, policy } = this.#observed;
-    const { api, nodes } = this.#context;
+    const { api, context } = this.#pass;
     const { namespace, node: name } = member;
     this.#template ??= api.readTemplate(namespace, this.#revision);
     const [template, templateBefore, node] = await Promise.all([
       this.#template,
       api.readTemplate(namespace, member.revision),
-      nodes.read(this.#context, member),
+      context.nodes.read({ ...context, api }, member),
     ]);
     if (rollout === null || template === null || templateBefore === null || name === null) {
       return this.#settled(

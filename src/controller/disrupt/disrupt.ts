@@ -7,7 +7,7 @@ import { ApiError } from '../../kube/api-error.ts';
 import { timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
-import { act } from '../../objects/execute.ts';
+import { execute } from '../../objects/execute.ts';
 import { admissionNotInForce, provePartitionHeld } from '../../objects/strategy.ts';
 import {
   again,
@@ -61,22 +61,21 @@ async function confirm(
   step: DisruptiveStep,
   policyNames: readonly string[],
 ): Promise<End> {
-  const { key, memory, signal, api, context } = pass;
-  const reads = { ...context, api };
+  const { key, memory, api, context } = pass;
   // Members may take longer than a confirmation. The core checks the age of what they say.
   const kinds = kindsOf(decision.effects);
   const moves = kinds.includes('movesPrimary');
   const before = memory.readings;
   const [replicationDelays, mysql] = await Promise.all([
-    moves ? readDelays(known, before.replicationDelays, context, signal) : before.replicationDelays,
-    moves || kinds.includes('stops') ? readMysql(known, moves, before.mysql, context, signal) : before.mysql,
+    moves ? readDelays(known, pass) : before.replicationDelays,
+    moves || kinds.includes('stops') ? readMysql(known, moves, pass) : before.mysql,
   ]);
   rememberRead(memory, { replicationDelays, mysql });
   const since = context.world.monotonic();
   const [live, policies, comebacks] = await Promise.all([
     api.readNewest({ objects: known, rollout: newestRollout(pass) }),
-    readPolicies(policyNames, known, reads),
-    confirmComebacks(step.targets, known, memory.readings, reads),
+    readPolicies(policyNames, known, pass),
+    confirmComebacks(step.targets, known, pass),
   ]);
   rememberRead(memory, comebacks);
   // The MySQLCluster is gone. The delete event is about to reach the cache.
@@ -143,7 +142,7 @@ async function carryOut(
   // Nothing was written and nothing was sent. The next reconciliation reports the hold.
   if (written === 'refused') return { kind: 'nothing', ...again };
   if (!isFresh()) return tooLate({ ...notSent, intent });
-  const answer = await act(step, confirmed.objects, api.sendingWhile(isFresh), world);
+  const answer = await execute(step, confirmed.objects, api.sendingWhile(isFresh), world);
   const acted = { kind: 'acted', observation: confirmed, step, intent, ...answer } as const;
   if (answer.tooLate) return tooLate(acted);
   if (answer.result === 'conflict') return { ...acted, report: 'cached', ...vetoed };
@@ -169,7 +168,7 @@ export async function adjust(pass: Pass<ClusterApi>, observation: Observation, s
     await writeStatus(pass, rollout, { ...rollout.status, promotion }, 'disrupt');
     return { kind: 'nothing', ...again };
   }
-  const answer = await act(step, objects, pass.api, pass.context.world);
+  const answer = await execute(step, objects, pass.api, pass.context.world);
   return { kind: 'acted', report: 'cached', observation, step, intent: null, ...answer };
 }
 

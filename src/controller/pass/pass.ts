@@ -8,9 +8,9 @@ import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import type { Dependencies } from '../facts/collect-facts.ts';
 import type { Memory } from '../facts/memory.ts';
+import type { Checks } from '../fleet/check-answers.ts';
 import type { Fleet } from '../fleet/fleet-limits.ts';
-import type { Checks } from '../reads/check-answers.ts';
-import type { RecentNodes } from '../reads/read-node.ts';
+import type { RecentNodes } from '../fleet/recent-nodes.ts';
 
 export interface Context extends Dependencies {
   readonly cache: Cache;

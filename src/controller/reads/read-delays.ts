@@ -1,34 +1,20 @@
-import type { Decision } from '../../core/decision.ts';
 import { mysqldOf } from '../../core/member.ts';
 import type { DelayReading } from '../../core/on-demand-facts.ts';
-import { keyOf } from '../../kube/store.ts';
-import type { Log, World } from '../../kube/world.ts';
-import type { DelayReader } from '../../moco/agent-delay-reader.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
-import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
 import { type Answered, answered, type Readings } from '../facts/readings.ts';
-
-export interface DelayContext {
-  readonly delays: DelayReader;
-  readonly world: World;
-  readonly log: Log;
-  readonly metrics: Pick<RolloutMetrics, 'countDelayReading'>;
-}
-
-type KnownDelays = Readings['replicationDelays'];
+import type { Observation } from '../pass/observe.ts';
+import type { Pass } from '../pass/pass.ts';
 
 /** Asks replicas that the decision waits for and does not know. Resolves to `null` if there is none. */
 export async function readDelaysAwaited(
-  { decision: { hold }, objects }: { readonly decision: Decision; readonly objects: ClusterObjects },
-  { replicationDelays: known }: Pick<Readings, 'replicationDelays'>,
-  context: DelayContext,
-  signal: AbortSignal,
+  { decision: { hold }, objects }: Observation,
+  pass: Pass,
 ): Promise<Pick<Readings, 'replicationDelays'> | null> {
   const isAsked =
     hold?.rule === 'ReplicasBehind' &&
     hold.limitSeconds !== null &&
     hold.replicas.some(({ reading }) => reading === null);
-  return isAsked ? { replicationDelays: await readDelays(objects, known, context, signal) } : null;
+  return isAsked ? { replicationDelays: await readDelays(objects, pass) } : null;
 }
 
 /**
@@ -37,21 +23,18 @@ export async function readDelaysAwaited(
  */
 export async function readDelays(
   { cluster, pods }: ClusterObjects,
-  known: KnownDelays,
-  { delays, world, log, metrics }: DelayContext,
-  signal: AbortSignal,
-): Promise<KnownDelays> {
+  { key, memory, signal, context: { delays, world, log, metrics } }: Pass,
+): Promise<Readings['replicationDelays']> {
   const replicas = pods.filter((pod) => pod.ordinal !== cluster.primaryIndex && mayCatchUp(pod));
   const atMilliseconds = world.monotonic();
   const readings = await Promise.all(replicas.map((pod) => delays.read(pod, signal)));
   const found = new Map<string, Answered<DelayReading>>();
   for (const [index, { uid, name }] of replicas.entries()) {
     const reading = readings[index] as DelayReading;
-    const after = answered(reading, known.get(uid), atMilliseconds);
+    const after = answered(reading, memory.readings.replicationDelays.get(uid), atMilliseconds);
     found.set(uid, after);
     metrics.countDelayReading(reading.kind);
     if (reading.kind === 'unknown' && after.unknownSinceMilliseconds === atMilliseconds) {
-      const key = keyOf(cluster.namespace, cluster.name);
       log.warn({ cluster: key, member: name, reason: reading.message }, 'the replication delay can not be read');
     }
   }
