@@ -39,9 +39,10 @@ export function judgeKubernetes(gitVersion: string): Judgement {
 }
 
 /** Reads the version of the API server. This is also the first request: if it fails, the program does not start. */
-export async function kubernetesVersion(client: ApiClient, signal: AbortSignal): Promise<string> {
+export async function kubernetesVersion(client: ApiClient, signal?: AbortSignal): Promise<string> {
   const path = '/version';
-  const { gitVersion } = await client.call<{ gitVersion: string }>({ method: 'GET', path, priority: 'read', signal });
+  const call = { method: 'GET', path, priority: 'read', ...(signal && { signal }) } as const;
+  const { gitVersion } = await client.call<{ gitVersion: string }>(call);
   return gitVersion;
 }
 

@@ -11,8 +11,8 @@ import { controllerNote, isLed } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok, unknown } from './finding.ts';
 
-export async function kubernetes({ client, signal }: Session): Promise<Found> {
-  const version = await kubernetesVersion(client, signal);
+export async function kubernetes({ client }: Session): Promise<Found> {
+  const version = await kubernetesVersion(client);
   const { supported, sentence } = judgeKubernetes(version);
   return supported && sentence === null ? ok(version) : failed(sentence ?? version);
 }

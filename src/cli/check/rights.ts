@@ -87,7 +87,7 @@ export const placeOf = ({ namespace }: Session): string =>
  * object if it has a `name`.
  */
 export async function deniedTo(
-  { client, signal, namespace }: Session,
+  { client, namespace }: Session,
   rights: readonly Right[],
   user: string | null,
   name?: string,
@@ -100,7 +100,7 @@ export async function deniedTo(
     const [verb, resource, subresource] = right.split(/[ /]/);
     const resourceAttributes = { group, resource, subresource, verb, namespace: namespace ?? '', name };
     const body = { apiVersion, kind, spec: { resourceAttributes, ...(user !== null && { user }) } };
-    const call = { method: 'POST', path, body, priority: 'read', signal } as const;
+    const call = { method: 'POST', path, body, priority: 'read' } as const;
     const { status } = await client.call<{ status?: { allowed?: boolean } }>(call);
     return status?.allowed === true ? [] : [right];
   });

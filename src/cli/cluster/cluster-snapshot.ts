@@ -77,7 +77,7 @@ export async function observeIfExists(
   cluster: ClusterRecord,
   change: Change | null = null,
 ): Promise<ClusterObservation | null> {
-  const { api, client, signal, world } = session;
+  const { api, client, world } = session;
   const { namespace } = cluster;
   const unread: string[] = [];
   const orLeaveOut = async <Answer>({ plural }: ResourceKind, answer: Promise<Answer>): Promise<Answer | null> => {
@@ -90,7 +90,7 @@ export async function observeIfExists(
     orLeaveOut(podDisruptionBudgets, listAll(session, podDisruptionBudgets, namespace)),
     orLeaveOut(policyKind, listOrNothing(session, policyKind, null)),
     // Without the right to read the namespace, its labels are unknown.
-    ifAllowed(client.get<Json>(namespaces, { name: namespace }, { priority: 'read', signal })),
+    ifAllowed(client.get<Json>(namespaces, { name: namespace }, { priority: 'read' })),
   ]);
   if (live === null) return null;
   const { rollout } = live;

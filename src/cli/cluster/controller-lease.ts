@@ -62,7 +62,7 @@ export async function publishedFlags(session: Session) {
  */
 export async function controllerLease(session: Session): Promise<Json | null> {
   try {
-    return await session.client.get(leases, place, { priority: 'read', signal: session.signal });
+    return await session.client.get(leases, place, { priority: 'read' });
   } catch (error) {
     if (!(error instanceof ApiError && (error.status === 404 || isForbidden(error)))) throw error;
   }

@@ -81,7 +81,7 @@ const clustersOf = (documents: readonly unknown[]): readonly Json[] =>
   );
 
 function dryRun(
-  { client, signal }: Session,
+  { client }: Session,
   place: { readonly namespace: string; readonly name: string },
   manifest: Json,
   live: Json,
@@ -91,7 +91,7 @@ function dryRun(
     ({ operation, fieldsV1 }) => operation === 'Apply' && object(fieldsV1)['f:spec'] !== undefined,
   );
   const version = text(manifest['apiVersion'])?.split('/')[1] ?? clusterKind.version;
-  const call = { method: 'PATCH', path: path({ ...clusterKind, version }, place), priority: 'read', signal } as const;
+  const call = { method: 'PATCH', path: path({ ...clusterKind, version }, place), priority: 'read' } as const;
   if (applier !== undefined) {
     return client.call<Json>({
       ...call,

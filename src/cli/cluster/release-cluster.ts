@@ -182,7 +182,7 @@ function remedyOf(sentence: string): string {
  * was a change. Rejects with `ApiError`, with 409 if another MySQLCluster has that name now.
  */
 export async function setReleased(
-  { client, signal }: Session,
+  { client }: Session,
   { namespace, name, uid, released }: ClusterRecord,
   wanted: boolean,
 ): Promise<boolean> {
@@ -194,7 +194,6 @@ export async function setReleased(
     contentType: 'application/merge-patch+json',
     body: { metadata: { uid, annotations: { [releasedAnnotation]: wanted ? 'true' : null } } },
     priority: 'status',
-    signal,
   });
   return true;
 }

@@ -93,7 +93,7 @@ async function collect(session: Session, cluster: ClusterRecord) {
   const list = (kind: ResourceKind, place: string | null, query = {}) => listOrNothing(session, kind, place, query);
   return Promise.all([
     part('versions.json', 'all', async () => [
-      { plugin: manifest.version, kubernetes: await kubernetesVersion(session.client, session.signal) },
+      { plugin: manifest.version, kubernetes: await kubernetesVersion(session.client) },
     ]),
     part('mysqlcluster.json', clusterShape, () => one(clusterKind)),
     part('mysqlrollout.json', rolloutShape, () => one(rolloutKind)),

@@ -94,10 +94,10 @@ async function holdWith(
   return hold && { hold, sentence: explainHold(hold, memberName(assumed)) };
 }
 
-async function userName({ client, signal }: Session): Promise<string | undefined> {
+async function userName({ client }: Session): Promise<string | undefined> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
   const path = `/apis/${body.apiVersion}/selfsubjectreviews`;
-  const review = await unlessRefused(client.call<Json>({ method: 'POST', path, body, priority: 'read', signal }));
+  const review = await unlessRefused(client.call<Json>({ method: 'POST', path, body, priority: 'read' }));
   return text(object(object(review?.['status'])['userInfo'])['username']) ?? undefined;
 }
 
