@@ -127,9 +127,9 @@ type Fields = Pick<PolicyRecord, 'priority' | 'selector' | 'namespaceSelector' |
 
 function readFields({ priority, selector, namespaceSelector, settings, enforced }: Json): Fields {
   return {
-    priority: unreadable('priority', priority) ?? wholeOf(priority, 0),
-    selector: unreadable('selector', selector) ?? selectorOf(selector),
-    namespaceSelector: unreadable('namespaceSelector', namespaceSelector) ?? selectorOf(namespaceSelector),
+    priority: unreadableField('priority', priority) ?? wholeOf(priority, 0),
+    selector: unreadableField('selector', selector) ?? selectorOf(selector),
+    namespaceSelector: unreadableField('namespaceSelector', namespaceSelector) ?? selectorOf(namespaceSelector),
     settings,
     enforced,
   };
@@ -140,7 +140,7 @@ function unreadableFields(spec: unknown): Fields {
   return { priority: wrong, selector: wrong, namespaceSelector: wrong, settings: null, enforced: null };
 }
 
-function unreadable(field: keyof typeof selection, value: unknown): Unreadable | null {
+function unreadableField(field: keyof typeof selection, value: unknown): Unreadable | null {
   const problem = value === undefined ? null : problemOf(policySelection.shape[field], value, `spec.${field}`);
   return problem === null ? null : { problem };
 }

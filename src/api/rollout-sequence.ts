@@ -19,11 +19,11 @@ import {
   ownKind,
   percentage,
   problemOf,
-  rules,
   secondsOf,
   struct,
   text,
   time,
+  validations,
   whole,
   written,
 } from './schema.ts';
@@ -83,7 +83,7 @@ const stages = listBy('name', stage, mostStages, '')
   .meta({
     'x-kubernetes-list-type': 'map',
     'x-kubernetes-list-map-keys': ['name'],
-    ...rules({
+    ...validations({
       rule: 'self.all(one, has(one.selector) || one.name == self[size(self) - 1].name)',
       message: onlyTheLast,
     }),
@@ -191,7 +191,7 @@ export function projectSequence(raw: Json): SequenceRecord {
 /** The schema of the CRD checks the same, but objects from before a schema change may violate it. */
 export function sequenceOf(name: string, spec: unknown): Pick<SequenceRecord, 'sequence' | 'stageOf'> {
   const problem = problemOf(sequenceSpec, spec, 'spec');
-  return problem === null ? readable(name, spec as SequenceSpec) : unreadable(name, spec, problem);
+  return problem === null ? readable(name, spec as SequenceSpec) : unreadableSequence(name, spec, problem);
 }
 
 function readable(name: string, spec: SequenceSpec): Pick<SequenceRecord, 'sequence' | 'stageOf'> {
@@ -220,7 +220,11 @@ function stageOf({ name, maxConcurrent, soakDuration, maxFailures }: StageSpec):
 }
 
 /** A sequence counts for every cluster that its selector, if that can be read, does not exclude. */
-function unreadable(name: string, spec: unknown, problem: string): Pick<SequenceRecord, 'sequence' | 'stageOf'> {
+function unreadableSequence(
+  name: string,
+  spec: unknown,
+  problem: string,
+): Pick<SequenceRecord, 'sequence' | 'stageOf'> {
   const { selector } = object(spec);
   const known = selector === undefined || problemOf(sequenceSpec.shape.selector, selector, '') === null;
   const stage = stageOf({ name: othersStage });

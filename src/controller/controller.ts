@@ -130,7 +130,7 @@ export class Controller {
     this.#cache.onPolicyChange(() => this.#policyQueue.add(allPolicies));
     this.#cache.onChange((key) => this.#queue.add(key));
     this.#cache.statefulSets.subscribe(({ before, after }) => {
-      metrics.rollouts.onDeleteStatefulSets.inc(countOf(after) - countOf(before));
+      metrics.rollouts.onDeleteStatefulSets.inc(onDeleteCount(after) - onDeleteCount(before));
     });
   }
 
@@ -176,4 +176,4 @@ export class Controller {
   }
 }
 
-const countOf = (statefulSet: StatefulSetRecord | null): number => (replacesNobody(statefulSet) ? 1 : 0);
+const onDeleteCount = (statefulSet: StatefulSetRecord | null): number => (replacesNobody(statefulSet) ? 1 : 0);

@@ -9,7 +9,7 @@ import { tryInPlace } from './disrupt/try-in-place.ts';
 import { type Memory, newMemory } from './facts/memory.ts';
 import type { Readings } from './facts/readings.ts';
 import { isAsking } from './fleet/fleet-standing.ts';
-import { again, type End, failedBy, identityOf, nothingToReport } from './pass/end.ts';
+import { again, type End, failedBy, identityOfStep, nothingToReport } from './pass/end.ts';
 import { type Observation, observeCached } from './pass/observe.ts';
 import type { Context, Pass } from './pass/pass.ts';
 import { remember, rememberPrepared, rememberRead, rememberSeen } from './pass/remember.ts';
@@ -18,7 +18,7 @@ import { readDelaysAwaited } from './reads/read-delays.ts';
 import { readDetails } from './reads/read-details.ts';
 import { readInPlace } from './reads/read-in-place.ts';
 import { readMysqlAwaited } from './reads/read-mysql.ts';
-import { complete } from './status/complete-condition.ts';
+import { writeCompletion } from './status/complete-condition.ts';
 import { emit, emitStep } from './status/emit.ts';
 import { removeEndedOverrides } from './status/ended-overrides.ts';
 import { report } from './status/pass-report.ts';
@@ -101,7 +101,7 @@ async function act(pass: Pass<ClusterApi>): Promise<End> {
     if (tried !== null) return { ...tried, ...again };
     return isDisruptive(step) ? await disrupt(pass, observed, step) : await adjust(pass, observed, step);
   } catch (error) {
-    return failedBy(error, pass, identityOf(step, observed));
+    return failedBy(error, pass, identityOfStep(step, observed));
   }
 }
 
@@ -155,7 +155,7 @@ async function tell(observed: Observation, pass: Pass<ClusterApi>): Promise<numb
     statusIn = await writeWhenDue(told, pass);
   } finally {
     // The condition of the MySQLCluster is kept correct even if the MySQLRollout cannot be written.
-    await complete(told, pass);
+    await writeCompletion(told, pass);
   }
   return nextIn(told, statusIn, pass.memory);
 }

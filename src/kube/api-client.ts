@@ -47,7 +47,7 @@ export interface Call extends CallOptions {
   readonly isStillWanted?: () => boolean;
 }
 
-export interface Answer {
+export interface AnsweredCall {
   readonly method: string;
   readonly priority: Priority;
   readonly status: number;
@@ -60,7 +60,7 @@ export interface ApiClientOptions {
   readonly burst: number;
   readonly userAgent?: string;
   readonly timeoutMilliseconds?: number;
-  readonly onAnswer?: (answer: Answer) => void;
+  readonly onAnswer?: (answer: AnsweredCall) => void;
   /** Called immediately before each attempt of a write is sent. Default: always allowed. */
   readonly mayWrite?: (priority: Priority) => boolean;
 }
@@ -77,7 +77,7 @@ export class ApiClient {
   readonly #bucket: TokenBucket;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMilliseconds: number;
-  readonly #onAnswer: (answer: Answer) => void;
+  readonly #onAnswer: (answer: AnsweredCall) => void;
   readonly #mayWrite: (priority: Priority) => boolean;
 
   constructor({ world, qps, burst, userAgent = 'moco-rollout', ...options }: ApiClientOptions) {

@@ -30,7 +30,7 @@ export interface LeaseElectorOptions {
 }
 
 /** The lease as last seen, and when by the local clock: timestamps of other machines are never compared with it. */
-interface Observed {
+interface ObservedLease {
   readonly lease: Lease;
   readonly atMilliseconds: number;
 }
@@ -42,7 +42,7 @@ interface Observed {
 export class LeaseElector {
   readonly #options: LeaseElectorOptions;
   readonly #stop = new AbortController();
-  #observed: Observed | null = null;
+  #observed: ObservedLease | null = null;
   #leading = false;
   /** The start of the last successful renewal: the lease is held from then on. */
   #renewedAtMilliseconds = Number.NEGATIVE_INFINITY;

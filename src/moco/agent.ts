@@ -43,9 +43,9 @@ const delayMetric = 'moco_instance_replication_delay_seconds';
 export function delayOf({ status, body }: Response, cluster: string, ordinal: number): DelayReading {
   if (status !== 200) return unknown(`expected 200 from ${metricsPath}, got ${status}`);
   const lines = body.split('\n');
-  const [sure] = seriesOf(sureMetric, lines);
+  const [sure] = samplesOf(sureMetric, lines);
   if (sure === undefined) return unknown(`expected the metrics of moco-agent, got none named ${sureMetric}`);
-  const series = seriesOf(delayMetric, lines);
+  const series = samplesOf(delayMetric, lines);
   const [delay] = series;
   if (series.length > 1) return unknown(`expected one series of ${delayMetric}, got ${series.length}`);
   for (const { labels } of [sure, ...(delay === undefined ? [] : [delay])]) {
@@ -61,13 +61,13 @@ export function delayOf({ status, body }: Response, cluster: string, ordinal: nu
   return { kind: 'delay', seconds: Math.max(0, seconds) };
 }
 
-interface Series {
+interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: string;
 }
 
 /** Lines of Prometheus' text format 0.0.4. */
-function seriesOf(metric: string, lines: readonly string[]): readonly Series[] {
+function samplesOf(metric: string, lines: readonly string[]): readonly Sample[] {
   return lines.flatMap((line) => {
     const [, labels = '', value = ''] = /^([^\s{]+)(?:\{(.*)\})?\s+(\S+)/.exec(line)?.slice(1) ?? [];
     if (!line.startsWith(metric) || !/^[\s{]/.test(line.slice(metric.length))) return [];

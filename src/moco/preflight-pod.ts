@@ -65,7 +65,7 @@ export function preflightPod(of: PreflightOf): Json {
   const { namespace, clusterName, rollout, node, template, about } = of;
   const checksConfiguration = about === 'configuration';
   const spec = object(template['spec']);
-  const mysqld = mysqldOf(checksConfiguration ? template : of.templateBefore);
+  const mysqld = mysqldIn(checksConfiguration ? template : of.templateBefore);
   const fetched = (checksConfiguration ? [] : imagesOf(template)).map(({ image: reference, pullPolicy }, index) => ({
     name: `image-${index}`,
     image: { reference, pullPolicy },
@@ -117,7 +117,7 @@ export function preflightPod(of: PreflightOf): Json {
   };
 }
 
-const mysqldOf = (template: Json): Json =>
+const mysqldIn = (template: Json): Json =>
   objects(object(template['spec'])['containers']).find(({ name }) => name === mysqldContainer) ?? {};
 
 const pick = (from: Json, ...fields: readonly string[]): Json =>

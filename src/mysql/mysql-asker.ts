@@ -48,7 +48,7 @@ export class SecretAsker implements MysqlAsker {
   async ask({ cluster, primary, replicas, forSwitchover }: MysqlQuestion, signal: AbortSignal): Promise<MysqlAnswer> {
     const place = { namespace: cluster.namespace, name: statefulSetName(cluster.name) };
     const secret = `Secret ${place.namespace}/${place.name}`;
-    const password = await this.#passwordIn(place, signal).catch((error: unknown) => problemOf(error, secret));
+    const password = await this.#passwordIn(place, signal).catch((error: unknown) => unreadSecret(error, secret));
     if (typeof password !== 'string') {
       const { problem, isLasting } = password;
       if (isLasting) return { ...nothing, problem };
@@ -94,7 +94,7 @@ interface Unread {
   readonly isLasting: boolean;
 }
 
-function problemOf(error: unknown, secret: string): Unread {
+function unreadSecret(error: unknown, secret: string): Unread {
   if (isNotFound(error)) return { problem: `there is no ${secret}`, isLasting: true };
   if (isForbidden(error)) return { problem: `the controller may not read the ${secret}`, isLasting: true };
   const said = withoutRequest(error as Error).slice(0, mostCharacters);

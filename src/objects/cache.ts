@@ -198,7 +198,7 @@ export function forEachCachedKind<Result>(
   const labelSelector = memberSelector;
   return [
     use({ kind: clusterKind, store: clusters, project: projectCluster }),
-    use({ kind: rolloutKind, store: rollouts, project: (raw) => projectRollout(raw, cache) }),
+    use({ kind: rolloutKind, store: rollouts, project: (raw) => projectRolloutPartly(raw, cache) }),
     use({ kind: statefulSets, labelSelector, store: cache.statefulSets, project: projectStatefulSet }),
     use({ kind: policyKind, store: policies, project: projectPolicy }),
     use({ kind: sequenceKind, store: sequences, project: projectSequence }),
@@ -210,7 +210,7 @@ export function forEachCachedKind<Result>(
 }
 
 /** Clusters are listed first. The MySQLRollout of a cluster that appears later is read by name. */
-function projectRollout(raw: Json, { clusters }: Pick<Cache, 'clusters'>): RolloutRecord {
+function projectRolloutPartly(raw: Json, { clusters }: Pick<Cache, 'clusters'>): RolloutRecord {
   const rollout = { ...raw, metadata: object(raw['metadata']) } as unknown as MySQLRollout;
   const { namespace, name } = rollout.metadata;
   return clusters.get(namespace, name) === undefined ? partialRecord(rollout) : wholeRecord(rollout);

@@ -34,10 +34,10 @@ export type InPlacePatch = Omit<InPlaceChange, 'resources'>;
 /** A write of which everything else is the same. */
 type OnceCall = Pick<Call, 'method' | 'path' | 'query' | 'body' | 'contentType'>;
 
-const mergePatch = 'application/merge-patch+json';
-const jsonPatch = 'application/json-patch+json';
+const mergePatchType = 'application/merge-patch+json';
+const jsonPatchType = 'application/json-patch+json';
 /** Matches containers by their names. */
-const strategicMergePatch = 'application/strategic-merge-patch+json';
+const strategicMergePatchType = 'application/strategic-merge-patch+json';
 
 /**
  * All reads and writes of one reconciliation. Writes that may disrupt a member, and a release, carry uid and
@@ -170,7 +170,7 @@ export class ClusterApi extends StatusClient {
     return this.#writeVersion({
       method: 'PATCH',
       path: path(kind, { namespace, name }),
-      contentType: mergePatch,
+      contentType: mergePatchType,
       body: { metadata: { uid, resourceVersion, annotations } },
     });
   }
@@ -189,7 +189,7 @@ export class ClusterApi extends StatusClient {
       method: 'PATCH',
       path: path(pods, { namespace, name }),
       ...(dryRun && { query: { dryRun: 'All' } }),
-      contentType: strategicMergePatch,
+      contentType: strategicMergePatchType,
       body: { metadata: { uid, resourceVersion, labels, annotations }, spec: { containers, initContainers } },
     });
   }
@@ -212,7 +212,7 @@ export class ClusterApi extends StatusClient {
       method: 'PATCH',
       path: path(pods, { namespace, name, subresource: 'resize' }),
       query: { fieldManager: resizeManager, ...(dryRun && { dryRun: 'All' }) },
-      contentType: strategicMergePatch,
+      contentType: strategicMergePatchType,
       body: { metadata: { uid, resourceVersion }, spec: { containers } },
     });
   }
@@ -230,7 +230,7 @@ export class ClusterApi extends StatusClient {
       const raw = await this.#write<Json>({
         method: 'PATCH',
         path: path(statefulSets, { namespace, name, subresource: 'status' }),
-        contentType: jsonPatch,
+        contentType: jsonPatchType,
         body: [
           { op: 'test', path: '/metadata/uid', value: uid },
           { op: 'test', path: '/status/currentRevision', value: currentRevision },
@@ -257,7 +257,7 @@ export class ClusterApi extends StatusClient {
       method: 'PATCH',
       path: path(statefulSets, { namespace, name }),
       ...(dryRun && { query: { dryRun: 'All' } }),
-      contentType: mergePatch,
+      contentType: mergePatchType,
       body: {
         metadata: { uid, resourceVersion, ...(labels && { labels }), ...(annotations && { annotations }) },
         ...(spec && { spec }),

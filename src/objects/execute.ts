@@ -12,7 +12,7 @@ import {
 } from '../moco/names.ts';
 import type { ClusterObjects, PodRecord, StatefulSetRecord } from '../moco/records.ts';
 import type { ClusterApi, InPlacePatch } from './cluster-client.ts';
-import { adopt, type Kept, keepRevisions, release, type StrategyKeeper } from './strategy.ts';
+import { adoptStatefulSet, type Kept, keepRevisions, releaseStatefulSet, type StrategyKeeper } from './strategy.ts';
 
 /** The result of a step. `unknown`: it may or may not have happened. */
 export type StepResult = 'done' | 'refused' | 'conflict' | 'unknown';
@@ -114,10 +114,10 @@ export async function execute(
         const noted = pods.filter(({ live }) => live?.annotations[restartInPlaceAnnotation] !== undefined);
         const removal = { [restartInPlaceAnnotation]: null };
         await Promise.all(noted.map((pod) => api.annotate(podKind, pod.namespace, pod, removal)));
-        return release(found, api);
+        return releaseStatefulSet(found, api);
       });
     case 'setStrategy': {
-      if (step.newPods === 'UpdateRevision') return ofStatefulSet((found) => adopt(found, api));
+      if (step.newPods === 'UpdateRevision') return ofStatefulSet((found) => adoptStatefulSet(found, api));
       let kept: Kept | null = null;
       const answer = await ofStatefulSet(async (found) => {
         kept = await keepRevisions(found, step.lasts, api);

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
-import { type Answer, ApiClient, type Call } from '../../src/kube/api-client.ts';
+import { type AnsweredCall, ApiClient, type Call } from '../../src/kube/api-client.ts';
 import {
   ApiError,
   isAlreadyExists,
@@ -35,10 +35,10 @@ const says =
   () =>
     Promise.resolve(answer(...given));
 
-function build(exchange: Exchange): { world: FakeWorld; client: ApiClient; answers: Answer[] } {
+function build(exchange: Exchange): { world: FakeWorld; client: ApiClient; answers: AnsweredCall[] } {
   const world = new FakeWorld(exchange);
-  const answers: Answer[] = [];
-  const onAnswer = (given: Answer): number => answers.push(given);
+  const answers: AnsweredCall[] = [];
+  const onAnswer = (given: AnsweredCall): number => answers.push(given);
   return { world, answers, client: new ApiClient({ world, qps: 1000, burst: 1000, onAnswer }) };
 }
 

@@ -76,7 +76,7 @@ async function keeperOf(session: Session): Promise<string | null> {
 export async function certificates(session: Session): Promise<Found> {
   const webhooks = await ownWebhooks(session);
   if (webhooks.length === 0) return ok('none is needed: there is no webhook');
-  const problems = webhooks.flatMap((webhook) => problemOf(webhook, session.world.wall()) ?? []);
+  const problems = webhooks.flatMap((webhook) => certificateProblem(webhook, session.world.wall()) ?? []);
   if (problems.length > 0) return failed(problems.join('; '));
   return ok(`the CA of ${webhooks.map(({ name }) => text(name)).join(', ')} is valid`);
 }
@@ -88,7 +88,7 @@ async function ownWebhooks(session: Session): Promise<readonly Json[]> {
     .filter(({ name }) => text(name)?.endsWith(ownWebhookSuffix) === true);
 }
 
-function problemOf({ name, clientConfig }: Json, now: number): string | null {
+function certificateProblem({ name, clientConfig }: Json, now: number): string | null {
   const bundle = text(object(clientConfig)['caBundle']) ?? '';
   if (bundle === '') return `${text(name)} has no caBundle: cert-manager has not issued its certificate`;
   try {

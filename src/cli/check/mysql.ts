@@ -8,7 +8,7 @@ import type { Session } from '../cluster/session.ts';
 import { isFrom } from '../cluster/way-back.ts';
 import { type Found, failed, ok, unknown } from './finding.ts';
 import { controllerDeployment, noAccount, podSpecOf } from './installation.ts';
-import { deniedTo, placeOf, userOfController } from './rights.ts';
+import { deniedTo, userOfController, whereAsked } from './rights.ts';
 
 /** Whether MySQL itself is asked, and if not, what is not known without. */
 export async function mysql(session: Session): Promise<Found> {
@@ -24,7 +24,8 @@ export async function mysql(session: Session): Promise<Found> {
   const user = userOfController(deployment);
   const mayRead = async (namespace: string | null, name?: string): Promise<boolean> =>
     (await deniedTo({ ...session, namespace }, [['', 'secrets', ['get']]], user, name)).length === 0;
-  if (await mayRead(session.namespace)) return ok(`it is asked: ${user} may read MOCO's Secrets ${placeOf(session)}`);
+  if (await mayRead(session.namespace))
+    return ok(`it is asked: ${user} may read MOCO's Secrets ${whereAsked(session)}`);
   // A Role may name them.
   const sets = await running(session, statefulSets, podSpecOf);
   const clusters = await Promise.all(
@@ -33,8 +34,8 @@ export async function mysql(session: Session): Promise<Found> {
   const not = clusters.flatMap(({ cluster, isAsked }) => (isAsked ? [] : [cluster]));
   return ok(
     clusters.length > 0 && not.length === 0
-      ? `it is asked: ${user} may read the Secret of each of the ${clusters.length} clusters ${placeOf(session)}`
-      : `it is asked where ${user} may read MOCO's Secrets, which it may not ${not.length === 0 ? placeOf(session) : `of ${not.join(', ')}`}: config/replication-facts grants it in a namespace`,
+      ? `it is asked: ${user} may read the Secret of each of the ${clusters.length} clusters ${whereAsked(session)}`
+      : `it is asked where ${user} may read MOCO's Secrets, which it may not ${not.length === 0 ? whereAsked(session) : `of ${not.join(', ')}`}: config/replication-facts grants it in a namespace`,
   );
 }
 

@@ -49,7 +49,7 @@ export const nothingKnown = (cluster: ClusterRecord): ClusterObjects => ({
 });
 
 /** What would become of the objects of a cluster, such as by another template. */
-export type Change = (objects: ClusterObjects) => ClusterObjects;
+export type AssumedChange = (objects: ClusterObjects) => ClusterObjects;
 
 /** As if MOCO had just changed the pod template. */
 export function withNewTemplate({ statefulSet, ...objects }: ClusterObjects): ClusterObjects {
@@ -61,7 +61,7 @@ export function withNewTemplate({ statefulSet, ...objects }: ClusterObjects): Cl
 export async function observeCluster(
   session: Session,
   cluster: ClusterRecord,
-  change?: Change | null,
+  change?: AssumedChange | null,
 ): Promise<ClusterObservation> {
   const observation = await observeIfExists(session, cluster, change);
   if (observation === null) throw new CommandError(`${cluster.namespace}/${cluster.name} has just been deleted`);
@@ -75,7 +75,7 @@ export async function observeCluster(
 export async function observeIfExists(
   session: Session,
   cluster: ClusterRecord,
-  change: Change | null = null,
+  change: AssumedChange | null = null,
 ): Promise<ClusterObservation | null> {
   const { api, client, world } = session;
   const { namespace } = cluster;
@@ -196,7 +196,7 @@ const noFleet = {
 };
 
 /** Kinds without which a decision is only less exact. */
-const optional: ReadonlySet<ResourceKind> = new Set([policyKind, podDisruptionBudgets, jobs, namespaces]);
+const optionalKinds: ReadonlySet<ResourceKind> = new Set([policyKind, podDisruptionBudgets, jobs, namespaces]);
 
 /**
  * Lists every kind that a decision needs once, in all namespaces, into a cache as the controller has it. `unread` are
@@ -208,7 +208,7 @@ export async function readFleet(session: Session) {
   const read = async <R extends Stored>({ kind, labelSelector, store, project }: CachedKind<R>): Promise<void> => {
     const list = listEach(session, kind, null, labelSelector === undefined ? {} : { labelSelector }, project);
     const there = kind.group === sequenceKind.group ? ifThere(list).then((all) => all ?? []) : list;
-    const found = await (optional.has(kind) ? ifAllowed(there) : there);
+    const found = await (optionalKinds.has(kind) ? ifAllowed(there) : there);
     if (found === null) unread.push(kind.plural);
     for (const record of found ?? []) if (record !== null) store.put(record);
   };

@@ -18,19 +18,21 @@ const longestSilenceSeconds = 60;
  * controller is running, or if the lease cannot be read.
  */
 export async function controllerNote(session: Session): Promise<string | null> {
-  const silence = await silenceOf(session);
+  const silence = await leaseSilence(session);
   if (silence === null || silence.seconds < longestSilenceSeconds) return null;
   return `no controller has renewed its lease for ${brief(silence.seconds)}: nothing goes on until one runs (namespace ${silence.namespace})`;
 }
 
 /** Whether a controller keeps its lease, wherever it runs. */
 export async function isLed(session: Session): Promise<boolean> {
-  const silence = await silenceOf(session);
+  const silence = await leaseSilence(session);
   return silence !== null && silence.seconds < longestSilenceSeconds;
 }
 
 /** Since the lease was renewed; `null` if there is none, or if it cannot be read. */
-async function silenceOf(session: Session): Promise<{ readonly seconds: number; readonly namespace: string } | null> {
+async function leaseSilence(
+  session: Session,
+): Promise<{ readonly seconds: number; readonly namespace: string } | null> {
   const found = await unlessRefused(controllerLease(session));
   if (found === null) return null;
   const { metadata, spec } = parseLease(found);

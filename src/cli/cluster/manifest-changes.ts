@@ -54,7 +54,7 @@ export async function manifestChanges(session: Session, file: string): Promise<r
       session.host.err(`note: ${place.namespace}/${place.name} does not exist yet, so nothing would be rolled out\n`);
       continue;
     }
-    const after = await dryRun(session, place, manifest, live);
+    const after = await tryManifest(session, place, manifest, live);
     const [before, planned] = [projectCluster(live), projectCluster(after)];
     if (before === null || planned === null) continue;
     const differences = templateDifferences(live['spec'], after['spec']);
@@ -80,7 +80,7 @@ const clustersOf = (documents: readonly unknown[]): readonly Json[] =>
       : clustersOf(objects(document['items'])),
   );
 
-function dryRun(
+function tryManifest(
   { client }: Session,
   place: { readonly namespace: string; readonly name: string },
   manifest: Json,

@@ -38,7 +38,7 @@ export async function releaseOne(
   deadline: AbortSignal,
   waits: (reason: string) => void,
 ): Promise<ReleasedOutcome> {
-  const progress = progressOf(waits);
+  const progress = releaseProgress(waits);
   const inMemory: { promotion: RolloutStatus['promotion'] } = { promotion: undefined };
   while (!deadline.aborted) {
     try {
@@ -62,7 +62,7 @@ export async function releaseOne(
 }
 
 /** What a release waits for, and for how long until it looks again. */
-function progressOf(waits: (reason: string) => void) {
+function releaseProgress(waits: (reason: string) => void) {
   let reported = '';
   const progress = {
     reason: '',
@@ -100,7 +100,7 @@ async function releaseStep(
   if (cluster.deleting) return { kind: 'back', reason: 'is being deleted' };
   if (cluster.uid !== known.uid) return { kind: 'back', reason: 'was deleted and created again' };
   const isPaused = settings.policy.paused && !includePaused;
-  if (isPaused && statefulSet?.labelled) return { kind: 'left', reason: pausedBy(settings) };
+  if (isPaused && statefulSet?.labelled) return { kind: 'left', reason: whyPaused(settings) };
   await setReleased(session, cluster, true);
   const none = { kind: 'back', reason: 'has no StatefulSet' } as const;
   if (statefulSet === null) return withoutCompletion(session, cluster, none);
@@ -122,7 +122,7 @@ async function releaseStep(
 }
 
 /** After a release MOCO would roll out the cluster, which the pause is meant to prevent. */
-function pausedBy({ problem, sources }: Settings): string {
+function whyPaused({ problem, sources }: Settings): string {
   const cause = problem === null ? `it is paused by ${sources['paused']?.source}` : `it may be paused: ${problem}`;
   return `${cause}; end the pause first, or release it with --include-paused, which lets MOCO replace its pods`;
 }

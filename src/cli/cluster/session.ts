@@ -59,7 +59,7 @@ class CommandClient extends ApiClient {
 /** Opens no connection yet. Throws `ConfigurationError` or `UsageError`. */
 export function openSession(given: Given, host: Host): Session {
   const requestTimeoutMilliseconds = durationOf('request-timeout', given['requestTimeout'] ?? '10s');
-  const choice = { kubeconfig: textOf(given['kubeconfig']), context: textOf(given['context']) };
+  const choice = { kubeconfig: optionText(given['kubeconfig']), context: optionText(given['context']) };
   const connection: Connection = connect(chooseKubeconfig(choice, host));
   const world: World = { ...realWorld(connection.exchange), wall: host.wall };
   const stop = new AbortController();
@@ -73,8 +73,8 @@ export function openSession(given: Given, host: Host): Session {
   if (given['allNamespaces'] === true && given['namespace'] !== undefined) {
     throw new UsageError('expected either --namespace or --all-namespaces, got both');
   }
-  const asked = textOf(given['namespace']);
-  const selector = textOf(given['selector']);
+  const asked = optionText(given['namespace']);
+  const selector = optionText(given['selector']);
   return {
     host,
     client,
@@ -92,7 +92,7 @@ export function openSession(given: Given, host: Host): Session {
   };
 }
 
-export const textOf = (value: string | boolean | undefined): string | undefined =>
+export const optionText = (value: string | boolean | undefined): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
 /** Parses a duration into milliseconds. As in kubectl, a plain number is in seconds. Throws `UsageError`. */

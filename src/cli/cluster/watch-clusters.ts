@@ -14,7 +14,7 @@ import type { Session } from './session.ts';
 const pageSize = 500;
 
 /** What to watch, and where to put it. */
-interface Watched<R extends Stored> {
+interface WatchedKind<R extends Stored> {
   readonly kind: ResourceKind;
   readonly query?: Query;
   readonly store: Store<R>;
@@ -29,7 +29,7 @@ export function watching(
   { client, world, host }: Pick<Session, 'client' | 'world' | 'host'>,
   namespace: string | null,
   signal: AbortSignal,
-  watch: (watched: <R extends Stored>(one: Watched<R>) => void) => void,
+  watch: (watched: <R extends Stored>(one: WatchedKind<R>) => void) => void,
 ): Watching {
   const quiet = (): void => undefined;
   const warn = (_: object, message: string): void => host.err(`warning: ${message}\n`);

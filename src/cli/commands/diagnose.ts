@@ -28,7 +28,7 @@ import { jobSelectorOf } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { clusterNamed, find, listOrNothing } from '../cluster/clusters.ts';
 import { controllerLease } from '../cluster/controller-lease.ts';
-import { type Session, textOf } from '../cluster/session.ts';
+import { optionText, type Session } from '../cluster/session.ts';
 import { CommandError, sentenceOf } from '../command-error.ts';
 import {
   clusterShape,
@@ -57,7 +57,7 @@ export const diagnoseCommand: ClusterCommand = {
   run: async (session, [name = '']) => {
     const cluster = await clusterNamed(session, name);
     const parts = await collect(session, cluster);
-    const directory = textOf(session.given['directory']) ?? `moco-rollout-${cluster.namespace}-${name}`;
+    const directory = optionText(session.given['directory']) ?? `moco-rollout-${cluster.namespace}-${name}`;
     await mkdir(directory).catch(({ code }: NodeJS.ErrnoException) => {
       throw new CommandError(`cannot create ${directory} (${code}): name another one with --directory`);
     });

@@ -10,7 +10,7 @@ import { applySettings, removeSettings, type SettingsOf } from '../cluster/apply
 import { observeCluster } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed, unlessRefused } from '../cluster/clusters.ts';
 import { publishedFlags } from '../cluster/controller-lease.ts';
-import { durationOf, type Session, textOf } from '../cluster/session.ts';
+import { durationOf, optionText, type Session } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
 import type { ClusterCommand } from './command.ts';
 import { ruleNamed } from './explain.ts';
@@ -50,7 +50,7 @@ async function override(session: Session, name: string, rule: HoldRule | null): 
       `expected a rule that can be overridden, got ${rule}, which cannot; see \`${host.program} explain ${rule}\``,
     );
   }
-  const reason = textOf(given['reason']) ?? '';
+  const reason = optionText(given['reason']) ?? '';
   if (given['for'] === undefined || reason === '') {
     throw new UsageError(`expected --for and --reason, got ${given['for'] === undefined ? 'no --for' : 'no --reason'}`);
   }
@@ -71,7 +71,7 @@ async function override(session: Session, name: string, rule: HoldRule | null): 
     throw new CommandError(`overriding ${rule} would have no effect on ${name}: ${then.sentence}`);
   }
   await applySettings(session, cluster, verb, ({ others }) => ({
-    overrides: [...inForce(others('overrides', { rule }), world.wall()), omitUndefined({ rule, until, reason, by })],
+    overrides: [...notEnded(others('overrides', { rule }), world.wall()), omitUndefined({ rule, until, reason, by })],
   }));
   host.out(`${cluster.namespace}/${name}: ${rule} overridden until ${until}\n`);
   const { overriding } = rules[rule];
@@ -108,7 +108,7 @@ async function clear(session: Session, name: string, rule: HoldRule | null): Pro
   }
   const cluster = await clusterNamed(session, name);
   const without: SettingsOf = ({ others }) =>
-    rule === null ? {} : { overrides: inForce(others('overrides', { rule }), world.wall()) };
+    rule === null ? {} : { overrides: notEnded(others('overrides', { rule }), world.wall()) };
   const remains = ({ overrides = [] }: RolloutSpec) => overrides.some((one) => rule === null || one.rule === rule);
   const what = `${rule ?? 'a rule'} is still overridden`;
   const key = rule !== null && { key: { rule } };
@@ -120,5 +120,5 @@ async function clear(session: Session, name: string, rule: HoldRule | null): Pro
 type Overrides = NonNullable<RolloutSpec['overrides']>;
 
 /** Expired entries are removed. */
-const inForce = (overrides: Overrides, nowMilliseconds: number): Overrides =>
+const notEnded = (overrides: Overrides, nowMilliseconds: number): Overrides =>
   overrides.filter(({ until }) => (milliseconds(until) ?? 0) > nowMilliseconds);

@@ -13,7 +13,7 @@ import { observer, readFleet, withNewTemplate } from '../cluster/cluster-snapsho
 import { clustersIn } from '../cluster/clusters.ts';
 import { publishedFlags } from '../cluster/controller-lease.ts';
 import type { ManifestChange } from '../cluster/manifest-changes.ts';
-import { type Session, textOf } from '../cluster/session.ts';
+import { optionText, type Session } from '../cluster/session.ts';
 import { fleetPlanLines } from '../terminal/fleet-plan-lines.ts';
 import { counted } from '../terminal/lines.ts';
 import { formatOf, outputOption, writeResult } from '../terminal/output.ts';
@@ -38,7 +38,7 @@ export async function planFleet(session: Session, changes: readonly ManifestChan
   const format = isWide ? 'table' : formatOf(given, outputOption);
   const published = await publishedFlags(session);
   const limits = limitsOf(given, published.options);
-  const assumed = parseAssumed(textOf(given['assume']) ?? '');
+  const assumed = parseAssumed(optionText(given['assume']) ?? '');
   const assumeStale = given['assumeStale'] === true;
   const { cache, unread } = await readFleet(session);
   const selected = await selectedKeys(session, cache);
@@ -65,7 +65,7 @@ const columnsElsewhere = 120;
 
 /** What is given, then what the controller publishes. */
 function limitsOf(given: Session['given'], options: PublishedOptions): FleetLimits {
-  const [rollouts, interval] = [textOf(given['maxConcurrentRollouts']), textOf(given['disruptionInterval'])];
+  const [rollouts, interval] = [optionText(given['maxConcurrentRollouts']), optionText(given['disruptionInterval'])];
   return fleetLimitsOf({
     ...options,
     ...(rollouts !== undefined && { maxConcurrentRollouts: read(maxConcurrentRollouts, rollouts) }),

@@ -8,7 +8,7 @@ import { applySettings, refuseWithoutEffect, removeSettings, type SettingsOf } f
 import { nothingKnown, observeCluster } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed, memberNamed } from '../cluster/clusters.ts';
 import { forEachCluster } from '../cluster/selection.ts';
-import { type Session, textOf } from '../cluster/session.ts';
+import { optionText, type Session } from '../cluster/session.ts';
 import { CommandError, sentenceOf } from '../command-error.ts';
 import { volumeWarning } from '../terminal/view.ts';
 import { type ClusterCommand, selectionOptions } from './command.ts';
@@ -54,7 +54,7 @@ export const resumeCommand: ClusterCommand = {
       const what = `${name} is still paused`;
       const remains = ({ paused }: RolloutSpec) => paused === true;
       await removeSettings(session, cluster, 'pause', () => ({}), remains, { what, field: 'paused' });
-      const paused = await pausedBy(session, cluster);
+      const paused = await stillPausedBy(session, cluster);
       if (paused === null) return 'resumed';
       throw new CommandError(`${name} is still paused by ${paused}; change it there`);
     }),
@@ -63,7 +63,7 @@ export const resumeCommand: ClusterCommand = {
 /**
  * Who else pauses the cluster; `null` if nobody does. What is left out, because the user may not read it, is a warning.
  */
-async function pausedBy(session: Session, cluster: ClusterRecord): Promise<string | null> {
+async function stillPausedBy(session: Session, cluster: ClusterRecord): Promise<string | null> {
   const warn = (sentence: string): void =>
     session.host.err(`warning: whether something else still pauses ${cluster.name} is not known: ${sentence}\n`);
   try {
@@ -110,7 +110,7 @@ export const approveCommand: ClusterCommand = {
     }
     const { updateRevision: revision } = statefulSet;
     const hash = revisionHash(revision, name);
-    const wanted = textOf(given['revision']);
+    const wanted = optionText(given['revision']);
     if (wanted !== undefined && wanted !== hash && wanted !== revision) {
       throw new CommandError(
         `the update revision of ${name} is ${hash} now, not ${wanted}; see \`${host.program} plan ${name} -n ${cluster.namespace}\``,
@@ -138,7 +138,7 @@ export const pinCommand: ClusterCommand = {
   options: [{ flags: '--reason <text>', description: 'why, for others who find it (required)' }],
   run: async (session, [pod = '']) => {
     const { host, given } = session;
-    const reason = textOf(given['reason']) ?? '';
+    const reason = optionText(given['reason']) ?? '';
     if (reason === '') throw new UsageError('expected --reason, for others who find the pinned member, got none');
     const { cluster, ordinal, name } = await memberNamed(session, pod);
     await applySettings(session, cluster, 'pin', ({ others }) => ({

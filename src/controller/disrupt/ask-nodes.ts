@@ -19,8 +19,8 @@ import {
   dueOnNodes,
   isRefused,
   lastPreflight,
+  type NodeQuestion,
   preflightOf,
-  type Question,
   questionsOf,
   statusOfQuestions,
 } from '../facts/preflight-facts.ts';
@@ -58,7 +58,7 @@ export async function askNodes(
   if (known !== null && now - known.readAtMilliseconds < againMilliseconds) return null;
   const { namespace, name } = cluster.cluster;
   // Those of this look, or why there are none.
-  const pods = await unlessRefused(api.listPreflightPods(namespace, name));
+  const pods = await answerOrError(api.listPreflightPods(namespace, name));
   const revision = cluster.statefulSet.updateRevision;
   const before = questionsOf(preflightOf(cluster, policy, last));
   const run = new Run(observed, pass);
@@ -67,9 +67,9 @@ export async function askNodes(
   const tried = [...looked, ...(asks ? await run.askAll(idle, looked) : idle)];
   const kept = new Set(tried.filter(({ trying }) => trying).map((one) => run.podName(one)));
   const over = (pods instanceof ApiError ? [] : pods).filter(
-    (pod) => !kept.has(nameOf(pod)) && object(pod['metadata'])['deletionTimestamp'] === undefined,
+    (pod) => !kept.has(podNameOf(pod)) && object(pod['metadata'])['deletionTimestamp'] === undefined,
   );
-  await Promise.all(over.map((pod) => unlessRefused(api.deletePreflightPod(namespace, nameOf(pod)))));
+  await Promise.all(over.map((pod) => answerOrError(api.deletePreflightPod(namespace, podNameOf(pod)))));
   for (const { about, name: node, result, message } of tried) {
     const earlier = before.find((one) => one.about === about && one.name === node);
     if (result === undefined || result === earlier?.result) continue;
@@ -83,7 +83,7 @@ export async function askNodes(
 const wordsOf = (error: ApiError): string => withoutRequest(error).replace(/^.* denied (the )?request: /s, '');
 
 /** Rejects with any other error, such as that of a shutdown. */
-async function unlessRefused<Answer>(asked: Promise<Answer>): Promise<Answer | ApiError> {
+async function answerOrError<Answer>(asked: Promise<Answer>): Promise<Answer | ApiError> {
   try {
     return await asked;
   } catch (error) {
@@ -92,9 +92,9 @@ async function unlessRefused<Answer>(asked: Promise<Answer>): Promise<Answer | A
   }
 }
 
-const nameOf = (pod: Json): string => text(object(pod['metadata'])['name']) ?? '';
+const podNameOf = (pod: Json): string => text(object(pod['metadata'])['name']) ?? '';
 const podOf = (pods: readonly Json[] | ApiError, name: string): Json | ApiError | null =>
-  pods instanceof ApiError ? pods : (pods.find((pod) => nameOf(pod) === name) ?? null);
+  pods instanceof ApiError ? pods : (pods.find((pod) => podNameOf(pod) === name) ?? null);
 
 /** One look at the nodes of a cluster. */
 class Run {
@@ -114,11 +114,11 @@ class Run {
     return this.#observed.objects.statefulSet?.updateRevision ?? '';
   }
 
-  podName({ name, about }: Question): string {
+  podName({ name, about }: NodeQuestion): string {
     return preflightName(this.#observed.rollout?.metadata.uid ?? '', this.#revision, name, about);
   }
 
-  look(one: Question, pod: Json | ApiError | null): Question {
+  look(one: NodeQuestion, pod: Json | ApiError | null): NodeQuestion {
     const said = this.#said(one, pod);
     switch (said.kind) {
       case 'fetched':
@@ -133,13 +133,13 @@ class Run {
     }
   }
 
-  #said({ about }: Question, pod: Json | ApiError | null): PreflightSaid {
+  #said({ about }: NodeQuestion, pod: Json | ApiError | null): PreflightSaid {
     if (pod instanceof ApiError) return { kind: 'running', message: wordsOf(pod) };
     if (pod === null) return { kind: 'unknown', message: 'its pod was deleted' };
     return readPreflightPod(pod, about === 'configuration');
   }
 
-  #isLate({ name, about, at }: Question): boolean {
+  #isLate({ name, about, at }: NodeQuestion): boolean {
     const { snapshot, policy } = this.#observed;
     const awaited = snapshot.preflight?.awaited.find((one) => one.nodeName === name && one.about === about)?.forSeconds;
     const seconds = awaited ?? (this.#pass.context.world.wall() - (milliseconds(at) ?? 0)) / 1000;
@@ -147,12 +147,12 @@ class Run {
   }
 
   /** A refusal stands until the question has an answer. */
-  #settled(one: Question, answered: NonNullable<Question['result']>, message?: string): Question {
+  #settled(one: NodeQuestion, answered: NonNullable<NodeQuestion['result']>, message?: string): NodeQuestion {
     const { about, name, at, result: before, since } = one;
     const stands = isRefused(one) && (answered === 'Unknown' || answered === 'Skipped' || answered === 'TimedOut');
     const result = stands ? before : answered;
     const words = stands ? one.message : message;
-    return omitUndefined<Question>({
+    return omitUndefined<NodeQuestion>({
       about,
       name,
       since: before === result ? since : this.#at,
@@ -164,21 +164,21 @@ class Run {
   }
 
   /** Asks what was not asked yet or may have changed, and those again whose refusal is old enough. */
-  async askAll(idle: readonly Question[], looked: readonly Question[]): Promise<readonly Question[]> {
+  async askAll(idle: readonly NodeQuestion[], looked: readonly NodeQuestion[]): Promise<readonly NodeQuestion[]> {
     const { objects: cluster, policy, snapshot } = this.#observed;
     const due = dueOnNodes(cluster, policy);
     const { awaited = [], refusals = [] } = snapshot.preflight ?? {};
-    const isSame = ({ name, about }: Question, next: AwaitedNode): boolean =>
+    const isSame = ({ name, about }: NodeQuestion, next: AwaitedNode): boolean =>
       about === next.about && (about === 'configuration' || name === next.nodeName);
     // Where a node refuses, only that is asked: this cluster's turn to ask others may be over.
     const begins = refusals.length > 0 ? [] : awaited.filter((next) => !looked.some((one) => isSame(one, next)));
     const kept = idle.filter((one) => !begins.some((next) => isSame(one, next)));
-    const begun = begins.map((next): Question => {
+    const begun = begins.map((next): NodeQuestion => {
       const { about, nodeName: name, forSeconds } = next;
       const before = forSeconds === 0 ? undefined : idle.find((one) => isSame(one, next));
       return { about, name, since: before?.since ?? this.#at, at: this.#at };
     });
-    const isDue = ({ name, result }: Question): boolean =>
+    const isDue = ({ name, result }: NodeQuestion): boolean =>
       refusals.some((one) => one.result === result && one.nodeName === name && one.againInSeconds <= 0);
     return Promise.all(
       [...kept, ...begun].map(async (one) => {
@@ -191,16 +191,16 @@ class Run {
   }
 
   /** An answer of the API server that may change is asked for again at the next look, for as long as that may take. */
-  async #ask(member: PodRecord, before: Question): Promise<Question> {
+  async #ask(member: PodRecord, before: NodeQuestion): Promise<NodeQuestion> {
     const entry = { ...before, at: this.#at };
-    const asked = await unlessRefused(this.#try(member, entry));
+    const asked = await answerOrError(this.#try(member, entry));
     if (!(asked instanceof ApiError)) return asked;
     if (isAlreadyExists(asked)) return { ...entry, trying: true };
     if (isRefusal(asked)) return this.#settled(entry, 'Unknown', wordsOf(asked));
     return isRefused(entry) ? entry : { ...entry, message: shortened(wordsOf(asked), longestMessage) };
   }
 
-  async #try(member: PodRecord, entry: Question): Promise<Question> {
+  async #try(member: PodRecord, entry: NodeQuestion): Promise<NodeQuestion> {
     const { rollout, policy } = this.#observed;
     const { api, context } = this.#pass;
     const { namespace, node: name } = member;

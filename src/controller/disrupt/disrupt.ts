@@ -15,7 +15,7 @@ import {
   type End,
   isRefusedByBudget,
   nothingToReport,
-  type Outcome,
+  type PassOutcome,
   tooSlow,
   vetoed,
 } from '../pass/end.ts';
@@ -106,7 +106,7 @@ async function partitionNotHeld(
   partition: number,
   { statefulSet }: ClusterObjects,
   api: ClusterApi,
-): Promise<Extract<Outcome, { kind: 'admission' }> | null> {
+): Promise<Extract<PassOutcome, { kind: 'admission' }> | null> {
   if (statefulSet === null) return null;
   try {
     await provePartitionHeld(statefulSet, partition, api);
@@ -129,7 +129,7 @@ async function carryOut(
   const { key, api, context } = pass;
   const { world, log } = context;
   const isFresh = (): boolean => context.isLeading() && world.monotonic() - since <= confirmationMilliseconds;
-  const tooLate = (outcome: Outcome): End => {
+  const tooLate = (outcome: PassOutcome): End => {
     if (!context.isLeading()) return { ...outcome, report: null };
     log.info({ cluster: key, step: step.kind }, 'the confirmation is too old; the step will be retried');
     return { ...outcome, report: 'cached' };

@@ -4,7 +4,7 @@ import { ApiError, isConflict, isForbidden, isInvalid, isNotFound, withoutReques
 import type { ClusterObjects } from '../../moco/records.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import { patchOf } from '../../objects/execute.ts';
-import type { Outcome } from '../pass/end.ts';
+import type { PassOutcome } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
 
 type StepInPlace = Extract<Step, { kind: 'updateInPlace' | 'resizeInPlace' }>;
@@ -18,7 +18,7 @@ export async function tryInPlace(
   { objects, snapshot, memory }: Observation,
   { revision }: StepInPlace,
   api: ClusterApi,
-): Promise<Extract<Outcome, { kind: 'inPlace' }> | null> {
+): Promise<Extract<PassOutcome, { kind: 'inPlace' }> | null> {
   const answers: { readonly uid: string; readonly refusal: string | null }[] = [];
   for (const { uid, ordinal, name, resourceVersion, inPlace } of snapshot.members) {
     if (inPlace?.kind !== 'possible' || memory.readings.inPlace.accepted.get(uid) === revision) continue;
@@ -30,7 +30,7 @@ export async function tryInPlace(
 }
 
 /** The API server's words if it refuses. Stale: the pod has changed since it was read. */
-type Answer = { readonly isStale: false; readonly refusal: string | null } | { readonly isStale: true };
+type DryRunAnswer = { readonly isStale: false; readonly refusal: string | null } | { readonly isStale: true };
 
 async function dryRun(
   target: Target,
@@ -38,7 +38,7 @@ async function dryRun(
   revision: string,
   { cluster: { namespace }, pods }: ClusterObjects,
   api: ClusterApi,
-): Promise<Answer> {
+): Promise<DryRunAnswer> {
   try {
     if (change.resources.length > 0) await api.resizePod(namespace, target, change.resources, true);
     const patch = patchOf({ targets: [target], revision, change }, pods);

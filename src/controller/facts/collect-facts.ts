@@ -20,7 +20,14 @@ import { inPlaceUpdate } from './in-place-updates.ts';
 import { unreported } from './last-step.ts';
 import { maintenanceFacts } from './maintenance-facts.ts';
 import { keeperKnown, type Memory, type Refusal, refusalStands } from './memory.ts';
-import { gateWithout, inForce, modeOf, type StrategySettings, settingsWithoutEffect, strategyShown } from './mode.ts';
+import {
+  gateWithout,
+  modeOf,
+  policyForMode,
+  type StrategySettings,
+  settingsWithoutEffect,
+  strategyShown,
+} from './mode.ts';
 import { fetches, lastPreflight, preflightFacts, preflightOf } from './preflight-facts.ts';
 import { answerFacts, comebackFacts, mysqlFacts } from './readings.ts';
 import {
@@ -95,7 +102,7 @@ export function collectFacts(
   const isAdopted = statefulSet?.labelled === true || (mode === 'OnDelete' && wasAdopted && !cluster.released);
   const ageOf = (atMilliseconds: number): number => (world.monotonic() - atMilliseconds) / 1000;
   const key = keyOf(cluster.namespace, cluster.name);
-  const policy = inForce(settings.policy, mode, isAdopted, strategies.inPlaceEnabled);
+  const policy = policyForMode(settings.policy, mode, isAdopted, strategies.inPlaceEnabled);
   const preflight = lastPreflight(readings.preflight, rollout);
   const willHave = fetches(preflightOf(objects, policy, preflight), policy);
   const inPlace = (pod: PodRecord) =>

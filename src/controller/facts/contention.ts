@@ -10,7 +10,7 @@ const ownManager = 'moco-rollout';
 /** A partition that was lowered so often within so long, and reset each time, is not lowered again for so long. */
 const mostLowered = { times: 3, withinMilliseconds: 600_000, restsMilliseconds: 3_600_000 };
 
-interface Seen {
+interface SeenGeneration {
   readonly generation: number;
   readonly atMilliseconds: number;
 }
@@ -18,8 +18,8 @@ interface Seen {
 /** Two generations at least a window apart: the API server counts the writes between them, seen or not. */
 export interface SpecWrites {
   readonly uid: string;
-  readonly earlier: Seen;
-  readonly later: Seen;
+  readonly earlier: SeenGeneration;
+  readonly later: SeenGeneration;
 }
 
 /** How often this program has set the same partition. Another template or size of the cluster begins anew. */
@@ -49,7 +49,7 @@ export function writesSeen(
 ): SpecWrites | null {
   if (statefulSet === null) return known;
   const { uid, generation } = statefulSet;
-  const now: Seen = { generation, atMilliseconds: nowMilliseconds };
+  const now: SeenGeneration = { generation, atMilliseconds: nowMilliseconds };
   if (known?.uid !== uid) return { uid, earlier: now, later: now };
   const isWindow = nowMilliseconds - known.later.atMilliseconds >= windowMilliseconds;
   return isWindow && generation >= known.later.generation ? { uid, earlier: known.later, later: now } : known;

@@ -26,7 +26,7 @@ export interface PolicyLayers {
   readonly settings: readonly Layer[];
 }
 
-interface Candidate {
+interface SelectingPolicy {
   readonly policy: PolicyRecord;
   readonly priority: number;
   readonly problem: string | null;
@@ -54,10 +54,10 @@ export function policyLayers(policies: readonly PolicyRecord[], cluster: Selecta
 export const policiesOf = (policies: readonly PolicyRecord[], cluster: Selectable): readonly PolicyRecord[] =>
   candidatesOf(policies, cluster).map(({ policy }) => policy);
 
-const candidatesOf = (policies: readonly PolicyRecord[], cluster: Selectable): readonly Candidate[] =>
+const candidatesOf = (policies: readonly PolicyRecord[], cluster: Selectable): readonly SelectingPolicy[] =>
   policies.map((policy) => candidateOf(policy, cluster)).filter((candidate) => candidate !== null);
 
-function candidateOf(policy: PolicyRecord, cluster: Selectable): Candidate | null {
+function candidateOf(policy: PolicyRecord, cluster: Selectable): SelectingPolicy | null {
   const { priority, selector, namespaceSelector } = policy;
   const bySelector = 'problem' in selector ? selector.problem : selects(selector, cluster.labels);
   const byNamespace =
@@ -68,7 +68,7 @@ function candidateOf(policy: PolicyRecord, cluster: Selectable): Candidate | nul
   return { policy, priority: typeof priority === 'number' ? priority : Number.MAX_VALUE, problem };
 }
 
-function layerOf({ policy, problem }: Candidate, part: 'enforced' | 'settings'): Layer {
+function layerOf({ policy, problem }: SelectingPolicy, part: 'enforced' | 'settings'): Layer {
   const fields = policy[part];
   const path = `spec.${part}`;
   const unreadable = isObject(fields) ? null : `expected ${path} to be an object, got ${JSON.stringify(fields)}`;

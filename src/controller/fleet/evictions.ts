@@ -87,7 +87,7 @@ export function followEvictions({ budgets, pods }: Pick<Cache, 'budgets' | 'pods
       .flatMap(({ namespace, disruptedPods }) =>
         Object.entries(disruptedPods).map(([name, at]) => ({ at, pod: pods.get(namespace, name) })),
       );
-    const unobserved = entries.filter(({ at, pod }) => pod === undefined || isBefore(pod.createdAt, at));
+    const unobserved = entries.filter(({ at, pod }) => pod === undefined || isEarlier(pod.createdAt, at));
     evictions.note(key, unobserved.length);
   };
   budgets.subscribe(({ before, after }) => {
@@ -102,4 +102,4 @@ export function followEvictions({ budgets, pods }: Pick<Cache, 'budgets' | 'pods
   });
 }
 
-const isBefore = (one: string, other: string): boolean => (milliseconds(one) ?? 0) < (milliseconds(other) ?? 0);
+const isEarlier = (one: string, other: string): boolean => (milliseconds(one) ?? 0) < (milliseconds(other) ?? 0);

@@ -13,9 +13,9 @@ import { FleetSlots } from './fleet-slots.ts';
 import {
   disrupts,
   type FleetStanding,
+  fleetStandingOf,
   hasBegun,
   type KnownStep,
-  known,
   lowers,
   type TimedStep,
   takesSlot,
@@ -99,7 +99,7 @@ export class Fleet {
     } else {
       const { uid, resourceVersion } = rollout.metadata;
       if (before?.uid === uid && isAtLeast(before.resourceVersion, resourceVersion)) return;
-      this.#known.set(key, known(rollout));
+      this.#known.set(key, fleetStandingOf(rollout));
       const { lastStep } = rollout.status ?? {};
       if (lastStep?.result === 'done') this.count(lastStep);
     }

@@ -66,7 +66,7 @@ const slotWaits: ReadonlySet<string> = new Set<HoldRule>([
   'DisruptionControllerBehind',
 ]);
 
-export function known({ metadata: { uid, resourceVersion }, status = {} }: MySQLRollout): FleetStanding {
+export function fleetStandingOf({ metadata: { uid, resourceVersion }, status = {} }: MySQLRollout): FleetStanding {
   const { intent } = status;
   const at = milliseconds(intent?.at ?? null);
   const open = intent && at !== null ? { step: intent, at } : null;
@@ -89,9 +89,9 @@ export const hasBegun = (
 const slotReleasingRules: ReadonlySet<HoldRule> = new Set(['Offline', 'Released', 'ForcedRollingUpdate']);
 
 /** A preflight keeps the cluster's turn: the next cluster would have its nodes fetch images as well. */
-export const isAsking = (rule: string | undefined): boolean => rule === 'PreflightRunning' || isRefused(rule);
+export const isAsking = (rule: string | undefined): boolean => rule === 'PreflightRunning' || isRefusedOnNodes(rule);
 
-const isRefused = (rule: string | undefined): boolean => rule !== undefined && rule in refusedOnNodes;
+const isRefusedOnNodes = (rule: string | undefined): boolean => rule !== undefined && rule in refusedOnNodes;
 
 /**
  * A rollout occupies its slot from its preflight, or its first disruption, to its end, except while a user keeps it
@@ -130,7 +130,7 @@ function standing({
     return { ...idle, begun: true, rolling, stalled, failing: idle.failing || stalled };
   }
   const waitingSince = milliseconds(rollout.startedAt);
-  const refused = isRefused(rule);
+  const refused = isRefusedOnNodes(rule);
   if (isAsking(rule)) return { ...idle, waitingSince, rolling: true, stalled: refused, refused };
   const wantsSlot = rule === undefined || slotWaits.has(rule);
   const wantsTurn = rule === undefined || rule in ruleGroups.fleet || slotWaits.has(rule);

@@ -24,7 +24,7 @@ export interface Acted extends StepAnswer {
 export const isRefusedByBudget = ({ kind }: Step, { result, failure }: StepAnswer): boolean =>
   kind === 'evict' && result === 'refused' && isTooManyRequests(failure);
 
-export type Outcome =
+export type PassOutcome =
   | Acted
   /** No step was due, or it is for a later pass. */
   | { readonly kind: 'nothing' }
@@ -42,7 +42,7 @@ export type Outcome =
   /** A dry run had an unexpected result: no step was tried. */
   | { readonly kind: 'admission'; readonly mode: AdmissionFinding['mode']; readonly error: ApiError };
 
-export type End = Outcome &
+export type End = PassOutcome &
   RunResult & {
     /**
      * What to report: an observation that was just made, or the cached one. `null` if another pass follows at once, or
@@ -64,21 +64,21 @@ export const vetoed: RunResult = { requeueAfterMilliseconds: 1000 };
 export const confirmationMilliseconds = 2000;
 
 /** Identifies a step when its failures are counted. */
-export const identityOf = (step: Step, { objects: { statefulSet } }: Observation): string =>
+export const identityOfStep = (step: Step, { objects: { statefulSet } }: Observation): string =>
   stepIdentity(step, statefulSet?.updateRevision ?? '');
 
-const failed = { tries: 1, sinceLastTrySeconds: 0, retryAfterSeconds: 0 } as const;
+const firstFailure = { tries: 1, sinceLastTrySeconds: 0, retryAfterSeconds: 0 } as const;
 
 export const tooSlow = (step: Step, observation: Observation): StepFailure => ({
-  ...failed,
-  step: identityOf(step, observation),
+  ...firstFailure,
+  step: identityOfStep(step, observation),
   cause: 'tooSlow',
   message: `reading everything again, writing the intent and sending the step took more than ${confirmationMilliseconds} ms`,
 });
 
 /** The API server's response as the failure of a step. Without a step, none can be decided. */
 export const refusedBy = ({ message, retryAfterSeconds }: ApiError, step: string | null): StepFailure => ({
-  ...failed,
+  ...firstFailure,
   step,
   cause: 'refused',
   message,

@@ -111,14 +111,14 @@ function progressAfter(
   return { begun: begunAt, moved: isKnown ? moved : { revision, seen, at: now } };
 }
 
-interface Member {
+interface SignedMember {
   readonly ordinal: number;
   readonly revision?: string | null;
   readonly role: string;
   readonly state: string;
 }
 
-function signature(members: readonly Member[]): string {
+function signature(members: readonly SignedMember[]): string {
   return members
     .map(({ ordinal, revision, role, state }) => `${ordinal} ${revision ?? ''} ${role} ${participates.has(state)}`)
     .join('\n');

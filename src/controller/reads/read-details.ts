@@ -26,7 +26,7 @@ export async function readDetails(
 }
 
 /** What is only informative: if the API server refuses it, nothing else is delayed. */
-const unlessRefused = <Found>(read: Promise<Found>, otherwise: Found): Promise<Found> =>
+const orIfRefused = <Found>(read: Promise<Found>, otherwise: Found): Promise<Found> =>
   read.catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
     return otherwise;
@@ -49,7 +49,7 @@ async function readCreateFailure(
   if (hold?.rule !== 'MemberMissing' || statefulSet === null) return null;
   if (heldForSeconds < readAfterSeconds) return known;
   if (known !== null && now - known.atMilliseconds < staleAfterMilliseconds) return known;
-  const message = await unlessRefused(api.readCreateFailure(statefulSet), known?.message ?? null);
+  const message = await orIfRefused(api.readCreateFailure(statefulSet), known?.message ?? null);
   return { message, atMilliseconds: now };
 }
 
@@ -71,7 +71,7 @@ async function readTemplate(
   const now = world.monotonic();
   if (known?.from === from && known.to === to && now - known.atMilliseconds < againMilliseconds) return known;
   const read = Promise.all([from, to].map((revision) => api.readTemplate(cluster.namespace, revision)));
-  const [before, after] = await unlessRefused(read, []);
+  const [before, after] = await orIfRefused(read, []);
   return { from, to, changes: before && after ? templateChanges(before, after) : null, atMilliseconds: now };
 }
 
@@ -88,7 +88,7 @@ async function readAlteredFields(
   const { namespace, name, generation } = cluster;
   const now = world.monotonic();
   if (known?.generation === generation && now - known.atMilliseconds < againMilliseconds) return known;
-  const whole = await unlessRefused(api.read(clusterKind, { namespace, name }), null);
-  const live = whole && (await unlessRefused(api.read(statefulSets, { namespace, name: statefulSet.name }), null));
+  const whole = await orIfRefused(api.read(clusterKind, { namespace, name }), null);
+  const live = whole && (await orIfRefused(api.read(statefulSets, { namespace, name: statefulSet.name }), null));
   return { generation, fields: whole && live ? alteredFields(whole, live) : [], atMilliseconds: now };
 }

@@ -119,7 +119,7 @@ export function withCondition(
  * A cluster that a person has released has no such condition: nobody would keep it correct once this program is
  * uninstalled.
  */
-export async function complete(
+export async function writeCompletion(
   { completion, observation }: { readonly completion: Completion; readonly observation: Observation },
   pass: Pass<StatusClient>,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import { milliseconds } from '../../moco/json.ts';
 import { type Acted, isRefusedByBudget, sparesSwitchover } from '../pass/end.ts';
 import type { Context, Pass } from '../pass/pass.ts';
 import { rememberReturned, rememberTold } from '../pass/remember.ts';
-import { mysqldRestartedEvent, outOfBandEvent, type Reported, stepEvent } from './events.ts';
+import { type EventSubject, mysqldRestartedEvent, outOfBandEvent, stepEvent } from './events.ts';
 import type { News } from './news.ts';
 import type { Report } from './pass-report.ts';
 
@@ -64,7 +64,7 @@ export function emitStep(acted: Acted, { metrics, recorder, log }: Context): voi
 /** Emits what ended, once the status contains it. `reported` is `null` if the objects are unknown. */
 export function emitNews(
   { finished, switchover, outOfBand, mysqldRestarted }: News,
-  reported: Reported | null,
+  reported: EventSubject | null,
   { metrics, recorder, log }: Context,
 ): void {
   if (finished !== null) {

@@ -17,7 +17,7 @@ export interface Report {
   /** `null` if there is no MySQLRollout to write it to, or nothing to write. */
   readonly status: StatusReport | null;
   readonly completion: Completion;
-  readonly series: Series;
+  readonly series: ClusterSeries;
   readonly event: Occurrence | null;
   readonly log: LogLine;
 }
@@ -42,7 +42,7 @@ export function report(observation: Observation): Report {
     observation,
     status,
     completion: completionOf(observation),
-    series: seriesOf(observation, status?.status ?? {}),
+    series: clusterSeries(observation, status?.status ?? {}),
     event: holdEvent(observation),
     log: logLine(observation),
   };
@@ -77,13 +77,13 @@ function levelOf({ decision: { hold, complete }, memory, heldForSeconds }: Obser
   return isRoutine(hold.rule) ? 'debug' : 'info';
 }
 
-export type Series = ReturnType<typeof seriesOf>;
+export type ClusterSeries = ReturnType<typeof clusterSeries>;
 
 /**
  * The values of the metrics with a label for the cluster. A hold is exported from its first moment, even while the
  * status does not show it.
  */
-export function seriesOf(observation: Observation, status: RolloutStatus) {
+export function clusterSeries(observation: Observation, status: RolloutStatus) {
   const { decision, snapshot, policy, settings, memory, now, nowMilliseconds } = observation;
   const { members, stale, hold } = decision;
   const membersByState: Record<string, number> = {};
@@ -94,25 +94,25 @@ export function seriesOf(observation: Observation, status: RolloutStatus) {
   return {
     membersByState,
     stale,
-    hold: hold && { rule: hold.rule, sinceSeconds: seconds(since) ?? seconds(now) ?? 0 },
-    lastProgressSeconds: seconds(status.rollout?.lastProgressAt),
+    hold: hold && { rule: hold.rule, sinceSeconds: unixSeconds(since) ?? unixSeconds(now) ?? 0 },
+    lastProgressSeconds: unixSeconds(status.rollout?.lastProgressAt),
     /** The reason of condition Stalled while it is True. */
     stalled: status.conditions?.find(({ type, status: is }) => type === 'Stalled' && is === 'True')?.reason ?? null,
     /** Some maintenance window of the next 30 days is long enough for every member. */
     hasOpening: hasOpening(snapshot, policy),
     /** When a rollout may go on that rests outside of its maintenance windows. */
-    opensSeconds: hold !== null && 'opensAt' in hold ? seconds(hold.opensAt) : null,
+    opensSeconds: hold !== null && 'opensAt' in hold ? unixSeconds(hold.opensAt) : null,
     /** The names of the checks that fail and hold. */
     failingChecks: hold?.rule === 'CheckFailing' ? hold.checks.map(({ check }) => check) : [],
     /** When each override in force ends, in Unix seconds, by rule. */
     overrides: Object.fromEntries(
-      (settings.sources['overrides']?.value ?? []).map(({ rule, until }) => [rule, seconds(until) ?? 0]),
+      (settings.sources['overrides']?.value ?? []).map(({ rule, until }) => [rule, unixSeconds(until) ?? 0]),
     ),
     partition: isOwn
       ? {
           current: snapshot.members.filter(({ revision }) => revision === currentRevision).length,
           updated: members.filter(({ updated }) => updated).length,
-          lastUpdatedSeconds: status.lastStep?.step === 'setPartition' ? seconds(status.lastStep.at) : null,
+          lastUpdatedSeconds: status.lastStep?.step === 'setPartition' ? unixSeconds(status.lastStep.at) : null,
         }
       : null,
     /** What replicas lack, while an answer is recent. */
@@ -129,7 +129,7 @@ export function seriesOf(observation: Observation, status: RolloutStatus) {
 }
 
 /** Unix time in seconds. */
-function seconds(timestamp: string | null | undefined): number | null {
+function unixSeconds(timestamp: string | null | undefined): number | null {
   const value = milliseconds(timestamp ?? null);
   return value === null ? null : value / 1000;
 }
