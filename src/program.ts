@@ -16,7 +16,7 @@ import { LeaseElector } from './kube/lease-elector.ts';
 import { PodHttp } from './kube/plain-http.ts';
 import { PrometheusHttp } from './kube/prometheus-http.ts';
 import { realWorld, type World } from './kube/world.ts';
-import { AgentDelayReader, agentTimeoutMilliseconds } from './moco/agent-delay-reader.ts';
+import { AgentDelayReader, agentTimeoutMilliseconds } from './moco/agent.ts';
 import { SecretAsker } from './mysql/mysql-asker.ts';
 import { type FeatureGateName, featureGates, type Options } from './options/flags.ts';
 import { flagsAnnotation, fleetLimitsOf, publish } from './options/published.ts';

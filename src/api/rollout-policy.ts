@@ -1,6 +1,7 @@
 import type { Stored } from '../kube/store.ts';
-import { identityOf, isObject, type Json, object, whole as wholeOf } from '../moco/json.ts';
+import { identityOf, isObject, type Json, whole as wholeOf } from '../moco/json.ts';
 import type { LabelSelector } from '../moco/records.ts';
+import { selectorOf } from '../moco/selects.ts';
 import { condition } from './rollout-status.ts';
 import {
   count,
@@ -143,9 +144,4 @@ function unreadableFields(spec: unknown): Fields {
 function unreadableField(field: keyof typeof selection, value: unknown): Unreadable | null {
   const problem = value === undefined ? null : problemOf(policySelection.shape[field], value, `spec.${field}`);
   return problem === null ? null : { problem };
-}
-
-function selectorOf(selector: unknown): LabelSelector {
-  const { matchLabels = {}, matchExpressions = [] } = object(selector) as Partial<LabelSelector>;
-  return { matchLabels, matchExpressions };
 }

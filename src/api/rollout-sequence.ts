@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { othersStage, type Sequence, type Stage } from '../core/fleet/stage-counts.ts';
 import type { Stored } from '../kube/store.ts';
 import { identityOf, type Json, object } from '../moco/json.ts';
-import type { LabelSelector, Labels } from '../moco/records.ts';
-import { selects } from '../moco/selects.ts';
+import type { Labels } from '../moco/records.ts';
+import { selectorOf, selects } from '../moco/selects.ts';
 import { condition } from './rollout-status.ts';
 import {
   count,
@@ -202,8 +202,8 @@ function readable(name: string, spec: SequenceSpec): Pick<SequenceRecord, 'seque
   return {
     sequence: { name, problem: null, settleSeconds, stages: stages.map(stageOf) },
     stageOf: (labels) =>
-      selects(completed(spec.selector), labels)
-        ? selectors.findIndex((selector) => selector === undefined || selects(completed(selector), labels))
+      selects(selectorOf(spec.selector), labels)
+        ? selectors.findIndex((selector) => selector === undefined || selects(selectorOf(selector), labels))
         : null,
   };
 }
@@ -230,11 +230,6 @@ function unreadableSequence(
   const stage = stageOf({ name: othersStage });
   return {
     sequence: { name, problem, settleSeconds: 0, stages: [stage] },
-    stageOf: (labels) => (known && !selects(completed(selector as SequenceSpec['selector']), labels) ? null : 0),
+    stageOf: (labels) => (known && !selects(selectorOf(selector), labels) ? null : 0),
   };
-}
-
-/** An absent selector selects everything. */
-function completed({ matchLabels = {}, matchExpressions = [] }: SequenceSpec['selector'] = {}): LabelSelector {
-  return { matchLabels, matchExpressions: matchExpressions.map((one) => ({ values: [], ...one })) };
 }

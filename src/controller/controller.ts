@@ -2,10 +2,10 @@ import { replacesNobody } from '../core/adoption.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { isNamespaceTerminating } from '../kube/api-error.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
-import { keyOf } from '../kube/store.ts';
+import { nameOf } from '../kube/store.ts';
 import { WorkQueue, type WorkQueueOptions } from '../kube/work-queue.ts';
 import type { Log, World } from '../kube/world.ts';
-import type { DelayReader } from '../moco/agent-delay-reader.ts';
+import type { DelayReader } from '../moco/agent.ts';
 import type { StatefulSetRecord } from '../moco/records.ts';
 import type { MysqlAsker } from '../mysql/mysql-asker.ts';
 import { Cache } from '../objects/cache.ts';
@@ -85,7 +85,6 @@ export class Controller {
     metrics.fleet.observe(() => (isLeading() ? fleet.numbers : null));
     const reconciler = new Reconciler({
       ...options,
-      mysql: options.mysql,
       cache: this.#cache,
       fleet,
       mayLackNodes: namespaces.length > 0,
@@ -159,7 +158,7 @@ export class Controller {
   async work(): Promise<void> {
     await this.#watches.synced();
     if (!this.#watches.hasSynced) return;
-    for (const cluster of this.#cache.clusters.values()) this.#queue.add(keyOf(cluster.namespace, cluster.name));
+    for (const cluster of this.#cache.clusters.values()) this.#queue.add(nameOf(cluster));
     for (const { name } of this.#cache.sequences.values()) this.#sequenceQueue.add(name);
     this.#policyQueue.add(allPolicies);
     this.#queue.start();

@@ -3,6 +3,7 @@ import { isAlreadyExists, isConflict, isNotFound } from './api-error.ts';
 import { delay } from './delay.ts';
 import { heldBy, heldByNobody, holderOf, type Lease, parseLease } from './lease.ts';
 import { apiVersion, leases, path } from './resource.ts';
+import { keyOf } from './store.ts';
 import type { Log, World } from './world.ts';
 
 /** Candidates wait up to so much longer than the retry period, so that they don't all ask at once. */
@@ -236,6 +237,6 @@ export class LeaseElector {
 
   #fields(): { readonly lease: string; readonly identity: string } {
     const { namespace, name, identity } = this.#options;
-    return { lease: `${namespace}/${name}`, identity };
+    return { lease: keyOf(namespace, name), identity };
   }
 }

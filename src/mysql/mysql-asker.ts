@@ -1,6 +1,7 @@
 import type { ApiClient } from '../kube/api-client.ts';
 import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
 import { path, secrets } from '../kube/resource.ts';
+import { nameOf } from '../kube/store.ts';
 import type { World } from '../kube/world.ts';
 import { type Json, object, text } from '../moco/json.ts';
 import { mysqlPort, readOnlyPasswordKey, readOnlyUser } from '../moco/names.ts';
@@ -47,7 +48,7 @@ export class SecretAsker implements MysqlAsker {
 
   async ask({ cluster, primary, replicas, forSwitchover }: MysqlQuestion, signal: AbortSignal): Promise<MysqlAnswer> {
     const place = { namespace: cluster.namespace, name: statefulSetName(cluster.name) };
-    const secret = `Secret ${place.namespace}/${place.name}`;
+    const secret = `Secret ${nameOf(place)}`;
     const password = await this.#passwordIn(place, signal).catch((error: unknown) => unreadSecret(error, secret));
     if (typeof password !== 'string') {
       const { problem, isLasting } = password;
@@ -82,7 +83,7 @@ export class SecretAsker implements MysqlAsker {
     const encoded = text(object(secret['data'])[readOnlyPasswordKey]);
     if (encoded !== null) return Buffer.from(encoded, 'base64').toString();
     return {
-      problem: `the Secret ${place.namespace}/${place.name} has no ${readOnlyPasswordKey}`,
+      problem: `the Secret ${nameOf(place)} has no ${readOnlyPasswordKey}`,
       isLasting: true,
     };
   }

@@ -47,9 +47,13 @@ export interface UnavailableKind {
   readonly isIntended: boolean;
 }
 
-const byCluster = {
-  cluster: (record: Stored & { clusterName: string }) => keyOf(record.namespace, record.clusterName),
-};
+type Owned = Stored & { readonly clusterName: string };
+
+/** The key of the cluster that a StatefulSet, a pod or a Job belongs to. */
+export const ownerKey = ({ namespace, clusterName }: Pick<Owned, 'namespace' | 'clusterName'>): string =>
+  keyOf(namespace, clusterName);
+
+const byCluster = { cluster: ownerKey };
 
 export class Cache {
   readonly clusters = new Store<ClusterRecord>({ namespace: (cluster) => cluster.namespace });
@@ -176,10 +180,6 @@ export function namedCluster({ namespace, selector }: BudgetRecord): string | nu
   const name = selector?.matchLabels[clusterNameLabel];
   return name === undefined ? null : keyOf(namespace, name);
 }
-
-type Owned = Stored & { readonly clusterName: string };
-
-const ownerKey = (object: Owned): string => keyOf(object.namespace, object.clusterName);
 
 export interface CachedKind<R extends Stored> {
   readonly kind: ResourceKind;

@@ -91,7 +91,7 @@ export function criticalPath({ from, clusters }: FleetPlan): readonly Cause[] {
     const since = before?.endsAt ?? begin;
     if (since < until) {
       const own = taken.get(span.what) ?? new Map<string, number>();
-      const key = `${current.namespace}/${current.name}`;
+      const key = nameOf(current);
       taken.set(span.what, own.set(key, (own.get(key) ?? 0) + until - since));
     }
     until = since;

@@ -18,7 +18,7 @@ import {
   podDisruptionBudgets,
   type ResourceKind,
 } from '../../kube/resource.ts';
-import type { Stored } from '../../kube/store.ts';
+import { nameOf, type Stored } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
@@ -64,7 +64,7 @@ export async function observeCluster(
   change?: AssumedChange | null,
 ): Promise<ClusterObservation> {
   const observation = await observeIfExists(session, cluster, change);
-  if (observation === null) throw new CommandError(`${cluster.namespace}/${cluster.name} has just been deleted`);
+  if (observation === null) throw new CommandError(`${nameOf(cluster)} has just been deleted`);
   return observation;
 }
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { loadAll } from 'js-yaml';
 import { UsageError } from '../../failure.ts';
 import { path } from '../../kube/resource.ts';
+import { nameOf } from '../../kube/store.ts';
 import { isObject, type Json, object, objects, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
@@ -51,7 +52,7 @@ export async function manifestChanges(session: Session, file: string): Promise<r
     }
     const live = await find(session, clusterKind, place.namespace, place.name);
     if (live === null) {
-      session.host.err(`note: ${place.namespace}/${place.name} does not exist yet, so nothing would be rolled out\n`);
+      session.host.err(`note: ${nameOf(place)} does not exist yet, so nothing would be rolled out\n`);
       continue;
     }
     const after = await tryManifest(session, place, manifest, live);

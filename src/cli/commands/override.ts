@@ -4,6 +4,7 @@ import { decide } from '../../core/decide.ts';
 import { explainHold, type Hold, type HoldRule, isOverridable, rules } from '../../core/rules/catalogue.ts';
 import { durationText } from '../../core/sentences.ts';
 import { UsageError } from '../../failure.ts';
+import { nameOf } from '../../kube/store.ts';
 import { type Json, milliseconds, object, omitUndefined, text, timestampOf } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { applySettings, removeSettings, type SettingsOf } from '../cluster/apply.ts';
@@ -73,7 +74,7 @@ async function override(session: Session, name: string, rule: HoldRule | null): 
   await applySettings(session, cluster, verb, ({ others }) => ({
     overrides: [...notEnded(others('overrides', { rule }), world.wall()), omitUndefined({ rule, until, reason, by })],
   }));
-  host.out(`${cluster.namespace}/${name}: ${rule} overridden until ${until}\n`);
+  host.out(`${nameOf(cluster)}: ${rule} overridden until ${until}\n`);
   const { overriding } = rules[rule];
   if (overriding !== undefined) host.err(`WARNING: ${overriding}.\n`);
   if (then !== null) host.err(`warning: the rollout still waits for ${then.hold.rule}: ${then.sentence}\n`);
@@ -113,7 +114,7 @@ async function clear(session: Session, name: string, rule: HoldRule | null): Pro
   const what = `${rule ?? 'a rule'} is still overridden`;
   const key = rule !== null && { key: { rule } };
   await removeSettings(session, cluster, verb, without, remains, { what, field: 'overrides', ...key });
-  host.out(`${cluster.namespace}/${name}: ${rule ?? 'no rule is'} ${rule === null ? '' : 'no longer '}overridden\n`);
+  host.out(`${nameOf(cluster)}: ${rule ?? 'no rule is'} ${rule === null ? '' : 'no longer '}overridden\n`);
   return 0;
 }
 

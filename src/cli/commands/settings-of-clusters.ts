@@ -2,6 +2,7 @@ import type { RolloutSpec } from '../../api/rollout.ts';
 import { policyKind } from '../../api/rollout-policy.ts';
 import { UsageError } from '../../failure.ts';
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
+import { keyOf, nameOf } from '../../kube/store.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { applySettings, refuseWithoutEffect, removeSettings, type SettingsOf } from '../cluster/apply.ts';
@@ -117,11 +118,11 @@ export const approveCommand: ClusterCommand = {
       );
     }
     if (live.objects.pods.every((pod) => pod.revision === revision)) {
-      host.out(`${cluster.namespace}/${name}: nothing to approve, every member is at revision ${hash}\n`);
+      host.out(`${nameOf(cluster)}: nothing to approve, every member is at revision ${hash}\n`);
       return 0;
     }
     await applySettings(session, cluster, 'approve', () => ({ approvedRevision: revision }));
-    host.out(`${cluster.namespace}/${name}: revision ${hash} approved for the primary\n`);
+    host.out(`${nameOf(cluster)}: revision ${hash} approved for the primary\n`);
     return 0;
   },
 };
@@ -144,7 +145,7 @@ export const pinCommand: ClusterCommand = {
     await applySettings(session, cluster, 'pin', ({ others }) => ({
       pinnedMembers: [...others('pinnedMembers', { ordinal }), { ordinal, reason }],
     }));
-    host.out(`${cluster.namespace}/${name}: pinned\n`);
+    host.out(`${keyOf(cluster.namespace, name)}: pinned\n`);
     host.err(`${volumeWarning}\n`);
     return 0;
   },
@@ -164,7 +165,7 @@ export const unpinCommand: ClusterCommand = {
     const remains = ({ pinnedMembers = [] }: RolloutSpec) => pinnedMembers.some((one) => one.ordinal === ordinal);
     const what = { what: `${name} is still pinned`, field: 'pinnedMembers', key: { ordinal } } as const;
     await removeSettings(session, cluster, 'pin', without, remains, what);
-    host.out(`${cluster.namespace}/${name}: unpinned\n`);
+    host.out(`${keyOf(cluster.namespace, name)}: unpinned\n`);
     return 0;
   },
 };

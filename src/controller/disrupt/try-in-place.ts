@@ -1,13 +1,12 @@
-import type { Step, Target } from '../../core/decision.ts';
+import type { Target } from '../../core/decision.ts';
 import type { InPlaceChange } from '../../core/in-place-changes.ts';
+import type { StepInPlace } from '../../core/update-in-place.ts';
 import { ApiError, isConflict, isForbidden, isInvalid, isNotFound, withoutRequest } from '../../kube/api-error.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import { patchOf } from '../../objects/execute.ts';
 import type { PassOutcome } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
-
-type StepInPlace = Extract<Step, { kind: 'updateInPlace' | 'resizeInPlace' }>;
 
 /**
  * Sends the writes to every stale member as dry runs, once for each revision, before the first member is changed. So a

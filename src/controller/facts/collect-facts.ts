@@ -9,7 +9,7 @@ import { isRequestedByUser } from '../../core/rules/catalogue.ts';
 import { flappingWindowSeconds } from '../../core/rules/everything.ts';
 import type { MemberName } from '../../core/rules/rule.ts';
 import type { BudgetFacts, ClusterSnapshot, RolloutMemory } from '../../core/snapshot.ts';
-import { keyOf } from '../../kube/store.ts';
+import { nameOf } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
 import { objectFacts } from '../../moco/cluster-facts.ts';
 import { milliseconds, timestampOf } from '../../moco/json.ts';
@@ -101,7 +101,7 @@ export function collectFacts(
   const wasAdopted = status?.strategy === 'OnDelete';
   const isAdopted = statefulSet?.labelled === true || (mode === 'OnDelete' && wasAdopted && !cluster.released);
   const ageOf = (atMilliseconds: number): number => (world.monotonic() - atMilliseconds) / 1000;
-  const key = keyOf(cluster.namespace, cluster.name);
+  const key = nameOf(cluster);
   const policy = policyForMode(settings.policy, mode, isAdopted, strategies.inPlaceEnabled);
   const preflight = lastPreflight(readings.preflight, rollout);
   const willHave = fetches(preflightOf(objects, policy, preflight), policy);
@@ -119,7 +119,13 @@ export function collectFacts(
       budgets: budgets.map((budget) => budgetFacts(budget, steps.refusal, world)),
       maintenance: mode === 'MOCO' ? null : maintenanceFacts(settings.maintenance, status ?? {}, world.wall()),
       checks: mode === 'MOCO' ? [] : checks.factsFor(key, settings.checks),
-      contention: contentionFacts(memory, objects, world.monotonic()),
+      contention: contentionFacts(
+        memory.seen.specWrites,
+        steps.lowered,
+        readings.altered?.fields ?? [],
+        objects,
+        world.monotonic(),
+      ),
       replicationDelays: [...readings.replicationDelays].map(([uid, one]) => ({
         uid,
         ...answerFacts(one, world.monotonic()),

@@ -30,12 +30,6 @@ export interface Lowered {
   readonly atMilliseconds: number;
 }
 
-interface KnownWrites {
-  readonly seen: { readonly specWrites: SpecWrites | null };
-  readonly steps: { readonly lowered: Lowered | null };
-  readonly readings: { readonly altered: { readonly fields: Contention['fields'] } | null };
-}
-
 export interface WrittenObjects {
   readonly cluster: ClusterRecord;
   readonly statefulSet: StatefulSetRecord | null;
@@ -79,23 +73,21 @@ const loweredOf = ({ cluster, statefulSet }: WrittenObjects): string =>
  * creates it at its old revision again.
  */
 export function contentionFacts(
-  { seen, steps, readings }: KnownWrites,
+  specWrites: SpecWrites | null,
+  lowered: Lowered | null,
+  fields: Contention['fields'],
   objects: WrittenObjects,
   nowMilliseconds: number,
 ): Contention | null {
   const { statefulSet } = objects;
   if (statefulSet === null) return null;
-  const writesPerSecond = rateOf(seen, statefulSet, nowMilliseconds);
-  if (writesPerSecond === null && !isReset(steps, objects, nowMilliseconds)) return null;
+  const writesPerSecond = rateOf(specWrites, statefulSet, nowMilliseconds);
+  if (writesPerSecond === null && !isReset(lowered, objects, nowMilliseconds)) return null;
   const managers = statefulSet.managers.filter((manager) => writesPerSecond !== null || manager !== ownManager);
-  return { writesPerSecond, managers, fields: readings.altered?.fields ?? [] };
+  return { writesPerSecond, managers, fields };
 }
 
-function rateOf(
-  { specWrites }: KnownWrites['seen'],
-  statefulSet: StatefulSetRecord,
-  nowMilliseconds: number,
-): number | null {
+function rateOf(specWrites: SpecWrites | null, statefulSet: StatefulSetRecord, nowMilliseconds: number): number | null {
   if (specWrites?.uid !== statefulSet.uid) return null;
   const { generation, atMilliseconds } = specWrites.earlier;
   const passedMilliseconds = nowMilliseconds - atMilliseconds;
@@ -104,7 +96,7 @@ function rateOf(
   return rates.find((rate) => perSecond >= rate) ?? null;
 }
 
-function isReset({ lowered }: KnownWrites['steps'], objects: WrittenObjects, nowMilliseconds: number): boolean {
+function isReset(lowered: Lowered | null, objects: WrittenObjects, nowMilliseconds: number): boolean {
   if (lowered?.of !== loweredOf(objects) || lowered.times < mostLowered.times) return false;
   if (nowMilliseconds - lowered.atMilliseconds >= mostLowered.restsMilliseconds) return false;
   return (objects.statefulSet?.partition ?? 0) > lowered.partition;

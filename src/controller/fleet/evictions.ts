@@ -1,7 +1,6 @@
 import { mostUnobservedEvictions } from '../../core/rules/not-done.ts';
-import { keyOf } from '../../kube/store.ts';
 import { milliseconds } from '../../moco/json.ts';
-import { type Cache, namedCluster } from '../../objects/cache.ts';
+import { type Cache, namedCluster, ownerKey } from '../../objects/cache.ts';
 
 /**
  * Evictions of the whole fleet that Kubernetes' disruption controller has not observed, as the PodDisruptionBudgets in
@@ -98,7 +97,7 @@ export function followEvictions({ budgets, pods }: Pick<Cache, 'budgets' | 'pods
   });
   pods.subscribe(({ before, after }) => {
     const pod = after ?? before;
-    if (pod !== null && before?.uid !== after?.uid) count(keyOf(pod.namespace, pod.clusterName));
+    if (pod !== null && before?.uid !== after?.uid) count(ownerKey(pod));
   });
 }
 

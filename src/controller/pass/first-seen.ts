@@ -4,9 +4,7 @@ import { isRequestedByUser } from '../../core/rules/catalogue.ts';
 import type { World } from '../../kube/world.ts';
 import { type ObservedFacts, waitedOnRequest } from '../facts/collect-facts.ts';
 import { isSwitchedOver, unreported } from '../facts/last-step.ts';
-import type { Memory } from '../facts/memory.ts';
-
-type Seen = Memory['seen'];
+import type { Memory, Seen } from '../facts/memory.ts';
 
 /**
  * Changes of the update revision may follow each other before the status is written, and MOCO may revert one at once.

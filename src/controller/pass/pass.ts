@@ -1,7 +1,7 @@
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
 import type { Log, World } from '../../kube/world.ts';
-import type { DelayReader } from '../../moco/agent-delay-reader.ts';
+import type { DelayReader } from '../../moco/agent.ts';
 import type { MysqlAsker } from '../../mysql/mysql-asker.ts';
 import type { Cache } from '../../objects/cache.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
@@ -18,7 +18,7 @@ export interface Context extends Dependencies {
   readonly checks: Pick<Checks, 'factsFor' | 'ask' | 'forget'>;
   readonly client: ApiClient;
   readonly delays: DelayReader;
-  readonly mysql: MysqlAsker | undefined;
+  readonly mysql?: MysqlAsker | undefined;
   readonly nodes: RecentNodes;
   /** Nodes and PersistentVolumes have no namespace, so a controller of some namespaces may lack the right to them. */
   readonly mayLackNodes: boolean;

@@ -8,7 +8,7 @@ import { timestampOf } from '../../moco/json.ts';
 import { admissionNotInForce, releaseUnsafe } from '../../objects/strategy.ts';
 import { loweredTo } from '../facts/contention.ts';
 import { type Finished, isFailedTry, unreported } from '../facts/last-step.ts';
-import type { Memory } from '../facts/memory.ts';
+import type { Memory, Steps } from '../facts/memory.ts';
 import type { Readings } from '../facts/readings.ts';
 import { afterAdoption, afterDryRun, afterKeeper } from './admission-memory.ts';
 import {
@@ -21,8 +21,6 @@ import {
   tooSlow,
 } from './end.ts';
 import type { Observation } from './observe.ts';
-
-type Steps = Memory['steps'];
 
 // The only file that changes what is remembered of a cluster.
 

@@ -2,7 +2,7 @@ import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { hasOpening } from '../../core/maintenance.ts';
 import { explainHold, isAlarming, isRoutine } from '../../core/rules/catalogue.ts';
 import type { Occurrence } from '../../kube/event-recorder.ts';
-import { keyOf } from '../../kube/store.ts';
+import { nameOf } from '../../kube/store.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { memberName } from '../facts/collect-facts.ts';
 import type { Observation } from '../pass/observe.ts';
@@ -17,7 +17,7 @@ export interface Report {
   /** `null` if there is no MySQLRollout to write it to, or nothing to write. */
   readonly status: StatusReport | null;
   readonly completion: Completion;
-  readonly series: ClusterSeries;
+  readonly series: MetricValues;
   readonly event: Occurrence | null;
   readonly log: LogLine;
 }
@@ -42,7 +42,7 @@ export function report(observation: Observation): Report {
     observation,
     status,
     completion: completionOf(observation),
-    series: clusterSeries(observation, status?.status ?? {}),
+    series: metricValues(observation, status?.status ?? {}),
     event: holdEvent(observation),
     log: logLine(observation),
   };
@@ -56,16 +56,20 @@ function statusReport(observation: Observation): StatusReport | null {
 
 function logLine(observation: Observation): LogLine {
   const { hold, complete, step, stale } = observation.decision;
-  const { namespace, name } = observation.objects.cluster;
   const rule = hold?.rule ?? (complete ? 'complete' : step.kind === 'none' ? 'idle' : step.kind);
   const about = hold !== null && 'member' in hold ? hold.member : null;
-  const nameOf = memberName(observation);
+  const named = memberName(observation);
   const level = levelOf(observation);
   return {
     level,
     key: `${rule} ${about ?? ''} ${level}`,
-    fields: { cluster: keyOf(namespace, name), rule, stale, ...(about !== null && { member: nameOf(about) }) },
-    sentence: hold === null ? rule : explainHold(hold, nameOf),
+    fields: {
+      cluster: nameOf(observation.objects.cluster),
+      rule,
+      stale,
+      ...(about !== null && { member: named(about) }),
+    },
+    sentence: hold === null ? rule : explainHold(hold, named),
   };
 }
 
@@ -77,13 +81,13 @@ function levelOf({ decision: { hold, complete }, memory, heldForSeconds }: Obser
   return isRoutine(hold.rule) ? 'debug' : 'info';
 }
 
-export type ClusterSeries = ReturnType<typeof clusterSeries>;
+export type MetricValues = ReturnType<typeof metricValues>;
 
 /**
  * The values of the metrics with a label for the cluster. A hold is exported from its first moment, even while the
  * status does not show it.
  */
-export function clusterSeries(observation: Observation, status: RolloutStatus) {
+export function metricValues(observation: Observation, status: RolloutStatus) {
   const { decision, snapshot, policy, settings, memory, now, nowMilliseconds } = observation;
   const { members, stale, hold } = decision;
   const membersByState: Record<string, number> = {};

@@ -7,7 +7,7 @@ import { noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
 import { LeaseElector } from '../../../src/kube/lease-elector.ts';
 import type { Log, World } from '../../../src/kube/world.ts';
-import type { DelayReader } from '../../../src/moco/agent-delay-reader.ts';
+import type { DelayReader } from '../../../src/moco/agent.ts';
 import { FleetMetrics } from '../../../src/telemetry/metrics.ts';
 import { RolloutMetrics } from '../../../src/telemetry/rollout-metrics.ts';
 import { CacheMetrics, CheckMetrics, WorkQueueMetrics } from '../../../src/telemetry/runtime-metrics.ts';
