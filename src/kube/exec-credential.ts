@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import type { User } from '@kubernetes/client-node';
 import type { ClusterEntry, ExecConfig } from './kubeconfig-files.ts';
-import { jsonOf, textOf, textOf } from './text.ts';
+import { jsonOf, textOf } from './text.ts';
 
 /** What a plugin returns; times are RFC 3339. */
 interface Credential {

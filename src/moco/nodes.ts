@@ -1,4 +1,4 @@
-import { type Json, object, objects, strings, text, texts } from './json.ts';
+import { conditionOf, type Json, object, objects, strings, text, texts } from './json.ts';
 import { meets } from './selects.ts';
 
 // Whether a node takes a pod, as far as that follows from the node's own object and from what ties the pod: the rules
@@ -23,12 +23,10 @@ const conditionTaints: readonly (readonly [
   ['PIDPressure', (status) => status === 'True', nodeTaint('pid-pressure'), 'is short of process ids'],
 ];
 
-const conditionOf = (node: Json, type: string): unknown =>
-  objects(object(node['status'])['conditions']).find((condition) => condition['type'] === type)?.['status'];
-
 /** Alpha in Kubernetes 1.37 (KEP-5683): somebody drains the node, or is going to. */
-const isDraining = (node: Json): boolean => conditionOf(node, 'DrainInProgress') === 'True';
-const isPlanned = (node: Json): boolean => conditionOf(node, 'MaintenancePlanned') === 'True';
+const isDraining = (node: Json): boolean => conditionOf(object(node['status']), 'DrainInProgress')['status'] === 'True';
+const isPlanned = (node: Json): boolean =>
+  conditionOf(object(node['status']), 'MaintenancePlanned')['status'] === 'True';
 
 /** It is to be emptied: whoever runs on it has to move anyway. */
 export const isToBeEmptied = (node: Json | null): boolean =>
@@ -52,7 +50,7 @@ export function refusalsOf(node: Json | null, tolerations: readonly Json[]): rea
       .filter((taint) => !tolerated(taint))
       .map((taint) => `has the taint ${text(taint['key'])}${valueOf(taint)}:${text(taint['effect'])}`),
     ...conditionTaints.flatMap(([type, bad, taint, why]) => {
-      const status = conditionOf(node, type);
+      const { status } = conditionOf(object(node['status']), type);
       return status !== undefined && bad(status) && !tolerated(taint) ? [why] : [];
     }),
   ];

@@ -1,6 +1,6 @@
 import { metricsPortName, probePortName } from './agent.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
-import { identityOf, type Json, object, objects, text, texts, whole } from './json.ts';
+import { conditionOf, identityOf, type Json, object, objects, text, texts, whole } from './json.ts';
 import { labelSetAt, newestManagers } from './managed-fields.ts';
 import {
   agentContainer,
@@ -83,10 +83,6 @@ function meta(raw: Json) {
     annotations: object(metadata['annotations']),
     metadata,
   };
-}
-
-function conditionOf(status: Json, type: string): Json {
-  return objects(status['conditions']).find((condition) => condition['type'] === type) ?? {};
 }
 
 export function projectCluster(raw: Json): ClusterRecord | null {

@@ -2,16 +2,7 @@ import { type MySQLRollout, partialRecord, type RolloutRecord, rolloutKind, whol
 import { type PolicyRecord, policyKind, projectPolicy } from '../api/rollout-policy.ts';
 import { projectSequence, type SequenceRecord, sequenceKind } from '../api/rollout-sequence.ts';
 import type { Unavailable } from '../kube/reflector.ts';
-import {
-  jobs as jobKind,
-  jobs,
-  namespaces as namespaceKind,
-  namespaces,
-  podDisruptionBudgets,
-  pods,
-  type ResourceKind,
-  statefulSets,
-} from '../kube/resource.ts';
+import { jobs, namespaces, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
 import { keyOf, nameOf, Store, type Stored, splitKey } from '../kube/store.ts';
 import { type Json, object } from '../moco/json.ts';
 import { clusterKind, clusterNameLabel } from '../moco/names.ts';
@@ -154,13 +145,13 @@ export class Cache {
     readonly cluster: Selectable;
   } {
     // Labels that were read before the kind became unavailable may have changed since.
-    const isKnown = !this.#unavailable.has(namespaceKind.kind);
+    const isKnown = !this.#unavailable.has(namespaces.kind);
     const namespaceLabels = (isKnown && this.namespaces.get('', namespace)?.labels) || null;
     return { policies: this.policies.values(), cluster: { namespace, labels, namespaceLabels } };
   }
 
   get #jobsUnreadable(): string | null {
-    const unavailable = this.#unavailable.get(jobKind.kind);
+    const unavailable = this.#unavailable.get(jobs.kind);
     return unavailable === undefined || unavailable.why === 'NotFound' ? null : unavailable.message;
   }
 

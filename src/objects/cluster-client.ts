@@ -48,7 +48,6 @@ const strategicMergePatchType = 'application/strategic-merge-patch+json';
  */
 export class ClusterApi extends StatusClient {
   readonly #isStillWanted: () => boolean;
-  readonly #reservation: Reservation | undefined;
 
   constructor(
     client: ApiClient,
@@ -58,7 +57,6 @@ export class ClusterApi extends StatusClient {
   ) {
     super(client, signal, reservation);
     this.#isStillWanted = isStillWanted;
-    this.#reservation = reservation;
   }
 
   /**
@@ -66,7 +64,7 @@ export class ClusterApi extends StatusClient {
    * the write had to wait.
    */
   sendingWhile(isStillWanted: () => boolean): ClusterApi {
-    return new ClusterApi(this.client, this.signal, isStillWanted, this.#reservation);
+    return new ClusterApi(this.client, this.signal, isStillWanted, this.reservation);
   }
 
   /**

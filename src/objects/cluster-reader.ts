@@ -45,13 +45,13 @@ const pageSize = 500;
 export class ClusterReader {
   protected readonly client: ApiClient;
   protected readonly signal: AbortSignal;
-  readonly #reservation: Reservation | undefined;
+  protected readonly reservation: Reservation | undefined;
 
   /** All requests end with the signal. */
   constructor(client: ApiClient, signal: AbortSignal, reservation?: Reservation) {
     this.client = client;
     this.signal = signal;
-    this.#reservation = reservation;
+    this.reservation = reservation;
   }
 
   /**
@@ -155,7 +155,7 @@ export class ClusterReader {
   }
 
   async listNodes(): Promise<readonly Json[]> {
-    const options = { priority: 'read', signal: this.signal, reservation: this.#reservation } as const;
+    const options = { priority: 'read', signal: this.signal, reservation: this.reservation } as const;
     const found: unknown[] = [];
     for await (const page of pagesOf(this.client, { path: path(nodes), pageSize }, options)) found.push(...page.items);
     return items(found);
@@ -195,12 +195,12 @@ export class ClusterReader {
   }
 
   protected call<T>(call: Omit<Call, 'signal' | 'reservation'>): Promise<T> {
-    return this.client.call<T>({ ...call, signal: this.signal, reservation: this.#reservation });
+    return this.client.call<T>({ ...call, signal: this.signal, reservation: this.reservation });
   }
 
   /** If one of these reads fails, the others are given up. */
   #all<T>(begin: (reader: ClusterReader) => readonly Promise<T>[]): Promise<readonly T[]> {
-    return allOrAbort(this.signal, (signal) => begin(new ClusterReader(this.client, signal, this.#reservation)));
+    return allOrAbort(this.signal, (signal) => begin(new ClusterReader(this.client, signal, this.reservation)));
   }
 }
 

@@ -20,7 +20,6 @@ import {
 } from '../../kube/resource.ts';
 import { nameOf, type Stored } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
-import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectBudget, projectNamespace, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
@@ -77,7 +76,7 @@ export async function observeIfExists(
   cluster: ClusterRecord,
   change: AssumedChange | null = null,
 ): Promise<ClusterObservation | null> {
-  const { api, client, world } = session;
+  const { api, world } = session;
   const { namespace } = cluster;
   const unread: string[] = [];
   const orLeaveOut = async <Answer>({ plural }: ResourceKind, answer: Promise<Answer>): Promise<Answer | null> => {
@@ -90,7 +89,7 @@ export async function observeIfExists(
     orLeaveOut(podDisruptionBudgets, listAll(session, podDisruptionBudgets, namespace)),
     orLeaveOut(policyKind, listOrNothing(session, policyKind, null)),
     // Without the right to read the namespace, its labels are unknown.
-    ifAllowed(client.get<Json>(namespaces, { name: namespace }, { priority: 'read' })),
+    ifAllowed(api.read(namespaces, { name: namespace }, 'read')),
   ]);
   if (live === null) return null;
   const { rollout } = live;

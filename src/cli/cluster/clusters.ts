@@ -74,19 +74,16 @@ const unless = <Answer>(isExpected: (error: unknown) => boolean, answer: Promise
   });
 
 /** Reads one object, or `null` if it or its kind does not exist. Rejects with `ApiError`. */
-export async function find(
-  { client }: Pick<Session, 'client'>,
+export const find = (
+  { api }: Pick<Session, 'api'>,
   kind: ResourceKind,
   namespace: string | null,
   name: string,
-): Promise<Json | null> {
-  const place = namespace === null ? { name } : { namespace, name };
-  return ifThere(client.get<Json>(kind, place, { priority: 'read' }));
-}
+): Promise<Json | null> => api.read(kind, namespace === null ? { name } : { namespace, name }, 'read');
 
 /** The MySQLRollout of a cluster, or `null`. Rejects with `ApiError`. */
 export async function rolloutOf(
-  session: Pick<Session, 'client'>,
+  session: Pick<Session, 'api'>,
   { namespace, name }: Pick<ClusterRecord, 'namespace' | 'name'>,
 ): Promise<MySQLRollout | null> {
   return (await find(session, rolloutKind, namespace, name)) as MySQLRollout | null;

@@ -1,10 +1,10 @@
-import { ApiError, isForbidden } from '../../kube/api-error.ts';
+import { ApiError } from '../../kube/api-error.ts';
 import { parseLease } from '../../kube/lease.ts';
 import { leases } from '../../kube/resource.ts';
 import { type Json, milliseconds, object, text } from '../../moco/json.ts';
 import { flagsAnnotation, readPublished } from '../../options/published.ts';
 import { brief, secondsSince } from '../terminal/lines.ts';
-import { listIfThere, unlessRefused } from './clusters.ts';
+import { ifAllowed, listIfThere, unlessRefused } from './clusters.ts';
 import type { Session } from './session.ts';
 
 /** The lease of the controller where `config/` installs it. */
@@ -63,11 +63,8 @@ export async function publishedFlags(session: Session) {
  * Rejects with the API server's answer if the session may read neither.
  */
 export async function controllerLease(session: Session): Promise<Json | null> {
-  try {
-    return await session.client.get(leases, place, { priority: 'read' });
-  } catch (error) {
-    if (!(error instanceof ApiError && (error.status === 404 || isForbidden(error)))) throw error;
-  }
+  const there = await ifAllowed(session.api.read(leases, place, 'read'));
+  if (there !== null) return there;
   const found = await listIfThere(session, leases, null, { fieldSelector: `metadata.name=${place.name}` });
   return found?.find(({ metadata }) => object(metadata)['name'] === place.name) ?? null;
 }

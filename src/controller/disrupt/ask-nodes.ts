@@ -44,11 +44,8 @@ export async function askNodes(
   pass: Pass<ClusterApi>,
 ): Promise<Pick<Readings, 'preflight'> | null> {
   const { objects: cluster, policy, rollout, decision } = observed;
-  const {
-    key,
-    api,
-    context: { world, log, metrics },
-  } = pass;
+  const { key, api, context } = pass;
+  const { world, log, metrics } = context;
   const known = pass.memory.readings.preflight;
   const last = lastPreflight(known, rollout);
   const asks = isAsking(decision.hold?.rule);

@@ -13,8 +13,8 @@ import { nameOf } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
 import { objectFacts } from '../../moco/cluster-facts.ts';
 import { milliseconds, timestampOf } from '../../moco/json.ts';
-import type { BudgetRecord, ClusterObjects, ClusterRecord, PodRecord } from '../../moco/records.ts';
-import type { UnavailableKind } from '../../objects/cache.ts';
+import type { BudgetRecord, ClusterObjects, PodRecord } from '../../moco/records.ts';
+import { Cache } from '../../objects/cache.ts';
 import { contentionFacts } from './contention.ts';
 import { inPlaceUpdate } from './in-place-updates.ts';
 import { unreported } from './last-step.ts';
@@ -30,21 +30,11 @@ import {
 } from './mode.ts';
 import { fetches, lastPreflight, preflightFacts, preflightOf } from './preflight-facts.ts';
 import { answerFacts, comebackFacts, mysqlFacts } from './readings.ts';
-import {
-  type DefaultSettings,
-  type Settings,
-  type SettingsSources,
-  settingsOf,
-  settingsUnknown,
-} from './settings-in-force.ts';
+import { type DefaultSettings, type Settings, settingsOf, settingsUnknown } from './settings-in-force.ts';
 
 /** What facts follow from apart from the objects of the cluster and what is known of it. */
 export interface Dependencies {
-  readonly cache: {
-    /** The settings of a cluster from all sources but its MySQLRollout. */
-    settingsSources(cluster: Pick<ClusterRecord, 'namespace' | 'labels'>): Omit<SettingsSources, 'rollout'>;
-    readonly unavailable: ReadonlyMap<string, UnavailableKind>;
-  };
+  readonly cache: Pick<Cache, 'settingsSources' | 'unavailable'>;
   readonly world: Pick<World, 'wall' | 'monotonic'>;
   /** The values of the flags, for fields that the user leaves out. */
   readonly defaults: DefaultSettings;

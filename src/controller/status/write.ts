@@ -84,11 +84,8 @@ export async function writeWhenDue(
   { observation, status: reported }: Report,
   pass: Pass<StatusClient>,
 ): Promise<number | null> {
-  const {
-    rollout,
-    memory: { told, unseen },
-    nowMilliseconds,
-  } = observation;
+  const { rollout, memory, nowMilliseconds } = observation;
+  const { told, unseen } = memory;
   if (rollout === null || reported === null) return null;
   const { status, news } = reported;
   const before = rollout.status ?? {};
