@@ -166,7 +166,7 @@ coverage: node_modules ## How much of src the unit tests run: at least 95 % of t
 	@$(BIN)/c8 report --temp-directory=coverage/raw --all --extension=.ts --include='src/**' --reporter=text --reporter=html --check-coverage --branches=85 --lines=85 --functions=85 --statements=85
 	@$(BIN)/c8 report --temp-directory=coverage/raw --all --extension=.ts --include='src/core/**' --reporter=text-summary --check-coverage --branches=95 --lines=90 --functions=95 --statements=90
 
-mutate: node_modules ## Try every small change of src/core and src/plan and see whether a test notices (some minutes)
+mutate: node_modules ## Try every small change of src/core and src/plan and see whether a test notices (hours; hack/mutate/main.ts FILE takes some)
 	@$(NODE) hack/mutate/main.ts
 
 soak: node_modules control-plane real-moco ## What takes longer than `make test` may: slow rollouts, more states, 100,000 histories (long)

@@ -418,7 +418,8 @@ export const rolloutStatus = written(
     intent,
     lastStep,
     mysqlProblem: message(
-      'Why MySQL itself can not be asked, with the feature gate ReplicationFacts. Absent if it can.',
+      'Why MySQL itself can not be asked, or which member does not answer, with the feature gate ReplicationFacts: the rollout goes on ' +
+        'without. Absent if it does not.',
     ),
     preflight,
     openWrites: struct(

@@ -121,8 +121,11 @@ export const retryAfterSeconds = (lastedSeconds: number): number =>
 export interface MysqlReading {
   /** `null` if nobody has been asked yet. */
   readonly ageSeconds: number | null;
-  /** Why no member can be asked, as a sentence without a full stop. Then the rules use what is known without. */
-  readonly problem: string | null;
+  /**
+   * Why no member can be asked, as a sentence without a full stop, and for how long that has been so. Once it has
+   * lasted, the rules use what is known without.
+   */
+  readonly problem: { readonly message: string; readonly forSeconds: number } | null;
   readonly members: readonly MemberReading[];
   /**
    * Open writes of the primary, the oldest first, as it last said: those of before while it does not answer. `null` if
@@ -158,8 +161,6 @@ export interface PrimarySaid {
    * notices that, which on an idle one takes until its next commit (seen with MySQL 8.4).
    */
   readonly acknowledging: number;
-  /** Commits that wait for an acknowledgement at that instant. */
-  readonly waiting: number;
 }
 
 export interface ReplicaSaid {

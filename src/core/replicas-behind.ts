@@ -93,7 +93,7 @@ function isBehind({ policy, deadlines }: Situation, { reading, unknownForSeconds
 function behindByMysql(situation: Situation, { facts, ordinal }: Member, applied: boolean): ReplicaBehind | null {
   const { snapshot, policy, deadlines } = situation;
   const { mysql } = snapshot;
-  if (mysql === null || mysql.problem !== null) return null;
+  if (mysql === null || isPastAsking(situation, freshSeconds)) return null;
   const isFresh = mysql.ageSeconds !== null && !deadlines.reached(mysql.ageSeconds, freshSeconds);
   const answer = isFresh ? mysql.members.find(({ uid }) => uid === facts.uid) : undefined;
   if (answer === undefined || answer.said.kind === 'primary') return { ordinal, reading: null };
@@ -102,6 +102,17 @@ function behindByMysql(situation: Situation, { facts, ordinal }: Member, applied
   if (against !== null) return { ordinal, reading: { ...against, silent: silence?.message ?? null } };
   if (silence === null || deadlines.reached(silence.forSeconds, policy.replicaDelayGraceSeconds)) return null;
   return { ordinal, reading: { kind: 'unknown', message: silence.message } };
+}
+
+/**
+ * No member can be asked, and that has lasted: a Secret that is made anew is away for a moment. Also says when it will
+ * have.
+ *
+ * @param withinSeconds how old the reading may be that says so
+ */
+export function isPastAsking({ snapshot: { mysql }, policy, deadlines }: Situation, withinSeconds: number): boolean {
+  if (!mysql?.problem || mysql.ageSeconds === null || deadlines.reached(mysql.ageSeconds, withinSeconds)) return false;
+  return deadlines.reached(mysql.problem.forSeconds, policy.replicaDelayGraceSeconds);
 }
 
 interface Silence {
@@ -135,7 +146,7 @@ export function againstItself(last: Last, source: Last, applied: boolean): Again
 
 /** The primary counts too few replicas that acknowledge, without this one if it is one of them. */
 function tooFewAcknowledge(situation: Situation, member: Member): ReplicasBehind['acknowledging'] {
-  if (situation.snapshot.mysql?.problem !== null) return null;
+  if (isPastAsking(situation, freshSeconds)) return null;
   const source = sourceOf(situation);
   const last = readingOf(situation, member)?.last;
   if (source?.kind !== 'primary' || (last?.kind === 'replica' && !last.semiSync)) return null;
@@ -151,7 +162,7 @@ const readingOf = ({ snapshot }: Situation, member: Member | null): MemberReadin
 /** What it last said: it does not acknowledge what the primary commits, and will not before that has changed. */
 export function isKnownToLack(situation: Situation, member: Member): boolean {
   const { mysql } = situation.snapshot;
-  if (mysql === null || mysql.problem !== null) return false;
+  if (mysql === null || isPastAsking(situation, lastingSeconds)) return false;
   if (againstItself(readingOf(situation, member)?.last, sourceOf(situation), false) === null) return false;
   // It is asked again then.
   if (mysql.ageSeconds !== null) situation.deadlines.reached(mysql.ageSeconds, lastingSeconds);

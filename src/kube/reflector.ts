@@ -29,6 +29,7 @@ const pageTimeoutMilliseconds = 60_000;
 const fromTheList = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } as const;
 
 export interface ReflectorObserver {
+  listed?(): void;
   failed?(error: unknown): void;
   /** An object, a list or an event that could not be decoded and was skipped. */
   ignored?(reason: DecodeFailureReason): void;
@@ -240,6 +241,7 @@ export class Reflector<R extends Stored> {
     this.#setUnavailable(null);
     this.#wasRead = true;
     this.#synchronized();
+    this.#options.observer?.listed?.();
   }
 
   /**

@@ -2,17 +2,17 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 
-/** A connection whose other side may send so many bytes in all. More of them end it. */
+/** A connection whose other side may send so many bytes in all. More of them end it with the error `tooMany`. */
 export class BoundedStream extends Duplex {
   readonly #socket: Socket;
 
-  constructor(socket: Socket, mostBytes: number) {
+  constructor(socket: Socket, mostBytes: number, tooMany: Error) {
     super();
     this.#socket = socket;
     let received = 0;
     socket.on('data', (chunk) => {
       received += chunk.length;
-      if (received > mostBytes) this.destroy(new Error(`it sent more than ${mostBytes} bytes`));
+      if (received > mostBytes) this.destroy(tooMany);
       else if (!this.push(chunk)) socket.pause();
     });
     socket.on('end', () => this.push(null));

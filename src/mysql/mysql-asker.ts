@@ -28,7 +28,6 @@ export interface MysqlAsker {
 
 /** Of what the API server says. */
 const mostCharacters = 300;
-const nothing = { said: new Map(), writes: null } as const;
 
 /**
  * Asks with the account that MOCO makes for reading. Its password is read from MOCO's Secret each time, is kept
@@ -52,11 +51,10 @@ export class SecretAsker implements MysqlAsker {
     const password = await this.#passwordIn(place, signal).catch((error: unknown) => unreadSecret(error, secret));
     if (typeof password !== 'string') {
       const { problem, isLasting } = password;
-      if (isLasting) return { ...nothing, problem };
       const said = [...(primary === null ? [] : [primary]), ...replicas].map(
         ({ uid }) => [uid, { kind: 'unknown', message: problem }] as const,
       );
-      return { ...nothing, said: new Map(said), problem: null };
+      return { said: new Map(said), writes: null, problem: isLasting ? problem : null };
     }
     const member = ({ uid, name, agent }: PodRecord): AskedMember => ({
       uid,

@@ -83,7 +83,11 @@ async function conversation<T>(
   // Only where it is used: it is large. A bundle has nothing of a CommonJS module but its default.
   const { createConnection } = (await import('mysql2')).default;
   signal.throwIfAborted();
-  const socket = new BoundedStream(connect({ host: ip, port, noDelay: true }), mostBytes);
+  const socket = new BoundedStream(
+    connect({ host: ip, port, noDelay: true }),
+    mostBytes,
+    new MysqlError('it sent more than a mebibyte'),
+  );
   const connection = createConnection({
     ...account,
     host: ip,

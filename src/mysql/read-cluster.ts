@@ -57,16 +57,20 @@ export async function readCluster(world: World, question: AskedCluster, signal: 
   const said = new Map<string, MemberSaid>();
   const ask = async <T>(
     member: AskedMember,
-    work: (query: SqlQuery, who: WhoItIs) => Promise<T>,
+    work: (query: SqlQuery, who: WhoItIs, keep: Keep<T>) => Promise<T>,
   ): Promise<T | null> => {
+    const kept: T[] = [];
+    const keep: Keep<T> = (answer) => kept.splice(0, 1, answer);
     try {
       return await converse(world, member.address, account, signal, async (query) => {
         const who = await askWhoItIs(query);
         // Another pod may have got the address of a pod that is gone.
         if (who.hostname !== member.name) throw new MysqlError('another mysqld has its address');
-        return work(query, who);
+        return work(query, who, keep);
       });
     } catch (error) {
+      const [answer] = kept;
+      if (answer !== undefined) return answer;
       const { message, isDenied } =
         error instanceof MysqlError ? error : new MysqlError('the answer is not one of a mysqld');
       if (isDenied) denied.add(member.uid);
@@ -83,17 +87,23 @@ export async function readCluster(world: World, question: AskedCluster, signal: 
   if (primary !== null && source !== null) said.set(primary.uid, source.says);
   await Promise.all(
     replicas.map(async (replica) => {
-      const answer = await ask(replica, (query) => askCaughtUp(world, query, source?.executed ?? null, signal));
+      const committed = source?.executed ?? null;
+      const answer = await ask<MemberSaid>(replica, (query, _, keep) =>
+        askCaughtUp(world, query, committed, keep, signal),
+      );
       if (answer !== null) said.set(replica.uid, answer);
     }),
   );
   const writes =
     forSwitchover && primary !== null && source !== null
-      ? await ask(primary, (query) => quietest(world, query, signal))
+      ? await ask<readonly OpenWriteNow[]>(primary, (query, _, keep) => quietest(world, query, keep, signal))
       : null;
   const isDenied = said.size > 0 && denied.size === said.size;
   return { said, writes, isDenied };
 }
+
+/** Notes what speaks against the step already: no end of the conversation takes that back, such as its time limit. */
+type Keep<T> = (answer: T) => void;
 
 /**
  * What a replica says once it has received and applied what the primary had committed, or at the end of the time for
@@ -103,6 +113,7 @@ async function askCaughtUp(
   world: World,
   query: SqlQuery,
   committed: GtidSet | null,
+  keep: Keep<MemberSaid>,
   signal: AbortSignal,
 ): Promise<MemberSaid> {
   const until = world.monotonic() + catchUpMilliseconds;
@@ -115,20 +126,33 @@ async function askCaughtUp(
     const missing = committed && countGtids(subtract(committed, has));
     const unapplied = countGtids(subtract(has, executed));
     const isBehind = missing === null ? unapplied > 0 : countGtids(subtract(committed ?? has, executed)) > 0;
-    if (!isBehind || world.monotonic() + pauseMilliseconds >= until) {
-      const { semiSync } = await askSemiSync(query);
-      return { kind: 'replica', missing, unapplied: isBehind ? unapplied : 0, semiSync, receiver, applier };
-    }
+    const { semiSync } = await askSemiSync(query);
+    const says = {
+      kind: 'replica',
+      missing,
+      unapplied: isBehind ? unapplied : 0,
+      semiSync,
+      receiver,
+      applier,
+    } as const;
+    if (!isBehind || world.monotonic() + pauseMilliseconds >= until) return says;
+    keep(says);
     await delay(world, pauseMilliseconds, signal);
   }
 }
 
 /** Open writes at the first instant without any, or at the end of the time for it. */
-async function quietest(world: World, query: SqlQuery, signal: AbortSignal): Promise<readonly OpenWriteNow[]> {
+async function quietest(
+  world: World,
+  query: SqlQuery,
+  keep: Keep<readonly OpenWriteNow[]>,
+  signal: AbortSignal,
+): Promise<readonly OpenWriteNow[]> {
   const until = world.monotonic() + quietMilliseconds;
   for (;;) {
     const writes = await askOpenWrites(query);
     if (writes.length === 0 || world.monotonic() + refreshedMilliseconds >= until) return writes;
+    keep(writes);
     await delay(world, refreshedMilliseconds, signal);
   }
 }

@@ -13,14 +13,18 @@ import { MysqlError, type SqlQuery } from './mysql-session.ts';
 /** Times are compared in one zone, and nothing runs for longer than it is waited for. */
 const session = "SET SESSION time_zone = 'SYSTEM', max_execution_time = 1000";
 
+/** Without these the next statement finds no write, or no DDL statement, whatever is open. */
+const showsWrites = `SELECT
+  EXISTS (SELECT 1 FROM performance_schema.threads WHERE PROCESSLIST_ID = CONNECTION_ID()) AND
+  EXISTS (SELECT 1 FROM performance_schema.setup_consumers WHERE NAME = 'global_instrumentation' AND ENABLED = 'YES') AND
+  EXISTS (SELECT 1 FROM performance_schema.setup_instruments WHERE NAME = 'wait/lock/metadata/sql/mdl' AND ENABLED = 'YES')`;
+
 const whoItIs = 'SELECT @@GLOBAL.hostname, @@GLOBAL.gtid_executed';
 
 /** The names of plugins and variables changed in MySQL 8.0.26; MOCO sets the old ones. A server has one of them. */
 const semiSyncSql = `SELECT
   (SELECT SUM(VARIABLE_VALUE) FROM performance_schema.global_status
    WHERE VARIABLE_NAME IN ('Rpl_semi_sync_master_clients', 'Rpl_semi_sync_source_clients')),
-  (SELECT SUM(VARIABLE_VALUE) FROM performance_schema.global_status
-   WHERE VARIABLE_NAME IN ('Rpl_semi_sync_master_wait_sessions', 'Rpl_semi_sync_source_wait_sessions')),
   (SELECT SUM(VARIABLE_VALUE) FROM performance_schema.global_variables
    WHERE VARIABLE_NAME IN ('rpl_semi_sync_master_wait_for_slave_count', 'rpl_semi_sync_source_wait_for_replica_count')),
   EXISTS (SELECT 1 FROM performance_schema.global_variables
@@ -41,9 +45,10 @@ const replicationSql = `SELECT @@GLOBAL.gtid_executed, c.RECEIVED_TRANSACTION_SE
 /**
  * Sessions with an open transaction that has changed or locked rows, and those whose statement holds the lock that
  * every write and DDL statement takes (`LOCK TABLES … WRITE` too): what read_only and the end of connections cut off.
+ * Neither ends what a primary applies that replicates from elsewhere. The clock of a server may go back.
  */
 const openWritesSql = `SELECT t.PROCESSLIST_ID, t.PROCESSLIST_USER, t.PROCESSLIST_HOST,
-  COALESCE(TIMESTAMPDIFF(SECOND, x.trx_started, NOW()), t.PROCESSLIST_TIME),
+  GREATEST(0, COALESCE(TIMESTAMPDIFF(SECOND, x.trx_started, NOW()), t.PROCESSLIST_TIME, 0)),
   CASE
     WHEN x.trx_state = 'LOCK WAIT' THEN 'rowLock'
     WHEN EXISTS (SELECT 1 FROM performance_schema.metadata_locks m
@@ -53,7 +58,7 @@ const openWritesSql = `SELECT t.PROCESSLIST_ID, t.PROCESSLIST_USER, t.PROCESSLIS
   END
   FROM performance_schema.threads t
   LEFT JOIN information_schema.innodb_trx x ON x.trx_mysql_thread_id = t.PROCESSLIST_ID
-  WHERE t.TYPE = 'FOREGROUND' AND t.PROCESSLIST_ID <> CONNECTION_ID() AND (
+  WHERE t.TYPE = 'FOREGROUND' AND t.PROCESSLIST_ID <> CONNECTION_ID() AND t.NAME NOT REGEXP '^thread/sql/(replica|slave)_' AND (
     x.trx_rows_modified > 0 OR x.trx_rows_locked > 0 OR x.trx_state = 'LOCK WAIT' OR
     EXISTS (SELECT 1 FROM performance_schema.metadata_locks m
             WHERE m.OWNER_THREAD_ID = t.THREAD_ID AND m.OBJECT_TYPE = 'GLOBAL' AND m.LOCK_TYPE = 'INTENTION_EXCLUSIVE'))
@@ -77,14 +82,8 @@ export type SemiSync = Omit<PrimarySaid, 'kind'> & Pick<ReplicaSaid, 'semiSync'>
 export async function askSemiSync(query: SqlQuery): Promise<SemiSync> {
   const [row] = await query(semiSyncSql);
   if (row === undefined) throw notUsable();
-  const [acknowledging, waiting, count, isPrimary, isReplica] = row.map(wholeColumn) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  return { acknowledging, waiting, needed: isPrimary === 0 ? 0 : count, semiSync: isReplica !== 0 };
+  const [acknowledging, count, isPrimary, isReplica] = row.map(wholeColumn) as [number, number, number, number];
+  return { acknowledging, needed: isPrimary === 0 ? 0 : count, semiSync: isReplica !== 0 };
 }
 
 export interface Channel {
@@ -119,6 +118,8 @@ export type OpenWriteNow = Omit<OpenWrite, 'since'>;
 /** Those that are open at that instant, the oldest first. */
 export async function askOpenWrites(query: SqlQuery): Promise<readonly OpenWriteNow[]> {
   await query(session);
+  const [shown] = await query(showsWrites);
+  if (wholeColumn(shown?.[0] ?? null) !== 1) throw new MysqlError('its performance_schema does not show open writes');
   const rows = await query(openWritesSql);
   return rows.map(([connection, user, host, age, waitsFor]) => ({
     session: wholeColumn(connection),

@@ -62,7 +62,10 @@ export function createMetrics(
 const fleetGauges = {
   slots: ['slots', 'Clusters that may roll at a time; no series without a limit.'],
   rolling: ['rolling_clusters', 'Clusters whose rollout has begun, or whose nodes are asked whether it can (prepull).'],
-  waiting: ['waiting_clusters', 'Clusters with stale members whose rollout has not begun.'],
+  waiting: [
+    'waiting_clusters',
+    'Clusters with stale members whose rollout has not begun, and whose nodes are not asked whether it can.',
+  ],
   failing: ['failing_clusters', 'Clusters whose revision fails, or whose rollout has begun and is stalled.'],
   unobservedEvictions: [
     'unobserved_evictions',

@@ -13,7 +13,7 @@ const flags = ['--feature-gates=UpdateStrategyOnDelete=true,ReplicationFacts=tru
 
 /** Replaces the members from that ordinal on, and resolves to why MySQL was not asked. */
 async function problemAt(cluster: RolloutCluster, partition: number, image: string): Promise<string | undefined> {
-  await cluster.setting({ partition });
+  await cluster.setting({ partition, replicaDelayGraceSeconds: 1 });
   await cluster.setImage(image);
   await cluster.holds('PartitionReached');
   return cluster.now.rollout?.status?.mysqlProblem;

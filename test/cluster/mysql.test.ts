@@ -122,7 +122,7 @@ describe('a real mysqld', function () {
       'SET GLOBAL rpl_semi_sync_master_timeout = 86400000',
       'SET GLOBAL rpl_semi_sync_master_enabled = ON',
     );
-    const nobody = { kind: 'primary', needed: 1, acknowledging: 0, waiting: 0 } as const;
+    const nobody = { kind: 'primary', needed: 1, acknowledging: 0 } as const;
     const acknowledged = { ...nobody, acknowledging: 1 } as const;
     await until(ask, { source: acknowledged, replica: caughtUp });
     const enable = (on: number, more: string) =>
@@ -137,7 +137,8 @@ describe('a real mysqld', function () {
     const session = await source.session();
     const commits = session.query("INSERT INTO d.t VALUES (21, 'a row of a user')");
     // The commit waits, so it is not in what the primary has executed, and the replica lacks nothing of that.
-    await until(ask, { source: { ...nobody, waiting: 1 }, replica: { ...caughtUp, semiSync: false } });
+    await until(async () => (await answers()).writes?.map(({ waitsFor }) => waitsFor), ['acknowledgement']);
+    expect(await ask()).to.deep.equal({ source: nobody, replica: { ...caughtUp, semiSync: false } });
     await source.run('SET GLOBAL rpl_semi_sync_master_enabled = OFF');
     await commits;
     await source.run('SET GLOBAL rpl_semi_sync_master_enabled = ON');
@@ -172,6 +173,19 @@ describe('a real mysqld', function () {
     await until(shown, []);
   });
 
+  it('is not taken for one without open writes where it does not show them', async () => {
+    const shows = (enabled: string) =>
+      source.run(
+        `UPDATE performance_schema.setup_instruments SET ENABLED = '${enabled}' WHERE NAME = 'wait/lock/metadata/sql/mdl'`,
+      );
+    await shows('NO');
+    const { said, writes } = await answers();
+    const message = 'its performance_schema does not show open writes';
+    expect([said.get('source'), writes]).to.deep.equal([{ kind: 'unknown', message }, null]);
+    await shows('YES');
+    expect((await answers()).writes).to.deep.equal([]);
+  });
+
   it('changes nothing when it is asked', async () => {
     const before = await source.run('SELECT @@gtid_executed AS executed');
     await answers();
@@ -183,7 +197,7 @@ describe('a real mysqld', function () {
     if (plain === undefined) throw new Error('expected servers');
     await plain.run(...createsUser());
     const { said } = await answers({ primary: member('plain', plain), replicas: [] });
-    expect(said.get('plain')).to.deep.equal({ kind: 'primary', needed: 0, acknowledging: 0, waiting: 0 });
+    expect(said.get('plain')).to.deep.equal({ kind: 'primary', needed: 0, acknowledging: 0 });
   });
 
   it('refuses a wrong password, and its error has nothing of it', async () => {

@@ -17,11 +17,16 @@ export class FakeMysql implements MysqlAsker {
 
   ask({ primary, replicas, forSwitchover }: MysqlQuestion): Promise<MysqlAnswer> {
     this.asked.push(forSwitchover ? 'switchover' : 'step');
-    if (this.problem !== null) return Promise.resolve({ said: new Map(), writes: null, problem: this.problem });
+    const { problem } = this;
+    if (problem !== null) {
+      const unknown = { kind: 'unknown', message: problem } as const;
+      const asked = [...replicas, ...(primary === null ? [] : [primary])];
+      return Promise.resolve({ said: new Map(asked.map(({ uid }) => [uid, unknown])), writes: null, problem });
+    }
     const said = new Map<string, MemberSaid>(replicas.map(({ uid, name }) => [uid, this.#said.get(name) ?? caughtUp]));
     if (primary !== null) {
       const needed = Math.ceil(replicas.length / 2);
-      const says = { kind: 'primary', needed, acknowledging: replicas.length, waiting: 0 } as const;
+      const says = { kind: 'primary', needed, acknowledging: replicas.length } as const;
       said.set(primary.uid, this.#said.get(primary.name) ?? says);
     }
     const isSilent = primary !== null && said.get(primary.uid)?.kind === 'unknown';

@@ -256,7 +256,7 @@ const preflights: readonly Preflight[] = [
 
 const mysqlDrafts = fc.record({
   ageSeconds: rarely<number | null>(0, 4, 5, null),
-  problem: rarely<string | null>(null, 'no'),
+  problem: rarely<MysqlReading['problem']>(null, { message: 'no', forSeconds: 29 }, { message: 'no', forSeconds: 30 }),
   writes: fc.constantFrom([], [], null, [openWrite], [{ ...openWrite, ageSeconds: 0 }]),
   waitedForWritesSeconds: fc.constantFrom(0, 59, 60),
   unknownForSeconds: fc.constantFrom(0, 29, 30),
@@ -271,7 +271,7 @@ const mysqlDrafts = fc.record({
     { 0: { kind: 'unknown', message: 'no' }, 1: { ...caughtUp, missing: null, unapplied: 3 } },
     { 2: { ...caughtUp, receiver: { runs: false, error: 0 } } },
     { 1: { ...caughtUp, semiSync: false } },
-    { 0: { kind: 'primary', needed: 1, acknowledging: 1, waiting: 0 } },
+    { 0: { kind: 'primary', needed: 1, acknowledging: 1 } },
   ),
   last: fc.constantFrom<NonNullable<MysqlDraft['last']>>({}, {}, { 1: { ...caughtUp, missing: 9 } }, { 2: caughtUp }),
 });
@@ -464,7 +464,6 @@ const anySaid: fc.Arbitrary<Said> = fc.oneof(
     kind: fc.constant('primary' as const),
     needed: anyNumber,
     acknowledging: anyNumber,
-    waiting: anyNumber,
   }),
   fc.record({
     kind: fc.constant('replica' as const),
@@ -477,7 +476,7 @@ const anySaid: fc.Arbitrary<Said> = fc.oneof(
 );
 const anyReading: fc.Arbitrary<MysqlReading> = fc.record({
   ageSeconds: fc.oneof(fc.constant(null), anyNumber),
-  problem: fc.oneof(fc.constant(null), fc.string()),
+  problem: fc.oneof(fc.constant(null), fc.record({ message: fc.string(), forSeconds: anyNumber })),
   members: fc.array(
     fc.record({
       uid: fc.string(),

@@ -48,9 +48,7 @@ export function mysqlReading(
 ): MysqlReading {
   const others = members.length - 1;
   const usual = (ordinal: number): MemberSaid =>
-    ordinal === primary
-      ? { kind: 'primary', needed: Math.ceil(others / 2), acknowledging: others, waiting: 0 }
-      : caughtUp;
+    ordinal === primary ? { kind: 'primary', needed: Math.ceil(others / 2), acknowledging: others } : caughtUp;
   return {
     ageSeconds: 0,
     problem: null,

@@ -9,7 +9,8 @@ import { type Case, deletes, demotes, evicts, holds, play, when } from './table.
 type BehindHold = Extract<Hold, { rule: 'ReplicasBehind' }>;
 
 const lacks = (missing: number): ReplicaSaid => ({ ...caughtUp, missing });
-const silent: MemberSaid = { kind: 'unknown', message: 'no answer within 1 s' };
+const silent = { kind: 'unknown', message: 'no answer within 1 s' } as const satisfies MemberSaid;
+const noSecret = (forSeconds: number) => ({ message: 'there is no Secret', forSeconds });
 /** 2 is updated and back. 1 is next. */
 const oneIsNext = () => three(member(0).stale(), member(1).stale());
 const lastOne = () => three(member(0).stale());
@@ -71,9 +72,17 @@ describe('the next replica', () => {
         { ordinal: 2, reading: { kind: 'unknown', message: 'the primary does not say: no answer within 1 s' } },
       ),
     ),
-    'goes as without if nobody can be asked': when(
-      oneIsNext().mysql({ ageSeconds: 0, problem: 'the controller may not read the Secret', says: { 2: lacks(9) } }),
+    'goes as without once nobody can be asked for a while': when(
+      oneIsNext().mysql({ problem: noSecret(30), says: { 2: silent }, last: { 2: lacks(9) }, unknownForSeconds: 30 }),
       evicts('ReplicaHealthy', 1),
+    ),
+    'forgets nothing that a replica has said because the Secret is made anew': when(
+      oneIsNext().mysql({ problem: noSecret(29), says: { 2: silent }, last: { 2: lacks(9) } }),
+      waits(1, {}, { ordinal: 2, reading: { kind: 'notReceived', transactions: 9, silent: silent.message } }),
+    ),
+    'asks again before it goes without': when(
+      oneIsNext().mysql({ ageSeconds: 5, problem: noSecret(30), says: { 2: silent }, unknownForSeconds: 30 }),
+      waits(1, {}, { ordinal: 2, reading: null }),
     ),
     'goes while the rule is overridden': when(
       oneIsNext().mysql({ says: { 2: lacks(145) } }),
@@ -110,19 +119,19 @@ describe('the next replica', () => {
     ),
     'goes where no commit waits for an acknowledgement': when(
       oneIsNext().mysql({
-        says: { 0: { kind: 'primary', needed: 0, acknowledging: 0, waiting: 0 }, 2: { ...caughtUp, semiSync: false } },
+        says: { 0: { kind: 'primary', needed: 0, acknowledging: 0 }, 2: { ...caughtUp, semiSync: false } },
       }),
       evicts('ReplicaHealthy', 1),
     ),
     'waits if the primary counts too few that acknowledge without it': when(
-      oneIsNext().mysql({ says: { 0: { kind: 'primary', needed: 1, acknowledging: 1, waiting: 0 } } }),
+      oneIsNext().mysql({ says: { 0: { kind: 'primary', needed: 1, acknowledging: 1 } } }),
       waits(1, { acknowledging: { others: 0, needed: 1 } }),
       {},
       5,
     ),
     'goes if it acknowledges nothing itself': when(
       oneIsNext().mysql({
-        says: { 0: { kind: 'primary', needed: 1, acknowledging: 1, waiting: 0 }, 1: { ...caughtUp, semiSync: false } },
+        says: { 0: { kind: 'primary', needed: 1, acknowledging: 1 }, 1: { ...caughtUp, semiSync: false } },
       }),
       evicts('ReplicaHealthy', 1),
     ),
@@ -239,8 +248,12 @@ describe('a switchover', () => {
       demotes(0),
     ),
     'does not ask for writes while nobody can be asked': when(
-      lastOne().mysql({ problem: 'no', writes: [openWrite] }),
+      lastOne().mysql({ problem: noSecret(30), writes: [openWrite] }),
       demotes(0),
+    ),
+    'keeps to the writes that it knows of because the Secret is made anew': when(
+      lastOne().mysql({ problem: noSecret(29), says: { 0: silent }, writes: [openWrite] }),
+      holds({ rule: 'LongWrite', member: 0, write: shownWrite, others: 0, graceSeconds: 60 }),
     ),
     'waits for writes where the StatefulSet replaces the primary': when(
       lastOne()

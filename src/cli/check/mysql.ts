@@ -1,3 +1,4 @@
+import { rolloutKind } from '../../api/rollout.ts';
 import { pods, type ResourceKind, statefulSets } from '../../kube/resource.ts';
 import { type Json, object, objects, text } from '../../moco/json.ts';
 import { agentContainer, clusterNameLabel, mysqldContainer } from '../../moco/names.ts';
@@ -24,14 +25,29 @@ export async function mysql(session: Session): Promise<Found> {
   const user = userOfController(deployment);
   const mayRead = async (namespace: string | null, name?: string): Promise<boolean> =>
     (await deniedTo({ ...session, namespace }, [['', 'secrets', ['get']]], user, name)).length === 0;
+  const problems = await listEach(session, rolloutKind, session.namespace, {}, ({ metadata, status }) => {
+    const { namespace, name } = object(metadata);
+    const problem = text(object(status)['mysqlProblem']);
+    return problem === null ? [] : [{ cluster: `${text(namespace)}/${text(name)}`, problem }];
+  });
+  const unanswered = (isAsked: (cluster: string) => boolean): Found | null => {
+    const [first, ...others] = problems.flat().filter(({ cluster }) => isAsked(cluster));
+    if (first === undefined) return null;
+    const more = others.length === 0 ? '' : ` (and ${others.length} more clusters)`;
+    return failed(
+      `it was asked and did not answer, so rollouts go on without what it knows: ${first.cluster}${more}: ${first.problem}`,
+    );
+  };
   if (await mayRead(session.namespace))
-    return ok(`it is asked: ${user} may read MOCO's Secrets ${whereAsked(session)}`);
+    return unanswered(() => true) ?? ok(`it is asked: ${user} may read MOCO's Secrets ${whereAsked(session)}`);
   // A Role may name them.
   const sets = await running(session, statefulSets, podSpecOf);
   const clusters = await Promise.all(
     sets.map(async ({ cluster, namespace, name }) => ({ cluster, isAsked: await mayRead(namespace, name) })),
   );
   const not = clusters.flatMap(({ cluster, isAsked }) => (isAsked ? [] : [cluster]));
+  const found = unanswered((cluster) => clusters.some((one) => one.cluster === cluster && one.isAsked));
+  if (found !== null) return found;
   return ok(
     clusters.length > 0 && not.length === 0
       ? `it is asked: ${user} may read the Secret of each of the ${clusters.length} clusters ${whereAsked(session)}`

@@ -89,7 +89,9 @@ export const answerFacts = <Reading extends { readonly kind: string }>(
 });
 
 /** What MySQL itself last said, on the monotonic clock. */
-export interface KnownMysql extends Pick<MysqlReading, 'problem' | 'writes'> {
+export interface KnownMysql extends Pick<MysqlReading, 'writes'> {
+  /** Why no member can be asked, since the first answer in a row of which that is so. */
+  readonly problem: { readonly message: string; readonly sinceMilliseconds: number } | null;
   readonly members: ReadonlyMap<string, Answered<MemberSaid> & Pick<MemberReading, 'last'>>;
   /** Since when a switchover waits for writes, or `null`. */
   readonly waitingSinceMilliseconds: number | null;
@@ -101,7 +103,10 @@ export function mysqlFacts(known: KnownMysql | null, nowMilliseconds: number): M
   const { problem, members, writes, waitingSinceMilliseconds: waitingSince, atMilliseconds } = known;
   return {
     ageSeconds: (nowMilliseconds - atMilliseconds) / 1000,
-    problem,
+    problem: problem && {
+      message: problem.message,
+      forSeconds: (nowMilliseconds - problem.sinceMilliseconds) / 1000,
+    },
     members: [...members].map(([uid, one]) => {
       const { reading: said, unknownForSeconds } = answerFacts(one, nowMilliseconds);
       return { uid, said, unknownForSeconds, last: one.last };

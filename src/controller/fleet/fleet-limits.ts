@@ -135,7 +135,7 @@ export class Fleet {
     return {
       slots: limit > 0 ? limit : null,
       rolling: all.filter(({ rolling }) => rolling).length,
-      waiting: all.filter(({ waitingSince }) => waitingSince !== null).length,
+      waiting: all.filter(({ waitingSince, rolling }) => waitingSince !== null && !rolling).length,
       failing: this.#failing.size,
       unobservedEvictions: this.evictions.unobserved(),
       waitingForDisruptionController: this.evictions.waiting,

@@ -241,7 +241,7 @@ export class Stages {
 }
 
 const waitsAfter = (counts: readonly StageCount[], stage: number): boolean =>
-  counts.slice(stage + 1).some(({ waiting }) => waiting > 0);
+  counts.slice(stage + 1).some(({ notBegun }) => notBegun > 0);
 
 const isOf = (cluster: StagedCluster | undefined, name: string): boolean =>
   cluster?.places.some(({ sequence }) => sequence.name === name) === true;

@@ -1,6 +1,6 @@
 import type { Hold } from '../../core/decision.ts';
 import { mysqldOf } from '../../core/member.ts';
-import type { MemberReading, MemberSaid, OpenWrite } from '../../core/on-demand-facts.ts';
+import type { MemberReading, MemberSaid, MysqlReading, OpenWrite } from '../../core/on-demand-facts.ts';
 import { lastingSeconds } from '../../core/replicas-behind.ts';
 import { longWriteSeconds } from '../../core/rules/long-write.ts';
 import type { World } from '../../kube/world.ts';
@@ -55,7 +55,7 @@ export async function readMysql(
   const replicas = pods.filter((pod) => pod !== primary);
   // What is committed while they are asked, they may not say.
   const atMilliseconds = world.monotonic();
-  const { problem, said, writes } = await mysql.ask({ cluster, primary, replicas, forSwitchover }, signal);
+  const { problem: message, said, writes } = await mysql.ask({ cluster, primary, replicas, forSwitchover }, signal);
   const isSeries = before !== null && atMilliseconds - before.atMilliseconds < seriesMilliseconds;
   const last = isSeries ? before : null;
   const members = objects.pods.flatMap(({ uid }) => {
@@ -65,21 +65,25 @@ export async function readMysql(
       ? []
       : [[uid, { ...answered(one, last?.members.get(uid), atMilliseconds), last: lastOf(one, known) }] as const];
   });
-  if (problem !== null && problem !== before?.problem) {
-    log.warn({ cluster: key, reason: problem }, 'MySQL can not be asked, and the rollout goes on without its answers');
+  const hasSaid = primary !== null && before?.members.get(primary.uid)?.last?.kind === 'primary';
+  const open = hasSaid ? before.writes : null;
+  const problem =
+    message === null ? null : { message, sinceMilliseconds: before?.problem?.sinceMilliseconds ?? atMilliseconds };
+  if (message !== null && message !== before?.problem?.message) {
+    log.warn({ cluster: key, reason: message }, 'MySQL can not be asked, and the rollout goes on without its answers');
   }
   for (const { uid, name } of pods) {
     const one = said.get(uid);
     if (one === undefined) continue;
     metrics.countMysqlReading(one.kind);
-    if (one.kind === 'unknown' && last?.members.get(uid)?.reading.kind !== 'unknown') {
+    if (message === null && one.kind === 'unknown' && last?.members.get(uid)?.reading.kind !== 'unknown') {
       log.warn({ cluster: key, member: name, reason: one.message }, 'a mysqld can not be asked');
     }
   }
   return {
     problem,
     members: new Map(members),
-    ...writesAfter(forSwitchover ? writes : 'not asked', last, world, atMilliseconds),
+    ...writesAfter(forSwitchover ? writes : 'not asked', { last, open }, world, atMilliseconds),
     atMilliseconds,
   };
 }
@@ -96,19 +100,23 @@ function lastOf(said: MemberSaid, before: Pick<MemberReading, 'last'> | undefine
   return { ...said, missing: known.missing };
 }
 
-/** Open writes, and since when a switchover waits for them: silence ends neither. */
+/**
+ * Open writes, and since when a switchover waits for them: silence ends neither.
+ *
+ * @param open what this primary last said was open, however long ago
+ */
 function writesAfter(
   writes: readonly OpenWriteNow[] | null | 'not asked',
-  last: Readings['mysql'],
+  { last, open }: { readonly last: Readings['mysql']; readonly open: MysqlReading['writes'] },
   world: World,
   atMilliseconds: number,
 ): Pick<KnownMysql, 'writes' | 'waitingSinceMilliseconds'> {
   if (writes === 'not asked') return { writes: null, waitingSinceMilliseconds: null };
   const { waitingSinceMilliseconds = null } = last ?? {};
-  if (writes === null) return { writes: last?.writes ?? null, waitingSinceMilliseconds };
+  if (writes === null) return { writes: open, waitingSinceMilliseconds };
   const isLong = writes.some(({ ageSeconds }) => ageSeconds >= longWriteSeconds);
   return {
-    writes: writes.map((write) => ({ ...write, since: sinceOf(write, last?.writes ?? [], world) })),
+    writes: writes.map((write) => ({ ...write, since: sinceOf(write, open ?? [], world) })),
     waitingSinceMilliseconds: isLong ? (waitingSinceMilliseconds ?? atMilliseconds) : null,
   };
 }

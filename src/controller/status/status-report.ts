@@ -1,7 +1,8 @@
 import type { Intent, MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
 import type { Hold, MemberReport } from '../../core/decision.ts';
+import { mysqldOf } from '../../core/member.ts';
 import type { MysqlReading } from '../../core/on-demand-facts.ts';
-import { againstItself } from '../../core/replicas-behind.ts';
+import { againstItself, freshSeconds } from '../../core/replicas-behind.ts';
 import { phase } from '../../core/reports.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
 import { longWriteSeconds } from '../../core/rules/long-write.ts';
@@ -51,7 +52,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
     observedClusterGeneration: cluster.generation,
     phase: phase({ ...decision, hold }),
     strategy: observation.strategyShown,
-    mysqlProblem: snapshot.mysql?.problem ?? undefined,
+    mysqlProblem: mysqlProblemOf(observation),
     preflight: preflightStatus(observation),
     openWrites: openWritesOf(snapshot),
     updatesInPlace: policy.inPlaceUpdates.mode === 'Never' ? undefined : true,
@@ -156,6 +157,26 @@ export const recentSeconds = 60;
 
 const isRecent = (mysql: MysqlReading | null): mysql is MysqlReading =>
   mysql !== null && mysql.ageSeconds !== null && mysql.ageSeconds < recentSeconds;
+
+/**
+ * Why the rules go on without what MySQL says: nobody can be asked, or a member that runs has not answered for as long
+ * as they wait for it.
+ */
+function mysqlProblemOf(observation: Observation): string | undefined {
+  const { snapshot, policy } = observation;
+  const { mysql, members } = snapshot;
+  if (mysql === null) return undefined;
+  if (mysql.problem !== null) return mysql.problem.message;
+  const leastSeconds = policy.replicaDelayGraceSeconds - freshSeconds + (mysql.ageSeconds ?? 0);
+  const [first, ...others] = mysql.members.flatMap(({ uid, said, unknownForSeconds }) => {
+    const member = members.find((one) => one.uid === uid);
+    const isSilent = said.kind === 'unknown' && unknownForSeconds >= leastSeconds;
+    return isSilent && member && mysqldOf(member)?.state === 'running' ? [{ ...said, ...member }] : [];
+  });
+  if (first === undefined) return undefined;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  return `${memberName(observation)(first.ordinal)}${more} does not answer: ${first.message}`;
+}
 
 function openWritesOf({ mysql }: ClusterSnapshot): RolloutStatus['openWrites'] {
   if (!isRecent(mysql) || mysql.writes === null) return undefined;

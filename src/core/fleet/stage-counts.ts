@@ -57,7 +57,10 @@ export interface StageCount {
   readonly clusters: number;
   readonly upToDate: number;
   readonly rolling: number;
+  /** Neither rolling nor begun. */
   readonly waiting: number;
+  /** Those whose nodes are asked count as rolling, and have not begun. */
+  readonly notBegun: number;
   readonly failing: number;
   /** The first cluster, by name, that is not complete and healthy. `null` if all are. */
   readonly unfinished: string | null;
@@ -92,13 +95,15 @@ export function stageCounts(sequence: Sequence, clusters: Iterable<StagedCluster
 function countOf(clusters: readonly StagedCluster[]): StageCount {
   const unfinished = clusters.filter(({ completeSince }) => completeSince === null);
   const failing = clusters.filter((one) => one.failing);
+  const notBegun = clusters.filter(({ waitingSince }) => waitingSince !== null);
   const since = (of: (one: StagedCluster) => number | null): readonly Queued[] =>
     clusters.flatMap((one) => (of(one) === null ? [] : [{ key: one.key, since: of(one) ?? 0 }])).toSorted(inOrder);
   return {
     clusters: clusters.length,
     upToDate: clusters.length - unfinished.length,
     rolling: clusters.filter(({ rolling }) => rolling).length,
-    waiting: clusters.filter(({ waitingSince }) => waitingSince !== null).length,
+    waiting: notBegun.filter(({ rolling }) => !rolling).length,
+    notBegun: notBegun.length,
     failing: failing.length,
     unfinished: firstOf(unfinished),
     failed: firstOf(failing),

@@ -1,5 +1,5 @@
 import { mostWrites, type OpenWrite } from '../on-demand-facts.ts';
-import { freshSeconds } from '../replicas-behind.ts';
+import { freshSeconds, isPastAsking } from '../replicas-behind.ts';
 import { type Asked, after, rule } from './rule.ts';
 
 /** Shorter ones end before MOCO cuts anything off, and the time in which they do is a part of every switchover. */
@@ -49,7 +49,7 @@ function longWriteOf({ situation, effects }: Asked): LongWrite | null {
   const { snapshot, policy, deadlines } = situation;
   const { mysql } = snapshot;
   const primary = effects.find(({ kind }) => kind === 'movesPrimary')?.member;
-  if (!primary || mysql === null || mysql.problem !== null) return null;
+  if (!primary || mysql === null || isPastAsking(situation, freshSeconds)) return null;
   const graceSeconds = policy.longWritePolicy === 'Hold' ? null : policy.longWriteGraceSeconds;
   if (graceSeconds !== null && deadlines.reached(mysql.waitedForWritesSeconds, graceSeconds)) return null;
   const held = { member: primary.ordinal, graceSeconds } as const;

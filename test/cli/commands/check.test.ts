@@ -153,6 +153,10 @@ describe('check', () => {
     expect(await last()).to.match(
       /^ok +MySQL +it is asked: system:serviceaccount:\S+ may read MOCO's Secrets in namespace default$/,
     );
+    const mysqlProblem = 'moco-test-2 does not answer: no answer within 1 s';
+    installed.cluster.server.change(rolloutKind, 'test', { status: { mysqlProblem } });
+    expect(await last()).to.match(/^failed +MySQL .*default\/test: moco-test-2 does not answer: no answer within 1 s$/);
+    installed.cluster.server.change(rolloutKind, 'test', { status: { mysqlProblem: null } });
     installed.denied.push('get secrets');
     expect(await last()).to.contain('may read the Secret of each of the 1 clusters in namespace default');
     installed.denied.push('get secrets moco-test');

@@ -290,6 +290,7 @@ describe('the slots of a fleet', () => {
     const watched = new Watched({ verifyFirstCluster: true, maxFailingRollouts: 2 });
     for (const key of ['a', 'b', 'c']) watched.waits(key, 10);
     watched.waits('a', 10, 'PreflightRunning');
+    expect(watched.fleet.numbers, 'each counts once').to.include({ rolling: 1, waiting: 2 });
     expect(watched.fleet.factsFor('b', 'OnDelete', 'r').fleetQueue).to.include({ first: 'a' });
     watched.waits('a', 10, 'ConfigurationRefused');
     expect(watched.place('b')).to.equal(null);

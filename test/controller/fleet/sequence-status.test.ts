@@ -63,6 +63,10 @@ class Scene {
     this.#note(key, { waitingSince: world.wall(), wantsTurn: true });
   }
 
+  isAsked(key: string): void {
+    this.#note(key, { rolling: true, waitingSince: world.wall() });
+  }
+
   rolls(key: string, failing = false): void {
     this.#note(key, { begun: true, rolling: true, failing });
   }
@@ -117,6 +121,9 @@ describe('the status of a sequence', () => {
     for (const key of ['db/a', 'db/b', 'db/c']) scene.stale(key);
     await scene.pass();
     expect(scene.states).to.deep.equal(['Rolling', 'Waiting']);
+    scene.isAsked('db/a');
+    await scene.pass();
+    expect(scene.written.at(-1)?.stages?.[0], 'its nodes are asked').to.include({ rolling: 1, waiting: 0 });
     scene.rolls('db/a');
     await scene.pass();
     const numbers = { clusters: 1, upToDate: 0, rolling: 1, waiting: 0, failing: 0 };

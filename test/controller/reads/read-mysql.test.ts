@@ -4,7 +4,7 @@ import { Bench, member, passes } from '../bench.ts';
 
 const behind = { ...caughtUp, missing: 145 } as const;
 const silent = { kind: 'unknown', message: 'no answer within 1 s' } as const;
-const leads = { kind: 'primary', needed: 1, acknowledging: 2, waiting: 0 } as const;
+const leads = { kind: 'primary', needed: 1, acknowledging: 2 } as const;
 
 function replaced(...ordinals: readonly number[]): Bench {
   const bench = new Bench();
@@ -63,11 +63,13 @@ describe('the controller that may ask MySQL', () => {
     expect(bench.mysql.asked).to.have.length(2);
   });
 
-  it('goes on as without, and says why, while it may not read the password', async () => {
+  it('goes on as without, and says why, once it has not been allowed to read the password for a while', async () => {
     const bench = replaced(2);
     bench.mysql.problem = 'the controller may not read the Secret default/moco-test';
     const program = bench.startAsking();
-    await program.work();
+    await passes(bench, program, 29);
+    expect(bench.steps).to.deep.equal([]);
+    await passes(bench, program, 7);
     expect(bench.steps).to.deep.equal(['evict 1']);
     const warned = program.log.lines.filter(({ message }) => message.startsWith('MySQL can not be asked'));
     expect(warned.map(({ fields }) => fields)).to.deep.equal([
@@ -86,6 +88,44 @@ describe('the controller that may ask MySQL', () => {
     );
     await passes(bench, program, 7);
     expect(bench.steps).to.deep.equal(['evict 1']);
+  });
+
+  it('says in the status which member does not answer once it goes on without', async () => {
+    const bench = replaced(2);
+    bench.mysql.says(member(2), silent);
+    const program = bench.startAsking();
+    await passes(bench, program, 20);
+    expect(bench.status.mysqlProblem).to.equal(undefined);
+    await passes(bench, program, 16);
+    expect([bench.steps, bench.status.mysqlProblem]).to.deep.equal([
+      ['evict 1'],
+      'moco-test-2 does not answer: no answer within 1 s',
+    ]);
+  });
+
+  it('forgets nothing because the Secret is away for a moment', async () => {
+    const bench = replaced(2);
+    bench.mysql.says(member(2), behind);
+    const program = bench.startAsking();
+    await passes(bench, program, 20);
+    bench.mysql.problem = 'there is no Secret default/moco-test';
+    await passes(bench, program, 20);
+    bench.mysql.problem = null;
+    await passes(bench, program, 40);
+    expect(bench.steps).to.deep.equal([]);
+  });
+
+  it('forgets no write because another hold has lasted for more than a minute', async () => {
+    const bench = replaced(2, 1);
+    bench.mysql.writes = [openWrite];
+    const program = bench.startAsking({ longWritePolicy: 'Hold' });
+    await passes(bench, program, 20);
+    bench.setting({ paused: true });
+    await passes(bench, program, 70);
+    bench.setting({ paused: false });
+    bench.mysql.says(member(0), silent);
+    await passes(bench, program, 45);
+    expect([bench.steps, bench.status.hold?.rule]).to.deep.equal([[], 'LongWrite']);
   });
 
   it('waits without an end for one that has last said that it lacks something, and says how to go on', async () => {

@@ -49,9 +49,28 @@ async function untilHeld(cluster: RealityCluster, rule: string): Promise<void> {
   await delay(badMilliseconds);
 }
 
-function slow(cluster: RealityCluster): Promise<void> {
+async function slow(cluster: RealityCluster): Promise<void> {
   const { updateRevision } = cluster.sight;
-  return rollOutAt(cluster, bytesPerSecond, () => untilEnded(cluster, updateRevision));
+  await rollOutAt(cluster, bytesPerSecond, () => untilEnded(cluster, updateRevision));
+  await judgePulls(cluster);
+}
+
+/** A node that still had the layers would show nothing. */
+async function judgePulls({ bed, namespace }: RealityCluster): Promise<void> {
+  const messages = '--output=jsonpath={range .items[*]}{.message}{"\\n"}{end}';
+  const all = await bed.cluster.kubectl(
+    'get',
+    'events',
+    '--namespace',
+    namespace,
+    '--field-selector=reason=Pulled',
+    messages,
+  );
+  const pulls = all.split('\n').filter((message) => message.startsWith(`Successfully pulled image "${image}"`));
+  const slowly = pulls.filter((message) => /" in (\d+m|[2-9]\d\.)/.test(message));
+  const { length } = bed.cluster.nodes;
+  if (slowly.length < length)
+    throw new Error(`Expected ${length} nodes to pull for 20 s or longer, got ${pulls.join('; ')}`);
 }
 
 export const fetchedImages: readonly Scenario[] = (

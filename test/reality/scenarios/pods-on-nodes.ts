@@ -96,7 +96,7 @@ export const podsOnNodes: readonly Scenario[] = [
       await cluster.until('the revision to fail', ({ status }) => status?.hold?.rule === 'UpdateRevisionFailing');
       cluster.note('the rollout says that the revision fails');
       await delay(badMilliseconds);
-      await cluster.patchSpec(podTemplate(cluster, 'second', '100m'));
+      await cluster.patchSpec(podTemplate(cluster, 'second', '100m', { securityContext: null }));
     },
     isAlone: true,
   },

@@ -150,8 +150,13 @@ export class ClusterNode {
     await this.ctr('images', 'import', archive);
   }
 
+  /** With all its layers that no other image has: the kubelet's containerd keeps an image under other names as well. */
   async removeImage(image: string): Promise<void> {
-    await this.ctr('images', 'remove', '--sync', image);
+    const [, ...lines] = (await this.ctr('images', 'list')).trim().split('\n');
+    const images = lines.map((line) => line.split(/\s+/));
+    const digest = images.find(([name]) => name === image)?.[2];
+    const names = images.flatMap(([name = '', , of]) => (of === digest ? [name] : []));
+    if (names.length > 0) await this.ctr('images', 'remove', '--sync', ...names);
   }
 
   /** containerd's own tool, in the namespace of Kubernetes' containers. Resolves to its output. */
