@@ -82,7 +82,7 @@ export function preflightPod(of: PreflightOf): Json {
   const { namespace, clusterName, rollout, node, template, about } = of;
   const checksConfiguration = about === 'configuration';
   const spec = object(template['spec']);
-  const mysqld = mysqldOf(checksConfiguration ? template : of.templateBefore);
+  const mysqld = mysqldIn(checksConfiguration ? template : of.templateBefore);
   const fetched = (checksConfiguration ? [] : imagesOf(template)).map(({ image: reference, pullPolicy }, index) => ({
     name: `image-${index}`,
     image: { reference, pullPolicy },
@@ -141,7 +141,7 @@ const pullSecretsOf = (templates: readonly Json[]): readonly Json[] => {
   return [...new Map(all.map((secret) => [secret['name'], secret])).values()];
 };
 
-const mysqldOf = (template: Json): Json =>
+const mysqldIn = (template: Json): Json =>
   objects(object(template['spec'])['containers']).find(({ name }) => name === mysqldContainer) ?? {};
 
 const pick = (from: Json, ...fields: readonly string[]): Json =>
@@ -172,7 +172,7 @@ const isNamedIn = (message: string, image: string): boolean =>
 
 /** The words are about the image that the pod itself runs, and about none that it is to fetch. */
 function isOfOwnImage(words: string, spec: Json): boolean {
-  const own = text(mysqldOf({ spec })['image']);
+  const own = text(mysqldIn({ spec })['image']);
   const fetched = objects(spec['volumes']).flatMap(({ image }) => text(object(image)['reference']) ?? []);
   return (
     own !== null && fetched.length > 0 && isNamedIn(words, own) && !fetched.some((image) => isNamedIn(words, image))
