@@ -30,8 +30,8 @@ export interface PreflightOf {
 }
 
 /**
- * Every image that a pod of this template needs, once. One that is never pulled has to be on the node already, which the
- * kubelet finds out of a volume as well.
+ * Every image that a pod of this template needs, once. One that is never pulled has to be on the node already, which
+ * the kubelet finds out of a volume as well.
  */
 export function imagesOf(template: Json): readonly TemplateImage[] {
   const spec = object(template['spec']);
@@ -189,7 +189,10 @@ interface MysqldError {
   readonly words: string;
 }
 
-/** Those in the end of its log (9.7): `2026-11-26T00:24:15.406566Z 0 [ERROR] [MY-000067] [Server] unknown variable 'a=1'.` */
+/**
+ * Those in the end of its log (9.7): `2026-11-26T00:24:15.406566Z 0 [ERROR] [MY-000067] [Server] unknown variable
+ * 'a=1'.`
+ */
 function errorsIn(log: string): readonly MysqldError[] {
   const errors = log.split('\n').flatMap((line) => {
     const { code = null, words } =

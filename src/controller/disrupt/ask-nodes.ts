@@ -44,8 +44,8 @@ import { isRefusal } from '../reads/read-comebacks.ts';
 const againMilliseconds = 900;
 const longestMessage = 448;
 /**
- * Within this time the kubelet has tried a second time. A registry that was busy once, or a connection that broke, holds
- * no rollout.
+ * Within this time the kubelet has tried a second time. A registry that was busy once, or a connection that broke,
+ * holds no rollout.
  */
 const failingMilliseconds = 30_000;
 
