@@ -364,14 +364,16 @@ export const condition = struct(
 
 const preflightResult = {
   name: name('The name of the node.'),
-  since: time('Since when the result has been the same. Without a result: when it was first tried.'),
+  since: time(
+    'Since when the result has been the same. Without a result, and for Skipped and Unknown: when it was first tried.',
+  ),
   at: time('When it was last tried.'),
   ...optional({
     result: oneOf(
       ['Present', 'Fetched', 'Accepted', 'ImageUnavailable', 'ConfigurationRefused', 'TimedOut', 'Skipped', 'Unknown'],
       'Present: the node reports every image. Fetched: a pod has fetched them. Accepted: mysqld accepts its ' +
         'configuration. ImageUnavailable and ConfigurationRefused hold the rollout. TimedOut: it took longer than ' +
-        'prepullTimeoutSeconds. Skipped: the node takes no pods. Unknown: it could not be found out. Absent while it is ' +
+        'prepullTimeoutSeconds. Skipped: the node takes no pods, or one is short of disk space. Unknown: it could not be found out. Absent while it is ' +
         'being found out.',
     ),
     message: message('Why, in the words of Kubernetes or mysqld.'),

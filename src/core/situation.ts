@@ -78,7 +78,10 @@ export function survey(snapshot: ClusterSnapshot, policy: RolloutPolicy): Situat
   };
 }
 
-function overriddenNow({ overrides }: RolloutPolicy, deadlines: Deadlines): ReadonlySet<string> {
+export function overriddenNow(
+  { overrides }: Pick<RolloutPolicy, 'overrides'>,
+  deadlines: Deadlines,
+): ReadonlySet<string> {
   const now = overrides.filter(
     ({ remainingSeconds, startsInSeconds = 0 }) =>
       deadlines.reached(0, startsInSeconds) && !deadlines.reached(0, remainingSeconds),

@@ -23,6 +23,10 @@ const conditionTaints: readonly (readonly [
   ['PIDPressure', (status) => status === 'True', nodeTaint('pid-pressure'), 'is short of process ids'],
 ];
 
+/** Its kubelet removes images that nothing uses, and then evicts pods. Whoever tolerates that may be one of them. */
+export const hasDiskPressure = (node: Json): boolean =>
+  conditionOf(object(node['status']), 'DiskPressure')['status'] === 'True';
+
 /** Alpha in Kubernetes 1.37 (KEP-5683): somebody drains the node, or is going to. */
 const isDraining = (node: Json): boolean => conditionOf(object(node['status']), 'DrainInProgress')['status'] === 'True';
 const isPlanned = (node: Json): boolean =>

@@ -1,12 +1,16 @@
 import { createHash } from 'node:crypto';
+import { fullName } from './in-place/images.ts';
 import { isLatest } from './in-place/pod-defaults.ts';
 import { type Json, object, objects, strings, text } from './json.ts';
 import { mysqldContainer, preflightLabel } from './names.ts';
 
+/** From the weakest to the strongest. */
+const pullPolicies = ['Never', 'IfNotPresent', 'Always'] as const;
+
 /** An image of a pod template, and when its node asks the registry for it. */
 export interface TemplateImage {
   readonly image: string;
-  readonly pullPolicy: 'Always' | 'IfNotPresent';
+  readonly pullPolicy: (typeof pullPolicies)[number];
 }
 
 /** What a preflight on one node is made from. */
@@ -25,7 +29,10 @@ export interface PreflightOf {
   readonly timeoutSeconds: number;
 }
 
-/** Every image that a pod of this template needs, once. One that is never pulled has to be on the node already. */
+/**
+ * Every image that a pod of this template needs, once. One that is never pulled has to be on the node already, which the
+ * kubelet finds out of a volume as well.
+ */
 export function imagesOf(template: Json): readonly TemplateImage[] {
   const spec = object(template['spec']);
   const containers = [...objects(spec['initContainers']), ...objects(spec['containers'])];
@@ -36,9 +43,10 @@ export function imagesOf(template: Json): readonly TemplateImage[] {
   const images = new Map<string, TemplateImage['pullPolicy']>();
   for (const [given, policy] of asked) {
     const image = text(given);
-    if (image === null || policy === 'Never') continue;
-    const always = policy === 'Always' || (text(policy) === null && isLatest(image)) || images.get(image) === 'Always';
-    images.set(image, always ? 'Always' : 'IfNotPresent');
+    if (image === null) continue;
+    const own = pullPolicies.find((one) => one === policy) ?? (isLatest(image) ? 'Always' : 'IfNotPresent');
+    const before = images.get(image) ?? 'Never';
+    images.set(image, pullPolicies.indexOf(own) > pullPolicies.indexOf(before) ? own : before);
   }
   return [...images].map(([image, pullPolicy]) => ({ image, pullPolicy }));
 }
@@ -50,7 +58,16 @@ export const preflightName = (
   node: string,
   about: PreflightOf['about'],
 ): string =>
-  `moco-rollout-preflight-${createHash('sha256').update(`${rolloutUid} ${revision} ${node} ${about}`).digest('hex').slice(0, 16)}`;
+  `${namePrefix}${createHash('sha256').update(`${rolloutUid} ${revision} ${node} ${about}`).digest('hex').slice(0, 16)}`;
+
+const namePrefix = 'moco-rollout-preflight-';
+
+/** Anybody may give a pod our label, a member as well: this program has made what it owns and what has such a name. */
+export function isPreflightOf(rolloutUid: string, { metadata }: Json): boolean {
+  const { name, ownerReferences } = object(metadata);
+  const owner = objects(ownerReferences).find(({ controller }) => controller === true);
+  return (text(name) ?? '').startsWith(namePrefix) && owner?.['uid'] === rolloutUid;
+}
 
 /** Longer than the rollout waits, so that a pod that nobody deletes ends by itself. */
 const graceSeconds = 60;
@@ -96,7 +113,8 @@ export function preflightPod(of: PreflightOf): Json {
           },
         },
       },
-      ...pick(spec, 'tolerations', 'serviceAccountName', 'imagePullSecrets', 'securityContext', 'runtimeClassName'),
+      ...pick(spec, 'tolerations', 'serviceAccountName', 'securityContext', 'runtimeClassName'),
+      imagePullSecrets: pullSecretsOf(checksConfiguration ? [template] : [template, of.templateBefore]),
       containers: [
         {
           name: mysqldContainer,
@@ -117,6 +135,12 @@ export function preflightPod(of: PreflightOf): Json {
   };
 }
 
+/** Its own image may be in a registry that the new template has no secret for any more. */
+const pullSecretsOf = (templates: readonly Json[]): readonly Json[] => {
+  const all = templates.flatMap((one) => objects(object(one['spec'])['imagePullSecrets']));
+  return [...new Map(all.map((secret) => [secret['name'], secret])).values()];
+};
+
 const mysqldIn = (template: Json): Json =>
   objects(object(template['spec'])['containers']).find(({ name }) => name === mysqldContainer) ?? {};
 
@@ -126,43 +150,82 @@ const pick = (from: Json, ...fields: readonly string[]): Json =>
 /** What a pod says about its node. A message is in Kubernetes' or mysqld's words. */
 export type PreflightSaid =
   | { readonly kind: 'running'; readonly message: string | null }
-  | { readonly kind: 'fetched' }
+  | { readonly kind: 'fetched' | 'timedOut' }
+  /** The kubelet had no image, and tries again by itself: for the first time after 10 s (1.36). */
+  | { readonly kind: 'failing'; readonly message: string }
   | { readonly kind: 'ImageUnavailable' | 'ConfigurationRefused' | 'unknown'; readonly message: string };
 
-/** Why the kubelet has no image for a container (Kubernetes 1.36, pkg/kubelet/images/types.go). */
-const noImage = [
+/** Why the kubelet has no image for a container (Kubernetes 1.36, pkg/kubelet/images/types.go), once and for all. */
+const noImageEver = ['InvalidImageName', 'ErrImageNeverPull'];
+/** The same, until it tries again: a registry may be busy for a moment. */
+const noImageYet = [
   'ErrImagePull',
   'ImagePullBackOff',
-  'InvalidImageName',
-  'ErrImageNeverPull',
   'ImageInspectError',
   'RegistryUnavailable',
   'SignatureValidationFailed',
 ];
 
+/** The words have it as it was given, or as container runtimes write it (`docker://docker.io/library/mysql:1:`). */
+const isNamedIn = (message: string, image: string): boolean =>
+  message.split(/[^\w./:@-]+/).some((word) => fullName(word.replace(/^\w+:\/\/|[.:]+$/g, '')) === fullName(image));
+
+/** The words are about the image that the pod itself runs, and about none that it is to fetch. */
+function isOfOwnImage(words: string, spec: Json): boolean {
+  const own = text(mysqldIn({ spec })['image']);
+  const fetched = objects(spec['volumes']).flatMap(({ image }) => text(object(image)['reference']) ?? []);
+  return (
+    own !== null && fetched.length > 0 && isNamedIn(words, own) && !fetched.some((image) => isNamedIn(words, image))
+  );
+}
+
 /** MySQL's numbers of errors about files and directories: the pod has none of those that a member's volumes have. */
 const missing = /No such file or directory|Errcode: 2\b|OS errno 2\b/;
 
-/**
- * What mysqld complains about in the end of its log, without times and codes (9.7: `2026-11-26T00:24:15.406566Z 0
- * [ERROR] [MY-000067] [Server] unknown variable 'a=1'.`). Whoever may read a status may not read a ConfigMap: names of
- * variables are told, and no values.
- */
-function refusalsIn(log: string): readonly string[] {
-  const lines = log.split('\n').map((line) => line.trim());
-  const errors = lines.flatMap((line) => /(?:\[ERROR\](?: \[[^\]]*\])*|^mysqld:) (.+)$/.exec(line)?.[1] ?? []);
-  return errors.filter((error) => error !== 'Aborting').map(withoutValues);
+/** An error in the log of mysqld, without its time. */
+interface MysqldError {
+  /** `MY-000067`; `null` of what it writes before it has a log. */
+  readonly code: string | null;
+  readonly words: string;
 }
 
+/** Those in the end of its log (9.7): `2026-11-26T00:24:15.406566Z 0 [ERROR] [MY-000067] [Server] unknown variable 'a=1'.` */
+function errorsIn(log: string): readonly MysqldError[] {
+  const errors = log.split('\n').flatMap((line) => {
+    const { code = null, words } =
+      /(?:\[ERROR\](?: \[(?<code>MY-\d+)\])?(?: \[[^\]]*\])* (?:mysqld: )?|^mysqld: )(?<words>.+)$/.exec(line.trim())
+        ?.groups ?? {};
+    return words === undefined ? [] : [{ code, words }];
+  });
+  return errors.filter(({ words }) => words !== 'Aborting');
+}
+
+/** What mysqld says of a variable, and that alone of which the name is told. */
+const knownErrors: readonly (readonly [RegExp, string])[] = [
+  [/^unknown variable '([\w.-]+)=/, "unknown variable '$1=…'"],
+  [/^unknown option '(--[\w.-]+)/, "unknown option '$1'"],
+  [/^ambiguous option '(--[\w.-]+)/, "ambiguous option '$1'"],
+  [/^option '(--[\w.-]+)' requires an argument/, "option '$1' requires an argument"],
+  [/^option '(--[\w.-]+)' cannot take an argument/, "option '$1' cannot take an argument"],
+  [/^Error while setting value '.*' to '([\w.-]+)'\.?$/, "Error while setting value '…' to '$1'"],
+  [/^Variable '([\w.-]+)' can't be set to the value of '/, "Variable '$1' can't be set to the value of '…'"],
+  [/^Unknown suffix '.' used for variable '([\w.-]+)' \(value '/, "Unknown suffix used for variable '$1'"],
+  [/^Unknown (character set|collation): '/, "Unknown $1: '…'"],
+];
+
 /**
- * `unknown variable 'a=1'`, `unknown option '--a=1'`, `Error while setting value '1' to 'a'`, `Variable 'a' can't be
- * set to the value of '1'`, `Unknown suffix 'x' used for variable 'a' (value '1x')`, `Unknown character set: '1'`.
+ * Whoever may read a status may not read a ConfigMap: names of variables are told, and no values. So nothing is told of
+ * an error in other words but its number, by which MySQL's documentation names it.
  */
-const withoutValues = (error: string): string =>
-  error
-    .replace(/'([^'=\s]+)\s*=.*'/, "'$1=…'")
-    .replace(/value '.*' to '/, "value '…' to '")
-    .replace(/(value of|\(value|suffix|set:|collation:) '.*?'(?=\)|\.| used|$)/gi, "$1 '…'");
+function withoutValues({ code, words }: MysqldError): string {
+  for (const [shape, told] of knownErrors) {
+    const found = shape.exec(words);
+    if (found) return told.replace('$1', found[1] ?? '');
+  }
+  return code === null ? 'another error' : `another error (${code})`;
+}
+
+const told = (errors: readonly MysqldError[]): string => [...new Set(errors.map(withoutValues))].join('; ');
 
 /** How mysqld exits that refuses an option (9.7). */
 const refusedExitCode = 1;
@@ -174,21 +237,27 @@ export function readPreflightPod(pod: Json, checksConfiguration: boolean): Prefl
   const { waiting, terminated, running } = object(container['state']);
   const message = text(object(waiting)['message']) ?? text(status['message']);
   const reason = text(object(waiting)['reason']) ?? text(status['reason']) ?? '';
-  if (noImage.includes(reason)) return { kind: 'ImageUnavailable', message: message ?? reason };
+  if (noImageEver.includes(reason) || noImageYet.includes(reason)) {
+    const words = message ?? reason;
+    if (isOfOwnImage(words, object(pod['spec']))) return { kind: 'unknown', message: words };
+    return { kind: noImageEver.includes(reason) ? 'ImageUnavailable' : 'failing', message: words };
+  }
   if (status['phase'] === 'Succeeded') return { kind: 'fetched' };
-  if (terminated !== undefined && text(object(terminated)['reason']) !== 'ContainerStatusUnknown') {
-    // A container that was created has had its volumes.
-    const { exitCode, reason: ended, message: said } = object(terminated);
-    if (!checksConfiguration || exitCode === 0) return { kind: 'fetched' };
+  const hasEnded = terminated !== undefined && text(object(terminated)['reason']) !== 'ContainerStatusUnknown';
+  const { exitCode, reason: ended, message: said } = object(terminated);
+  // A container that was created has had its volumes.
+  if (hasEnded && (!checksConfiguration || exitCode === 0)) return { kind: 'fetched' };
+  if (status['reason'] === 'DeadlineExceeded') return { kind: 'timedOut' };
+  if (hasEnded) {
     const without = `${text(ended) ?? 'Error'}, exit code ${String(exitCode)}`;
     // Of a container that did not start the kubelet says why.
     if (exitCode !== refusedExitCode)
       return { kind: 'unknown', message: (ended === 'StartError' ? text(said) : null) ?? without };
-    const all = refusalsIn(text(said) ?? '');
-    const refusals = all.filter((error) => !missing.test(error));
-    if (refusals.length > 0) return { kind: 'ConfigurationRefused', message: refusals.join(' ') };
+    const all = errorsIn(text(said) ?? '');
+    const refusals = all.filter(({ words }) => !missing.test(words));
+    if (refusals.length > 0) return { kind: 'ConfigurationRefused', message: told(refusals) };
     return all.length > 0
-      ? { kind: 'unknown', message: `the preflight has no volumes of the member: ${all.join(' ')}` }
+      ? { kind: 'unknown', message: `a file is missing, and the preflight has no volumes of the member: ${told(all)}` }
       : { kind: 'ConfigurationRefused', message: `mysqld --validate-config names no error (${without})` };
   }
   if (status['phase'] === 'Failed') return { kind: 'unknown', message: message ?? `its pod has failed: ${reason}` };

@@ -5,8 +5,9 @@ import type { ApiClient, Call } from '../kube/api-client.ts';
 import { ApiError, isInvalid, isNotFound } from '../kube/api-error.ts';
 import { path, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
 import type { Reservation } from '../kube/token-bucket.ts';
-import { type Json, object, objects, text } from '../moco/json.ts';
+import { identityOf, type Json, object, objects, text } from '../moco/json.ts';
 import { admissionProbeAnnotation, preflightLabel, resizeManager } from '../moco/names.ts';
+import { isPreflightOf } from '../moco/preflight-pod.ts';
 import { projectStatefulSet } from '../moco/projections.ts';
 import type { ClusterObjects, StatefulSetRecord } from '../moco/records.ts';
 import { mostReads } from './cluster-reader.ts';
@@ -111,10 +112,10 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * The pods that find out for a cluster what its nodes can run. They have no label of a member. Sent once, as is all
-   * that is about them: the next look tries again, and no other step of the pass waits for that.
+   * The pods that this program has made to find out for a cluster what its nodes can run. Sent once, as is all that is
+   * about them: the next look tries again, and no other step of the pass waits for that.
    */
-  async listPreflightPods(namespace: string, clusterName: string): Promise<readonly Json[]> {
+  async listPreflightPods(namespace: string, clusterName: string, rolloutUid: string): Promise<readonly Json[]> {
     const query = { labelSelector: `${preflightLabel}=${clusterName}` };
     const list = await this.call<Json>({
       method: 'GET',
@@ -123,7 +124,7 @@ export class ClusterApi extends StatusClient {
       priority: 'read',
       retries: 0,
     });
-    return objects(list['items']);
+    return objects(list['items']).filter((pod) => isPreflightOf(rolloutUid, pod));
   }
 
   /** Whether the installation lets this program create pods of preflights in the namespace (config/prepull). */
@@ -150,9 +151,11 @@ export class ClusterApi extends StatusClient {
     await this.call({ method: 'POST', path: path(pods, { namespace }), body, priority: 'read', retries: 0 });
   }
 
-  async deletePreflightPod(namespace: string, name: string): Promise<void> {
+  async deletePreflightPod(pod: Json): Promise<void> {
+    const { namespace, name, uid } = identityOf(pod);
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } };
     try {
-      await this.call({ method: 'DELETE', path: path(pods, { namespace, name }), priority: 'read', retries: 0 });
+      await this.call({ method: 'DELETE', path: path(pods, { namespace, name }), body, priority: 'read', retries: 0 });
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }

@@ -18,7 +18,7 @@ import {
   statefulSets,
 } from '../kube/resource.ts';
 import type { Priority, Reservation } from '../kube/token-bucket.ts';
-import { hasImage } from '../moco/in-place/images.ts';
+import { type ImageReport, imageReport } from '../moco/in-place/images.ts';
 import { objects as items, type Json, object, text, whole } from '../moco/json.ts';
 import { clusterKind } from '../moco/names.ts';
 import {
@@ -183,11 +183,10 @@ export class ClusterReader {
     return found && templateOf(found);
   }
 
-  /** Whether a node reports an image. A node that is gone has none. Resolves to `null` if nodes may not be read. */
-  async hasImage(node: string, image: string): Promise<boolean | null> {
+  /** What a node reports of an image. Resolves to `null` if nodes may not be read. */
+  async readImage(node: string, image: string): Promise<ImageReport | null> {
     try {
-      const found = await this.read(nodes, { name: node }, 'read');
-      return found !== null && hasImage(found, image);
+      return imageReport(await this.read(nodes, { name: node }, 'read'), image);
     } catch (error) {
       if (isForbidden(error)) return null;
       throw error;

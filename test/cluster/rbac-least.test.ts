@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { events, pods } from '../../src/kube/resource.ts';
-import { clusterKind, mysqldContainer } from '../../src/moco/names.ts';
+import { clusterKind, mysqldContainer, preflightLabel } from '../../src/moco/names.ts';
 import { preflightPod } from '../../src/moco/preflight-pod.ts';
 import type { ControlPlane } from '../support/control-plane/control-plane.ts';
 import { freePort } from '../support/control-plane/free-port.ts';
@@ -41,8 +41,16 @@ const attempts: Readonly<Record<string, { readonly flags: readonly string[]; rea
     flags: ['run', 'somebody-elses', '--image=somebody/elses:1'],
     refusal: 'moco-rollout changes only what MOCO has made',
   },
+  'create a pod as a dry run that no member is': {
+    flags: ['run', 'moco-controller', '--image=somebody/elses:1'],
+    refusal: 'moco-rollout changes only what MOCO has made',
+  },
   'delete a pod that isn’t MOCO’s': {
     flags: ['delete', 'pod', 'somebody-elses'],
+    refusal: 'moco-rollout changes only what MOCO has made',
+  },
+  'delete a pod that only has the label of a preflight': {
+    flags: ['delete', 'pod', 'labelled'],
     refusal: 'moco-rollout changes only what MOCO has made',
   },
 };
@@ -78,6 +86,8 @@ describe('a controller under its policy', function () {
       await cluster.completes();
     });
     await cluster.make(pods, { metadata: { name: 'somebody-elses' }, spec: container('x') });
+    const labels = { [preflightLabel]: cluster.name };
+    await cluster.make(pods, { metadata: { name: 'labelled', labels }, spec: container('x') });
     metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   });
 

@@ -76,7 +76,8 @@ describe('the pod of a preflight', () => {
     expect(volumes).to.deep.equal([
       { name: 'image-0', image: { reference: 'agent:1', pullPolicy: 'IfNotPresent' } },
       { name: 'image-1', image: { reference: 'mysql:2', pullPolicy: 'IfNotPresent' } },
-      { name: 'image-2', image: { reference: 'files:2', pullPolicy: 'IfNotPresent' } },
+      { name: 'image-2', image: { reference: 'own', pullPolicy: 'Never' } },
+      { name: 'image-3', image: { reference: 'files:2', pullPolicy: 'IfNotPresent' } },
     ]);
     const [container] = containers;
     expect(container).to.deep.include({
@@ -162,6 +163,8 @@ describe('the pod of a preflight', () => {
           { image: 'b' },
           { image: 'c:latest', imagePullPolicy: 'IfNotPresent' },
           { image: 'd:1', imagePullPolicy: 'Never' },
+          { image: 'e:1', imagePullPolicy: 'Never' },
+          { image: 'e:1' },
         ],
       },
     });
@@ -169,6 +172,8 @@ describe('the pod of a preflight', () => {
       { image: 'a:1', pullPolicy: 'Always' },
       { image: 'b', pullPolicy: 'Always' },
       { image: 'c:latest', pullPolicy: 'IfNotPresent' },
+      { image: 'd:1', pullPolicy: 'Never' },
+      { image: 'e:1', pullPolicy: 'IfNotPresent' },
     ]);
   });
 });
@@ -182,11 +187,79 @@ const ended = (phase: string, exitCode: number, message?: string, reason = 'Erro
 const said = (pod: object, checks = false): unknown => readPreflightPod(pod as Record<string, unknown>, checks);
 
 describe('what the pod of a preflight says', () => {
+  it('is of the revision, unless the image is named that the pod itself runs', () => {
+    const kindOf = (message: string, more: Partial<PreflightOf> = {}): unknown => {
+      const pod = { ...preflightPod(of(more)), ...waiting('ErrImagePull', message) };
+      return readPreflightPod(pod, more.about === 'configuration').kind;
+    };
+    const words = {
+      'Back-off pulling image "mysql:1": ErrImagePull: 401 Unauthorized': 'unknown',
+      'failed to pull and unpack image "docker.io/library/mysql:1": failed to resolve reference': 'unknown',
+      'initializing source docker://docker.io/library/mysql:1: reading manifest': 'unknown',
+      'image pull failed for mysql:1: the registry is unavailable': 'unknown',
+      'Back-off pulling image "mysql:2"': 'failing',
+      'failed to pull and unpack image "docker.io/library/mysql:2": 429': 'failing',
+      'Back-off pulling image "mysql:1.1"': 'failing',
+      'somebody/mysql:1 is missing': 'failing',
+      'the registry has no time': 'failing',
+    };
+    for (const [message, kind] of Object.entries(words)) expect(kindOf(message), message).to.equal(kind);
+    expect(kindOf('Back-off pulling image "mysql:2"', { about: 'configuration' })).to.equal('failing');
+    const same = { templateBefore: template('mysql:2') as PreflightOf['template'] };
+    expect(kindOf('Back-off pulling image "mysql:2"', same)).to.equal('failing');
+  });
+
+  it('names variables and no values, whatever mysqld says', () => {
+    const words = {
+      "unknown variable 'report_password=hunter2'.": "unknown variable 'report_password=…'",
+      "unknown variable 'a=b' to 'hunter2'.": "unknown variable 'a=…'",
+      "unknown option '--report_password hunter2'.": "unknown option '--report_password'",
+      "unknown option '--skip-x'": "unknown option '--skip-x'",
+      "ambiguous option '--log=hunter2' (log-bin, log-error)": "ambiguous option '--log'",
+      "option '--port' requires an argument": "option '--port' requires an argument",
+      "Error while setting value 'hunter2' to 'a' to 'sql_mode'.": "Error while setting value '…' to 'sql_mode'",
+      "Error while setting value 'a' to 'b' hunter2": 'another error (MY-000067)',
+      "Variable 'sql_mode' can't be set to the value of 'hunter2'":
+        "Variable 'sql_mode' can't be set to the value of '…'",
+      "Unknown character set: 'hunter2'": "Unknown character set: '…'",
+      "Incorrect unsigned integer value: 'hunter2'.": 'another error (MY-000067)',
+      'Unknown/unsupported storage engine: hunter2': 'another error (MY-000067)',
+      'hunter2 [MY-000001] [ERROR] hunter2': 'another error (MY-000067)',
+    };
+    for (const [given, message] of Object.entries(words)) {
+      const log = `2026-11-26T00:24:15.4Z 0 [ERROR] [MY-000067] [Server] ${given}`;
+      expect(said(ended('Failed', 1, log), true), given).to.deep.equal({ kind: 'ConfigurationRefused', message });
+    }
+    const twice = `mysqld: hunter2\nmysqld: hunter3\nmysqld: unknown option '--a'`;
+    const message = "another error; unknown option '--a'";
+    expect(said(ended('Failed', 1, twice), true)).to.deep.equal({ kind: 'ConfigurationRefused', message });
+  });
+
+  it('rests on the secrets of both templates, each once', () => {
+    const withSecrets = (image: string, ...names: readonly string[]) => ({
+      spec: { ...(template(image) as { spec: object }).spec, imagePullSecrets: names.map((name) => ({ name })) },
+    });
+    const templates = {
+      template: withSecrets('b/mysql:2', 'b', 'c'),
+      templateBefore: withSecrets('a/mysql:1', 'a', 'c'),
+    };
+    expect(specOf(templates)['imagePullSecrets']).to.deep.equal([{ name: 'b' }, { name: 'c' }, { name: 'a' }]);
+    expect(specOf({ ...templates, about: 'configuration' })['imagePullSecrets']).to.deep.equal([
+      { name: 'b' },
+      { name: 'c' },
+    ]);
+  });
+
   const cases: Readonly<Record<string, readonly [object, boolean, object]>> = {
     'an image that is missing': [
       waiting('ImagePullBackOff', 'Back-off pulling image "a": not found'),
       false,
-      { kind: 'ImageUnavailable', message: 'Back-off pulling image "a": not found' },
+      { kind: 'failing', message: 'Back-off pulling image "a": not found' },
+    ],
+    'an image that is never pulled': [
+      waiting('ErrImageNeverPull', 'is not present'),
+      false,
+      { kind: 'ImageUnavailable', message: 'is not present' },
     ],
     'a name that is none': [
       waiting('InvalidImageName'),
@@ -219,7 +292,7 @@ describe('what the pod of a preflight says', () => {
     'a refused configuration': [
       ended('Failed', 1, "2026-11-26T00:24:15.4Z 0 [ERROR] [MY-000067] [Server] unknown variable 'x_pwd=hunter'2'.\n"),
       true,
-      { kind: 'ConfigurationRefused', message: "unknown variable 'x_pwd=…'." },
+      { kind: 'ConfigurationRefused', message: "unknown variable 'x_pwd=…'" },
     ],
     'a refused configuration, among other words': [
       ended(
@@ -236,7 +309,7 @@ mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)
       {
         kind: 'ConfigurationRefused',
         message:
-          "Unknown suffix '…' used for variable 'innodb_buffer_pool_size' (value '…'). mysqld: Error while setting value '…' to 'innodb_flush_method'.",
+          "Unknown suffix used for variable 'innodb_buffer_pool_size'; Error while setting value '…' to 'innodb_flush_method'",
       },
     ],
     'a refused configuration without a word': [
@@ -254,8 +327,7 @@ mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)
       true,
       {
         kind: 'unknown',
-        message:
-          "the preflight has no volumes of the member: Can't get stat of '/nope' (OS errno 2 - No such file or directory)",
+        message: 'a file is missing, and the preflight has no volumes of the member: another error',
       },
     ],
     'a sidecar of somebody else that comes first': [
@@ -269,7 +341,7 @@ mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)
         },
       },
       false,
-      { kind: 'ImageUnavailable', message: 'not found' },
+      { kind: 'failing', message: 'not found' },
     ],
     'a check that was killed': [
       ended('Failed', 137, undefined, 'OOMKilled'),
@@ -300,7 +372,31 @@ mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)
         },
       },
       false,
-      { kind: 'unknown', message: 'its pod has failed: ContainerCreating' },
+      { kind: 'timedOut' },
+    ],
+    'its deadline, with an image that is missing': [
+      {
+        status: {
+          phase: 'Failed',
+          reason: 'DeadlineExceeded',
+          containerStatuses: [
+            { name: 'mysqld', state: { waiting: { reason: 'ImagePullBackOff', message: 'not found' } } },
+          ],
+        },
+      },
+      false,
+      { kind: 'failing', message: 'not found' },
+    ],
+    'its deadline, after which the check was killed': [
+      {
+        status: {
+          phase: 'Failed',
+          reason: 'DeadlineExceeded',
+          containerStatuses: [{ name: 'mysqld', state: { terminated: { exitCode: 137, reason: 'Error' } } }],
+        },
+      },
+      true,
+      { kind: 'timedOut' },
     ],
   };
   for (const [name, [pod, checks, expected]] of Object.entries(cases)) {

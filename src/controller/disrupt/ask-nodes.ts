@@ -4,8 +4,17 @@ import { ApiError, isAlreadyExists, withoutRequest } from '../../kube/api-error.
 import { apiVersion } from '../../kube/resource.ts';
 import { shortened } from '../../kube/text.ts';
 import { hasImage } from '../../moco/in-place/images.ts';
-import { type Json, milliseconds, object, objects, omitUndefined, text, timestampOf } from '../../moco/json.ts';
-import { refusalsOf } from '../../moco/nodes.ts';
+import {
+  identityOf,
+  type Json,
+  milliseconds,
+  object,
+  objects,
+  omitUndefined,
+  text,
+  timestampOf,
+} from '../../moco/json.ts';
+import { hasDiskPressure, refusalsOf } from '../../moco/nodes.ts';
 import {
   imagesOf,
   type PreflightSaid,
@@ -18,6 +27,7 @@ import type { ClusterApi } from '../../objects/cluster-client.ts';
 import {
   dueOnNodes,
   isRefused,
+  type KnownPreflight,
   lastPreflight,
   type NodeQuestion,
   preflightOf,
@@ -33,6 +43,11 @@ import { isRefusal } from '../reads/read-comebacks.ts';
 /** Passes may follow each other faster than pods change. */
 const againMilliseconds = 900;
 const longestMessage = 448;
+/**
+ * Within this time the kubelet has tried a second time. A registry that was busy once, or a connection that broke, holds
+ * no rollout.
+ */
+const failingMilliseconds = 30_000;
 
 /**
  * Asks the nodes of due members whether they can run the update revision, once nothing else holds the first step, and
@@ -55,25 +70,24 @@ export async function askNodes(
   if (known !== null && now - known.readAtMilliseconds < againMilliseconds) return null;
   const { namespace, name } = cluster.cluster;
   // Those of this look, or why there are none.
-  const pods = await answerOrError(api.listPreflightPods(namespace, name));
+  const pods = await answerOrError(api.listPreflightPods(namespace, name, rollout.metadata.uid));
   const revision = cluster.statefulSet.updateRevision;
   const before = questionsOf(preflightOf(cluster, policy, last));
-  const run = new Run(observed, pass);
+  const run = new Run(observed, pass, pods, known?.failing ?? new Map());
   const [trying, idle] = [before.filter((one) => one.trying), before.filter((one) => !one.trying)];
-  const looked = trying.map((one) => run.look(one, podOf(pods, run.podName(one))));
+  const looked = trying.map((one) => run.look(one));
   const tried = [...looked, ...(asks ? await run.askAll(idle, looked) : idle)];
   const kept = new Set(tried.filter(({ trying }) => trying).map((one) => run.podName(one)));
-  const over = (pods instanceof ApiError ? [] : pods).filter(
-    (pod) => !kept.has(podNameOf(pod)) && object(pod['metadata'])['deletionTimestamp'] === undefined,
-  );
-  await Promise.all(over.map((pod) => answerOrError(api.deletePreflightPod(namespace, podNameOf(pod)))));
+  const over = (pods instanceof ApiError ? [] : pods).filter((pod) => !kept.has(podNameOf(pod)) && !isTerminating(pod));
+  await Promise.all(over.map((pod) => answerOrError(api.deletePreflightPod(pod))));
   for (const { about, name: node, result, message } of tried) {
     const earlier = before.find((one) => one.about === about && one.name === node);
     if (result === undefined || result === earlier?.result) continue;
     metrics.countPreflight(result);
     log.info({ cluster: key, node, result, reason: message }, 'a node was asked for the update revision');
   }
-  return { preflight: { revision, ...statusOfQuestions(tried), readAtMilliseconds: now } };
+  const failing = (pods instanceof ApiError && known?.failing) || run.failing;
+  return { preflight: { revision, ...statusOfQuestions(tried), readAtMilliseconds: now, failing } };
 }
 
 /** The reason, without who says it and about what: the status has little room. */
@@ -90,20 +104,32 @@ async function answerOrError<Answer>(asked: Promise<Answer>): Promise<Answer | A
 }
 
 const podNameOf = (pod: Json): string => text(object(pod['metadata'])['name']) ?? '';
-const podOf = (pods: readonly Json[] | ApiError, name: string): Json | ApiError | null =>
-  pods instanceof ApiError ? pods : (pods.find((pod) => podNameOf(pod) === name) ?? null);
+const isTerminating = (pod: Json): boolean => object(pod['metadata'])['deletionTimestamp'] !== undefined;
 
 /** One look at the nodes of a cluster. */
 class Run {
   readonly #observed: Observation;
   readonly #pass: Pass<ClusterApi>;
+  /** As they were listed at the beginning of this look, or why they were not. */
+  readonly #pods: readonly Json[] | ApiError;
   readonly #at: string;
   #template: Promise<Json | null> | null = null;
   #mayCreate: Promise<boolean> | null = null;
 
-  constructor(observed: Observation, pass: Pass<ClusterApi>) {
+  /** As it is after this look. */
+  readonly failing = new Map<string, number>();
+  readonly #failingBefore: KnownPreflight['failing'];
+
+  constructor(
+    observed: Observation,
+    pass: Pass<ClusterApi>,
+    pods: readonly Json[] | ApiError,
+    failing: KnownPreflight['failing'],
+  ) {
+    this.#pods = pods;
     this.#observed = observed;
     this.#pass = pass;
+    this.#failingBefore = failing;
     this.#at = timestampOf(pass.context.world.wall());
   }
 
@@ -115,13 +141,25 @@ class Run {
     return preflightName(this.#observed.rollout?.metadata.uid ?? '', this.#revision, name, about);
   }
 
-  look(one: NodeQuestion, pod: Json | ApiError | null): NodeQuestion {
+  #podOf(one: NodeQuestion): Json | ApiError | null {
+    const name = this.podName(one);
+    return this.#pods instanceof ApiError ? this.#pods : (this.#pods.find((pod) => podNameOf(pod) === name) ?? null);
+  }
+
+  look(one: NodeQuestion): NodeQuestion {
+    const pod = this.#podOf(one);
     const said = this.#said(one, pod);
     switch (said.kind) {
       case 'fetched':
         return this.#settled(one, one.about === 'configuration' ? 'Accepted' : 'Fetched');
+      case 'timedOut':
+        return this.#settled(one, 'TimedOut', one.message);
       case 'unknown':
         return this.#settled(one, 'Unknown', said.message);
+      case 'failing':
+        return isRefused(one) || this.#isLate(one) || this.#isFailing(pod)
+          ? this.#settled(one, 'ImageUnavailable', said.message)
+          : { ...one, message: shortened(said.message, longestMessage) };
       case 'running':
         if (this.#isLate(one)) return this.#settled(one, 'TimedOut', said.message ?? one.message);
         return isRefused(one) ? one : omitUndefined({ ...one, message: said.message ?? undefined });
@@ -132,8 +170,20 @@ class Run {
 
   #said({ about }: NodeQuestion, pod: Json | ApiError | null): PreflightSaid {
     if (pod instanceof ApiError) return { kind: 'running', message: wordsOf(pod) };
-    if (pod === null) return { kind: 'unknown', message: 'its pod was deleted' };
+    if (pod === null)
+      return { kind: 'unknown', message: 'its pod was deleted, or a pod of somebody else has its name' };
+    // What it says may be the answer to an earlier question.
+    if (isTerminating(pod)) return { kind: 'running', message: 'its pod is being deleted' };
     return readPreflightPod(pod, about === 'configuration');
+  }
+
+  /** Whether it has been for long enough to be no accident. */
+  #isFailing(pod: Json | ApiError | null): boolean {
+    const uid = pod instanceof ApiError || pod === null ? '' : identityOf(pod).uid;
+    const now = this.#pass.context.world.monotonic();
+    const since = this.#failingBefore.get(uid) ?? now;
+    this.failing.set(uid, since);
+    return now - since >= failingMilliseconds;
   }
 
   #isLate({ name, about, at }: NodeQuestion): boolean {
@@ -149,10 +199,12 @@ class Run {
     const stands = isRefused(one) && (answered === 'Unknown' || answered === 'Skipped' || answered === 'TimedOut');
     const result = stands ? before : answered;
     const words = stands ? one.message : message;
+    // What could not be found out is asked again, and all tries together have one limit.
+    const isOpen = result === 'Unknown' || result === 'Skipped';
     return omitUndefined<NodeQuestion>({
       about,
       name,
-      since: before === result ? since : this.#at,
+      since: before === result || isOpen ? since : this.#at,
       at,
       result,
       message: words === undefined ? undefined : shortened(words, longestMessage),
@@ -177,14 +229,35 @@ class Run {
     });
     const isDue = ({ name, result }: NodeQuestion): boolean =>
       refusals.some((one) => one.result === result && one.nodeName === name && one.againInSeconds <= 0);
+    const memberOf = (one: NodeQuestion): PodRecord | undefined => {
+      if (!begun.includes(one) && !isDue(one)) return undefined;
+      // What one node says of the configuration, another one may take back.
+      return (due.get(one.name) ?? (one.about === 'configuration' ? [...due.values()][0] : undefined))?.[0];
+    };
+    const all = [...kept, ...begun];
+    const full = all.some(memberOf) ? await this.#nodeWithoutRoom(due) : null;
     return Promise.all(
-      [...kept, ...begun].map(async (one) => {
-        // What one node says of the configuration, another one may take back.
-        const of = due.get(one.name) ?? (one.about === 'configuration' ? [...due.values()][0] : undefined);
-        const member = begun.includes(one) || isDue(one) ? of?.[0] : undefined;
-        return member === undefined ? one : this.#ask(member, { ...one, name: member.node ?? one.name });
+      all.map(async (one) => {
+        const member = memberOf(one);
+        if (member === undefined) return one;
+        if (full !== null) return this.#settled(one, 'Skipped', `node ${full} is short of disk space`);
+        return this.#ask(member, { ...one, name: member.node ?? one.name });
       }),
     );
+  }
+
+  /** A node that runs short of disk while all of them fetch the same images: the others may be as full. */
+  async #nodeWithoutRoom(due: ReadonlyMap<string, readonly PodRecord[]>): Promise<string | null> {
+    const read = async ([name, [member]]: readonly [string, readonly PodRecord[]]): Promise<string | null> => {
+      if (member === undefined) return null;
+      const { api, context } = this.#pass;
+      const node = await answerOrError(context.nodes.read({ ...context, api }, member));
+      return node !== null && node !== 'unreadable' && !(node instanceof ApiError) && hasDiskPressure(node)
+        ? name
+        : null;
+    };
+    const found = await Promise.all([...due].map(read));
+    return found.find((name) => name !== null) ?? null;
   }
 
   /** An answer of the API server that may change is asked for again at the next look, for as long as that may take. */
@@ -192,7 +265,11 @@ class Run {
     const entry = { ...before, at: this.#at };
     const asked = await answerOrError(this.#try(member, entry));
     if (!(asked instanceof ApiError)) return asked;
-    if (isAlreadyExists(asked)) return { ...entry, trying: true };
+    if (isAlreadyExists(asked)) {
+      const listed = this.#podOf(entry);
+      if (listed === null || listed instanceof ApiError || !isTerminating(listed)) return { ...entry, trying: true };
+      return isRefused(before) ? before : { ...entry, message: 'its last pod is not gone yet' };
+    }
     if (isRefusal(asked)) return this.#settled(entry, 'Unknown', wordsOf(asked));
     return isRefused(entry) ? entry : { ...entry, message: shortened(wordsOf(asked), longestMessage) };
   }
@@ -218,7 +295,7 @@ class Run {
     const refusals = node === 'unreadable' ? [] : refusalsOf(node, tolerations);
     if (refusals.length > 0) return this.#settled(entry, 'Skipped', `the node ${refusals.join(' and ')}`);
     const has = ({ image, pullPolicy }: ReturnType<typeof imagesOf>[number]): boolean =>
-      pullPolicy === 'IfNotPresent' && node !== null && node !== 'unreadable' && hasImage(node, image);
+      pullPolicy !== 'Always' && node !== null && node !== 'unreadable' && hasImage(node, image);
     if (entry.about === 'images' && imagesOf(template).every(has)) return this.#settled(entry, 'Present');
     this.#mayCreate ??= api.mayPreflight(namespace);
     if (!(await this.#mayCreate)) {

@@ -93,13 +93,19 @@ export function collectFacts(
   const ageOf = (atMilliseconds: number): number => (world.monotonic() - atMilliseconds) / 1000;
   const key = nameOf(cluster);
   const policy = policyForMode(settings.policy, mode, isAdopted, strategies.inPlaceEnabled);
-  const preflight = lastPreflight(readings.preflight, rollout);
-  const willHave = fetches(preflightOf(objects, policy, preflight), policy);
-  const inPlace = (pod: PodRecord) =>
-    inPlaceUpdate(pod, objects, policy.inPlaceUpdates, readings.inPlace, ages, willHave);
+  const lastAsked = lastPreflight(readings.preflight, rollout);
+  const askedAge = (fact: string, timestamp: string) =>
+    ages.since(rollout?.metadata ?? noObject, fact, timestamp, milliseconds(timestamp));
   const comeback = (pod: PodRecord) =>
     comebackFacts(pod, readings, statefulSet?.updateRevision ?? '', world.monotonic());
   const snapshot = ages.observe((): ClusterSnapshot => {
+    const preflight = preflightFacts(objects, policy, lastAsked, askedAge);
+    const willHave =
+      preflight === null
+        ? undefined
+        : fetches(preflight, preflightOf(objects, policy, lastAsked), policy, askedAge, ageOf);
+    const inPlace = (pod: PodRecord) =>
+      inPlaceUpdate(pod, objects, policy.inPlaceUpdates, readings.inPlace, ages, willHave);
     const demotionAskedAt = status?.rollout?.tries?.askedAt ?? null;
     const { budgets, ...facts } = objectFacts(objects, ages, demotionAskedAt, inPlace, comeback);
     const { releaseRefusal: refusal, admissionProblem: admission, adoptions } = steps;
@@ -121,9 +127,7 @@ export function collectFacts(
         ...answerFacts(one, world.monotonic()),
       })),
       mysql: mysql === undefined ? null : mysqlFacts(readings.mysql, world.monotonic()),
-      preflight: preflightFacts(objects, policy, preflight, (fact, timestamp) =>
-        ages.since(rollout?.metadata ?? noObject, fact, timestamp, milliseconds(timestamp)),
-      ),
+      preflight,
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', memory),
       createFailure: readings.createFailure?.message ?? null,
       released: cluster.released,

@@ -1,7 +1,7 @@
 import type { InPlaceSettings, InPlaceUpdate } from '../../core/in-place-changes.ts';
 import type { Ages } from '../../moco/ages.ts';
 import { compare } from '../../moco/in-place/compare.ts';
-import { type ImageNeeded, imagesNeeded } from '../../moco/in-place/images.ts';
+import { type ImageNeeded, type ImageReport, imagesNeeded } from '../../moco/in-place/images.ts';
 import { withResize } from '../../moco/in-place/resize.ts';
 import { hasMysqldRestarted, hasRestartedResized } from '../../moco/in-place/restart.ts';
 import type { Json } from '../../moco/json.ts';
@@ -10,11 +10,14 @@ import type { ClusterObjects, LivePod, PodRecord } from '../../moco/records.ts';
 /** The pod templates of revisions, `withPodDefaults`. A text says why one can't be read. */
 export type TemplatesRead = ReadonlyMap<string, Json | string>;
 
+/** When it was read, on the monotonic clock. */
+export type ImageReading = ImageReport & { readonly atMilliseconds: number };
+
 /** What updates in place depend on apart from pods, as it was last read. */
 export interface InPlaceReadings {
   readonly templates: TemplatesRead;
   /** Whether a node has an image, by both. */
-  readonly images: ReadonlyMap<string, { readonly present: boolean; readonly atMilliseconds: number }>;
+  readonly images: ReadonlyMap<string, ImageReading>;
   /** The API server's refusals of dry runs, by the uid of the pod. */
   readonly refusals: ReadonlyMap<string, { readonly revision: string; readonly message: string }>;
   /** The pods, by uid, whose dry run for a revision was accepted. */
@@ -33,7 +36,7 @@ export const nothingReadInPlace: InPlaceReadings = {
  * revision, which the template had in between, is not taken back. `null` if the pod is none, or while updates in place
  * are off and none of it was begun.
  *
- * @param willHave whether the images are on a node before anything restarts there (setting `prepull`)
+ * @param willHave whether an image that the node does not report is there before anything restarts (setting `prepull`)
  */
 export function inPlaceUpdate(
   pod: PodRecord,
@@ -41,7 +44,7 @@ export function inPlaceUpdate(
   settings: InPlaceSettings,
   readings: InPlaceReadings,
   ages: Ages,
-  willHave: (node: string) => boolean = () => false,
+  willHave: (node: string, reading: ImageReading | undefined) => boolean = () => false,
 ): InPlaceUpdate | null {
   const revision = statefulSet?.updateRevision ?? '';
   const hasLabel = pod.revision === revision;
@@ -65,7 +68,8 @@ export function inPlaceUpdate(
   const unlucky = pods.find((one) => one.uid !== pod.uid && hasRestartedFor(one, revision, settings, readings));
   if (unlucky) return impossible(`mysqld of ${unlucky.name} restarted when its pod was changed for this revision`);
   const missing = imagesNeeded(update.change, pod.live).filter((needed) => {
-    return needed.pulledAlways || !(willHave(pod.node ?? '') || isPresent(pod, needed, readings));
+    const reading = readings.images.get(imagePlaceOf(pod, needed));
+    return needed.pulledAlways || !(reading?.present || willHave(pod.node ?? '', reading));
   });
   return missing.length === 0
     ? update
@@ -92,9 +96,6 @@ export const hasBeenResized = ({ containers }: LivePod): boolean =>
 const impossible = (reason: string): InPlaceUpdate => ({ kind: 'impossible', reasons: [reason] });
 
 export const imagePlaceOf = ({ node }: PodRecord, { image }: ImageNeeded): string => `${node ?? ''} ${image}`;
-
-const isPresent = (pod: PodRecord, needed: ImageNeeded, { images }: InPlaceReadings): boolean =>
-  images.get(imagePlaceOf(pod, needed))?.present === true;
 
 const whyMissing = ({ node }: PodRecord, { container, image, pulledAlways }: ImageNeeded): string =>
   pulledAlways

@@ -1,14 +1,19 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { PreflightStatus } from '../../api/rollout-status.ts';
+import { Deadlines } from '../../core/deadlines.ts';
 import { type AwaitedNode, type NodeRefusal, type Preflight, retryAfterSeconds } from '../../core/on-demand-facts.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
+import { overriddenNow } from '../../core/situation.ts';
 import { milliseconds } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import type { ImageReading } from './in-place-updates.ts';
 
 /** The preflight of a revision, as the status has it. */
 export interface KnownPreflight extends PreflightStatus {
   /** On the monotonic clock. */
   readonly readAtMilliseconds: number;
+  /** Since when the kubelet has had no image for these pods, by uid, on the monotonic clock. */
+  readonly failing: ReadonlyMap<string, number>;
 }
 
 /** What is asked on one node: about the images each has to have, or on one of them about the configuration. */
@@ -103,8 +108,10 @@ export function preflightFacts(
     }
     const { name: nodeName, result, since, at, message = null, trying = false } = known;
     const seconds = age(`${about} of ${nodeName} asked`, at);
+    // The question about the configuration goes from node to node.
+    const sinceSeconds = age(about === 'images' ? `images of ${nodeName} since` : 'configuration since', since);
     if (result === undefined) {
-      awaited.push({ about, nodeName, forSeconds: age(`${about} of ${nodeName} since`, since), message });
+      awaited.push({ about, nodeName, forSeconds: sinceSeconds, message });
     } else if (result === 'ImageUnavailable' || result === 'ConfigurationRefused') {
       const lastedSeconds = ((milliseconds(at) ?? 0) - (milliseconds(since) ?? 0)) / 1000;
       const againInSeconds = trying ? 0 : Math.max(0, retryAfterSeconds(lastedSeconds) - seconds);
@@ -112,7 +119,11 @@ export function preflightFacts(
       const ordinals = members.flatMap(([, pods]) => pods.map(({ ordinal }) => ordinal));
       refusals.push({ nodeName, result, message: message ?? '', againInSeconds, members: ordinals });
     } else if (next !== null || seconds >= (lastsSeconds[result] ?? Infinity)) {
-      awaited.push({ about, nodeName: next ?? first, forSeconds: 0, message: null });
+      // All tries that ended without an answer have one limit together. Nobody waits for a node that is not asked.
+      const { prepullTimeoutSeconds: limit } = policy;
+      const goesOn = result === 'Unknown' ? sinceSeconds < knownSeconds : next !== null && sinceSeconds < limit;
+      const forSeconds = goesOn ? sinceSeconds : 0;
+      if (forSeconds < limit) awaited.push({ about, nodeName: next ?? first, forSeconds, message: null });
     }
   };
   for (const name of names) {
@@ -128,10 +139,33 @@ export function preflightFacts(
   return { awaited, refusals };
 }
 
-/** Whether images of the update revision are on the node, or will be before it is needed there. */
-export function fetches(preflight: PreflightStatus | null, { prepull }: RolloutPolicy): (node: string) => boolean {
-  return (node) => {
-    const result = preflight?.nodes.find(({ name }) => name === node)?.result;
-    return prepull !== 'Never' && result !== 'TimedOut' && result !== 'Skipped' && result !== 'Unknown';
+/** A kubelet lists its images every 30 s and reports a change within 10 s (1.36). */
+const reportedWithinSeconds = 60;
+
+/**
+ * Whether a node has the images of the update revision, or a rule lets nobody restart there before it has them. What a
+ * node has fetched it may collect again: a later and whole report without the image counts more.
+ */
+export function fetches(
+  { awaited, refusals }: Preflight,
+  last: PreflightStatus | null,
+  policy: Pick<RolloutPolicy, 'prepullTimeoutSeconds' | 'overrides'>,
+  age: (fact: string, timestamp: string) => number,
+  ageOf: (atMilliseconds: number) => number,
+): (node: string, reading: ImageReading | undefined) => boolean {
+  const overridden = overriddenNow(policy, new Deadlines());
+  return (node, reading) => {
+    const known = last?.nodes.find(({ name }) => name === node);
+    if (known?.result === 'Present' || known?.result === 'Fetched') {
+      const isDenied = reading !== undefined && !reading.present && reading.isWhole;
+      const readAfterSeconds = age(`images of ${node} asked`, known.at) - ageOf(reading?.atMilliseconds ?? 0);
+      return !isDenied || readAfterSeconds < reportedWithinSeconds;
+    }
+    const isAsked = awaited.some(
+      ({ about, nodeName, forSeconds }) =>
+        about === 'images' && nodeName === node && forSeconds < policy.prepullTimeoutSeconds,
+    );
+    const isRefusing = refusals.some(({ result, nodeName }) => result === 'ImageUnavailable' && nodeName === node);
+    return (isAsked && !overridden.has('PreflightRunning')) || (isRefusing && !overridden.has('ImageUnavailable'));
   };
 }

@@ -93,8 +93,9 @@ async function withImages(
   for (const needed of imagesNeeded(update.change, pod.live)) {
     const known = images.get(imagePlaceOf(pod, needed));
     if (needed.pulledAlways || (known && now - known.atMilliseconds < againMilliseconds)) continue;
-    const present = (await api.hasImage(pod.node, needed.image)) ?? unreadNodes === 'haveImages';
-    images.set(imagePlaceOf(pod, needed), { present, atMilliseconds: now });
+    const report = await api.readImage(pod.node, needed.image);
+    const assumed = { present: unreadNodes === 'haveImages', isWhole: false };
+    images.set(imagePlaceOf(pod, needed), { ...(report ?? assumed), atMilliseconds: now });
   }
   return { ...readings, images };
 }

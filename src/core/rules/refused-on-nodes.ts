@@ -41,7 +41,7 @@ export const refusedOnNodes = {
       `the mysqld of the update revision refuses its configuration on node ${nodeName}: ${withoutFullStop(message)}`,
     meaning: 'The mysqld of the update revision refuses its my.cnf (prepull: NodesAndConfiguration).',
     details:
-      "A short-lived pod has run `mysqld --validate-config` of the new image with MOCO's ConfigMap. The message has the end of what mysqld has said. No member is down for it.",
+      "A short-lived pod has run `mysqld --validate-config` of the new image with MOCO's ConfigMap. The message names the variables that mysqld has refused and no values, and the numbers of other errors. No member is down for it.",
     endedBy: ['a person', 'time'],
     ends: 'Change the ConfigMap that `spec.mysqlConfigMapName` names, or the image: MOCO makes another revision of it. The same revision is tried again as with ImageUnavailable.',
     overridable: true,

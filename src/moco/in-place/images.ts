@@ -31,16 +31,30 @@ export function imagesNeeded({ containers, resources }: InPlaceChange, live: Liv
   return [...changed, ...restarted];
 }
 
-/**
- * Whether a Node reports the image. A node reports at most 50 images by default (nodeStatusMaxImages of the kubelet).
- */
+/** What a Node says of an image. */
+export interface ImageReport {
+  readonly present: boolean;
+  /** The node has no other images than it reports. */
+  readonly isWhole: boolean;
+}
+
+/** A node reports at most so many images by default (nodeStatusMaxImages of the kubelet). */
+const mostReported = 50;
+
+/** A node that is gone, `null`, has none. */
+export const imageReport = (node: Json | null, image: string): ImageReport => ({
+  present: node !== null && hasImage(node, image),
+  isWhole: node === null || objects(object(node['status'])['images']).length < mostReported,
+});
+
+/** Whether a Node reports the image. */
 export function hasImage(node: Json, image: string): boolean {
   const names = objects(object(node['status'])['images']).flatMap((one) => strings(one['names']));
   return names.map(fullName).includes(fullName(image));
 }
 
 /** `mysql` is `docker.io/library/mysql:latest`, as container runtimes name it. */
-function fullName(image: string): string {
+export function fullName(image: string): string {
   const [first = '', ...rest] = image.split('/');
   const isHost = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');
   const path = isHost ? image : `docker.io/${rest.length === 0 ? 'library/' : ''}${image}`;

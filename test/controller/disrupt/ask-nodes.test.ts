@@ -105,6 +105,14 @@ const begun = async (bench: PreflightBench, settings: object = prepull): Promise
   return program;
 };
 
+/** The kubelet of node-2 has tried to pull twice. */
+async function failed(bench: PreflightBench, program: Process, message: string): Promise<void> {
+  bench.kubelets(waits('ErrImagePull', message), 2);
+  await passes(bench, program, 2);
+  bench.world.freeze(30_000);
+  await passes(bench, program, 4);
+}
+
 describe('a preflight', () => {
   it('fetches images on every node before anybody is taken, and deletes its pods', async () => {
     const bench = new PreflightBench();
@@ -151,8 +159,7 @@ describe('a preflight', () => {
     const bench = new PreflightBench();
     const program = await begun(bench);
     bench.kubelets(exits(0, ''), 0, 1);
-    bench.kubelets(waits('ErrImagePull', `${newImage}: not found`), 2);
-    await passes(bench, program, 4);
+    await failed(bench, program, `${newImage}: not found`);
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold).to.deep.include({
       rule: 'ImageUnavailable',
@@ -160,7 +167,7 @@ describe('a preflight', () => {
     });
     expect(bench.running).to.deep.equal([]);
     bench.clear();
-    await passes(bench, program, 50);
+    await passes(bench, program, 15);
     expect(bench.running).to.deep.equal([]);
     await passes(bench, program, 15);
     expect(bench.running).to.have.length(1);
@@ -168,6 +175,27 @@ describe('a preflight', () => {
     bench.kubelets(exits(0, ''), 2);
     await passes(bench, program, 6);
     expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('is not refused by a registry that is busy once, and by one that is so for as long as it may take', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench);
+    bench.kubelets(exits(0, ''), 0, 1);
+    bench.kubelets(waits('ErrImagePull', '429 Too Many Requests'), 2);
+    await passes(bench, program, 3);
+    bench.kubelets(waits('ImagePullBackOff', 'Back-off: 429 Too Many Requests'), 2);
+    await passes(bench, program, 12);
+    expect(bench.status.hold?.rule).to.equal('PreflightRunning');
+    expect(bench.status.hold?.message).to.contain('Back-off: 429 Too Many Requests');
+    bench.kubelets(exits(0, ''), 2);
+    await passes(bench, program, 4);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    const late = new PreflightBench();
+    const other = await begun(late, { ...prepull, prepullTimeoutSeconds: 10 });
+    late.kubelets(exits(0, ''), 0, 1);
+    late.kubelets(waits('ErrImagePull', '429 Too Many Requests'), 2);
+    await passes(late, other, 14);
+    expect([late.status.hold?.rule, late.steps]).to.deep.equal(['ImageUnavailable', []]);
   });
 
   it('begins anew with another revision, and leaves no pod of the one before', async () => {
@@ -212,6 +240,18 @@ describe('a preflight', () => {
     expect(bench.steps).to.have.length(1);
   });
 
+  it('asks no node while one of them is short of disk space, and goes on', async () => {
+    const bench = new PreflightBench();
+    const conditions = [{ type: 'DiskPressure', status: 'True' }];
+    bench.server.change(nodes, 'node-1', { status: { conditions } }, '');
+    await bench.start(prepull).work();
+    expect(bench.preflights).to.deep.equal([]);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.status.preflight?.nodes.map(({ message }) => message)).to.deep.equal(
+      [0, 1, 2].map(() => 'node node-1 is short of disk space'),
+    );
+  });
+
   it('goes on where the API server refuses its pods, and says why', async () => {
     const bench = new PreflightBench();
     bench.server.always('POST', /\/pods$/, (request, carryOut) =>
@@ -230,6 +270,49 @@ describe('a preflight', () => {
     await passes(bench, program, 4);
     expect(bench.results).to.deep.include({ 'node-2': 'Unknown' });
     expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
+  it('has one limit for all tries that end without an answer', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench, { ...prepull, prepullTimeoutSeconds: 100 });
+    bench.kubelets(exits(0, ''), 0, 1);
+    const conditions = [{ type: 'PodScheduled', status: 'False', message: '0/3 nodes are available' }];
+    bench.kubelets({ phase: 'Pending', conditions }, 2);
+    await passes(bench, program, 4);
+    bench.setting({ paused: true });
+    bench.server.remove(pods, bench.podOn('node-2').metadata.name);
+    await passes(bench, program, 2);
+    expect(bench.results).to.deep.include({ 'node-2': 'Unknown' });
+    bench.world.freeze(60_000);
+    bench.setting({ paused: false });
+    await passes(bench, program, 4);
+    expect(bench.status.hold?.rule).to.equal('PreflightRunning');
+    expect(bench.running).to.have.length(1);
+    bench.world.freeze(35_000);
+    await passes(bench, program, 6);
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    expect(bench.results).to.deep.include({ 'node-2': 'TimedOut' });
+  });
+
+  it('takes no answer from a pod that is being deleted, and asks anew once that is gone', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench);
+    for (const { metadata } of bench.running) {
+      const deletionTimestamp = new Date(bench.world.wall()).toISOString();
+      bench.server.change(pods, metadata.name, { metadata: { deletionTimestamp }, status: exits(0, '') });
+    }
+    await passes(bench, program, 4);
+    expect(bench.status.hold?.message).to.contain('its pod is being deleted');
+    expect(bench.steps).to.deep.equal([]);
+    const other = new PreflightBench();
+    const second = await begun(other);
+    other.kubelets(exits(0, ''), 0, 1);
+    await failed(other, second, 'not found');
+    await passes(other, second, 30);
+    expect([other.running.length, other.status.hold?.rule]).to.deep.equal([0, 'ImageUnavailable']);
+    other.clear();
+    await passes(other, second, 8);
+    expect(other.running).to.have.length(1);
   });
 
   it('is gone on with by the next process, which asks no node again', async () => {
@@ -307,6 +390,24 @@ describe('a preflight', () => {
     expect(bench.steps).to.deep.equal(['in place 2']);
   });
 
+  it('lets nothing restart in place whose image nobody has fetched: after its limit, or where it is overridden', async () => {
+    const without = (): PreflightBench => {
+      const bench = new PreflightBench((template) => withImages(template, agentImage('2')));
+      for (const ordinal of [0, 1, 2]) bench.reports(ordinal);
+      return bench;
+    };
+    const busy = without();
+    busy.setting({ inPlace: { mode: 'Only' } });
+    busy.busyWith('POST', /\/pods$/);
+    await passes(busy, busy.start({ ...prepull, prepullTimeoutSeconds: 60 }), 70);
+    expect([busy.steps, busy.status.hold?.rule]).to.deep.equal([[], 'RestartNeeded']);
+    const overridden = without();
+    const until = new Date(overridden.world.wall() + 600_000).toISOString();
+    overridden.setting({ inPlace: { mode: 'Only' }, overrides: [{ rule: 'PreflightRunning', until, reason: 'x' }] });
+    await passes(overridden, overridden.start(prepull), 10);
+    expect([overridden.steps, overridden.status.hold?.rule]).to.deep.equal([[], 'RestartNeeded']);
+  });
+
   it('keeps its cluster from no repair: a member that does not participate is replaced meanwhile', async () => {
     const bench = new PreflightBench();
     const program = await begun(bench);
@@ -328,8 +429,7 @@ describe('a preflight', () => {
     const bench = new PreflightBench();
     const program = await begun(bench);
     bench.kubelets(exits(0, ''), 0, 1);
-    bench.kubelets(waits('ErrImagePull', 'not found'), 2);
-    await passes(bench, program, 4);
+    await failed(bench, program, 'not found');
     bench.clear();
     await passes(bench, program, 60);
     expect(bench.running).to.have.length(1);
@@ -399,6 +499,58 @@ describe('a preflight', () => {
     bench.mysqld(2, 'CrashLoopBackOff');
     await passes(bench, program, 4);
     expect(bench.steps).to.deep.equal(['delete 2']);
+  });
+});
+
+describe('a pod that has the label of a preflight', () => {
+  const labels = { [preflightLabel]: 'test' };
+  const deleted = (bench: PreflightBench): readonly string[] => {
+    const names: string[] = [];
+    bench.server.always('DELETE', /\/pods\//, (request, carryOut) => {
+      names.push(request.path);
+      return carryOut();
+    });
+    return names;
+  };
+
+  it('is not deleted where it is a member, a pod of somebody else, or one of an earlier MySQLRollout', async () => {
+    const bench = new PreflightBench();
+    const names = deleted(bench);
+    for (const ordinal of [0, 1, 2]) bench.changePod(ordinal, { metadata: { labels } });
+    const ownerReferences = [{ kind: 'MySQLRollout', uid: 'another', controller: true }];
+    const name = 'moco-rollout-preflight-0123456789abcdef';
+    bench.server.create(pods, { metadata: { name, labels, ownerReferences } });
+    await passes(bench, await begun(bench), 3);
+    expect(names).to.deep.equal([]);
+    expect(bench.steps).to.deep.equal([]);
+  });
+
+  it('is deleted by its uid alone', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench);
+    const bodies: unknown[] = [];
+    bench.server.always('DELETE', /preflight/, ({ body }, carryOut) => {
+      bodies.push(JSON.parse(body ?? ''));
+      return carryOut();
+    });
+    const uids = bench.running.map(({ metadata }) => metadata.uid);
+    bench.kubelets(exits(0, ''));
+    await passes(bench, program, 1);
+    expect(bodies).to.deep.equal(
+      uids.map((uid) => ({ apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } })),
+    );
+  });
+
+  it('is no answer where somebody else has made it under the name of ours', async () => {
+    const bench = new PreflightBench();
+    const program = await begun(bench);
+    for (const { metadata } of bench.running) {
+      bench.server.remove(pods, metadata.name);
+      bench.server.create(pods, { metadata: { name: metadata.name, labels }, status: exits(0, '') });
+    }
+    await passes(bench, program, 2);
+    expect(bench.results).to.deep.equal({ 'node-0': 'Unknown', 'node-1': 'Unknown', 'node-2': 'Unknown' });
+    expect(bench.running).to.have.length(3);
   });
 });
 

@@ -134,6 +134,7 @@ export const podsOnNodes: readonly Scenario[] = [
     ...usual,
     slug: 'first-image',
     title: 'the first image of a cluster is missing, corrected',
+    expectations: failing,
     spec: { podTemplate: { spec: { containers: [{ name: mysqldContainer, image: 'mysql:missing' }] } } },
     created: async (cluster) => {
       await cluster.until('a member to fail', ({ members }) => members.some(({ state }) => state === 'down'));
