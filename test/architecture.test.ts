@@ -12,28 +12,22 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   telemetry: [],
   moco: ['core', 'kube'],
   api: ['core', 'kube', 'moco'],
-  mysql: ['core', 'kube'],
+  mysql: ['core', 'kube', 'moco'],
   admission: ['moco', 'telemetry'],
-  controller: ['core', 'api', 'moco', 'mysql', 'kube', 'telemetry'],
-  plan: ['core', 'kube', 'moco', 'api', 'controller'],
+  objects: ['core', 'kube', 'telemetry', 'moco', 'api'],
+  controller: ['core', 'kube', 'telemetry', 'moco', 'api', 'mysql', 'objects'],
+  plan: ['core', 'kube', 'moco', 'api', 'objects', 'controller'],
 };
 
 /** The rooms of the controller: a file imports from its own room and from those before it. */
-const controllerOrder = ['facts', 'cache', 'fleet', 'reads', 'pass', 'status', 'disrupt', ''];
+const controllerOrder = ['facts', 'fleet', 'pass', 'reads', 'status', 'disrupt', ''];
 
 /** What the entrances may import of the controller besides facts and the fleet, by the folder or the file that does. */
 const importsOfEntrances: Readonly<Record<string, readonly string[]>> = {
   // It starts the controller.
-  'src/program.ts': ['controller.ts', 'cache/check-answers.ts', 'reads/read-delays.ts', 'reads/mysql-asker.ts'],
-  // The objects of a fleet, in the stores that the fleet follows.
-  'src/cli/cluster/cluster-snapshot.ts': ['cache/', 'reads/'],
-  'src/cli/commands/sequence.ts': ['cache/cache.ts'],
-  'src/cli/commands/plan-fleet.ts': ['cache/cache.ts'],
-  'src/cli/cluster/watch-clusters.ts': ['cache/cache.ts'],
-  // What a person may have done that the controller does.
-  'src/cli/cluster/session.ts': ['disrupt/cluster-client.ts'],
-  'src/cli/cluster/release-cluster.ts': ['disrupt/execute.ts'],
-  'src/cli/check/admission-in-force.ts': ['disrupt/strategy.ts'],
+  'src/program.ts': ['controller.ts'],
+  // A command decides from the same facts: it has them read as a pass does.
+  'src/cli/cluster/cluster-snapshot.ts': ['reads/'],
 };
 
 /** Parts above all others: they start everything, and read its flags. So are the files that lie in no part. */

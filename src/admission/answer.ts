@@ -16,7 +16,7 @@ export const bodyLimitBytes = 8 * 1024 * 1024;
  */
 export const bodiesLimitBytes = 2 * bodyLimitBytes;
 
-export interface Answer {
+export interface WebhookAnswer {
   readonly status: number;
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -27,36 +27,38 @@ export async function answer(
   request: IncomingMessage,
   byPath: ReadonlyMap<string, Reviewer>,
   budget: BodyBudget,
-): Promise<Answer> {
+): Promise<WebhookAnswer> {
   const [path = '/'] = (request.url ?? '/').split('?');
   const reviewer = byPath.get(path);
   if (reviewer === undefined) {
-    return failure(404, `Expected one of the paths ${[...byPath.keys()].join(', ')}; got ${path}.`);
+    return failureAnswer(404, `Expected one of the paths ${[...byPath.keys()].join(', ')}; got ${path}.`);
   }
-  if (request.method !== 'POST') return failure(405, `Expected POST, got ${request.method}.`, { Allow: 'POST' });
+  if (request.method !== 'POST') return failureAnswer(405, `Expected POST, got ${request.method}.`, { Allow: 'POST' });
   const contentType = request.headers['content-type'] ?? 'none';
   if (contentType.split(';')[0]?.trim().toLowerCase() !== 'application/json') {
-    return failure(415, `Expected the content type application/json, got ${contentType}.`);
+    return failureAnswer(415, `Expected the content type application/json, got ${contentType}.`);
   }
   const body = await readBody(request, bodyLimitBytes, budget);
   if (body.kind === 'overloaded') {
     const sentence =
       'Expected all requests together to have less in their bodies, and this one had the most; try again.';
-    return failure(503, sentence, { 'Retry-After': '1' });
+    return failureAnswer(503, sentence, { 'Retry-After': '1' });
   }
   if (body.kind === 'too-large') {
     const most = `at most ${bodyLimitBytes} bytes, the new object and the old one in it`;
-    return failure(413, `Expected a body of ${most}; got more.`);
+    return failureAnswer(413, `Expected a body of ${most}; got more.`);
   }
   const review = parseJson(body.bytes);
-  if (review === undefined) return failure(400, 'Expected an AdmissionReview as JSON in UTF-8, got something else.');
+  if (review === undefined)
+    return failureAnswer(400, 'Expected an AdmissionReview as JSON in UTF-8, got something else.');
   const reviewed = answerReview(review, reviewer);
-  if (reviewed.kind === 'malformed') return failure(400, reviewed.message);
+  if (reviewed.kind === 'malformed') return failureAnswer(400, reviewed.message);
   return { status: 200, body: JSON.stringify(reviewed.review), headers: { 'Content-Type': 'application/json' } };
 }
 
 /** For whatever `answer` rejects with while the client is still there. */
-export const internalError = (): Answer => failure(500, 'An internal error occurred; the log of moco-rollout has it.');
+export const internalError = (): WebhookAnswer =>
+  failureAnswer(500, 'An internal error occurred; the log of moco-rollout has it.');
 
 /** `undefined`, which no JSON stands for, where the bytes aren't JSON. */
 function parseJson(bytes: Buffer): unknown {
@@ -79,7 +81,11 @@ const reasons = {
 } as const;
 
 /** A Status of Kubernetes: its message reaches whoever sent the request to the API server, plain text doesn't. */
-function failure(code: keyof typeof reasons, message: string, headers: Readonly<Record<string, string>> = {}): Answer {
+function failureAnswer(
+  code: keyof typeof reasons,
+  message: string,
+  headers: Readonly<Record<string, string>> = {},
+): WebhookAnswer {
   const reason = reasons[code];
   const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };
   return { status: code, body: JSON.stringify(status), headers: { 'Content-Type': 'application/json', ...headers } };
@@ -142,7 +148,7 @@ function whyNotOurs({ kind, operation, subResource = '', object = null }: Admiss
 }
 
 /** https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#response */
-interface Outcome {
+interface ReviewOutcome {
   /** Base64 of a JSON patch. */
   readonly patch?: string;
   readonly patchType?: 'JSONPatch';
@@ -151,7 +157,7 @@ interface Outcome {
   readonly auditAnnotations?: Readonly<Record<string, string>>;
 }
 
-function allow({ uid }: AdmissionRequest, outcome: Outcome) {
+function allow({ uid }: AdmissionRequest, outcome: ReviewOutcome) {
   const response = { uid, allowed: true, ...outcome } as const;
   const review = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview', response } as const;
   return { kind: 'answered', review } as const;

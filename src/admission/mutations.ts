@@ -63,7 +63,7 @@ type Labelled = Pick<AdmittedStatefulSet['metadata'], 'labels' | 'annotations'>;
 export const isLabelled = ({ labels }: Labelled): boolean => labels?.[strategyLabel] === strategyOnDelete;
 
 /** Pods that are created now are to come up at the current revision. */
-export const keepsRevisions = (metadata: Labelled): boolean =>
+export const wantsRevisionsKept = (metadata: Labelled): boolean =>
   isLabelled(metadata) && metadata.labels?.[newPodsLabel] === newPodsAtCurrentRevision;
 
 /** MOCO's native rolling update: nobody holds it back. */
@@ -98,7 +98,7 @@ const onDelete = { type: strategyOnDelete } as const;
 export function mutateStatefulSet({ metadata, spec }: AdmittedStatefulSet): Mutation {
   if (!isLabelled(metadata)) return { because: 'not-labelled', patch: [] };
   if (isForced(metadata)) return { because: 'forced', patch: [] };
-  const pinned = keepsRevisions(metadata) ? pinnedAt(replicasOf(spec)) : null;
+  const pinned = wantsRevisionsKept(metadata) ? pinnedAt(replicasOf(spec)) : null;
   const strategy = pinned ?? onDelete;
   const patch: PatchOperation[] = isDeepStrictEqual(spec.updateStrategy, strategy)
     ? []
@@ -143,14 +143,14 @@ export function mutatePartition(after: AdmittedStatefulSet, before: AdmittedStat
     const isThere = (strategy?.['rollingUpdate'] ?? null) !== null;
     return { because: 'forced', patch: isThere ? [{ op: 'remove', path: rollingUpdatePath }] : [] };
   }
-  const isKept = keepsRevisions(after.metadata);
+  const isKept = wantsRevisionsKept(after.metadata);
   if (strategy?.['type'] === strategyOnDelete && !isKept) return leave('on-delete');
   const replicas = replicasOf(after.spec);
   if (replicas === null) return leave('replicas-unknown');
   const reset = (because: string): Mutation => ({ because, patch: partitionPatch(after, replicas) });
   if (isKept) return reset('revisions-kept');
   if (before === null) return reset('nothing-before');
-  const [partition, earlierPartition] = [partitionOf(after), partitionOf(before)];
+  const [partition, earlierPartition] = [partitionIn(after), partitionIn(before)];
   if (partition === null || earlierPartition === null) return reset('changed');
   if (!isDeepStrictEqual(withoutPartition(after), withoutPartition(before))) return reset('changed');
   if (partition === earlierPartition) return leave('nothing-changed');
@@ -159,14 +159,14 @@ export function mutatePartition(after: AdmittedStatefulSet, before: AdmittedStat
 
 const leave = (because: string): Mutation => ({ because, patch: [] });
 
-function partitionOf({ spec }: AdmittedStatefulSet): number | null {
+function partitionIn({ spec }: AdmittedStatefulSet): number | null {
   const partition = fieldsOf(fieldsOf(spec.updateStrategy)?.['rollingUpdate'])?.['partition'];
   return typeof partition === 'number' && Number.isInteger(partition) ? partition : null;
 }
 
 /** Adds what is missing around the partition and nothing else. */
 function partitionPatch(statefulSet: AdmittedStatefulSet, partition: number): readonly PatchOperation[] {
-  if (partitionOf(statefulSet) === partition) return [];
+  if (partitionIn(statefulSet) === partition) return [];
   const strategy = fieldsOf(statefulSet.spec.updateStrategy);
   if (strategy === null) {
     return [{ op: 'add', path: strategyPath, value: { type: 'RollingUpdate', rollingUpdate: { partition } } }];

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
 import { type BindAddress, close, listen } from '../telemetry/http-server.ts';
-import { type Answer, answer, bodiesLimitBytes, internalError } from './answer.ts';
+import { answer, bodiesLimitBytes, internalError, type WebhookAnswer } from './answer.ts';
 import { BodyBudget } from './bodies.ts';
 import { reviewers } from './mutations.ts';
 import { followTls, readTls, secureContext, type TlsSources, type WebhookLog } from './serving-tls.ts';
@@ -80,7 +80,7 @@ async function serve(
   { log, onAnswered }: WebhookOptions,
 ): Promise<void> {
   const since = performance.now();
-  let answered: Answer;
+  let answered: WebhookAnswer;
   try {
     answered = await answer(request, reviewers, budget);
   } catch (error) {

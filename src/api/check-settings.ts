@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type Infer, listBy, rules, struct } from './schema.ts';
+import { type Infer, listBy, struct, validations } from './schema.ts';
 
 // Queries that have to return nothing before a member that works is taken.
 
@@ -34,7 +34,7 @@ const check = struct(
       .refine(hasKnownVariables, variables)
       .meta({
         minLength: 1,
-        ...rules(
+        ...validations(
           { rule: String.raw`self.matches('\\S')`, message: `must be ${query}` },
           {
             rule: `self.matches('${variablesPattern.replaceAll('\\', '\\\\')}') && !self.matches('${bracedVariablePattern}')`,

@@ -1,7 +1,7 @@
 import { neverInPlace } from '../core/in-place-changes.ts';
 import { mysqldContainer } from '../moco/names.ts';
 import { maintenanceWindow } from './maintenance-settings.ts';
-import { flag, listOf, oneOf, rules, struct, text } from './schema.ts';
+import { flag, listOf, oneOf, struct, text, validations } from './schema.ts';
 
 // How pods are updated without being replaced: the setting `inPlace`.
 
@@ -30,7 +30,7 @@ const fields = {
       'since the kubelet stops the container before it pulls. Never mysqld. Defaults to ' +
       `${neverInPlace.containers.join(', ')}.`,
   )
-    .meta(rules({ rule: `!('${mysqldContainer}' in self)`, message: 'must not have mysqld: it would restart' }))
+    .meta(validations({ rule: `!('${mysqldContainer}' in self)`, message: 'must not have mysqld: it would restart' }))
     .exactOptional(),
   resources: flag(
     'Whether CPU and memory of containers, mysqld among them, may change in a running pod. mysqld never gets a lower ' +

@@ -1,7 +1,7 @@
 import { Cron } from 'croner';
 import * as z from 'zod';
 import { milliseconds } from '../moco/json.ts';
-import { duration, type Infer, listOf, rules, struct, text, time, whole } from './schema.ts';
+import { duration, type Infer, listOf, struct, text, time, validations, whole } from './schema.ts';
 
 // The times at which members that work may be taken: windows that repeat, and blackouts.
 
@@ -41,7 +41,7 @@ export const maintenanceWindow = struct(
       .max(128, schedule)
       .refine((value) => new RegExp(schedulePattern).test(value) && isSchedule(value), schedule)
       .meta({
-        ...rules(
+        ...validations(
           { rule: `self.matches('${schedulePattern}')`, message: `must be ${schedule}` },
           { rule: `!self.matches('${neverPattern}')`, message: 'must be a schedule with a day that its months have' },
         ),
@@ -58,7 +58,7 @@ export const maintenanceWindow = struct(
       .meta({
         // A name that the API server doesn't know is an error of the rule, which no expression of CEL can turn into
         // false. The answer then is `unknown time zone Asia/Tokio evaluating rule: ` with this message behind it.
-        ...rules({
+        ...validations({
           rule: `self.matches('${zonePattern}') && self != 'Local' && timestamp('2026-01-01T00:00:00Z').getFullYear(self) > 0`,
           message: `expected ${zone}`,
         }),
@@ -82,7 +82,7 @@ const blackout = struct(
     message: 'a time after the beginning of the blackout',
   })
   .meta({
-    ...rules({ rule: 'self.until > self.from', message: 'a blackout must end after it begins' }),
+    ...validations({ rule: 'self.until > self.from', message: 'a blackout must end after it begins' }),
     description: 'A time at which no member that works is updated.',
   });
 
@@ -134,7 +134,7 @@ export function* opensAt(
   from: number,
   until: number,
 ): Generator<number> {
-  const cron = read(pattern, timeZone);
+  const cron = cronOf(pattern, timeZone);
   // oxlint-disable-next-line no-restricted-globals
   let at = cron.nextRun(new Date(from - 1));
   while (at !== null && at.getTime() < until) {
@@ -144,13 +144,13 @@ export function* opensAt(
 }
 
 /** Each time occurs once a day, whatever daylight saving does. */
-const read = (pattern: string, timezone: string): Cron =>
+const cronOf = (pattern: string, timezone: string): Cron =>
   new Cron(pattern, { mode: '5-part', fixedTimeRule: 'no-wildcard', timezone, paused: true });
 
 function isSchedule(pattern: string): boolean {
   try {
     // A day that never comes, such as the 31st of February, is none.
-    return read(pattern, defaultZone).nextRun() !== null;
+    return cronOf(pattern, defaultZone).nextRun() !== null;
   } catch {
     return false;
   }

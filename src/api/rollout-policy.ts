@@ -1,6 +1,7 @@
 import type { Stored } from '../kube/store.ts';
-import { identityOf, isObject, type Json, object, whole as wholeOf } from '../moco/json.ts';
+import { identityOf, isObject, type Json, whole as wholeOf } from '../moco/json.ts';
 import type { LabelSelector } from '../moco/records.ts';
+import { selectorOf } from '../moco/selects.ts';
 import { condition } from './rollout-status.ts';
 import {
   count,
@@ -127,9 +128,9 @@ type Fields = Pick<PolicyRecord, 'priority' | 'selector' | 'namespaceSelector' |
 
 function readFields({ priority, selector, namespaceSelector, settings, enforced }: Json): Fields {
   return {
-    priority: unreadable('priority', priority) ?? wholeOf(priority, 0),
-    selector: unreadable('selector', selector) ?? selectorOf(selector),
-    namespaceSelector: unreadable('namespaceSelector', namespaceSelector) ?? selectorOf(namespaceSelector),
+    priority: unreadableField('priority', priority) ?? wholeOf(priority, 0),
+    selector: unreadableField('selector', selector) ?? selectorOf(selector),
+    namespaceSelector: unreadableField('namespaceSelector', namespaceSelector) ?? selectorOf(namespaceSelector),
     settings,
     enforced,
   };
@@ -140,12 +141,7 @@ function unreadableFields(spec: unknown): Fields {
   return { priority: wrong, selector: wrong, namespaceSelector: wrong, settings: null, enforced: null };
 }
 
-function unreadable(field: keyof typeof selection, value: unknown): Unreadable | null {
+function unreadableField(field: keyof typeof selection, value: unknown): Unreadable | null {
   const problem = value === undefined ? null : problemOf(policySelection.shape[field], value, `spec.${field}`);
   return problem === null ? null : { problem };
-}
-
-function selectorOf(selector: unknown): LabelSelector {
-  const { matchLabels = {}, matchExpressions = [] } = object(selector) as Partial<LabelSelector>;
-  return { matchLabels, matchExpressions };
 }

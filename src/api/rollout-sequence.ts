@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { othersStage, type Sequence, type Stage } from '../core/fleet/stage-counts.ts';
 import type { Stored } from '../kube/store.ts';
 import { identityOf, type Json, object } from '../moco/json.ts';
-import type { LabelSelector } from '../moco/records.ts';
-import { selects } from '../moco/selects.ts';
+import type { Labels } from '../moco/records.ts';
+import { selectorOf, selects } from '../moco/selects.ts';
 import { condition } from './rollout-status.ts';
 import {
   count,
@@ -19,11 +19,11 @@ import {
   ownKind,
   percentage,
   problemOf,
-  rules,
   secondsOf,
   struct,
   text,
   time,
+  validations,
   whole,
   written,
 } from './schema.ts';
@@ -83,7 +83,7 @@ const stages = listBy('name', stage, mostStages, '')
   .meta({
     'x-kubernetes-list-type': 'map',
     'x-kubernetes-list-map-keys': ['name'],
-    ...rules({
+    ...validations({
       rule: 'self.all(one, has(one.selector) || one.name == self[size(self) - 1].name)',
       message: onlyTheLast,
     }),
@@ -167,8 +167,6 @@ export const sequenceStatus = written(
 export type SequenceStatus = Infer<typeof sequenceStatus>;
 export type StageStatus = NonNullable<SequenceStatus['stages']>[number];
 
-type Labels = Readonly<Record<string, string>>;
-
 export interface SequenceRecord extends Stored {
   readonly generation: number;
   /** As stored, not validated yet. */
@@ -193,7 +191,7 @@ export function projectSequence(raw: Json): SequenceRecord {
 /** The schema of the CRD checks the same, but objects from before a schema change may violate it. */
 export function sequenceOf(name: string, spec: unknown): Pick<SequenceRecord, 'sequence' | 'stageOf'> {
   const problem = problemOf(sequenceSpec, spec, 'spec');
-  return problem === null ? readable(name, spec as SequenceSpec) : unreadable(name, spec, problem);
+  return problem === null ? readable(name, spec as SequenceSpec) : unreadableSequence(name, spec, problem);
 }
 
 function readable(name: string, spec: SequenceSpec): Pick<SequenceRecord, 'sequence' | 'stageOf'> {
@@ -204,8 +202,8 @@ function readable(name: string, spec: SequenceSpec): Pick<SequenceRecord, 'seque
   return {
     sequence: { name, problem: null, settleSeconds, stages: stages.map(stageOf) },
     stageOf: (labels) =>
-      selects(completed(spec.selector), labels)
-        ? selectors.findIndex((selector) => selector === undefined || selects(completed(selector), labels))
+      selects(selectorOf(spec.selector), labels)
+        ? selectors.findIndex((selector) => selector === undefined || selects(selectorOf(selector), labels))
         : null,
   };
 }
@@ -222,17 +220,16 @@ function stageOf({ name, maxConcurrent, soakDuration, maxFailures }: StageSpec):
 }
 
 /** A sequence counts for every cluster that its selector, if that can be read, does not exclude. */
-function unreadable(name: string, spec: unknown, problem: string): Pick<SequenceRecord, 'sequence' | 'stageOf'> {
+function unreadableSequence(
+  name: string,
+  spec: unknown,
+  problem: string,
+): Pick<SequenceRecord, 'sequence' | 'stageOf'> {
   const { selector } = object(spec);
   const known = selector === undefined || problemOf(sequenceSpec.shape.selector, selector, '') === null;
   const stage = stageOf({ name: othersStage });
   return {
     sequence: { name, problem, settleSeconds: 0, stages: [stage] },
-    stageOf: (labels) => (known && !selects(completed(selector as SequenceSpec['selector']), labels) ? null : 0),
+    stageOf: (labels) => (known && !selects(selectorOf(selector), labels) ? null : 0),
   };
-}
-
-/** An absent selector selects everything. */
-function completed({ matchLabels = {}, matchExpressions = [] }: SequenceSpec['selector'] = {}): LabelSelector {
-  return { matchLabels, matchExpressions: matchExpressions.map((one) => ({ values: [], ...one })) };
 }

@@ -10,11 +10,11 @@ import {
   listOf,
   oneOf,
   optional,
-  rules,
   sentence,
   struct,
   text,
   time,
+  validations,
   whole,
   written,
 } from './schema.ts';
@@ -118,7 +118,7 @@ const intent = struct(
   },
   'The step that is about to be done.',
 ).meta({
-  ...rules(
+  ...validations(
     {
       rule: "!(self.step in ['delete', 'restore', 'evict', 'updateInPlace', 'resizeInPlace', 'demote', 'undemote']) || size(self.pods) > 0",
       message: 'this step must name its pods, or nobody else could finish it',
@@ -293,7 +293,7 @@ const historyEntry = struct(
   'A rollout that ended.',
 );
 
-const inForce = <Value extends z.ZodType>(value: Value) =>
+const settingInForce = <Value extends z.ZodType>(value: Value) =>
   struct(
     {
       value: value.meta({ description: 'The value in force.' }),
@@ -303,19 +303,19 @@ const inForce = <Value extends z.ZodType>(value: Value) =>
     'A setting in force.',
   );
 
-type InForce<Value extends z.ZodType> = ReturnType<typeof inForce<Value>>;
+type InForce<Value extends z.ZodType> = ReturnType<typeof settingInForce<Value>>;
 
 const commonInForce = Object.fromEntries(
-  Object.entries(commonFields).map(([field, schema]) => [field, inForce(schema.unwrap())]),
+  Object.entries(commonFields).map(([field, schema]) => [field, settingInForce(schema.unwrap())]),
 ) as { [Field in keyof SettingFields]: InForce<SettingFields[Field]> };
 
 const settings = struct(
   optional({
     ...commonInForce,
-    checks: inForce(listBy('name', struct({ name: text(63, 'The name of the check.') }, 'A check.'), 16, '')),
-    approvedRevision: inForce(revision('')),
-    pinnedMembers: inForce(ordinals('')),
-    restore: inForce(
+    checks: settingInForce(listBy('name', struct({ name: text(63, 'The name of the check.') }, 'A check.'), 16, '')),
+    approvedRevision: settingInForce(revision('')),
+    pinnedMembers: settingInForce(ordinals('')),
+    restore: settingInForce(
       struct(
         {
           revision: revision('The update revision that the members leave.'),
@@ -324,7 +324,7 @@ const settings = struct(
         '',
       ),
     ),
-    overrides: inForce(
+    overrides: settingInForce(
       listBy(
         'rule',
         struct(

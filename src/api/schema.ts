@@ -23,12 +23,12 @@ type Immutable<T> = T extends readonly (infer Item)[]
 export type Infer<Schema extends z.ZodType> = Immutable<z.infer<Schema>>;
 
 /** Added to a schema or a part of it as `x-kubernetes-validations` of the CRD. */
-interface Rule {
+interface ValidationRule {
   readonly rule: string;
   readonly message: string;
 }
 
-export const rules = (...all: readonly Rule[]) => ({ 'x-kubernetes-validations': all });
+export const validations = (...all: readonly ValidationRule[]) => ({ 'x-kubernetes-validations': all });
 
 export function whole(lowest: number, highest: number, description: string) {
   const message = `a whole number from ${lowest} to ${highest}`;
@@ -131,7 +131,7 @@ const longestQuotedCharacters = 80;
 export function problemOf(schema: z.ZodType, value: unknown, path: string): string | null {
   const [issue] = schema.safeParse(value).error?.issues ?? [];
   if (issue === undefined) return null;
-  const where = issue.path.reduce<string>((before, key) => before + step(key), path);
+  const where = issue.path.reduce<string>((before, key) => before + pathStep(key), path);
   const got = issue.path.reduce<unknown>(
     (within, key) => (within as Readonly<Record<PropertyKey, unknown>>)?.[key],
     value,
@@ -140,7 +140,7 @@ export function problemOf(schema: z.ZodType, value: unknown, path: string): stri
   return `expected ${where} to be ${issue.message}, got ${quoted}`;
 }
 
-function step(key: PropertyKey): string {
+function pathStep(key: PropertyKey): string {
   if (typeof key === 'number') return `[${key}]`;
   return /^\w+$/.test(String(key)) ? `.${String(key)}` : `["${String(key)}"]`;
 }
@@ -194,7 +194,7 @@ const requirement = struct(
     message: 'at least one value for In and NotIn, and none for Exists and DoesNotExist',
   })
   .meta({
-    ...rules({
+    ...validations({
       rule: "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
       message: 'In and NotIn need at least one value, Exists and DoesNotExist take none',
     }),

@@ -10,8 +10,8 @@ import {
   oneOf,
   optional,
   percentage,
-  rules,
   struct,
+  validations,
   whole,
 } from './schema.ts';
 
@@ -64,7 +64,7 @@ const shape = {
   ),
   maxUnavailable: countOrPercentage<MaxUnavailable>(largestMaxUnavailable).meta({
     'x-kubernetes-int-or-string': true,
-    ...rules({
+    ...validations({
       rule:
         `type(self) == int ? self >= 1 && self <= ${largestMaxUnavailable} : ` +
         `string(self).matches('${percentage}')`,
@@ -164,7 +164,7 @@ export type SettingFields = typeof shape;
 
 export const commonFields = optional(shape);
 
-export const deadlineAfterReady = rules({
+export const deadlineAfterReady = validations({
   rule:
     '!has(self.progressDeadlineSeconds) || !has(self.minReadySeconds) || ' +
     'self.progressDeadlineSeconds > self.minReadySeconds',

@@ -61,8 +61,8 @@ const helpWidthColumns = 100;
 /** The command that the script of `completion` calls. Its words are not parsed here. */
 const completing = '__complete';
 
-const failed = 1;
-const misused = 2;
+const exitFailed = 1;
+const exitMisused = 2;
 
 /**
  * Runs the command of the arguments. Resolves to the exit status: 0, 2 for invalid usage, 1 for every other failure or
@@ -88,12 +88,12 @@ export async function runCli(words: readonly string[], host: Host): Promise<numb
   } catch (error) {
     if (!(error instanceof CommanderError)) {
       host.err(`${explainCommandFailure(error, { server: '', requestTimeoutSeconds: 0 })}\n`);
-      return failed;
+      return exitFailed;
     }
     if (error.exitCode === 0) return 0;
     const help = commands.some(({ name }) => name === argv[0]) ? `${argv[0]} --help` : '--help';
     host.err(`error: ${sentenceOf(error)}; see \`${host.program} ${help}\`\n`);
-    return misused;
+    return exitMisused;
   }
 }
 
@@ -156,9 +156,9 @@ async function runCommand(command: CliCommand, names: readonly string[], given: 
   } catch (error) {
     if (error instanceof UsageError) {
       host.err(`error: ${error.message}; see \`${host.program} ${command.name} --help\`\n`);
-      return misused;
+      return exitMisused;
     }
     host.err(`${explainCommandFailure(error, dependencies)}\n`);
-    return failed;
+    return exitFailed;
   }
 }

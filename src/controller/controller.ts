@@ -2,28 +2,28 @@ import { replacesNobody } from '../core/adoption.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { isNamespaceTerminating } from '../kube/api-error.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
-import { keyOf } from '../kube/store.ts';
+import { nameOf } from '../kube/store.ts';
 import { WorkQueue, type WorkQueueOptions } from '../kube/work-queue.ts';
 import type { Log, World } from '../kube/world.ts';
+import type { DelayReader } from '../moco/agent.ts';
 import type { StatefulSetRecord } from '../moco/records.ts';
+import type { MysqlAsker } from '../mysql/mysql-asker.ts';
+import { Cache } from '../objects/cache.ts';
+import { StatusClient } from '../objects/status-client.ts';
+import { Watches } from '../objects/watches.ts';
 import type { FleetMetrics } from '../telemetry/metrics.ts';
 import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
 import type { CacheMetrics, CheckMetrics, WorkQueueMetrics } from '../telemetry/runtime-metrics.ts';
-import { Cache } from './cache/cache.ts';
-import { type CheckReader, Checks } from './cache/check-answers.ts';
-import { Watches } from './cache/watches.ts';
 import type { StrategySettings } from './facts/mode.ts';
 import type { DefaultSettings } from './facts/settings-in-force.ts';
+import { type CheckReader, Checks } from './fleet/check-answers.ts';
 import { followEvictions } from './fleet/evictions.ts';
 import { Fleet, type FleetLimits } from './fleet/fleet-limits.ts';
 import { followFleet } from './fleet/follow-fleet.ts';
+import { RecentNodes } from './fleet/recent-nodes.ts';
 import { PolicyReconciler } from './policy-reconciler.ts';
-import type { MysqlAsker } from './reads/mysql-asker.ts';
-import type { DelayReader } from './reads/read-delays.ts';
-import { RecentNodes } from './reads/read-node.ts';
 import { Reconciler } from './reconciler.ts';
 import { SequenceReconciler } from './sequence-reconciler.ts';
-import { StatusClient } from './status/status-client.ts';
 
 export interface ControllerOptions {
   readonly client: ApiClient;
@@ -85,7 +85,6 @@ export class Controller {
     metrics.fleet.observe(() => (isLeading() ? fleet.numbers : null));
     const reconciler = new Reconciler({
       ...options,
-      mysql: options.mysql,
       cache: this.#cache,
       fleet,
       mayLackNodes: namespaces.length > 0,
@@ -130,7 +129,7 @@ export class Controller {
     this.#cache.onPolicyChange(() => this.#policyQueue.add(allPolicies));
     this.#cache.onChange((key) => this.#queue.add(key));
     this.#cache.statefulSets.subscribe(({ before, after }) => {
-      metrics.rollouts.onDeleteStatefulSets.inc(countOf(after) - countOf(before));
+      metrics.rollouts.onDeleteStatefulSets.inc(onDeleteCount(after) - onDeleteCount(before));
     });
   }
 
@@ -159,7 +158,7 @@ export class Controller {
   async work(): Promise<void> {
     await this.#watches.synced();
     if (!this.#watches.hasSynced) return;
-    for (const cluster of this.#cache.clusters.values()) this.#queue.add(keyOf(cluster.namespace, cluster.name));
+    for (const cluster of this.#cache.clusters.values()) this.#queue.add(nameOf(cluster));
     for (const { name } of this.#cache.sequences.values()) this.#sequenceQueue.add(name);
     this.#policyQueue.add(allPolicies);
     this.#queue.start();
@@ -176,4 +175,4 @@ export class Controller {
   }
 }
 
-const countOf = (statefulSet: StatefulSetRecord | null): number => (replacesNobody(statefulSet) ? 1 : 0);
+const onDeleteCount = (statefulSet: StatefulSetRecord | null): number => (replacesNobody(statefulSet) ? 1 : 0);

@@ -4,9 +4,9 @@ import { isConflict, isNotFound } from '../kube/api-error.ts';
 import type { RunResult } from '../kube/work-queue.ts';
 import type { World } from '../kube/world.ts';
 import { timestampOf } from '../moco/json.ts';
-import type { Cache } from './cache/cache.ts';
+import type { Cache } from '../objects/cache.ts';
+import type { StatusClient } from '../objects/status-client.ts';
 import { policyStatuses } from './facts/policy-standing.ts';
-import type { StatusClient } from './status/status-client.ts';
 
 export interface PolicyContext {
   readonly cache: Cache;

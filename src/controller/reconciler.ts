@@ -1,15 +1,15 @@
 import { isDisruptive } from '../core/step.ts';
 import { splitKey } from '../kube/store.ts';
 import type { RunResult } from '../kube/work-queue.ts';
+import { ClusterApi } from '../objects/cluster-client.ts';
 import { askNodes } from './disrupt/ask-nodes.ts';
-import { ClusterApi } from './disrupt/cluster-client.ts';
 import { adjust, disrupt } from './disrupt/disrupt.ts';
 import { prepare, readWhole } from './disrupt/prepare.ts';
 import { tryInPlace } from './disrupt/try-in-place.ts';
 import { type Memory, newMemory } from './facts/memory.ts';
 import type { Readings } from './facts/readings.ts';
 import { isAsking } from './fleet/fleet-standing.ts';
-import { again, type End, failedBy, identityOf, nothingToReport } from './pass/end.ts';
+import { again, type End, failedBy, identityOfStep, nothingToReport } from './pass/end.ts';
 import { type Observation, observeCached } from './pass/observe.ts';
 import type { Context, Pass } from './pass/pass.ts';
 import { remember, rememberPrepared, rememberRead, rememberSeen } from './pass/remember.ts';
@@ -18,7 +18,7 @@ import { readDelaysAwaited } from './reads/read-delays.ts';
 import { readDetails } from './reads/read-details.ts';
 import { readInPlace } from './reads/read-in-place.ts';
 import { readMysqlAwaited } from './reads/read-mysql.ts';
-import { complete } from './status/complete-condition.ts';
+import { writeCompletion } from './status/complete-condition.ts';
 import { emit, emitStep } from './status/emit.ts';
 import { removeEndedOverrides } from './status/ended-overrides.ts';
 import { report } from './status/pass-report.ts';
@@ -45,8 +45,8 @@ export class Reconciler {
       return {};
     }
     const api = new ClusterApi(context.client, signal);
-    if (!(await readWhole(key, context.cache, api))) return {};
     const pass = { key, memory: this.#memoryOf(key), signal, api, context };
+    if (!(await readWhole(pass))) return {};
     const end = await act(pass);
     remember(pass.memory, end, context.world);
     if (end.kind === 'acted') {
@@ -101,7 +101,7 @@ async function act(pass: Pass<ClusterApi>): Promise<End> {
     if (tried !== null) return { ...tried, ...again };
     return isDisruptive(step) ? await disrupt(pass, observed, step) : await adjust(pass, observed, step);
   } catch (error) {
-    return failedBy(error, pass, identityOf(step, observed));
+    return failedBy(error, pass, identityOfStep(step, observed));
   }
 }
 
@@ -128,28 +128,21 @@ async function readBegunInPlace(pass: Pass): Promise<void> {
  * only that is left.
  */
 async function lookClosely(pass: Pass<ClusterApi>): Promise<Observation | null> {
-  const { memory, signal, api, context } = pass;
-  const reads: readonly ((observed: Observation, known: Readings) => Promise<Partial<Readings> | null>)[] = [
-    (observed, known) => readDelaysAwaited(observed, known, context, signal),
-    (observed, known) => readMysqlAwaited(observed, known, context, signal),
-    (observed, known) => readDetails(observed, known, api, context.world),
-    async (before, known) => {
-      // Other clusters may have decided since: two never take the same slot.
-      const observed = isAsking(before.decision.hold?.rule) ? look(pass) : before;
-      if (isAsking(observed?.decision.hold?.rule)) context.fleet.setAsking(pass.key, true);
-      const found = observed && (await askNodes(observed, known.preflight, { ...context, api }));
-      return found && { preflight: found };
-    },
-    (observed, known) => readComebacksAwaited(observed, known, { ...context, api }),
-  ];
   let observed = look(pass);
-  for (const read of reads) {
-    const found = observed && (await read(observed, memory.readings));
+  for (const read of [readDelaysAwaited, readMysqlAwaited, readDetails, askNodesInTurn, readComebacksAwaited]) {
+    const found: Partial<Readings> | null = observed && (await read(observed, pass));
     if (found === null) continue;
-    rememberRead(memory, found);
+    rememberRead(pass.memory, found);
     observed = look(pass);
   }
   return observed;
+}
+
+async function askNodesInTurn(before: Observation, pass: Pass<ClusterApi>): Promise<Partial<Readings> | null> {
+  // Other clusters may have decided since: two never take the same slot.
+  const observed = isAsking(before.decision.hold?.rule) ? look(pass) : before;
+  if (isAsking(observed?.decision.hold?.rule)) pass.context.fleet.setAsking(pass.key, true);
+  return observed && askNodes(observed, pass);
 }
 
 /** Tells users. Resolves to the milliseconds until more must be written, or `null` if only a change requires that. */
@@ -162,7 +155,7 @@ async function tell(observed: Observation, pass: Pass<ClusterApi>): Promise<numb
     statusIn = await writeWhenDue(told, pass);
   } finally {
     // The condition of the MySQLCluster is kept correct even if the MySQLRollout cannot be written.
-    await complete(told, pass);
+    await writeCompletion(told, pass);
   }
   return nextIn(told, statusIn, pass.memory);
 }

@@ -4,10 +4,10 @@ import { isConflict, isNotFound } from '../kube/api-error.ts';
 import type { EventRecorder } from '../kube/event-recorder.ts';
 import type { RunResult } from '../kube/work-queue.ts';
 import type { World } from '../kube/world.ts';
+import type { StatusClient } from '../objects/status-client.ts';
 import type { FleetMetrics } from '../telemetry/metrics.ts';
 import type { Stages } from './fleet/sequence-stages.ts';
-import { sequenceChangesAt, sequenceEvents, sequenceNumbers, sequenceStatus } from './fleet/sequence-status.ts';
-import type { StatusClient } from './status/status-client.ts';
+import { sequenceChangesAt, sequenceEvents, sequenceNumbers, sequenceStatusOf } from './fleet/sequence-status.ts';
 
 export interface SequenceContext {
   readonly stages: Stages;
@@ -52,7 +52,7 @@ export class SequenceReconciler {
       conflicts: stages.conflictsOf(name),
       nowSeconds,
     };
-    const status = sequenceStatus(observation);
+    const status = sequenceStatusOf(observation);
     metrics.setSequence(name, sequenceNumbers(observation, status));
     const changesAt = sequenceChangesAt(observation);
     const requeue = changesAt === null ? {} : { requeueAfterMilliseconds: (changesAt - nowSeconds) * 1000 };

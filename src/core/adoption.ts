@@ -11,13 +11,13 @@ function pauseSeconds(tries: number): number {
   return Math.min(firstPauseSeconds * 2 ** (tries - 1), longestPauseSeconds);
 }
 
-type Strategy = Pick<StatefulSetFacts, 'labelled' | 'newPods' | 'strategy' | 'partition' | 'replicas'>;
+type StrategyFacts = Pick<StatefulSetFacts, 'labelled' | 'newPods' | 'strategy' | 'partition' | 'replicas'>;
 
 /**
  * Admission keeps RollingUpdate with partition = replicas: the StatefulSet controller replaces nobody, and creates
  * whoever is missing at the current revision (Kubernetes 1.36.3, stateful_set_utils.go, newVersionedStatefulSetPod).
  */
-export const keepsRevisions = (one: Strategy | null): boolean =>
+export const keepsRevisions = (one: StrategyFacts | null): boolean =>
   one !== null &&
   one.labelled &&
   one.newPods === 'CurrentRevision' &&
@@ -25,10 +25,11 @@ export const keepsRevisions = (one: Strategy | null): boolean =>
   one.partition === one.replicas;
 
 /** The StatefulSet controller replaces no pod. */
-export const replacesNobody = (one: Strategy | null): boolean => one?.strategy === 'OnDelete' || keepsRevisions(one);
+export const replacesNobody = (one: StrategyFacts | null): boolean =>
+  one?.strategy === 'OnDelete' || keepsRevisions(one);
 
 /** It has our label and the strategy that its labels ask for. Admission keeps it so. */
-export const isAdopted = (one: Strategy | null): boolean => one?.labelled === true && replacesNobody(one);
+export const isAdopted = (one: StrategyFacts | null): boolean => one?.labelled === true && replacesNobody(one);
 
 /** A dry run has shown that admission does not do that. It is tried again after a pause. */
 export function mayKeepRevisions({ snapshot: { admissionProblem: problem }, deadlines }: Situation): boolean {

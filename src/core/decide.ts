@@ -1,7 +1,7 @@
 import { newPodsStep } from './candidates/new-pods.ts';
 import { onDelete } from './candidates/on-delete.ts';
 import { mocoDrives, partition } from './candidates/partition.ts';
-import type { Decision, Outcome, Procedure } from './decision.ts';
+import type { Decision, LineOutcome, Procedure } from './decision.ts';
 import { effects } from './effects.ts';
 import { failingMember, isVerified } from './failing-revision.ts';
 import { closed, firstHold, type Gates, gates, guardsOf, isOverridden } from './gates.ts';
@@ -48,7 +48,7 @@ export function decideBy(table: Gates, snapshot: ClusterSnapshot, policy: Rollou
     complete,
     progressDeadlineExceeded: isStuck(situation, complete, hold),
     asksChecks: asks,
-    asksComebacks: unread(situation, hold, blocked),
+    asksComebacks: membersToRead(situation, hold, blocked),
     checksPass: pass,
     requeueAfterSeconds: situation.deadlines.soonestSeconds,
   };
@@ -58,10 +58,10 @@ export function decideBy(table: Gates, snapshot: ClusterSnapshot, policy: Rollou
  * Who is next, and what that needs: the first candidate whose effects no gate holds, or the first hold in the way. No
  * other member takes the place of one whose write has failed: it is tried again first.
  */
-function choose(situation: Situation, procedure: Procedure, table: Gates): Outcome {
+function choose(situation: Situation, procedure: Procedure, table: Gates): LineOutcome {
   const guards = table === gates ? undefined : guardsOf(table);
   for (const { candidates, yields } of Object.values(procedure)) {
-    let first: Outcome | null = null;
+    let first: LineOutcome | null = null;
     for (const candidate of candidates(situation)) {
       const hold = closed(situation, candidate, guards);
       if (hold === null || isOfItsWrite(hold.rule)) return { candidate, hold };
@@ -75,7 +75,7 @@ function choose(situation: Situation, procedure: Procedure, table: Gates): Outco
 /** What new pods come up at is set first, and does not change what the rollout waits for. */
 function withNewPods(
   situation: Situation,
-  outcome: Outcome,
+  outcome: LineOutcome,
   table: Gates,
 ): Pick<Decision, 'step' | 'hold'> & { readonly blocked: Hold | null } {
   const { candidate, hold } = outcome;
@@ -92,7 +92,7 @@ function withNewPods(
 }
 
 /** The members of a hold on whether they can come back, if that has to be read again. */
-function unread({ members }: Situation, ...holds: readonly (Hold | null)[]): readonly number[] {
+function membersToRead({ members }: Situation, ...holds: readonly (Hold | null)[]): readonly number[] {
   const held = holds.flatMap((hold): readonly number[] => {
     switch (hold?.rule) {
       case 'ComebackUnknown':

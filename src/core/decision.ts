@@ -71,13 +71,13 @@ export interface Decision {
   readonly requeueAfterSeconds: number | null;
 }
 
-export interface Outcome {
+export interface LineOutcome {
   readonly candidate: Step;
   readonly hold: Hold | null;
 }
 
 /** A line of a procedure: who is next, and how. It asks no gate. */
-export interface Line {
+export interface ProcedureLine {
   /** Whom the line takes, for SPEC.md. */
   readonly takes: string;
   /** Steps in the order of preference. The first that no gate holds is done. */
@@ -90,4 +90,4 @@ export interface Line {
 }
 
 /** Lines by name, in order. */
-export type Procedure = Readonly<Record<string, Line>>;
+export type Procedure = Readonly<Record<string, ProcedureLine>>;

@@ -13,7 +13,7 @@ import type { Step } from './step.ts';
 
 const of = (group: RuleGroup): readonly HoldRule[] => Object.keys(ruleGroups[group]) as HoldRule[];
 
-const refusedOnNodes = of('refused');
+const refusalsOfNodes = of('refused');
 const terminating = ['MemberStuckTerminating', 'MemberTerminating'] as const;
 /** What the user has said about when a member may get the update revision. */
 const ofTheUser = [
@@ -65,7 +65,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     ...of('failing'),
     ...of('fleet'),
     ...ofTheUser,
-    ...refusedOnNodes,
+    ...refusalsOfNodes,
   ],
   restores: [...ownStrategy, 'StatefulSetNotObserved'],
   handsOver: ['SettingsInvalid', 'Paused', 'StatefulSetDeleting', 'StatefulSetNotObserved', 'ReleaseUnsafe'],
@@ -103,7 +103,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   changesInPlace: ['AwaitingResize'],
   removes: ['MemberMissing', 'MemberProtected'],
   freesClaims: ['ClaimTerminating', 'ComebackUnknown'],
-  mustReturn: ['NodeTakesNoPods', 'SuccessorRefused', ...refusedOnNodes],
+  mustReturn: ['NodeTakesNoPods', 'SuccessorRefused', ...refusalsOfNodes],
   risks: [...of('fleet'), 'UpdatedMemberNotParticipating', ...ofTheUser, 'CheckPending'],
   stops: [
     ...ofOthers,
@@ -121,7 +121,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'AwaitingResize',
     'MaxUnavailableReached',
     'MemberProtected',
-    ...refusedOnNodes,
+    ...refusalsOfNodes,
     'PreflightRunning',
   ],
   takesHealthy: ['RestartNeeded', 'ForeignDemote', 'ClusterNotHealthy', 'BlockedByPDB', 'DisruptionControllerBehind'],

@@ -101,7 +101,7 @@ function view(
   const updated = facts.revision === statefulSet?.updateRevision;
   const crashLooping = crashLoop(facts);
   const pinned = policy.pinnedOrdinals.includes(ordinal);
-  const seen: Seen = {
+  const seen: JudgedMember = {
     facts,
     ordinal,
     state,
@@ -119,9 +119,9 @@ function view(
   return { ...seen, unsettled: updated ? unsettledWait(seen, policy.minReadySeconds, deadlines) : null };
 }
 
-type Seen = Omit<Member, 'unsettled'>;
+type JudgedMember = Omit<Member, 'unsettled'>;
 
-function unsettledWait(seen: Seen, minReadySeconds: number, deadlines: Deadlines): Wait | null {
+function unsettledWait(seen: JudgedMember, minReadySeconds: number, deadlines: Deadlines): Wait | null {
   const { facts, state, evidence, crashLoop: looping, settled } = seen;
   if (state !== 'participating') return { for: 'state', state, evidence: evidence ?? looping };
   const { awaited = [] } = facts.restartInPlace ?? {};
@@ -158,17 +158,17 @@ export function everyOtherParticipates(situation: Situation, member: Member): bo
 
 /** A person has approved updating the primary to exactly this revision. */
 export function isApproved({ policy, snapshot }: Situation): boolean {
-  return isNamed(policy.approvedRevision, snapshot.statefulSet?.updateRevision ?? '');
+  return namesRevision(policy.approvedRevision, snapshot.statefulSet?.updateRevision ?? '');
 }
 
 /** By its full name, or by the hash at its end, as the command line shows it. */
-function isNamed(approved: string | null, revision: string): boolean {
+function namesRevision(approved: string | null, revision: string): boolean {
   return revision !== '' && (approved === revision || approved === revision.slice(revision.lastIndexOf('-') + 1));
 }
 
 /** The members that a person wants back at the revision that they had: for this update revision alone. */
 export function toRestore({ policy: { restore }, snapshot }: Situation): readonly number[] {
-  return restore !== null && isNamed(restore.revision, snapshot.statefulSet?.updateRevision ?? '')
+  return restore !== null && namesRevision(restore.revision, snapshot.statefulSet?.updateRevision ?? '')
     ? restore.ordinals
     : [];
 }
@@ -177,5 +177,5 @@ export function toRestore({ policy: { restore }, snapshot }: Situation): readonl
 export function unknownApproval({ policy, snapshot, members }: Situation): string | null {
   const { approvedRevision: approved } = policy;
   const known = [snapshot.statefulSet?.currentRevision ?? '', ...members.map(({ facts }) => facts.revision)];
-  return known.some((revision) => isNamed(approved, revision)) ? null : approved;
+  return known.some((revision) => namesRevision(approved, revision)) ? null : approved;
 }

@@ -1,6 +1,5 @@
 import { ApiError, errorOfAnswer, type NoAnswerReason } from './api-error.ts';
 import { backoffMilliseconds, delay } from './delay.ts';
-import { path, type ResourceKind, type ResourcePlace } from './resource.ts';
 import { linesOf, textOf } from './text.ts';
 import { TimeLimit } from './time-limit.ts';
 import { type Priority, type Reservation, TokenBucket } from './token-bucket.ts';
@@ -47,20 +46,12 @@ export interface Call extends CallOptions {
   readonly isStillWanted?: () => boolean;
 }
 
-export interface Answer {
-  readonly method: string;
-  readonly priority: Priority;
-  readonly status: number;
-  readonly seconds: number;
-}
-
 export interface ApiClientOptions {
   readonly world: World;
   readonly qps: number;
   readonly burst: number;
   readonly userAgent?: string;
   readonly timeoutMilliseconds?: number;
-  readonly onAnswer?: (answer: Answer) => void;
   /** Called immediately before each attempt of a write is sent. Default: always allowed. */
   readonly mayWrite?: (priority: Priority) => boolean;
 }
@@ -77,7 +68,6 @@ export class ApiClient {
   readonly #bucket: TokenBucket;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #timeoutMilliseconds: number;
-  readonly #onAnswer: (answer: Answer) => void;
   readonly #mayWrite: (priority: Priority) => boolean;
 
   constructor({ world, qps, burst, userAgent = 'moco-rollout', ...options }: ApiClientOptions) {
@@ -85,7 +75,6 @@ export class ApiClient {
     this.#bucket = new TokenBucket({ world, qps, burst });
     this.#headers = { accept: 'application/json', 'user-agent': userAgent };
     this.#timeoutMilliseconds = options.timeoutMilliseconds ?? defaultTimeoutMilliseconds;
-    this.#onAnswer = options.onAnswer ?? (() => {});
     this.#mayWrite = options.mayWrite ?? (() => true);
   }
 
@@ -111,10 +100,6 @@ export class ApiClient {
         if (!(await delay(this.#world, wait, signal))) throw aborted(call, signal);
       }
     }
-  }
-
-  get<T>(kind: ResourceKind, place: ResourcePlace & { readonly name: string }, options: CallOptions): Promise<T> {
-    return this.call({ ...options, method: 'GET', path: path(kind, place) });
   }
 
   /**
@@ -159,25 +144,19 @@ export class ApiClient {
 
   /** The answer, if it is 2xx. */
   async #send(call: Call, pool: ExchangeRequest['pool'], { signal }: TimeLimit): Promise<ExchangeResponse> {
-    const { method, body, contentType = 'application/json', priority } = call;
-    const start = this.#world.monotonic();
-    let status = 0;
-    try {
-      const response = await this.#world.exchange({
-        method,
-        path: withQuery(call.path, call.query),
-        headers: body === undefined ? this.#headers : { ...this.#headers, 'content-type': contentType },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-        signal,
-        assertMaySend: () => this.#assertMaySend(call),
-        pool,
-      });
-      status = response.status;
-      if (status >= 200 && status < 300) return response;
-      throw errorOfAnswer(`${method} ${call.path}`, status, response.headers, await textOf(response.body));
-    } finally {
-      this.#onAnswer({ method, priority, status, seconds: (this.#world.monotonic() - start) / 1000 });
-    }
+    const { method, body, contentType = 'application/json' } = call;
+    const response = await this.#world.exchange({
+      method,
+      path: withQuery(call.path, call.query),
+      headers: body === undefined ? this.#headers : { ...this.#headers, 'content-type': contentType },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal,
+      assertMaySend: () => this.#assertMaySend(call),
+      pool,
+    });
+    const { status, headers } = response;
+    if (status >= 200 && status < 300) return response;
+    throw errorOfAnswer(`${method} ${call.path}`, status, headers, await textOf(response.body));
   }
 
   #wait({ method }: Call, error: ApiError, failures: number): number | null {

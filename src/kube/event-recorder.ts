@@ -1,7 +1,7 @@
 import type { ApiClient } from './api-client.ts';
 import { ApiError, isAlreadyExists, isNamespaceTerminating, isNotFound, isTooManyRequests } from './api-error.ts';
 import { backoffMilliseconds, delay } from './delay.ts';
-import { eventName, eventOf, namespaceOf, type Occurrence, type Series, seriesKey, seriesPatch } from './event.ts';
+import { type EventSeries, eventName, eventOf, namespaceOf, type Occurrence, seriesKey, seriesPatch } from './event.ts';
 import { events, path } from './resource.ts';
 import { TokenBucket } from './token-bucket.ts';
 import type { Log, World } from './world.ts';
@@ -27,7 +27,7 @@ export interface EventRecorderOptions {
   readonly log: Log;
 }
 
-interface Reported extends Series {
+interface ReportedSeries extends EventSeries {
   readonly seenAtMilliseconds: number;
   /** Whether the API server has it, so that the next write is a patch. */
   readonly created: boolean;
@@ -42,7 +42,7 @@ export class EventRecorder {
   readonly #bucket: TokenBucket;
   readonly #stop = new AbortController();
   /** By key, the one seen least recently first. */
-  readonly #reported = new Map<string, Reported>();
+  readonly #reported = new Map<string, ReportedSeries>();
   readonly #pending = new Set<string>();
   #writing: Promise<void> | null = null;
   #names = 0;
@@ -81,7 +81,7 @@ export class EventRecorder {
     await writing;
   }
 
-  #first(occurrence: Occurrence): Reported {
+  #first(occurrence: Occurrence): ReportedSeries {
     const { world } = this.#options;
     const wall = world.wall();
     this.#names += 1;
@@ -97,7 +97,7 @@ export class EventRecorder {
     };
   }
 
-  #again(before: Reported): Reported {
+  #again(before: ReportedSeries): ReportedSeries {
     const { world } = this.#options;
     return {
       ...before,
@@ -128,7 +128,7 @@ export class EventRecorder {
     this.#writing = null;
   }
 
-  async #write(key: string, reported: Reported): Promise<void> {
+  async #write(key: string, reported: ReportedSeries): Promise<void> {
     const { world, log } = this.#options;
     for (let tries = 1; ; tries += 1) {
       try {
@@ -149,7 +149,7 @@ export class EventRecorder {
     }
   }
 
-  async #send(reported: Reported): Promise<void> {
+  async #send(reported: ReportedSeries): Promise<void> {
     if (!reported.created) return this.#create(reported);
     const place = { namespace: namespaceOf(reported.occurrence), name: reported.name };
     try {
@@ -168,7 +168,7 @@ export class EventRecorder {
     }
   }
 
-  async #create(reported: Reported): Promise<void> {
+  async #create(reported: ReportedSeries): Promise<void> {
     try {
       await this.#options.client.call({
         method: 'POST',

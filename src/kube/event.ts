@@ -30,7 +30,7 @@ export interface Reporter {
   readonly instance: string;
 }
 
-export interface Series {
+export interface EventSeries {
   readonly name: string;
   readonly occurrence: Occurrence;
   readonly firstWallMilliseconds: number;
@@ -44,7 +44,14 @@ const longestNameCharacters = 253;
 
 /** Two occurrences with the same key belong to one series. */
 export function seriesKey({ regarding, related, type, reason, action, note }: Occurrence): string {
-  return JSON.stringify([identityOf(regarding), related && identityOf(related), type, reason, action, note]);
+  return JSON.stringify([
+    referenceIdentity(regarding),
+    related && referenceIdentity(related),
+    type,
+    reason,
+    action,
+    note,
+  ]);
 }
 
 /** A unique name, as client-go makes it: the object's name and a unique suffix. */
@@ -57,7 +64,7 @@ export function namespaceOf({ regarding }: Occurrence): string {
 }
 
 /** The object to create. */
-export function eventOf(series: Series, { component, instance }: Reporter): object {
+export function eventOf(series: EventSeries, { component, instance }: Reporter): object {
   const { name, occurrence, firstWallMilliseconds } = series;
   const { regarding, related, type, reason, action, note } = occurrence;
   return {
@@ -78,11 +85,11 @@ export function eventOf(series: Series, { component, instance }: Reporter): obje
 }
 
 /** The only fields of an Event that may change. */
-export function seriesPatch({ count, lastWallMilliseconds }: Series): object {
+export function seriesPatch({ count, lastWallMilliseconds }: EventSeries): object {
   return count < 2 ? {} : { series: { count, lastObservedTime: new V1MicroTime(lastWallMilliseconds).toISOString() } };
 }
 
-const identityOf = ({ kind, namespace, name, uid }: ObjectReference): readonly (string | undefined)[] => [
+const referenceIdentity = ({ kind, namespace, name, uid }: ObjectReference): readonly (string | undefined)[] => [
   kind,
   namespace,
   name,

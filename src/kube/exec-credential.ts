@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import type { User } from '@kubernetes/client-node';
 import type { ClusterEntry, ExecConfig } from './kubeconfig-files.ts';
-import { jsonOf } from './text.ts';
+import { jsonOf, textOf } from './text.ts';
 
 /** What a plugin returns; times are RFC 3339. */
 interface Credential {
@@ -103,10 +103,4 @@ function clusterInfo({ 'certificate-authority': file, extensions, ...cluster }: 
   const data = file === undefined ? cluster['certificate-authority-data'] : readFileSync(file).toString('base64');
   const config = extensions?.find(({ name }) => name === pluginExtension)?.extension;
   return { ...cluster, 'certificate-authority-data': data, config };
-}
-
-async function textOf(stream: AsyncIterable<Buffer> | null): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream ?? []) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
 }

@@ -75,7 +75,7 @@ const firstOfEach = <Entry extends { readonly name: string }>(entries: readonly 
   entries.filter(({ name }, index) => entries.findIndex((other) => other.name === name) === index);
 
 function readOne(file: string): KubeconfigContent {
-  const text = read(file);
+  const text = readKubeconfig(file);
   let found: Partial<Record<'clusters' | 'users' | 'contexts', unknown>> & { readonly 'current-context'?: string };
   try {
     found = parseYaml(text) ?? {};
@@ -115,7 +115,7 @@ function withExecPath(user: UserEntry, at: (path: string) => string): UserEntry 
   return exec?.command?.includes(sep) ? { ...user, exec: { ...exec, command: at(exec.command) } } : user;
 }
 
-function read(file: string): string {
+function readKubeconfig(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

@@ -3,6 +3,7 @@ import { isAlreadyExists, isConflict, isNotFound } from './api-error.ts';
 import { delay } from './delay.ts';
 import { heldBy, heldByNobody, holderOf, type Lease, parseLease } from './lease.ts';
 import { apiVersion, leases, path } from './resource.ts';
+import { keyOf } from './store.ts';
 import type { Log, World } from './world.ts';
 
 /** Candidates wait up to so much longer than the retry period, so that they don't all ask at once. */
@@ -30,7 +31,7 @@ export interface LeaseElectorOptions {
 }
 
 /** The lease as last seen, and when by the local clock: timestamps of other machines are never compared with it. */
-interface Observed {
+interface ObservedLease {
   readonly lease: Lease;
   readonly atMilliseconds: number;
 }
@@ -42,7 +43,7 @@ interface Observed {
 export class LeaseElector {
   readonly #options: LeaseElectorOptions;
   readonly #stop = new AbortController();
-  #observed: Observed | null = null;
+  #observed: ObservedLease | null = null;
   #leading = false;
   /** The start of the last successful renewal: the lease is held from then on. */
   #renewedAtMilliseconds = Number.NEGATIVE_INFINITY;
@@ -236,6 +237,6 @@ export class LeaseElector {
 
   #fields(): { readonly lease: string; readonly identity: string } {
     const { namespace, name, identity } = this.#options;
-    return { lease: `${namespace}/${name}`, identity };
+    return { lease: keyOf(namespace, name), identity };
   }
 }

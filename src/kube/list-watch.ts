@@ -73,8 +73,8 @@ const endOfListAnnotation = 'k8s.io/initial-events-end';
 
 export function parseWatchEvent(line: string): WatchEvent {
   const event = jsonOf(line);
-  if (event === undefined) return unreadable(`expected JSON, got ${line.slice(0, longestQuotedCharacters)}`, true);
-  if (!isObject(event)) return unreadable('expected an event, got another value', true);
+  if (event === undefined) return unreadableEvent(`expected JSON, got ${line.slice(0, longestQuotedCharacters)}`, true);
+  if (!isObject(event)) return unreadableEvent('expected an event, got another value', true);
   const { type, object } = event;
   switch (type) {
     case 'ERROR':
@@ -82,14 +82,14 @@ export function parseWatchEvent(line: string): WatchEvent {
     case 'BOOKMARK': {
       const bookmark = bookmarkOf(object);
       if (bookmark !== null) return { type, ...bookmark };
-      return unreadable('expected a bookmark with a resourceVersion, got none', false);
+      return unreadableEvent('expected a bookmark with a resourceVersion, got none', false);
     }
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED': {
       const metadata = metadataOf(object);
       if (isObject(object) && metadata) return { type, object, resourceVersion: metadata.resourceVersion };
-      return unreadable(`expected ${type} with an object, got one without metadata`, false);
+      return unreadableEvent(`expected ${type} with an object, got one without metadata`, false);
     }
     default:
       return {
@@ -101,7 +101,7 @@ export function parseWatchEvent(line: string): WatchEvent {
   }
 }
 
-function unreadable(why: string, broken: boolean): WatchEvent {
+function unreadableEvent(why: string, broken: boolean): WatchEvent {
   return { type: 'UNREADABLE', why, reason: 'UnreadableEvent', broken };
 }
 

@@ -48,7 +48,7 @@ export class PrometheusHttp {
 
   readonly query: PrometheusQuery = (query) =>
     inTime(this.#world, this.#timeoutMilliseconds, this.#endpoint.origin, async (signal) =>
-      seriesOf(await this.#post(query, signal)),
+      prometheusSeries(await this.#post(query, signal)),
     );
 
   async checkFiles(): Promise<void> {
@@ -123,7 +123,7 @@ async function contentOf(file: string, flag: string, what: string): Promise<stri
   }
 }
 
-interface Answer {
+interface QueryAnswer {
   readonly status?: unknown;
   readonly error?: unknown;
   readonly warnings?: unknown;
@@ -131,8 +131,8 @@ interface Answer {
 }
 
 /** As Prometheus evaluates an alerting rule: a scalar is a series without labels, and nothing else may come back. */
-function seriesOf({ status, body }: PlainAnswer): readonly PrometheusSeries[] {
-  const answer = jsonOf(body) as Answer | null | undefined;
+function prometheusSeries({ status, body }: PlainAnswer): readonly PrometheusSeries[] {
+  const answer = jsonOf(body) as QueryAnswer | null | undefined;
   if (status !== 200 || answer?.status !== 'success') {
     const error = typeof answer?.error === 'string' ? `: ${shortened(answer.error, longestMessage)}` : '';
     throw new Error(`expected an answer to the query, got HTTP ${status}${error}`);

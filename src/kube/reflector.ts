@@ -29,7 +29,7 @@ const pageTimeoutMilliseconds = 60_000;
 const fromTheList = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' } as const;
 
 export interface ReflectorObserver {
-  listed?(objects: number, seconds: number): void;
+  listed?(): void;
   failed?(error: unknown): void;
   /** An object, a list or an event that could not be decoded and was skipped. */
   ignored?(reason: DecodeFailureReason): void;
@@ -208,8 +208,7 @@ export class Reflector<R extends Stored> {
 
   /** Resolves to the resourceVersion to watch from. Until the last page is there the store stays as it is. */
   async #list(signal: AbortSignal): Promise<string> {
-    const { client, world, query = {}, pageSize = defaultPageSize, observer } = this.#options;
-    const start = world.monotonic();
+    const { client, query = {}, pageSize = defaultPageSize, observer } = this.#options;
     const limit = this.#pagesLost < mostPagesLost ? pageSize : undefined;
     const listing = new Map<string, R>();
     let resourceVersion = '';
@@ -232,18 +231,17 @@ export class Reflector<R extends Stored> {
       throw error;
     }
     this.#pagesLost = 0;
-    this.#listed(listing, start);
+    this.#listed(listing);
     return resourceVersion;
   }
 
-  #listed(listing: Map<string, R>, startMilliseconds: number): void {
-    const { world, observer } = this.#options;
+  #listed(listing: Map<string, R>): void {
     this.#owned.replace(listing);
     this.#reported = null;
     this.#setUnavailable(null);
     this.#wasRead = true;
     this.#synchronized();
-    observer?.listed?.(listing.size, (world.monotonic() - startMilliseconds) / 1000);
+    this.#options.observer?.listed?.();
   }
 
   /**
@@ -270,7 +268,7 @@ export class Reflector<R extends Stored> {
         events += 1;
         if (listing === null) this.#take(event);
         else if (this.#takeListed(event, listing)) {
-          this.#listed(listing, start);
+          this.#listed(listing);
           listing = null;
         }
       }

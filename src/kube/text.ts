@@ -42,11 +42,14 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
  * A whole body as text. Decoded chunk by chunk, so that a long body is not in memory twice. Rejects if it has more
  * bytes than `most`.
  */
-export async function textOf(chunks: AsyncIterable<Uint8Array>, most = Number.POSITIVE_INFINITY): Promise<string> {
+export async function textOf(
+  chunks: AsyncIterable<Uint8Array> | null,
+  most = Number.POSITIVE_INFINITY,
+): Promise<string> {
   const decoder = new StringDecoder('utf8');
   let text = '';
   let bytes = 0;
-  for await (const chunk of chunks) {
+  for await (const chunk of chunks ?? []) {
     bytes += chunk.length;
     // Leaving the loop closes the connection.
     if (bytes > most) throw new Error(`expected at most ${most} bytes, got more`);

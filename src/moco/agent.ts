@@ -1,4 +1,6 @@
 import type { DelayReading } from '../core/on-demand-facts.ts';
+import type { PlainAnswer, PodGet } from '../kube/plain-http.ts';
+import type { PodRecord } from './records.ts';
 
 // What moco-agent says about the replication of its mysqld. Its readiness probe asks mysqld and sets the metric; the
 // metric alone is as old as the last probe of the kubelet (moco-agent 0.16, server/mysqld_health.go, MySQLDReady).
@@ -9,11 +11,6 @@ export const metricsPortName = 'agent-metrics';
 export const readinessPath = '/readyz';
 export const metricsPath = '/metrics';
 
-interface Response {
-  readonly status: number;
-  readonly body: string;
-}
-
 const unknown = (message: string): DelayReading => ({ kind: 'unknown', message });
 
 /** Longer text of an agent is cut in messages for users. */
@@ -21,7 +18,7 @@ const mostCharacters = 200;
 const quoted = (text: string): string => text.trim().replace(/\s+/g, ' ').slice(0, mostCharacters);
 
 /** What follows from the agent's readiness. `null`: it is ready, and its metrics are of this moment. */
-export function readinessOf({ status, body }: Response): DelayReading | null {
+export function readinessOf({ status, body }: PlainAnswer): DelayReading | null {
   switch (status) {
     case 200:
       return null;
@@ -40,12 +37,12 @@ const delayMetric = 'moco_instance_replication_delay_seconds';
  * The delay in the metrics of an agent that is ready. Without the metric mysqld has received no transaction since it
  * started, or is a primary: it has nothing to catch up with.
  */
-export function delayOf({ status, body }: Response, cluster: string, ordinal: number): DelayReading {
+export function delayOf({ status, body }: PlainAnswer, cluster: string, ordinal: number): DelayReading {
   if (status !== 200) return unknown(`expected 200 from ${metricsPath}, got ${status}`);
   const lines = body.split('\n');
-  const [sure] = seriesOf(sureMetric, lines);
+  const [sure] = samplesOf(sureMetric, lines);
   if (sure === undefined) return unknown(`expected the metrics of moco-agent, got none named ${sureMetric}`);
-  const series = seriesOf(delayMetric, lines);
+  const series = samplesOf(delayMetric, lines);
   const [delay] = series;
   if (series.length > 1) return unknown(`expected one series of ${delayMetric}, got ${series.length}`);
   for (const { labels } of [sure, ...(delay === undefined ? [] : [delay])]) {
@@ -61,17 +58,48 @@ export function delayOf({ status, body }: Response, cluster: string, ordinal: nu
   return { kind: 'delay', seconds: Math.max(0, seconds) };
 }
 
-interface Series {
+interface Sample {
   readonly labels: Readonly<Record<string, string>>;
   readonly value: string;
 }
 
 /** Lines of Prometheus' text format 0.0.4. */
-function seriesOf(metric: string, lines: readonly string[]): readonly Series[] {
+function samplesOf(metric: string, lines: readonly string[]): readonly Sample[] {
   return lines.flatMap((line) => {
     const [, labels = '', value = ''] = /^([^\s{]+)(?:\{(.*)\})?\s+(\S+)/.exec(line)?.slice(1) ?? [];
     if (!line.startsWith(metric) || !/^[\s{]/.test(line.slice(metric.length))) return [];
     const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = '', text = '']) => [name, text]);
     return [{ labels: Object.fromEntries(pairs) as Record<string, string>, value }];
   });
+}
+
+/** Asks a replica how far it is behind. Never rejects. */
+export interface DelayReader {
+  read(pod: PodRecord, signal: AbortSignal): Promise<DelayReading>;
+}
+
+/** The longest time that one request to an agent may take: as long as the kubelet's probe, unless it is configured. */
+export const agentTimeoutMilliseconds = 1000;
+
+/** Asks the moco-agent of the pod: first its readiness, which measures the delay, then the metrics that have it. */
+export class AgentDelayReader implements DelayReader {
+  readonly #get: PodGet;
+
+  constructor(get: PodGet) {
+    this.#get = get;
+  }
+
+  async read({ agent, clusterName, ordinal }: PodRecord, signal: AbortSignal): Promise<DelayReading> {
+    const { ip, probePort, metricsPort } = agent;
+    if (ip === null) return { kind: 'unknown', message: 'the pod has no IP address' };
+    if (probePort === null) return { kind: 'unknown', message: `the pod has no port ${probePortName}` };
+    if (metricsPort === null) return { kind: 'unknown', message: `the pod has no port ${metricsPortName}` };
+    try {
+      const readiness = readinessOf(await this.#get({ ip, port: probePort }, readinessPath, signal));
+      if (readiness !== null) return readiness;
+      return delayOf(await this.#get({ ip, port: metricsPort }, metricsPath, signal), clusterName, ordinal);
+    } catch (error) {
+      return { kind: 'unknown', message: error instanceof Error ? error.message : String(error) };
+    }
+  }
 }

@@ -77,7 +77,7 @@ function memberFacts(
     restartInPlace: restartInPlace(pod, ages),
     ...comeback,
   };
-  return { ...facts, participatingForSeconds: participating(pod, facts, cluster, ages) };
+  return { ...facts, participatingForSeconds: participatingSeconds(pod, facts, cluster, ages) };
 }
 
 function demoted(pod: PodRecord, ages: Ages, askedAt: string | null): number {
@@ -174,7 +174,7 @@ function started(pod: PodRecord, ages: Ages): number {
 }
 
 /** A restart of mysqld resets this; a new role does not, since nothing restarted for it. */
-function participating(pod: PodRecord, facts: MemberFacts, cluster: ClusterRecord, ages: Ages): number | null {
+function participatingSeconds(pod: PodRecord, facts: MemberFacts, cluster: ClusterRecord, ages: Ages): number | null {
   const is = isParticipating(facts, cluster.errantOrdinals.includes(pod.ordinal), cluster);
   const seconds = ages.since(pod, 'participating', is ? restartsOf(pod) : 'no', readySince(pod));
   return is ? seconds : null;

@@ -66,3 +66,7 @@ export function timestampOf(wallMilliseconds: number): string {
   // oxlint-disable-next-line no-restricted-globals
   return new Date(wallMilliseconds).toISOString();
 }
+
+/** A condition of a status; without any field if it has none of that type. */
+export const conditionOf = (status: Json, type: string): Json =>
+  objects(status['conditions']).find((condition) => condition['type'] === type) ?? {};

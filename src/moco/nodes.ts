@@ -1,4 +1,4 @@
-import { type Json, object, objects, strings, text, texts } from './json.ts';
+import { conditionOf, type Json, object, objects, strings, text, texts } from './json.ts';
 import { meets } from './selects.ts';
 
 // Whether a node takes a pod, as far as that follows from the node's own object and from what ties the pod: the rules
@@ -23,15 +23,14 @@ const conditionTaints: readonly (readonly [
   ['PIDPressure', (status) => status === 'True', nodeTaint('pid-pressure'), 'is short of process ids'],
 ];
 
-const conditionOf = (node: Json, type: string): unknown =>
-  objects(object(node['status'])['conditions']).find((condition) => condition['type'] === type)?.['status'];
-
 /** Its kubelet removes images that nothing uses, and then evicts pods. Whoever tolerates that may be one of them. */
-export const hasDiskPressure = (node: Json): boolean => conditionOf(node, 'DiskPressure') === 'True';
+export const hasDiskPressure = (node: Json): boolean =>
+  conditionOf(object(node['status']), 'DiskPressure')['status'] === 'True';
 
 /** Alpha in Kubernetes 1.37 (KEP-5683): somebody drains the node, or is going to. */
-const isDraining = (node: Json): boolean => conditionOf(node, 'DrainInProgress') === 'True';
-const isPlanned = (node: Json): boolean => conditionOf(node, 'MaintenancePlanned') === 'True';
+const isDraining = (node: Json): boolean => conditionOf(object(node['status']), 'DrainInProgress')['status'] === 'True';
+const isPlanned = (node: Json): boolean =>
+  conditionOf(object(node['status']), 'MaintenancePlanned')['status'] === 'True';
 
 /** It is to be emptied: whoever runs on it has to move anyway. */
 export const isToBeEmptied = (node: Json | null): boolean =>
@@ -55,7 +54,7 @@ export function refusalsOf(node: Json | null, tolerations: readonly Json[]): rea
       .filter((taint) => !tolerated(taint))
       .map((taint) => `has the taint ${text(taint['key'])}${valueOf(taint)}:${text(taint['effect'])}`),
     ...conditionTaints.flatMap(([type, bad, taint, why]) => {
-      const status = conditionOf(node, type);
+      const { status } = conditionOf(object(node['status']), type);
       return status !== undefined && bad(status) && !tolerated(taint) ? [why] : [];
     }),
   ];

@@ -30,8 +30,8 @@ export interface PreflightOf {
 }
 
 /**
- * Every image that a pod of this template needs, once. One that is never pulled has to be on the node already, which the
- * kubelet finds out of a volume as well.
+ * Every image that a pod of this template needs, once. One that is never pulled has to be on the node already, which
+ * the kubelet finds out of a volume as well.
  */
 export function imagesOf(template: Json): readonly TemplateImage[] {
   const spec = object(template['spec']);
@@ -82,7 +82,7 @@ export function preflightPod(of: PreflightOf): Json {
   const { namespace, clusterName, rollout, node, template, about } = of;
   const checksConfiguration = about === 'configuration';
   const spec = object(template['spec']);
-  const mysqld = mysqldOf(checksConfiguration ? template : of.templateBefore);
+  const mysqld = mysqldIn(checksConfiguration ? template : of.templateBefore);
   const fetched = (checksConfiguration ? [] : imagesOf(template)).map(({ image: reference, pullPolicy }, index) => ({
     name: `image-${index}`,
     image: { reference, pullPolicy },
@@ -141,7 +141,7 @@ const pullSecretsOf = (templates: readonly Json[]): readonly Json[] => {
   return [...new Map(all.map((secret) => [secret['name'], secret])).values()];
 };
 
-const mysqldOf = (template: Json): Json =>
+const mysqldIn = (template: Json): Json =>
   objects(object(template['spec'])['containers']).find(({ name }) => name === mysqldContainer) ?? {};
 
 const pick = (from: Json, ...fields: readonly string[]): Json =>
@@ -172,7 +172,7 @@ const isNamedIn = (message: string, image: string): boolean =>
 
 /** The words are about the image that the pod itself runs, and about none that it is to fetch. */
 function isOfOwnImage(words: string, spec: Json): boolean {
-  const own = text(mysqldOf({ spec })['image']);
+  const own = text(mysqldIn({ spec })['image']);
   const fetched = objects(spec['volumes']).flatMap(({ image }) => text(object(image)['reference']) ?? []);
   return (
     own !== null && fetched.length > 0 && isNamedIn(words, own) && !fetched.some((image) => isNamedIn(words, image))
@@ -189,7 +189,10 @@ interface MysqldError {
   readonly words: string;
 }
 
-/** Those in the end of its log (9.7): `2026-11-26T00:24:15.406566Z 0 [ERROR] [MY-000067] [Server] unknown variable 'a=1'.` */
+/**
+ * Those in the end of its log (9.7): `2026-11-26T00:24:15.406566Z 0 [ERROR] [MY-000067] [Server] unknown variable
+ * 'a=1'.`
+ */
 function errorsIn(log: string): readonly MysqldError[] {
   const errors = log.split('\n').flatMap((line) => {
     const { code = null, words } =

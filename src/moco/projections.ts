@@ -1,6 +1,6 @@
 import { metricsPortName, probePortName } from './agent.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
-import { identityOf, type Json, object, objects, strings, text, texts, whole } from './json.ts';
+import { conditionOf, identityOf, type Json, object, objects, text, texts, whole } from './json.ts';
 import { labelSetAt, newestManagers } from './managed-fields.ts';
 import {
   agentContainer,
@@ -35,13 +35,13 @@ import type {
   ClusterRecord,
   ContainerRecord,
   JobRecord,
-  LabelSelector,
   LiveContainer,
   LivePod,
   NamespaceRecord,
   PodRecord,
   StatefulSetRecord,
 } from './records.ts';
+import { selectorOf } from './selects.ts';
 
 // Converts objects of the API server into records. `null` for an object that does not concern us, such as a pod with
 // MOCO's labels and a name that no StatefulSet gives.
@@ -83,10 +83,6 @@ function meta(raw: Json) {
     annotations: object(metadata['annotations']),
     metadata,
   };
-}
-
-function conditionOf(status: Json, type: string): Json {
-  return objects(status['conditions']).find((condition) => condition['type'] === type) ?? {};
 }
 
 export function projectCluster(raw: Json): ClusterRecord | null {
@@ -306,26 +302,13 @@ export function projectBudget(raw: Json): BudgetRecord | null {
   const status = object(raw['status']);
   return {
     ...own,
-    selector: selectorOf(spec['selector']),
+    selector: (spec['selector'] ?? null) === null ? null : selectorOf(spec['selector']),
     observed: whole(status['observedGeneration'], -1) >= generation,
     disruptionsAllowed: whole(status['disruptionsAllowed'], 0),
     currentHealthy: whole(status['currentHealthy'], 0),
     desiredHealthy: whole(status['desiredHealthy'], 0),
     disruptedPods: texts(status['disruptedPods']),
     closed: spec['maxUnavailable'] === 0 || spec['maxUnavailable'] === '0%',
-  };
-}
-
-function selectorOf(raw: unknown): LabelSelector | null {
-  if (raw === undefined || raw === null) return null;
-  const selector = object(raw);
-  return {
-    matchLabels: texts(selector['matchLabels']),
-    matchExpressions: objects(selector['matchExpressions']).map((expression) => ({
-      key: text(expression['key']) ?? '',
-      operator: text(expression['operator']) ?? '',
-      values: strings(expression['values']),
-    })),
   };
 }
 

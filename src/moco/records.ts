@@ -10,7 +10,7 @@ import type {
 
 // The fields of an object that the cache keeps: those that a decision reads. A raw pod is a hundred times larger.
 
-type Labels = Readonly<Record<string, string>>;
+export type Labels = Readonly<Record<string, string>>;
 
 interface ObjectRecord {
   readonly namespace: string;
@@ -170,4 +170,12 @@ export interface ClusterObjects {
   readonly jobs: readonly JobRecord[];
   /** The API server's message if Jobs can't be read, else `null`. `jobs` is empty then. */
   readonly jobsUnreadable: string | null;
+}
+
+/** What a MySQLRolloutPolicy selects a MySQLCluster by. */
+export interface Selectable {
+  readonly namespace: string;
+  readonly labels: Labels;
+  /** The labels of its namespace. `null` while they are unknown or may not be read. */
+  readonly namespaceLabels: Labels | null;
 }

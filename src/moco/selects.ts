@@ -1,4 +1,18 @@
+import { object, objects, strings, text, texts } from './json.ts';
 import type { LabelSelector } from './records.ts';
+
+/** Of a selector as an object has it. An absent one selects everything. */
+export function selectorOf(raw: unknown): LabelSelector {
+  const { matchLabels, matchExpressions } = object(raw);
+  return {
+    matchLabels: texts(matchLabels),
+    matchExpressions: objects(matchExpressions).map(({ key, operator, values }) => ({
+      key: text(key) ?? '',
+      operator: text(operator) ?? '',
+      values: strings(values),
+    })),
+  };
+}
 
 /**
  * Whether a `policy/v1` selector matches. An empty selector matches every pod of its namespace; an absent one matches

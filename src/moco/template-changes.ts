@@ -59,7 +59,7 @@ export function templateDifferences(before: unknown, after: unknown, path = ''):
 
 /** Of the items that both lists have by name. */
 function orderOf(before: unknown, after: unknown, path: string): readonly TemplateDifference[] {
-  if (!isNamed(before) || !isNamed(after)) return [];
+  if (!isListOfNamed(before) || !isListOfNamed(after)) return [];
   const [left, right] = [before, after].map((list) => list.map(({ name }) => name));
   const [one, other] = [common(left, right), common(right, left)];
   return isDeepStrictEqual(one, other) ? [] : [{ path, before: one, after: other }];
@@ -73,7 +73,8 @@ type Parts = ReadonlyMap<string, readonly [before: unknown, after: unknown]>;
 /** The parts of two values by the last segments of their paths; `null` if the values are compared as a whole. */
 function partsOf(before: unknown, after: unknown): Parts | null {
   const [left, right] = [before ?? [], after ?? []];
-  if (Array.isArray(before ?? after) && isNamed(left) && isNamed(right)) return paired(byName(left), byName(right));
+  if (Array.isArray(before ?? after) && isListOfNamed(left) && isListOfNamed(right))
+    return paired(byName(left), byName(right));
   if (Array.isArray(before) && Array.isArray(after)) return paired(byPlace(before), byPlace(after));
   return isObject(before) && isObject(after) ? paired(byField(before), byField(after)) : null;
 }
@@ -93,7 +94,7 @@ const byPlace = (list: readonly unknown[]): ReadonlyMap<string, unknown> =>
 const byField = (value: Json): ReadonlyMap<string, unknown> =>
   new Map(Object.entries(value).map(([name, field]) => [/^\w+$/.test(name) ? `.${name}` : `[${name}]`, field]));
 
-export function isNamed(list: unknown): list is Named {
+export function isListOfNamed(list: unknown): list is Named {
   if (!Array.isArray(list)) return false;
   const names = list.map((item) => text(object(item)['name']));
   return names.every((name) => name !== null) && new Set(names).size === names.length;

@@ -1,11 +1,11 @@
 /** From, to: both belong to it. */
-type Interval = readonly [from: number, to: number];
+type GtidInterval = readonly [from: number, to: number];
 
 /**
  * A set of GTIDs, as `@@gtid_executed` writes it: `uuid:1-5:7, uuid:tag:1-3`. Each source, with its tag if it has one,
  * has intervals that are apart from each other, ascending.
  */
-export type GtidSet = ReadonlyMap<string, readonly Interval[]>;
+export type GtidSet = ReadonlyMap<string, readonly GtidInterval[]>;
 
 const source = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** MySQL 8.3 and later. */
@@ -14,7 +14,7 @@ const interval = /^(\d{1,15})(?:-(\d{1,15}))?$/;
 
 /** Throws on a text that is not a set of GTIDs. */
 export function parseGtidSet(text: string): GtidSet {
-  const found = new Map<string, Interval[]>();
+  const found = new Map<string, GtidInterval[]>();
   for (const part of text.toLowerCase().replace(/\s+/g, '').split(',')) {
     if (part === '') continue;
     const [uuid = '', ...rest] = part.split(':');
@@ -52,11 +52,11 @@ export function subtract(one: GtidSet, other: GtidSet): GtidSet {
 }
 
 /** The number of transactions. */
-export const count = (set: GtidSet): number =>
+export const countGtids = (set: GtidSet): number =>
   [...set.values()].flat().reduce((sum, [from, to]) => sum + to - from + 1, 0);
 
-function merged(intervals: readonly Interval[]): readonly Interval[] {
-  const result: Interval[] = [];
+function merged(intervals: readonly GtidInterval[]): readonly GtidInterval[] {
+  const result: GtidInterval[] = [];
   for (const [from, to] of intervals.toSorted(([a], [b]) => a - b)) {
     const last = result.at(-1);
     if (last === undefined || from > last[1] + 1) result.push([from, to]);
@@ -66,8 +66,8 @@ function merged(intervals: readonly Interval[]): readonly Interval[] {
 }
 
 /** Both are merged. */
-function without(intervals: readonly Interval[], taken: readonly Interval[]): readonly Interval[] {
-  const result: Interval[] = [];
+function without(intervals: readonly GtidInterval[], taken: readonly GtidInterval[]): readonly GtidInterval[] {
+  const result: GtidInterval[] = [];
   let next = 0;
   for (const [from, to] of intervals) {
     let start = from;

@@ -17,7 +17,7 @@ export interface Account {
 }
 
 /** Rows as arrays, in the order of the columns; none for what is no query. */
-export type Query = (sql: string) => Promise<readonly (readonly unknown[])[]>;
+export type SqlQuery = (sql: string) => Promise<readonly (readonly unknown[])[]>;
 
 /**
  * Why a mysqld has not answered. The message never has a word of the server, which could be of its users' data or a
@@ -54,7 +54,7 @@ export async function converse<T>(
   address: MysqlAddress,
   account: Account,
   signal: AbortSignal,
-  work: (query: Query) => Promise<T>,
+  work: (query: SqlQuery) => Promise<T>,
 ): Promise<T> {
   // It is large, and loading it the first time may take longer than a conversation.
   await import('mysql2');
@@ -66,7 +66,7 @@ export async function converse<T>(
       return open(false);
     });
   } catch (error) {
-    throw limit.passed ? new MysqlError(`no answer within ${conversationMilliseconds / 1000} s`) : explained(error);
+    throw limit.passed ? new MysqlError(`no answer within ${conversationMilliseconds / 1000} s`) : mysqlErrorOf(error);
   } finally {
     limit.end();
   }
@@ -77,7 +77,7 @@ async function conversation<T>(
   account: Account,
   tls: boolean,
   signal: AbortSignal,
-  work: (query: Query) => Promise<T>,
+  work: (query: SqlQuery) => Promise<T>,
 ): Promise<T> {
   if (isIP(ip) === 0) throw new MysqlError('the pod has no IP address');
   // Only where it is used: it is large. A bundle has nothing of a CommonJS module but its default.
@@ -111,7 +111,7 @@ async function conversation<T>(
     guard(connection, fail);
     connection.on('error', fail);
     signal.addEventListener('abort', () => fail(signal.reason), { once: true });
-    const query: Query = async (sql) => {
+    const query: SqlQuery = async (sql) => {
       const [rows] = await connection.promise().query<RowDataPacket[][]>(sql);
       return Array.isArray(rows) ? rows : [];
     };
@@ -145,7 +145,7 @@ function guard(connection: Connection, fail: (error: unknown) => void): void {
 const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
-function explained(error: unknown): MysqlError {
+function mysqlErrorOf(error: unknown): MysqlError {
   if (error instanceof MysqlError) return error;
   const code = codeOf(error);
   if (code === undefined) return new MysqlError('the answer is not one of a mysqld');

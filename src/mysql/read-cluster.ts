@@ -1,8 +1,8 @@
 import type { MemberSaid } from '../core/on-demand-facts.ts';
 import { delay } from '../kube/delay.ts';
 import type { World } from '../kube/world.ts';
-import { count, type GtidSet, parseGtidSet, subtract, union } from './gtid-set.ts';
-import { type Account, converse, type MysqlAddress, MysqlError, type Query } from './mysql-session.ts';
+import { countGtids, type GtidSet, parseGtidSet, subtract, union } from './gtid-set.ts';
+import { type Account, converse, type MysqlAddress, MysqlError, type SqlQuery } from './mysql-session.ts';
 import {
   askOpenWrites,
   askReplication,
@@ -19,7 +19,7 @@ export interface AskedMember {
   readonly address: MysqlAddress;
 }
 
-export interface Question {
+export interface AskedCluster {
   /** `null` while nobody serves as primary. */
   readonly primary: AskedMember | null;
   readonly replicas: readonly AskedMember[];
@@ -51,13 +51,13 @@ const refreshedMilliseconds = 150;
  * right before a switchover, the primary again about open writes. One connection at a time to each of them. Never
  * rejects.
  */
-export async function readCluster(world: World, question: Question, signal: AbortSignal): Promise<Answers> {
+export async function readCluster(world: World, question: AskedCluster, signal: AbortSignal): Promise<Answers> {
   const { primary, replicas, forSwitchover, account } = question;
   const denied = new Set<string>();
   const said = new Map<string, MemberSaid>();
   const ask = async <T>(
     member: AskedMember,
-    work: (query: Query, who: WhoItIs, keep: Keep<T>) => Promise<T>,
+    work: (query: SqlQuery, who: WhoItIs, keep: Keep<T>) => Promise<T>,
   ): Promise<T | null> => {
     const kept: T[] = [];
     const keep: Keep<T> = (answer) => kept.splice(0, 1, answer);
@@ -82,14 +82,14 @@ export async function readCluster(world: World, question: Question, signal: Abor
     primary &&
     (await ask(primary, async (query, { executed }) => {
       const { semiSync: _, ...counts } = await askSemiSync(query);
-      return { executed: setOf(executed), says: { kind: 'primary', ...counts } as const };
+      return { executed: gtidSetOf(executed), says: { kind: 'primary', ...counts } as const };
     }));
   if (primary !== null && source !== null) said.set(primary.uid, source.says);
   await Promise.all(
     replicas.map(async (replica) => {
       const committed = source?.executed ?? null;
       const answer = await ask<MemberSaid>(replica, (query, _, keep) =>
-        caughtUp(world, query, committed, keep, signal),
+        askCaughtUp(world, query, committed, keep, signal),
       );
       if (answer !== null) said.set(replica.uid, answer);
     }),
@@ -109,9 +109,9 @@ type Keep<T> = (answer: T) => void;
  * What a replica says once it has received and applied what the primary had committed, or at the end of the time for
  * it.
  */
-async function caughtUp(
+async function askCaughtUp(
   world: World,
-  query: Query,
+  query: SqlQuery,
   committed: GtidSet | null,
   keep: Keep<MemberSaid>,
   signal: AbortSignal,
@@ -121,11 +121,11 @@ async function caughtUp(
     const channel = await askReplication(query);
     if (channel === null) return { kind: 'unknown', message: 'it is no replica' };
     const { receiver, applier } = channel;
-    const executed = setOf(channel.executed);
-    const has = union(executed, setOf(channel.received));
-    const missing = committed && count(subtract(committed, has));
-    const unapplied = count(subtract(has, executed));
-    const isBehind = missing === null ? unapplied > 0 : count(subtract(committed ?? has, executed)) > 0;
+    const executed = gtidSetOf(channel.executed);
+    const has = union(executed, gtidSetOf(channel.received));
+    const missing = committed && countGtids(subtract(committed, has));
+    const unapplied = countGtids(subtract(has, executed));
+    const isBehind = missing === null ? unapplied > 0 : countGtids(subtract(committed ?? has, executed)) > 0;
     const { semiSync } = await askSemiSync(query);
     const says = {
       kind: 'replica',
@@ -144,7 +144,7 @@ async function caughtUp(
 /** Open writes at the first instant without any, or at the end of the time for it. */
 async function quietest(
   world: World,
-  query: Query,
+  query: SqlQuery,
   keep: Keep<readonly OpenWriteNow[]>,
   signal: AbortSignal,
 ): Promise<readonly OpenWriteNow[]> {
@@ -157,7 +157,7 @@ async function quietest(
   }
 }
 
-function setOf(text: string): GtidSet {
+function gtidSetOf(text: string): GtidSet {
   try {
     return parseGtidSet(text);
   } catch (error) {

@@ -5,7 +5,7 @@ import {
   type ReplicaSaid,
   type ThreadState,
 } from '../core/on-demand-facts.ts';
-import { MysqlError, type Query } from './mysql-session.ts';
+import { MysqlError, type SqlQuery } from './mysql-session.ts';
 
 // Everything that is asked of a mysqld, 8.0.22 or later: its own state, never a row of a user's table, and never a
 // write.
@@ -22,7 +22,7 @@ const showsWrites = `SELECT
 const whoItIs = 'SELECT @@GLOBAL.hostname, @@GLOBAL.gtid_executed';
 
 /** The names of plugins and variables changed in MySQL 8.0.26; MOCO sets the old ones. A server has one of them. */
-const semiSync = `SELECT
+const semiSyncSql = `SELECT
   (SELECT SUM(VARIABLE_VALUE) FROM performance_schema.global_status
    WHERE VARIABLE_NAME IN ('Rpl_semi_sync_master_clients', 'Rpl_semi_sync_source_clients')),
   (SELECT SUM(VARIABLE_VALUE) FROM performance_schema.global_variables
@@ -33,7 +33,7 @@ const semiSync = `SELECT
    WHERE VARIABLE_NAME IN ('Rpl_semi_sync_slave_status', 'Rpl_semi_sync_replica_status') AND VARIABLE_VALUE = 'ON')`;
 
 /** 3030: another worker has failed. */
-const replication = `SELECT @@GLOBAL.gtid_executed, c.RECEIVED_TRANSACTION_SET, c.SERVICE_STATE, c.LAST_ERROR_NUMBER, a.SERVICE_STATE,
+const replicationSql = `SELECT @@GLOBAL.gtid_executed, c.RECEIVED_TRANSACTION_SET, c.SERVICE_STATE, c.LAST_ERROR_NUMBER, a.SERVICE_STATE,
   COALESCE(
     (SELECT MIN(LAST_ERROR_NUMBER) FROM performance_schema.replication_applier_status_by_worker
      WHERE LAST_ERROR_NUMBER NOT IN (0, 3030)),
@@ -47,7 +47,7 @@ const replication = `SELECT @@GLOBAL.gtid_executed, c.RECEIVED_TRANSACTION_SET, 
  * every write and DDL statement takes (`LOCK TABLES … WRITE` too): what read_only and the end of connections cut off.
  * Neither ends what a primary applies that replicates from elsewhere. The clock of a server may go back.
  */
-const openWritesOf = `SELECT t.PROCESSLIST_ID, t.PROCESSLIST_USER, t.PROCESSLIST_HOST,
+const openWritesSql = `SELECT t.PROCESSLIST_ID, t.PROCESSLIST_USER, t.PROCESSLIST_HOST,
   GREATEST(0, COALESCE(TIMESTAMPDIFF(SECOND, x.trx_started, NOW()), t.PROCESSLIST_TIME, 0)),
   CASE
     WHEN x.trx_state = 'LOCK WAIT' THEN 'rowLock'
@@ -70,19 +70,19 @@ export interface WhoItIs {
   readonly executed: string;
 }
 
-export async function askWhoItIs(query: Query): Promise<WhoItIs> {
+export async function askWhoItIs(query: SqlQuery): Promise<WhoItIs> {
   const [row] = await query(whoItIs);
   if (row === undefined) throw notUsable();
-  return { hostname: text(row[0]), executed: text(row[1]) };
+  return { hostname: textColumn(row[0]), executed: textColumn(row[1]) };
 }
 
 /** What of a primary, and of a replica, says whether commits are acknowledged. */
 export type SemiSync = Omit<PrimarySaid, 'kind'> & Pick<ReplicaSaid, 'semiSync'>;
 
-export async function askSemiSync(query: Query): Promise<SemiSync> {
-  const [row] = await query(semiSync);
+export async function askSemiSync(query: SqlQuery): Promise<SemiSync> {
+  const [row] = await query(semiSyncSql);
   if (row === undefined) throw notUsable();
-  const [acknowledging, count, isPrimary, isReplica] = row.map(whole) as [number, number, number, number];
+  const [acknowledging, count, isPrimary, isReplica] = row.map(wholeColumn) as [number, number, number, number];
   return { acknowledging, needed: isPrimary === 0 ? 0 : count, semiSync: isReplica !== 0 };
 }
 
@@ -96,15 +96,15 @@ export interface Channel {
 }
 
 /** `null` if it is no replica. MOCO sets up one channel. */
-export async function askReplication(query: Query): Promise<Channel | null> {
-  const [row] = await query(replication);
+export async function askReplication(query: SqlQuery): Promise<Channel | null> {
+  const [row] = await query(replicationSql);
   if (row === undefined) return null;
   return {
-    executed: text(row[0]),
-    received: text(row[1]),
+    executed: textColumn(row[0]),
+    received: textColumn(row[1]),
     // CONNECTING receives nothing.
-    receiver: { runs: text(row[2]) === 'ON', error: whole(row[3]) },
-    applier: { runs: text(row[4]) === 'ON', error: whole(row[5]) },
+    receiver: { runs: textColumn(row[2]) === 'ON', error: wholeColumn(row[3]) },
+    applier: { runs: textColumn(row[4]) === 'ON', error: wholeColumn(row[5]) },
   };
 }
 
@@ -116,33 +116,33 @@ const mostCharacters = 80;
 export type OpenWriteNow = Omit<OpenWrite, 'since'>;
 
 /** Those that are open at that instant, the oldest first. */
-export async function askOpenWrites(query: Query): Promise<readonly OpenWriteNow[]> {
+export async function askOpenWrites(query: SqlQuery): Promise<readonly OpenWriteNow[]> {
   await query(session);
   const [shown] = await query(showsWrites);
-  if (whole(shown?.[0] ?? null) !== 1) throw new MysqlError('its performance_schema does not show open writes');
-  const rows = await query(openWritesOf);
+  if (wholeColumn(shown?.[0] ?? null) !== 1) throw new MysqlError('its performance_schema does not show open writes');
+  const rows = await query(openWritesSql);
   return rows.map(([connection, user, host, age, waitsFor]) => ({
-    session: whole(connection),
+    session: wholeColumn(connection),
     user: printable(user),
     host: printable(host),
-    ageSeconds: whole(age),
+    ageSeconds: wholeColumn(age),
     waitsFor: waits.find((known) => known === waitsFor) ?? null,
   }));
 }
 
 /** A name in a message for people. */
 const printable = (value: unknown): string =>
-  text(value)
+  textColumn(value)
     .slice(0, mostCharacters)
     .replace(/[^ -~]/g, '?');
 
-function text(value: unknown): string {
+function textColumn(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (typeof value !== 'string') throw notUsable();
   return value;
 }
 
-function whole(value: unknown): number {
+function wholeColumn(value: unknown): number {
   const number = value === null ? 0 : Number(value);
   if (!Number.isSafeInteger(number) || number < 0) throw notUsable();
   return number;

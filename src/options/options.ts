@@ -29,7 +29,7 @@ export function parseOptions(argv: readonly string[]): OptionsParsed {
   } catch (error) {
     if (error instanceof UsageError) return usageError(error.message.replace(/^expected/, 'Expected'));
     if (!(error instanceof CommanderError)) throw error;
-    return explain(error, command);
+    return usageProblem(error, command);
   }
 }
 
@@ -100,7 +100,7 @@ function* contradictions(options: Options): Iterable<string> {
   }
 }
 
-function explain(error: CommanderError, command: Command): OptionsParsed {
+function usageProblem(error: CommanderError, command: Command): OptionsParsed {
   const quoted = /'([^']*)'/.exec(error.message)?.[1] ?? '';
   switch (error.code) {
     case 'commander.helpDisplayed':

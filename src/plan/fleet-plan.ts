@@ -91,7 +91,7 @@ export function criticalPath({ from, clusters }: FleetPlan): readonly Cause[] {
     const since = before?.endsAt ?? begin;
     if (since < until) {
       const own = taken.get(span.what) ?? new Map<string, number>();
-      const key = `${current.namespace}/${current.name}`;
+      const key = nameOf(current);
       taken.set(span.what, own.set(key, (own.get(key) ?? 0) + until - since));
     }
     until = since;
@@ -123,7 +123,7 @@ interface Assumptions {
 /** A plan as it is printed, and what a drawing of it needs. Times are RFC 3339 in UTC. */
 export type ShownFleetPlan = ReturnType<typeof shownFleetPlan>;
 
-const text = (seconds: number | null): string | null => (seconds === null ? null : timeText(seconds));
+const timeOrNull = (seconds: number | null): string | null => (seconds === null ? null : timeText(seconds));
 const between = (from: number | null, until: number | null): number | null =>
   from === null || until === null ? null : until - from;
 
@@ -138,7 +138,7 @@ export function shownFleetPlan(
   const staged = sequences.flatMap(({ name, sequence }) => sequence.stages.map((stage) => [name, stage.name] as const));
   const stages = [...staged, [null, null] as const].flatMap(([sequence, stage]) => {
     const members = clusters.filter((one) => one.sequence === sequence && one.stage === stage);
-    return members.length === 0 ? [] : [stageOf(sequence, stage, members, plan.from)];
+    return members.length === 0 ? [] : [plannedStage(sequence, stage, members, plan.from)];
   });
   const until = endOf(clusters);
   // Clusters that are not selected keep others waiting, but the end of the plan is that of the selected ones.
@@ -146,7 +146,7 @@ export function shownFleetPlan(
   return {
     from: timeText(plan.from),
     // When the last cluster ends; `null` if none does.
-    until: text(until),
+    until: timeOrNull(until),
     seconds: between(plan.from, until),
     assumed: assumptions.assumed,
     assumeStale: assumptions.assumeStale,
@@ -159,7 +159,7 @@ export function shownFleetPlan(
   };
 }
 
-function stageOf(sequence: string | null, stage: string | null, members: readonly PlannedCluster[], from: number) {
+function plannedStage(sequence: string | null, stage: string | null, members: readonly PlannedCluster[], from: number) {
   const began = members.flatMap(({ beginsAt, spans }) => (beginsAt === null ? [] : [{ beginsAt, spans }]));
   const [first] = began.toSorted((one, other) => one.beginsAt - other.beginsAt);
   const beginsAt = first?.beginsAt ?? null;
@@ -176,8 +176,8 @@ function stageOf(sequence: string | null, stage: string | null, members: readonl
     sequence,
     stage,
     clusters: members.length,
-    begins: text(beginsAt),
-    ends: text(endsAt),
+    begins: timeOrNull(beginsAt),
+    ends: timeOrNull(endsAt),
     seconds: between(beginsAt === null ? null : Math.max(from, beginsAt), endsAt),
     stopped,
     waits: waits ?? [],
@@ -187,8 +187,8 @@ function stageOf(sequence: string | null, stage: string | null, members: readonl
 
 const shownCluster = ({ beginsAt, endsAt, stop, spans: _, ...cluster }: PlannedCluster) => ({
   ...cluster,
-  begins: text(beginsAt),
-  ends: text(endsAt),
+  begins: timeOrNull(beginsAt),
+  ends: timeOrNull(endsAt),
   seconds: between(beginsAt, endsAt),
   stopsAt: stop,
 });

@@ -8,7 +8,7 @@ import type { SimulatedCluster } from './simulated-cluster.ts';
 /**
  * The status once the controller has seen the revision: a rollout that was under way goes on, or another one begins.
  */
-export function begun(
+export function begunStatus(
   { completeSince: _, rollout, ...status }: RolloutStatus,
   updateRevision: string,
   nowSeconds: number,
@@ -30,7 +30,7 @@ export function begun(
 }
 
 /** The status so many seconds after the begin, from that at the begin. */
-export function statusOf(
+export function statusAt(
   { entries, hold, endedAt }: SimulatedCluster,
   atFirst: RolloutStatus,
   beginSeconds: number,

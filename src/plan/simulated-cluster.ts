@@ -26,7 +26,7 @@ export type PlanEntry = { readonly begins: number; readonly ends: number } & (
 );
 
 /** What the other clusters mean for one of them. */
-export interface FleetFacts extends Pick<ClusterSnapshot, 'fleetWaits' | 'fleetQueue' | 'fleetInterval'> {
+export interface PlannedFleetFacts extends Pick<ClusterSnapshot, 'fleetWaits' | 'fleetQueue' | 'fleetInterval'> {
   /** When time alone ends a wait for other clusters, in seconds since the begin; `null` if it does not. */
   readonly endOf: (hold: Hold) => number | null;
 }
@@ -68,7 +68,7 @@ export class SimulatedCluster {
   }
 
   /** Does what can be done now. Returns when to be called next; `null` if only other clusters change that. */
-  pass(now: number, fleet: FleetFacts | null = null): number | null {
+  pass(now: number, fleet: PlannedFleetFacts | null = null): number | null {
     if (this.endedAt !== null || this.stop !== null) return null;
     if (this.#busyUntil > now) return this.#busyUntil;
     const decision = decide({ ...this.snapshot, ...fleet, maintenance: this.#maintenanceAt(now) }, this.#policyAt(now));
@@ -91,7 +91,7 @@ export class SimulatedCluster {
     this.#endHold(now);
   }
 
-  #wait(hold: Hold, decision: Decision, fleet: FleetFacts | null, now: number): number | null {
+  #wait(hold: Hold, decision: Decision, fleet: PlannedFleetFacts | null, now: number): number | null {
     const back = this.#lastBack;
     if (back > now) return back;
     const isSame = isSameWait(hold, this.#waitedFor);

@@ -11,7 +11,7 @@ import { explainHold } from '../core/rules/catalogue.ts';
 import { splitKey } from '../kube/store.ts';
 import { milliseconds } from '../moco/json.ts';
 import type { FleetPlan, PlannedCluster, Span } from './fleet-plan.ts';
-import { begun, statusOf } from './seen-status.ts';
+import { begunStatus, statusAt } from './seen-status.ts';
 import { type Beginning, type PlanEntry, SimulatedCluster } from './simulated-cluster.ts';
 
 export interface FleetInput {
@@ -145,7 +145,7 @@ class Play {
 
   /** Writes the cluster's status, as the controller would. */
   #note(one: Played): void {
-    const status = statusOf(one.cluster, one.atFirst, this.#input.nowSeconds, this.#now);
+    const status = statusAt(one.cluster, one.atFirst, this.#input.nowSeconds, this.#now);
     if (isDeepStrictEqual(status, one.seen)) return;
     one.seen = status;
     const [namespace, name] = splitKey(one.key);
@@ -211,7 +211,7 @@ function playedOf(key: string, facts: ObservedFacts, nowSeconds: number): Played
   const revision = objects.statefulSet?.updateRevision ?? '';
   const { stale, complete } = decide(snapshot, policy);
   const isStale = stale > 0 || status.rollout?.revision === revision;
-  const atFirst = isStale ? begun(status, revision, nowSeconds) : { ...status, updateRevision: revision };
+  const atFirst = isStale ? begunStatus(status, revision, nowSeconds) : { ...status, updateRevision: revision };
   const cluster = new SimulatedCluster(beginningOf(facts, nowSeconds));
   return { key, facts, cluster, revision, isStale, wasComplete: complete, atFirst, seen: null };
 }

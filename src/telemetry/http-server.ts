@@ -52,14 +52,14 @@ export async function close(server: HttpServer, graceMilliseconds: number): Prom
 async function answer(request: IncomingMessage, { handlers, onError }: HttpServerOptions): Promise<HttpAnswer> {
   const [path = '/', query = ''] = (request.url ?? '/').split('?');
   const handler = Object.hasOwn(handlers, path) ? handlers[path] : undefined;
-  if (handler === undefined) return text(404, `Expected one of ${Object.keys(handlers).join(', ')}, got ${path}.`);
+  if (handler === undefined) return plainText(404, `Expected one of ${Object.keys(handlers).join(', ')}, got ${path}.`);
   const isRead = request.method === 'GET' || request.method === 'HEAD';
-  if (!isRead) return text(405, `Expected GET or HEAD, got ${request.method}.`);
+  if (!isRead) return plainText(405, `Expected GET or HEAD, got ${request.method}.`);
   try {
     return await handler({ verbose: new URLSearchParams(query).has('verbose') });
   } catch (error) {
     onError(path, error);
-    return text(500, 'An internal error occurred; the log has it.');
+    return plainText(500, 'An internal error occurred; the log has it.');
   }
 }
 
@@ -73,7 +73,7 @@ function send(request: IncomingMessage, response: ServerResponse, { status, cont
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-export const text = (status: number, sentence: string): HttpAnswer => ({
+export const plainText = (status: number, sentence: string): HttpAnswer => ({
   status,
   contentType: 'text/plain; charset=utf-8',
   body: `${sentence}\n`,
@@ -90,11 +90,11 @@ export function healthHandler(endpoint: string, checks: Readonly<Record<string, 
   return ({ verbose }) => {
     const results = Object.entries(checks).map(([name, check]) => ({ name, problem: check() }));
     const healthy = results.every(({ problem }) => problem === null);
-    if (healthy && !verbose) return text(200, 'ok');
+    if (healthy && !verbose) return plainText(200, 'ok');
     const lines = results.map(({ name, problem }) =>
       problem === null ? `[+]${name} ok` : `[-]${name} failed: ${problem}`,
     );
-    return text(healthy ? 200 : 500, [...lines, `${endpoint} check ${healthy ? 'passed' : 'failed'}`].join('\n'));
+    return plainText(healthy ? 200 : 500, [...lines, `${endpoint} check ${healthy ? 'passed' : 'failed'}`].join('\n'));
   };
 }
 
@@ -136,7 +136,7 @@ export class ListenError extends Error {
 export async function listen(server: Server, address: BindAddress, flag: string): Promise<BindAddress> {
   server.listen({ port: address.port, ...(address.host !== null && { host: address.host }) });
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-    throw new ListenError(explain(error, address, flag));
+    throw new ListenError(whyNotListening(error, address, flag));
   });
   const bound = server.address();
   if (bound === null || typeof bound === 'string') {
@@ -145,7 +145,7 @@ export async function listen(server: Server, address: BindAddress, flag: string)
   return { host: address.host, port: bound.port };
 }
 
-function explain(error: NodeJS.ErrnoException, address: BindAddress, flag: string): string {
+function whyNotListening(error: NodeJS.ErrnoException, address: BindAddress, flag: string): string {
   const shown = showBindAddress(address);
   switch (error.code) {
     case 'EADDRINUSE':

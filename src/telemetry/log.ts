@@ -49,14 +49,14 @@ interface LogOptions {
 
 const standardErrorDescriptor = 2;
 
-export type Log = Logger;
+export type PinoLog = Logger;
 
 /**
  * A logger: `log.info({ cluster: 'ns/name', step: 'evict' }, 'evicted')`, with fields of the vocabulary of `logFields`;
  * `log.child(fields)` for one that carries the fields in every line. Writes synchronously: the lines before a crash are
  * the ones that matter.
  */
-export function createLog({ level, format, destination: given }: LogOptions): Log {
+export function createLog({ level, format, destination: given }: LogOptions): PinoLog {
   const sink = given ?? destination({ fd: standardErrorDescriptor, sync: true });
   return pino(
     {

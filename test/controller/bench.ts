@@ -1,11 +1,10 @@
 import { Registry } from 'prom-client';
 import { type MySQLRollout, type RolloutSpec, rolloutKind, wholeRecord } from '../../src/api/rollout.ts';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
-import { Cache } from '../../src/controller/cache/cache.ts';
-import { Checks } from '../../src/controller/cache/check-answers.ts';
+import { Checks } from '../../src/controller/fleet/check-answers.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../src/controller/fleet/follow-fleet.ts';
-import { RecentNodes } from '../../src/controller/reads/read-node.ts';
+import { RecentNodes } from '../../src/controller/fleet/recent-nodes.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
@@ -23,6 +22,7 @@ import {
   projectSlimPod,
   projectStatefulSet,
 } from '../../src/moco/projections.ts';
+import { Cache } from '../../src/objects/cache.ts';
 import { RolloutMetrics } from '../../src/telemetry/rollout-metrics.ts';
 import { CheckMetrics } from '../../src/telemetry/runtime-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';

@@ -1,5 +1,5 @@
-import type { MysqlAnswer, MysqlAsker, MysqlQuestion } from '../../src/controller/reads/mysql-asker.ts';
 import type { MemberSaid } from '../../src/core/on-demand-facts.ts';
+import type { MysqlAnswer, MysqlAsker, MysqlQuestion } from '../../src/mysql/mysql-asker.ts';
 import type { OpenWriteNow } from '../../src/mysql/statements.ts';
 import { caughtUp } from '../core/mysql-readings.ts';
 

@@ -1,4 +1,4 @@
-import type { CheckReader } from '../../src/controller/cache/check-answers.ts';
+import type { CheckReader } from '../../src/controller/fleet/check-answers.ts';
 import type { CheckReading } from '../../src/core/on-demand-facts.ts';
 
 /** A Prometheus that has nothing against anybody unless told otherwise, and the names of the checks that it was asked. */

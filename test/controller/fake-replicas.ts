@@ -1,5 +1,5 @@
-import type { DelayReader } from '../../src/controller/reads/read-delays.ts';
 import type { DelayReading } from '../../src/core/on-demand-facts.ts';
+import type { DelayReader } from '../../src/moco/agent.ts';
 
 /** Replicas that keep up unless told otherwise, and the names of those that were asked. */
 export class FakeReplicas implements DelayReader {

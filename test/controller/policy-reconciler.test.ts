@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import { type MySQLRollout, wholeRecord } from '../../src/api/rollout.ts';
 import { type PolicyStatus, policyStatus, projectPolicy } from '../../src/api/rollout-policy.ts';
 import { problemOf } from '../../src/api/schema.ts';
-import { Cache } from '../../src/controller/cache/cache.ts';
 import { PolicyReconciler } from '../../src/controller/policy-reconciler.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { projectCluster, projectNamespace } from '../../src/moco/projections.ts';
+import { Cache } from '../../src/objects/cache.ts';
 import { mysqlCluster } from './moco-objects.ts';
 
 /** Two clusters of three in namespace shop, one of them production, and one of them in bank. */

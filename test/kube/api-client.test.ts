@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
-import { type Answer, ApiClient, type Call } from '../../src/kube/api-client.ts';
+import { ApiClient, type Call } from '../../src/kube/api-client.ts';
 import {
   ApiError,
   isAlreadyExists,
@@ -12,7 +12,6 @@ import {
   isUnauthorized,
   wasNeverSent,
 } from '../../src/kube/api-error.ts';
-import { leases, pods } from '../../src/kube/resource.ts';
 import type { Exchange, ExchangeResponse } from '../../src/kube/world.ts';
 import { answer, FakeWorld, refused, reset, silence, status } from './fake-world.ts';
 import { patienceMilliseconds } from './patience.ts';
@@ -35,11 +34,9 @@ const says =
   () =>
     Promise.resolve(answer(...given));
 
-function build(exchange: Exchange): { world: FakeWorld; client: ApiClient; answers: Answer[] } {
+function build(exchange: Exchange): { world: FakeWorld; client: ApiClient } {
   const world = new FakeWorld(exchange);
-  const answers: Answer[] = [];
-  const onAnswer = (given: Answer): number => answers.push(given);
-  return { world, answers, client: new ApiClient({ world, qps: 1000, burst: 1000, onAnswer }) };
+  return { world, client: new ApiClient({ world, qps: 1000, burst: 1000 }) };
 }
 
 /** The error that a call ends with, however long it takes on the fake clock. */
@@ -86,18 +83,10 @@ describe('an API client', function suite() {
     const { world, client } = build(says(200));
     const contentType = 'application/merge-patch+json';
     await settled(world, client.call({ ...post, method: 'PATCH', contentType }));
-    await settled(world, client.get(pods, { namespace: 'n', name: 'p' }, { priority: 'read' }));
+    await settled(world, client.call(get));
     expect(world.requests.map(({ headers }) => headers['content-type'])).to.deep.equal([
       'application/merge-patch+json',
       undefined,
-    ]);
-  });
-
-  it('reads an object by its kind and its place', async () => {
-    const { world, client } = build(says(200));
-    await settled(world, client.get(leases, { namespace: 'n', name: 'l' }, { priority: 'lease' }));
-    expect(world.requests.map(({ method, path, body }) => [method, path, body])).to.deep.equal([
-      ['GET', '/apis/coordination.k8s.io/v1/namespaces/n/leases/l', undefined],
     ]);
   });
 
@@ -358,16 +347,6 @@ describe('an API client', function suite() {
       '/disrupt',
       '/status',
       '/read',
-    ]);
-  });
-
-  it('reports every answer and every missing answer', async () => {
-    const { world, client, answers } = build(inTurn(refused, says(500), says(200)));
-    await settled(world, client.call(get));
-    expect(answers.map(({ method, priority, status: code }) => [method, priority, code])).to.deep.equal([
-      ['GET', 'read', 0],
-      ['GET', 'read', 500],
-      ['GET', 'read', 200],
     ]);
   });
 

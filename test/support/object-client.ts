@@ -5,6 +5,10 @@ type Named = ResourcePlace & { readonly name: string };
 
 /** The program's own client, with a method for each verb on an object: tests write more than the program does. */
 export class ObjectClient extends ApiClient {
+  get<T>(kind: ResourceKind, place: Named, options: CallOptions): Promise<T> {
+    return this.call({ ...options, method: 'GET', path: path(kind, place) });
+  }
+
   list<T>(kind: ResourceKind, place: Pick<ResourcePlace, 'namespace'>, options: CallOptions): Promise<T> {
     return this.call({ ...options, method: 'GET', path: path(kind, place) });
   }

@@ -3,8 +3,8 @@ import {
   fieldsOf,
   isForced,
   isLabelled,
-  keepsRevisions,
   replicasOf,
+  wantsRevisionsKept,
 } from '../../src/admission/mutations.ts';
 
 /**
@@ -15,7 +15,7 @@ export function strategyByPolicy(after: AdmittedStatefulSet, before: AdmittedSta
   if (!isLabelled(after.metadata) || isForced(after.metadata)) return null;
   const replicas = replicasOf(after.spec);
   const isSecondRound = fieldsOf(after.spec.updateStrategy)?.['type'] === 'OnDelete' && partitionOf(after) === replicas;
-  return keepsRevisions(after.metadata) && (partitionOf(before) !== null || isSecondRound)
+  return wantsRevisionsKept(after.metadata) && (partitionOf(before) !== null || isSecondRound)
     ? { type: 'RollingUpdate', rollingUpdate: { partition: replicas } }
     : { type: 'OnDelete' };
 }

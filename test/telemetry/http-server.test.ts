@@ -4,9 +4,9 @@ import {
   type HttpHandler,
   healthHandler,
   ListenError,
+  plainText,
   type RunningHttpServer,
   startHttpServer,
-  text,
 } from '../../src/telemetry/http-server.ts';
 
 const loopback = { host: '127.0.0.1', port: 0 };
@@ -22,7 +22,7 @@ describe('the HTTP server', () => {
   });
 
   it('answers its paths and lists them at any other', async () => {
-    await serve({ '/healthz': () => text(200, 'ok'), '/readyz': () => text(500, 'not yet') });
+    await serve({ '/healthz': () => plainText(200, 'ok'), '/readyz': () => plainText(500, 'not yet') });
     expect(await get('/healthz')).to.deep.equal({ status: 200, body: 'ok\n' });
     expect(await get('/readyz')).to.deep.equal({ status: 500, body: 'not yet\n' });
     expect(await get('/constructor')).to.deep.equal({
@@ -32,7 +32,7 @@ describe('the HTTP server', () => {
   });
 
   it('accepts only GET and HEAD', async () => {
-    await serve({ '/healthz': () => text(200, 'ok') });
+    await serve({ '/healthz': () => plainText(200, 'ok') });
     expect(await get('/healthz', 'HEAD')).to.deep.equal({ status: 200, body: '' });
     expect(await get('/healthz', 'POST')).to.deep.equal({ status: 405, body: 'Expected GET or HEAD, got POST.\n' });
   });
@@ -72,7 +72,7 @@ describe('the HTTP server', () => {
   });
 
   it('closes although a client keeps its connection', async () => {
-    await serve({ '/healthz': () => text(200, 'ok') });
+    await serve({ '/healthz': () => plainText(200, 'ok') });
     const socket = connect(running?.address.port ?? 0, '127.0.0.1');
     await new Promise((resolve) => socket.once('connect', resolve));
     const ended = new Promise((resolve) => socket.once('close', resolve));

@@ -1,7 +1,5 @@
 import { X509Certificate } from 'node:crypto';
 import { rolloutKind } from '../../api/rollout.ts';
-import { proveRevisionsKept } from '../../controller/disrupt/strategy.ts';
-import { admissionNotInForce } from '../../controller/facts/memory.ts';
 import { isAdopted } from '../../core/adoption.ts';
 import { ApiError, isConflict, isForbidden, isNotFound } from '../../kube/api-error.ts';
 import {
@@ -14,6 +12,7 @@ import { type Json, object, objects, text } from '../../moco/json.ts';
 import { newPodsLabel, ownWebhook, ownWebhookSuffix, strategyLabel, strategyOnDelete } from '../../moco/names.ts';
 import { projectStatefulSet } from '../../moco/projections.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
+import { admissionNotInForce, proveRevisionsKept } from '../../objects/strategy.ts';
 import { keyIn, listAll, listOrNothing } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
@@ -77,7 +76,7 @@ async function keeperOf(session: Session): Promise<string | null> {
 export async function certificates(session: Session): Promise<Found> {
   const webhooks = await ownWebhooks(session);
   if (webhooks.length === 0) return ok('none is needed: there is no webhook');
-  const problems = webhooks.flatMap((webhook) => problemOf(webhook, session.world.wall()) ?? []);
+  const problems = webhooks.flatMap((webhook) => certificateProblem(webhook, session.world.wall()) ?? []);
   if (problems.length > 0) return failed(problems.join('; '));
   return ok(`the CA of ${webhooks.map(({ name }) => text(name)).join(', ')} is valid`);
 }
@@ -89,7 +88,7 @@ async function ownWebhooks(session: Session): Promise<readonly Json[]> {
     .filter(({ name }) => text(name)?.endsWith(ownWebhookSuffix) === true);
 }
 
-function problemOf({ name, clientConfig }: Json, now: number): string | null {
+function certificateProblem({ name, clientConfig }: Json, now: number): string | null {
   const bundle = text(object(clientConfig)['caBundle']) ?? '';
   if (bundle === '') return `${text(name)} has no caBundle: cert-manager has not issued its certificate`;
   try {

@@ -2,7 +2,7 @@ import { rolloutKind, rolloutSpec } from '../../api/rollout.ts';
 import { policyKind, policySpec, policyStatus } from '../../api/rollout-policy.ts';
 import { sequenceKind, sequenceSpec, sequenceStatus } from '../../api/rollout-sequence.ts';
 import { rolloutStatus } from '../../api/rollout-status.ts';
-import { judgeKubernetes, kubernetesVersion } from '../../controller/facts/kubernetes-version.ts';
+import { judgeKubernetes, kubernetesVersion } from '../../kube/kubernetes-version.ts';
 import { customResourceDefinitions, deployments, type ResourceKind } from '../../kube/resource.ts';
 import { type Json, object, objects, strings, text, whole } from '../../moco/json.ts';
 import { clusterKind, controllerSelector, mocoControllerSelector } from '../../moco/names.ts';
@@ -11,8 +11,8 @@ import { controllerNote, isLed } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok, unknown } from './finding.ts';
 
-export async function kubernetes({ client, signal }: Session): Promise<Found> {
-  const version = await kubernetesVersion(client, signal);
+export async function kubernetes({ client }: Session): Promise<Found> {
+  const version = await kubernetesVersion(client);
   const { supported, sentence } = judgeKubernetes(version);
   return supported && sentence === null ? ok(version) : failed(sentence ?? version);
 }
@@ -28,7 +28,7 @@ export async function moco(session: Session): Promise<Found> {
   const words = containersOf(controller).flatMap(({ args, command }) => [...strings(command), ...strings(args)]);
   const interval = words.find((word) => word.startsWith('--partition-update-interval'));
   const shared = ` with ${interval}: clusters whose new pods come up at the current revision use its turns as well, so leave the flag off`;
-  return ok(`moco-controller runs ${imagesOf(controller)}${interval === undefined ? '' : shared}`);
+  return ok(`moco-controller runs ${imagesText(controller)}${interval === undefined ? '' : shared}`);
 }
 
 /** The fields that this version of the program knows, by kind. */
@@ -43,7 +43,7 @@ export async function definitions(session: Session): Promise<Found> {
     const definition = await definitionOf(session, kind);
     const schema = definition && schemaOf(definition, kind.version);
     if (schema === null) {
-      return failed(`${nameOf(kind)} does not serve ${kind.version}: apply the CRDs of this version`);
+      return failed(`${definitionName(kind)} does not serve ${kind.version}: apply the CRDs of this version`);
     }
     const has = (part: string): Json => object(object(object(schema['properties'])[part])['properties']);
     const missing = [
@@ -51,7 +51,7 @@ export async function definitions(session: Session): Promise<Found> {
       ...status.filter((field) => !(field in has('status'))).map((field) => `status.${field}`),
     ];
     if (missing.length > 0) {
-      return failed(`${nameOf(kind)} does not know ${missing.join(', ')}: apply the CRDs of this version`);
+      return failed(`${definitionName(kind)} does not know ${missing.join(', ')}: apply the CRDs of this version`);
     }
   }
   return ok(`${rolloutKind.group}/${rolloutKind.version}, with all fields of this version`);
@@ -71,15 +71,15 @@ export const podSpecOf = (raw: Json): Json => object(object(object(raw['spec'])[
 
 const containersOf = (deployment: Json): readonly Json[] => objects(podSpecOf(deployment)['containers']);
 
-const imagesOf = (deployment: Json): string =>
+const imagesText = (deployment: Json): string =>
   containersOf(deployment)
     .map(({ image }) => text(image))
     .join(', ');
 
-const nameOf = ({ plural, group }: ResourceKind): string => `${plural}.${group}`;
+const definitionName = ({ plural, group }: ResourceKind): string => `${plural}.${group}`;
 
 const definitionOf = (session: Session, kind: ResourceKind): Promise<Json | null> =>
-  find(session, customResourceDefinitions, null, nameOf(kind));
+  find(session, customResourceDefinitions, null, definitionName(kind));
 
 /** The schema of a served version, or `null`. */
 function schemaOf(definition: Json, version: string): Json | null {
@@ -99,5 +99,5 @@ export async function controller(session: Session): Promise<Found> {
   if (available === 0) return failed(`${place} has no available replica: read its log`);
   const silent = await controllerNote(session);
   if (silent !== null) return failed(silent);
-  return ok(`${place} has ${available} available, of ${imagesOf(deployment)}`);
+  return ok(`${place} has ${available} available, of ${imagesText(deployment)}`);
 }

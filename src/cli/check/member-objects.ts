@@ -1,6 +1,6 @@
 import { explainAltered } from '../../core/sentences.ts';
 import { persistentVolumeClaims, podDisruptionBudgets, statefulSets } from '../../kube/resource.ts';
-import { keyOf } from '../../kube/store.ts';
+import { nameOf } from '../../kube/store.ts';
 import { alteredFields } from '../../moco/applied-fields.ts';
 import { type Json, object, whole } from '../../moco/json.ts';
 import {
@@ -14,6 +14,7 @@ import {
 import { memberSelector, projectBudget, projectStatefulSet } from '../../moco/projections.ts';
 import { selects } from '../../moco/selects.ts';
 import { isTerminating } from '../../moco/successor.ts';
+import { ownerKey } from '../../objects/cache.ts';
 import { clustersIn, keyIn, listAll, listEach } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
@@ -28,7 +29,7 @@ export async function budgets(session: Session): Promise<Found> {
     if (!isBlocking) return [];
     return clusters
       .filter(({ namespace, name }) => namespace === budget.namespace && selects(budget.selector, labelsOfPods(name)))
-      .map((cluster) => `${budget.namespace}/${budget.name} (cluster ${cluster.name})`);
+      .map((cluster) => `${nameOf(budget)} (cluster ${cluster.name})`);
   });
   return blocking.length === 0
     ? ok(`none blocks one of ${clusters.length} clusters for ever`)
@@ -79,7 +80,7 @@ export async function manifests(session: Session): Promise<Found> {
 function alteredIn(raw: Json, clusters: ReadonlyMap<string, Json>) {
   const statefulSet = projectStatefulSet(raw);
   if (statefulSet === null) return null;
-  const name = keyOf(statefulSet.namespace, statefulSet.clusterName);
+  const name = ownerKey(statefulSet);
   const cluster = clusters.get(name);
   const fields = cluster === undefined ? [] : alteredFields(cluster, raw);
   if (fields.length === 0) return null;

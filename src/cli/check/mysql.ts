@@ -9,7 +9,7 @@ import type { Session } from '../cluster/session.ts';
 import { isFrom } from '../cluster/way-back.ts';
 import { type Found, failed, ok, unknown } from './finding.ts';
 import { controllerDeployment, noAccount, podSpecOf } from './installation.ts';
-import { deniedTo, placeOf, userOfController } from './rights.ts';
+import { deniedTo, userOfController, whereAsked } from './rights.ts';
 
 /** Whether MySQL itself is asked, and if not, what is not known without. */
 export async function mysql(session: Session): Promise<Found> {
@@ -39,7 +39,7 @@ export async function mysql(session: Session): Promise<Found> {
     );
   };
   if (await mayRead(session.namespace))
-    return unanswered(() => true) ?? ok(`it is asked: ${user} may read MOCO's Secrets ${placeOf(session)}`);
+    return unanswered(() => true) ?? ok(`it is asked: ${user} may read MOCO's Secrets ${whereAsked(session)}`);
   // A Role may name them.
   const sets = await running(session, statefulSets, podSpecOf);
   const clusters = await Promise.all(
@@ -50,8 +50,8 @@ export async function mysql(session: Session): Promise<Found> {
   if (found !== null) return found;
   return ok(
     clusters.length > 0 && not.length === 0
-      ? `it is asked: ${user} may read the Secret of each of the ${clusters.length} clusters ${placeOf(session)}`
-      : `it is asked where ${user} may read MOCO's Secrets, which it may not ${not.length === 0 ? placeOf(session) : `of ${not.join(', ')}`}: config/replication-facts grants it in a namespace`,
+      ? `it is asked: ${user} may read the Secret of each of the ${clusters.length} clusters ${whereAsked(session)}`
+      : `it is asked where ${user} may read MOCO's Secrets, which it may not ${not.length === 0 ? whereAsked(session) : `of ${not.join(', ')}`}: config/replication-facts grants it in a namespace`,
   );
 }
 

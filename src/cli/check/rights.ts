@@ -44,8 +44,8 @@ export async function controllerRights(session: Session): Promise<Found> {
   const needed = [...neededByController, ...(session.namespace === null ? neededInWholeCluster : [])];
   const denied = await deniedTo(session, needed, user);
   return denied.length === 0
-    ? ok(`${user} has all that it needs ${placeOf(session)}`)
-    : failed(`${user} may not ${denied.join(', ')} ${placeOf(session)}: apply the roles of this version`);
+    ? ok(`${user} has all that it needs ${whereAsked(session)}`)
+    : failed(`${user} may not ${denied.join(', ')} ${whereAsked(session)}: apply the roles of this version`);
 }
 
 /** As whom the controller sends requests. */
@@ -60,13 +60,13 @@ export async function ownRights(session: Session): Promise<Found> {
     ...(await lackingOf(session, rightsOfCommands)),
     ...(await lackingOf({ ...session, namespace: null }, rightsInAllNamespaces)),
   ];
-  if (lacking.length === 0) return ok(`you may use every command ${placeOf(session)}`);
+  if (lacking.length === 0) return ok(`you may use every command ${whereAsked(session)}`);
   const status = lacking.find(({ command }) => command === 'status');
-  if (status !== undefined) return failed(`you may not ${status.missing.join(', ')} ${placeOf(session)}`);
+  if (status !== undefined) return failed(`you may not ${status.missing.join(', ')} ${whereAsked(session)}`);
   const without = [...Map.groupBy(lacking, ({ missing }) => missing.join(', '))].map(
     ([missing, alike]) => `${alike.map(({ command }) => command).join(', ')} (${missing})`,
   );
-  return ok(`you may use the commands ${placeOf(session)}, but not ${without.join('; ')}`);
+  return ok(`you may use the commands ${whereAsked(session)}, but not ${without.join('; ')}`);
 }
 
 /** The commands that the caller lacks rights for in the namespace of the session, and these. */
@@ -79,7 +79,7 @@ async function lackingOf(session: Session, rightsOf: typeof rightsOfCommands) {
   });
 }
 
-export const placeOf = ({ namespace }: Session): string =>
+export const whereAsked = ({ namespace }: Session): string =>
   namespace === null ? 'in all namespaces' : `in namespace ${namespace}`;
 
 /**
@@ -87,7 +87,7 @@ export const placeOf = ({ namespace }: Session): string =>
  * object if it has a `name`.
  */
 export async function deniedTo(
-  { client, signal, namespace }: Session,
+  { client, namespace }: Session,
   rights: readonly Right[],
   user: string | null,
   name?: string,
@@ -100,7 +100,7 @@ export async function deniedTo(
     const [verb, resource, subresource] = right.split(/[ /]/);
     const resourceAttributes = { group, resource, subresource, verb, namespace: namespace ?? '', name };
     const body = { apiVersion, kind, spec: { resourceAttributes, ...(user !== null && { user }) } };
-    const call = { method: 'POST', path, body, priority: 'read', signal } as const;
+    const call = { method: 'POST', path, body, priority: 'read' } as const;
     const { status } = await client.call<{ status?: { allowed?: boolean } }>(call);
     return status?.allowed === true ? [] : [right];
   });
@@ -114,45 +114,45 @@ const rollouts = (...verbs: readonly string[]): Right => [rolloutKind.group, rol
 const clusters = (...verbs: readonly string[]): Right => [clusterKind.group, clusterKind.plural, verbs];
 
 /** Clusters are found by name or listed, and a misspelt name is looked for among the others. */
-const look = [clusters('get', 'list'), rollouts('get', 'list')];
-const watch = [...look, clusters('watch'), rollouts('watch')];
+const lookRights = [clusters('get', 'list'), rollouts('get', 'list')];
+const watch = [...lookRights, clusters('watch'), rollouts('watch')];
 /** What a decision is made from. Budgets, Jobs, claims, nodes and policies are done without, with a note. */
-const decide: readonly Right[] = [
-  ...look,
+const decideRights: readonly Right[] = [
+  ...lookRights,
   ['', 'pods', ['get']],
   ['apps', 'statefulsets', ['get']],
   ['apps', 'controllerrevisions', ['get']],
 ];
-const revisions: readonly Right[] = [...look, ['apps', 'controllerrevisions', ['list']]];
-const set = [...look, rollouts('create', 'patch')];
+const revisions: readonly Right[] = [...lookRights, ['apps', 'controllerrevisions', ['list']]];
+const set = [...lookRights, rollouts('create', 'patch')];
 
 /** The rights without which a command fails. `check` asks for them; test/cluster/rbac-users.test.ts compares both. */
 const rightsOfCommands: Readonly<Record<string, readonly Right[]>> = {
-  status: look,
-  get: look,
+  status: lookRights,
+  get: lookRights,
   wait: watch,
-  report: look,
-  diagnose: look,
-  plan: decide,
+  report: lookRights,
+  diagnose: lookRights,
+  plan: decideRights,
   history: revisions,
   undo: [...revisions, ['apps', 'statefulsets', ['get']]],
   pause: set,
   resume: set,
   pin: set,
   unpin: set,
-  approve: [...decide, ...set, rollouts('approve')],
+  approve: [...decideRights, ...set, rollouts('approve')],
   override: [...set, rollouts('override')],
-  restore: [...decide, ...set],
+  restore: [...decideRights, ...set],
   unrestore: set,
   release: [
-    ...decide,
+    ...decideRights,
     clusters('patch'),
     [clusterKind.group, `${clusterKind.plural}/status`, ['update']],
     ['apps', 'statefulsets', ['list', 'patch']],
     ['apps', 'statefulsets/status', ['patch']],
     ['', 'pods', ['patch']],
   ],
-  adopt: [...look, clusters('patch')],
+  adopt: [...lookRights, clusters('patch')],
 };
 
 /** The same of commands about all namespaces: a RoleBinding grants nothing of that. */

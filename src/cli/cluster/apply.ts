@@ -90,12 +90,12 @@ async function apply(
     } catch (error) {
       if (!(error instanceof ApiError) || !isConflict(error)) throw error;
       const conflicts = error.causes.filter(({ reason }) => reason === 'FieldManagerConflict');
-      if (conflicts.length > 0) throw new CommandError(explained(conflicts, session, cluster));
+      if (conflicts.length > 0) throw new CommandError(conflictsText(conflicts, session, cluster));
     }
   }
 }
 
-function explained(conflicts: ApiError['causes'], { host }: Session, { namespace, name }: ClusterRecord): string {
+function conflictsText(conflicts: ApiError['causes'], { host }: Session, { namespace, name }: ClusterRecord): string {
   return conflicts
     .map(({ field, message }) => {
       const manager = /"([^"]+)"/.exec(message)?.[1] ?? message;

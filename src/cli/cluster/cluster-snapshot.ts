@@ -2,14 +2,13 @@ import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
 import { policyKind, projectPolicy } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { builtInStrategy } from '../../api/settings.ts';
-import { Cache, type CachedKind, forEachCachedKind } from '../../controller/cache/cache.ts';
 import { collectFacts, type Dependencies, type ObservedFacts } from '../../controller/facts/collect-facts.ts';
 import { type InPlaceReadings, nothingReadInPlace } from '../../controller/facts/in-place-updates.ts';
 import { newMemory } from '../../controller/facts/memory.ts';
 import type { KnownComeback } from '../../controller/facts/readings.ts';
+import { RecentNodes } from '../../controller/fleet/recent-nodes.ts';
 import { readComebacks } from '../../controller/reads/read-comebacks.ts';
 import { readInPlace } from '../../controller/reads/read-in-place.ts';
-import { RecentNodes } from '../../controller/reads/read-node.ts';
 import { defaultPolicy } from '../../core/policy.ts';
 import { obstacles } from '../../core/rules/comeback.ts';
 import {
@@ -19,12 +18,12 @@ import {
   podDisruptionBudgets,
   type ResourceKind,
 } from '../../kube/resource.ts';
-import type { Stored } from '../../kube/store.ts';
+import { nameOf, type Stored } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
-import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectBudget, projectNamespace, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
+import { Cache, type CachedKind, forEachCachedKind } from '../../objects/cache.ts';
 import { CommandError } from '../command-error.ts';
 import { clustersIn, ifAllowed, ifThere, listAll, listEach, listOrNothing, unlessRefused } from './clusters.ts';
 import type { Session } from './session.ts';
@@ -49,7 +48,7 @@ export const nothingKnown = (cluster: ClusterRecord): ClusterObjects => ({
 });
 
 /** What would become of the objects of a cluster, such as by another template. */
-export type Change = (objects: ClusterObjects) => ClusterObjects;
+export type AssumedChange = (objects: ClusterObjects) => ClusterObjects;
 
 /** As if MOCO had just changed the pod template. */
 export function withNewTemplate({ statefulSet, ...objects }: ClusterObjects): ClusterObjects {
@@ -61,10 +60,10 @@ export function withNewTemplate({ statefulSet, ...objects }: ClusterObjects): Cl
 export async function observeCluster(
   session: Session,
   cluster: ClusterRecord,
-  change?: Change | null,
+  change?: AssumedChange | null,
 ): Promise<ClusterObservation> {
   const observation = await observeIfExists(session, cluster, change);
-  if (observation === null) throw new CommandError(`${cluster.namespace}/${cluster.name} has just been deleted`);
+  if (observation === null) throw new CommandError(`${nameOf(cluster)} has just been deleted`);
   return observation;
 }
 
@@ -75,9 +74,9 @@ export async function observeCluster(
 export async function observeIfExists(
   session: Session,
   cluster: ClusterRecord,
-  change: Change | null = null,
+  change: AssumedChange | null = null,
 ): Promise<ClusterObservation | null> {
-  const { api, client, signal, world } = session;
+  const { api, world } = session;
   const { namespace } = cluster;
   const unread: string[] = [];
   const orLeaveOut = async <Answer>({ plural }: ResourceKind, answer: Promise<Answer>): Promise<Answer | null> => {
@@ -90,7 +89,7 @@ export async function observeIfExists(
     orLeaveOut(podDisruptionBudgets, listAll(session, podDisruptionBudgets, namespace)),
     orLeaveOut(policyKind, listOrNothing(session, policyKind, null)),
     // Without the right to read the namespace, its labels are unknown.
-    ifAllowed(client.get<Json>(namespaces, { name: namespace }, { priority: 'read', signal })),
+    ifAllowed(api.read(namespaces, { name: namespace }, 'read')),
   ]);
   if (live === null) return null;
   const { rollout } = live;
@@ -196,7 +195,7 @@ const noFleet = {
 };
 
 /** Kinds without which a decision is only less exact. */
-const optional: ReadonlySet<ResourceKind> = new Set([policyKind, podDisruptionBudgets, jobs, namespaces]);
+const optionalKinds: ReadonlySet<ResourceKind> = new Set([policyKind, podDisruptionBudgets, jobs, namespaces]);
 
 /**
  * Lists every kind that a decision needs once, in all namespaces, into a cache as the controller has it. `unread` are
@@ -208,7 +207,7 @@ export async function readFleet(session: Session) {
   const read = async <R extends Stored>({ kind, labelSelector, store, project }: CachedKind<R>): Promise<void> => {
     const list = listEach(session, kind, null, labelSelector === undefined ? {} : { labelSelector }, project);
     const there = kind.group === sequenceKind.group ? ifThere(list).then((all) => all ?? []) : list;
-    const found = await (optional.has(kind) ? ifAllowed(there) : there);
+    const found = await (optionalKinds.has(kind) ? ifAllowed(there) : there);
     if (found === null) unread.push(kind.plural);
     for (const record of found ?? []) if (record !== null) store.put(record);
   };

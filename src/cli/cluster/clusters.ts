@@ -16,7 +16,7 @@ const pageSize = 500;
  * All objects of a kind, page by page, without managedFields: they are half of a MySQLRollout. Rejects with `ApiError`.
  */
 export const listAll = (
-  session: Pick<Session, 'client' | 'signal'>,
+  session: Pick<Session, 'client'>,
   kind: ResourceKind,
   namespace: string | null,
   query: Readonly<Record<string, string>> = {},
@@ -24,7 +24,7 @@ export const listAll = (
 
 /** The same, with what `use` makes of each object. */
 export async function listEach<One>(
-  { client, signal }: Pick<Session, 'client' | 'signal'>,
+  { client }: Pick<Session, 'client'>,
   kind: ResourceKind,
   namespace: string | null,
   query: Readonly<Record<string, string>>,
@@ -32,7 +32,7 @@ export async function listEach<One>(
 ): Promise<readonly One[]> {
   const found: One[] = [];
   const list = { path: path(kind, namespace === null ? {} : { namespace }), pageSize };
-  for await (const { items } of pagesOf(client, list, { query, priority: 'read', signal })) {
+  for await (const { items } of pagesOf(client, list, { query, priority: 'read' })) {
     for (const item of objects(items)) found.push(use(item));
   }
   return found;
@@ -74,19 +74,16 @@ const unless = <Answer>(isExpected: (error: unknown) => boolean, answer: Promise
   });
 
 /** Reads one object, or `null` if it or its kind does not exist. Rejects with `ApiError`. */
-export async function find(
-  { client, signal }: Pick<Session, 'client' | 'signal'>,
+export const find = (
+  { api }: Pick<Session, 'api'>,
   kind: ResourceKind,
   namespace: string | null,
   name: string,
-): Promise<Json | null> {
-  const place = namespace === null ? { name } : { namespace, name };
-  return ifThere(client.get<Json>(kind, place, { priority: 'read', signal }));
-}
+): Promise<Json | null> => api.read(kind, namespace === null ? { name } : { namespace, name }, 'read');
 
 /** The MySQLRollout of a cluster, or `null`. Rejects with `ApiError`. */
 export async function rolloutOf(
-  session: Pick<Session, 'client' | 'signal'>,
+  session: Pick<Session, 'api'>,
   { namespace, name }: Pick<ClusterRecord, 'namespace' | 'name'>,
 ): Promise<MySQLRollout | null> {
   return (await find(session, rolloutKind, namespace, name)) as MySQLRollout | null;

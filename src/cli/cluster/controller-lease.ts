@@ -1,10 +1,10 @@
-import { ApiError, isForbidden } from '../../kube/api-error.ts';
+import { ApiError } from '../../kube/api-error.ts';
 import { parseLease } from '../../kube/lease.ts';
 import { leases } from '../../kube/resource.ts';
 import { type Json, milliseconds, object, text } from '../../moco/json.ts';
 import { flagsAnnotation, readPublished } from '../../options/published.ts';
 import { brief, secondsSince } from '../terminal/lines.ts';
-import { listIfThere, unlessRefused } from './clusters.ts';
+import { ifAllowed, listIfThere, unlessRefused } from './clusters.ts';
 import type { Session } from './session.ts';
 
 /** The lease of the controller where `config/` installs it. */
@@ -18,19 +18,21 @@ const longestSilenceSeconds = 60;
  * controller is running, or if the lease cannot be read.
  */
 export async function controllerNote(session: Session): Promise<string | null> {
-  const silence = await silenceOf(session);
+  const silence = await leaseSilence(session);
   if (silence === null || silence.seconds < longestSilenceSeconds) return null;
   return `no controller has renewed its lease for ${brief(silence.seconds)}: nothing goes on until one runs (namespace ${silence.namespace})`;
 }
 
 /** Whether a controller keeps its lease, wherever it runs. */
 export async function isLed(session: Session): Promise<boolean> {
-  const silence = await silenceOf(session);
+  const silence = await leaseSilence(session);
   return silence !== null && silence.seconds < longestSilenceSeconds;
 }
 
 /** Since the lease was renewed; `null` if there is none, or if it cannot be read. */
-async function silenceOf(session: Session): Promise<{ readonly seconds: number; readonly namespace: string } | null> {
+async function leaseSilence(
+  session: Session,
+): Promise<{ readonly seconds: number; readonly namespace: string } | null> {
   const found = await unlessRefused(controllerLease(session));
   if (found === null) return null;
   const { metadata, spec } = parseLease(found);
@@ -61,11 +63,8 @@ export async function publishedFlags(session: Session) {
  * Rejects with the API server's answer if the session may read neither.
  */
 export async function controllerLease(session: Session): Promise<Json | null> {
-  try {
-    return await session.client.get(leases, place, { priority: 'read', signal: session.signal });
-  } catch (error) {
-    if (!(error instanceof ApiError && (error.status === 404 || isForbidden(error)))) throw error;
-  }
+  const there = await ifAllowed(session.api.read(leases, place, 'read'));
+  if (there !== null) return there;
   const found = await listIfThere(session, leases, null, { fieldSelector: `metadata.name=${place.name}` });
   return found?.find(({ metadata }) => object(metadata)['name'] === place.name) ?? null;
 }

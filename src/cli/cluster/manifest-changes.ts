@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { loadAll } from 'js-yaml';
 import { UsageError } from '../../failure.ts';
 import { path } from '../../kube/resource.ts';
+import { nameOf } from '../../kube/store.ts';
 import { isObject, type Json, object, objects, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
@@ -51,10 +52,10 @@ export async function manifestChanges(session: Session, file: string): Promise<r
     }
     const live = await find(session, clusterKind, place.namespace, place.name);
     if (live === null) {
-      session.host.err(`note: ${place.namespace}/${place.name} does not exist yet, so nothing would be rolled out\n`);
+      session.host.err(`note: ${nameOf(place)} does not exist yet, so nothing would be rolled out\n`);
       continue;
     }
-    const after = await dryRun(session, place, manifest, live);
+    const after = await tryManifest(session, place, manifest, live);
     const [before, planned] = [projectCluster(live), projectCluster(after)];
     if (before === null || planned === null) continue;
     const differences = templateDifferences(live['spec'], after['spec']);
@@ -82,8 +83,8 @@ const clustersOf = (documents: readonly unknown[]): readonly Json[] =>
       : clustersOf(objects(document['items'])),
   );
 
-function dryRun(
-  { client, signal }: Session,
+function tryManifest(
+  { client }: Session,
   place: { readonly namespace: string; readonly name: string },
   manifest: Json,
   live: Json,
@@ -93,7 +94,7 @@ function dryRun(
     ({ operation, fieldsV1 }) => operation === 'Apply' && object(fieldsV1)['f:spec'] !== undefined,
   );
   const version = text(manifest['apiVersion'])?.split('/')[1] ?? clusterKind.version;
-  const call = { method: 'PATCH', path: path({ ...clusterKind, version }, place), priority: 'read', signal } as const;
+  const call = { method: 'PATCH', path: path({ ...clusterKind, version }, place), priority: 'read' } as const;
   if (applier !== undefined) {
     return client.call<Json>({
       ...call,

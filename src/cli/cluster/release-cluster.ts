@@ -1,6 +1,4 @@
 import type { RolloutStatus } from '../../api/rollout-status.ts';
-import { act } from '../../controller/disrupt/execute.ts';
-import { releaseUnsafe } from '../../controller/facts/memory.ts';
 import type { Settings } from '../../controller/facts/settings-in-force.ts';
 import { decide } from '../../core/decide.ts';
 import type { Step } from '../../core/decision.ts';
@@ -12,6 +10,8 @@ import { path } from '../../kube/resource.ts';
 import { clusterKind, ownWebhookSuffix, releasedAnnotation, rolloutCompleteCondition } from '../../moco/names.ts';
 import { statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
+import { execute } from '../../objects/execute.ts';
+import { releaseUnsafe } from '../../objects/strategy.ts';
 import { CommandError, sentenceOf } from '../command-error.ts';
 import { observeIfExists } from './cluster-snapshot.ts';
 import type { Session } from './session.ts';
@@ -38,7 +38,7 @@ export async function releaseOne(
   deadline: AbortSignal,
   waits: (reason: string) => void,
 ): Promise<ReleasedOutcome> {
-  const progress = progressOf(waits);
+  const progress = releaseProgress(waits);
   const inMemory: { promotion: RolloutStatus['promotion'] } = { promotion: undefined };
   while (!deadline.aborted) {
     try {
@@ -62,7 +62,7 @@ export async function releaseOne(
 }
 
 /** What a release waits for, and for how long until it looks again. */
-function progressOf(waits: (reason: string) => void) {
+function releaseProgress(waits: (reason: string) => void) {
   let reported = '';
   const progress = {
     reason: '',
@@ -100,7 +100,7 @@ async function releaseStep(
   if (cluster.deleting) return { kind: 'back', reason: 'is being deleted' };
   if (cluster.uid !== known.uid) return { kind: 'back', reason: 'was deleted and created again' };
   const isPaused = settings.policy.paused && !includePaused;
-  if (isPaused && statefulSet?.labelled) return { kind: 'left', reason: pausedBy(settings) };
+  if (isPaused && statefulSet?.labelled) return { kind: 'left', reason: whyPaused(settings) };
   await setReleased(session, cluster, true);
   const none = { kind: 'back', reason: 'has no StatefulSet' } as const;
   if (statefulSet === null) return withoutCompletion(session, cluster, none);
@@ -118,11 +118,11 @@ async function releaseStep(
   if (step.kind === 'promoteRevision' && statefulSet.labelled) {
     inMemory.promotion = { from: statefulSet.currentRevision, to: step.revision };
   }
-  return acted(await act(step, objects, api, world), step);
+  return acted(await execute(step, objects, api, world), step);
 }
 
 /** After a release MOCO would roll out the cluster, which the pause is meant to prevent. */
-function pausedBy({ problem, sources }: Settings): string {
+function whyPaused({ problem, sources }: Settings): string {
   const cause = problem === null ? `it is paused by ${sources['paused']?.source}` : `it may be paused: ${problem}`;
   return `${cause}; end the pause first, or release it with --include-paused, which lets MOCO replace its pods`;
 }
@@ -133,7 +133,7 @@ type OfRelease = Extract<Step, { kind: 'undemote' | 'promoteRevision' | 'release
 const isOfRelease = (step: Step): step is OfRelease =>
   step.kind === 'undemote' || step.kind === 'promoteRevision' || step.kind === 'release';
 
-function acted({ result, message, failure }: Awaited<ReturnType<typeof act>>, step: OfRelease): StepOutcome {
+function acted({ result, message, failure }: Awaited<ReturnType<typeof execute>>, step: OfRelease): StepOutcome {
   if (result === 'done' || result === 'conflict') return { kind: 'stepped', reason: '' };
   const sentence = failure === null ? (message ?? 'no reason given') : sentenceOf(failure);
   const reason = `${failure?.reason === releaseUnsafe ? releaseUnsafe : explainStep(step)}: ${sentence}`;
@@ -182,7 +182,7 @@ function remedyOf(sentence: string): string {
  * was a change. Rejects with `ApiError`, with 409 if another MySQLCluster has that name now.
  */
 export async function setReleased(
-  { client, signal }: Session,
+  { client }: Session,
   { namespace, name, uid, released }: ClusterRecord,
   wanted: boolean,
 ): Promise<boolean> {
@@ -194,7 +194,6 @@ export async function setReleased(
     contentType: 'application/merge-patch+json',
     body: { metadata: { uid, annotations: { [releasedAnnotation]: wanted ? 'true' : null } } },
     priority: 'status',
-    signal,
   });
   return true;
 }

@@ -2,10 +2,11 @@ import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { statefulSets } from '../../kube/resource.ts';
-import { byName, keyOf, nameOf } from '../../kube/store.ts';
+import { byName, nameOf } from '../../kube/store.ts';
 import { strategyLabel, strategyOnDelete } from '../../moco/names.ts';
 import { memberSelector, projectStatefulSet } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { ownerKey } from '../../objects/cache.ts';
 import { CommandError, explainCommandFailure } from '../command-error.ts';
 import { clusterNamed, clustersIfThere, clustersIn, keyIn, listOrNothing, rolloutOf } from './clusters.ts';
 import type { Session } from './session.ts';
@@ -110,7 +111,7 @@ export async function releaseTargets(session: Session, names: readonly string[])
     clustersIfThere(session, namespace, selector).then((clusters) => clusters ?? []),
   ]);
   const records = found.map(projectStatefulSet).filter((one) => one !== null);
-  const labelled = new Set(records.map((one) => keyOf(one.namespace, one.clusterName)));
+  const labelled = new Set(records.map(ownerKey));
   const known = new Set(all.map(nameOf));
   const clusters = all.filter(
     (cluster) => labelled.has(nameOf(cluster)) || !cluster.released || cluster.rolloutComplete !== null,

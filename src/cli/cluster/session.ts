@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import manifest from '../../../package.json' with { type: 'json' };
-import { ClusterApi } from '../../controller/disrupt/cluster-client.ts';
 import { UsageError } from '../../failure.ts';
-import { ApiClient, type Call } from '../../kube/api-client.ts';
+import { ApiClient, type ApiClientOptions, type Call } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { type Connection, connect } from '../../kube/connection.ts';
 import type { KubeconfigChoice } from '../../kube/kubeconfig.ts';
 import { realWorld, type World } from '../../kube/world.ts';
+import { ClusterApi } from '../../objects/cluster-client.ts';
 import { parseDuration, read } from '../../options/flag.ts';
 import type { Host } from '../host.ts';
 
@@ -26,8 +26,6 @@ export interface Session {
   readonly selector: string | undefined;
   readonly requestTimeoutSeconds: number;
   readonly given: Given;
-  /** Aborted when the command ends and no response is needed any more. */
-  readonly signal: AbortSignal;
   close(): Promise<void>;
 }
 
@@ -35,9 +33,20 @@ export interface Session {
 const qps = 50;
 const burst = 100;
 
-/** Does not retry a request that timed out, since a user is waiting. */
+/**
+ * Does not retry a request that timed out, since a user is waiting. Requests end with the command, when no response is
+ * needed any more.
+ */
 class CommandClient extends ApiClient {
-  override async call<T>(call: Call): Promise<T> {
+  readonly #signal: AbortSignal;
+
+  constructor(signal: AbortSignal, options: ApiClientOptions) {
+    super(options);
+    this.#signal = signal;
+  }
+
+  override async call<T>(one: Call): Promise<T> {
+    const call = { signal: this.#signal, ...one };
     try {
       return await super.call<T>({ ...call, retries: 0 });
     } catch (error) {
@@ -50,10 +59,11 @@ class CommandClient extends ApiClient {
 /** Opens no connection yet. Throws `ConfigurationError` or `UsageError`. */
 export function openSession(given: Given, host: Host): Session {
   const requestTimeoutMilliseconds = durationOf('request-timeout', given['requestTimeout'] ?? '10s');
-  const choice = { kubeconfig: textOf(given['kubeconfig']), context: textOf(given['context']) };
+  const choice = { kubeconfig: optionText(given['kubeconfig']), context: optionText(given['context']) };
   const connection: Connection = connect(chooseKubeconfig(choice, host));
   const world: World = { ...realWorld(connection.exchange), wall: host.wall };
-  const client = new CommandClient({
+  const stop = new AbortController();
+  const client = new CommandClient(stop.signal, {
     world,
     qps,
     burst,
@@ -63,9 +73,8 @@ export function openSession(given: Given, host: Host): Session {
   if (given['allNamespaces'] === true && given['namespace'] !== undefined) {
     throw new UsageError('expected either --namespace or --all-namespaces, got both');
   }
-  const asked = textOf(given['namespace']);
-  const selector = textOf(given['selector']);
-  const stop = new AbortController();
+  const asked = optionText(given['namespace']);
+  const selector = optionText(given['selector']);
   return {
     host,
     client,
@@ -76,7 +85,6 @@ export function openSession(given: Given, host: Host): Session {
     selector,
     requestTimeoutSeconds: requestTimeoutMilliseconds / 1000,
     given,
-    signal: stop.signal,
     close: () => {
       stop.abort();
       return connection.close();
@@ -84,7 +92,7 @@ export function openSession(given: Given, host: Host): Session {
   };
 }
 
-export const textOf = (value: string | boolean | undefined): string | undefined =>
+export const optionText = (value: string | boolean | undefined): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
 /** Parses a duration into milliseconds. As in kubectl, a plain number is in seconds. Throws `UsageError`. */

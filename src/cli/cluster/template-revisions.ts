@@ -4,7 +4,7 @@ import { isObject, type Json, object, objects, omitUndefined, text, whole } from
 import { clusterNameLabel } from '../../moco/names.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { isNamed, templateOf } from '../../moco/template-changes.ts';
+import { isListOfNamed, templateOf } from '../../moco/template-changes.ts';
 import { CommandError } from '../command-error.ts';
 import { listAll } from './clusters.ts';
 import type { Session } from './session.ts';
@@ -68,7 +68,7 @@ export function restored(own: unknown, before: unknown, after: unknown): unknown
   if (own === undefined) return after === undefined ? before : undefined;
   if (isObject(own) && isObject(before) && isObject(after)) return fields(own, before, after);
   if (Array.isArray(own) && Array.isArray(before) && Array.isArray(after)) {
-    const named = [own, before, after].every((list) => isNamed(list));
+    const named = [own, before, after].every((list) => isListOfNamed(list));
     return named ? items(own, before, after) : isDeepStrictEqual(own, after) ? before : own;
   }
   return before;
@@ -85,11 +85,11 @@ function ofEach(all: readonly Json[], valueOf: (name: string) => unknown): Json 
 
 function items(own: readonly unknown[], before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
   const kept = own.map((item) => {
-    const name = nameOf(item);
+    const name = itemName(item);
     return restored(item, itemNamed(before, name), itemNamed(after, name));
   });
   const removed = before.filter((item) => {
-    const name = nameOf(item);
+    const name = itemName(item);
     return itemNamed(own, name) === undefined && itemNamed(after, name) === undefined && !ofMoco.has(name);
   });
   return inOrderOf(before, after, [...kept.filter((item) => item !== undefined), ...removed]);
@@ -98,8 +98,8 @@ function items(own: readonly unknown[], before: readonly unknown[], after: reado
 /** The items that all three lists have, in the order of `before` if it is another one in `after`. */
 function inOrderOf(before: readonly unknown[], after: readonly unknown[], list: readonly unknown[]) {
   const isCommon = (item: unknown): boolean =>
-    [before, after, list].every((one) => itemNamed(one, nameOf(item)) !== undefined);
-  const [earlier, later] = [before, after].map((one) => one.filter(isCommon).map(nameOf));
+    [before, after, list].every((one) => itemNamed(one, itemName(item)) !== undefined);
+  const [earlier, later] = [before, after].map((one) => one.filter(isCommon).map(itemName));
   if (isDeepStrictEqual(earlier, later)) return list;
   const next = (earlier ?? []).values();
   return list.map((item) => (isCommon(item) ? itemNamed(list, next.next().value ?? '') : item));
@@ -109,12 +109,12 @@ function inOrderOf(before: readonly unknown[], after: readonly unknown[], list: 
  * The JSON merge patch (RFC 7386) from one value to the other; `undefined` if they are equal. Lists are replaced as a
  * whole.
  */
-export function mergePatch(from: unknown, to: unknown): unknown {
+export function mergePatchOf(from: unknown, to: unknown): unknown {
   if (isDeepStrictEqual(from, to)) return undefined;
   if (!isObject(from) || !isObject(to)) return to === undefined ? null : to;
-  return ofEach([from, to], (name) => mergePatch(from[name], to[name]));
+  return ofEach([from, to], (name) => mergePatchOf(from[name], to[name]));
 }
 
-const nameOf = (item: unknown): string => text(object(item)['name']) ?? '';
+const itemName = (item: unknown): string => text(object(item)['name']) ?? '';
 
-const itemNamed = (list: readonly unknown[], name: string): unknown => list.find((item) => nameOf(item) === name);
+const itemNamed = (list: readonly unknown[], name: string): unknown => list.find((item) => itemName(item) === name);

@@ -1,5 +1,4 @@
 import { type MySQLRollout, type RolloutRecord, rolloutKind, wholeRecord } from '../../api/rollout.ts';
-import { Cache } from '../../controller/cache/cache.ts';
 import type { Query } from '../../kube/api-client.ts';
 import { Reflector } from '../../kube/reflector.ts';
 import { path, type ResourceKind } from '../../kube/resource.ts';
@@ -7,6 +6,7 @@ import { byName, type Store, type Stored } from '../../kube/store.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
+import { Cache } from '../../objects/cache.ts';
 import type { Watching } from '../terminal/live.ts';
 import type { ClusterAndRollout } from './selection.ts';
 import type { Session } from './session.ts';
@@ -14,7 +14,7 @@ import type { Session } from './session.ts';
 const pageSize = 500;
 
 /** What to watch, and where to put it. */
-interface Watched<R extends Stored> {
+interface WatchedKind<R extends Stored> {
   readonly kind: ResourceKind;
   readonly query?: Query;
   readonly store: Store<R>;
@@ -29,7 +29,7 @@ export function watching(
   { client, world, host }: Pick<Session, 'client' | 'world' | 'host'>,
   namespace: string | null,
   signal: AbortSignal,
-  watch: (watched: <R extends Stored>(one: Watched<R>) => void) => void,
+  watch: (watched: <R extends Stored>(one: WatchedKind<R>) => void) => void,
 ): Watching {
   const quiet = (): void => undefined;
   const warn = (_: object, message: string): void => host.err(`warning: ${message}\n`);

@@ -60,7 +60,7 @@ export function explainWayBack({ kind, images }: WayBack): string {
     case 'sameImage':
       return 'safe: the update revision does not change the image of mysqld';
     case 'sameSeries':
-      return `safe by MySQL's manual, even if mysqld has upgraded the data: both images are of series ${seriesOf(images.after)}`;
+      return `safe by MySQL's manual, even if mysqld has upgraded the data: both images are of series ${versionSeriesOf(images.after)}`;
     case 'otherSeries':
       return (
         `at risk: MySQL's manual supports no way back from ${shortVersion(images.after)} to ${shortVersion(images.before)}. ` +
@@ -74,7 +74,7 @@ export function explainWayBack({ kind, images }: WayBack): string {
   }
 }
 
-const seriesOf = (image: string): string => versionOf(image)?.series ?? image;
+const versionSeriesOf = (image: string): string => versionOf(image)?.series ?? image;
 
 function shortVersion(image: string): string {
   const { series, patch } = versionOf(image) ?? { series: image, patch: null };

@@ -44,7 +44,7 @@ const files = ':0';
 /** Short, since a user has pressed a key and waits. */
 const requestTimeout = '2s';
 
-interface Candidate {
+interface Suggestion {
   readonly word: string;
   readonly description?: string;
 }
@@ -56,17 +56,17 @@ interface Candidate {
  */
 export async function complete(words: readonly string[], commands: readonly CliCommand[], host: Host): Promise<void> {
   const wanted = words.at(-1) ?? '';
-  const typed = read(words.slice(0, -1), commands);
+  const typed = typedSoFar(words.slice(0, -1), commands);
   const offered = typed.awaitsFile ? [] : await candidates(typed, wanted, commands, host).catch(() => []);
   const fitting = offered.filter(({ word }) => word.startsWith(wanted));
   const lines = fitting.map(({ word, description }) => (description === undefined ? word : `${word}\t${description}`));
   host.out([...lines, typed.awaitsFile ? files : noFiles].map((line) => `${line}\n`).join(''));
 }
 
-type Typed = ReturnType<typeof read>;
+type Typed = ReturnType<typeof typedSoFar>;
 
 /** `given` has the values of options by their long names; `awaits` is the option whose value is to be completed. */
-function read(words: readonly string[], commands: readonly CliCommand[]) {
+function typedSoFar(words: readonly string[], commands: readonly CliCommand[]) {
   let command: CliCommand | null = null;
   const names: string[] = [];
   const given: Record<string, string> = {};
@@ -95,7 +95,7 @@ async function candidates(
   wanted: string,
   commands: readonly CliCommand[],
   host: Host,
-): Promise<readonly Candidate[]> {
+): Promise<readonly Suggestion[]> {
   if (awaits !== null) {
     if (optionOf(awaits).name() === 'namespace') return namesOf(given, host, 'namespace');
     return (awaits.values ?? []).map((word) => ({ word }));
@@ -117,9 +117,9 @@ async function candidates(
   return all.filter(({ word }) => !names.includes(word));
 }
 
-type Listed = Exclude<ArgumentKind, 'rule'> | 'namespace';
+type ListedKind = Exclude<ArgumentKind, 'rule'> | 'namespace';
 
-const lists: Readonly<Record<Listed, (session: Session) => Promise<readonly Json[]>>> = {
+const lists: Readonly<Record<ListedKind, (session: Session) => Promise<readonly Json[]>>> = {
   cluster: (session) => listAll(session, clusterKind, session.namespace),
   pod: (session) => listAll(session, pods, session.namespace, { labelSelector: memberSelector }),
   sequence: (session) => listAll(session, sequenceKind, null),
@@ -129,8 +129,8 @@ const lists: Readonly<Record<Listed, (session: Session) => Promise<readonly Json
 async function namesOf(
   { namespace, context, kubeconfig }: Typed['given'],
   host: Host,
-  what: Listed,
-): Promise<readonly Candidate[]> {
+  what: ListedKind,
+): Promise<readonly Suggestion[]> {
   const session = openSession({ requestTimeout, namespace, context, kubeconfig }, host);
   try {
     const found = await lists[what](session);

@@ -4,8 +4,8 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { rolloutKind } from '../../api/rollout.ts';
 import { policyKind } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
-import { kubernetesVersion } from '../../controller/facts/kubernetes-version.ts';
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
+import { kubernetesVersion } from '../../kube/kubernetes-version.ts';
 import {
   deployments,
   events,
@@ -28,7 +28,7 @@ import { jobSelectorOf } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { clusterNamed, find, listOrNothing } from '../cluster/clusters.ts';
 import { controllerLease } from '../cluster/controller-lease.ts';
-import { type Session, textOf } from '../cluster/session.ts';
+import { optionText, type Session } from '../cluster/session.ts';
 import { CommandError, sentenceOf } from '../command-error.ts';
 import {
   clusterShape,
@@ -57,7 +57,7 @@ export const diagnoseCommand: ClusterCommand = {
   run: async (session, [name = '']) => {
     const cluster = await clusterNamed(session, name);
     const parts = await collect(session, cluster);
-    const directory = textOf(session.given['directory']) ?? `moco-rollout-${cluster.namespace}-${name}`;
+    const directory = optionText(session.given['directory']) ?? `moco-rollout-${cluster.namespace}-${name}`;
     await mkdir(directory).catch(({ code }: NodeJS.ErrnoException) => {
       throw new CommandError(`cannot create ${directory} (${code}): name another one with --directory`);
     });
@@ -93,7 +93,7 @@ async function collect(session: Session, cluster: ClusterRecord) {
   const list = (kind: ResourceKind, place: string | null, query = {}) => listOrNothing(session, kind, place, query);
   return Promise.all([
     part('versions.json', 'all', async () => [
-      { plugin: manifest.version, kubernetes: await kubernetesVersion(session.client, session.signal) },
+      { plugin: manifest.version, kubernetes: await kubernetesVersion(session.client) },
     ]),
     part('mysqlcluster.json', clusterShape, () => one(clusterKind)),
     part('mysqlrollout.json', rolloutShape, () => one(rolloutKind)),

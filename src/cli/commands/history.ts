@@ -4,7 +4,7 @@ import { revisionHash } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { type TemplateDifference, templateDifferences } from '../../moco/template-changes.ts';
 import { clusterNamed, rolloutOf } from '../cluster/clusters.ts';
-import { type Session, textOf } from '../cluster/session.ts';
+import { optionText, type Session } from '../cluster/session.ts';
 import { type Revision, revisionBefore, revisionNamed, revisionsOf } from '../cluster/template-revisions.ts';
 import {
   brief,
@@ -38,7 +38,7 @@ export const historyCommand: ClusterCommand = {
     const format = formatOf(session.given, outputOption);
     const cluster = await clusterNamed(session, name);
     const [revisions, rollout] = await Promise.all([revisionsOf(session, cluster), rolloutOf(session, cluster)]);
-    const wanted = textOf(session.given['revision']);
+    const wanted = optionText(session.given['revision']);
     if (wanted !== undefined) {
       const revision = revisionNamed(revisions, wanted);
       const before = revisionBefore(revisions, revision);
@@ -90,7 +90,7 @@ function historyTable(rows: readonly Row[], { host }: Session, { namespace, name
     line(String(number ?? '-'), 'bold'),
     line(hash),
     line(rollout?.startedAt ?? createdAt ?? '-'),
-    line(rollout === null ? '-' : brief(secondsOf(rollout))),
+    line(rollout === null ? '-' : brief(durationSeconds(rollout))),
     line(rollout?.outcome ?? '-', rollout?.outcome === 'Complete' ? 'green' : 'yellow'),
     line(String(rollout?.switchovers ?? '-')),
     line(someOf(changes, mostChanges)),
@@ -102,7 +102,7 @@ function historyTable(rows: readonly Row[], { host }: Session, { namespace, name
   ];
 }
 
-function secondsOf({ startedAt, finishedAt }: HistoryEntry): number {
+function durationSeconds({ startedAt, finishedAt }: HistoryEntry): number {
   return ((milliseconds(finishedAt) ?? 0) - (milliseconds(startedAt) ?? 0)) / 1000;
 }
 

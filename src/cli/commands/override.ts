@@ -4,13 +4,14 @@ import { decide } from '../../core/decide.ts';
 import { explainHold, type Hold, type HoldRule, isOverridable, rules } from '../../core/rules/catalogue.ts';
 import { durationText } from '../../core/sentences.ts';
 import { UsageError } from '../../failure.ts';
+import { nameOf } from '../../kube/store.ts';
 import { type Json, milliseconds, object, omitUndefined, text, timestampOf } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { applySettings, removeSettings, type SettingsOf } from '../cluster/apply.ts';
 import { observeCluster } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed, unlessRefused } from '../cluster/clusters.ts';
 import { publishedFlags } from '../cluster/controller-lease.ts';
-import { durationOf, type Session, textOf } from '../cluster/session.ts';
+import { durationOf, optionText, type Session } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
 import type { ClusterCommand } from './command.ts';
 import { ruleNamed } from './explain.ts';
@@ -50,7 +51,7 @@ async function override(session: Session, name: string, rule: HoldRule | null): 
       `expected a rule that can be overridden, got ${rule}, which cannot; see \`${host.program} explain ${rule}\``,
     );
   }
-  const reason = textOf(given['reason']) ?? '';
+  const reason = optionText(given['reason']) ?? '';
   if (given['for'] === undefined || reason === '') {
     throw new UsageError(`expected --for and --reason, got ${given['for'] === undefined ? 'no --for' : 'no --reason'}`);
   }
@@ -71,9 +72,9 @@ async function override(session: Session, name: string, rule: HoldRule | null): 
     throw new CommandError(`overriding ${rule} would have no effect on ${name}: ${then.sentence}`);
   }
   await applySettings(session, cluster, verb, ({ others }) => ({
-    overrides: [...inForce(others('overrides', { rule }), world.wall()), omitUndefined({ rule, until, reason, by })],
+    overrides: [...notEnded(others('overrides', { rule }), world.wall()), omitUndefined({ rule, until, reason, by })],
   }));
-  host.out(`${cluster.namespace}/${name}: ${rule} overridden until ${until}\n`);
+  host.out(`${nameOf(cluster)}: ${rule} overridden until ${until}\n`);
   const { overriding } = rules[rule];
   if (overriding !== undefined) host.err(`WARNING: ${overriding}.\n`);
   if (then !== null) host.err(`warning: the rollout still waits for ${then.hold.rule}: ${then.sentence}\n`);
@@ -94,10 +95,10 @@ async function holdWith(
   return hold && { hold, sentence: explainHold(hold, memberName(assumed)) };
 }
 
-async function userName({ client, signal }: Session): Promise<string | undefined> {
+async function userName({ client }: Session): Promise<string | undefined> {
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' };
   const path = `/apis/${body.apiVersion}/selfsubjectreviews`;
-  const review = await unlessRefused(client.call<Json>({ method: 'POST', path, body, priority: 'read', signal }));
+  const review = await unlessRefused(client.call<Json>({ method: 'POST', path, body, priority: 'read' }));
   return text(object(object(review?.['status'])['userInfo'])['username']) ?? undefined;
 }
 
@@ -108,17 +109,17 @@ async function clear(session: Session, name: string, rule: HoldRule | null): Pro
   }
   const cluster = await clusterNamed(session, name);
   const without: SettingsOf = ({ others }) =>
-    rule === null ? {} : { overrides: inForce(others('overrides', { rule }), world.wall()) };
+    rule === null ? {} : { overrides: notEnded(others('overrides', { rule }), world.wall()) };
   const remains = ({ overrides = [] }: RolloutSpec) => overrides.some((one) => rule === null || one.rule === rule);
   const what = `${rule ?? 'a rule'} is still overridden`;
   const key = rule !== null && { key: { rule } };
   await removeSettings(session, cluster, verb, without, remains, { what, field: 'overrides', ...key });
-  host.out(`${cluster.namespace}/${name}: ${rule ?? 'no rule is'} ${rule === null ? '' : 'no longer '}overridden\n`);
+  host.out(`${nameOf(cluster)}: ${rule ?? 'no rule is'} ${rule === null ? '' : 'no longer '}overridden\n`);
   return 0;
 }
 
 type Overrides = NonNullable<RolloutSpec['overrides']>;
 
 /** Expired entries are removed. */
-const inForce = (overrides: Overrides, nowMilliseconds: number): Overrides =>
+const notEnded = (overrides: Overrides, nowMilliseconds: number): Overrides =>
   overrides.filter(({ until }) => (milliseconds(until) ?? 0) > nowMilliseconds);

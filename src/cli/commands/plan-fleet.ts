@@ -1,8 +1,8 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
-import { type Cache } from '../../controller/cache/cache.ts';
 import type { ObservedFacts } from '../../controller/facts/collect-facts.ts';
 import { byName, nameOf } from '../../kube/store.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { type Cache } from '../../objects/cache.ts';
 import { read } from '../../options/flag.ts';
 import { flags } from '../../options/flags.ts';
 import { fleetLimitsOf, type PublishedOptions } from '../../options/published.ts';
@@ -12,7 +12,7 @@ import { observer, readFleet, withNewTemplate } from '../cluster/cluster-snapsho
 import { clustersIn } from '../cluster/clusters.ts';
 import { publishedFlags } from '../cluster/controller-lease.ts';
 import type { ManifestChange } from '../cluster/manifest-changes.ts';
-import { type Session, textOf } from '../cluster/session.ts';
+import { optionText, type Session } from '../cluster/session.ts';
 import { fleetPlanLines } from '../terminal/fleet-plan-lines.ts';
 import { counted } from '../terminal/lines.ts';
 import { fleetOutputOption, formatOf, writeResult } from '../terminal/output.ts';
@@ -36,7 +36,7 @@ export async function planFleet(session: Session, changes: readonly ManifestChan
   const asked = formatOf(given, fleetOutputOption);
   const isWide = asked === 'wide';
   const format = isWide ? 'table' : asked;
-  const assumed = parseAssumed(textOf(given['assume']) ?? '');
+  const assumed = parseAssumed(optionText(given['assume']) ?? '');
   const others = otherFlags(given);
   const published = await publishedFlags(session);
   const limits = fleetLimitsOf({ ...published.options, ...others });
@@ -66,7 +66,7 @@ const columnsElsewhere = 120;
 
 /** The flags of the controller that are given. */
 function otherFlags(given: Session['given']): Partial<PublishedOptions> {
-  const [rollouts, interval] = [textOf(given['maxConcurrentRollouts']), textOf(given['disruptionInterval'])];
+  const [rollouts, interval] = [optionText(given['maxConcurrentRollouts']), optionText(given['disruptionInterval'])];
   return {
     ...(rollouts !== undefined && { maxConcurrentRollouts: read(maxConcurrentRollouts, rollouts) }),
     ...(interval !== undefined && { disruptionIntervalMilliseconds: read(disruptionIntervalMilliseconds, interval) }),

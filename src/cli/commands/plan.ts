@@ -13,7 +13,7 @@ import { plan } from '../../plan/rollout-plan.ts';
 import type { PlanEntry } from '../../plan/simulated-cluster.ts';
 import { beginningOf } from '../../plan/simulated-fleet.ts';
 import {
-  type Change,
+  type AssumedChange,
   type ClusterObservation,
   observeCluster,
   obstaclesOf,
@@ -21,7 +21,7 @@ import {
 } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { manifestChanges } from '../cluster/manifest-changes.ts';
-import { type Session, textOf } from '../cluster/session.ts';
+import { optionText, type Session } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
 import { apart, brief, counted, differenceInWords, type Line, line, piece } from '../terminal/lines.ts';
 import { fleetOutputOption, formatOf, outputOption, writeResult } from '../terminal/output.ts';
@@ -66,13 +66,13 @@ export const planCommand: ClusterCommand = {
   ],
   run: async (session, names) => {
     const { given, host, world } = session;
-    const file = textOf(given['filename']);
+    const file = optionText(given['filename']);
     if (file !== undefined && names.length > 0) throw new UsageError('expected either a NAME or --filename, got both');
     if ((file === undefined || given['fleet'] === true) && isAboutFleet(session, names, fleetOptions)) {
       return planFleet(session, file === undefined ? [] : await manifestChanges(session, file));
     }
     const format = formatOf(given, outputOption);
-    const assumed = parseAssumed(textOf(given['assume']) ?? '');
+    const assumed = parseAssumed(optionText(given['assume']) ?? '');
     const plans: ShownPlan[] = [];
     for (const { cluster, change, notes } of await planned(session, file, names)) {
       plans.push(shownPlan(await observeCluster(session, cluster, change), assumed, world.wall(), notes));
@@ -94,7 +94,11 @@ async function planned(
   file: string | undefined,
   [name = '']: readonly string[],
 ): Promise<
-  readonly { readonly cluster: ClusterRecord; readonly change: Change | null; readonly notes: readonly string[] }[]
+  readonly {
+    readonly cluster: ClusterRecord;
+    readonly change: AssumedChange | null;
+    readonly notes: readonly string[];
+  }[]
 > {
   if (file === undefined) {
     const cluster = await clusterNamed(session, name);
@@ -144,7 +148,7 @@ function shownPlan(
     stale: snapshot.members.filter((member) => member.revision !== revision).length,
     assumed,
     // The hold that only a person can end.
-    stopsAt: stopsAt && shownHold(stopsAt, nameOf),
+    stopsAt: stopsAt && holdShown(stopsAt, nameOf),
     stopsWanted: stopsAt !== null && isRequestedByUser(stopsAt.rule),
     // Settings with which the rollout would continue.
     tryOut: stopsAt && settingToTryOut(stopsAt),
@@ -215,13 +219,13 @@ function shownEntry(entry: PlanEntry, nameOf: MemberName) {
     case 'step':
       return { kind, rule: 'rule' in entry.step ? entry.step.rule : null, sentence: explainStep(entry.step) };
     case 'wait':
-      return { kind, ...shownHold(entry.hold, nameOf) };
+      return { kind, ...holdShown(entry.hold, nameOf) };
     case 'switchover':
       return { kind, rule: null, sentence: `MOCO moves the primary from ${nameOf(entry.from)} to ${nameOf(entry.to)}` };
   }
 }
 
-const shownHold = (hold: Hold, nameOf: MemberName) => ({ rule: hold.rule, sentence: explainHold(hold, nameOf) });
+const holdShown = (hold: Hold, nameOf: MemberName) => ({ rule: hold.rule, sentence: explainHold(hold, nameOf) });
 
 function lines(shown: ShownPlan, { host }: Session): readonly Line[] {
   const { namespace, name, mode, updateRevision, stale, stopsAt, entries, notes, assumed, remedies, tryOut } = shown;
@@ -239,14 +243,14 @@ function lines(shown: ShownPlan, { host }: Session): readonly Line[] {
     ...notes.map((note): Line => [piece('  note     ', 'yellow'), piece(note)]),
     ...(entries.length === 0 ? [] : [[], ...numbered(entries)]),
     [],
-    ...(hasSteps ? [line(`  ${sum(shown)}`)] : stopsAt === null ? [line('  nothing to do')] : []),
+    ...(hasSteps ? [line(`  ${costText(shown)}`)] : stopsAt === null ? [line('  nothing to do')] : []),
     ...(stopsAt === null ? [] : [hint('what it means', `explain ${stopsAt.rule}`)]),
     ...remedies.map(({ purpose, command }) => hint(purpose, `${command} -n ${namespace}`)),
     ...(tryOut === null ? [] : [hint('what comes after', `plan ${name} -n ${namespace} --assume ${tryOut}`)]),
   ];
 }
 
-function stopLine({ entries, stopsWanted }: ShownPlan, { rule, sentence }: ReturnType<typeof shownHold>): Line {
+function stopLine({ entries, stopsWanted }: ShownPlan, { rule, sentence }: ReturnType<typeof holdShown>): Line {
   const where = entries.length === 0 ? 'blocked' : stopsWanted ? 'rests at' : 'stops at';
   return [piece(`  ${where.padEnd(8)} `, stopsWanted ? 'yellow' : 'red'), piece(`${rule}: `, 'bold'), piece(sentence)];
 }
@@ -261,7 +265,7 @@ function numbered(entries: ShownPlan['entries']): readonly Line[] {
   });
 }
 
-function sum({ switchovers, estimate: time }: ShownPlan): string {
+function costText({ switchovers, estimate: time }: ShownPlan): string {
   const cost = `${switchovers === 0 ? 'no' : switchovers} switchover${switchovers === 1 ? '' : 's'}`;
   return time === null
     ? `${cost}; how long it takes is not known before the first rollout`

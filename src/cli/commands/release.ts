@@ -34,10 +34,10 @@ export const releaseCommand: ClusterCommand = {
       default: '5m',
     },
   ],
-  run: release,
+  run: releaseClusters,
 };
 
-async function release(session: Session, names: readonly string[]): Promise<number> {
+async function releaseClusters(session: Session, names: readonly string[]): Promise<number> {
   const { host, given, world } = session;
   const timeoutMilliseconds = durationOf('timeout', given['timeout'] ?? '5m');
   const { clusters, orphans } = await releaseTargets(session, names);

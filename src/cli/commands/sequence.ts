@@ -1,6 +1,5 @@
 import { rolloutKind } from '../../api/rollout.ts';
 import { projectSequence, sequenceKind } from '../../api/rollout-sequence.ts';
-import { Cache } from '../../controller/cache/cache.ts';
 import { Fleet, noFleetLimits } from '../../controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../controller/fleet/follow-fleet.ts';
 import { byName, splitKey } from '../../kube/store.ts';
@@ -8,6 +7,7 @@ import type { World } from '../../kube/world.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
+import { Cache } from '../../objects/cache.ts';
 import { clustersIn, listIfThere, listOrNothing } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { projectRollout, watching } from '../cluster/watch-clusters.ts';

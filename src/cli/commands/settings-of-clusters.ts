@@ -2,13 +2,14 @@ import type { RolloutSpec } from '../../api/rollout.ts';
 import { policyKind } from '../../api/rollout-policy.ts';
 import { UsageError } from '../../failure.ts';
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
+import { keyOf, nameOf } from '../../kube/store.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { applySettings, refuseWithoutEffect, removeSettings, type SettingsOf } from '../cluster/apply.ts';
 import { nothingKnown, observeCluster } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed, memberNamed } from '../cluster/clusters.ts';
 import { forEachCluster } from '../cluster/selection.ts';
-import { type Session, textOf } from '../cluster/session.ts';
+import { optionText, type Session } from '../cluster/session.ts';
 import { CommandError, sentenceOf } from '../command-error.ts';
 import { volumeWarning } from '../terminal/view.ts';
 import { type ClusterCommand, selectionOptions } from './command.ts';
@@ -54,7 +55,7 @@ export const resumeCommand: ClusterCommand = {
       const what = `${name} is still paused`;
       const remains = ({ paused }: RolloutSpec) => paused === true;
       await removeSettings(session, cluster, 'pause', () => ({}), remains, { what, field: 'paused' });
-      const paused = await pausedBy(session, cluster);
+      const paused = await stillPausedBy(session, cluster);
       if (paused === null) return 'resumed';
       throw new CommandError(`${name} is still paused by ${paused}; change it there`);
     }),
@@ -63,7 +64,7 @@ export const resumeCommand: ClusterCommand = {
 /**
  * Who else pauses the cluster; `null` if nobody does. What is left out, because the user may not read it, is a warning.
  */
-async function pausedBy(session: Session, cluster: ClusterRecord): Promise<string | null> {
+async function stillPausedBy(session: Session, cluster: ClusterRecord): Promise<string | null> {
   const warn = (sentence: string): void =>
     session.host.err(`warning: whether something else still pauses ${cluster.name} is not known: ${sentence}\n`);
   try {
@@ -110,18 +111,18 @@ export const approveCommand: ClusterCommand = {
     }
     const { updateRevision: revision } = statefulSet;
     const hash = revisionHash(revision, name);
-    const wanted = textOf(given['revision']);
+    const wanted = optionText(given['revision']);
     if (wanted !== undefined && wanted !== hash && wanted !== revision) {
       throw new CommandError(
         `the update revision of ${name} is ${hash} now, not ${wanted}; see \`${host.program} plan ${name} -n ${cluster.namespace}\``,
       );
     }
     if (live.objects.pods.every((pod) => pod.revision === revision)) {
-      host.out(`${cluster.namespace}/${name}: nothing to approve, every member is at revision ${hash}\n`);
+      host.out(`${nameOf(cluster)}: nothing to approve, every member is at revision ${hash}\n`);
       return 0;
     }
     await applySettings(session, cluster, 'approve', () => ({ approvedRevision: revision }));
-    host.out(`${cluster.namespace}/${name}: revision ${hash} approved for the primary\n`);
+    host.out(`${nameOf(cluster)}: revision ${hash} approved for the primary\n`);
     return 0;
   },
 };
@@ -138,13 +139,13 @@ export const pinCommand: ClusterCommand = {
   options: [{ flags: '--reason <text>', description: 'why, for others who find it (required)' }],
   run: async (session, [pod = '']) => {
     const { host, given } = session;
-    const reason = textOf(given['reason']) ?? '';
+    const reason = optionText(given['reason']) ?? '';
     if (reason === '') throw new UsageError('expected --reason, for others who find the pinned member, got none');
     const { cluster, ordinal, name } = await memberNamed(session, pod);
     await applySettings(session, cluster, 'pin', ({ others }) => ({
       pinnedMembers: [...others('pinnedMembers', { ordinal }), { ordinal, reason }],
     }));
-    host.out(`${cluster.namespace}/${name}: pinned\n`);
+    host.out(`${keyOf(cluster.namespace, name)}: pinned\n`);
     host.err(`${volumeWarning}\n`);
     return 0;
   },
@@ -164,7 +165,7 @@ export const unpinCommand: ClusterCommand = {
     const remains = ({ pinnedMembers = [] }: RolloutSpec) => pinnedMembers.some((one) => one.ordinal === ordinal);
     const what = { what: `${name} is still pinned`, field: 'pinnedMembers', key: { ordinal } } as const;
     await removeSettings(session, cluster, 'pin', without, remains, what);
-    host.out(`${cluster.namespace}/${name}: unpinned\n`);
+    host.out(`${keyOf(cluster.namespace, name)}: unpinned\n`);
     return 0;
   },
 };

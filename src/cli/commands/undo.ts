@@ -11,9 +11,9 @@ import { templateDifferences } from '../../moco/template-changes.ts';
 import { whereToChange } from '../cluster/apply.ts';
 import { find } from '../cluster/clusters.ts';
 import { listedClusters, selectedClusters } from '../cluster/selection.ts';
-import { type Session, textOf } from '../cluster/session.ts';
+import { optionText, type Session } from '../cluster/session.ts';
 import {
-  mergePatch,
+  mergePatchOf,
   type Revision,
   restored,
   revisionBefore,
@@ -116,11 +116,11 @@ async function undone(session: Session, cluster: ClusterRecord) {
     find(session, statefulSets, cluster.namespace, statefulSetName(name)),
   ]);
   const now = revisionNamed(revisions, (statefulSet && projectStatefulSet(statefulSet)?.updateRevision) || 'update');
-  const wanted = textOf(session.given['toRevision']);
+  const wanted = optionText(session.given['toRevision']);
   const back = wanted === undefined ? revisionBefore(revisions, now) : revisionNamed(revisions, wanted);
   if (back === null) throw new CommandError(`Kubernetes keeps no revision before ${now.number} (${now.hash})`);
   const own = object(object(raw)['spec'])['podTemplate'] ?? {};
-  const patch = mergePatch(own, restored(own, back.template, now.template));
+  const patch = mergePatchOf(own, restored(own, back.template, now.template));
   if (patch === undefined) throw new CommandError(nothingToPutBack(cluster, now, back));
   return { patch: { spec: { podTemplate: patch } }, notes: comments(session, cluster, raw, own, now, back) };
 }

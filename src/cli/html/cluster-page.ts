@@ -98,7 +98,7 @@ export function page(view: ClusterView, timelines: readonly Timeline[], nowMilli
 }
 
 /** A table, or nothing without rows. Titles and cells are text. */
-function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+function plainTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const row = (cells: readonly string[], tag: string): string =>
     `<tr>${cells.map((cell) => `<${tag}>${escaped(cell)}</${tag}>`).join('')}</tr>`;
   const body = rows.map((cells) => row(cells, 'td')).join('');
@@ -118,7 +118,7 @@ function present({ phase, hold, members, standing }: ClusterView): string {
   return `<div>
 <h2>Now <span class="outcome">${escaped(phase)}</span></h2>
 ${lines.map(([label, sentence]) => `<p>${escaped(label)}: ${escaped(sentence)}</p>`).join('\n')}
-${table(['Member', 'Role', 'State', ...(isKnown ? ['Behind'] : []), 'Verdict'], rows)}
+${plainTable(['Member', 'Role', 'State', ...(isKnown ? ['Behind'] : []), 'Verdict'], rows)}
 </div>
 `;
 }
@@ -146,11 +146,11 @@ function section(timeline: Timeline, nowMilliseconds: number): string {
 <p class="dim">${facts.join(', ')}</p>
 ${changes.map((change) => `<p><code>${escaped(change)}</code></p>`).join('')}
 ${drawing(timeline, nowMilliseconds)}
-${table(
+${plainTable(
   ['Member', 'Unavailable'],
   lanes.map(({ name, fate }) => [name, fate]),
 )}
-${table(
+${plainTable(
   ['Hold', 'Held for'],
   heldFor.map(({ rule, seconds }) => [rule, brief(seconds)]),
 )}

@@ -45,14 +45,14 @@ export function figuresOf(entry: HistoryEntry, nowMilliseconds: number) {
 export type FleetCluster = ReturnType<typeof fleetCluster>;
 export type FleetRollout = FleetCluster['rollouts'][number];
 
-interface Listed {
+interface ListedCluster {
   readonly cluster: Pick<ClusterRecord, 'namespace' | 'name' | 'replicas'>;
   readonly rollout: MySQLRollout | null;
 }
 
 /** Those first that need a person, then those in progress, then by their newest rollout. */
 export function fleetClusters(
-  listed: readonly Listed[],
+  listed: readonly ListedCluster[],
   sinceMilliseconds: number,
   nowMilliseconds: number,
 ): readonly FleetCluster[] {
@@ -64,7 +64,11 @@ export function fleetClusters(
     .toSorted((one, other) => rankOf(one) - rankOf(other) || newestOf(other) - newestOf(one));
 }
 
-function fleetCluster({ cluster: { namespace, name, replicas }, rollout: record }: Listed, since: number, now: number) {
+function fleetCluster(
+  { cluster: { namespace, name, replicas }, rollout: record }: ListedCluster,
+  since: number,
+  now: number,
+) {
   const status = record?.status ?? {};
   const stalled = isTrue(status.conditions, 'Stalled');
   const entries = entriesOf(status);

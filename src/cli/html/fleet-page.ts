@@ -30,17 +30,17 @@ export function fleetPage({ scope, clusters, sequences, sinceMilliseconds, nowMi
       ? '<p>There is no MySQLCluster.</p>'
       : `<p class="dim">Rollouts that ended before ${instant(sinceMilliseconds)} are left out. A MySQLRollout keeps its last ten.</p>
 ${numbersOf(clusters)}
-${imagesOf(clusters)}${sequencesOf(sequences)}${holdsOf(clusters)}${rowsOf(clusters, nowMilliseconds)}`;
+${imagesPart(clusters)}${sequencesPart(sequences)}${holdsOf(clusters)}${rowsOf(clusters, nowMilliseconds)}`;
   return document(`Rollouts of ${scope}`, body, nowMilliseconds, 'wide', clusters.length === 0 ? '' : search);
 }
 
 /** A column: its title, the HTML that a row has there, and the class of its cells. The first one names the row. */
-type Column<Row> = readonly [title: string, cell: (row: Row) => string, name?: string];
+type PageColumn<Row> = readonly [title: string, cell: (row: Row) => string, name?: string];
 
 /** On a phone each cell is below the other, with its title. */
-function table<Row>(
+function wideTable<Row>(
   id: string,
-  columns: readonly Column<Row>[],
+  columns: readonly PageColumn<Row>[],
   rows: readonly Row[],
   caption = '',
   classOf?: (row: Row) => string,
@@ -102,21 +102,21 @@ ${shown.join('\n')}
 `;
 }
 
-const images: readonly Column<ReturnType<typeof imageCounts>[number]>[] = [
+const images: readonly PageColumn<ReturnType<typeof imageCounts>[number]>[] = [
   ['Image', ({ image }) => escaped(image)],
   ['Container', ({ container }) => escaped(container)],
   ['Clusters', ({ clusters }) => String(clusters), 'number'],
   ['Being updated to it', ({ next }) => orBlank(next, String), 'number'],
 ];
 
-function imagesOf(clusters: readonly FleetCluster[]): string {
+function imagesPart(clusters: readonly FleetCluster[]): string {
   const counts = imageCounts(clusters);
   if (counts.length === 0) return '';
   const about = 'Images of containers that rollouts have changed, as far as they have recorded it.';
-  return part('What was rolled out', about) + table('images', images, counts);
+  return part('What was rolled out', about) + wideTable('images', images, counts);
 }
 
-const sequenceColumns: readonly Column<FleetPage['sequences'][number]>[] = [
+const sequenceColumns: readonly PageColumn<FleetPage['sequences'][number]>[] = [
   ['Sequence', ({ name }) => escaped(name)],
   ['Stage', ({ status }) => escaped(status.stage ?? 'Complete')],
   ['Up to date', ({ status: { upToDateClusters = 0, clusters = 0 } }) => `${upToDateClusters}/${clusters}`, 'number'],
@@ -129,14 +129,14 @@ const sequenceColumns: readonly Column<FleetPage['sequences'][number]>[] = [
   ],
 ];
 
-const sequencesOf = (sequences: FleetPage['sequences']): string =>
-  sequences.length === 0 ? '' : part('Sequences') + table('sequences', sequenceColumns, sequences);
+const sequencesPart = (sequences: FleetPage['sequences']): string =>
+  sequences.length === 0 ? '' : part('Sequences') + wideTable('sequences', sequenceColumns, sequences);
 
 function holdsOf(clusters: readonly FleetCluster[]): string {
   const costs = holdCosts(clusters);
   const most = Math.max(1, ...costs.map(({ seconds }) => seconds));
   const share = (seconds: number): string => ((seconds / most) * 100).toFixed(1);
-  const columns: readonly Column<(typeof costs)[number]>[] = [
+  const columns: readonly PageColumn<(typeof costs)[number]>[] = [
     ['Hold', ({ rule }) => escaped(rule)],
     ['Held for', ({ seconds }) => brief(seconds), 'number'],
     ['', ({ seconds }) => `<span class="share"><i style="width:${share(seconds)}%"></i></span>`],
@@ -148,7 +148,7 @@ function holdsOf(clusters: readonly FleetCluster[]): string {
   ];
   const about =
     'The time that each hold took of all rollouts, the most first. Waits of less than ten seconds that belong to every step are left out.';
-  const shown = costs.length === 0 ? '<p>No hold has been recorded.</p>\n' : table('holds', columns, costs);
+  const shown = costs.length === 0 ? '<p>No hold has been recorded.</p>\n' : wideTable('holds', columns, costs);
   return part('What rollouts waited for', about) + shown;
 }
 
@@ -176,7 +176,7 @@ function rowsOf(clusters: readonly FleetCluster[], now: number): string {
 <label><input type="radio" name="show" id="all" checked> all (${clusters.length})</label>
 ${choices.join('\n')}
 </fieldset>
-${table(
+${wideTable(
   'clusters',
   clusterColumns(from, now),
   clusters,
@@ -185,9 +185,9 @@ ${table(
 )}`;
 }
 
-const clusterColumns = (from: number, now: number): readonly Column<FleetCluster>[] => [
+const clusterColumns = (from: number, now: number): readonly PageColumn<FleetCluster>[] => [
   ['Cluster', ({ namespace, name }) => `${escaped(namespace)}/${escaped(name)}`],
-  ['State', stateOf, 'state'],
+  ['State', rowState, 'state'],
   ['Newest began', ({ rollouts: [newest] }) => (newest ? instant(newest.startedAt).slice(0, 16) : ''), 'time'],
   [
     'Took',
@@ -205,7 +205,7 @@ const clusterColumns = (from: number, now: number): readonly Column<FleetCluster
   ['Unavailable', ({ rollouts }) => orBlank(sum(rollouts.map((one) => one.unavailableSeconds)), brief), 'number'],
 ];
 
-function stateOf({ state, hold, stalled, overridden }: FleetCluster): string {
+function rowState({ state, hold, stalled, overridden }: FleetCluster): string {
   const notes = [...(hold === null ? [] : [hold]), ...overridden.map((rule) => `${rule} overridden`)];
   const shown = notes.map((note) => `<br><span class="dim">${escaped(note)}</span>`).join('');
   return `<span${stalled ? ' class="Stalled"' : ''}>${escaped(state)}</span>${shown}`;

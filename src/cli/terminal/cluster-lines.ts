@@ -18,9 +18,9 @@ import {
 import type { Told } from './live.ts';
 import type { ClusterView, MemberView } from './view.ts';
 
-type Column = readonly [title: string, cell: (view: ClusterView) => Line];
+type ClusterColumn = readonly [title: string, cell: (view: ClusterView) => Line];
 
-const first: readonly Column[] = [
+const first: readonly ClusterColumn[] = [
   ['NAME', ({ name }) => line(name, 'bold')],
   ['PHASE', (view) => [phasePiece(view)]],
   ['STRATEGY', ({ strategy }) => line(strategy ?? '-')],
@@ -29,15 +29,15 @@ const first: readonly Column[] = [
   ['REVISION', ({ updateRevision }) => line(updateRevision ?? '-')],
 ];
 
-const wideOnly: readonly Column[] = [
+const wideOnly: readonly ClusterColumn[] = [
   ['CURRENT', ({ currentRevision }) => line(currentRevision ?? '-')],
   ['READY', ({ ready, replicas }) => line(`${ready}/${replicas}`)],
   ['PARTICIPATING', ({ participating, replicas }) => line(`${participating}/${replicas}`)],
   ['ROLLOUT AGE', ({ rollout }) => line(rollout === null ? '-' : brief(rollout.forSeconds ?? 0))],
 ];
 
-const namespace: Column = ['NAMESPACE', (view) => line(view.namespace)];
-const overridden: Column = ['OVERRIDDEN', (view) => line(rulesOverridden(view), 'yellow')];
+const namespace: ClusterColumn = ['NAMESPACE', (view) => line(view.namespace)];
+const overridden: ClusterColumn = ['OVERRIDDEN', (view) => line(rulesOverridden(view), 'yellow')];
 
 const rulesOverridden = ({ overridden }: ClusterView): string => overridden.map(({ rule }) => rule).join(', ');
 
@@ -56,7 +56,7 @@ export function overview(
     const at = shared.findIndex(([message]) => message === hold.message);
     return at < 0 ? holdLine(hold) : [piece(`${hold.rule} (${at + 1})`, 'bold'), forSome(hold.forSeconds)];
   };
-  const columns: readonly Column[] = [
+  const columns: readonly ClusterColumn[] = [
     ...(show.namespace ? [namespace] : []),
     ...first,
     ...(show.wide ? wideOnly : []),

@@ -1,7 +1,7 @@
 import type { SequenceRecord, StageStatus } from '../../api/rollout-sequence.ts';
 import { isTrue, type RolloutStatus } from '../../api/rollout-status.ts';
 import type { Stages } from '../../controller/fleet/sequence-stages.ts';
-import { sequenceStatus } from '../../controller/fleet/sequence-status.ts';
+import { sequenceStatusOf } from '../../controller/fleet/sequence-status.ts';
 import { concurrencyOf, type StagedCluster } from '../../core/fleet/stage-counts.ts';
 import { stageGates } from '../../core/fleet/stage-waits.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
@@ -49,7 +49,7 @@ export function sequenceViewOf(
 ) {
   const { name, sequence } = record;
   const counts = stages.countsOf(sequence);
-  const status = sequenceStatus({ record, counts, conflicts: stages.conflictsOf(name), nowSeconds });
+  const status = sequenceStatusOf({ record, counts, conflicts: stages.conflictsOf(name), nowSeconds });
   const { stages: shown = [], conditions = [] } = status;
   const clusters = stages.clustersOf(name);
   const firstHold = (index: number) => {

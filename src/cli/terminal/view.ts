@@ -22,7 +22,7 @@ export const volumeWarning =
   'WARNING: do not resize volumes until every member is updated: MOCO would not expand the claims';
 
 /** Rules under which a rollout waits for as long as the user wants. */
-const resting: ReadonlySet<string> = new Set<HoldRule>([
+const restingRules: ReadonlySet<string> = new Set<HoldRule>([
   'Paused',
   'AwaitingApproval',
   'PrimaryWaitsForPinned',
@@ -80,7 +80,7 @@ export function viewOf(
     last: status.history?.at(-1) ?? null,
     overridden: overridesInForce(rollout, nowMilliseconds),
     // What a user must not do now.
-    warnings: resting.has(hold?.rule ?? '') && updated < replicas ? [volumeWarning] : [],
+    warnings: restingRules.has(hold?.rule ?? '') && updated < replicas ? [volumeWarning] : [],
     // What the view lacks, or why it may be out of date.
     notes: notesOf(cluster, rollout),
     // Lines about the databases, whatever the rollout does.

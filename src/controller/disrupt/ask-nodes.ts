@@ -1,11 +1,8 @@
 import { rolloutKind } from '../../api/rollout.ts';
-import type { Decision } from '../../core/decision.ts';
 import type { AwaitedNode } from '../../core/on-demand-facts.ts';
 import { ApiError, isAlreadyExists, withoutRequest } from '../../kube/api-error.ts';
 import { apiVersion } from '../../kube/resource.ts';
-import { keyOf } from '../../kube/store.ts';
 import { shortened } from '../../kube/text.ts';
-import type { Log, World } from '../../kube/world.ts';
 import { hasImage } from '../../moco/in-place/images.ts';
 import {
   identityOf,
@@ -26,37 +23,29 @@ import {
   readPreflightPod,
 } from '../../moco/preflight-pod.ts';
 import type { PodRecord } from '../../moco/records.ts';
-import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
-import type { ObservedFacts } from '../facts/collect-facts.ts';
+import type { ClusterApi } from '../../objects/cluster-client.ts';
 import {
   dueOnNodes,
   isRefused,
   type KnownPreflight,
   lastPreflight,
+  type NodeQuestion,
   preflightOf,
-  type Question,
   questionsOf,
   statusOfQuestions,
 } from '../facts/preflight-facts.ts';
+import type { Readings } from '../facts/readings.ts';
 import { isAsking } from '../fleet/fleet-standing.ts';
+import type { Observation } from '../pass/observe.ts';
+import type { Pass } from '../pass/pass.ts';
 import { isRefusal } from '../reads/read-comebacks.ts';
-import type { NodeContext, RecentNodes } from '../reads/read-node.ts';
-import type { ClusterApi } from './cluster-client.ts';
-
-export interface PreflightContext extends NodeContext {
-  readonly api: ClusterApi;
-  readonly nodes: RecentNodes;
-  readonly world: World;
-  readonly log: Log;
-  readonly metrics: Pick<RolloutMetrics, 'countPreflight'>;
-}
 
 /** Passes may follow each other faster than pods change. */
 const againMilliseconds = 900;
 const longestMessage = 448;
 /**
- * Within this time the kubelet has tried a second time. A registry that was busy once, or a connection that broke, holds
- * no rollout.
+ * Within this time the kubelet has tried a second time. A registry that was busy once, or a connection that broke,
+ * holds no rollout.
  */
 const failingMilliseconds = 30_000;
 
@@ -66,12 +55,13 @@ const failingMilliseconds = 30_000;
  * there is nothing to do. What the API server answers to any of it is at most a result: it never ends a pass.
  */
 export async function askNodes(
-  observed: ObservedFacts & { readonly decision: Decision },
-  known: KnownPreflight | null,
-  context: PreflightContext,
-): Promise<KnownPreflight | null> {
+  observed: Observation,
+  pass: Pass<ClusterApi>,
+): Promise<Pick<Readings, 'preflight'> | null> {
   const { objects: cluster, policy, rollout, decision } = observed;
-  const { api, world, log } = context;
+  const { key, api, context } = pass;
+  const { world, log, metrics } = context;
+  const known = pass.memory.readings.preflight;
   const last = lastPreflight(known, rollout);
   const asks = isAsking(decision.hold?.rule);
   if (rollout === null || cluster.statefulSet === null || !(asks || questionsOf(last).some(({ trying }) => trying)))
@@ -80,34 +70,31 @@ export async function askNodes(
   if (known !== null && now - known.readAtMilliseconds < againMilliseconds) return null;
   const { namespace, name } = cluster.cluster;
   // Those of this look, or why there are none.
-  const pods = await unlessRefused(api.listPreflightPods(namespace, name, rollout.metadata.uid));
+  const pods = await answerOrError(api.listPreflightPods(namespace, name, rollout.metadata.uid));
   const revision = cluster.statefulSet.updateRevision;
   const before = questionsOf(preflightOf(cluster, policy, last));
-  const run = new Run(observed, context, pods, known?.failing ?? new Map());
+  const run = new Run(observed, pass, pods, known?.failing ?? new Map());
   const [trying, idle] = [before.filter((one) => one.trying), before.filter((one) => !one.trying)];
   const looked = trying.map((one) => run.look(one));
   const tried = [...looked, ...(asks ? await run.askAll(idle, looked) : idle)];
   const kept = new Set(tried.filter(({ trying }) => trying).map((one) => run.podName(one)));
-  const over = (pods instanceof ApiError ? [] : pods).filter((pod) => !kept.has(nameOf(pod)) && !isTerminating(pod));
-  await Promise.all(over.map((pod) => unlessRefused(api.deletePreflightPod(pod))));
+  const over = (pods instanceof ApiError ? [] : pods).filter((pod) => !kept.has(podNameOf(pod)) && !isTerminating(pod));
+  await Promise.all(over.map((pod) => answerOrError(api.deletePreflightPod(pod))));
   for (const { about, name: node, result, message } of tried) {
     const earlier = before.find((one) => one.about === about && one.name === node);
     if (result === undefined || result === earlier?.result) continue;
-    context.metrics.countPreflight(result);
-    log.info(
-      { cluster: keyOf(namespace, name), node, result, reason: message },
-      'a node was asked for the update revision',
-    );
+    metrics.countPreflight(result);
+    log.info({ cluster: key, node, result, reason: message }, 'a node was asked for the update revision');
   }
   const failing = (pods instanceof ApiError && known?.failing) || run.failing;
-  return { revision, ...statusOfQuestions(tried), readAtMilliseconds: now, failing };
+  return { preflight: { revision, ...statusOfQuestions(tried), readAtMilliseconds: now, failing } };
 }
 
 /** The reason, without who says it and about what: the status has little room. */
 const wordsOf = (error: ApiError): string => withoutRequest(error).replace(/^.* denied (the )?request: /s, '');
 
 /** Rejects with any other error, such as that of a shutdown. */
-async function unlessRefused<Answer>(asked: Promise<Answer>): Promise<Answer | ApiError> {
+async function answerOrError<Answer>(asked: Promise<Answer>): Promise<Answer | ApiError> {
   try {
     return await asked;
   } catch (error) {
@@ -116,13 +103,13 @@ async function unlessRefused<Answer>(asked: Promise<Answer>): Promise<Answer | A
   }
 }
 
-const nameOf = (pod: Json): string => text(object(pod['metadata'])['name']) ?? '';
+const podNameOf = (pod: Json): string => text(object(pod['metadata'])['name']) ?? '';
 const isTerminating = (pod: Json): boolean => object(pod['metadata'])['deletionTimestamp'] !== undefined;
 
 /** One look at the nodes of a cluster. */
 class Run {
-  readonly #observed: ObservedFacts;
-  readonly #context: PreflightContext;
+  readonly #observed: Observation;
+  readonly #pass: Pass<ClusterApi>;
   /** As they were listed at the beginning of this look, or why they were not. */
   readonly #pods: readonly Json[] | ApiError;
   readonly #at: string;
@@ -134,32 +121,32 @@ class Run {
   readonly #failingBefore: KnownPreflight['failing'];
 
   constructor(
-    observed: ObservedFacts,
-    context: PreflightContext,
+    observed: Observation,
+    pass: Pass<ClusterApi>,
     pods: readonly Json[] | ApiError,
     failing: KnownPreflight['failing'],
   ) {
     this.#pods = pods;
     this.#observed = observed;
-    this.#context = context;
+    this.#pass = pass;
     this.#failingBefore = failing;
-    this.#at = timestampOf(context.world.wall());
+    this.#at = timestampOf(pass.context.world.wall());
   }
 
   get #revision(): string {
     return this.#observed.objects.statefulSet?.updateRevision ?? '';
   }
 
-  podName({ name, about }: Question): string {
+  podName({ name, about }: NodeQuestion): string {
     return preflightName(this.#observed.rollout?.metadata.uid ?? '', this.#revision, name, about);
   }
 
-  #podOf(one: Question): Json | ApiError | null {
+  #podOf(one: NodeQuestion): Json | ApiError | null {
     const name = this.podName(one);
-    return this.#pods instanceof ApiError ? this.#pods : (this.#pods.find((pod) => nameOf(pod) === name) ?? null);
+    return this.#pods instanceof ApiError ? this.#pods : (this.#pods.find((pod) => podNameOf(pod) === name) ?? null);
   }
 
-  look(one: Question): Question {
+  look(one: NodeQuestion): NodeQuestion {
     const pod = this.#podOf(one);
     const said = this.#said(one, pod);
     switch (said.kind) {
@@ -181,7 +168,7 @@ class Run {
     }
   }
 
-  #said({ about }: Question, pod: Json | ApiError | null): PreflightSaid {
+  #said({ about }: NodeQuestion, pod: Json | ApiError | null): PreflightSaid {
     if (pod instanceof ApiError) return { kind: 'running', message: wordsOf(pod) };
     if (pod === null)
       return { kind: 'unknown', message: 'its pod was deleted, or a pod of somebody else has its name' };
@@ -193,28 +180,28 @@ class Run {
   /** Whether it has been for long enough to be no accident. */
   #isFailing(pod: Json | ApiError | null): boolean {
     const uid = pod instanceof ApiError || pod === null ? '' : identityOf(pod).uid;
-    const now = this.#context.world.monotonic();
+    const now = this.#pass.context.world.monotonic();
     const since = this.#failingBefore.get(uid) ?? now;
     this.failing.set(uid, since);
     return now - since >= failingMilliseconds;
   }
 
-  #isLate({ name, about, at }: Question): boolean {
+  #isLate({ name, about, at }: NodeQuestion): boolean {
     const { snapshot, policy } = this.#observed;
     const awaited = snapshot.preflight?.awaited.find((one) => one.nodeName === name && one.about === about)?.forSeconds;
-    const seconds = awaited ?? (this.#context.world.wall() - (milliseconds(at) ?? 0)) / 1000;
+    const seconds = awaited ?? (this.#pass.context.world.wall() - (milliseconds(at) ?? 0)) / 1000;
     return seconds >= policy.prepullTimeoutSeconds;
   }
 
   /** A refusal stands until the question has an answer. */
-  #settled(one: Question, answered: NonNullable<Question['result']>, message?: string): Question {
+  #settled(one: NodeQuestion, answered: NonNullable<NodeQuestion['result']>, message?: string): NodeQuestion {
     const { about, name, at, result: before, since } = one;
     const stands = isRefused(one) && (answered === 'Unknown' || answered === 'Skipped' || answered === 'TimedOut');
     const result = stands ? before : answered;
     const words = stands ? one.message : message;
     // What could not be found out is asked again, and all tries together have one limit.
     const isOpen = result === 'Unknown' || result === 'Skipped';
-    return omitUndefined<Question>({
+    return omitUndefined<NodeQuestion>({
       about,
       name,
       since: before === result || isOpen ? since : this.#at,
@@ -226,23 +213,23 @@ class Run {
   }
 
   /** Asks what was not asked yet or may have changed, and those again whose refusal is old enough. */
-  async askAll(idle: readonly Question[], looked: readonly Question[]): Promise<readonly Question[]> {
+  async askAll(idle: readonly NodeQuestion[], looked: readonly NodeQuestion[]): Promise<readonly NodeQuestion[]> {
     const { objects: cluster, policy, snapshot } = this.#observed;
     const due = dueOnNodes(cluster, policy);
     const { awaited = [], refusals = [] } = snapshot.preflight ?? {};
-    const isSame = ({ name, about }: Question, next: AwaitedNode): boolean =>
+    const isSame = ({ name, about }: NodeQuestion, next: AwaitedNode): boolean =>
       about === next.about && (about === 'configuration' || name === next.nodeName);
     // Where a node refuses, only that is asked: this cluster's turn to ask others may be over.
     const begins = refusals.length > 0 ? [] : awaited.filter((next) => !looked.some((one) => isSame(one, next)));
     const kept = idle.filter((one) => !begins.some((next) => isSame(one, next)));
-    const begun = begins.map((next): Question => {
+    const begun = begins.map((next): NodeQuestion => {
       const { about, nodeName: name, forSeconds } = next;
       const before = forSeconds === 0 ? undefined : idle.find((one) => isSame(one, next));
       return { about, name, since: before?.since ?? this.#at, at: this.#at };
     });
-    const isDue = ({ name, result }: Question): boolean =>
+    const isDue = ({ name, result }: NodeQuestion): boolean =>
       refusals.some((one) => one.result === result && one.nodeName === name && one.againInSeconds <= 0);
-    const memberOf = (one: Question): PodRecord | undefined => {
+    const memberOf = (one: NodeQuestion): PodRecord | undefined => {
       if (!begun.includes(one) && !isDue(one)) return undefined;
       // What one node says of the configuration, another one may take back.
       return (due.get(one.name) ?? (one.about === 'configuration' ? [...due.values()][0] : undefined))?.[0];
@@ -261,9 +248,10 @@ class Run {
 
   /** A node that runs short of disk while all of them fetch the same images: the others may be as full. */
   async #nodeWithoutRoom(due: ReadonlyMap<string, readonly PodRecord[]>): Promise<string | null> {
+    const { api, context } = this.#pass;
     const read = async ([name, [member]]: readonly [string, readonly PodRecord[]]): Promise<string | null> => {
       if (member === undefined) return null;
-      const node = await unlessRefused(this.#context.nodes.read(this.#context, member));
+      const node = await answerOrError(context.nodes.read({ ...context, api }, member));
       return node !== null && node !== 'unreadable' && !(node instanceof ApiError) && hasDiskPressure(node)
         ? name
         : null;
@@ -273,9 +261,9 @@ class Run {
   }
 
   /** An answer of the API server that may change is asked for again at the next look, for as long as that may take. */
-  async #ask(member: PodRecord, before: Question): Promise<Question> {
+  async #ask(member: PodRecord, before: NodeQuestion): Promise<NodeQuestion> {
     const entry = { ...before, at: this.#at };
-    const asked = await unlessRefused(this.#try(member, entry));
+    const asked = await answerOrError(this.#try(member, entry));
     if (!(asked instanceof ApiError)) return asked;
     if (isAlreadyExists(asked)) {
       const listed = this.#podOf(entry);
@@ -286,15 +274,15 @@ class Run {
     return isRefused(entry) ? entry : { ...entry, message: shortened(wordsOf(asked), longestMessage) };
   }
 
-  async #try(member: PodRecord, entry: Question): Promise<Question> {
+  async #try(member: PodRecord, entry: NodeQuestion): Promise<NodeQuestion> {
     const { rollout, policy } = this.#observed;
-    const { api, nodes } = this.#context;
+    const { api, context } = this.#pass;
     const { namespace, node: name } = member;
     this.#template ??= api.readTemplate(namespace, this.#revision);
     const [template, templateBefore, node] = await Promise.all([
       this.#template,
       api.readTemplate(namespace, member.revision),
-      nodes.read(this.#context, member),
+      context.nodes.read({ ...context, api }, member),
     ]);
     if (rollout === null || template === null || templateBefore === null || name === null) {
       return this.#settled(

@@ -6,14 +6,16 @@ import { type DisruptiveStep, isDisruptive } from '../../core/step.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
-import { admissionNotInForce } from '../facts/memory.ts';
+import type { ClusterApi } from '../../objects/cluster-client.ts';
+import { execute } from '../../objects/execute.ts';
+import { admissionNotInForce, provePartitionHeld } from '../../objects/strategy.ts';
 import {
   again,
   confirmationMilliseconds,
   type End,
   isRefusedByBudget,
   nothingToReport,
-  type Outcome,
+  type PassOutcome,
   tooSlow,
   vetoed,
 } from '../pass/end.ts';
@@ -26,11 +28,8 @@ import { readMysql } from '../reads/read-mysql.ts';
 import { isAnotherInForce, policiesToRead, readPolicies } from '../reads/read-policies.ts';
 import { statusOf } from '../status/status-report.ts';
 import { writeIntent, writeStatus } from '../status/write.ts';
-import type { ClusterApi } from './cluster-client.ts';
-import { act } from './execute.ts';
 import { intentOf, sameStep } from './intent.ts';
 import { settleIntent } from './prepare.ts';
-import { provePartitionHeld } from './strategy.ts';
 
 /**
  * Confirms the step, writes the intent, and acts. An intent stays in the status only if its outcome is unknown.
@@ -62,22 +61,21 @@ async function confirm(
   step: DisruptiveStep,
   policyNames: readonly string[],
 ): Promise<End> {
-  const { key, memory, signal, api, context } = pass;
-  const reads = { ...context, api };
+  const { key, memory, api, context } = pass;
   // Members may take longer than a confirmation. The core checks the age of what they say.
   const kinds = kindsOf(decision.effects);
   const moves = kinds.includes('movesPrimary');
   const before = memory.readings;
   const [replicationDelays, mysql] = await Promise.all([
-    moves ? readDelays(known, before.replicationDelays, context, signal) : before.replicationDelays,
-    moves || kinds.includes('stops') ? readMysql(known, moves, before.mysql, context, signal) : before.mysql,
+    moves ? readDelays(known, pass) : before.replicationDelays,
+    moves || kinds.includes('stops') ? readMysql(known, moves, pass) : before.mysql,
   ]);
   rememberRead(memory, { replicationDelays, mysql });
   const since = context.world.monotonic();
   const [live, policies, comebacks] = await Promise.all([
     api.readNewest({ objects: known, rollout: newestRollout(pass) }),
-    readPolicies(policyNames, known, reads),
-    confirmComebacks(step.targets, known, memory.readings, reads),
+    readPolicies(policyNames, known, pass),
+    confirmComebacks(step.targets, known, pass),
   ]);
   rememberRead(memory, comebacks);
   // The MySQLCluster is gone. The delete event is about to reach the cache.
@@ -108,7 +106,7 @@ async function partitionNotHeld(
   partition: number,
   { statefulSet }: ClusterObjects,
   api: ClusterApi,
-): Promise<Extract<Outcome, { kind: 'admission' }> | null> {
+): Promise<Extract<PassOutcome, { kind: 'admission' }> | null> {
   if (statefulSet === null) return null;
   try {
     await provePartitionHeld(statefulSet, partition, api);
@@ -131,7 +129,7 @@ async function carryOut(
   const { key, api, context } = pass;
   const { world, log } = context;
   const isFresh = (): boolean => context.isLeading() && world.monotonic() - since <= confirmationMilliseconds;
-  const tooLate = (outcome: Outcome): End => {
+  const tooLate = (outcome: PassOutcome): End => {
     if (!context.isLeading()) return { ...outcome, report: null };
     log.info({ cluster: key, step: step.kind }, 'the confirmation is too old; the step will be retried');
     return { ...outcome, report: 'cached' };
@@ -144,7 +142,7 @@ async function carryOut(
   // Nothing was written and nothing was sent. The next reconciliation reports the hold.
   if (written === 'refused') return { kind: 'nothing', ...again };
   if (!isFresh()) return tooLate({ ...notSent, intent });
-  const answer = await act(step, confirmed.objects, api.sendingWhile(isFresh), world);
+  const answer = await execute(step, confirmed.objects, api.sendingWhile(isFresh), world);
   const acted = { kind: 'acted', observation: confirmed, step, intent, ...answer } as const;
   if (answer.tooLate) return tooLate(acted);
   if (answer.result === 'conflict') return { ...acted, report: 'cached', ...vetoed };
@@ -170,7 +168,7 @@ export async function adjust(pass: Pass<ClusterApi>, observation: Observation, s
     await writeStatus(pass, rollout, { ...rollout.status, promotion }, 'disrupt');
     return { kind: 'nothing', ...again };
   }
-  const answer = await act(step, objects, pass.api, pass.context.world);
+  const answer = await execute(step, objects, pass.api, pass.context.world);
   return { kind: 'acted', report: 'cached', observation, step, intent: null, ...answer };
 }
 

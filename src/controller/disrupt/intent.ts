@@ -12,8 +12,8 @@ import {
   invalidatedIntentAnnotation,
   ordinalOf,
 } from '../../moco/names.ts';
+import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { LeftOver } from '../status/progress.ts';
-import type { ClusterApi } from './cluster-client.ts';
 
 /** `statefulSet` is the StatefulSet that was confirmed: a setPartition is written to it. */
 export function intentOf(
@@ -46,10 +46,11 @@ export function sameStep(a: Step, b: Step): boolean {
   if (a.kind !== b.kind) return false;
   if (!isDisruptive(a) || !isDisruptive(b)) return true;
   const uids = ({ targets }: DisruptiveStep): string => targets.map(({ uid }) => uid).join();
-  return ruleOf(a) === ruleOf(b) && uids(a) === uids(b) && partitionOf(a) === partitionOf(b);
+  return ruleOf(a) === ruleOf(b) && uids(a) === uids(b) && intendedPartition(a) === intendedPartition(b);
 }
 
-const partitionOf = (step: DisruptiveStep): number | null => (step.kind === 'setPartition' ? step.partition : null);
+const intendedPartition = (step: DisruptiveStep): number | null =>
+  step.kind === 'setPartition' ? step.partition : null;
 
 /** Parses the stored intent. If the CRD dropped the pods, the author gave up the step before it sent anything. */
 type KeptIntent = Pick<Intent, 'id' | 'revision' | 'statefulSet'> & Partial<Pick<Intent, 'pods' | 'step'>>;

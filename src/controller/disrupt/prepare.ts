@@ -3,15 +3,13 @@ import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../kube/
 import { splitKey } from '../../kube/store.ts';
 import { timestampOf } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import type { Cache } from '../cache/cache.ts';
+import type { ClusterApi } from '../../objects/cluster-client.ts';
+import type { StatusClient } from '../../objects/status-client.ts';
 import { again, type End, nothingToReport, vetoed } from '../pass/end.ts';
 import { newestRollout } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
-import type { ClusterReader } from '../reads/cluster-reader.ts';
 import { reportSettled } from '../status/news.ts';
-import type { StatusClient } from '../status/status-client.ts';
 import { writeIntent } from '../status/write.ts';
-import type { ClusterApi } from './cluster-client.ts';
 import { invalidate } from './intent.ts';
 
 /**
@@ -45,7 +43,8 @@ async function createRollout(cluster: ClusterRecord, api: StatusClient): Promise
  * Reads the whole MySQLRollout if its watch event arrived before that of the MySQLCluster. Resolves to whether it is
  * fully known, or known to be absent.
  */
-export async function readWhole(key: string, { rollouts }: Cache, api: ClusterReader): Promise<boolean> {
+export async function readWhole({ key, api, context }: Pass): Promise<boolean> {
+  const { rollouts } = context.cache;
   const [namespace, name] = splitKey(key);
   const known = rollouts.get(namespace, name);
   if (!known?.partial) return true;

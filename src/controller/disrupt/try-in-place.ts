@@ -1,30 +1,12 @@
-import type { Step, Target } from '../../core/decision.ts';
+import type { Target } from '../../core/decision.ts';
 import type { InPlaceChange } from '../../core/in-place-changes.ts';
+import type { StepInPlace } from '../../core/update-in-place.ts';
 import { ApiError, isConflict, isForbidden, isInvalid, isNotFound, withoutRequest } from '../../kube/api-error.ts';
-import { restartNote } from '../../moco/in-place/restart.ts';
-import { restartInPlaceAnnotation, revisionHashLabel } from '../../moco/names.ts';
-import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
-import type { Outcome } from '../pass/end.ts';
+import type { ClusterObjects } from '../../moco/records.ts';
+import type { ClusterApi } from '../../objects/cluster-client.ts';
+import { patchOf } from '../../objects/execute.ts';
+import type { PassOutcome } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
-import type { ClusterApi, InPlacePatch } from './cluster-client.ts';
-
-type UpdateInPlace = Extract<Step, { kind: 'updateInPlace' }>;
-type StepInPlace = Extract<Step, { kind: 'updateInPlace' | 'resizeInPlace' }>;
-
-/** The whole patch of a pod: the change, the revision, and which containers restart. */
-export function patchOf(
-  { targets: [{ uid }], revision, change }: Pick<UpdateInPlace, 'targets' | 'revision' | 'change'>,
-  pods: readonly PodRecord[],
-): InPlacePatch {
-  const pod = pods.find((one) => one.uid === uid);
-  const note = pod && restartNote(change, revision, pod);
-  const { resources: _, ...patch } = change;
-  return {
-    ...patch,
-    labels: { ...change.labels, [revisionHashLabel]: revision },
-    annotations: { ...change.annotations, ...(note !== undefined && { [restartInPlaceAnnotation]: note }) },
-  };
-}
 
 /**
  * Sends the writes to every stale member as dry runs, once for each revision, before the first member is changed. So a
@@ -35,7 +17,7 @@ export async function tryInPlace(
   { objects, snapshot, memory }: Observation,
   { revision }: StepInPlace,
   api: ClusterApi,
-): Promise<Extract<Outcome, { kind: 'inPlace' }> | null> {
+): Promise<Extract<PassOutcome, { kind: 'inPlace' }> | null> {
   const answers: { readonly uid: string; readonly refusal: string | null }[] = [];
   for (const { uid, ordinal, name, resourceVersion, inPlace } of snapshot.members) {
     if (inPlace?.kind !== 'possible' || memory.readings.inPlace.accepted.get(uid) === revision) continue;
@@ -47,7 +29,7 @@ export async function tryInPlace(
 }
 
 /** The API server's words if it refuses. Stale: the pod has changed since it was read. */
-type Answer = { readonly isStale: false; readonly refusal: string | null } | { readonly isStale: true };
+type DryRunAnswer = { readonly isStale: false; readonly refusal: string | null } | { readonly isStale: true };
 
 async function dryRun(
   target: Target,
@@ -55,7 +37,7 @@ async function dryRun(
   revision: string,
   { cluster: { namespace }, pods }: ClusterObjects,
   api: ClusterApi,
-): Promise<Answer> {
+): Promise<DryRunAnswer> {
   try {
     if (change.resources.length > 0) await api.resizePod(namespace, target, change.resources, true);
     const patch = patchOf({ targets: [target], revision, change }, pods);

@@ -9,35 +9,32 @@ import { isRequestedByUser } from '../../core/rules/catalogue.ts';
 import { flappingWindowSeconds } from '../../core/rules/everything.ts';
 import type { MemberName } from '../../core/rules/rule.ts';
 import type { BudgetFacts, ClusterSnapshot, RolloutMemory } from '../../core/snapshot.ts';
-import type { Unavailable } from '../../kube/reflector.ts';
-import { keyOf } from '../../kube/store.ts';
+import { nameOf } from '../../kube/store.ts';
 import type { World } from '../../kube/world.ts';
 import { objectFacts } from '../../moco/cluster-facts.ts';
 import { milliseconds, timestampOf } from '../../moco/json.ts';
-import type { BudgetRecord, ClusterObjects, ClusterRecord, PodRecord } from '../../moco/records.ts';
+import type { BudgetRecord, ClusterObjects, PodRecord } from '../../moco/records.ts';
+import { Cache } from '../../objects/cache.ts';
 import { contentionFacts } from './contention.ts';
 import { inPlaceUpdate } from './in-place-updates.ts';
 import { unreported } from './last-step.ts';
 import { maintenanceFacts } from './maintenance-facts.ts';
 import { keeperKnown, type Memory, type Refusal, refusalStands } from './memory.ts';
-import { gateWithout, inForce, modeOf, type StrategySettings, settingsWithoutEffect, strategyShown } from './mode.ts';
+import {
+  gateWithout,
+  modeOf,
+  policyForMode,
+  type StrategySettings,
+  settingsWithoutEffect,
+  strategyShown,
+} from './mode.ts';
 import { fetches, lastPreflight, preflightFacts, preflightOf } from './preflight-facts.ts';
 import { answerFacts, comebackFacts, mysqlFacts } from './readings.ts';
-import {
-  type DefaultSettings,
-  type Settings,
-  type SettingsSources,
-  settingsOf,
-  settingsUnknown,
-} from './settings-in-force.ts';
+import { type DefaultSettings, type Settings, settingsOf, settingsUnknown } from './settings-in-force.ts';
 
 /** What facts follow from apart from the objects of the cluster and what is known of it. */
 export interface Dependencies {
-  readonly cache: {
-    /** The settings of a cluster from all sources but its MySQLRollout. */
-    settingsSources(cluster: Pick<ClusterRecord, 'namespace' | 'labels'>): Omit<SettingsSources, 'rollout'>;
-    readonly unavailable: ReadonlyMap<string, UnavailableKind>;
-  };
+  readonly cache: Pick<Cache, 'settingsSources' | 'unavailable'>;
   readonly world: Pick<World, 'wall' | 'monotonic'>;
   /** The values of the flags, for fields that the user leaves out. */
   readonly defaults: DefaultSettings;
@@ -48,16 +45,6 @@ export interface Dependencies {
   readonly checks: { factsFor(key: string, checks: readonly Check[]): readonly CheckFacts[] };
   /** Who asks MySQL itself. `undefined` while the feature gate `ReplicationFacts` is off. */
   readonly mysql?: object | undefined;
-}
-
-export interface UnavailableKind {
-  readonly why: Unavailable;
-  /** The API server's words. */
-  readonly message: string;
-  /**
-   * The controller is not meant to read it: with `--namespaces`, a kind without a namespace that it never could read.
-   */
-  readonly isIntended: boolean;
 }
 
 /** What other clusters mean for one of them. */
@@ -104,8 +91,8 @@ export function collectFacts(
   const wasAdopted = status?.strategy === 'OnDelete';
   const isAdopted = statefulSet?.labelled === true || (mode === 'OnDelete' && wasAdopted && !cluster.released);
   const ageOf = (atMilliseconds: number): number => (world.monotonic() - atMilliseconds) / 1000;
-  const key = keyOf(cluster.namespace, cluster.name);
-  const policy = inForce(settings.policy, mode, isAdopted, strategies.inPlaceEnabled);
+  const key = nameOf(cluster);
+  const policy = policyForMode(settings.policy, mode, isAdopted, strategies.inPlaceEnabled);
   const lastAsked = lastPreflight(readings.preflight, rollout);
   const askedAge = (fact: string, timestamp: string) =>
     ages.since(rollout?.metadata ?? noObject, fact, timestamp, milliseconds(timestamp));
@@ -128,7 +115,13 @@ export function collectFacts(
       budgets: budgets.map((budget) => budgetFacts(budget, steps.refusal, world)),
       maintenance: mode === 'MOCO' ? null : maintenanceFacts(settings.maintenance, status ?? {}, world.wall()),
       checks: mode === 'MOCO' ? [] : checks.factsFor(key, settings.checks),
-      contention: contentionFacts(memory, objects, world.monotonic()),
+      contention: contentionFacts(
+        memory.seen.specWrites,
+        steps.lowered,
+        readings.altered?.fields ?? [],
+        objects,
+        world.monotonic(),
+      ),
       replicationDelays: [...readings.replicationDelays].map(([uid, one]) => ({
         uid,
         ...answerFacts(one, world.monotonic()),

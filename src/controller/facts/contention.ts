@@ -10,7 +10,7 @@ const ownManager = 'moco-rollout';
 /** A partition that was lowered so often within so long, and reset each time, is not lowered again for so long. */
 const mostLowered = { times: 3, withinMilliseconds: 600_000, restsMilliseconds: 3_600_000 };
 
-interface Seen {
+interface SeenGeneration {
   readonly generation: number;
   readonly atMilliseconds: number;
 }
@@ -18,8 +18,8 @@ interface Seen {
 /** Two generations at least a window apart: the API server counts the writes between them, seen or not. */
 export interface SpecWrites {
   readonly uid: string;
-  readonly earlier: Seen;
-  readonly later: Seen;
+  readonly earlier: SeenGeneration;
+  readonly later: SeenGeneration;
 }
 
 /** How often this program has set the same partition. Another template or size of the cluster begins anew. */
@@ -28,12 +28,6 @@ export interface Lowered {
   readonly partition: number;
   readonly times: number;
   readonly atMilliseconds: number;
-}
-
-interface KnownWrites {
-  readonly seen: { readonly specWrites: SpecWrites | null };
-  readonly steps: { readonly lowered: Lowered | null };
-  readonly readings: { readonly altered: { readonly fields: Contention['fields'] } | null };
 }
 
 export interface WrittenObjects {
@@ -49,7 +43,7 @@ export function writesSeen(
 ): SpecWrites | null {
   if (statefulSet === null) return known;
   const { uid, generation } = statefulSet;
-  const now: Seen = { generation, atMilliseconds: nowMilliseconds };
+  const now: SeenGeneration = { generation, atMilliseconds: nowMilliseconds };
   if (known?.uid !== uid) return { uid, earlier: now, later: now };
   const isWindow = nowMilliseconds - known.later.atMilliseconds >= windowMilliseconds;
   return isWindow && generation >= known.later.generation ? { uid, earlier: known.later, later: now } : known;
@@ -79,23 +73,21 @@ const loweredOf = ({ cluster, statefulSet }: WrittenObjects): string =>
  * creates it at its old revision again.
  */
 export function contentionFacts(
-  { seen, steps, readings }: KnownWrites,
+  specWrites: SpecWrites | null,
+  lowered: Lowered | null,
+  fields: Contention['fields'],
   objects: WrittenObjects,
   nowMilliseconds: number,
 ): Contention | null {
   const { statefulSet } = objects;
   if (statefulSet === null) return null;
-  const writesPerSecond = rateOf(seen, statefulSet, nowMilliseconds);
-  if (writesPerSecond === null && !isReset(steps, objects, nowMilliseconds)) return null;
+  const writesPerSecond = rateOf(specWrites, statefulSet, nowMilliseconds);
+  if (writesPerSecond === null && !isReset(lowered, objects, nowMilliseconds)) return null;
   const managers = statefulSet.managers.filter((manager) => writesPerSecond !== null || manager !== ownManager);
-  return { writesPerSecond, managers, fields: readings.altered?.fields ?? [] };
+  return { writesPerSecond, managers, fields };
 }
 
-function rateOf(
-  { specWrites }: KnownWrites['seen'],
-  statefulSet: StatefulSetRecord,
-  nowMilliseconds: number,
-): number | null {
+function rateOf(specWrites: SpecWrites | null, statefulSet: StatefulSetRecord, nowMilliseconds: number): number | null {
   if (specWrites?.uid !== statefulSet.uid) return null;
   const { generation, atMilliseconds } = specWrites.earlier;
   const passedMilliseconds = nowMilliseconds - atMilliseconds;
@@ -104,7 +96,7 @@ function rateOf(
   return rates.find((rate) => perSecond >= rate) ?? null;
 }
 
-function isReset({ lowered }: KnownWrites['steps'], objects: WrittenObjects, nowMilliseconds: number): boolean {
+function isReset(lowered: Lowered | null, objects: WrittenObjects, nowMilliseconds: number): boolean {
   if (lowered?.of !== loweredOf(objects) || lowered.times < mostLowered.times) return false;
   if (nowMilliseconds - lowered.atMilliseconds >= mostLowered.restsMilliseconds) return false;
   return (objects.statefulSet?.partition ?? 0) > lowered.partition;

@@ -65,10 +65,10 @@ export function inPlaceUpdate(
   if (update.kind === 'impossible') return update;
   const { containers, resources } = update.change;
   if (containers.length + resources.length === 0) return update;
-  const unlucky = pods.find((one) => one.uid !== pod.uid && hasRestarted(one, revision, settings, readings));
+  const unlucky = pods.find((one) => one.uid !== pod.uid && hasRestartedFor(one, revision, settings, readings));
   if (unlucky) return impossible(`mysqld of ${unlucky.name} restarted when its pod was changed for this revision`);
   const missing = imagesNeeded(update.change, pod.live).filter((needed) => {
-    const reading = readings.images.get(placeOf(pod, needed));
+    const reading = readings.images.get(imagePlaceOf(pod, needed));
     return needed.pulledAlways || !(reading?.present || willHave(pod.node ?? '', reading));
   });
   return missing.length === 0
@@ -77,7 +77,7 @@ export function inPlaceUpdate(
 }
 
 /** mysqld restarted because of the update in place to the update revision, be it between its resize and its patch. */
-function hasRestarted(
+function hasRestartedFor(
   pod: PodRecord,
   updateRevision: string,
   settings: InPlaceSettings,
@@ -95,7 +95,7 @@ export const hasBeenResized = ({ containers }: LivePod): boolean =>
 
 const impossible = (reason: string): InPlaceUpdate => ({ kind: 'impossible', reasons: [reason] });
 
-export const placeOf = ({ node }: PodRecord, { image }: ImageNeeded): string => `${node ?? ''} ${image}`;
+export const imagePlaceOf = ({ node }: PodRecord, { image }: ImageNeeded): string => `${node ?? ''} ${image}`;
 
 const whyMissing = ({ node }: PodRecord, { container, image, pulledAlways }: ImageNeeded): string =>
   pulledAlways

@@ -1,9 +1,7 @@
 import type { LastStep, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
 import { isAtLeast } from '../../kube/raw-object.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
-
-/** The result of a step. `unknown`: it may or may not have happened. */
-export type StepResult = 'done' | 'refused' | 'conflict' | 'unknown';
+import type { OwnWrite, StepResult } from '../../objects/execute.ts';
 
 /** A step whose result is not in the status yet. */
 export interface Finished {
@@ -54,15 +52,6 @@ export function isSwitchedOver(
   if (tries?.askedAt === undefined || isDemotionMissed(ended)) return false;
   const demoted = pods.find((pod) => pod.uid === tries.pod?.uid);
   return demoted === undefined || demoted.ordinal !== cluster.primaryIndex;
-}
-
-/** An own write that the cache must show before the next step, since older facts would lead to the same step again. */
-export interface OwnWrite {
-  readonly what: string;
-  readonly uid: string;
-  /** The resourceVersion of the object after the write, or `gone` if the write deletes it. */
-  readonly expected: { readonly resourceVersion: string } | 'gone';
-  readonly sinceMilliseconds: number;
 }
 
 /** How often the cache is checked for an own write that no watch has delivered. */

@@ -1,9 +1,11 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { HoldRule } from '../../core/decision.ts';
-import type { AdmissionProblem, ClusterSnapshot, StepFailure } from '../../core/snapshot.ts';
+import type { AdmissionProblem, StepFailure } from '../../core/snapshot.ts';
 import { Ages, type Clocks } from '../../moco/ages.ts';
+import type { OwnWrite } from '../../objects/execute.ts';
+import type { StrategyKeeper } from '../../objects/strategy.ts';
 import type { Lowered, SpecWrites } from './contention.ts';
-import type { Finished, OwnWrite } from './last-step.ts';
+import type { Finished } from './last-step.ts';
 import { nothingRead, type Readings } from './readings.ts';
 
 /** The API server's refusal to evict. It counts as long as the budgets do not change. */
@@ -33,6 +35,72 @@ interface RevisionChange {
   readonly wallMilliseconds: number;
 }
 
+/** Set by every observation. The status may be written later, but has to contain these times. */
+export interface Seen {
+  /** Since when the facts of the objects have had their values. Each fact ends when it is not asked for any more. */
+  readonly ages: Ages;
+  /** How fast the generation of the StatefulSet grows. Begins anew with another StatefulSet. */
+  readonly specWrites: SpecWrites | null;
+  /**
+   * The last update revision, and when it appeared. `changed` is `null` if it existed at the start. Replaced by the
+   * next.
+   */
+  readonly updateRevision: { readonly value: string; readonly changed: RevisionChange | null } | null;
+  /** Since when the current rule holds. Ends with the hold, or once a step is done. */
+  readonly holding: { readonly rule: HoldRule; readonly sinceMilliseconds: number; readonly since: string } | null;
+  /** The rollout that was last complete. Ends when the next one goes on and the status has this one no longer. */
+  readonly completed: { readonly revision: string; readonly at: string } | null;
+  /**
+   * When members first participated at an update revision, by ordinal. Each ends when its member is not updated any
+   * more; all begin anew with another revision.
+   */
+  readonly back: { readonly revision: string; readonly at: ReadonlyMap<number, string> };
+  /** A rollout that is not in the status yet. Ends once it is, or nobody is stale. */
+  readonly begun: { readonly revision: string; readonly at: string } | null;
+  /** When the last progress of the rollout was seen, and what was seen then. Ends once the status has it. */
+  readonly moved: { readonly revision: string; readonly seen: string; readonly at: string } | null;
+  /** When a switchover ended that the status still has as requested. Ends once the status has its end. */
+  readonly switchedOverAt: string | null;
+}
+
+/** Set at the end of a step. */
+export interface Steps {
+  /** The last step. Ends once the status has it; a later failure without effect does not replace it. */
+  readonly finished: Finished | null;
+  /** The last step that did not happen, and when. Ends once a step happens, or one of another kind fails. */
+  readonly failure: { readonly failure: StepFailure; readonly atMilliseconds: number } | null;
+  /** The intent that is known to be settled, done or not. Replaced by the next one. */
+  readonly settledIntent: string | null;
+  /** When this process disrupted a member, by ordinal. Ends once the member participates again and that was told. */
+  readonly disruptedAtMilliseconds: ReadonlyMap<number, number>;
+  /** Replaced by the next refusal. Counts while the budgets are the same. */
+  readonly refusal: Refusal | null;
+  /** The partition that this process has set last, and how often. Replaced by the next one. */
+  readonly lowered: Lowered | null;
+  /** The result that a release would have had, from a dry run. Ends with the next step that disrupts no member. */
+  readonly releaseRefusal: { readonly message: string; readonly atMilliseconds: number } | null;
+  /** What recent dry runs showed about admission. Ends with one that has the expected result. */
+  readonly admissionProblem: AdmissionFinding | null;
+  /** Who keeps the strategy. Replaced by the next dry run that shows it; a webhook counts for ten minutes. */
+  readonly strategyKeeper: KnownKeeper | null;
+  /** When this process set the StatefulSet to OnDelete, the newest last. Ends with a release, or the StatefulSet. */
+  readonly adoptions: { readonly uid: string; readonly atMilliseconds: readonly number[] } | null;
+}
+
+/** Set by what tells users. */
+interface Told {
+  /** The rule of the last Event about a hold. Ends with the hold. */
+  readonly reported: HoldRule | null;
+  /** Since when the status has unwritten changes. Ends with the write, or when there are none any more. */
+  readonly changedAtMilliseconds: number | null;
+  /** A key of the last decision that was logged. Replaced by the next one. */
+  readonly logged: string;
+  /** The overrides that have ended and whose removal was tried. Ends with them. */
+  readonly endedOverrides: string;
+  /** Ends once a status of the same kind is accepted. Counts for 30 s. */
+  readonly statusRefusal: StatusRefusal | null;
+}
+
 /**
  * What this process remembers of one cluster between two passes, by who sets it. All of it can be lost: a process
  * without it is slower by a read or a few seconds, but never less safe. Groups are replaced and never changed, so an
@@ -40,71 +108,18 @@ interface RevisionChange {
  * on the monotonic clock.
  */
 export interface Memory {
-  /** Set by every observation. The status may be written later, but has to contain these times. */
-  readonly seen: {
-    /** Since when the facts of the objects have had their values. Each fact ends when it is not asked for any more. */
-    readonly ages: Ages;
-    /** How fast the generation of the StatefulSet grows. Begins anew with another StatefulSet. */
-    readonly specWrites: SpecWrites | null;
-    /** The last update revision, and when it appeared. `changed` is `null` if it existed at the start. */
-    readonly updateRevision: { readonly value: string; readonly changed: RevisionChange | null } | null;
-    /** Since when the current rule holds. Ends with the hold, or once a step is done. */
-    readonly holding: { readonly rule: HoldRule; readonly sinceMilliseconds: number; readonly since: string } | null;
-    /** The rollout that was last complete. Ends once the status is about another one. */
-    readonly completed: { readonly revision: string; readonly at: string } | null;
-    /** When members first participated at an update revision, by ordinal. Begins anew with another revision. */
-    readonly back: { readonly revision: string; readonly at: ReadonlyMap<number, string> };
-    /** A rollout that is not in the status yet. */
-    readonly begun: { readonly revision: string; readonly at: string } | null;
-    /** When the last progress of the rollout was seen, and what was seen then. Ends once the status has it. */
-    readonly moved: { readonly revision: string; readonly seen: string; readonly at: string } | null;
-    /** When a switchover ended that the status still has as requested. */
-    readonly switchedOverAt: string | null;
-  };
-  /** Set by a step or by the write of a status. Ends once the cache shows it. */
+  readonly seen: Seen;
+  /** Set by a step or by the write of a status. */
   readonly unseen: {
     /** What the last step wrote. Each ends once the cache shows it, at the latest after 30 s. */
     readonly writes: readonly OwnWrite[];
+    /** The MySQLRollout as this process has written it last. Ends once the cache has one that is as new. */
     readonly rollout: MySQLRollout | null;
   };
-  /** Set by `reads`. */
+  /** Set by `reads`, and by `disrupt` for nodes and dry runs. */
   readonly readings: Readings;
-  /** Set at the end of a step. */
-  readonly steps: {
-    /** The last step, unless the status has it: a later failure without effect does not replace it. */
-    readonly finished: Finished | null;
-    /** The last step, if it did not happen, and when. Ends once a step happens, or one of another kind fails. */
-    readonly failure: { readonly failure: StepFailure; readonly atMilliseconds: number } | null;
-    /** The intent that is known to be settled, done or not. Replaced by the next one. */
-    readonly settledIntent: string | null;
-    /** When this process disrupted a member, by ordinal. Ends once the member participates again and that was told. */
-    readonly disruptedAtMilliseconds: ReadonlyMap<number, number>;
-    /** Replaced by the next refusal. Counts while the budgets are the same. */
-    readonly refusal: Refusal | null;
-    /** The partition that this process has set last, and how often. Replaced by the next one. */
-    readonly lowered: Lowered | null;
-    /** The result that a release would have had, from a dry run. Ends with the next step that disrupts no member. */
-    readonly releaseRefusal: { readonly message: string; readonly atMilliseconds: number } | null;
-    /** What recent dry runs showed about admission. Ends with one that has the expected result. */
-    readonly admissionProblem: AdmissionFinding | null;
-    /** Who keeps the strategy of the StatefulSet. Replaced by the next dry run that shows it. */
-    readonly strategyKeeper: KnownKeeper | null;
-    /** When this process set the StatefulSet to OnDelete, the newest last. Ends with a release. */
-    readonly adoptions: { readonly uid: string; readonly atMilliseconds: readonly number[] } | null;
-  };
-  /** Set by what tells users. */
-  readonly told: {
-    /** The rule of the last Event about a hold. Ends with the hold. */
-    readonly reported: HoldRule | null;
-    /** Since when the status has unwritten changes. Ends with the write. */
-    readonly changedAtMilliseconds: number | null;
-    /** A key of the last decision that was logged. */
-    readonly logged: string;
-    /** The overrides that have ended and whose removal was tried. */
-    readonly endedOverrides: string;
-    /** Ends once a status of the same kind is accepted. Counts for 30 s. */
-    readonly statusRefusal: StatusRefusal | null;
-  };
+  readonly steps: Steps;
+  readonly told: Told;
 }
 
 /** Of a cluster that is looked at for the first time: nothing but what was just read. */
@@ -137,17 +152,8 @@ export const newMemory = (world: Clocks, readings: Partial<Readings> = {}): Memo
   told: { reported: null, changedAtMilliseconds: null, logged: '', endedOverrides: '', statusRefusal: null },
 });
 
-/** The reason of a failure that this program detects: a dry run showed that admission has no effect. */
-export const admissionNotInForce = 'AdmissionNotInForce';
-
-/** The reason of a refusal that this program detects: a dry run of a release would update members. */
-export const releaseUnsafe = 'ReleaseUnsafe';
-
 /** After this time another dry run shows whether a webhook has given way to the admission policy. */
 const webhookCountsMilliseconds = 600_000;
-
-/** Who keeps the strategy of StatefulSets with our label. */
-export type StrategyKeeper = NonNullable<ClusterSnapshot['strategyKeeper']>;
 
 export interface AdmissionFinding {
   readonly mode: AdmissionProblem['mode'];

@@ -88,7 +88,7 @@ export function gateWithout(
  * The policy for `decide`. In mode MOCO it has none of the settings that MOCO does not support, except a pause that
  * delays a release.
  */
-export function inForce(
+export function policyForMode(
   policy: RolloutPolicy,
   mode: RolloutPolicy['mode'],
   isAdopted: boolean,

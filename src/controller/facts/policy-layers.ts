@@ -1,16 +1,7 @@
 import { type PolicyRecord, policySource } from '../../api/rollout-policy.ts';
 import { isObject } from '../../moco/json.ts';
-import type { LabelSelector } from '../../moco/records.ts';
+import type { LabelSelector, Selectable } from '../../moco/records.ts';
 import { selects } from '../../moco/selects.ts';
-
-type Labels = Readonly<Record<string, string>>;
-
-export interface Selectable {
-  readonly namespace: string;
-  readonly labels: Labels;
-  /** The labels of its namespace. `null` while they are unknown or may not be read. */
-  readonly namespaceLabels: Labels | null;
-}
 
 /** The settings from one source. A layer decides each of its fields that no earlier layer decides. */
 export interface Layer {
@@ -35,7 +26,7 @@ export interface PolicyLayers {
   readonly settings: readonly Layer[];
 }
 
-interface Candidate {
+interface SelectingPolicy {
   readonly policy: PolicyRecord;
   readonly priority: number;
   readonly problem: string | null;
@@ -63,10 +54,10 @@ export function policyLayers(policies: readonly PolicyRecord[], cluster: Selecta
 export const policiesOf = (policies: readonly PolicyRecord[], cluster: Selectable): readonly PolicyRecord[] =>
   candidatesOf(policies, cluster).map(({ policy }) => policy);
 
-const candidatesOf = (policies: readonly PolicyRecord[], cluster: Selectable): readonly Candidate[] =>
+const candidatesOf = (policies: readonly PolicyRecord[], cluster: Selectable): readonly SelectingPolicy[] =>
   policies.map((policy) => candidateOf(policy, cluster)).filter((candidate) => candidate !== null);
 
-function candidateOf(policy: PolicyRecord, cluster: Selectable): Candidate | null {
+function candidateOf(policy: PolicyRecord, cluster: Selectable): SelectingPolicy | null {
   const { priority, selector, namespaceSelector } = policy;
   const bySelector = 'problem' in selector ? selector.problem : selects(selector, cluster.labels);
   const byNamespace =
@@ -77,7 +68,7 @@ function candidateOf(policy: PolicyRecord, cluster: Selectable): Candidate | nul
   return { policy, priority: typeof priority === 'number' ? priority : Number.MAX_VALUE, problem };
 }
 
-function layerOf({ policy, problem }: Candidate, part: 'enforced' | 'settings'): Layer {
+function layerOf({ policy, problem }: SelectingPolicy, part: 'enforced' | 'settings'): Layer {
   const fields = policy[part];
   const path = `spec.${part}`;
   const unreadable = isObject(fields) ? null : `expected ${path} to be an object, got ${JSON.stringify(fields)}`;

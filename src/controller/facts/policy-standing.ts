@@ -33,7 +33,7 @@ export function policyStatuses(
       settings: (['enforced', 'settings'] as const).flatMap((part) =>
         namesIn(policy[part]).map((name) => ({ name: `${part}.${name}`, clusters: decides(part, name) })),
       ),
-      conditions: conditionsOf(policy, selected.length, clusters, nowTimestamp),
+      conditions: policyConditions(policy, selected.length, clusters, nowTimestamp),
     };
   };
   return new Map(policies.map((policy) => [policy.name, statusOf(policy)]));
@@ -42,7 +42,7 @@ export function policyStatuses(
 const namesIn = (settings: unknown): readonly string[] => (isObject(settings) ? Object.keys(settings).toSorted() : []);
 
 /** `Readable`: every field is valid. `Selects`: there is a MySQLCluster that the policy applies to. */
-function conditionsOf(
+function policyConditions(
   policy: PolicyRecord,
   selected: number,
   clusters: readonly Governed[],

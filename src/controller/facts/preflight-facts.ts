@@ -17,22 +17,22 @@ export interface KnownPreflight extends PreflightStatus {
 }
 
 /** What is asked on one node: about the images each has to have, or on one of them about the configuration. */
-export type Question = PreflightStatus['nodes'][number] & Pick<AwaitedNode, 'about'>;
+export type NodeQuestion = PreflightStatus['nodes'][number] & Pick<AwaitedNode, 'about'>;
 
-export const questionsOf = (preflight: PreflightStatus | null): readonly Question[] => [
+export const questionsOf = (preflight: PreflightStatus | null): readonly NodeQuestion[] => [
   ...(preflight?.nodes ?? []).map((one) => ({ ...one, about: 'images' as const })),
   ...(preflight?.configuration ? [{ ...preflight.configuration, about: 'configuration' as const }] : []),
 ];
 
-export function statusOfQuestions(questions: readonly Question[]): Omit<PreflightStatus, 'revision'> {
+export function statusOfQuestions(questions: readonly NodeQuestion[]): Omit<PreflightStatus, 'revision'> {
   const [images, [configuration]] = [questionsAbout(questions, 'images'), questionsAbout(questions, 'configuration')];
   return { nodes: images, ...(configuration && { configuration }) };
 }
 
-const questionsAbout = (questions: readonly Question[], what: Question['about']) =>
+const questionsAbout = (questions: readonly NodeQuestion[], what: NodeQuestion['about']) =>
   questions.flatMap(({ about, ...one }) => (about === what ? [one] : []));
 
-export const isRefused = ({ result }: Pick<Question, 'result'>): boolean =>
+export const isRefused = ({ result }: Pick<NodeQuestion, 'result'>): boolean =>
   result === 'ImageUnavailable' || result === 'ConfigurationRefused';
 
 /** A node may collect images that nobody uses, and another node may get its name. */
@@ -41,7 +41,7 @@ const knownSeconds = 3600;
 const askAgainSeconds = 60;
 
 /** After how many seconds a result has to be found out anew, before the next member that participates is taken. */
-const lastsSeconds: Readonly<Partial<Record<NonNullable<Question['result']>, number>>> = {
+const lastsSeconds: Readonly<Partial<Record<NonNullable<NodeQuestion['result']>, number>>> = {
   Present: knownSeconds,
   Fetched: knownSeconds,
   Skipped: askAgainSeconds,
@@ -96,7 +96,12 @@ export function preflightFacts(
   const names = [...due.keys()].toSorted();
   const awaited: AwaitedNode[] = [];
   const refusals: NodeRefusal[] = [];
-  const note = (about: Question['about'], known: Question | undefined, first: string, next: string | null): void => {
+  const note = (
+    about: NodeQuestion['about'],
+    known: NodeQuestion | undefined,
+    first: string,
+    next: string | null,
+  ): void => {
     if (known === undefined) {
       awaited.push({ about, nodeName: first, forSeconds: 0, message: null });
       return;

@@ -17,18 +17,19 @@ import type { KnownPreflight } from './preflight-facts.ts';
 /** What no watch delivers, as it was last read. Times are on the monotonic clock. */
 export interface Readings extends ComebackReadings {
   /**
-   * What replicas said when they were last asked how far they are behind, by the uid of the pod. All are asked at once.
+   * What replicas said when they were last asked how far they are behind, by the uid of the pod. All are asked at once,
+   * and replaced together.
    */
   readonly replicationDelays: ReadonlyMap<string, Answered<DelayReading>>;
-  /** What MySQL itself last said. `null` before anybody was asked. All are asked at once. */
+  /** What MySQL itself last said. `null` before anybody was asked. Replaced by the next time. */
   readonly mysql: KnownMysql | null;
-  /** What nodes have found out about a revision. `null` before this process has asked any. */
+  /** What nodes have found out about a revision. `null` before this process asked any. Replaced by the next look. */
   readonly preflight: KnownPreflight | null;
   /** What updates in place depend on, the answers to dry runs included. Ends when no member could be updated so. */
   readonly inPlace: InPlaceReadings;
-  /** The newest FailedCreate message of the StatefulSet. Ends when no member is missing. */
+  /** The newest FailedCreate message of the StatefulSet. Ends with the hold MemberMissing. */
   readonly createFailure: { readonly message: string | null; readonly atMilliseconds: number } | null;
-  /** What the newest rollout changes in the pod template. `changes` is `null` if it could not be read. */
+  /** What a rollout changes in the template; `changes` is `null` if it could not be read. Replaced by the next one. */
   readonly template: {
     readonly from: string;
     readonly to: string;
@@ -130,6 +131,7 @@ export interface KnownComeback {
   readonly atMilliseconds: number;
 }
 
+/** By the uid of the pod. Each ends with its pod. */
 export interface ComebackReadings {
   readonly comebacks: ReadonlyMap<string, KnownComeback>;
   /** Whether the node of a pod was to be emptied when that was last read. */

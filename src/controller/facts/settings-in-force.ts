@@ -13,7 +13,8 @@ import {
 } from '../../api/settings.ts';
 import { defaultPolicy, type Override, type RolloutPolicy } from '../../core/policy.ts';
 import { isObject, milliseconds, omitUndefined } from '../../moco/json.ts';
-import { type Layer, policyLayers, type Selectable } from './policy-layers.ts';
+import type { Selectable } from '../../moco/records.ts';
+import { type Layer, policyLayers } from './policy-layers.ts';
 
 export interface SettingsSources {
   readonly rollout: RolloutSpec | undefined;
@@ -158,7 +159,7 @@ class Resolution {
     const layer = firstWith(field, this.#layers);
     if (layer === undefined) return undefined;
     const value = layer.fields?.[field];
-    const problem = layer.problem ?? unreadable(layer, field);
+    const problem = layer.problem ?? settingProblem(layer, field);
     if (problem !== null) {
       this.problems.set(field, problem);
       return undefined;
@@ -175,7 +176,7 @@ class Resolution {
     field: Field,
   ): RolloutSpec[Field] | undefined {
     if (layer.fields?.[field] === undefined) return undefined;
-    const problem = unreadable(layer, field);
+    const problem = settingProblem(layer, field);
     if (problem !== null) this.problems.set(field, problem);
     return problem === null ? (layer.fields[field] as RolloutSpec[Field]) : undefined;
   }
@@ -191,7 +192,7 @@ class Resolution {
   }
 }
 
-function unreadable({ source, path, fields }: Layer, field: keyof RolloutSpec): string | null {
+function settingProblem({ source, path, fields }: Layer, field: keyof RolloutSpec): string | null {
   const problem = problemOf(rolloutSpec.shape[field], fields?.[field], `${path}.${field}`);
   return problem && source !== rolloutSource ? `${source}: ${problem}` : problem;
 }

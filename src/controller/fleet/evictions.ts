@@ -1,7 +1,6 @@
 import { mostUnobservedEvictions } from '../../core/rules/not-done.ts';
-import { keyOf } from '../../kube/store.ts';
 import { milliseconds } from '../../moco/json.ts';
-import { type Cache, namedCluster } from '../cache/cache.ts';
+import { type Cache, namedCluster, ownerKey } from '../../objects/cache.ts';
 
 /**
  * Evictions of the whole fleet that Kubernetes' disruption controller has not observed, as the PodDisruptionBudgets in
@@ -87,7 +86,7 @@ export function followEvictions({ budgets, pods }: Pick<Cache, 'budgets' | 'pods
       .flatMap(({ namespace, disruptedPods }) =>
         Object.entries(disruptedPods).map(([name, at]) => ({ at, pod: pods.get(namespace, name) })),
       );
-    const unobserved = entries.filter(({ at, pod }) => pod === undefined || isBefore(pod.createdAt, at));
+    const unobserved = entries.filter(({ at, pod }) => pod === undefined || isEarlier(pod.createdAt, at));
     evictions.note(key, unobserved.length);
   };
   budgets.subscribe(({ before, after }) => {
@@ -98,8 +97,8 @@ export function followEvictions({ budgets, pods }: Pick<Cache, 'budgets' | 'pods
   });
   pods.subscribe(({ before, after }) => {
     const pod = after ?? before;
-    if (pod !== null && before?.uid !== after?.uid) count(keyOf(pod.namespace, pod.clusterName));
+    if (pod !== null && before?.uid !== after?.uid) count(ownerKey(pod));
   });
 }
 
-const isBefore = (one: string, other: string): boolean => (milliseconds(one) ?? 0) < (milliseconds(other) ?? 0);
+const isEarlier = (one: string, other: string): boolean => (milliseconds(one) ?? 0) < (milliseconds(other) ?? 0);

@@ -12,10 +12,10 @@ import { Evictions } from './evictions.ts';
 import { FleetSlots } from './fleet-slots.ts';
 import {
   disrupts,
+  type FleetStanding,
+  fleetStandingOf,
   hasBegun,
-  type Known,
   type KnownStep,
-  known,
   lowers,
   type TimedStep,
   takesSlot,
@@ -52,7 +52,7 @@ export class Fleet {
   readonly #limits: FleetLimits;
   readonly #world: Pick<World, 'wall'>;
   readonly #wake: (key: string) => void;
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, FleetStanding>();
   readonly #failing = new Set<string>();
   /** Clusters that roll to a revision of which it is not known yet whether it works. */
   readonly #unverified = new Set<string>();
@@ -99,7 +99,7 @@ export class Fleet {
     } else {
       const { uid, resourceVersion } = rollout.metadata;
       if (before?.uid === uid && isAtLeast(before.resourceVersion, resourceVersion)) return;
-      this.#known.set(key, known(rollout));
+      this.#known.set(key, fleetStandingOf(rollout));
       const { lastStep } = rollout.status ?? {};
       if (lastStep?.result === 'done') this.count(lastStep);
     }
@@ -264,11 +264,11 @@ export class Fleet {
    * Whether the cluster's slot is unavailable to others. A stalled rollout that continues after it released its slot
    * does not wait for one.
    */
-  #occupies(one: Known | undefined): boolean {
+  #occupies(one: FleetStanding | undefined): boolean {
     return one?.rolling === true && !(one.stalled && this.#limits.releaseStalledSlots);
   }
 
-  #holdsStalled(one: Known | undefined): boolean {
+  #holdsStalled(one: FleetStanding | undefined): boolean {
     return this.#occupies(one) && one?.stalled === true;
   }
 
@@ -277,7 +277,7 @@ export class Fleet {
     this.#wakeWhere(({ waitingSince }) => waitingSince !== null && waitingSince > this.#lastVerified);
   }
 
-  #wakeWhere(is: (one: Known) => boolean): void {
+  #wakeWhere(is: (one: FleetStanding) => boolean): void {
     for (const [key, one] of this.#known) if (is(one)) this.#wake(key);
   }
 

@@ -6,7 +6,7 @@ import { isRequestedByUser, ruleGroups } from '../../core/rules/catalogue.ts';
 import { refusedOnNodes } from '../../core/rules/refused-on-nodes.ts';
 import { milliseconds } from '../../moco/json.ts';
 
-export interface Known {
+export interface FleetStanding {
   readonly uid: string;
   readonly resourceVersion: string;
   /** Its rollout has begun, or nodes are asked whether it can begin. */
@@ -66,7 +66,7 @@ const slotWaits: ReadonlySet<string> = new Set<HoldRule>([
   'DisruptionControllerBehind',
 ]);
 
-export function known({ metadata: { uid, resourceVersion }, status = {} }: MySQLRollout): Known {
+export function fleetStandingOf({ metadata: { uid, resourceVersion }, status = {} }: MySQLRollout): FleetStanding {
   const { intent } = status;
   const at = milliseconds(intent?.at ?? null);
   const open = intent && at !== null ? { step: intent, at } : null;
@@ -76,8 +76,10 @@ export function known({ metadata: { uid, resourceVersion }, status = {} }: MySQL
 /**
  * Whether the rollout to the revision waits for no other cluster any more. A correction of a failing one never does.
  */
-export const hasBegun = (one: Pick<Known, 'revision' | 'begun' | 'failing'> | undefined, revision: string): boolean =>
-  one !== undefined && (one.revision === revision ? one.begun : one.failing);
+export const hasBegun = (
+  one: Pick<FleetStanding, 'revision' | 'begun' | 'failing'> | undefined,
+  revision: string,
+): boolean => one !== undefined && (one.revision === revision ? one.begun : one.failing);
 
 /**
  * Rules under which a rollout gives up its slot, even if members are missing: the pods are gone on purpose, or another
@@ -87,9 +89,9 @@ export const hasBegun = (one: Pick<Known, 'revision' | 'begun' | 'failing'> | un
 const slotReleasingRules: ReadonlySet<HoldRule> = new Set(['Offline', 'Released', 'ForcedRollingUpdate']);
 
 /** A preflight keeps the cluster's turn: the next cluster would have its nodes fetch images as well. */
-export const isAsking = (rule: string | undefined): boolean => rule === 'PreflightRunning' || isRefused(rule);
+export const isAsking = (rule: string | undefined): boolean => rule === 'PreflightRunning' || isRefusedOnNodes(rule);
 
-const isRefused = (rule: string | undefined): boolean => rule !== undefined && rule in refusedOnNodes;
+const isRefusedOnNodes = (rule: string | undefined): boolean => rule !== undefined && rule in refusedOnNodes;
 
 /**
  * A rollout occupies its slot from its preflight, or its first disruption, to its end, except while a user keeps it
@@ -103,7 +105,7 @@ function standing({
   updateRevision,
   completeSince,
   history,
-}: RolloutStatus): Omit<Known, 'uid' | 'resourceVersion' | 'open'> {
+}: RolloutStatus): Omit<FleetStanding, 'uid' | 'resourceVersion' | 'open'> {
   const since = milliseconds(completeSince ?? null);
   const last = history?.at(-1);
   const idle = {
@@ -128,7 +130,7 @@ function standing({
     return { ...idle, begun: true, rolling, stalled, failing: idle.failing || stalled };
   }
   const waitingSince = milliseconds(rollout.startedAt);
-  const refused = isRefused(rule);
+  const refused = isRefusedOnNodes(rule);
   if (isAsking(rule)) return { ...idle, waitingSince, rolling: true, stalled: refused, refused };
   const wantsSlot = rule === undefined || slotWaits.has(rule);
   const wantsTurn = rule === undefined || rule in ruleGroups.fleet || slotWaits.has(rule);

@@ -1,6 +1,6 @@
 import { isOwnOf } from '../../api/rollout.ts';
-import { keyOf, splitKey } from '../../kube/store.ts';
-import { type Cache } from '../cache/cache.ts';
+import { nameOf, splitKey } from '../../kube/store.ts';
+import { type Cache, ownerKey } from '../../objects/cache.ts';
 import type { Fleet } from './fleet-limits.ts';
 
 /**
@@ -22,13 +22,13 @@ export function followFleet(
     fleet.stages.noteCluster(key, exists ? { labels: cluster.labels, offline: cluster.offline, updateRevision } : null);
   };
   const own = (changed: { readonly namespace: string; readonly name: string } | null): void => {
-    if (changed !== null) note(keyOf(changed.namespace, changed.name));
+    if (changed !== null) note(nameOf(changed));
   };
   rollouts.subscribe(({ before, after }) => own(after ?? before));
   clusters.subscribe(({ before, after }) => own(after ?? before));
   statefulSets.subscribe(({ before, after }) => {
     if (before?.updateRevision === after?.updateRevision) return;
-    for (const one of [before, after]) if (one !== null) note(keyOf(one.namespace, one.clusterName));
+    for (const one of [before, after]) if (one !== null) note(ownerKey(one));
   });
   sequences.subscribe(({ before, after }) => fleet.stages.noteSequence((after ?? before)?.name ?? '', after));
 }

@@ -9,7 +9,7 @@ import {
 } from '../../core/fleet/stage-counts.ts';
 import { nextInStage, stageGates, stageWaits } from '../../core/fleet/stage-waits.ts';
 import type { FleetWait } from '../../core/fleet/waits.ts';
-import type { Known } from './fleet-standing.ts';
+import type { FleetStanding } from './fleet-standing.ts';
 
 /** What a MySQLCluster and its StatefulSet say that matters for stages. */
 export interface StagedObjects {
@@ -20,13 +20,13 @@ export interface StagedObjects {
   readonly updateRevision: string | null;
 }
 
-type ClusterFacts = Pick<
-  Known,
+type StageFacts = Pick<
+  FleetStanding,
   'revision' | 'begun' | 'refused' | 'rolling' | 'waitingSince' | 'wantsTurn' | 'complete' | 'failing'
 >;
 
 /** A cluster that has no MySQLRollout yet: whether it is stale is not known. */
-const unknown: ClusterFacts = {
+const withoutRollout: StageFacts = {
   revision: null,
   refused: false,
   begun: false,
@@ -54,7 +54,7 @@ export class Stages {
   readonly #changed: (sequence: string) => void;
   readonly #sequences = new Map<string, SequenceRecord>();
   readonly #objects = new Map<string, StagedObjects>();
-  readonly #facts = new Map<string, ClusterFacts>();
+  readonly #facts = new Map<string, StageFacts>();
   readonly #promised = new Set<string>();
   readonly #clusters = new Map<string, StagedCluster>();
   readonly #counts = new Map<string, readonly StageCount[]>();
@@ -79,7 +79,7 @@ export class Stages {
   }
 
   /** `undefined` if there is no MySQLRollout of the cluster. */
-  noteRollout(key: string, facts: ClusterFacts | undefined): void {
+  noteRollout(key: string, facts: StageFacts | undefined): void {
     if (facts === undefined) this.#facts.delete(key);
     else this.#facts.set(key, facts);
     this.#update(key);
@@ -214,7 +214,7 @@ export class Stages {
   #clusterOf(key: string): StagedCluster | null {
     const objects = this.#objects.get(key);
     if (objects === undefined) return null;
-    const facts = this.#facts.get(key) ?? unknown;
+    const facts = this.#facts.get(key) ?? withoutRollout;
     const promised = this.#promised.has(key);
     const { complete } = facts;
     return {

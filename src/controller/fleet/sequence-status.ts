@@ -29,7 +29,7 @@ const mostConflicts = 100;
 type Finding = Pick<Condition, 'reason' | 'message'>;
 
 /** The status that follows from an observation. Unchanged parts equal those of the stored status. */
-export function sequenceStatus(observation: SequenceObservation): SequenceStatus {
+export function sequenceStatusOf(observation: SequenceObservation): SequenceStatus {
   const { record, counts, conflicts } = observation;
   const stages = stageStatuses(observation);
   const sum = (of: (count: StageCount) => number): number => counts.reduce((total, count) => total + of(count), 0);
@@ -42,7 +42,7 @@ export function sequenceStatus(observation: SequenceObservation): SequenceStatus
     failingClusters: sum(({ failing }) => failing),
     stages,
     conflicts: conflicts.length === 0 ? undefined : conflicts.slice(0, mostConflicts),
-    conditions: conditionsOf(observation, stages),
+    conditions: sequenceConditions(observation, stages),
   });
 }
 
@@ -82,7 +82,7 @@ function stageStatuses(observation: SequenceObservation): readonly StageStatus[]
     const count = counts[index];
     if (count === undefined) return [];
     const { clusters, upToDate, rolling, waiting, failing } = count;
-    const state = stateOf(observation, stage, index, count);
+    const state = stageState(observation, stage, index, count);
     const soakedUntil = state === 'Soaking' ? timeText(soakEnd(stage, count) ?? 0) : undefined;
     const stoppedBy = count.failed ?? count.unfinished ?? undefined;
     return [
@@ -101,7 +101,7 @@ function stageStatuses(observation: SequenceObservation): readonly StageStatus[]
   });
 }
 
-function stateOf(
+function stageState(
   { record, counts, nowSeconds }: SequenceObservation,
   stage: Stage,
   index: number,
@@ -118,7 +118,7 @@ function stateOf(
 }
 
 /** `Ready`: every stage is complete. `Stalled`: a person has to help. `Progressing`: neither. */
-function conditionsOf(
+function sequenceConditions(
   { record, counts, conflicts, nowSeconds }: SequenceObservation,
   stages: readonly StageStatus[],
 ): readonly Condition[] {
@@ -127,7 +127,7 @@ function conditionsOf(
   const empty: Finding = { reason: 'NoClusters', message: 'the selectors select no cluster' };
   const current = stages.find(({ state }) => state !== 'Complete' && state !== 'Empty');
   const complete: Finding = { reason: 'Complete', message: 'every cluster is up to date and healthy' };
-  const finding = stalled ?? (nothing ? empty : sayingEmpty(current ? progressOf(current) : complete, stages));
+  const finding = stalled ?? (nothing ? empty : sayingEmpty(current ? progressFinding(current) : complete, stages));
   const one = conditionsAfter(record.status.conditions, record.generation, timeText(Math.floor(nowSeconds)));
   const condition = (type: string, is: boolean): Condition => one(type, { status: is ? 'True' : 'False', ...finding });
   const ready = stalled === null && !nothing && current === undefined;
@@ -156,7 +156,7 @@ function stalledBy({ record, counts, conflicts }: SequenceObservation): Finding 
   return failing === undefined ? null : message(failing);
 }
 
-function progressOf({ name, state, clusters, upToDate, soakedUntil, stoppedBy }: StageStatus): Finding {
+function progressFinding({ name, state, clusters, upToDate, soakedUntil, stoppedBy }: StageStatus): Finding {
   if (soakedUntil !== undefined) return { reason: 'Soaking', message: `stage ${name} soaks until ${soakedUntil}` };
   const waitsFor = stoppedBy === undefined ? '' : `, ${stoppedBy} is not`;
   return {

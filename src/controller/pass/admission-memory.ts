@@ -2,10 +2,9 @@ import { isAdopted } from '../../core/adoption.ts';
 import type { Step } from '../../core/decision.ts';
 import type { ApiError } from '../../kube/api-error.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
-import type { StepResult } from '../facts/last-step.ts';
-import { type AdmissionFinding, admissionNotInForce, type Memory, type StrategyKeeper } from '../facts/memory.ts';
-
-type Steps = Memory['steps'];
+import type { StepResult } from '../../objects/execute.ts';
+import { admissionNotInForce, type StrategyKeeper } from '../../objects/strategy.ts';
+import type { AdmissionFinding, Steps } from '../facts/memory.ts';
 
 /** Further attempts are not remembered: adoptions are rarest by then. */
 const mostAdoptions = 10;

@@ -1,29 +1,15 @@
 import type { Intent } from '../../api/rollout-status.ts';
-import type { Step, Target } from '../../core/decision.ts';
+import type { Step } from '../../core/decision.ts';
 import type { StepFailure } from '../../core/snapshot.ts';
 import { stepIdentity } from '../../core/step.ts';
 import { ApiError, isTooManyRequests } from '../../kube/api-error.ts';
 import type { RunResult } from '../../kube/work-queue.ts';
-import type { OwnWrite, StepResult } from '../facts/last-step.ts';
-import type { AdmissionFinding, StrategyKeeper } from '../facts/memory.ts';
+import type { StepAnswer } from '../../objects/execute.ts';
+import type { AdmissionFinding } from '../facts/memory.ts';
 import type { Observation } from './observe.ts';
 import type { Pass } from './pass.ts';
 
-export interface Answer {
-  readonly result: StepResult;
-  readonly done: readonly Target[];
-  readonly ownWrites: readonly OwnWrite[];
-  /** The API server's message if it refused the step, otherwise `null`. */
-  readonly message: string | null;
-  /** Whether the step was not sent because the confirmation was too old. */
-  readonly tooLate: boolean;
-  /** The error to retry after a delay, if an immediate retry would fail in the same way. */
-  readonly failure: ApiError | null;
-  /** Who keeps the strategy of the StatefulSet, if a dry run of the step has shown it. */
-  readonly strategyKeeper?: StrategyKeeper;
-}
-
-export interface Acted extends Answer {
+export interface Acted extends StepAnswer {
   readonly kind: 'acted';
   readonly observation: Observation;
   readonly step: Step;
@@ -35,10 +21,10 @@ export interface Acted extends Answer {
  * Whether an eviction was refused with 429. The API server answers so for a budget; webhooks that guard evictions do
  * so as well.
  */
-export const isRefusedByBudget = ({ kind }: Step, { result, failure }: Answer): boolean =>
+export const isRefusedByBudget = ({ kind }: Step, { result, failure }: StepAnswer): boolean =>
   kind === 'evict' && result === 'refused' && isTooManyRequests(failure);
 
-export type Outcome =
+export type PassOutcome =
   | Acted
   /** No step was due, or it is for a later pass. */
   | { readonly kind: 'nothing' }
@@ -56,7 +42,7 @@ export type Outcome =
   /** A dry run had an unexpected result: no step was tried. */
   | { readonly kind: 'admission'; readonly mode: AdmissionFinding['mode']; readonly error: ApiError };
 
-export type End = Outcome &
+export type End = PassOutcome &
   RunResult & {
     /**
      * What to report: an observation that was just made, or the cached one. `null` if another pass follows at once, or
@@ -78,21 +64,21 @@ export const vetoed: RunResult = { requeueAfterMilliseconds: 1000 };
 export const confirmationMilliseconds = 2000;
 
 /** Identifies a step when its failures are counted. */
-export const identityOf = (step: Step, { objects: { statefulSet } }: Observation): string =>
+export const identityOfStep = (step: Step, { objects: { statefulSet } }: Observation): string =>
   stepIdentity(step, statefulSet?.updateRevision ?? '');
 
-const failed = { tries: 1, sinceLastTrySeconds: 0, retryAfterSeconds: 0 } as const;
+const firstFailure = { tries: 1, sinceLastTrySeconds: 0, retryAfterSeconds: 0 } as const;
 
 export const tooSlow = (step: Step, observation: Observation): StepFailure => ({
-  ...failed,
-  step: identityOf(step, observation),
+  ...firstFailure,
+  step: identityOfStep(step, observation),
   cause: 'tooSlow',
   message: `reading everything again, writing the intent and sending the step took more than ${confirmationMilliseconds} ms`,
 });
 
 /** The API server's response as the failure of a step. Without a step, none can be decided. */
 export const refusedBy = ({ message, retryAfterSeconds }: ApiError, step: string | null): StepFailure => ({
-  ...failed,
+  ...firstFailure,
   step,
   cause: 'refused',
   message,

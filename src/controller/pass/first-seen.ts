@@ -4,9 +4,7 @@ import { isRequestedByUser } from '../../core/rules/catalogue.ts';
 import type { World } from '../../kube/world.ts';
 import { type ObservedFacts, waitedOnRequest } from '../facts/collect-facts.ts';
 import { isSwitchedOver, unreported } from '../facts/last-step.ts';
-import type { Memory } from '../facts/memory.ts';
-
-type Seen = Memory['seen'];
+import type { Memory, Seen } from '../facts/memory.ts';
 
 /**
  * Changes of the update revision may follow each other before the status is written, and MOCO may revert one at once.
@@ -111,14 +109,14 @@ function progressAfter(
   return { begun: begunAt, moved: isKnown ? moved : { revision, seen, at: now } };
 }
 
-interface Member {
+interface SignedMember {
   readonly ordinal: number;
   readonly revision?: string | null;
   readonly role: string;
   readonly state: string;
 }
 
-function signature(members: readonly Member[]): string {
+function signature(members: readonly SignedMember[]): string {
   return members
     .map(({ ordinal, revision, role, state }) => `${ordinal} ${revision ?? ''} ${role} ${participates.has(state)}`)
     .join('\n');

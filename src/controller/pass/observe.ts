@@ -5,11 +5,11 @@ import { isAtLeast } from '../../kube/raw-object.ts';
 import { splitKey } from '../../kube/store.ts';
 import { Ages } from '../../moco/ages.ts';
 import { timestampOf } from '../../moco/json.ts';
+import type { LiveObjects } from '../../objects/cluster-reader.ts';
 import { collectFacts, type ObservedFacts } from '../facts/collect-facts.ts';
 import { writesSeen } from '../facts/contention.ts';
 import { unseen } from '../facts/last-step.ts';
 import type { Memory } from '../facts/memory.ts';
-import type { LiveObjects } from '../reads/cluster-reader.ts';
 import { firstSeen, revisionSeen } from './first-seen.ts';
 import type { Pass } from './pass.ts';
 
@@ -24,17 +24,15 @@ export interface Observation extends ObservedFacts {
   readonly nowMilliseconds: number;
 }
 
-type Observed = Pick<Pass, 'memory' | 'context'>;
-
 /**
  * Observes a cluster from objects that were just read, which show all own writes. `policies` are those that were read
  * too.
  */
-export const observeLive = (pass: Observed, live: LiveObjects, policies?: readonly PolicyRecord[]): Observation =>
+export const observeLive = (pass: Pass, live: LiveObjects, policies?: readonly PolicyRecord[]): Observation =>
   observe(pass, live, [], pass.memory.unseen, policies);
 
 /** Observes a cluster from the cache. The MySQLRollout may be from an own write. `null` if there is no such cluster. */
-export function observeCached(pass: Pick<Pass, 'key' | 'memory' | 'context'>): Observation | null {
+export function observeCached(pass: Pass): Observation | null {
   const { key, memory, context } = pass;
   const objects = context.cache.objects(key);
   if (objects === null) return null;
@@ -48,7 +46,7 @@ export function observeCached(pass: Pick<Pass, 'key' | 'memory' | 'context'>): O
 
 /** Changes nothing. `awaited` are the own writes that the objects do not show. */
 function observe(
-  { memory, context }: Observed,
+  { memory, context }: Pass,
   { objects, rollout }: LiveObjects,
   awaited: Memory['unseen']['writes'],
   left: Memory['unseen'],
@@ -74,11 +72,7 @@ function observe(
 }
 
 /** The cached MySQLRollout, unless this process wrote a newer one. */
-export function newestRollout({
-  key,
-  memory,
-  context,
-}: Pick<Pass, 'key' | 'memory' | 'context'>): LiveObjects['rollout'] {
+export function newestRollout({ key, memory, context }: Pass): LiveObjects['rollout'] {
   const cached = context.cache.rollouts.get(...splitKey(key))?.object ?? null;
   const own = memory.unseen.rollout;
   if (cached === null || own === null || own.metadata.uid !== cached.metadata.uid) return cached;

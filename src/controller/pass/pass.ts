@@ -1,16 +1,16 @@
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
 import type { Log, World } from '../../kube/world.ts';
+import type { DelayReader } from '../../moco/agent.ts';
+import type { MysqlAsker } from '../../mysql/mysql-asker.ts';
+import type { Cache } from '../../objects/cache.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
-import type { Cache } from '../cache/cache.ts';
-import type { Checks } from '../cache/check-answers.ts';
 import type { Dependencies } from '../facts/collect-facts.ts';
 import type { Memory } from '../facts/memory.ts';
+import type { Checks } from '../fleet/check-answers.ts';
 import type { Fleet } from '../fleet/fleet-limits.ts';
-import type { ClusterReader } from '../reads/cluster-reader.ts';
-import type { MysqlAsker } from '../reads/mysql-asker.ts';
-import type { DelayReader } from '../reads/read-delays.ts';
-import type { RecentNodes } from '../reads/read-node.ts';
+import type { RecentNodes } from '../fleet/recent-nodes.ts';
 
 export interface Context extends Dependencies {
   readonly cache: Cache;
@@ -18,7 +18,7 @@ export interface Context extends Dependencies {
   readonly checks: Pick<Checks, 'factsFor' | 'ask' | 'forget'>;
   readonly client: ApiClient;
   readonly delays: DelayReader;
-  readonly mysql: MysqlAsker | undefined;
+  readonly mysql?: MysqlAsker | undefined;
   readonly nodes: RecentNodes;
   /** Nodes and PersistentVolumes have no namespace, so a controller of some namespaces may lack the right to them. */
   readonly mayLackNodes: boolean;

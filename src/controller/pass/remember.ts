@@ -5,23 +5,22 @@ import type { StepFailure } from '../../core/snapshot.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
 import type { World } from '../../kube/world.ts';
 import { timestampOf } from '../../moco/json.ts';
+import { admissionNotInForce, releaseUnsafe } from '../../objects/strategy.ts';
 import { loweredTo } from '../facts/contention.ts';
 import { type Finished, isFailedTry, unreported } from '../facts/last-step.ts';
-import { admissionNotInForce, type Memory, releaseUnsafe } from '../facts/memory.ts';
+import type { Memory, Steps } from '../facts/memory.ts';
 import type { Readings } from '../facts/readings.ts';
 import { afterAdoption, afterDryRun, afterKeeper } from './admission-memory.ts';
 import {
   type Acted,
-  identityOf,
+  identityOfStep,
   isRefusedByBudget,
-  type Outcome,
+  type PassOutcome,
   refusedBy,
   sparesSwitchover,
   tooSlow,
 } from './end.ts';
 import type { Observation } from './observe.ts';
-
-type Steps = Memory['steps'];
 
 // The only file that changes what is remembered of a cluster.
 
@@ -46,7 +45,7 @@ export function rememberPrepared(memory: Memory): void {
 }
 
 /** Remembers what later passes need to know about this one. */
-export function remember(memory: Memory, outcome: Outcome, world: World): void {
+export function remember(memory: Memory, outcome: PassOutcome, world: World): void {
   const now = world.monotonic();
   const { steps } = memory;
   switch (outcome.kind) {
@@ -139,7 +138,7 @@ function afterDisruption(steps: Steps, acted: Acted, now: number): Steps {
 function inPlaceAfter(
   { inPlace }: Readings,
   revision: string,
-  answers: Extract<Outcome, { kind: 'inPlace' }>['answers'],
+  answers: Extract<PassOutcome, { kind: 'inPlace' }>['answers'],
 ): Pick<Readings, 'inPlace'> {
   const accepted = new Map(inPlace.accepted);
   const refusals = new Map(inPlace.refusals);
@@ -203,7 +202,7 @@ function failureOf(acted: Acted): StepFailure | 'passing' | null {
   // StatefulSet that is adopted already, whose strategy it takes for granted.
   if (failure.reason === releaseUnsafe) return 'passing';
   if (failure.reason === admissionNotInForce && !isTakenForGranted(step, observation)) return 'passing';
-  return refusedBy(failure, identityOf(step, observation));
+  return refusedBy(failure, identityOfStep(step, observation));
 }
 
 /** Who is adopted already, and is to be at OnDelete. */

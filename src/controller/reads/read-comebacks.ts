@@ -1,4 +1,3 @@
-import type { Decision } from '../../core/decision.ts';
 import type { EndingClaim } from '../../core/on-demand-facts.ts';
 import type { Target } from '../../core/step.ts';
 import {
@@ -15,9 +14,12 @@ import { type Json, object, objects } from '../../moco/json.ts';
 import { isToBeEmptied } from '../../moco/nodes.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { claimsOf, fitsWithout, isTerminating, successorOf } from '../../moco/successor.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { ComebackReadings, KnownComeback } from '../facts/readings.ts';
-import type { ClusterReader } from './cluster-reader.ts';
-import { type NodeContext, type NodeRead, type RecentNodes, readNode, readTied } from './read-node.ts';
+import { type NodeContext, type NodeRead, type RecentNodes, readNode } from '../fleet/recent-nodes.ts';
+import type { Observation } from '../pass/observe.ts';
+import type { Pass } from '../pass/pass.ts';
+import { readTied } from './read-tied.ts';
 
 export interface ComebackContext extends NodeContext {
   readonly world: World;
@@ -30,12 +32,11 @@ export interface ComebackContext extends NodeContext {
  * with `ApiError`: what can't be read permits nothing.
  */
 export async function readComebacksAwaited(
-  { decision, objects }: { readonly decision: Decision; readonly objects: ClusterObjects },
-  known: ComebackReadings,
-  context: ComebackContext,
+  { decision, objects }: Observation,
+  { memory, api, context }: Pass,
 ): Promise<ComebackReadings | null> {
   const asked = objects.pods.filter(({ ordinal }) => decision.asksComebacks.includes(ordinal));
-  return asked.length === 0 ? null : readComebacks(asked, objects, known, context);
+  return asked.length === 0 ? null : readComebacks(asked, objects, memory.readings, { ...context, api });
 }
 
 /** So many requests does a confirmation usually need to read again what may have changed: claims, and the node. */
@@ -46,9 +47,10 @@ export const readsAgain = (targets: readonly Pick<Target, 'uid'>[], { comebacks 
 export async function confirmComebacks(
   targets: readonly Target[],
   cluster: ClusterObjects,
-  known: ComebackReadings,
-  context: ComebackContext,
+  pass: Pass,
 ): Promise<ComebackReadings> {
+  const known = pass.memory.readings;
+  const context = { ...pass.context, api: pass.api };
   const read = cluster.pods.filter(
     ({ uid }) => targets.some((target) => target.uid === uid) && known.comebacks.has(uid),
   );

@@ -1,18 +1,11 @@
-import type { Decision } from '../../core/decision.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { statefulSets } from '../../kube/resource.ts';
-import type { World } from '../../kube/world.ts';
 import { alteredFields } from '../../moco/applied-fields.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { templateChanges } from '../../moco/template-changes.ts';
-import type { ObservedFacts } from '../facts/collect-facts.ts';
 import type { Readings } from '../facts/readings.ts';
-import type { ClusterReader } from './cluster-reader.ts';
-
-interface Observed extends ObservedFacts {
-  readonly decision: Decision;
-  readonly heldForSeconds: number;
-}
+import type { Observation } from '../pass/observe.ts';
+import type { Pass } from '../pass/pass.ts';
 
 /**
  * Reads what no watch delivers and only users need: why a member cannot be created, what a rollout changes in the pod
@@ -20,21 +13,20 @@ interface Observed extends ObservedFacts {
  * is due, and if nothing is new.
  */
 export async function readDetails(
-  observed: Observed,
-  known: Readings,
-  api: ClusterReader,
-  world: World,
+  observed: Observation,
+  pass: Pass,
 ): Promise<Pick<Readings, 'createFailure' | 'template' | 'altered'> | null> {
   if (observed.decision.step.kind !== 'none') return null;
-  const createFailure = await readCreateFailure(observed, known, api, world);
-  const template = await readTemplate(observed, known, api, world);
-  const altered = await readAlteredFields(observed, known, api, world);
+  const known = pass.memory.readings;
+  const createFailure = await readCreateFailure(observed, pass);
+  const template = await readTemplate(observed, pass);
+  const altered = await readAlteredFields(observed, pass);
   const isKnown = createFailure === known.createFailure && template === known.template && altered === known.altered;
   return isKnown ? null : { createFailure, template, altered };
 }
 
 /** What is only informative: if the API server refuses it, nothing else is delayed. */
-const unlessRefused = <Found>(read: Promise<Found>, otherwise: Found): Promise<Found> =>
+const orIfRefused = <Found>(read: Promise<Found>, otherwise: Found): Promise<Found> =>
   read.catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
     return otherwise;
@@ -49,16 +41,15 @@ const staleAfterMilliseconds = 30_000;
  * quota, a policy or a webhook refuses the pod. Resolves to what was known if it need not be read.
  */
 async function readCreateFailure(
-  { objects: { statefulSet }, decision: { hold }, heldForSeconds }: Observed,
-  { createFailure: known }: Readings,
-  api: ClusterReader,
-  world: World,
+  { objects: { statefulSet }, decision: { hold }, heldForSeconds }: Observation,
+  { memory, api, context: { world } }: Pass,
 ): Promise<Readings['createFailure']> {
+  const known = memory.readings.createFailure;
   const now = world.monotonic();
   if (hold?.rule !== 'MemberMissing' || statefulSet === null) return null;
   if (heldForSeconds < readAfterSeconds) return known;
   if (known !== null && now - known.atMilliseconds < staleAfterMilliseconds) return known;
-  const message = await unlessRefused(api.readCreateFailure(statefulSet), known?.message ?? null);
+  const message = await orIfRefused(api.readCreateFailure(statefulSet), known?.message ?? null);
   return { message, atMilliseconds: now };
 }
 
@@ -68,22 +59,19 @@ async function readCreateFailure(
  */
 const againMilliseconds = 300_000;
 
-/**
- * kept. Resolves to what was known if it need not be read.
- */
+/** Reads what the rollout changes in the pod template. Resolves to what was known if it need not be read. */
 async function readTemplate(
-  { rollout, objects: { cluster, statefulSet } }: Observed,
-  { template: known }: Readings,
-  api: ClusterReader,
-  world: World,
+  { rollout, objects: { cluster, statefulSet } }: Observation,
+  { memory, api, context: { world } }: Pass,
 ): Promise<Readings['template']> {
+  const known = memory.readings.template;
   const { revision: to, from, changes: shown } = rollout?.status?.rollout ?? {};
   if (to === undefined || from === undefined || shown !== undefined) return known;
   if (to !== statefulSet?.updateRevision) return known;
   const now = world.monotonic();
   if (known?.from === from && known.to === to && now - known.atMilliseconds < againMilliseconds) return known;
   const read = Promise.all([from, to].map((revision) => api.readTemplate(cluster.namespace, revision)));
-  const [before, after] = await unlessRefused(read, []);
+  const [before, after] = await orIfRefused(read, []);
   return { from, to, changes: before && after ? templateChanges(before, after) : null, atMilliseconds: now };
 }
 
@@ -92,16 +80,15 @@ async function readTemplate(
  * read whole and not kept. Resolves to what was known if it need not be read.
  */
 async function readAlteredFields(
-  { snapshot, objects: { cluster, statefulSet } }: Observed,
-  { altered: known }: Readings,
-  api: ClusterReader,
-  world: World,
+  { snapshot, objects: { cluster, statefulSet } }: Observation,
+  { memory, api, context: { world } }: Pass,
 ): Promise<Readings['altered']> {
+  const known = memory.readings.altered;
   if (snapshot.contention === null || statefulSet === null) return null;
   const { namespace, name, generation } = cluster;
   const now = world.monotonic();
   if (known?.generation === generation && now - known.atMilliseconds < againMilliseconds) return known;
-  const whole = await unlessRefused(api.read(clusterKind, { namespace, name }), null);
-  const live = whole && (await unlessRefused(api.read(statefulSets, { namespace, name: statefulSet.name }), null));
+  const whole = await orIfRefused(api.read(clusterKind, { namespace, name }), null);
+  const live = whole && (await orIfRefused(api.read(statefulSets, { namespace, name: statefulSet.name }), null));
   return { generation, fields: whole && live ? alteredFields(whole, live) : [], atMilliseconds: now };
 }

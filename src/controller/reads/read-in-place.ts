@@ -6,15 +6,15 @@ import { imagesNeeded } from '../../moco/in-place/images.ts';
 import { withPodDefaults } from '../../moco/in-place/pod-defaults.ts';
 import type { Json } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { ObservedFacts } from '../facts/collect-facts.ts';
 import {
   hasBeenResized,
   type InPlaceReadings,
+  imagePlaceOf,
   nothingReadInPlace,
-  placeOf,
   type TemplatesRead,
 } from '../facts/in-place-updates.ts';
-import type { ClusterReader } from './cluster-reader.ts';
 
 /** A node reports its images with its status: every five minutes, and when it changes. It may remove one again. */
 const againMilliseconds = 60_000;
@@ -58,13 +58,13 @@ async function templatesOf(
 ): Promise<TemplatesRead> {
   const read = [...revisions].map(async (revision): Promise<readonly [string, Json | string]> => {
     const known = templates.get(revision);
-    return [revision, known ?? (await templateOf(namespace, revision, api))];
+    return [revision, known ?? (await readTemplateOf(namespace, revision, api))];
   });
   return new Map(await Promise.all(read));
 }
 
 /** A revision never changes. One that is not kept any more does not come back. */
-async function templateOf(namespace: string, revision: string, api: ClusterReader): Promise<Json | string> {
+async function readTemplateOf(namespace: string, revision: string, api: ClusterReader): Promise<Json | string> {
   try {
     const template = await api.readTemplate(namespace, revision);
     return template === null ? `revision ${revision} is not kept any more` : withPodDefaults(template);
@@ -91,11 +91,11 @@ async function withImages(
   const now = world.monotonic();
   const images = new Map(readings.images);
   for (const needed of imagesNeeded(update.change, pod.live)) {
-    const known = images.get(placeOf(pod, needed));
+    const known = images.get(imagePlaceOf(pod, needed));
     if (needed.pulledAlways || (known && now - known.atMilliseconds < againMilliseconds)) continue;
     const report = await api.readImage(pod.node, needed.image);
     const assumed = { present: unreadNodes === 'haveImages', isWhole: false };
-    images.set(placeOf(pod, needed), { ...(report ?? assumed), atMilliseconds: now });
+    images.set(imagePlaceOf(pod, needed), { ...(report ?? assumed), atMilliseconds: now });
   }
   return { ...readings, images };
 }

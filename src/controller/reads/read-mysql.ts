@@ -1,42 +1,30 @@
-import type { Decision } from '../../core/decision.ts';
+import type { Hold } from '../../core/decision.ts';
 import { mysqldOf } from '../../core/member.ts';
 import type { MemberReading, MemberSaid, MysqlReading, OpenWrite } from '../../core/on-demand-facts.ts';
 import { lastingSeconds } from '../../core/replicas-behind.ts';
 import { longWriteSeconds } from '../../core/rules/long-write.ts';
-import { keyOf } from '../../kube/store.ts';
-import type { Log, World } from '../../kube/world.ts';
+import type { World } from '../../kube/world.ts';
 import { milliseconds, timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { OpenWriteNow } from '../../mysql/statements.ts';
-import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
-import { answered, type Readings, seriesMilliseconds } from '../facts/readings.ts';
-import type { MysqlAsker } from './mysql-asker.ts';
+import { answered, type KnownMysql, type Readings, seriesMilliseconds } from '../facts/readings.ts';
+import type { Observation } from '../pass/observe.ts';
+import type { Pass } from '../pass/pass.ts';
 
 /** Less is a second that the server has rounded, and the time of an answer. */
 const sameMilliseconds = 3000;
 
-export interface MysqlContext {
-  /** `undefined` while the feature gate `ReplicationFacts` is off. */
-  readonly mysql?: MysqlAsker | undefined;
-  readonly world: World;
-  readonly log: Log;
-  readonly metrics: Pick<RolloutMetrics, 'countMysqlReading'>;
-}
-
-type Known = Readings['mysql'];
-
 /** Asks the members if the decision waits for what they say. Resolves to `null` if it does not. */
 export async function readMysqlAwaited(
-  { decision: { hold }, objects }: { readonly decision: Decision; readonly objects: ClusterObjects },
-  { mysql: known }: Pick<Readings, 'mysql'>,
-  context: MysqlContext,
-  signal: AbortSignal,
+  { decision: { hold }, objects }: Observation,
+  pass: Pass,
 ): Promise<Pick<Readings, 'mysql'> | null> {
-  const asks = hold === null || context.mysql === undefined ? null : neededFor(hold, known, context.world);
-  return asks && { mysql: await readMysql(objects, asks === 'switchover', known, context, signal) };
+  const { mysql, world } = pass.context;
+  const asks = hold === null || mysql === undefined ? null : neededFor(hold, pass.memory.readings.mysql, world);
+  return asks && { mysql: await readMysql(objects, asks === 'switchover', pass) };
 }
 
-function neededFor(hold: NonNullable<Decision['hold']>, known: Known, world: World): 'switchover' | 'step' | null {
+function neededFor(hold: Hold, known: Readings['mysql'], world: World): 'switchover' | 'step' | null {
   switch (hold.rule) {
     case 'ReplicasBehind':
       if (hold.replicas.every(({ reading }) => reading !== null)) return null;
@@ -57,11 +45,10 @@ function neededFor(hold: NonNullable<Decision['hold']>, known: Known, world: Wor
 export async function readMysql(
   objects: ClusterObjects,
   forSwitchover: boolean,
-  before: Known,
-  { mysql, world, log, metrics }: MysqlContext,
-  signal: AbortSignal,
-): Promise<Known> {
+  { key, memory, signal, context: { mysql, world, log, metrics } }: Pass,
+): Promise<Readings['mysql']> {
   if (mysql === undefined) return null;
+  const before = memory.readings.mysql;
   const { cluster } = objects;
   const pods = objects.pods.filter(isRunning);
   const primary = pods.find(({ ordinal }) => ordinal === cluster.primaryIndex) ?? null;
@@ -80,7 +67,6 @@ export async function readMysql(
   });
   const hasSaid = primary !== null && before?.members.get(primary.uid)?.last?.kind === 'primary';
   const open = hasSaid ? before.writes : null;
-  const key = keyOf(cluster.namespace, cluster.name);
   const problem =
     message === null ? null : { message, sinceMilliseconds: before?.problem?.sinceMilliseconds ?? atMilliseconds };
   if (message !== null && message !== before?.problem?.message) {
@@ -121,10 +107,10 @@ function lastOf(said: MemberSaid, before: Pick<MemberReading, 'last'> | undefine
  */
 function writesAfter(
   writes: readonly OpenWriteNow[] | null | 'not asked',
-  { last, open }: { readonly last: Known; readonly open: MysqlReading['writes'] },
+  { last, open }: { readonly last: Readings['mysql']; readonly open: MysqlReading['writes'] },
   world: World,
   atMilliseconds: number,
-): Pick<NonNullable<Known>, 'writes' | 'waitingSinceMilliseconds'> {
+): Pick<KnownMysql, 'writes' | 'waitingSinceMilliseconds'> {
   if (writes === 'not asked') return { writes: null, waitingSinceMilliseconds: null };
   const { waitingSinceMilliseconds = null } = last ?? {};
   if (writes === null) return { writes: open, waitingSinceMilliseconds };

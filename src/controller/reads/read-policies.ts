@@ -2,7 +2,7 @@ import { type PolicyRecord, policySource } from '../../api/rollout-policy.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import type { Dependencies } from '../facts/collect-facts.ts';
 import { decidingPolicies } from '../facts/settings-in-force.ts';
-import type { ClusterReader } from './cluster-reader.ts';
+import type { Pass } from '../pass/pass.ts';
 
 /** The MySQLRolloutPolicies for a confirmation: those that decide a setting are read again, the others are cached. */
 export interface LivePolicies {
@@ -20,7 +20,7 @@ export function policiesToRead({ cluster }: ClusterObjects, { cache }: Pick<Depe
 export async function readPolicies(
   names: readonly string[],
   { cluster }: ClusterObjects,
-  { cache, api }: Pick<Dependencies, 'cache'> & { readonly api: ClusterReader },
+  { api, context: { cache } }: Pass,
 ): Promise<LivePolicies> {
   const read = new Set(names);
   const live = await Promise.all(names.map((name) => api.readPolicy(name)));

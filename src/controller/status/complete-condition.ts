@@ -3,11 +3,11 @@ import { type Json, milliseconds, object, whole } from '../../moco/json.ts';
 import { rolloutCompleteCondition } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { mostTries, type StatusClient } from '../../objects/status-client.ts';
 import { type Observation, observeLive } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
 import { rememberSeen } from '../pass/remember.ts';
 import { isShown } from './due.ts';
-import { mostTries, type StatusClient } from './status-client.ts';
 
 /** The reason of a False condition while no hold needs attention. */
 const rollingOut = 'RollingOut';
@@ -119,7 +119,7 @@ export function withCondition(
  * A cluster that a person has released has no such condition: nobody would keep it correct once this program is
  * uninstalled.
  */
-export async function complete(
+export async function writeCompletion(
   { completion, observation }: { readonly completion: Completion; readonly observation: Observation },
   pass: Pass<StatusClient>,
 ): Promise<void> {

@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import type { Hold } from '../../core/decision.ts';
 import { isBrief, isRoutine } from '../../core/rules/catalogue.ts';
-import { type OwnWrite, unseenMilliseconds } from '../facts/last-step.ts';
+import type { OwnWrite } from '../../objects/execute.ts';
+import { unseenMilliseconds } from '../facts/last-step.ts';
 
 /** How long a brief hold is hidden, so that users see only waits that matter. */
 export const shownAfterSeconds = 10;
@@ -36,20 +37,20 @@ export function dueAtMilliseconds(
   now: number,
 ): number {
   const differs = (part: (of: RolloutStatus) => unknown): boolean => !isDeepStrictEqual(part(status), part(before));
-  if (differs(failedStep)) return now;
+  if (differs(failedLastStep)) return now;
   // The cache is about to show the last step, which changes the status again.
   const seen = Math.max(now, ...ownWrites.map(({ sinceMilliseconds }) => sinceMilliseconds + unseenMilliseconds));
-  if (differs(shownHold)) return seen;
+  if (differs(alarmingHold)) return seen;
   const waits = differs(withoutDetails) ? coalescedMilliseconds : shownAfterSeconds * 1000;
   return Math.max(seen, (changedAtMilliseconds ?? now) + waits);
 }
 
-function failedStep({ lastStep }: RolloutStatus): RolloutStatus['lastStep'] {
+function failedLastStep({ lastStep }: RolloutStatus): RolloutStatus['lastStep'] {
   return lastStep?.result === 'done' ? undefined : lastStep;
 }
 
 /** Rules that every rollout waits for even if all goes well need no action. */
-const shownHold = ({ hold }: RolloutStatus): string | null => (hold && !isRoutine(hold.rule) ? hold.rule : null);
+const alarmingHold = ({ hold }: RolloutStatus): string | null => (hold && !isRoutine(hold.rule) ? hold.rule : null);
 
 /** The status without what changes in every regular step, and without numbers in messages. */
 function withoutDetails(status: RolloutStatus): object {

@@ -1,11 +1,11 @@
 import { explainStep } from '../../core/sentences.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
-import { keyOf } from '../../kube/store.ts';
+import { nameOf } from '../../kube/store.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { type Acted, isRefusedByBudget, sparesSwitchover } from '../pass/end.ts';
 import type { Context, Pass } from '../pass/pass.ts';
 import { rememberReturned, rememberTold } from '../pass/remember.ts';
-import { mysqldRestartedEvent, outOfBandEvent, type Reported, stepEvent } from './events.ts';
+import { type EventSubject, mysqldRestartedEvent, outOfBandEvent, stepEvent } from './events.ts';
 import type { News } from './news.ts';
 import type { Report } from './pass-report.ts';
 
@@ -39,9 +39,9 @@ export function emit(report: Report, { memory, context: { metrics, recorder, log
 export function emitStep(acted: Acted, { metrics, recorder, log }: Context): void {
   const { step, observation } = acted;
   if (step.kind === 'none') return;
-  const { name, namespace } = observation.objects.cluster;
+  const { cluster } = observation.objects;
   const rule = isDisruptive(step) ? ruleOf(step) : step.kind;
-  const fields = { cluster: keyOf(namespace, name), step: step.kind, rule, result: acted.result };
+  const fields = { cluster: nameOf(cluster), step: step.kind, rule, result: acted.result };
   const isByBudget = isRefusedByBudget(step, acted);
   if (isByBudget) metrics.evictionsRefused.inc();
   if (acted.done.length === 0) {
@@ -52,7 +52,7 @@ export function emitStep(acted: Acted, { metrics, recorder, log }: Context): voi
   }
   log.info({ ...fields, member: acted.done.map((target) => target.name).join() }, explainStep(step));
   if (step.kind === 'delete' || step.kind === 'evict') {
-    metrics.countDisruptions([namespace, name], step.kind, rule, acted.done.length);
+    metrics.countDisruptions([cluster.namespace, cluster.name], step.kind, rule, acted.done.length);
   }
   if (step.kind === 'updateInPlace') metrics.updatesInPlace.inc({ rule }, acted.done.length);
   if (sparesSwitchover(step, observation.objects)) metrics.switchoversAvoided.inc();
@@ -64,7 +64,7 @@ export function emitStep(acted: Acted, { metrics, recorder, log }: Context): voi
 /** Emits what ended, once the status contains it. `reported` is `null` if the objects are unknown. */
 export function emitNews(
   { finished, switchover, outOfBand, mysqldRestarted }: News,
-  reported: Reported | null,
+  reported: EventSubject | null,
   { metrics, recorder, log }: Context,
 ): void {
   if (finished !== null) {
@@ -83,12 +83,14 @@ export function emitNews(
   if (reported === null) return;
   const { objects } = reported;
   const revision = objects.statefulSet?.updateRevision ?? '';
-  const { namespace, name } = objects.cluster;
   for (const [ordinal, event] of [
     ...outOfBand.map((one) => [one, outOfBandEvent(reported, one)] as const),
     ...mysqldRestarted.map((one) => [one, mysqldRestartedEvent(reported, one)] as const),
   ]) {
-    log.info({ cluster: keyOf(namespace, name), member: event.related?.name ?? String(ordinal), revision }, event.note);
+    log.info(
+      { cluster: nameOf(objects.cluster), member: event.related?.name ?? String(ordinal), revision },
+      event.note,
+    );
     recorder.record(event);
   }
 }

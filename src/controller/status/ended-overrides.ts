@@ -3,10 +3,10 @@ import { ApiError, isConflict } from '../../kube/api-error.ts';
 import { nameOf } from '../../kube/store.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
+import type { StatusClient } from '../../objects/status-client.ts';
 import type { Observation } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
 import { rememberTold } from '../pass/remember.ts';
-import type { StatusClient } from './status-client.ts';
 
 /**
  * Removes the overrides that have ended from the spec of the MySQLRollout: those that the plugin has written, under its

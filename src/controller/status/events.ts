@@ -13,7 +13,7 @@ import type { Observation } from '../pass/observe.ts';
 import { isShown, reportedAfterSeconds } from './due.ts';
 
 /** What an Event has to know of a cluster. */
-export type Reported = Pick<ObservedFacts, 'objects' | 'rollout'>;
+export type EventSubject = Pick<ObservedFacts, 'objects' | 'rollout'>;
 
 interface Identity {
   readonly namespace: string;
@@ -73,14 +73,14 @@ export function holdEvent(observation: Observation): Occurrence | null {
 }
 
 /** The Event of a member that restarted at the update revision without a step. */
-export function outOfBandEvent(facts: Reported, ordinal: number): Occurrence {
+export function outOfBandEvent(facts: EventSubject, ordinal: number): Occurrence {
   const revision = facts.objects.statefulSet?.updateRevision ?? '';
   const note = `came up at revision ${revision} without a step of this controller: somebody else has taken its pod by a drain, an eviction or a deletion`;
   return warningAbout(facts, ordinal, { reason: 'UpdatedOutOfBand', action: 'Updated' }, (name) => `${name} ${note}`);
 }
 
 /** The Event of a member whose mysqld restarted because of containers that an update in place had restarted. */
-export const mysqldRestartedEvent = (facts: Reported, ordinal: number): Occurrence =>
+export const mysqldRestartedEvent = (facts: EventSubject, ordinal: number): Occurrence =>
   warningAbout(
     facts,
     ordinal,
@@ -90,7 +90,7 @@ export const mysqldRestartedEvent = (facts: Reported, ordinal: number): Occurren
   );
 
 function warningAbout(
-  facts: Reported,
+  facts: EventSubject,
   ordinal: number,
   names: Pick<Occurrence, 'reason' | 'action'>,
   note: (name: string) => string,
@@ -101,7 +101,7 @@ function warningAbout(
 }
 
 /** The MySQLCluster, and its MySQLRollout once there is one (docs/decisions/0018-events-on-both-objects.md). */
-function objectsOf({ objects, rollout }: Reported): Pick<Occurrence, 'regarding' | 'alsoRegarding'> {
+function objectsOf({ objects, rollout }: EventSubject): Pick<Occurrence, 'regarding' | 'alsoRegarding'> {
   const regarding = reference(clusterKind, objects.cluster);
   return rollout === null ? { regarding } : { regarding, alsoRegarding: reference(rolloutKind, rollout.metadata) };
 }

@@ -5,12 +5,13 @@ import type { ComesBack } from '../../core/sentences.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { ordinalOf } from '../../moco/names.ts';
-import { didNotHappen, type Finished, type OwnWrite } from '../facts/last-step.ts';
+import type { OwnWrite } from '../../objects/execute.ts';
+import { didNotHappen, type Finished } from '../facts/last-step.ts';
 
 /** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
-type MemberProgress = InTurn & Times & OrNone<'createdWhileHeld'>;
+type MemberProgress = InTurn & MemberTimes & OrNone<'createdWhileHeld'>;
 type InTurn = OrNone<'waiting' | 'updatedOutOfBand'>;
-type Times = OrNone<'unavailableMembers' | 'memberDurations'>;
+type MemberTimes = OrNone<'unavailableMembers' | 'memberDurations'>;
 type UnavailableMember = NonNullable<RolloutProgress['unavailableMembers']>[number];
 /** `undefined` removes the recorded value. */
 type OrNone<F extends keyof RolloutProgress> = { readonly [K in F]: RolloutProgress[K] | undefined };
@@ -21,7 +22,7 @@ interface Begins {
 }
 
 /** A member as the status shows it, and whether it participates. */
-export interface Seen extends Pick<MemberStatus, 'updated' | 'state'> {
+export interface SeenMember extends Pick<MemberStatus, 'updated' | 'state'> {
   readonly ordinal: number;
   readonly revision?: string | null | undefined;
   readonly participating: boolean;
@@ -38,7 +39,7 @@ export interface Seen extends Pick<MemberStatus, 'updated' | 'state'> {
 export function memberProgressOf(
   known: Partial<RolloutProgress>,
   begins: Begins | null,
-  members: readonly Seen[],
+  members: readonly SeenMember[],
   snapshot: Pick<ClusterSnapshot, 'statefulSet' | 'members'>,
   ended: Finished | null,
   ownWrites: readonly OwnWrite[],
@@ -58,7 +59,7 @@ export function memberProgressOf(
     ...back.map(({ ordinal }) => ordinal),
   ];
   const step = intent ?? unresolved;
-  const taken = step !== null && takes(step) ? step.pods.map(({ name }) => ordinalOf(name)) : [];
+  const taken = step !== null && takesMembers(step) ? step.pods.map(({ name }) => ordinalOf(name)) : [];
   const updated = new Set(members.filter((member) => member.updated).map(({ ordinal }) => ordinal));
   const replacing = intent !== null && replaces(intent) ? intent : null;
   return {
@@ -85,7 +86,7 @@ function isTakenPod(
 /** Of the members that somebody else had updated: those that were held when that was seen first. */
 function createdWhileHeldOf(
   { waiting = [], createdWhileHeld = [] }: Partial<RolloutProgress>,
-  members: readonly Seen[],
+  members: readonly SeenMember[],
   snapshot: Pick<ClusterSnapshot, 'members'>,
 ): RolloutProgress['createdWhileHeld'] | undefined {
   const all = members.flatMap(({ ordinal, updated, state, comesBack }) => {
@@ -103,7 +104,7 @@ function createdWhileHeldOf(
 function inTurn(
   known: Partial<RolloutProgress>,
   begins: Begins | null,
-  members: readonly Seen[],
+  members: readonly SeenMember[],
   { statefulSet }: Pick<ClusterSnapshot, 'statefulSet'>,
   { stale, spared, taken, updated }: Record<'stale' | 'spared' | 'taken', Ordinals> & { updated: ReadonlySet<number> },
 ): InTurn {
@@ -111,7 +112,7 @@ function inTurn(
   // In other modes the StatefulSet replaces members by itself, so such a member may be updated as planned.
   if (statefulSet === null || !replacesNobody(statefulSet)) return { waiting: undefined, updatedOutOfBand: outOfBand };
   // Either the rollout begins, or it was in a mode of which that is not recorded.
-  const isTaken = ({ ordinal }: Seen): boolean =>
+  const isTaken = ({ ordinal }: SeenMember): boolean =>
     begins === null && known.unavailableMembers?.some((one) => one.ordinal === ordinal) === true;
   const lost = members.filter((one) => !isTaken(one) && isLost(one, begins?.earlier ?? null));
   const waited = known.waiting ?? [...stale, ...lost.map(({ ordinal }) => ordinal)];
@@ -126,11 +127,11 @@ function inTurn(
 /** Wall-clock times, because they must survive this process. */
 function times(
   { unavailableMembers = [], memberDurations = [] }: Partial<RolloutProgress>,
-  members: readonly Seen[],
+  members: readonly SeenMember[],
   { members: pods }: Pick<ClusterSnapshot, 'members'>,
   { spared, missed, replacing }: Record<'spared' | 'missed', Ordinals> & { replacing: Intent | null },
   nowTimestamp: string,
-): Times {
+): MemberTimes {
   // A restore lasts until the member has another pod, or the step did not happen.
   const isRestored = ({ ordinal, uid }: UnavailableMember): boolean =>
     missed.includes(ordinal) || pods.some((pod) => pod.ordinal === ordinal && pod.uid !== uid);
@@ -167,11 +168,11 @@ function listOf<Value, Entry>(known: ReadonlyMap<number, Value>, entryOf: (value
     .map(([ordinal, value]) => ({ ordinal, ...entryOf(value) }));
 }
 
-const isStale = ({ updated, state }: Pick<Seen, 'updated' | 'state'>): boolean =>
+const isStale = ({ updated, state }: Pick<SeenMember, 'updated' | 'state'>): boolean =>
   !updated && state !== 'missing' && state !== 'terminating';
 
 /** Its pod goes while the rollout begins, and no step of the rollout before has taken it. */
-function isLost({ updated, state, ordinal, revision }: Seen, earlier: RolloutProgress | null): boolean {
+function isLost({ updated, state, ordinal, revision }: SeenMember, earlier: RolloutProgress | null): boolean {
   if (updated || (state !== 'terminating' && state !== 'missing')) return false;
   return earlier?.waiting === undefined || earlier.waiting.includes(ordinal) || revision === earlier.revision;
 }
@@ -185,7 +186,7 @@ const replacing: ReadonlySet<Intent['step']> = new Set(['delete', 'evict', 'rest
 const replaces = ({ step }: Intent): boolean => replacing.has(step);
 
 /** An update in place does not make its member unavailable, and says nothing about how long a new pod takes. */
-const takes = (intent: Intent): boolean => replaces(intent) || intent.step === 'updateInPlace';
+const takesMembers = (intent: Intent): boolean => replaces(intent) || intent.step === 'updateInPlace';
 
 type Ordinals = readonly number[];
 

@@ -28,12 +28,12 @@ export function newsOf(
   return {
     finished,
     switchover: switchoverEnded(before, after, takenBack, switchoverEndedAt),
-    outOfBand: added(known?.updatedOutOfBand, after?.updatedOutOfBand),
-    mysqldRestarted: added(known?.mysqldRestarted, after?.mysqldRestarted),
+    outOfBand: newOrdinals(known?.updatedOutOfBand, after?.updatedOutOfBand),
+    mysqldRestarted: newOrdinals(known?.mysqldRestarted, after?.mysqldRestarted),
   };
 }
 
-const added = (before: readonly number[] = [], after: readonly number[] = []): readonly number[] =>
+const newOrdinals = (before: readonly number[] = [], after: readonly number[] = []): readonly number[] =>
   after.filter((ordinal) => !before.includes(ordinal));
 
 /** The status without a settled intent, and without the switchover that may have ended with it. */

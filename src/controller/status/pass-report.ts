@@ -2,7 +2,7 @@ import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { hasOpening } from '../../core/maintenance.ts';
 import { explainHold, isAlarming, isRoutine } from '../../core/rules/catalogue.ts';
 import type { Occurrence } from '../../kube/event-recorder.ts';
-import { keyOf } from '../../kube/store.ts';
+import { nameOf } from '../../kube/store.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { memberName } from '../facts/collect-facts.ts';
 import type { Observation } from '../pass/observe.ts';
@@ -17,7 +17,7 @@ export interface Report {
   /** `null` if there is no MySQLRollout to write it to, or nothing to write. */
   readonly status: StatusReport | null;
   readonly completion: Completion;
-  readonly series: Series;
+  readonly series: MetricValues;
   readonly event: Occurrence | null;
   readonly log: LogLine;
 }
@@ -42,7 +42,7 @@ export function report(observation: Observation): Report {
     observation,
     status,
     completion: completionOf(observation),
-    series: seriesOf(observation, status?.status ?? {}),
+    series: metricValues(observation, status?.status ?? {}),
     event: holdEvent(observation),
     log: logLine(observation),
   };
@@ -56,16 +56,20 @@ function statusReport(observation: Observation): StatusReport | null {
 
 function logLine(observation: Observation): LogLine {
   const { hold, complete, step, stale } = observation.decision;
-  const { namespace, name } = observation.objects.cluster;
   const rule = hold?.rule ?? (complete ? 'complete' : step.kind === 'none' ? 'idle' : step.kind);
   const about = hold !== null && 'member' in hold ? hold.member : null;
-  const nameOf = memberName(observation);
+  const named = memberName(observation);
   const level = levelOf(observation);
   return {
     level,
     key: `${rule} ${about ?? ''} ${level}`,
-    fields: { cluster: keyOf(namespace, name), rule, stale, ...(about !== null && { member: nameOf(about) }) },
-    sentence: hold === null ? rule : explainHold(hold, nameOf),
+    fields: {
+      cluster: nameOf(observation.objects.cluster),
+      rule,
+      stale,
+      ...(about !== null && { member: named(about) }),
+    },
+    sentence: hold === null ? rule : explainHold(hold, named),
   };
 }
 
@@ -77,13 +81,13 @@ function levelOf({ decision: { hold, complete }, memory, heldForSeconds }: Obser
   return isRoutine(hold.rule) ? 'debug' : 'info';
 }
 
-export type Series = ReturnType<typeof seriesOf>;
+export type MetricValues = ReturnType<typeof metricValues>;
 
 /**
  * The values of the metrics with a label for the cluster. A hold is exported from its first moment, even while the
  * status does not show it.
  */
-export function seriesOf(observation: Observation, status: RolloutStatus) {
+export function metricValues(observation: Observation, status: RolloutStatus) {
   const { decision, snapshot, policy, settings, memory, now, nowMilliseconds } = observation;
   const { members, stale, hold } = decision;
   const membersByState: Record<string, number> = {};
@@ -94,25 +98,25 @@ export function seriesOf(observation: Observation, status: RolloutStatus) {
   return {
     membersByState,
     stale,
-    hold: hold && { rule: hold.rule, sinceSeconds: seconds(since) ?? seconds(now) ?? 0 },
-    lastProgressSeconds: seconds(status.rollout?.lastProgressAt),
+    hold: hold && { rule: hold.rule, sinceSeconds: unixSeconds(since) ?? unixSeconds(now) ?? 0 },
+    lastProgressSeconds: unixSeconds(status.rollout?.lastProgressAt),
     /** The reason of condition Stalled while it is True. */
     stalled: status.conditions?.find(({ type, status: is }) => type === 'Stalled' && is === 'True')?.reason ?? null,
     /** Some maintenance window of the next 30 days is long enough for every member. */
     hasOpening: hasOpening(snapshot, policy),
     /** When a rollout may go on that rests outside of its maintenance windows. */
-    opensSeconds: hold !== null && 'opensAt' in hold ? seconds(hold.opensAt) : null,
+    opensSeconds: hold !== null && 'opensAt' in hold ? unixSeconds(hold.opensAt) : null,
     /** The names of the checks that fail and hold. */
     failingChecks: hold?.rule === 'CheckFailing' ? hold.checks.map(({ check }) => check) : [],
     /** When each override in force ends, in Unix seconds, by rule. */
     overrides: Object.fromEntries(
-      (settings.sources['overrides']?.value ?? []).map(({ rule, until }) => [rule, seconds(until) ?? 0]),
+      (settings.sources['overrides']?.value ?? []).map(({ rule, until }) => [rule, unixSeconds(until) ?? 0]),
     ),
     partition: isOwn
       ? {
           current: snapshot.members.filter(({ revision }) => revision === currentRevision).length,
           updated: members.filter(({ updated }) => updated).length,
-          lastUpdatedSeconds: status.lastStep?.step === 'setPartition' ? seconds(status.lastStep.at) : null,
+          lastUpdatedSeconds: status.lastStep?.step === 'setPartition' ? unixSeconds(status.lastStep.at) : null,
         }
       : null,
     /** What replicas lack, while an answer is recent. */
@@ -129,7 +133,7 @@ export function seriesOf(observation: Observation, status: RolloutStatus) {
 }
 
 /** Unix time in seconds. */
-function seconds(timestamp: string | null | undefined): number | null {
+function unixSeconds(timestamp: string | null | undefined): number | null {
   const value = milliseconds(timestamp ?? null);
   return value === null ? null : value / 1000;
 }

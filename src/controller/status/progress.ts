@@ -42,7 +42,7 @@ export function progressOf(
   const same = before.rollout?.revision === revision ? before.rollout : null;
   if (same === null && (decision.complete || decision.stale === 0)) return null;
   const known: RolloutProgress =
-    same ?? begun(revision, decision, memory.seen.begun?.at ?? nowTimestamp, before.rollout);
+    same ?? begunProgress(revision, decision, memory.seen.begun?.at ?? nowTimestamp, before.rollout);
   const ended = unreported(before, memory);
   const tries = triesOf(known, ended, memory, objects, nowTimestamp, intent);
   const switched = isSwitchedOver(known, ended, objects);
@@ -95,7 +95,7 @@ function failingOf(known: RolloutProgress, { failing, members }: Decision): Roll
 }
 
 /** A rollout that corrects a failing one does not wait for other clusters. A member that is restored goes on to be. */
-function begun(
+function begunProgress(
   revision: string,
   { members }: Decision,
   startedAt: string,
@@ -238,10 +238,10 @@ export function inPlaceProgressOf(
   const after = sorted([...before, ...restarted]);
   return {
     disruptions: disruptions + after.length - before.length,
-    updatedInPlace: added(known.updatedInPlace, isUpdate ? done : []),
-    resizedInPlace: added(known.resizedInPlace, isResize ? done : []),
-    primaryInPlace: added(known.primaryInPlace, isUpdate && ended.sparesSwitchover ? done : []),
-    mysqldRestarted: added(after, []),
+    updatedInPlace: withOrdinals(known.updatedInPlace, isUpdate ? done : []),
+    resizedInPlace: withOrdinals(known.resizedInPlace, isResize ? done : []),
+    primaryInPlace: withOrdinals(known.primaryInPlace, isUpdate && ended.sparesSwitchover ? done : []),
+    mysqldRestarted: withOrdinals(after, []),
   };
 }
 
@@ -252,7 +252,10 @@ const hasRestarted = ({ revision, inPlace, restartInPlace }: MemberFacts, update
     : inPlace?.kind === 'possible' && inPlace.resize?.mysqldRestarted === true;
 
 /** `undefined` if there are none. */
-function added(known: readonly number[] | undefined, ordinals: readonly number[]): readonly number[] | undefined {
+function withOrdinals(
+  known: readonly number[] | undefined,
+  ordinals: readonly number[],
+): readonly number[] | undefined {
   const all = sorted([...(known ?? []), ...ordinals]);
   return all.length === 0 ? undefined : all;
 }

@@ -202,7 +202,7 @@ function replicationOf({ cluster, members, mysql }: ClusterSnapshot, ordinal: nu
   };
 }
 
-function messageOf({ comesBack, evidence }: MemberReport): string | undefined {
+function memberMessage({ comesBack, evidence }: MemberReport): string | undefined {
   const sentences = [comesBack && explainComesBack(comesBack), evidence && explainEvidence(evidence)];
   return sentences.filter((one) => one !== null).join('; ') || undefined;
 }
@@ -229,7 +229,7 @@ function memberStatuses(
       state,
       verdict,
       rule: rule === null || rule === hidden ? undefined : rule,
-      message: messageOf(member),
+      message: memberMessage(member),
       update: updateOf(snapshot, ordinal),
       // While MOCO re-creates the StatefulSet it is unknown which members are up to date, so nothing changes.
       replication: replicationOf(snapshot, ordinal),

@@ -3,6 +3,7 @@ import { isOwnOf, type MySQLRollout } from '../../api/rollout.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { ApiError, isBadRequest, isConflict, isInvalid, isNotFound } from '../../kube/api-error.ts';
 import { nameOf } from '../../kube/store.ts';
+import type { StatusClient } from '../../objects/status-client.ts';
 import { unseenMilliseconds } from '../facts/last-step.ts';
 import { type Memory, refusalStands } from '../facts/memory.ts';
 import type { Pass } from '../pass/pass.ts';
@@ -10,7 +11,6 @@ import { rememberTold, rememberWritten } from '../pass/remember.ts';
 import { dueAtMilliseconds, reportedAfterSeconds, shownAfterSeconds } from './due.ts';
 import { emitNews } from './emit.ts';
 import type { Report } from './pass-report.ts';
-import type { StatusClient } from './status-client.ts';
 import { recentSeconds, type StatusReport } from './status-report.ts';
 
 /** `overtaken`: the object was changed or deleted in the meantime. Its watch event triggers another reconciliation. */
@@ -84,11 +84,8 @@ export async function writeWhenDue(
   { observation, status: reported }: Report,
   pass: Pass<StatusClient>,
 ): Promise<number | null> {
-  const {
-    rollout,
-    memory: { told, unseen },
-    nowMilliseconds,
-  } = observation;
+  const { rollout, memory, nowMilliseconds } = observation;
+  const { told, unseen } = memory;
   if (rollout === null || reported === null) return null;
   const { status, news } = reported;
   const before = rollout.status ?? {};

@@ -1,4 +1,4 @@
-import type { Line } from '../decision.ts';
+import type { ProcedureLine } from '../decision.ts';
 import { firstHold } from '../gates.ts';
 import { unsettledRoles } from '../rules/roles.ts';
 import { dueMembers, type Member, type Situation, target } from '../situation.ts';
@@ -8,7 +8,7 @@ import type { Step, UndemoteReason } from '../step.ts';
  * Takes back a `demote` with our mark once its reason is gone. Left on the pod, it would demote that pod again as soon
  * as it became primary. `Healthy`, readiness and budgets are not checked again, since a switchover itself changes them.
  */
-export const takeBackDemotion: Line = {
+export const takeBackDemotion: ProcedureLine = {
   takes: 'our mark on a pod that is not terminating, and a reason from the list below: undemote',
   candidates: (situation) =>
     situation.members.flatMap((member): readonly Step[] => {
@@ -39,7 +39,7 @@ function noReason(situation: Situation, member: Member): UndemoteReason | null {
   const { policy, snapshot } = situation;
   if (!member.facts.demote || !member.primary) return null;
   if (policy.mode !== 'OnDelete') return 'StrategyChanged';
-  if (!isRevisionKnown(situation)) return null;
+  if (!isUpdateRevisionKnown(situation)) return null;
   if (!member.due || member.facts.demotedFor !== snapshot.statefulSet?.updateRevision) return 'NotDue';
   return dueMembers(situation).length > 1 ? 'OthersDue' : null;
 }
@@ -57,11 +57,11 @@ function standingHold(situation: Situation, member: Member): string | null {
  */
 function isNext(situation: Situation, { due, facts }: Member): boolean {
   const { policy, snapshot } = situation;
-  if (!isRevisionKnown(situation)) return policy.mode === 'OnDelete';
+  if (!isUpdateRevisionKnown(situation)) return policy.mode === 'OnDelete';
   const isForThis = facts.demotedFor === snapshot.statefulSet?.updateRevision;
   return policy.mode === 'OnDelete' && due && isForThis && dueMembers(situation).length === 1;
 }
 
 /** Until Kubernetes has observed the newest template, the update revision is unknown, and so are the due members. */
-const isRevisionKnown = ({ snapshot: { statefulSet } }: Situation): boolean =>
+const isUpdateRevisionKnown = ({ snapshot: { statefulSet } }: Situation): boolean =>
   statefulSet !== null && !statefulSet.deleting && statefulSet.observed && statefulSet.updateRevision !== '';

@@ -1,5 +1,5 @@
 import { isAdopted, keepsRevisions, mayAdopt } from '../adoption.ts';
-import type { Line } from '../decision.ts';
+import type { ProcedureLine } from '../decision.ts';
 import type { Situation } from '../situation.ts';
 import type { Step } from '../step.ts';
 
@@ -30,13 +30,13 @@ function releases(situation: Situation): readonly Step[] {
   return currentRevision === updateRevision || isKept ? [{ kind: 'release' }] : promote(updateRevision, 'release');
 }
 
-export const release: Line = {
+export const release: ProcedureLine = {
   takes:
     'our label, once this program may no longer delete pods: promoteRevision, then release; a current revision that an earlier sync has overwritten: promoteRevision',
   candidates: releases,
 };
 
-export const adopt: Line = {
+export const adopt: ProcedureLine = {
   takes:
     'a StatefulSet that is not at OnDelete or has no label, and whose last adoption is long enough ago: setStrategy',
   candidates: (situation) =>

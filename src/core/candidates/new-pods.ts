@@ -1,5 +1,5 @@
 import { isAdopted, keepsRevisions, mayKeepRevisions } from '../adoption.ts';
-import type { Outcome } from '../decision.ts';
+import type { LineOutcome } from '../decision.ts';
 import { effects, kindsOf, membersOf } from '../effects.ts';
 import { isVerified } from '../failing-revision.ts';
 import { isOverridden } from '../gates.ts';
@@ -30,7 +30,7 @@ import { awaitingResize } from '../update-in-place.ts';
  *
  * @param outcome what the rollout does next, or why it does nothing
  */
-export function newPodsStep(situation: Situation, outcome: Outcome): Step | null {
+export function newPodsStep(situation: Situation, outcome: LineOutcome): Step | null {
   if (situation.policy.mode !== 'OnDelete' || !isAdopted(situation.snapshot.statefulSet)) return null;
   if (outcome.hold === null && outcome.candidate.kind === 'undemote') return null;
   const isNext = bringsNow(situation, outcome);
@@ -41,7 +41,7 @@ export function newPodsStep(situation: Situation, outcome: Outcome): Step | null
   );
   if (!wouldSetBack(situation)) {
     if (lost.length > 0) return keep(situation, lost, 'untilCreated');
-    const restored = restorable(situation);
+    const restored = memberToRestore(situation);
     if (restored !== null) return keep(situation, [], 'untilCreated') ?? restore(situation, restored);
   }
   if (isNext) return updateNew(situation);
@@ -51,13 +51,13 @@ export function newPodsStep(situation: Situation, outcome: Outcome): Step | null
 }
 
 /** The next step gives a member something of the update revision, and only what new pods come up at is in its way. */
-function bringsNow(situation: Situation, { candidate, hold }: Outcome): boolean {
+function bringsNow(situation: Situation, { candidate, hold }: LineOutcome): boolean {
   if (hold !== null && hold.rule !== 'RevisionsKept') return false;
   return kindsOf(effects(situation, candidate)).includes('brings');
 }
 
 /** The hold may last, and no member works at the update revision, so that none could be set back. */
-function isHeldAtRest(situation: Situation, { hold }: Outcome): boolean {
+function isHeldAtRest(situation: Situation, { hold }: LineOutcome): boolean {
   const { members, snapshot } = situation;
   if (!isLasting(hold) || snapshot.strategyKeeper === 'webhook') return false;
   return members.some(({ updated }) => !updated) && !isUnderWay(situation) && !mustUpdateNew(situation);
@@ -125,7 +125,7 @@ interface Restorable {
  * updated it while it was held, and its mysqld has not started since. One that works is left, and a restart of it is no
  * failure: it may have upgraded its data.
  */
-function restorable(situation: Situation): Restorable | null {
+function memberToRestore(situation: Situation): Restorable | null {
   const requested = toRestore(situation);
   for (const member of situation.members) {
     if (!member.updated || member.participates || isGoing(member)) continue;

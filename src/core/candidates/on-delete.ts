@@ -1,4 +1,4 @@
-import type { Line } from '../decision.ts';
+import type { ProcedureLine } from '../decision.ts';
 import { endingClaims } from '../rules/comeback.ts';
 import { hasNeverFollowed, isRecovering } from '../running-members.ts';
 import { descending, dueMembers, type Member, type Situation, target } from '../situation.ts';
@@ -35,7 +35,7 @@ const last =
 const unprotectedFirst = last(isProtected);
 const primaryAfterOthers = last(({ primary }) => primary);
 
-export const membersDown: Line = {
+export const membersDown: ProcedureLine = {
   takes:
     'due members that are down and not protected: delete, all of them at once, else those whose end destroys no data',
   candidates: (situation) => {
@@ -47,7 +47,7 @@ export const membersDown: Line = {
 };
 
 /** The rollout has ended, or has reached what the user allows, or has not begun. */
-export const nothingDue: Line = {
+export const nothingDue: ProcedureLine = {
   takes:
     'no due member: promoteRevision once every member is updated and Ready and the current revision is another one, else nothing to do',
   candidates: (situation) => {
@@ -63,7 +63,7 @@ export const nothingDue: Line = {
   },
 };
 
-export const nothingRestarts: Line = {
+export const nothingRestarts: ProcedureLine = {
   takes:
     'a due member that works and whose next change in place is of metadata, or of its label alone: updateInPlace, one at a time, replicas first',
   candidates: (situation) => {
@@ -76,7 +76,7 @@ export const nothingRestarts: Line = {
 const isUnreachable = ({ state }: Member): boolean => state === 'unreachable';
 
 /** mysqld may still serve behind a lost kubelet, so one at a time, and never the primary. */
-export const membersUnreachable: Line = {
+export const membersUnreachable: ProcedureLine = {
   takes: 'due replicas whose node does not answer, and that are not protected: delete, one',
   candidates: (situation) =>
     due(situation, (member) => isUnreachable(member) && !member.primary && !isProtected(member)).map((member) =>
@@ -89,7 +89,7 @@ export const membersUnreachable: Line = {
  * A primary with a dead agent, for example. It has no relay log: where nobody participates, it goes first and alone,
  * and the replicas follow once it serves again.
  */
-export const primaryRunning: Line = {
+export const primaryRunning: ProcedureLine = {
   takes: 'the due primary that runs without participating: delete',
   candidates: (situation) =>
     due(situation, (member) => member.primary && member.state === 'running').map((member) =>
@@ -102,7 +102,7 @@ export const primaryRunning: Line = {
  * Running replicas may still acknowledge commits, so one at a time. MOCO has never finished with one that has never
  * followed, so its restart is the first that may help.
  */
-export const membersRunning: Line = {
+export const membersRunning: ProcedureLine = {
   takes:
     'due replicas that run without participating, and are neither protected nor recovering: delete, one, those first that have never followed a primary',
   candidates: (situation) =>
@@ -116,7 +116,7 @@ export const membersRunning: Line = {
 };
 
 /** No member after these may go while they are unavailable. */
-export const othersUnavailable: Line = {
+export const othersUnavailable: ProcedureLine = {
   takes:
     'every other due member that does not participate: protected ones, then those that recover, unreachable ones, and the primary: delete, one',
   candidates: (situation) => {
@@ -147,7 +147,7 @@ function ruleOfUnavailable({ state, primary }: Member): StepRule {
  * ready (MOCO 0.36, clustering/status.go, isDegraded): it is deleted under the gates of a primary that moves, before
  * healthy replicas, which no eviction takes as long as its pod is not ready.
  */
-export const membersImpaired: Line = {
+export const membersImpaired: ProcedureLine = {
   takes: 'a due member that is impaired, replicas first: delete',
   candidates: (situation) => {
     const impaired = due(situation, ({ state }) => state === 'impaired');
@@ -156,7 +156,7 @@ export const membersImpaired: Line = {
   },
 };
 
-export const healthyReplicas: Line = {
+export const healthyReplicas: ProcedureLine = {
   takes:
     'the due replica that is next: those on nodes that are to be emptied, then from the highest ordinal down, then those that would stay Pending, protected ones last: its change in place, else evict; those whose node may resize them go before the others',
   candidates: (situation) => {
@@ -175,7 +175,7 @@ export const healthyReplicas: Line = {
  * If others can take over, MOCO moves the role first, so that writes stop only for the switchover, and the switchover
  * never races with the preStop hook.
  */
-export const primaryLast: Line = {
+export const primaryLast: ProcedureLine = {
   takes:
     'the due primary when nothing else is due: its change in place if it is updated as primary, else demote; with one member evict',
   candidates: (situation) => {

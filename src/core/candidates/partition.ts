@@ -1,4 +1,4 @@
-import type { Line } from '../decision.ts';
+import type { ProcedureLine } from '../decision.ts';
 import { type Member, type Situation, target } from '../situation.ts';
 import { comesUpUpdated, doesNotWork, partitionOf } from '../statefulset-controller.ts';
 import type { Step, StepRule } from '../step.ts';
@@ -17,7 +17,7 @@ import { membersDown, membersRunning, nothingDue, primaryRunning } from './on-de
  * A deletion can fail for some of them while others start to serve. So once the current revision is the update
  * revision, a member that is down is deleted in any case: it comes up updated, whatever the partition.
  */
-const startUnserved: Line = {
+const startUnserved: ProcedureLine = {
   takes:
     'due members that are down, in a cluster that was never initialized or in which no member works, or once the current revision is the update revision: promoteRevision, then delete, all at once',
   candidates: (situation) => {
@@ -32,7 +32,7 @@ const startUnserved: Line = {
  * The same once no member has participated for longer than a failover takes, though they run: a restart may be the
  * cure. The primary first and alone; replicas once it leads again.
  */
-const restartUnserved: Line = {
+const restartUnserved: ProcedureLine = {
   takes:
     'the primary that runs while nobody participates: promoteRevision, then delete; afterwards replicas that have run without participating for longer than a failover takes',
   candidates: (situation) => {
@@ -85,27 +85,27 @@ function ruleOf({ updated, state }: Member): StepRule {
   }
 }
 
-const passUpdated: Line = {
+const passUpdated: ProcedureLine = {
   takes: 'the member just below the partition, if it is updated: setPartition, by one, which takes nobody',
   candidates: (situation) =>
     lowerPartition.candidates(situation).filter((step) => 'targets' in step && step.targets.length === 0),
   yields: true,
 };
 
-const lowerPartition: Line = {
+const lowerPartition: ProcedureLine = {
   takes: "the member just below the partition, if that is above the policy's: setPartition, by one",
   candidates: (situation) =>
     isDone(situation) || !(partitionOf(situation) - 1 >= situation.policy.partition) ? [] : lower(situation),
 };
 
-const waitForMoco: Line = {
+const waitForMoco: ProcedureLine = {
   takes:
     "while a member is stale, the member just below the partition: setPartition, which only MOCO's own partition controller does",
   candidates: (situation) => (situation.members.every(({ updated }) => updated) ? [] : lower(situation)),
 };
 
 /** The StatefulSet controller has not replaced a member yet, or the member is not settled. */
-const stillAtWork: Line = {
+const stillAtWork: ProcedureLine = {
   takes: 'nobody',
   candidates: () => [{ kind: 'none' }],
 };

@@ -4,7 +4,7 @@ import { after, type Rule, rule } from './rule.ts';
 
 // The holds that other clusters cause are facts; the rules name them.
 
-type HoldOf<Name extends FleetHold['rule']> = Extract<FleetHold, { readonly rule: Name }>;
+type FleetHoldOf<Name extends FleetHold['rule']> = Extract<FleetHold, { readonly rule: Name }>;
 
 /**
  * A rule that holds while a wait of its name is not over. `plan --fleet` plays the other clusters; a plan of one
@@ -12,14 +12,14 @@ type HoldOf<Name extends FleetHold['rule']> = Extract<FleetHold, { readonly rule
  */
 const byOthers = <Name extends FleetHold['rule']>(
   name: Name,
-  entry: Omit<Rule<HoldOf<Name>>, 'holds' | 'assumed' | 'overridable'>,
-): Rule<HoldOf<Name>> => ({
+  entry: Omit<Rule<FleetHoldOf<Name>>, 'holds' | 'assumed' | 'overridable'>,
+): Rule<FleetHoldOf<Name>> => ({
   ...entry,
   overridable: true,
   holds: ({ situation: { snapshot, deadlines } }) => {
     for (const { hold, remainingSeconds } of snapshot.fleetWaits) {
       if (hold.rule !== name) continue;
-      if (remainingSeconds === null || !deadlines.reached(0, remainingSeconds)) return hold as HoldOf<Name>;
+      if (remainingSeconds === null || !deadlines.reached(0, remainingSeconds)) return hold as FleetHoldOf<Name>;
     }
     return null;
   },

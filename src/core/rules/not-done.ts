@@ -16,7 +16,7 @@ export const step = {
       (closesAt === null
         ? 'no maintenance window is open'
         : `the maintenance window closes at ${closesAt}, and the next step takes about ${neededSeconds} s`) +
-      nextOpening(opensAt, neededSeconds),
+      nextOpeningText(opensAt, neededSeconds),
     meaning: 'A member that works would be taken outside of the maintenance windows (maintenanceWindows).',
     details:
       'A step begins only if its expected time fits into what is left of the window: the median of the measured times of members, or expectedMemberSeconds as long as there are none. For the primary, switchoverTimeoutSeconds is added. Members that are down, and clusters whose primary does not participate, do not wait.',
@@ -32,7 +32,7 @@ export const step = {
       (begun
         ? `there is a blackout until ${until} (${withoutFullStop(reason)})`
         : `a blackout begins at ${from} (${withoutFullStop(reason)}), and the next step takes about ${neededSeconds} s`) +
-      nextOpening(opensAt, neededSeconds),
+      nextOpeningText(opensAt, neededSeconds),
     meaning: 'A member that works would be taken during a blackout (blackouts), or too shortly before one.',
     details: 'What fits, and what does not wait, is as with OutsideMaintenanceWindow.',
     endedBy: ['time'],
@@ -147,7 +147,7 @@ export const step = {
   ...unread,
 };
 
-const nextOpening = (opensAt: string | null, neededSeconds: number): string =>
+const nextOpeningText = (opensAt: string | null, neededSeconds: number): string =>
   opensAt === null
     ? `; no opening of the next 30 days has ${neededSeconds} s for the next step`
     : `; the next step may begin at ${opensAt}`;

@@ -11,12 +11,12 @@ export interface Templates {
   readonly after: Json;
 }
 
-type Settings = Pick<InPlaceSettings, 'containers' | 'resources' | 'metadata'>;
+type ComparedSettings = Pick<InPlaceSettings, 'containers' | 'resources' | 'metadata'>;
 
 interface Compared {
   readonly live: LivePod;
   readonly templates: Templates;
-  readonly settings: Settings;
+  readonly settings: ComparedSettings;
 }
 
 export type Comparison =
@@ -34,7 +34,7 @@ type Part =
  * How a running pod can be made what the update revision would have created. Three values are compared: those of the
  * two revisions and the live one. A live value that is neither was changed by somebody else, and is not overwritten.
  */
-export function compare(live: LivePod, templates: Templates, settings: Settings): Comparison {
+export function compare(live: LivePod, templates: Templates, settings: ComparedSettings): Comparison {
   const { before, after } = templates;
   const differences = templateDifferences(before, after);
   const leaves = differences.map(leafOf).filter((leaf) => leaf !== null);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { load } from 'js-yaml';
-import { mergePatch, restored } from '../../../src/cli/cluster/template-revisions.ts';
+import { mergePatchOf, restored } from '../../../src/cli/cluster/template-revisions.ts';
 import { controllerRevisions } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import { revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
@@ -189,14 +189,14 @@ describe('restoring a template', () => {
     const before = { spec: { containers: [{ name: 'a', image: '1', policy: 'p' }], grace: 1 } };
     const after = restored(own, before, now);
     expect(after).to.deep.equal({ spec: { containers: [{ name: 'a', image: '1' }] } });
-    expect(mergePatch(own, after)).to.deep.equal({
+    expect(mergePatchOf(own, after)).to.deep.equal({
       spec: { containers: [{ name: 'a', image: '1' }], nodeSelector: null },
     });
   });
 
   it('changes nothing if nothing has changed', () => {
     expect(restored(own, now, now)).to.equal(own);
-    expect(mergePatch(own, own)).to.equal(undefined);
+    expect(mergePatchOf(own, own)).to.equal(undefined);
   });
 
   it('replaces lists without names as a whole', () => {

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import {
   gateWithout,
-  inForce,
   modeOf,
   type PartitionDriver,
+  policyForMode,
   settingsWithoutEffect,
 } from '../../../src/controller/facts/mode.ts';
 import { policyInForce } from '../../../src/controller/facts/policy-in-force.ts';
@@ -107,7 +107,7 @@ describe('settings without effect', () => {
   it('are all but the pause if the pause holds the release', () => {
     const spec = { strategy: 'Partition', paused: true, partition: 1 };
     expect(without('MOCO', true, spec, true)).to.deep.equal(['partition']);
-    expect(inForce(configured(spec).policy, 'MOCO', true, true)).to.include({
+    expect(policyForMode(configured(spec).policy, 'MOCO', true, true)).to.include({
       paused: true,
       partition: 0,
     });
@@ -129,9 +129,9 @@ describe('settings without effect', () => {
     const { policy, sources } = configured(spec);
     const off = { onDeleteEnabled: true, partitionDriver: 'moco', inPlaceEnabled: false } as const;
     expect(settingsWithoutEffect('OnDelete', off, sources, true, true)).to.deep.equal(['inPlace']);
-    expect(inForce(policy, 'OnDelete', true, false).inPlaceUpdates.mode).to.equal('Never');
-    expect(inForce(policy, 'OnDelete', true, true).inPlaceUpdates.mode).to.equal('Only');
-    expect(inForce(policy, 'Partition', true, true).inPlaceUpdates.mode).to.equal('Never');
+    expect(policyForMode(policy, 'OnDelete', true, false).inPlaceUpdates.mode).to.equal('Never');
+    expect(policyForMode(policy, 'OnDelete', true, true).inPlaceUpdates.mode).to.equal('Only');
+    expect(policyForMode(policy, 'Partition', true, true).inPlaceUpdates.mode).to.equal('Never');
   });
 
   it('has waits for long writes while MySQL is not asked', () => {
@@ -146,13 +146,13 @@ describe('settings without effect', () => {
 
   it('do not reach the decision if MOCO drives', () => {
     const { policy } = configured(everything);
-    expect(inForce(policy, 'MOCO', false, true)).to.deep.equal({
+    expect(policyForMode(policy, 'MOCO', false, true)).to.deep.equal({
       ...defaultPolicy,
       mode: 'MOCO',
       progressDeadlineSeconds: 700,
       failoverGraceSeconds: 200,
     });
-    expect(inForce(policy, 'Partition', false, true)).to.deep.equal({
+    expect(policyForMode(policy, 'Partition', false, true)).to.deep.equal({
       ...policy,
       mode: 'Partition',
       restore: null,

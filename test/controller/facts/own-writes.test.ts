@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { type OwnWrite, unseen } from '../../../src/controller/facts/last-step.ts';
+import { unseen } from '../../../src/controller/facts/last-step.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
+import type { OwnWrite } from '../../../src/objects/execute.ts';
 import { Bench, key } from '../bench.ts';
 
 const nowMilliseconds = 100_000;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { Cache } from '../../../src/controller/cache/cache.ts';
 import { Evictions, followEvictions } from '../../../src/controller/fleet/evictions.ts';
 import { projectBudget, projectPod } from '../../../src/moco/projections.ts';
+import { Cache } from '../../../src/objects/cache.ts';
 
 const evictedAt = '2026-03-01T12:00:00Z';
 const before = '2026-03-01T11:00:00Z';

@@ -2,13 +2,13 @@ import { expect } from 'chai';
 import { type RolloutRecord, wholeRecord } from '../../../src/api/rollout.ts';
 import { projectSequence, sequenceKind } from '../../../src/api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
-import { Cache } from '../../../src/controller/cache/cache.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../../src/controller/fleet/follow-fleet.ts';
 import type { HoldRule } from '../../../src/core/decision.ts';
 import type { EffectKind } from '../../../src/core/effects.ts';
 import { timestampOf } from '../../../src/moco/json.ts';
 import type { ClusterRecord } from '../../../src/moco/records.ts';
+import { Cache } from '../../../src/objects/cache.ts';
 import { Bench, begin } from '../bench.ts';
 
 const start = Date.parse('2026-07-01T12:00:00Z');

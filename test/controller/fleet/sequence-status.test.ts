@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { projectSequence, type SequenceSpec, type SequenceStatus } from '../../../src/api/rollout-sequence.ts';
 import { Stages } from '../../../src/controller/fleet/sequence-stages.ts';
-import { sequenceStatus } from '../../../src/controller/fleet/sequence-status.ts';
+import { sequenceStatusOf } from '../../../src/controller/fleet/sequence-status.ts';
 import { SequenceReconciler } from '../../../src/controller/sequence-reconciler.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import type { Occurrence } from '../../../src/kube/event-recorder.ts';
@@ -183,7 +183,7 @@ describe('the status of a sequence', () => {
       'SequenceConflict',
       '1 of the clusters are selected by another sequence as well, db/a among them',
     ]);
-    expect(sequenceStatus({ record, counts: [], conflicts: ['db/a'], nowSeconds: 0 }).conflicts).to.deep.equal([
+    expect(sequenceStatusOf({ record, counts: [], conflicts: ['db/a'], nowSeconds: 0 }).conflicts).to.deep.equal([
       'db/a',
     ]);
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { AgentDelayReader } from '../../../src/controller/reads/read-delays.ts';
 import type { PodGet } from '../../../src/kube/plain-http.ts';
+import { AgentDelayReader } from '../../../src/moco/agent.ts';
 import { projectPod } from '../../../src/moco/projections.ts';
 import type { PodRecord } from '../../../src/moco/records.ts';
 import { atWork, Bench, member, passes } from '../bench.ts';

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import type { Intent, RolloutProgress } from '../../../src/api/rollout-status.ts';
-import type { Finished, OwnWrite } from '../../../src/controller/facts/last-step.ts';
-import { memberProgressOf, type Seen } from '../../../src/controller/status/member-progress.ts';
+import type { Finished } from '../../../src/controller/facts/last-step.ts';
+import { memberProgressOf, type SeenMember } from '../../../src/controller/status/member-progress.ts';
 import { newsOf } from '../../../src/controller/status/news.ts';
 import type { MemberFacts, StatefulSetFacts } from '../../../src/core/snapshot.ts';
 import { revisionHashLabel } from '../../../src/moco/names.ts';
+import type { OwnWrite } from '../../../src/objects/execute.ts';
 import { atWork, Bench, begin, member, type Process } from '../bench.ts';
 import { revisionAfter, revisionBefore } from '../moco-objects.ts';
 import { rollOut, switchOver } from '../whole-rollout.ts';
@@ -182,7 +183,7 @@ describe('a member that comes up at the update revision without a step', () => {
 
 describe('the progress of members', () => {
   const onDelete = { members: [], statefulSet: { strategy: 'OnDelete' } as StatefulSetFacts };
-  const seen = (ordinal: number, more: Partial<Seen> = {}): Seen => ({
+  const seen = (ordinal: number, more: Partial<SeenMember> = {}): SeenMember => ({
     ordinal,
     updated: false,
     participating: true,
@@ -199,7 +200,7 @@ describe('the progress of members', () => {
   });
   const noWrites: readonly OwnWrite[] = [];
   const known = { waiting: [0, 1], unavailableMembers: [{ ordinal: 2, since: '2026-01-01T00:00:00Z' }] };
-  const turns = (two: Partial<Seen>, end: Finished | null, pending: readonly OwnWrite[] = noWrites) =>
+  const turns = (two: Partial<SeenMember>, end: Finished | null, pending: readonly OwnWrite[] = noWrites) =>
     memberProgressOf(
       known,
       null,
@@ -210,7 +211,7 @@ describe('the progress of members', () => {
       '2026-01-01T00:01:00Z',
       null,
     );
-  const begins = (waiting: readonly number[] | null, one: Partial<Seen>) =>
+  const begins = (waiting: readonly number[] | null, one: Partial<SeenMember>) =>
     memberProgressOf(
       {},
       { earlier: waiting && ({ revision: 'earlier', waiting } as RolloutProgress) },
@@ -242,7 +243,7 @@ describe('the progress of members', () => {
   });
 
   it('is reset for a member that is stale in another pod than the one that a step took, even if that one goes', () => {
-    const after = (uid: string, two: Partial<Seen> = {}) =>
+    const after = (uid: string, two: Partial<SeenMember> = {}) =>
       memberProgressOf(
         { ...known, unavailableMembers: [{ ordinal: 2, since: '2026-01-01T00:00:00Z', uid: 'taken' }] },
         null,

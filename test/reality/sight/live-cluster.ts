@@ -1,5 +1,3 @@
-import { Cache } from '../../../src/controller/cache/cache.ts';
-import { Watches } from '../../../src/controller/cache/watches.ts';
 import { Deadlines } from '../../../src/core/deadlines.ts';
 import { classify } from '../../../src/core/member.ts';
 import type { MemberFacts } from '../../../src/core/snapshot.ts';
@@ -9,6 +7,8 @@ import { Ages } from '../../../src/moco/ages.ts';
 import { objectFacts } from '../../../src/moco/cluster-facts.ts';
 import { statefulSetName } from '../../../src/moco/projections.ts';
 import type { ClusterObjects } from '../../../src/moco/records.ts';
+import { Cache } from '../../../src/objects/cache.ts';
+import { Watches } from '../../../src/objects/watches.ts';
 import type { ObjectClient } from '../../support/object-client.ts';
 import type { MemberSight, Sight } from './sight.ts';
 

@@ -241,7 +241,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     explorer: { finds: 'I2', world: small(3), breaks: { unconfirmed: true } },
     module: {
       importer: 'src/controller/reconciler.ts',
-      imported: 'src/controller/disrupt/cluster-client.ts',
+      imported: 'src/objects/cluster-client.ts',
       substitute: import.meta.resolve('./modules/without-confirmation.ts'),
     },
     simulation: ['blind'],
@@ -269,7 +269,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     module: {
       importer: 'src/controller/reconciler.ts',
-      imported: 'src/controller/disrupt/cluster-client.ts',
+      imported: 'src/objects/cluster-client.ts',
       substitute: import.meta.resolve('./modules/without-preconditions.ts'),
     },
     simulation: ['orphans'],
@@ -334,7 +334,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'takes members that work because a check of the user has passed some time ago',
     module: {
       importer: 'src/controller/',
-      imported: 'src/controller/cache/check-answers.ts',
+      imported: 'src/controller/fleet/check-answers.ts',
       substitute: import.meta.resolve('./modules/with-first-answers.ts'),
     },
     simulation: ['checks'],

@@ -1,4 +1,4 @@
-import type { CheckReader } from '../../../src/controller/cache/check-answers.ts';
+import type { CheckReader } from '../../../src/controller/fleet/check-answers.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { annotationOn, demoteAnnotation } from '../../../src/moco/names.ts';
 import type { ApiAnswer, ApiRequest } from '../../support/api-server/api-answer.ts';

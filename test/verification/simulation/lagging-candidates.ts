@@ -1,6 +1,6 @@
-import type { DelayReader } from '../../../src/controller/reads/read-delays.ts';
 import type { DelayReading } from '../../../src/core/on-demand-facts.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
+import type { DelayReader } from '../../../src/moco/agent.ts';
 import { annotationOn, demoteAnnotation } from '../../../src/moco/names.ts';
 import type { ApiAnswer, ApiRequest } from '../../support/api-server/api-answer.ts';
 import { resourceAt } from '../../support/api-server/resource-path.ts';

@@ -1,4 +1,4 @@
-import { Checks as Right } from '../../../../src/controller/cache/check-answers.ts';
+import { Checks as Right } from '../../../../src/controller/fleet/check-answers.ts';
 
 /** Takes the first answers to the checks of a cluster for those of this moment. */
 export class Checks extends Right {

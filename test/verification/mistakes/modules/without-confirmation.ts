@@ -1,4 +1,4 @@
-import { ClusterApi as Right } from '../../../../src/controller/disrupt/cluster-client.ts';
+import { ClusterApi as Right } from '../../../../src/objects/cluster-client.ts';
 
 type WithTokens<T> = Parameters<typeof Right.prototype.withTokens<T>>;
 

@@ -1,5 +1,5 @@
-import { ClusterApi as Right } from '../../../../src/controller/disrupt/cluster-client.ts';
 import type { Call } from '../../../../src/kube/api-client.ts';
+import { ClusterApi as Right } from '../../../../src/objects/cluster-client.ts';
 import type { ObjectClient } from '../../../support/object-client.ts';
 
 /** Deletes and evicts whichever pod has the name. */

@@ -1,17 +1,11 @@
 import { expect } from 'chai';
-import { projectPolicy } from '../../../src/api/rollout-policy.ts';
-import { Cache } from '../../../src/controller/cache/cache.ts';
-import { splitKey } from '../../../src/kube/store.ts';
-import {
-  projectBudget,
-  projectCluster,
-  projectJob,
-  projectNamespace,
-  projectPod,
-} from '../../../src/moco/projections.ts';
-import type { BudgetRecord, ClusterRecord } from '../../../src/moco/records.ts';
-import { budget, mysqlCluster, pod } from '../moco-objects.ts';
-import type { Patch } from '../object-server.ts';
+import { projectPolicy } from '../../src/api/rollout-policy.ts';
+import { splitKey } from '../../src/kube/store.ts';
+import { projectBudget, projectCluster, projectJob, projectNamespace, projectPod } from '../../src/moco/projections.ts';
+import type { BudgetRecord, ClusterRecord } from '../../src/moco/records.ts';
+import { Cache } from '../../src/objects/cache.ts';
+import { budget, mysqlCluster, pod } from '../controller/moco-objects.ts';
+import type { Patch } from '../controller/object-server.ts';
 
 const identity = { uid: 'u', resourceVersion: '1' };
 

@@ -6,7 +6,7 @@ import type { World } from '../../kube/world.ts';
 import type { CheckMetrics } from '../../telemetry/runtime-metrics.ts';
 import { type Answered, answered, answerFacts } from '../facts/readings.ts';
 
-interface Known extends Answered<CheckReading> {
+interface KnownAnswer extends Answered<CheckReading> {
   readonly query: string;
 }
 
@@ -20,7 +20,7 @@ export class Checks {
   readonly #world: World;
   readonly #metrics: CheckMetrics;
   readonly #answered: (key: string) => void;
-  readonly #known = new Map<string, ReadonlyMap<string, Known>>();
+  readonly #known = new Map<string, ReadonlyMap<string, KnownAnswer>>();
   /** Answers that are awaited. One that is not any more is dropped. */
   readonly #asking = new Map<string, symbol>();
 

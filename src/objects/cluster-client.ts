@@ -1,17 +1,17 @@
-import { rolloutKind } from '../../api/rollout.ts';
-import type { Target } from '../../core/decision.ts';
-import type { ContainerResources, InPlaceChange } from '../../core/in-place-changes.ts';
-import type { ApiClient, Call } from '../../kube/api-client.ts';
-import { ApiError, isInvalid, isNotFound } from '../../kube/api-error.ts';
-import { path, pods, type ResourceKind, statefulSets } from '../../kube/resource.ts';
-import type { Reservation } from '../../kube/token-bucket.ts';
-import { identityOf, type Json, object, objects, text } from '../../moco/json.ts';
-import { admissionProbeAnnotation, preflightLabel, resizeManager } from '../../moco/names.ts';
-import { isPreflightOf } from '../../moco/preflight-pod.ts';
-import { projectStatefulSet } from '../../moco/projections.ts';
-import type { ClusterObjects, StatefulSetRecord } from '../../moco/records.ts';
-import { mostReads } from '../reads/cluster-reader.ts';
-import { StatusClient } from '../status/status-client.ts';
+import { rolloutKind } from '../api/rollout.ts';
+import type { Target } from '../core/decision.ts';
+import type { ContainerResources, InPlaceChange } from '../core/in-place-changes.ts';
+import type { ApiClient, Call } from '../kube/api-client.ts';
+import { ApiError, isInvalid, isNotFound } from '../kube/api-error.ts';
+import { path, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
+import type { Reservation } from '../kube/token-bucket.ts';
+import { identityOf, type Json, object, objects, text } from '../moco/json.ts';
+import { admissionProbeAnnotation, preflightLabel, resizeManager } from '../moco/names.ts';
+import { isPreflightOf } from '../moco/preflight-pod.ts';
+import { projectStatefulSet } from '../moco/projections.ts';
+import type { ClusterObjects, StatefulSetRecord } from '../moco/records.ts';
+import { mostReads } from './cluster-reader.ts';
+import { StatusClient } from './status-client.ts';
 
 const intentWrites = 1;
 
@@ -35,10 +35,10 @@ export type InPlacePatch = Omit<InPlaceChange, 'resources'>;
 /** A write of which everything else is the same. */
 type OnceCall = Pick<Call, 'method' | 'path' | 'query' | 'body' | 'contentType'>;
 
-const mergePatch = 'application/merge-patch+json';
-const jsonPatch = 'application/json-patch+json';
+const mergePatchType = 'application/merge-patch+json';
+const jsonPatchType = 'application/json-patch+json';
 /** Matches containers by their names. */
-const strategicMergePatch = 'application/strategic-merge-patch+json';
+const strategicMergePatchType = 'application/strategic-merge-patch+json';
 
 /**
  * All reads and writes of one reconciliation. Writes that may disrupt a member, and a release, carry uid and
@@ -49,7 +49,6 @@ const strategicMergePatch = 'application/strategic-merge-patch+json';
  */
 export class ClusterApi extends StatusClient {
   readonly #isStillWanted: () => boolean;
-  readonly #reservation: Reservation | undefined;
 
   constructor(
     client: ApiClient,
@@ -59,7 +58,6 @@ export class ClusterApi extends StatusClient {
   ) {
     super(client, signal, reservation);
     this.#isStillWanted = isStillWanted;
-    this.#reservation = reservation;
   }
 
   /**
@@ -67,7 +65,7 @@ export class ClusterApi extends StatusClient {
    * the write had to wait.
    */
   sendingWhile(isStillWanted: () => boolean): ClusterApi {
-    return new ClusterApi(this.client, this.signal, isStillWanted, this.#reservation);
+    return new ClusterApi(this.client, this.signal, isStillWanted, this.reservation);
   }
 
   /**
@@ -173,7 +171,7 @@ export class ClusterApi extends StatusClient {
     return this.#writeVersion({
       method: 'PATCH',
       path: path(kind, { namespace, name }),
-      contentType: mergePatch,
+      contentType: mergePatchType,
       body: { metadata: { uid, resourceVersion, annotations } },
     });
   }
@@ -192,7 +190,7 @@ export class ClusterApi extends StatusClient {
       method: 'PATCH',
       path: path(pods, { namespace, name }),
       ...(dryRun && { query: { dryRun: 'All' } }),
-      contentType: strategicMergePatch,
+      contentType: strategicMergePatchType,
       body: { metadata: { uid, resourceVersion, labels, annotations }, spec: { containers, initContainers } },
     });
   }
@@ -215,7 +213,7 @@ export class ClusterApi extends StatusClient {
       method: 'PATCH',
       path: path(pods, { namespace, name, subresource: 'resize' }),
       query: { fieldManager: resizeManager, ...(dryRun && { dryRun: 'All' }) },
-      contentType: strategicMergePatch,
+      contentType: strategicMergePatchType,
       body: { metadata: { uid, resourceVersion }, spec: { containers } },
     });
   }
@@ -233,7 +231,7 @@ export class ClusterApi extends StatusClient {
       const raw = await this.#write<Json>({
         method: 'PATCH',
         path: path(statefulSets, { namespace, name, subresource: 'status' }),
-        contentType: jsonPatch,
+        contentType: jsonPatchType,
         body: [
           { op: 'test', path: '/metadata/uid', value: uid },
           { op: 'test', path: '/status/currentRevision', value: currentRevision },
@@ -260,7 +258,7 @@ export class ClusterApi extends StatusClient {
       method: 'PATCH',
       path: path(statefulSets, { namespace, name }),
       ...(dryRun && { query: { dryRun: 'All' } }),
-      contentType: mergePatch,
+      contentType: mergePatchType,
       body: {
         metadata: { uid, resourceVersion, ...(labels && { labels }), ...(annotations && { annotations }) },
         ...(spec && { spec }),

@@ -1,10 +1,10 @@
-import { type MySQLRollout, rolloutKind, usedOf } from '../../api/rollout.ts';
-import { type PolicyRecord, policyKind, projectPolicy } from '../../api/rollout-policy.ts';
-import { isPossibleSize } from '../../core/situation.ts';
-import type { ApiClient, Call } from '../../kube/api-client.ts';
-import { isForbidden, isNotFound, withoutRequest } from '../../kube/api-error.ts';
-import { allOrAbort } from '../../kube/delay.ts';
-import { pagesOf } from '../../kube/list-watch.ts';
+import { type MySQLRollout, rolloutKind, usedOf } from '../api/rollout.ts';
+import { type PolicyRecord, policyKind, projectPolicy } from '../api/rollout-policy.ts';
+import { isPossibleSize } from '../core/situation.ts';
+import type { ApiClient, Call } from '../kube/api-client.ts';
+import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
+import { allOrAbort } from '../kube/delay.ts';
+import { pagesOf } from '../kube/list-watch.ts';
 import {
   controllerRevisions,
   events,
@@ -16,11 +16,11 @@ import {
   type ResourceKind,
   type ResourcePlace,
   statefulSets,
-} from '../../kube/resource.ts';
-import type { Reservation } from '../../kube/token-bucket.ts';
-import { type ImageReport, imageReport } from '../../moco/in-place/images.ts';
-import { objects as items, type Json, object, text, whole } from '../../moco/json.ts';
-import { clusterKind } from '../../moco/names.ts';
+} from '../kube/resource.ts';
+import type { Priority, Reservation } from '../kube/token-bucket.ts';
+import { type ImageReport, imageReport } from '../moco/in-place/images.ts';
+import { objects as items, type Json, object, text, whole } from '../moco/json.ts';
+import { clusterKind } from '../moco/names.ts';
 import {
   jobSelectorOf,
   projectBudget,
@@ -29,10 +29,10 @@ import {
   projectPod,
   projectStatefulSet,
   statefulSetName,
-} from '../../moco/projections.ts';
-import type { ClusterObjects, ClusterRecord, StatefulSetRecord } from '../../moco/records.ts';
-import { selects } from '../../moco/selects.ts';
-import { templateOf } from '../../moco/template-changes.ts';
+} from '../moco/projections.ts';
+import type { ClusterObjects, ClusterRecord, StatefulSetRecord } from '../moco/records.ts';
+import { selects } from '../moco/selects.ts';
+import { templateOf } from '../moco/template-changes.ts';
 
 export interface LiveObjects {
   readonly objects: ClusterObjects;
@@ -45,13 +45,13 @@ const pageSize = 500;
 export class ClusterReader {
   protected readonly client: ApiClient;
   protected readonly signal: AbortSignal;
-  readonly #reservation: Reservation | undefined;
+  protected readonly reservation: Reservation | undefined;
 
   /** All requests end with the signal. */
   constructor(client: ApiClient, signal: AbortSignal, reservation?: Reservation) {
     this.client = client;
     this.signal = signal;
-    this.#reservation = reservation;
+    this.reservation = reservation;
   }
 
   /**
@@ -73,11 +73,9 @@ export class ClusterReader {
    * one may be. A budget that the cache does not know yet is enforced by the eviction itself.
    */
   async readAll(known: ClusterObjects): Promise<LiveObjects | null> {
-    const [statefulSet = null, rollout = null, ...budgets] = await allOrAbort(this.signal, (read) =>
-      this.#readFirst(known, read),
-    );
+    const [statefulSet = null, rollout = null, ...budgets] = await this.#all((reader) => reader.#readFirst(known));
     const replicas = whole(object(statefulSet?.['spec'])['replicas'], 0);
-    const [listed = null, ...members] = await allOrAbort(this.signal, (read) => this.#readNext(known, replicas, read));
+    const [listed = null, ...members] = await this.#all((reader) => reader.#readNext(known, replicas));
     const { namespace, name } = known.cluster;
     const cluster = await this.read(clusterKind, { namespace, name });
     // The cache did not know of its policy.
@@ -88,10 +86,10 @@ export class ClusterReader {
 
   async #readUnordered(known: ClusterObjects): Promise<LiveObjects | null> {
     const { namespace, name } = known.cluster;
-    const [cluster = null, statefulSet = null, rollout = null, ...others] = await allOrAbort(this.signal, (read) => [
-      this.read(clusterKind, { namespace, name }, { signal: read }),
-      ...this.#readFirst(known, read),
-      ...this.#readNext(known, known.statefulSet?.replicas ?? 0, read),
+    const [cluster = null, statefulSet = null, rollout = null, ...others] = await this.#all((reader) => [
+      reader.read(clusterKind, { namespace, name }),
+      ...reader.#readFirst(known),
+      ...reader.#readNext(known, known.statefulSet?.replicas ?? 0),
     ]);
     const { length } = budgetNames(known);
     const [jobList = null, ...members] = others.slice(length);
@@ -100,30 +98,30 @@ export class ClusterReader {
   }
 
   /** The StatefulSet, the MySQLRollout, then the budgets. */
-  #readFirst(known: ClusterObjects, signal: AbortSignal): readonly Promise<Json | null>[] {
+  #readFirst(known: ClusterObjects): readonly Promise<Json | null>[] {
     const { namespace, name } = known.cluster;
     return [
-      this.read(statefulSets, { namespace, name: statefulSetName(name) }, { signal }),
-      this.read(rolloutKind, { namespace, name }, { signal }),
-      ...budgetNames(known).map((budget) => this.read(podDisruptionBudgets, { namespace, name: budget }, { signal })),
+      this.read(statefulSets, { namespace, name: statefulSetName(name) }),
+      this.read(rolloutKind, { namespace, name }),
+      ...budgetNames(known).map((budget) => this.read(podDisruptionBudgets, { namespace, name: budget })),
     ];
   }
 
   /** The Jobs, or `null` where none may be, then the pods. */
-  #readNext(known: ClusterObjects, replicas: number, signal: AbortSignal): readonly Promise<Json | null>[] {
+  #readNext(known: ClusterObjects, replicas: number): readonly Promise<Json | null>[] {
     const { cluster } = known;
     const { namespace } = cluster;
     return [
-      mayHaveJobs(known) ? this.#listJobs(cluster, signal) : Promise.resolve(null),
-      ...podNames(known, replicas).map((pod) => this.read(pods, { namespace, name: pod }, { signal })),
+      mayHaveJobs(known) ? this.#listJobs(cluster) : Promise.resolve(null),
+      ...podNames(known, replicas).map((pod) => this.read(pods, { namespace, name: pod })),
     ];
   }
 
   /** Lists the Jobs of a cluster. Resolves to `{ unreadable }`, the API server's message, if they may not be read. */
-  async #listJobs({ namespace, name }: ClusterRecord, signal = this.signal): Promise<Json> {
+  async #listJobs({ namespace, name }: ClusterRecord): Promise<Json> {
     const query = { labelSelector: jobSelectorOf(name) };
     try {
-      const call = { method: 'GET', path: path(jobs, { namespace }), query, priority: 'disrupt', signal } as const;
+      const call = { method: 'GET', path: path(jobs, { namespace }), query, priority: 'disrupt' } as const;
       return await this.call<Json>(call);
     } catch (error) {
       if (isForbidden(error)) return { unreadable: withoutRequest(error as Error) };
@@ -132,13 +130,9 @@ export class ClusterReader {
   }
 
   /** Reads an object with all its fields. Resolves to `null` if it is gone. */
-  async read(
-    kind: ResourceKind,
-    place: ResourcePlace,
-    { signal = this.signal, priority = 'disrupt' }: Partial<Pick<Call, 'signal' | 'priority'>> = {},
-  ): Promise<Json | null> {
+  async read(kind: ResourceKind, place: ResourcePlace, priority: Priority = 'disrupt'): Promise<Json | null> {
     try {
-      return await this.call<Json>({ method: 'GET', path: path(kind, place), priority, signal });
+      return await this.call<Json>({ method: 'GET', path: path(kind, place), priority });
     } catch (error) {
       if (isNotFound(error)) return null;
       throw error;
@@ -161,7 +155,7 @@ export class ClusterReader {
   }
 
   async listNodes(): Promise<readonly Json[]> {
-    const options = { priority: 'read', signal: this.signal, reservation: this.#reservation } as const;
+    const options = { priority: 'read', signal: this.signal, reservation: this.reservation } as const;
     const found: unknown[] = [];
     for await (const page of pagesOf(this.client, { path: path(nodes), pageSize }, options)) found.push(...page.items);
     return items(found);
@@ -185,22 +179,27 @@ export class ClusterReader {
    * ControllerRevision has the name of the revision, which is also the value of the pods' label.
    */
   async readTemplate(namespace: string, revision: string): Promise<Json | null> {
-    const found = await this.read(controllerRevisions, { namespace, name: revision }, { priority: 'read' });
+    const found = await this.read(controllerRevisions, { namespace, name: revision }, 'read');
     return found && templateOf(found);
   }
 
   /** What a node reports of an image. Resolves to `null` if nodes may not be read. */
   async readImage(node: string, image: string): Promise<ImageReport | null> {
     try {
-      return imageReport(await this.read(nodes, { name: node }, { priority: 'read' }), image);
+      return imageReport(await this.read(nodes, { name: node }, 'read'), image);
     } catch (error) {
       if (isForbidden(error)) return null;
       throw error;
     }
   }
 
-  protected call<T>(call: Omit<Call, 'signal'> & Partial<Pick<Call, 'signal'>>): Promise<T> {
-    return this.client.call<T>({ signal: this.signal, ...call, reservation: this.#reservation });
+  protected call<T>(call: Omit<Call, 'signal' | 'reservation'>): Promise<T> {
+    return this.client.call<T>({ ...call, signal: this.signal, reservation: this.reservation });
+  }
+
+  /** If one of these reads fails, the others are given up. */
+  #all<T>(begin: (reader: ClusterReader) => readonly Promise<T>[]): Promise<readonly T[]> {
+    return allOrAbort(this.signal, (signal) => begin(new ClusterReader(this.client, signal, this.reservation)));
   }
 }
 

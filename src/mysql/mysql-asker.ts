@@ -1,12 +1,13 @@
-import type { ApiClient } from '../../kube/api-client.ts';
-import { isForbidden, isNotFound, withoutRequest } from '../../kube/api-error.ts';
-import { path, secrets } from '../../kube/resource.ts';
-import type { World } from '../../kube/world.ts';
-import { type Json, object, text } from '../../moco/json.ts';
-import { mysqlPort, readOnlyPasswordKey, readOnlyUser } from '../../moco/names.ts';
-import { statefulSetName } from '../../moco/projections.ts';
-import type { ClusterRecord, PodRecord } from '../../moco/records.ts';
-import { type Answers, type AskedMember, readCluster } from '../../mysql/read-cluster.ts';
+import type { ApiClient } from '../kube/api-client.ts';
+import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
+import { path, secrets } from '../kube/resource.ts';
+import { nameOf } from '../kube/store.ts';
+import type { World } from '../kube/world.ts';
+import { type Json, object, text } from '../moco/json.ts';
+import { mysqlPort, readOnlyPasswordKey, readOnlyUser } from '../moco/names.ts';
+import { statefulSetName } from '../moco/projections.ts';
+import type { ClusterRecord, PodRecord } from '../moco/records.ts';
+import { type Answers, type AskedMember, readCluster } from './read-cluster.ts';
 
 export interface MysqlQuestion {
   readonly cluster: Pick<ClusterRecord, 'namespace' | 'name'>;
@@ -46,8 +47,8 @@ export class SecretAsker implements MysqlAsker {
 
   async ask({ cluster, primary, replicas, forSwitchover }: MysqlQuestion, signal: AbortSignal): Promise<MysqlAnswer> {
     const place = { namespace: cluster.namespace, name: statefulSetName(cluster.name) };
-    const secret = `Secret ${place.namespace}/${place.name}`;
-    const password = await this.#passwordIn(place, signal).catch((error: unknown) => problemOf(error, secret));
+    const secret = `Secret ${nameOf(place)}`;
+    const password = await this.#passwordIn(place, signal).catch((error: unknown) => unreadSecret(error, secret));
     if (typeof password !== 'string') {
       const { problem, isLasting } = password;
       const said = [...(primary === null ? [] : [primary]), ...replicas].map(
@@ -80,7 +81,7 @@ export class SecretAsker implements MysqlAsker {
     const encoded = text(object(secret['data'])[readOnlyPasswordKey]);
     if (encoded !== null) return Buffer.from(encoded, 'base64').toString();
     return {
-      problem: `the Secret ${place.namespace}/${place.name} has no ${readOnlyPasswordKey}`,
+      problem: `the Secret ${nameOf(place)} has no ${readOnlyPasswordKey}`,
       isLasting: true,
     };
   }
@@ -92,7 +93,7 @@ interface Unread {
   readonly isLasting: boolean;
 }
 
-function problemOf(error: unknown, secret: string): Unread {
+function unreadSecret(error: unknown, secret: string): Unread {
   if (isNotFound(error)) return { problem: `there is no ${secret}`, isLasting: true };
   if (isForbidden(error)) return { problem: `the controller may not read the ${secret}`, isLasting: true };
   const said = withoutRequest(error as Error).slice(0, mostCharacters);

@@ -1,11 +1,9 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { rolloutKind } from '../../../src/api/rollout.ts';
-import { policyKind } from '../../../src/api/rollout-policy.ts';
-import { sequenceKind } from '../../../src/api/rollout-sequence.ts';
-import { Cache } from '../../../src/controller/cache/cache.ts';
-import { Watches } from '../../../src/controller/cache/watches.ts';
-import { ApiClient } from '../../../src/kube/api-client.ts';
+import { rolloutKind } from '../../src/api/rollout.ts';
+import { policyKind } from '../../src/api/rollout-policy.ts';
+import { sequenceKind } from '../../src/api/rollout-sequence.ts';
+import { ApiClient } from '../../src/kube/api-client.ts';
 import {
   jobs,
   namespaces,
@@ -14,13 +12,15 @@ import {
   pods,
   type ResourceKind,
   statefulSets,
-} from '../../../src/kube/resource.ts';
-import { keyOf } from '../../../src/kube/store.ts';
-import type { ExchangeRequest, ExchangeResponse } from '../../../src/kube/world.ts';
-import { clusterKind } from '../../../src/moco/names.ts';
-import { CacheMetrics } from '../../../src/telemetry/runtime-metrics.ts';
-import { FakeLog } from '../../kube/fake-log.ts';
-import { answer, FakeWorld, status } from '../../kube/fake-world.ts';
+} from '../../src/kube/resource.ts';
+import { keyOf } from '../../src/kube/store.ts';
+import type { ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
+import { clusterKind } from '../../src/moco/names.ts';
+import { Cache } from '../../src/objects/cache.ts';
+import { Watches } from '../../src/objects/watches.ts';
+import { CacheMetrics } from '../../src/telemetry/runtime-metrics.ts';
+import { FakeLog } from '../kube/fake-log.ts';
+import { answer, FakeWorld, status } from '../kube/fake-world.ts';
 
 /** That one can't do without. */
 const needed: readonly ResourceKind[] = [clusterKind, rolloutKind, statefulSets, podDisruptionBudgets, pods];

@@ -1,5 +1,6 @@
-import { keepsRevisions as isKept } from '../../core/adoption.ts';
-import { ApiError, isConflict, isInternalError, isInvalid } from '../../kube/api-error.ts';
+import { keepsRevisions as isKept } from '../core/adoption.ts';
+import type { ClusterSnapshot } from '../core/snapshot.ts';
+import { ApiError, isConflict, isInternalError, isInvalid } from '../kube/api-error.ts';
 import {
   admissionProbeAnnotation,
   newPodsAtCurrentRevision,
@@ -8,14 +9,22 @@ import {
   probeSent,
   strategyLabel,
   strategyOnDelete,
-} from '../../moco/names.ts';
-import type { StatefulSetRecord } from '../../moco/records.ts';
-import { admissionNotInForce, releaseUnsafe, type StrategyKeeper } from '../facts/memory.ts';
+} from '../moco/names.ts';
+import type { StatefulSetRecord } from '../moco/records.ts';
 import type { ClusterApi, PatchedStatefulSet, StatefulSetPatch } from './cluster-client.ts';
 
 // Who replaces the pods of a StatefulSet: the writes of its strategy and its labels, each after a dry run.
 
-function describe(result: StatefulSetRecord | null): string {
+/** The reason of a failure that this program detects: a dry run showed that admission has no effect. */
+export const admissionNotInForce = 'AdmissionNotInForce';
+
+/** The reason of a refusal that this program detects: a dry run of a release would update members. */
+export const releaseUnsafe = 'ReleaseUnsafe';
+
+/** Who keeps the strategy of StatefulSets with our label. */
+export type StrategyKeeper = NonNullable<ClusterSnapshot['strategyKeeper']>;
+
+function described(result: StatefulSetRecord | null): string {
   if (result === null) return 'without the labels of MOCO';
   const { strategy, partition, labelled, newPods } = result;
   if (strategy === 'RollingUpdate') return `at RollingUpdate with partition ${partition ?? 'none'}`;
@@ -29,7 +38,7 @@ const notInForce = (message: string): ApiError => new ApiError({ status: 422, re
  * Whether the error shows that admission has no effect. An object that another webhook made invalid and a webhook that
  * panics count. Missing permissions do not.
  */
-async function dryRun<T>(write: () => Promise<T>, what: string): Promise<T> {
+async function tryWrite<T>(write: () => Promise<T>, what: string): Promise<T> {
   try {
     return await write();
   } catch (error) {
@@ -83,17 +92,20 @@ const requestRollingUpdate: StatefulSetPatch = { labels, spec: request('RollingU
  * The uid is the only precondition. What the patch does is the same whatever else has changed: from then on nobody but
  * this program replaces pods. MOCO writes some StatefulSets several times a second until they are adopted.
  */
-export async function adopt(statefulSet: StatefulSetRecord, api: ClusterApi): Promise<StatefulSetRecord | null> {
+export async function adoptStatefulSet(
+  statefulSet: StatefulSetRecord,
+  api: ClusterApi,
+): Promise<StatefulSetRecord | null> {
   const patch = (change: StatefulSetPatch, isDryRun: boolean) => whicheverVersion(statefulSet, change, api, isDryRun);
   for (const [change, what] of [
     [setOnDelete, 'a dry run that sets OnDelete'],
     [requestRollingUpdate, 'a dry run that requests RollingUpdate'],
   ] as const) {
-    const result = await dryRun(() => patch(change, true), what);
-    if (!isAtOnDelete(result)) throw notInForce(`${what} left it ${describe(result)}`);
+    const result = await tryWrite(() => patch(change, true), what);
+    if (!isAtOnDelete(result)) throw notInForce(`${what} left it ${described(result)}`);
   }
   const after = await patch(setOnDelete, false);
-  if (!isAtOnDelete(after)) throw notInForce(`the StatefulSet was set to OnDelete, but is ${describe(after)}`);
+  if (!isAtOnDelete(after)) throw notInForce(`the StatefulSet was set to OnDelete, but is ${described(after)}`);
   return after;
 }
 
@@ -111,9 +123,9 @@ export async function provePartitionHeld(
   const what = `a dry run that sets partition ${partition} and an annotation`;
   const annotations = { [admissionProbeAnnotation]: probeSent };
   const patch = { annotations, spec: { updateStrategy: { rollingUpdate: { partition } } } };
-  const result = await dryRun(() => api.patchStatefulSet(statefulSet, patch, true), what);
+  const result = await tryWrite(() => api.patchStatefulSet(statefulSet, patch, true), what);
   if (result?.strategy === 'RollingUpdate' && result.partition === statefulSet.replicas) return;
-  throw notInForce(`${what} left it ${describe(result)} instead of ${statefulSet.replicas}`);
+  throw notInForce(`${what} left it ${described(result)} instead of ${statefulSet.replicas}`);
 }
 
 const isAtOnDelete = (result: StatefulSetRecord | null): boolean =>
@@ -157,7 +169,7 @@ export async function keepRevisions(
   await whicheverVersion(statefulSet, { labels: { [newPodsLabel]: null } }, api, false).catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;
   });
-  throw notInForce(`new pods were to come up at the current revision, but the StatefulSet is ${describe(after)}`);
+  throw notInForce(`new pods were to come up at the current revision, but the StatefulSet is ${described(after)}`);
 }
 
 /**
@@ -165,8 +177,8 @@ export async function keepRevisions(
  */
 export async function proveRevisionsKept(statefulSet: StatefulSetRecord, api: ClusterApi): Promise<StrategyKeeper> {
   const what = 'a dry run that lets new pods come up at the current revision';
-  const tried = await dryRun(() => whicheverVersion(statefulSet, probe, api, true), what);
-  if (!isKept(tried)) throw notInForce(`${what} left it ${describe(tried)}`);
+  const tried = await tryWrite(() => whicheverVersion(statefulSet, probe, api, true), what);
+  if (!isKept(tried)) throw notInForce(`${what} left it ${described(tried)}`);
   return tried?.probe === probeSeenByWebhook ? 'webhook' : 'policy';
 }
 
@@ -176,7 +188,10 @@ export async function proveRevisionsKept(statefulSet: StatefulSetRecord, api: Cl
  * patch must contain the partition. A dry run tries each form first: a form is sent only if its resulting partition
  * updates no member. If MOCO's native rolling update is forced, a partition is impossible and none is requested.
  */
-export async function release(statefulSet: StatefulSetRecord, api: ClusterApi): Promise<StatefulSetRecord | null> {
+export async function releaseStatefulSet(
+  statefulSet: StatefulSetRecord,
+  api: ClusterApi,
+): Promise<StatefulSetRecord | null> {
   const { replicas, forcedRollingUpdate } = statefulSet;
   const reasons: string[] = [];
   for (const partition of [null, replicas]) {

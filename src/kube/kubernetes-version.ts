@@ -1,6 +1,6 @@
-import type { ApiClient } from '../../kube/api-client.ts';
-import { delay } from '../../kube/delay.ts';
-import type { Log, World } from '../../kube/world.ts';
+import type { ApiClient } from './api-client.ts';
+import { delay } from './delay.ts';
+import type { Log, World } from './world.ts';
 
 /** The first minor version with ValidatingAdmissionPolicy v1, which MOCO and config/users use. */
 const oldestMinor = 30;
@@ -39,9 +39,10 @@ export function judgeKubernetes(gitVersion: string): Judgement {
 }
 
 /** Reads the version of the API server. This is also the first request: if it fails, the program does not start. */
-export async function kubernetesVersion(client: ApiClient, signal: AbortSignal): Promise<string> {
+export async function kubernetesVersion(client: ApiClient, signal?: AbortSignal): Promise<string> {
   const path = '/version';
-  const { gitVersion } = await client.call<{ gitVersion: string }>({ method: 'GET', path, priority: 'read', signal });
+  const call = { method: 'GET', path, priority: 'read', ...(signal && { signal }) } as const;
+  const { gitVersion } = await client.call<{ gitVersion: string }>(call);
   return gitVersion;
 }
 

@@ -1,12 +1,11 @@
-import type { ApiClient } from '../../kube/api-client.ts';
-import { Reflector, type ReflectorOptions, type Unavailable } from '../../kube/reflector.ts';
-import { jobs, namespaces, path } from '../../kube/resource.ts';
-import type { Stored } from '../../kube/store.ts';
-import type { Log, World } from '../../kube/world.ts';
-import { clusterKind } from '../../moco/names.ts';
-import type { CacheMetrics } from '../../telemetry/runtime-metrics.ts';
-import type { UnavailableKind } from '../facts/collect-facts.ts';
-import { type Cache, type CachedKind, forEachCachedKind } from './cache.ts';
+import type { ApiClient } from '../kube/api-client.ts';
+import { Reflector, type ReflectorOptions, type Unavailable } from '../kube/reflector.ts';
+import { jobs, namespaces, path } from '../kube/resource.ts';
+import type { Stored } from '../kube/store.ts';
+import type { Log, World } from '../kube/world.ts';
+import { clusterKind } from '../moco/names.ts';
+import type { CacheMetrics } from '../telemetry/runtime-metrics.ts';
+import { type Cache, type CachedKind, forEachCachedKind, type UnavailableKind } from './cache.ts';
 
 interface Watch {
   readonly run: (signal: AbortSignal) => Promise<void>;

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
-import { type MySQLRollout, rolloutKind } from '../../../src/api/rollout.ts';
-import { ClusterReader, type LiveObjects, mostReads } from '../../../src/controller/reads/cluster-reader.ts';
-import { ApiClient } from '../../../src/kube/api-client.ts';
-import { jobs, podDisruptionBudgets, pods, statefulSets } from '../../../src/kube/resource.ts';
-import { clusterKind } from '../../../src/moco/names.ts';
-import { projectCluster } from '../../../src/moco/projections.ts';
-import { answer, FakeWorld, status } from '../../kube/fake-world.ts';
-import { budget, emergencyBackup, mysqlCluster, pod, revisionBefore, statefulSet } from '../moco-objects.ts';
-import { ObjectServer } from '../object-server.ts';
+import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
+import { ApiClient } from '../../src/kube/api-client.ts';
+import { jobs, podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';
+import { clusterKind } from '../../src/moco/names.ts';
+import { projectCluster } from '../../src/moco/projections.ts';
+import { ClusterReader, type LiveObjects, mostReads } from '../../src/objects/cluster-reader.ts';
+import { budget, emergencyBackup, mysqlCluster, pod, revisionBefore, statefulSet } from '../controller/moco-objects.ts';
+import { ObjectServer } from '../controller/object-server.ts';
+import { answer, FakeWorld, status } from '../kube/fake-world.ts';
 
 const forever = new AbortController().signal;
 const label = { metadata: { labels: { changed: 'true' } } };

@@ -1,19 +1,11 @@
-import { type MySQLRollout, partialRecord, type RolloutRecord, rolloutKind, wholeRecord } from '../../api/rollout.ts';
-import { type PolicyRecord, policyKind, projectPolicy } from '../../api/rollout-policy.ts';
-import { projectSequence, type SequenceRecord, sequenceKind } from '../../api/rollout-sequence.ts';
-import {
-  jobs as jobKind,
-  jobs,
-  namespaces as namespaceKind,
-  namespaces,
-  podDisruptionBudgets,
-  pods,
-  type ResourceKind,
-  statefulSets,
-} from '../../kube/resource.ts';
-import { keyOf, nameOf, Store, type Stored, splitKey } from '../../kube/store.ts';
-import { type Json, object } from '../../moco/json.ts';
-import { clusterKind, clusterNameLabel } from '../../moco/names.ts';
+import { type MySQLRollout, partialRecord, type RolloutRecord, rolloutKind, wholeRecord } from '../api/rollout.ts';
+import { type PolicyRecord, policyKind, projectPolicy } from '../api/rollout-policy.ts';
+import { projectSequence, type SequenceRecord, sequenceKind } from '../api/rollout-sequence.ts';
+import type { Unavailable } from '../kube/reflector.ts';
+import { jobs, namespaces, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
+import { keyOf, nameOf, Store, type Stored, splitKey } from '../kube/store.ts';
+import { type Json, object } from '../moco/json.ts';
+import { clusterKind, clusterNameLabel } from '../moco/names.ts';
 import {
   jobSelector,
   memberSelector,
@@ -24,7 +16,7 @@ import {
   projectPod,
   projectSlimPod,
   projectStatefulSet,
-} from '../../moco/projections.ts';
+} from '../moco/projections.ts';
 import type {
   BudgetRecord,
   ClusterObjects,
@@ -32,14 +24,27 @@ import type {
   JobRecord,
   NamespaceRecord,
   PodRecord,
+  Selectable,
   StatefulSetRecord,
-} from '../../moco/records.ts';
-import type { UnavailableKind } from '../facts/collect-facts.ts';
-import type { SettingsSources } from '../facts/settings-in-force.ts';
+} from '../moco/records.ts';
 
-const byCluster = {
-  cluster: (record: Stored & { clusterName: string }) => keyOf(record.namespace, record.clusterName),
-};
+export interface UnavailableKind {
+  readonly why: Unavailable;
+  /** The API server's words. */
+  readonly message: string;
+  /**
+   * The controller is not meant to read it: with `--namespaces`, a kind without a namespace that it never could read.
+   */
+  readonly isIntended: boolean;
+}
+
+type Owned = Stored & { readonly clusterName: string };
+
+/** The key of the cluster that a StatefulSet, a pod or a Job belongs to. */
+export const ownerKey = ({ namespace, clusterName }: Pick<Owned, 'namespace' | 'clusterName'>): string =>
+  keyOf(namespace, clusterName);
+
+const byCluster = { cluster: ownerKey };
 
 export class Cache {
   readonly clusters = new Store<ClusterRecord>({ namespace: (cluster) => cluster.namespace });
@@ -135,18 +140,18 @@ export class Cache {
   }
 
   /** The settings of a cluster from all sources but its MySQLRollout. */
-  settingsSources({
-    namespace,
-    labels,
-  }: Pick<ClusterRecord, 'namespace' | 'labels'>): Omit<SettingsSources, 'rollout'> {
+  settingsSources({ namespace, labels }: Pick<ClusterRecord, 'namespace' | 'labels'>): {
+    readonly policies: readonly PolicyRecord[];
+    readonly cluster: Selectable;
+  } {
     // Labels that were read before the kind became unavailable may have changed since.
-    const isKnown = !this.#unavailable.has(namespaceKind.kind);
+    const isKnown = !this.#unavailable.has(namespaces.kind);
     const namespaceLabels = (isKnown && this.namespaces.get('', namespace)?.labels) || null;
     return { policies: this.policies.values(), cluster: { namespace, labels, namespaceLabels } };
   }
 
   get #jobsUnreadable(): string | null {
-    const unavailable = this.#unavailable.get(jobKind.kind);
+    const unavailable = this.#unavailable.get(jobs.kind);
     return unavailable === undefined || unavailable.why === 'NotFound' ? null : unavailable.message;
   }
 
@@ -167,10 +172,6 @@ export function namedCluster({ namespace, selector }: BudgetRecord): string | nu
   return name === undefined ? null : keyOf(namespace, name);
 }
 
-type Owned = Stored & { readonly clusterName: string };
-
-const ownerKey = (object: Owned): string => keyOf(object.namespace, object.clusterName);
-
 export interface CachedKind<R extends Stored> {
   readonly kind: ResourceKind;
   readonly labelSelector?: string;
@@ -188,7 +189,7 @@ export function forEachCachedKind<Result>(
   const labelSelector = memberSelector;
   return [
     use({ kind: clusterKind, store: clusters, project: projectCluster }),
-    use({ kind: rolloutKind, store: rollouts, project: (raw) => projectRollout(raw, cache) }),
+    use({ kind: rolloutKind, store: rollouts, project: (raw) => projectRolloutPartly(raw, cache) }),
     use({ kind: statefulSets, labelSelector, store: cache.statefulSets, project: projectStatefulSet }),
     use({ kind: policyKind, store: policies, project: projectPolicy }),
     use({ kind: sequenceKind, store: sequences, project: projectSequence }),
@@ -200,7 +201,7 @@ export function forEachCachedKind<Result>(
 }
 
 /** Clusters are listed first. The MySQLRollout of a cluster that appears later is read by name. */
-function projectRollout(raw: Json, { clusters }: Pick<Cache, 'clusters'>): RolloutRecord {
+function projectRolloutPartly(raw: Json, { clusters }: Pick<Cache, 'clusters'>): RolloutRecord {
   const rollout = { ...raw, metadata: object(raw['metadata']) } as unknown as MySQLRollout;
   const { namespace, name } = rollout.metadata;
   return clusters.get(namespace, name) === undefined ? partialRecord(rollout) : wholeRecord(rollout);

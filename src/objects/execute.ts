@@ -1,14 +1,44 @@
-import type { Step, Target } from '../../core/decision.ts';
-import { ApiError, isConflict, isNotFound, wasNeverSent, wasTooLate } from '../../kube/api-error.ts';
-import { controllerRevisions, pods as podKind } from '../../kube/resource.ts';
-import type { World } from '../../kube/world.ts';
-import { annotationOn, demoteAnnotation, demotedForAnnotation, restartInPlaceAnnotation } from '../../moco/names.ts';
-import type { ClusterObjects, StatefulSetRecord } from '../../moco/records.ts';
-import type { OwnWrite, StepResult } from '../facts/last-step.ts';
-import type { Answer } from '../pass/end.ts';
-import type { ClusterApi } from './cluster-client.ts';
-import { adopt, type Kept, keepRevisions, release } from './strategy.ts';
-import { patchOf } from './try-in-place.ts';
+import type { Step, Target } from '../core/decision.ts';
+import { ApiError, isConflict, isNotFound, wasNeverSent, wasTooLate } from '../kube/api-error.ts';
+import { controllerRevisions, pods as podKind } from '../kube/resource.ts';
+import type { World } from '../kube/world.ts';
+import { restartNote } from '../moco/in-place/restart.ts';
+import {
+  annotationOn,
+  demoteAnnotation,
+  demotedForAnnotation,
+  restartInPlaceAnnotation,
+  revisionHashLabel,
+} from '../moco/names.ts';
+import type { ClusterObjects, PodRecord, StatefulSetRecord } from '../moco/records.ts';
+import type { ClusterApi, InPlacePatch } from './cluster-client.ts';
+import { adoptStatefulSet, type Kept, keepRevisions, releaseStatefulSet, type StrategyKeeper } from './strategy.ts';
+
+/** The result of a step. `unknown`: it may or may not have happened. */
+export type StepResult = 'done' | 'refused' | 'conflict' | 'unknown';
+
+/** An own write that the cache must show before the next step, since older facts would lead to the same step again. */
+export interface OwnWrite {
+  readonly what: string;
+  readonly uid: string;
+  /** The resourceVersion of the object after the write, or `gone` if the write deletes it. */
+  readonly expected: { readonly resourceVersion: string } | 'gone';
+  readonly sinceMilliseconds: number;
+}
+
+export interface StepAnswer {
+  readonly result: StepResult;
+  readonly done: readonly Target[];
+  readonly ownWrites: readonly OwnWrite[];
+  /** The API server's message if it refused the step, otherwise `null`. */
+  readonly message: string | null;
+  /** Whether the step was not sent because the confirmation was too old. */
+  readonly tooLate: boolean;
+  /** The error to retry after a delay, if an immediate retry would fail in the same way. */
+  readonly failure: ApiError | null;
+  /** Who keeps the strategy of the StatefulSet, if a dry run of the step has shown it. */
+  readonly strategyKeeper?: StrategyKeeper;
+}
 
 const revisionMissing = 'RevisionMissing';
 
@@ -16,12 +46,12 @@ const revisionMissing = 'RevisionMissing';
 const disruptionBudgetCause = 'DisruptionBudget';
 
 /** Performs a single step. Throws only errors that are not the API server's response to the step. */
-export async function act(
+export async function execute(
   step: Step,
   { cluster, statefulSet, pods }: ClusterObjects,
   api: ClusterApi,
   world: World,
-): Promise<Answer> {
+): Promise<StepAnswer> {
   const now = world.monotonic();
   const { namespace } = cluster;
   const gone = (what: string, { uid }: Target): OwnWrite => ({ what, uid, expected: 'gone', sinceMilliseconds: now });
@@ -32,7 +62,9 @@ export async function act(
     sinceMilliseconds: now,
   });
   /** `write` resolves to the StatefulSet after it, or to `null` if it does not say. */
-  const ofStatefulSet = (write: (found: StatefulSetRecord) => Promise<StatefulSetRecord | null>): Promise<Answer> => {
+  const ofStatefulSet = (
+    write: (found: StatefulSetRecord) => Promise<StatefulSetRecord | null>,
+  ): Promise<StepAnswer> => {
     if (statefulSet === null) throw new Error(`expected a StatefulSet for ${step.kind}, got none`);
     return each([{ ...statefulSet, ordinal: -1 }], async () => {
       const after = await write(statefulSet);
@@ -82,10 +114,10 @@ export async function act(
         const noted = pods.filter(({ live }) => live?.annotations[restartInPlaceAnnotation] !== undefined);
         const removal = { [restartInPlaceAnnotation]: null };
         await Promise.all(noted.map((pod) => api.annotate(podKind, pod.namespace, pod, removal)));
-        return release(found, api);
+        return releaseStatefulSet(found, api);
       });
     case 'setStrategy': {
-      if (step.newPods === 'UpdateRevision') return ofStatefulSet((found) => adopt(found, api));
+      if (step.newPods === 'UpdateRevision') return ofStatefulSet((found) => adoptStatefulSet(found, api));
       let kept: Kept | null = null;
       const answer = await ofStatefulSet(async (found) => {
         kept = await keepRevisions(found, step.lasts, api);
@@ -106,7 +138,7 @@ export async function act(
   }
 }
 
-const nothingDone: Answer = {
+const nothingDone: StepAnswer = {
   result: 'done',
   done: [],
   ownWrites: [],
@@ -116,7 +148,7 @@ const nothingDone: Answer = {
 };
 
 /** With a webhook a StatefulSet is not left in that state: this is no failure, and the core does not ask again. */
-function withKeeper(answer: Answer, kept: Kept | null): Answer {
+function withKeeper(answer: StepAnswer, kept: Kept | null): StepAnswer {
   if (kept === null) return answer;
   const { keeper: strategyKeeper, after } = kept;
   if (after !== null) return { ...answer, strategyKeeper };
@@ -132,7 +164,7 @@ async function assertRevision(revision: string, namespace: string, api: ClusterA
 }
 
 /** Writes to all targets in parallel. The result is the worst of all results. */
-async function each(targets: readonly Target[], write: (target: Target) => Promise<OwnWrite>): Promise<Answer> {
+async function each(targets: readonly Target[], write: (target: Target) => Promise<OwnWrite>): Promise<StepAnswer> {
   const answers = await Promise.all(
     targets.map(async (target): Promise<{ readonly target: Target; readonly answer: OwnWrite | ApiError }> => {
       try {
@@ -175,4 +207,23 @@ function resultOf(error: ApiError): StepResult {
 function worst(results: readonly StepResult[]): StepResult {
   const order: readonly StepResult[] = ['unknown', 'conflict', 'refused'];
   return order.find((result) => results.includes(result)) ?? 'done';
+}
+
+/** The whole patch of a pod: the change, the revision, and which containers restart. */
+export function patchOf(
+  {
+    targets: [{ uid }],
+    revision,
+    change,
+  }: Pick<Extract<Step, { kind: 'updateInPlace' }>, 'targets' | 'revision' | 'change'>,
+  pods: readonly PodRecord[],
+): InPlacePatch {
+  const pod = pods.find((one) => one.uid === uid);
+  const note = pod && restartNote(change, revision, pod);
+  const { resources: _, ...patch } = change;
+  return {
+    ...patch,
+    labels: { ...change.labels, [revisionHashLabel]: revision },
+    annotations: { ...change.annotations, ...(note !== undefined && { [restartInPlaceAnnotation]: note }) },
+  };
 }

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { type Judgement, judgeKubernetes, untilSupported } from '../../../src/controller/facts/kubernetes-version.ts';
-import { ApiClient } from '../../../src/kube/api-client.ts';
-import { FakeLog } from '../../kube/fake-log.ts';
-import { answer, FakeWorld, status } from '../../kube/fake-world.ts';
+import { ApiClient } from '../../src/kube/api-client.ts';
+import { type Judgement, judgeKubernetes, untilSupported } from '../../src/kube/kubernetes-version.ts';
+import { FakeLog } from './fake-log.ts';
+import { answer, FakeWorld, status } from './fake-world.ts';
 
 const requeueAfterMilliseconds = 60_000;
 
