@@ -343,7 +343,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'deletes whatever has the label of a pod that fetches images, members as well',
     module: {
       importer: 'src/controller/reconciler.ts',
-      imported: 'src/controller/disrupt/cluster-client.ts',
+      imported: 'src/objects/cluster-client.ts',
       substitute: import.meta.resolve('./modules/with-labels-for-proof.ts'),
     },
     simulation: findings['leaves alone what others have given the label or the name of a pod that fetches images'],

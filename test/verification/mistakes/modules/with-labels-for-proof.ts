@@ -1,4 +1,4 @@
-import { ClusterApi as Right } from '../../../../src/controller/disrupt/cluster-client.ts';
+import { ClusterApi as Right } from '../../../../src/objects/cluster-client.ts';
 import { path, pods } from '../../../../src/kube/resource.ts';
 import { type Json, objects } from '../../../../src/moco/json.ts';
 import { preflightLabel } from '../../../../src/moco/names.ts';
