@@ -137,7 +137,7 @@ describe('the selection of clusters', () => {
       cluster.server.change(rolloutKind, name, { status: { conditions: [{ type: 'Ready', status: 'True' }] } });
     };
     complete('users');
-    const { status, out, err } = await cluster.run('wait', 'users', 'orders', '--timeout=200ms');
+    const { status, out, err } = await cluster.run('wait', 'users', 'orders', '--timeout=2s');
     expect([status, out]).to.deep.equal([1, 'default/users: complete\n']);
     expect(err).to.contain('error: default/orders: not complete in time: Paused: x');
     complete('orders');
