@@ -42,7 +42,6 @@ describe('images that are fetched before anybody is taken', () => {
 
   scenario('hold the rollout where they can not be had, until they are there', {}, async (cluster) => {
     await allow(cluster);
-    // The nodes here find a missing image of a container alone, and mysqld of the new one is the container then.
     await cluster.setting({ prepull: 'NodesAndConfiguration' });
     await cluster.setImage('mysql:8.4.9-missing');
     await cluster.holds('ImageUnavailable');

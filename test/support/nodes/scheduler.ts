@@ -3,7 +3,7 @@ import { type KubeletInput, type KubeletStep, type PodMemory, target } from './p
 import { condition } from './pod-status.ts';
 
 /** The node that the pod's affinity names, if any, whether there is such a node or not. */
-export function askedFor({ spec }: Pod): string | undefined {
+function askedFor({ spec }: Pod): string | undefined {
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const fields = required?.nodeSelectorTerms.flatMap(({ matchFields = [] }) => matchFields) ?? [];
   return fields.find(({ key }) => key === 'metadata.name')?.values?.[0];

@@ -6,7 +6,6 @@ import { type ResourcePath, resourceAt } from '../../support/api-server/resource
 import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import type { Disruption } from '../witness/disruption.ts';
 import type { Witness } from '../witness/witness.ts';
-import type { AskedNodes } from './asked-nodes.ts';
 import type { VirtualClock } from './clock.ts';
 import { isMember } from './members.ts';
 import type { Sent } from './network.ts';
@@ -23,18 +22,16 @@ export class Deeds {
   readonly #server: ApiServer;
   readonly #witness: Witness;
   readonly #simulation: Simulation;
-  readonly #askedNodes: AskedNodes;
   readonly #mode: Circumstances['mode'];
   readonly #asked = new Map<string, Sent>();
 
-  constructor(simulation: Simulation, askedNodes: AskedNodes, mode: Circumstances['mode']) {
+  constructor(simulation: Simulation, mode: Circumstances['mode']) {
     const { clock, server, witness } = simulation;
     this.#simulation = simulation;
     this.#mode = mode;
     this.#clock = clock;
     this.#server = server;
     this.#witness = witness;
-    this.#askedNodes = askedNodes;
     server.onRequest((request, answer, before) => this.#answered(request, answer, before));
   }
 
@@ -110,7 +107,7 @@ export class Deeds {
     const last = store.get(pods, namespace, name) ?? lastOf(store.changesAfter(pods, before), name);
     if (last === null) return;
     if (!isMember(last)) {
-      if (this.#askedNodes.isOfProgram(last)) return;
+      if (this.#simulation.fetchers.isOfProgram(last)) return;
       return this.#witness.object('preflight', `${actor} deleted ${name} of somebody`, this.#clock.nowMilliseconds);
     }
     const asked = this.#asked.get(actor);

@@ -29,6 +29,8 @@ export class Fetchers {
   /** Of each member whose node is lost. */
   #lost: readonly string[] = [];
   #isSquatted = false;
+  /** Of the MySQLRollouts that there have been. */
+  readonly #rollouts = new Set<string>();
 
   constructor(simulation: Simulation) {
     this.#simulation = simulation;
@@ -36,10 +38,17 @@ export class Fetchers {
   }
 
   changed({ kind, object, type }: StoreChange): void {
+    if (kind === rolloutKind) this.#rollouts.add(object.metadata.uid);
     if (kind === statefulSets && this.#isSquatted) this.#simulation.clock.after(0, () => this.#squat());
     if (kind !== pods || type === 'DELETED' || !isFetcher(object)) return;
     if (type === 'ADDED') this.#meets(object);
     if (this.#lost.includes(nodeOf(object))) this.#fault(object, nodeLost(true));
+  }
+
+  /** Made by the program: its containers run once, and a MySQLRollout owns it. */
+  isOfProgram(pod: StoredObject): boolean {
+    const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller === true);
+    return runsOnce(pod as unknown as Pod) && this.#rollouts.has(owner?.uid ?? '');
   }
 
   /** For a while each of them meets with that. */

@@ -24,13 +24,12 @@ interface Drawn {
 
 type Draw = (chance: Chance, replicas: number) => Happening;
 
-const second = 1000;
 const lasts = (chance: Chance): number => span(chance, 5, 240);
 
 const fails: Draw = (chance) => ({
   kind: 'failFetch',
   how: chance.pick(['imagePull', 'imagePull', 'hangs', 'neverScheduled', 'evicted', 'deleted'] as const),
-  forMilliseconds: lasts(chance),
+  forMilliseconds: span(chance, 30, 240),
 });
 
 /** Each with its probability. */
@@ -60,18 +59,19 @@ const troubles: readonly (readonly [probability: number, draw: Draw])[] = [
 /** `null` for a world without. The given theme `prepull` always has one. */
 export function drawPrepull(chance: Chance, replicas: number, given: readonly string[]): Drawn | null {
   if (given.length > 0 ? !given.includes('prepull') : !chance.happens(0.3)) return null;
-  const isShort = chance.happens(0.3);
-  const prepullTimeoutSeconds = chance.whole(5, 40);
+  const isShort = chance.happens(0.5);
+  const prepullTimeoutSeconds = chance.whole(5, 30);
   return {
     circumstances: {
       setting: { prepull: 'Nodes', ...(isShort && { prepullTimeoutSeconds }) },
       reports: chance.pick(['every image', 'every image', 'fifty others'] as const),
-      pullMilliseconds: span(chance, 0, 30),
+      pullMilliseconds: span(chance, 0, 40),
       isAllowed: chance.happens(0.9),
       isLabelled: chance.happens(0.15),
     },
     plan: troubles.flatMap(([probability, draw]) => {
-      const atMilliseconds = chance.happens(0.5) ? -2 * second : span(chance, -5, 120);
+      // Most begin with the first rollout, before any node is asked.
+      const atMilliseconds = chance.happens(0.7) ? 0 : span(chance, 0, 120);
       return chance.happens(probability) ? [{ atMilliseconds, what: draw(chance, replicas) }] : [];
     }),
   };

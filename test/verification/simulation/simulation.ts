@@ -31,7 +31,6 @@ import { Ability } from '../witness/ability.ts';
 import { Demotions } from '../witness/demotions.ts';
 import type { WitnessedKind } from '../witness/objects.ts';
 import { Witness } from '../witness/witness.ts';
-import { AskedNodes } from './asked-nodes.ts';
 import { Chance } from './chance.ts';
 import { VirtualClock } from './clock.ts';
 import { ControllerProcess } from './controller-process.ts';
@@ -183,8 +182,7 @@ export class Simulation {
       pullMilliseconds: prepull?.pullMilliseconds ?? 0,
     });
     this.fetchers = new Fetchers(this);
-    const askedNodes = new AskedNodes(this);
-    const deeds = new Deeds(this, askedNodes, mode);
+    const deeds = new Deeds(this, mode);
     const expectations = new Expectations(clock, this.witness);
     const strikesFound = new FoundStrikes(this);
     const alarms = new FalseAlarms(this.witness);
@@ -209,7 +207,6 @@ export class Simulation {
     this.kept = new KeptRevisions((situation) => this.situations.find(situation));
     server.onRequest((request) => this.kept.answered(request, clock.nowMilliseconds));
     server.onRequest((request, given) => this.situations.answered(request, given));
-    server.onRequest((request, given) => askedNodes.answered(request, given));
     this.controllers = new KubeControllers({ clock, server, wall, movesCurrentRevision, chance: chance.fork('kube') });
     const settings: NodesSettings = {
       ...nodesSettings,
@@ -278,7 +275,6 @@ export class Simulation {
       this.#history.push(`${clock.nowMilliseconds} ${type} ${changed.metadata.name} ${revision}\n`);
       strikesFound.changed(change);
       alarms.changed(change, clock.nowMilliseconds);
-      askedNodes.changed(change);
       this.fetchers.changed(change);
       if (change.kind === pods) this.nodeImages.changed(change.object);
       if (this.#began) {

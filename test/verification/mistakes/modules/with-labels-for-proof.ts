@@ -1,7 +1,7 @@
-import { ClusterApi as Right } from '../../../../src/objects/cluster-client.ts';
 import { path, pods } from '../../../../src/kube/resource.ts';
 import { type Json, objects } from '../../../../src/moco/json.ts';
 import { preflightLabel } from '../../../../src/moco/names.ts';
+import { ClusterApi as Right } from '../../../../src/objects/cluster-client.ts';
 
 /** Takes whatever has the label of a preflight for a pod that this program has made. */
 export class ClusterApi extends Right {
