@@ -157,7 +157,7 @@ describe('plan --fleet', () => {
     'plan --fleet --max-concurrent-rollouts=few':
       'expected --max-concurrent-rollouts to be a whole number from 0 to 100000, got `few`',
     'plan --fleet --disruption-interval=fast': 'expected --disruption-interval to be',
-    'plan --fleet -o name': 'expected --output to be json or yaml, got `name`',
+    'plan --fleet -o name': 'expected --output to be json, yaml or wide, got `name`',
   })) {
     it(`refuses \`${line}\``, async () => {
       const { status, out, err } = await cluster.run(...line.split(' '));
