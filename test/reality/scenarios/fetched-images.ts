@@ -66,7 +66,9 @@ async function judgePulls({ bed, namespace }: RealityCluster): Promise<void> {
     '--field-selector=reason=Pulled',
     messages,
   );
-  const pulls = all.split('\n').filter((message) => message.startsWith(`Successfully pulled image "${image}"`));
+  const pulls = all
+    .split('\n')
+    .filter((message) => message.startsWith(`Successfully pulled image "${bed.images.second}"`));
   const slowly = pulls.filter((message) => /" in (\d+m|[2-9]\d\.)/.test(message));
   const { length } = bed.cluster.nodes;
   if (slowly.length < length)
