@@ -94,17 +94,20 @@ export function shortTable(all: readonly Played[]): Table {
   const rows = sizes.flatMap((members) => {
     const runs = columns.map(({ slug }) => healthy.filter((one) => one.way === slug && one.members === members));
     if (runs.some(({ length }) => length === 0)) return [];
-    const row = (what: string, of: (some: readonly Played[]) => string): readonly string[] => [what, ...runs.map(of)];
-    return [
-      row(`${members} members: seconds`, (some) => spreadOf(some.map(({ seconds }) => seconds)).median.toFixed(0)),
-      row('seconds without a write, kept and new connections', (some) =>
-        (['kept', 'fresh'] as const).map((kind) => spreadOf(longestGaps(some, kind)).median.toFixed(1)).join(', '),
-      ),
-      row('rows lost', (some) => String(sumOf(some, ({ lost }) => lost))),
-    ];
+    const cell = (some: readonly Played[]): string => {
+      const longest = (['kept', 'fresh'] as const).map((kind) => spreadOf(longestGaps(some, kind)).median);
+      const seconds = spreadOf(some.map((one) => one.seconds)).median;
+      return `${seconds.toFixed(0)}, ${Math.max(...longest).toFixed(1)}, ${sumOf(some, ({ lost }) => lost)}`;
+    };
+    return [[`${members} members`, ...runs.map(cell)]];
   });
   const title = 'Healthy rollouts under load, medians';
-  return { name: 'short', title, columns: ['under load', ...columns.map((way) => way.title)], rows };
+  return {
+    name: 'short',
+    title,
+    columns: ['seconds, without a write, rows lost', ...columns.map((way) => way.title)],
+    rows,
+  };
 }
 
 function healthyOf(all: readonly Played[]): { readonly healthy: readonly Played[]; readonly sizes: readonly number[] } {
