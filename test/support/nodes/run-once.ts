@@ -4,8 +4,12 @@ import type { ContainerFault } from './faults.ts';
 import { type Pod, timestamp } from './objects.ts';
 import { type KubeletStep, type Moving, type PodMemory, target } from './pod-memory.ts';
 
-/** A pod whose containers run once, as those that fetch images. */
-export const runsOnce = ({ spec }: Pod): boolean => spec.restartPolicy === 'Never';
+/** Kubernetes' Job controller gives it to the pods of a Job. */
+const jobNameLabel = 'batch.kubernetes.io/job-name';
+
+/** A pod whose containers run once and end, as those that fetch images. What a Job does takes as long as its test says. */
+export const runsOnce = ({ metadata, spec }: Pod): boolean =>
+  spec.restartPolicy === 'Never' && metadata.labels?.[jobNameLabel] === undefined;
 
 const isOver = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
 
