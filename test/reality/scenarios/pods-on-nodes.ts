@@ -25,6 +25,12 @@ const podTemplate = ({ bed }: RealityCluster, image: 'first' | 'second', cpu: st
   },
 });
 
+/** MOCO computes the buffer pool, and so my.cnf, from the request: only the limit changes without a restart. */
+const withMemoryLimit = ({ bed }: RealityCluster, memory: string): object => {
+  const resources = { requests: { cpu: '100m', memory: '512Mi' }, limits: { memory } };
+  return { podTemplate: { spec: { containers: [{ name: mysqldContainer, image: bed.images.first, resources }] } } };
+};
+
 const resized = {
   ...usual,
   way: {
@@ -48,6 +54,17 @@ export const podsOnNodes: readonly Scenario[] = [
     slug: 'resize',
     title: 'mysqld gets more CPU in its running pod',
     change: (cluster) => cluster.patchSpec(podTemplate(cluster, 'first', '150m')),
+  },
+  {
+    ...resized,
+    slug: 'resize-memory',
+    title: 'mysqld gets a higher memory limit in its running pod',
+    before: async (cluster) => {
+      await cluster.patchSpec(withMemoryLimit(cluster, '1Gi'));
+      await cluster.until('pods with resources', (sight) => sight.complete);
+      await cluster.untilAtRest();
+    },
+    change: (cluster) => cluster.patchSpec(withMemoryLimit(cluster, '1536Mi')),
   },
   {
     ...resized,
