@@ -100,6 +100,9 @@ function restarts(count: number): string {
   return count === 0 ? '' : `, ${count} ${count === 1 ? 'restart' : 'restarts'}`;
 }
 
+/** After the first of several. */
+export const andMore = (others: number): string => (others === 0 ? '' : ` (and ${others} more)`);
+
 /** Messages of other programs end as they like. */
 export function withoutFullStop(sentence: string): string {
   return sentence.replace(/[.\s]+$/, '');

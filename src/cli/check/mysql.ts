@@ -3,7 +3,7 @@ import { pods, type ResourceKind, statefulSets } from '../../kube/resource.ts';
 import { type Json, object, objects, text } from '../../moco/json.ts';
 import { agentContainer, clusterNameLabel, mysqldContainer } from '../../moco/names.ts';
 import { memberSelector } from '../../moco/projections.ts';
-import { listEach } from '../cluster/clusters.ts';
+import { keyIn, listEach } from '../cluster/clusters.ts';
 import { publishedFlags } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { isFrom } from '../cluster/way-back.ts';
@@ -25,10 +25,9 @@ export async function mysql(session: Session): Promise<Found> {
   const user = userOfController(deployment);
   const mayRead = async (namespace: string | null, name?: string): Promise<boolean> =>
     (await deniedTo({ ...session, namespace }, [['', 'secrets', ['get']]], user, name)).length === 0;
-  const problems = await listEach(session, rolloutKind, session.namespace, {}, ({ metadata, status }) => {
-    const { namespace, name } = object(metadata);
-    const problem = text(object(status)['mysqlProblem']);
-    return problem === null ? [] : [{ cluster: `${text(namespace)}/${text(name)}`, problem }];
+  const problems = await listEach(session, rolloutKind, session.namespace, {}, (raw) => {
+    const problem = text(object(raw['status'])['mysqlProblem']);
+    return problem === null ? [] : [{ cluster: keyIn(raw), problem }];
   });
   const unanswered = (isAsked: (cluster: string) => boolean): Found | null => {
     const [first, ...others] = problems.flat().filter(({ cluster }) => isAsked(cluster));

@@ -4,16 +4,7 @@ import { ApiError, isAlreadyExists, withoutRequest } from '../../kube/api-error.
 import { apiVersion } from '../../kube/resource.ts';
 import { shortened } from '../../kube/text.ts';
 import { hasImage } from '../../moco/in-place/images.ts';
-import {
-  identityOf,
-  type Json,
-  milliseconds,
-  object,
-  objects,
-  omitUndefined,
-  text,
-  timestampOf,
-} from '../../moco/json.ts';
+import { identityOf, type Json, milliseconds, object, objects, omitUndefined, timestampOf } from '../../moco/json.ts';
 import { hasDiskPressure, refusalsOf } from '../../moco/nodes.ts';
 import {
   imagesOf,
@@ -27,7 +18,6 @@ import type { ClusterApi } from '../../objects/cluster-client.ts';
 import {
   dueOnNodes,
   isRefused,
-  type KnownPreflight,
   lastPreflight,
   type NodeQuestion,
   preflightOf,
@@ -73,12 +63,14 @@ export async function askNodes(
   const pods = await answerOrError(api.listPreflightPods(namespace, name, rollout.metadata.uid));
   const revision = cluster.statefulSet.updateRevision;
   const before = questionsOf(preflightOf(cluster, policy, last));
-  const run = new Run(observed, pass, pods, known?.failing ?? new Map());
+  const run = new Run(observed, pass, pods);
   const [trying, idle] = [before.filter((one) => one.trying), before.filter((one) => !one.trying)];
   const looked = trying.map((one) => run.look(one));
   const tried = [...looked, ...(asks ? await run.askAll(idle, looked) : idle)];
   const kept = new Set(tried.filter(({ trying }) => trying).map((one) => run.podName(one)));
-  const over = (pods instanceof ApiError ? [] : pods).filter((pod) => !kept.has(podNameOf(pod)) && !isTerminating(pod));
+  const over = (pods instanceof ApiError ? [] : pods).filter(
+    (pod) => !kept.has(identityOf(pod).name) && !isTerminating(pod),
+  );
   await Promise.all(over.map((pod) => answerOrError(api.deletePreflightPod(pod))));
   for (const { about, name: node, result, message } of tried) {
     const earlier = before.find((one) => one.about === about && one.name === node);
@@ -103,7 +95,6 @@ async function answerOrError<Answer>(asked: Promise<Answer>): Promise<Answer | A
   }
 }
 
-const podNameOf = (pod: Json): string => text(object(pod['metadata'])['name']) ?? '';
 const isTerminating = (pod: Json): boolean => object(pod['metadata'])['deletionTimestamp'] !== undefined;
 
 /** One look at the nodes of a cluster. */
@@ -118,18 +109,11 @@ class Run {
 
   /** As it is after this look. */
   readonly failing = new Map<string, number>();
-  readonly #failingBefore: KnownPreflight['failing'];
 
-  constructor(
-    observed: Observation,
-    pass: Pass<ClusterApi>,
-    pods: readonly Json[] | ApiError,
-    failing: KnownPreflight['failing'],
-  ) {
+  constructor(observed: Observation, pass: Pass<ClusterApi>, pods: readonly Json[] | ApiError) {
     this.#pods = pods;
     this.#observed = observed;
     this.#pass = pass;
-    this.#failingBefore = failing;
     this.#at = timestampOf(pass.context.world.wall());
   }
 
@@ -143,7 +127,9 @@ class Run {
 
   #podOf(one: NodeQuestion): Json | ApiError | null {
     const name = this.podName(one);
-    return this.#pods instanceof ApiError ? this.#pods : (this.#pods.find((pod) => podNameOf(pod) === name) ?? null);
+    return this.#pods instanceof ApiError
+      ? this.#pods
+      : (this.#pods.find((pod) => identityOf(pod).name === name) ?? null);
   }
 
   look(one: NodeQuestion): NodeQuestion {
@@ -181,7 +167,7 @@ class Run {
   #isFailing(pod: Json | ApiError | null): boolean {
     const uid = pod instanceof ApiError || pod === null ? '' : identityOf(pod).uid;
     const now = this.#pass.context.world.monotonic();
-    const since = this.#failingBefore.get(uid) ?? now;
+    const since = this.#pass.memory.readings.preflight?.failing.get(uid) ?? now;
     this.failing.set(uid, since);
     return now - since >= failingMilliseconds;
   }

@@ -6,7 +6,7 @@ import { againstItself, freshSeconds } from '../../core/replicas-behind.ts';
 import { phase } from '../../core/reports.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
 import { longWriteSeconds } from '../../core/rules/long-write.ts';
-import { explainComesBack, explainEvidence } from '../../core/sentences.ts';
+import { andMore, explainComesBack, explainEvidence } from '../../core/sentences.ts';
 import type { ClusterSnapshot, StatefulSetFacts } from '../../core/snapshot.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
 import { omitUndefined } from '../../moco/json.ts';
@@ -174,8 +174,7 @@ function mysqlProblemOf(observation: Observation): string | undefined {
     return isSilent && member && mysqldOf(member)?.state === 'running' ? [{ ...said, ...member }] : [];
   });
   if (first === undefined) return undefined;
-  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-  return `${memberName(observation)(first.ordinal)}${more} does not answer: ${first.message}`;
+  return `${memberName(observation)(first.ordinal)}${andMore(others.length)} does not answer: ${first.message}`;
 }
 
 function openWritesOf({ mysql }: ClusterSnapshot): RolloutStatus['openWrites'] {

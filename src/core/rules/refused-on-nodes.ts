@@ -1,5 +1,5 @@
 import { type AwaitedNode, lookAtPodsSeconds, type NodeRefusal } from '../on-demand-facts.ts';
-import { plural, withoutFullStop } from '../sentences.ts';
+import { andMore, plural, withoutFullStop } from '../sentences.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
 
@@ -25,7 +25,7 @@ export const refusedOnNodes = {
   ImageUnavailable: rule<Refused>({
     holds: (asked) => refused(asked, 'ImageUnavailable'),
     sentence: ({ nodeName, message, others }) =>
-      `node ${nodeName}${more(others)} can not get an image of the update revision: ${withoutFullStop(message)}`,
+      `node ${nodeName}${andMore(others)} can not get an image of the update revision: ${withoutFullStop(message)}`,
     meaning: 'A node of a due member can not get an image of the update revision (prepull).',
     details:
       "A short-lived pod on the node has tried, with the pull secrets and the ServiceAccount of the member. The message has the kubelet's words. No member is down for it. A member that does not participate waits only for a refusal of its own node, and one that is down for none.",
@@ -74,8 +74,6 @@ export const preflightRunning = {
     assumed: after('moment', (snapshot) => withoutAwaited(snapshot)),
   }),
 };
-
-const more = (others: number): string => (others === 0 ? '' : ` (and ${others} more)`);
 
 /** Who participates waits for every node, anybody else for its own alone. A restore brings nothing of the revision. */
 function refused(asked: Asked, result: NodeRefusal['result']): Refused | null {
