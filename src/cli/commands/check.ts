@@ -6,8 +6,8 @@ import { mysql, semiSync } from '../check/mysql.ts';
 import { prepull } from '../check/prepull.ts';
 import { controllerRights, ownRights } from '../check/rights.ts';
 import { line, table } from '../terminal/lines.ts';
-import { formatOf, outputOption, writeResult } from '../terminal/output.ts';
-import { allNamespacesOption, type ClusterCommand } from './command.ts';
+import { outputOption, writeResult } from '../terminal/output.ts';
+import { allNamespacesOption, clusterCommand } from './command.ts';
 
 const checks = {
   Kubernetes: kubernetes,
@@ -28,19 +28,18 @@ const checks = {
 
 const colours = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
 
-export const checkCommand: ClusterCommand = {
+export const checkCommand = clusterCommand({
   name: 'check',
   arguments: '',
   summary: 'Check versions, rights, admission, certificates, budgets, manifests, claims, images, plugins and MySQL',
   help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
   examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
-  options: [allNamespacesOption, outputOption],
-  run: async (session) => {
-    const format = formatOf(session.given, outputOption);
+  options: { allNamespaces: allNamespacesOption, output: outputOption },
+  run: async (session, _, { output }) => {
     const findings: (Found & { readonly about: string })[] = [];
     // The first one tells whether there is an API server at all.
     for (const [about, check] of Object.entries(checks)) findings.push({ about, ...(await foundBy(check, session)) });
-    writeResult(session.host, format, findings, () =>
+    writeResult(session.host, output, findings, () =>
       table(
         ['RESULT', 'CHECK', 'FOUND'],
         findings.map(({ about, result, sentence }) => [line(result, colours[result]), line(about), line(sentence)]),
@@ -48,4 +47,4 @@ export const checkCommand: ClusterCommand = {
     );
     return findings.some(({ result }) => result === 'failed') ? 1 : 0;
   },
-};
+});

@@ -269,14 +269,6 @@ describe('restore', () => {
     expect(err).to.match(/^Error from server \(Forbidden\): user "me" cannot patch .*mysqlrollouts\/test\n$/);
   });
 
-  for (const verb of ['restore', 'unrestore']) {
-    it(`${verb} exits with 2 without a pod's name`, async () => {
-      for (const argv of [[verb], [verb, 'test'], [verb, 'moco-test-2', '--no']]) {
-        expect((await cluster.run(...argv)).status, argv.join(' ')).to.equal(2);
-      }
-    });
-  }
-
   it('is taken back by unrestore, member by member, also without a controller', async () => {
     owned({ revision: revisionAfter, members: [1, 2] });
     const took = await cluster.run('unrestore', 'moco-test-1');

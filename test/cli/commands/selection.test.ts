@@ -71,20 +71,6 @@ describe('the selection of clusters', () => {
       1,
       'error: mysqlclusters.moco.cybozu.com "pod/orders" not found: no object can have this name\n',
     ]);
-    expect((await cluster.run('-x', 'status')).status).to.equal(2);
-  });
-
-  it('refuses filters together with names, and data together with a watch', async () => {
-    for (const argv of [
-      ['status', 'orders', '--held'],
-      ['get', 'orders', '-l', 'a=b'],
-      ['status', 'orders', '-A'],
-      ['status', '-w', '-o', 'json'],
-      ['status', '-o', 'jsonpath={.a}'],
-    ]) {
-      const { status, out } = await cluster.run(...argv);
-      expect([status, out], argv.join(' ')).to.deep.equal([2, '']);
-    }
   });
 
   it('asks the API server for the labels', async () => {
