@@ -26,7 +26,7 @@ describe('the figures of a fleet', () => {
   const clusters = fleetClusters(recordedFleet(14), monthAgo, fleetNow);
 
   it('have the clusters first that are stalled, then those in progress, then by the newest rollout', () => {
-    expect(clusters.map(({ state }) => state).join(' ')).to.equal(
+    expect(clusters.map(({ stalled, phase }) => (stalled ? 'Stalled' : phase)).join(' ')).to.equal(
       'Stalled Stalled Progressing Progressing Paused Paused ' +
         'UpToDate UpToDate Superseded Superseded UpToDate Unknown UpToDate Unknown',
     );
