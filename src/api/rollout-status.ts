@@ -466,6 +466,18 @@ export type LastStep = Infer<typeof lastStep>;
 export type PreflightStatus = Infer<typeof preflight>;
 export type RolloutProgress = Infer<typeof rollout>;
 export type SwitchoverTries = Infer<typeof tries>;
+
+/** A rollout whose first stale member was seen at this time, and that has done nothing yet. */
+export const newRollout = (revision: string, startedAt: string): RolloutProgress => ({
+  revision,
+  startedAt,
+  lastProgressAt: startedAt,
+  verified: false,
+  takenDown: [],
+  disruptions: 0,
+  switchovers: 0,
+});
+
 export type HistoryEntry = Infer<typeof historyEntry>;
 export type Condition = Infer<typeof condition>;
 export const isTrue = (conditions: readonly Condition[] | undefined, type: string): boolean =>
