@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type ImageConfig, writeImageArchive } from '../../support/cluster/image-archive.ts';
 import { mocoImage } from '../../support/cluster/moco.ts';
 import { type ClusterPrograms, clusterPrograms } from '../../support/cluster/programs.ts';
+import { Unavailable } from '../../support/cluster/requirements.ts';
 import { withLock } from '../../support/control-plane/build-lock.ts';
 import { BuildProgress } from '../../support/control-plane/build-progress.ts';
 import { realMocoFiles } from '../../support/real-moco/build.ts';
@@ -12,7 +13,6 @@ import { UnknownProgram } from './binary-edit.ts';
 import { debianExporter, debianMysql } from './debian-packages.ts';
 import { agentPrograms } from './moco-agent.ts';
 import { agentRoot, debianRoot, versionOf, writeServer } from './root-directory.ts';
-import { Unavailable } from './unavailable.ts';
 
 const cache = fileURLToPath(new URL('../../../.cache/', import.meta.url));
 const fingerprintCharacters = 12;

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { programInPath } from '../../program-in-path.ts';
+import { Unavailable } from '../../support/cluster/requirements.ts';
 import { withLock } from '../../support/control-plane/build-lock.ts';
 import { BuildProgress } from '../../support/control-plane/build-progress.ts';
-import { Unavailable } from './unavailable.ts';
 
 const run = promisify(execFile);
 /** mysqld and the libraries that it needs. */

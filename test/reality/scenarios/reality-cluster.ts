@@ -1,4 +1,4 @@
-import { roughly } from '../../../hack/bench/program/durations.ts';
+import { roughly } from '../../../hack/program/progress.ts';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { isNotFound } from '../../../src/kube/api-error.ts';
 import { apiVersion, namespaces, persistentVolumeClaims, pods, type ResourceKind } from '../../../src/kube/resource.ts';
