@@ -336,19 +336,17 @@ export async function secondsOf(
   const found: number[] = [];
   for (let second = 0; second <= seconds; second += 1) {
     const before = count();
-    program.sync();
-    await program.pass();
+    await program.turn();
     if (count() > before) found.push(second);
     bench.world.freeze(1000);
   }
   return found;
 }
 
-/** One pass a second, over what the watches have delivered by then. */
-export async function passes(bench: Bench, program: Process, seconds: number): Promise<void> {
-  for (let second = 0; second < seconds; second += 1) {
-    program.sync();
-    await program.pass();
-    bench.world.freeze(1000);
+/** So many passes over what the watches have delivered by then, so many seconds apart. */
+export async function passes(bench: Bench, program: Process, times: number, apartSeconds = 1): Promise<void> {
+  for (let time = 0; time < times; time += 1) {
+    await program.turn();
+    bench.world.freeze(apartSeconds * 1000);
   }
 }
