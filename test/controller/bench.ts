@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { type MySQLRollout, type RolloutSpec, rolloutKind, wholeRecord } from '../../src/api/rollout.ts';
+import { policyKind, projectPolicy } from '../../src/api/rollout-policy.ts';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
 import { Checks } from '../../src/controller/fleet/check-answers.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
@@ -40,7 +41,7 @@ import {
   revisionBefore,
   statefulSet,
 } from './moco-objects.ts';
-import { ObjectServer, type Patch, type Write } from './object-server.ts';
+import { ObjectServer, type Patch, type Raw, type Write } from './object-server.ts';
 
 export const key = keyOf('default', 'test');
 export const member = (ordinal: number): string => `moco-test-${ordinal}`;
@@ -294,6 +295,13 @@ export async function atWork(...given: Parameters<Bench['start']>): Promise<read
   const [bench, program] = begin(...given);
   await program.work();
   return [bench, program];
+}
+
+/** A policy, for every cluster unless its selector says otherwise, in the API server and in the cache. */
+export function withPolicy(bench: Bench, program: Process, spec: object, name = 'all'): Raw {
+  const raw = bench.server.create(policyKind, { metadata: { name, namespace: undefined }, spec });
+  program.cache.policies.put(projectPolicy(raw));
+  return raw;
 }
 
 interface UpdateStrategy {
