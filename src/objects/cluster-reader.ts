@@ -157,7 +157,7 @@ export class ClusterReader {
   async listNodes(): Promise<readonly Json[]> {
     const options = { priority: 'read', signal: this.signal, reservation: this.reservation } as const;
     const found: unknown[] = [];
-    for await (const page of pagesOf(this.client, { path: path(nodes), pageSize }, options)) found.push(...page.items);
+    for await (const page of pagesOf(this.client, { kind: nodes }, pageSize, options)) found.push(...page.items);
     return items(found);
   }
 

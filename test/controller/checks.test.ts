@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { projectSequence } from '../../src/api/rollout-sequence.ts';
+import { withoutRollout } from '../../src/controller/fleet/fleet-standing.ts';
 import type { CheckReading } from '../../src/core/on-demand-facts.ts';
 import { Bench, type Process } from './bench.ts';
 
@@ -139,16 +140,8 @@ describe('the checks of a canary', () => {
     const metadata = { name: 'all', uid: 'u', resourceVersion: '1', generation: 1 };
     stages.noteSequence('all', projectSequence({ metadata, spec }));
     stages.noteCluster('default/other', { labels: {}, offline: false, updateRevision: '1' });
-    stages.noteRollout('default/other', {
-      revision: '1',
-      refused: false,
-      begun: false,
-      rolling: false,
-      waitingSince: bench.world.wall(),
-      wantsTurn: true,
-      complete: null,
-      failing: false,
-    });
+    const waiting = { revision: '1', waitingSince: bench.world.wall(), wantsTurn: true };
+    stages.noteRollout('default/other', { ...withoutRollout, ...waiting });
     return { bench, program };
   }
   const since = ({ status }: Bench): string | undefined => status.completeSince;

@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { policyKind } from '../../../src/api/rollout-policy.ts';
 import { Reflector } from '../../../src/kube/reflector.ts';
-import { namespaces, path, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
+import { namespaces, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
 import { Store, type Stored } from '../../../src/kube/store.ts';
 import type { World } from '../../../src/kube/world.ts';
 import { type Json, object, text, whole } from '../../../src/moco/json.ts';
@@ -77,7 +77,7 @@ export class Clusters {
     ): Promise<void> => {
       const { client, world } = { client: this.#client, world: this.#world };
       const read = (raw: unknown): R | null => project(raw as Json);
-      const one = new Reflector<R>({ client, world, log, path: path(kind), query, store, project: read });
+      const one = new Reflector<R>({ client, world, log, kind, query, store, project: read });
       void one.run(signal);
       return one.synced;
     };

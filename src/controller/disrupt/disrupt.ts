@@ -142,7 +142,7 @@ async function carryOut(
   // Nothing was written and nothing was sent. The next reconciliation reports the hold.
   if (written === 'refused') return { kind: 'nothing', ...again };
   if (!isFresh()) return tooLate({ ...notSent, intent });
-  const answer = await execute(step, confirmed.objects, api.sendingWhile(isFresh), world);
+  const answer = await execute(step, confirmed, api.sendingWhile(isFresh), world);
   const acted = { kind: 'acted', observation: confirmed, step, intent, ...answer } as const;
   if (answer.tooLate) return tooLate(acted);
   if (answer.result === 'conflict') return { ...acted, report: 'cached', ...vetoed };
@@ -162,13 +162,13 @@ function intendedNow({ world, holder }: Context, { objects, decision }: Observat
  * is not a failure: a newer object is about to reach the cache.
  */
 export async function adjust(pass: Pass<ClusterApi>, observation: Observation, step: Step): Promise<End> {
-  const { objects, rollout } = observation;
+  const { rollout } = observation;
   const promotion = promotionToRemember(observation, step);
   if (promotion && rollout) {
     await writeStatus(pass, rollout, { ...rollout.status, promotion }, 'disrupt');
     return { kind: 'nothing', ...again };
   }
-  const answer = await execute(step, objects, pass.api, pass.context.world);
+  const answer = await execute(step, observation, pass.api, pass.context.world);
   return { kind: 'acted', report: 'cached', observation, step, intent: null, ...answer };
 }
 
