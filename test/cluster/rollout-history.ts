@@ -75,7 +75,6 @@ const watched: readonly ResourceKind[] = [
   persistentVolumeClaims,
   podDisruptionBudgets,
   jobs,
-  path,
   events,
 ];
 /** Longer than the two minutes for which the disruption controller may wait for an evicted pod whose end it has missed. */
