@@ -52,7 +52,7 @@ export const commandGroups: Readonly<Record<string, readonly CliCommand[]>> = {
     unrestoreCommand,
   ],
   'Release clusters': [releaseCommand, adoptCommand],
-  'Other commands': [checkCommand, diagnoseCommand, completionCommand],
+  'Other commands': [checkCommand(() => commands), diagnoseCommand, completionCommand],
 };
 
 export const commands: readonly CliCommand[] = Object.values(commandGroups).flat();

@@ -3,18 +3,25 @@ import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { UsageError } from '../../failure.ts';
 import { pods, type ResourceKind } from '../../kube/resource.ts';
 import { clusterKind } from '../../moco/names.ts';
+import type { Right } from '../check/rights.ts';
 import { connectionOptions, type Session } from '../cluster/session.ts';
 import type { Host } from '../host.ts';
 import { anyText, type CommandOptions, optionOf, toggle, type Values } from '../option.ts';
 
-/** The kinds of arguments, by their words in the usage. */
-const argumentKinds = { NAME: 'cluster', MEMBER: 'pod', SEQUENCE: 'sequence', RULE: 'rule' } as const;
-export type ArgumentKind = (typeof argumentKinds)[keyof typeof argumentKinds];
+/** What arguments name, by their words in the usage, and the kinds of objects that have these names. */
+const argumentWords = {
+  NAME: { names: 'cluster', kinds: [clusterKind, rolloutKind] },
+  MEMBER: { names: 'pod', kinds: [pods] },
+  SEQUENCE: { names: 'sequence', kinds: [sequenceKind] },
+  RULE: { names: 'rule', kinds: [] },
+} as const satisfies Readonly<Record<string, { readonly names: string; readonly kinds: readonly ResourceKind[] }>>;
+type Argument = (typeof argumentWords)[keyof typeof argumentWords];
+export type Named = Argument['names'];
 
-/** The kind of the argument at a place of the command line; `undefined` if none belongs there. */
-export function kindOfArgument({ arguments: usage }: CliCommand, place: number): ArgumentKind | undefined {
+/** What the argument at a place of the command line names; `undefined` if none belongs there. */
+export function argumentAt({ arguments: usage }: CliCommand, place: number): Argument | undefined {
   const words = usage.match(/[A-Z]+/g) ?? [];
-  return argumentKinds[words[usage.includes('...') ? 0 : place] as keyof typeof argumentKinds];
+  return argumentWords[words[usage.includes('...') ? 0 : place] as keyof typeof argumentWords];
 }
 
 interface Described<Options extends CommandOptions> {
@@ -28,6 +35,10 @@ interface Described<Options extends CommandOptions> {
   /** Descriptions and command lines, without the program's name. */
   readonly examples?: readonly (readonly [purpose: string, line: string])[];
   readonly options?: Options;
+  /** Without them it fails: `check` asks for them, and test/cluster/rbac-users.test.ts compares both. */
+  readonly rights?: readonly Right[];
+  /** Those of them that it needs in all namespaces. */
+  readonly rightsEverywhere?: readonly Right[];
 }
 
 /** Sends requests to the API server. Resolves to the exit status. */
@@ -116,24 +127,13 @@ export function commandFirst(argv: readonly string[], commands: readonly CliComm
   return [command ?? '', ...argv.slice(0, place), ...argv.slice(place + 1)];
 }
 
-const kinds: Readonly<Record<ArgumentKind, readonly ResourceKind[]>> = {
-  cluster: [clusterKind, rolloutKind],
-  pod: [pods],
-  sequence: [sequenceKind],
-  rule: [],
-};
-
 /** Arguments without the kind in front that kubectl takes, and writes with `-o name`: `mysqlcluster/orders`. */
 export function plainNames(command: CliCommand, names: readonly string[]): readonly string[] {
   return names.map((word, index) => {
-    const kind = kindOfArgument(command, index);
+    const kinds: readonly ResourceKind[] = argumentAt(command, index)?.kinds ?? [];
     const [prefix = '', name, ...others] = word.split('/');
-    const spelled = (kind === undefined ? [] : kinds[kind]).flatMap((one) =>
-      [one.kind.toLowerCase(), one.plural].flatMap((short) => [
-        short,
-        `${short}.${one.group}`,
-        `${short}.${one.version}.${one.group}`,
-      ]),
+    const spelled = kinds.flatMap(({ kind, plural, group, version }) =>
+      [kind.toLowerCase(), plural].flatMap((short) => [short, `${short}.${group}`, `${short}.${version}.${group}`]),
     );
     return name !== undefined && others.length === 0 && spelled.includes(prefix.toLowerCase()) ? name : word;
   });

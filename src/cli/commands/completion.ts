@@ -8,7 +8,7 @@ import { listAll } from '../cluster/clusters.ts';
 import { openSession, type Session } from '../cluster/session.ts';
 import type { Host } from '../host.ts';
 import { type CommandOption, optionOf } from '../option.ts';
-import { type ArgumentKind, type CliCommand, kindOfArgument, localCommand, optionsOf } from './command.ts';
+import { argumentAt, type CliCommand, localCommand, type Named, optionsOf } from './command.ts';
 
 /** The name that kubectl 1.26 and later look up in PATH. */
 const scriptName = 'kubectl_complete-moco_rollout';
@@ -101,17 +101,17 @@ async function candidates(
       description: option.description,
     }));
   }
-  const kind = kindOfArgument(command, names.length);
-  if (kind === undefined) return [];
+  const named = argumentAt(command, names.length)?.names;
+  if (named === undefined) return [];
   const known = command.name === 'explain' ? holdRules : overridableRules;
   const all =
-    kind === 'rule'
+    named === 'rule'
       ? known.map((word) => ({ word, description: rules[word].meaning }))
-      : await namesOf(given, host, kind);
+      : await namesOf(given, host, named);
   return all.filter(({ word }) => !names.includes(word));
 }
 
-type ListedKind = Exclude<ArgumentKind, 'rule'> | 'namespace';
+type ListedKind = Exclude<Named, 'rule'> | 'namespace';
 
 const lists: Readonly<Record<ListedKind, (session: Session) => Promise<readonly Json[]>>> = {
   cluster: (session) => listAll(session, clusterKind, session.namespace),

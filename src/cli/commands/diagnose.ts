@@ -26,6 +26,7 @@ import {
 } from '../../moco/names.ts';
 import { jobSelectorOf } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { toLook } from '../check/rights.ts';
 import { clusterNamed, find, listOrNothing } from '../cluster/clusters.ts';
 import { controllerLease } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
@@ -49,6 +50,7 @@ import { clusterCommand } from './command.ts';
 export const diagnoseCommand = clusterCommand({
   name: 'diagnose',
   arguments: '<NAME>',
+  rights: toLook,
   summary: 'Write a directory of objects for an issue report, without secrets',
   help: 'It has names, labels, images, statuses and the Events of moco-rollout. It has no Secrets, ConfigMaps, environment variables, arguments, commands, logs and values of foreign annotations. Read the files before you share them.',
   examples: [['Collect what an issue report needs', 'diagnose test']],

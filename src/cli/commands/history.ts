@@ -3,6 +3,7 @@ import { milliseconds } from '../../moco/json.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { type TemplateDifference, templateDifferences } from '../../moco/template-changes.ts';
+import { toReadRevisions } from '../check/rights.ts';
 import { clusterNamed, rolloutOf } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Revision, revisionBefore, revisionNamed, revisionsOf } from '../cluster/template-revisions.ts';
@@ -25,6 +26,7 @@ import { clusterCommand } from './command.ts';
 export const historyCommand = clusterCommand({
   name: 'history',
   arguments: '<NAME>',
+  rights: toReadRevisions,
   summary: 'Show past rollouts, or what a revision changed',
   help: 'Reads the differences from ControllerRevisions with your own rights. They may contain environment variables and arguments.',
   examples: [

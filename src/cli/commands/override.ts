@@ -7,6 +7,7 @@ import { UsageError } from '../../failure.ts';
 import { nameOf } from '../../kube/store.ts';
 import { type Json, milliseconds, object, omitUndefined, text, timestampOf } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { onRollouts, toSet } from '../check/rights.ts';
 import { applySettings, removeSettings, type SettingsOf } from '../cluster/apply.ts';
 import { observeCluster } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed, unlessRefused } from '../cluster/clusters.ts';
@@ -31,6 +32,7 @@ const options = {
 export const overrideCommand = clusterCommand({
   name: verb,
   arguments: '<NAME> [RULE]',
+  rights: [...toSet, onRollouts('override')],
   summary: 'Override a rule for a while, or end overrides',
   help: 'Adds an entry to `spec.overrides` of the MySQLRollout. `explain` lists the rules that can be overridden; rules that protect data or quorum cannot.',
   examples: [

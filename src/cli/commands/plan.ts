@@ -12,6 +12,7 @@ import type { ClusterRecord } from '../../moco/records.ts';
 import { plan } from '../../plan/rollout-plan.ts';
 import type { PlanEntry } from '../../plan/simulated-cluster.ts';
 import { beginningOf } from '../../plan/simulated-fleet.ts';
+import { toDecide } from '../check/rights.ts';
 import {
   type AssumedChange,
   type ClusterObservation,
@@ -34,6 +35,7 @@ import { fleetOptions, planOptions } from './plan-options.ts';
 export const planCommand = clusterCommand({
   name: 'plan',
   arguments: '[NAME]',
+  rights: toDecide,
   summary: 'Show what would happen next, step by step, and what it would cost',
   help:
     'Reads the cluster and simulates the rollout by the rules of the controller, as if pods started and MOCO did its part. ' +

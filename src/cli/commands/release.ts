@@ -1,6 +1,8 @@
 import PQueue from 'p-queue';
 import { nameOf } from '../../kube/store.ts';
+import { clusterKind } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { onClusters, toDecide, toLook } from '../check/rights.ts';
 import { releaseOne, setReleased } from '../cluster/release-cluster.ts';
 import { forEachCluster, releaseTargets } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
@@ -27,6 +29,14 @@ const options = {
 export const releaseCommand = clusterCommand({
   name: 'release',
   arguments: '[NAME...]',
+  rights: [
+    ...toDecide,
+    onClusters('patch'),
+    [clusterKind.group, `${clusterKind.plural}/status`, ['update']],
+    ['apps', 'statefulsets', ['list', 'patch']],
+    ['apps', 'statefulsets/status', ['patch']],
+    ['', 'pods', ['patch']],
+  ],
   summary: 'Return clusters to rolling updates by partition',
   help:
     'Deletes no pod: stale members wait until MOCO or the partition driver updates them. A controller leaves released clusters alone until `adopt`: the MySQLCluster has the ' +
@@ -86,6 +96,7 @@ async function releaseClusters(
 export const adoptCommand = clusterCommand({
   name: 'adopt',
   arguments: '[NAME...]',
+  rights: [...toLook, onClusters('patch')],
   summary: 'End a release: let the controller update clusters again',
   help: 'The controller adopts a cluster if it runs with the feature gate UpdateStrategyOnDelete and the strategy in force is OnDelete.',
   examples: [

@@ -4,6 +4,7 @@ import { byName } from '../../kube/store.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { toLook } from '../check/rights.ts';
 import { backupSentence } from '../cluster/backup-sentence.ts';
 import { clusterNamed, ifAllowed, listAll, listOrNothing, rolloutOf } from '../cluster/clusters.ts';
 import { listedClusters } from '../cluster/selection.ts';
@@ -30,6 +31,7 @@ const fleetOptions = {
 export const reportCommand = clusterCommand({
   name: 'report',
   arguments: '[NAME]',
+  rights: toLook,
   summary: 'Write an HTML page with a timeline of the last rollouts',
   help: 'The page loads nothing. The times of single steps come from Events, which the API server keeps for an hour by default.',
   examples: [

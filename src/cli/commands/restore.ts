@@ -7,6 +7,7 @@ import { explainHold } from '../../core/rules/catalogue.ts';
 import { type Member, type Situation, survey } from '../../core/situation.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import { restoring } from '../../plan/rollout-plan.ts';
+import { toDecide, toSet } from '../check/rights.ts';
 import { applySettings, refuseWithoutEffect, removeSettings, type SettingsOf } from '../cluster/apply.ts';
 import { type ClusterObservation, observeCluster } from '../cluster/cluster-snapshot.ts';
 import { memberNamed, type NamedMember } from '../cluster/clusters.ts';
@@ -22,6 +23,7 @@ const verb = 'restore';
 export const restoreCommand = clusterCommand({
   name: 'restore',
   arguments: '<MEMBER>',
+  rights: [...toDecide, ...toSet],
   summary: 'Give a member that failed at the update revision its revision back',
   help:
     'MEMBER is the name of its pod. Without --yes it only shows what this means for the data of the member: MySQL supports going ' +
@@ -59,6 +61,7 @@ export const restoreCommand = clusterCommand({
 export const unrestoreCommand = clusterCommand({
   name: 'unrestore',
   arguments: '<MEMBER>',
+  rights: toSet,
   summary: 'Take a restore back, so that the member is updated again',
   help:
     'MEMBER is the name of its pod. Without another entry in `spec.restore`, the rollout goes on with the same update revision. ' +

@@ -8,6 +8,7 @@ import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
 import { Cache } from '../../objects/cache.ts';
+import { onClusters, onRollouts } from '../check/rights.ts';
 import { clustersIn, listIfThere, listOrNothing } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { projectRollout, watching } from '../cluster/watch-clusters.ts';
@@ -31,6 +32,7 @@ const columnsElsewhere = 100;
 export const sequenceCommand = clusterCommand({
   name: 'sequence',
   arguments: '[SEQUENCE]',
+  rightsEverywhere: [onClusters('list'), onRollouts('list'), [sequenceKind.group, sequenceKind.plural, ['list']]],
   summary: 'Show the stages of a fleet and what they wait for',
   help:
     'With a SEQUENCE, shows the stages of that MySQLRolloutSequence, with a sign for each of their clusters. Without one, ' +

@@ -5,6 +5,7 @@ import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import { keyOf, nameOf } from '../../kube/store.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { onRollouts, toDecide, toSet } from '../check/rights.ts';
 import { applySettings, refuseWithoutEffect, removeSettings, type SettingsOf } from '../cluster/apply.ts';
 import { nothingKnown, observeCluster } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed, memberNamed } from '../cluster/clusters.ts';
@@ -18,6 +19,7 @@ import { clusterCommand, selectionOptions } from './command.ts';
 export const pauseCommand = clusterCommand({
   name: 'pause',
   arguments: '[NAME...]',
+  rights: toSet,
   summary: 'Pause rollouts: update no further member',
   help: 'Sets `spec.paused` of the MySQLRollout. Under OnDelete a stale member whose pod somebody else takes comes back at the revision that it had.',
   examples: [
@@ -42,6 +44,7 @@ export const pauseCommand = clusterCommand({
 export const resumeCommand = clusterCommand({
   name: 'resume',
   arguments: '[NAME...]',
+  rights: toSet,
   summary: 'Resume paused rollouts',
   help: 'Removes what `pause` set. Fails if somebody else, or a MySQLRolloutPolicy, still pauses the cluster.',
   examples: [
@@ -84,6 +87,7 @@ async function stillPausedBy(session: Session, cluster: ClusterRecord): Promise<
 export const approveCommand = clusterCommand({
   name: 'approve',
   arguments: '<NAME>',
+  rights: [...toDecide, ...toSet, onRollouts('approve')],
   summary: 'Approve updating the primary',
   help:
     'Sets `spec.approvedRevision` of the MySQLRollout to the current update revision; a later revision needs another approval. ' +
@@ -127,6 +131,7 @@ export const approveCommand = clusterCommand({
 export const pinCommand = clusterCommand({
   name: 'pin',
   arguments: '<MEMBER>',
+  rights: toSet,
   summary: 'Pin a member to its revision',
   help:
     'MEMBER is the name of its pod. Adds an entry to `spec.pinnedMembers` of the MySQLRollout. Under OnDelete a pinned member ' +
@@ -151,6 +156,7 @@ export const pinCommand = clusterCommand({
 export const unpinCommand = clusterCommand({
   name: 'unpin',
   arguments: '<MEMBER>',
+  rights: toSet,
   summary: 'Unpin a member, so that it is updated again',
   help: 'MEMBER is the name of its pod.',
   examples: [['Let a pinned member be updated', 'unpin moco-test-2']],

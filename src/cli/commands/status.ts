@@ -1,6 +1,7 @@
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { toLook } from '../check/rights.ts';
 import { backupSentence } from '../cluster/backup-sentence.ts';
 import { obstacleNotes } from '../cluster/cluster-snapshot.ts';
 import { controllerNote, publishedFlags } from '../cluster/controller-lease.ts';
@@ -31,6 +32,7 @@ type Given = Values<typeof options>;
 export const statusCommand = clusterCommand({
   name: 'status',
   arguments: '[NAME...]',
+  rights: toLook,
   summary: 'Show the progress of rollouts and what they wait for',
   help: 'Without a NAME, lists the clusters of the namespace.',
   examples: [

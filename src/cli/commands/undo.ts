@@ -8,6 +8,7 @@ import { clusterKind, mysqldContainer } from '../../moco/names.ts';
 import { projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { templateDifferences } from '../../moco/template-changes.ts';
+import { toReadRevisions } from '../check/rights.ts';
 import { whereToChange } from '../cluster/apply.ts';
 import { find } from '../cluster/clusters.ts';
 import { listedClusters, selectedClusters } from '../cluster/selection.ts';
@@ -41,6 +42,7 @@ const options = {
 export const undoCommand = clusterCommand({
   name: 'undo',
   arguments: '[NAME...]',
+  rights: [...toReadRevisions, ['apps', 'statefulsets', ['get']]],
   summary: 'Print a patch that restores an earlier pod template',
   help:
     'Prints a merge patch for the MySQLCluster and changes nothing: MOCO owns the template of the StatefulSet, so only the ' +

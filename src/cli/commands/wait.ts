@@ -1,5 +1,6 @@
 import { nameOf } from '../../kube/store.ts';
 import { rolloutCompleteCondition } from '../../moco/names.ts';
+import { onClusters, onRollouts, toLook } from '../check/rights.ts';
 import { type ClusterAndRollout, selectedClusters } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
 import { watchClusters } from '../cluster/watch-clusters.ts';
@@ -12,6 +13,7 @@ import { clusterCommand, selectionOptions } from './command.ts';
 export const waitCommand = clusterCommand({
   name: 'wait',
   arguments: '[NAME...]',
+  rights: [...toLook, onClusters('watch'), onRollouts('watch')],
   summary: 'Wait until rollouts are complete',
   help:
     `A rollout is complete when condition ${rolloutCompleteCondition} of the MySQLCluster is True for its current ` +
