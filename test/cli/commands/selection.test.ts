@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { load } from 'js-yaml';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
-import { mysqlCluster } from '../../controller/moco-objects.ts';
 import { FakeCluster, type Ran } from '../fake-cluster.ts';
 
 /** What this file needs of a MySQLRollout that was written. */
@@ -13,28 +12,14 @@ interface Written {
   readonly items?: readonly Written[];
 }
 
-const shard = (name: string, more: object = {}): object => ({
-  ...mysqlCluster(),
-  metadata: { name, namespace: 'default', uid: `${name}-uid`, generation: 1, ...more },
-});
-
 describe('the selection of clusters', () => {
   let cluster: FakeCluster;
 
   beforeEach(async () => {
     cluster = await FakeCluster.start();
-    const { server } = cluster;
-    const owned = (name: string): object => ({ metadata: { name, namespace: 'default' } });
-    server.create(clusterKind, shard('orders'));
-    server.create(clusterKind, shard('users'));
-    server.create(rolloutKind, {
-      ...owned('orders'),
-      status: { phase: 'Paused', replicas: 3, updatedReplicas: 1, hold: { rule: 'Paused', message: 'x', since: '' } },
-    });
-    server.create(rolloutKind, {
-      ...owned('users'),
-      status: { phase: 'UpToDate', replicas: 3, updatedReplicas: 3 },
-    });
+    const hold = { rule: 'Paused', message: 'x', since: '' };
+    cluster.add('orders', { phase: 'Paused', replicas: 3, updatedReplicas: 1, hold });
+    cluster.add('users', { phase: 'UpToDate', replicas: 3, updatedReplicas: 3 });
   });
 
   afterEach(() => cluster.close());
@@ -97,7 +82,7 @@ describe('the selection of clusters', () => {
   });
 
   it('says that a cluster has no MySQLRollout yet', async () => {
-    cluster.server.create(clusterKind, shard('new'));
+    cluster.add('new', null);
     const { status, out, err } = await cluster.run('get', 'new', '-o', 'json');
     expect([status, out]).to.deep.equal([1, '']);
     expect(err).to.match(/^error: mysqlrollouts\.moco-rollout\.io "new" not found/);
