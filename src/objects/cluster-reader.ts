@@ -39,6 +39,9 @@ export interface LiveObjects {
   readonly rollout: MySQLRollout | null;
 }
 
+/** A request of which everything else is the same. */
+export type OnceCall = Pick<Call, 'method' | 'path' | 'query' | 'body' | 'contentType'>;
+
 const pageSize = 500;
 
 /** Reads one cluster without any cache: no resourceVersion, so that etcd's quorum answers. Rejects with `ApiError`. */
@@ -162,8 +165,7 @@ export class ClusterReader {
    * admitted pod of a name that exists.
    */
   async tryToCreatePod(body: Json, namespace: string): Promise<void> {
-    const query = { dryRun: 'All' };
-    await this.call({ method: 'POST', path: path(pods, { namespace }), query, body, priority: 'read', retries: 0 });
+    await this.ask({ method: 'POST', path: path(pods, { namespace }), query: { dryRun: 'All' }, body });
   }
 
   async listNodes(): Promise<readonly Json[]> {
@@ -203,6 +205,11 @@ export class ClusterReader {
       if (isForbidden(error)) return null;
       throw error;
     }
+  }
+
+  /** Sent once, and after what steps need: whoever asks will ask again. */
+  protected ask<T>(call: OnceCall): Promise<T> {
+    return this.call<T>({ ...call, priority: 'read', retries: 0 });
   }
 
   protected call<T>(call: Omit<Call, 'signal' | 'reservation'>): Promise<T> {
