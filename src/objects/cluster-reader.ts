@@ -1,5 +1,4 @@
 import { type MySQLRollout, rolloutKind, usedOf } from '../api/rollout.ts';
-import { type PolicyRecord, policyKind, projectPolicy } from '../api/rollout-policy.ts';
 import { isPossibleSize } from '../core/situation.ts';
 import type { ApiClient, Call } from '../kube/api-client.ts';
 import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
@@ -152,12 +151,6 @@ export class ClusterReader {
       if (isNotFound(error)) return null;
       throw error;
     }
-  }
-
-  /** Reads a MySQLRolloutPolicy. Resolves to `null` if it is gone. */
-  async readPolicy(name: string): Promise<PolicyRecord | null> {
-    const policy = await this.read(policyKind, { name });
-    return policy && projectPolicy(policy);
   }
 
   /**
