@@ -19,8 +19,8 @@ const againMilliseconds = 60_000;
 type UnreadNodes = 'haveImages' | 'lackImages';
 
 /**
- * Reads what updates in place depend on, with the feature gate off of pods of which one was begun. Resolves to `null` if
- * all of that is known.
+ * Reads what updates in place depend on, with the feature gate off of pods of which one was begun. Resolves to `null`
+ * if all of that is known.
  */
 export async function readInPlaceAwaited(
   observed: ObservedFacts,
