@@ -498,17 +498,6 @@ describe('a cluster of a fleet', () => {
     expect(bench.status.rollout?.verifiedAt).to.be.a('string');
   });
 
-  it('gives up its slot when it goes offline in the middle of its rollout', async () => {
-    const [bench, program] = begin({}, { ...noFleetLimits, maxConcurrentRollouts: 1 });
-    const place = () => program.fleet.factsFor('default/other', 'OnDelete', 'r').fleetQueue?.place ?? null;
-    await program.work();
-    expect([bench.steps, place()]).to.deep.equal([['evict 2'], 1]);
-    bench.changeCluster({ spec: { offline: true } });
-    for (const ordinal of [0, 1, 2]) bench.removePod(ordinal);
-    await program.work();
-    expect([bench.status.hold?.rule, place()]).to.deep.equal(['Offline', null]);
-  });
-
   it('counts the interval from a step of the previous leader whose outcome is unknown, too', async () => {
     const bench = new Bench();
     const limits = { ...noFleetLimits, disruptionIntervalSeconds: 600 };

@@ -81,6 +81,8 @@ describe('the kstatus of a rollout', () => {
       await happens(bench, program);
       await program.work();
       expect(seen(bench)).to.deep.equal([status, reason]);
+      const ready = read(bench).status?.conditions?.find(({ type }) => type === 'Ready')?.status;
+      expect(ready).to.equal(reason === 'UpToDate' ? 'True' : 'False');
       for (const type of ['Ready', 'Reconciling', 'Stalled', 'PolicyInForce']) {
         const condition = read(bench).status?.conditions?.find((candidate) => candidate.type === type);
         expect(condition?.reason, type).to.match(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/);

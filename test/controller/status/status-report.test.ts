@@ -249,6 +249,7 @@ describe('the status of a rollout', () => {
     });
     expect(bench.status.rollout).to.deep.include({
       revision: 'moco-test-third',
+      from: revisionBefore,
       startedAt: changedAt,
       verified: false,
       disruptions: 0,
@@ -369,20 +370,6 @@ describe('the status of a rollout', () => {
       readyReplicas: 1,
       currentReplicas: 2,
     });
-  });
-
-  it('is Stalled if only a person can help', async () => {
-    const [bench, program] = await atWork();
-    bench.replace(2);
-    bench.mysqld(2, 'ImagePullBackOff');
-    await program.work();
-    expect(bench.status).to.deep.include({ phase: 'Failing' });
-    expect(bench.status.hold?.rule).to.equal('UpdateRevisionFailing');
-    expect(['Reconciling', 'Stalled', 'Ready'].map((type) => condition(bench.status, type))).to.deep.equal([
-      'False',
-      'True',
-      'False',
-    ]);
   });
 });
 
