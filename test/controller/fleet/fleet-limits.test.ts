@@ -66,12 +66,6 @@ const step = (kind: 'evict' | 'delete' | 'setPartition', rule: string, seconds: 
 });
 
 describe('the slots of a fleet', () => {
-  it('are unlimited without a limit', () => {
-    const watched = new Watched({});
-    for (const key of ['a', 'b', 'c']) watched.rolls(key);
-    expect(watched.place('d')).to.equal(null);
-  });
-
   it('go to the rollout that has been due longest, and are kept until it ends', () => {
     const watched = new Watched({ maxConcurrentRollouts: 1 });
     watched.waits('a', 20);
