@@ -3,7 +3,7 @@ import type { HoldRule } from '../../src/core/decision.ts';
 import { gates } from '../../src/core/gates.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import type { StepRule, UndemoteReason } from '../../src/core/step.ts';
-import { appeared, cluster, fleetFailing, fleetHolds, three } from './cluster-builder.ts';
+import { appeared, cluster, fleetHolds, three } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
 import {
   type Case,
@@ -263,7 +263,7 @@ const onDemotion: Readonly<
     does: 'shows instead',
     given: { given: demoted().waitingForOthers(fleetHolds.AwaitingStageSlot) },
   },
-  FleetFailing: { does: 'shows instead', given: { given: demoted().waitingForOthers(fleetFailing) } },
+  FleetFailing: { does: 'shows instead', given: { given: demoted().waitingForOthers(fleetHolds.FleetFailing) } },
   AwaitingFleetSlot: { does: 'shows instead', given: { given: demoted().queued(1, 1) } },
   AwaitingFleetInterval: { does: 'shows instead', given: { given: demoted().interval(60, 30) } },
   MemberTerminating: { does: 'leaves alone', given: { given: demoted().members(member(2).terminating()) } },

@@ -1,11 +1,8 @@
 import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
-import { firstHold } from '../../src/core/gates.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { phase } from '../../src/core/reports.ts';
-import type { HoldRule } from '../../src/core/rules/catalogue.ts';
-import { survey } from '../../src/core/situation.ts';
-import { cluster, fleetFailing, fleetHolds, three } from './cluster-builder.ts';
+import { cluster, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { type Case, decideCase } from './table.ts';
 
@@ -34,58 +31,11 @@ describe('updates in place', () => {
   });
 });
 
-/** Waits that somebody has asked for. */
-const requestedByUser: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>> = {
-  Released: { given: stale().released().atPartition(3) },
-  ReconciliationStopped: { given: stale().mysqlCluster({ reconciliationStopped: true }) },
-  ClusteringStopped: { given: stale().mysqlCluster({ clusteringStopped: true }) },
-  Offline: { given: stale().mysqlCluster({ offline: true }) },
-  ForcedRollingUpdate: { given: stale().mysqlCluster({ forcedRollingUpdate: true }) },
-  Paused: { given: stale(), settings: { paused: true } },
-  StageFailing: { given: stale().waitingForOthers(fleetHolds.StageFailing) },
-  AwaitingEarlierStage: { given: stale().waitingForOthers(fleetHolds.AwaitingEarlierStage) },
-  AwaitingSoak: { given: stale().waitingForOthers(fleetHolds.AwaitingSoak) },
-  AwaitingSettle: { given: stale().waitingForOthers(fleetHolds.AwaitingSettle) },
-  AwaitingStageSlot: { given: stale().waitingForOthers(fleetHolds.AwaitingStageSlot) },
-  FleetFailing: { given: stale().waitingForOthers(fleetFailing) },
-  AwaitingFleetSlot: { given: stale().queued(1, 1) },
-  AwaitingFleetInterval: { given: stale().interval(60, 30) },
-  OutsideMaintenanceWindow: { given: stale().maintenance([[60, 600]]) },
-  Blackout: { given: stale().maintenance(null, [-60, 60]) },
-  AwaitingApproval: { given: lastOne(), settings: { primaryUpdatePolicy: 'Manual' } },
-  PrimaryWaitsForPinned: { given: lastOne().members(member(1).stale()), settings: { pinnedOrdinals: [1] } },
-  PartitionReached: { given: stale(), settings: { partition: 3 } },
-  ClusterDeleting: { given: stale().mysqlCluster({ deleting: true }) },
-};
-/** Waits that nobody has asked for. */
-const inTheWay: Readonly<Partial<Record<HoldRule, Omit<Case, 'decides'>>>> = {
-  BlockedByPDB: { given: stale().budgets({ disruptionsAllowed: 0 }) },
-  ClusterNotHealthy: { given: stale().unhealthy() },
-  MemberMissing: { given: stale().missing(1) },
-  NotReconciled: { given: stale().mysqlCluster({ succeededGeneration: null }) },
-  SwitchoverFailing: { given: lastOne().memory({ switchoverTries: 4 }) },
-  ConfirmationTooSlow: { given: stale().stepFailed({ cause: 'tooSlow' }) },
-  StepRefused: { given: stale().stepFailed({}) },
-  UpdateRevisionFailing: { given: stale().members(member(2).updated().crashLooping()) },
-};
-
 describe('a rollout that has not moved for long', () => {
   const late = (one: Omit<Case, 'decides'>, seconds: number) =>
     'memory' in one.given && typeof one.given.memory === 'function'
       ? decideCase({ ...one, given: one.given.memory({ sinceProgressSeconds: seconds }) })
       : decideCase(one);
-  for (const [rule, one] of Object.entries(requestedByUser)) {
-    it(`is not late when it waits for ${rule}`, () => {
-      const { hold, progressDeadlineExceeded } = late(one, 9999);
-      expect([hold?.rule, progressDeadlineExceeded]).to.deep.equal([rule, false]);
-    });
-  }
-  for (const [rule, one] of Object.entries(inTheWay)) {
-    it(`is late when it waits for ${rule}`, () => {
-      const { hold, progressDeadlineExceeded } = late(one, 600);
-      expect([hold?.rule, progressDeadlineExceeded]).to.deep.equal([rule, true]);
-    });
-  }
   it('is late with a step to take, too, and not before its time', () => {
     expect(late({ given: stale() }, 600).progressDeadlineExceeded).to.equal(true);
     expect(late({ given: stale() }, 599).progressDeadlineExceeded).to.equal(false);
@@ -113,17 +63,6 @@ describe('a rollout that has not moved for long', () => {
     const given = cluster(5).members(member(4).updated().lagging(9999), member(3).updated().lagging(9999));
     const { hold, progressDeadlineExceeded } = late({ given, settings: { maxUnavailable: 2 } }, 600);
     expect([hold?.rule, progressDeadlineExceeded]).to.deep.equal(['UpdatedMemberNotParticipating', true]);
-  });
-});
-
-describe('the hold for a strategy that is not OnDelete', () => {
-  it('says whether the StatefulSet has the label', () => {
-    const holdOf = (labelled: boolean) => {
-      const facts = stale().statefulSet({ strategy: 'RollingUpdate', labelled }).facts();
-      return firstHold(survey(facts, defaultPolicy), { kind: 'none' }, [{ kind: 'acts', member: null }]);
-    };
-    expect(holdOf(true)).to.deep.equal({ rule: 'StrategyNotOnDelete', labelled: true });
-    expect(holdOf(false)).to.deep.equal({ rule: 'StrategyNotOnDelete', labelled: false });
   });
 });
 

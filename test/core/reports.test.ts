@@ -1,6 +1,9 @@
 import { expect } from 'chai';
+import { decide } from '../../src/core/decide.ts';
 import type { MemberReport } from '../../src/core/decision.ts';
-import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { type Phase, phase } from '../../src/core/reports.ts';
+import { appeared, type ClusterBuilder, cluster, three } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { type Case, decideCase } from './table.ts';
 
@@ -185,5 +188,33 @@ describe('the decision as a whole', () => {
   });
   for (const [sentence, given] of Object.entries(incomplete)) {
     it(`is not complete while ${sentence}`, () => expect(decisionOf(given).complete).to.equal(false));
+  }
+});
+
+describe('the phase', () => {
+  const phases: Readonly<Record<Phase, readonly (readonly [ClusterBuilder, Partial<typeof defaultPolicy>?])[]>> = {
+    UpToDate: [[cluster(3)], [cluster(3), { paused: true }]],
+    Progressing: [[stale()], [stale().members(member(2).terminating())]],
+    Waiting: [[stale().queued(2, 1)], [stale().backupJobs({})]],
+    Blocked: [[stale().settingsProblem('x')], [stale().unhealthy().memory({ sinceProgressSeconds: 10_000 })]],
+    Settling: [[three(member(2).lagging())]],
+    Paused: [[stale(), { paused: true }]],
+    AwaitingApproval: [[three(member(0).stale()), { primaryUpdatePolicy: 'Manual' }]],
+    PartitionReached: [[stale(), { partition: 3 }]],
+    Failing: [
+      [stale().members(member(2).updated().crashLooping())],
+      [three(member(0).stale()).memory({ switchoverTries: 4 })],
+      [stale().memory({ recentRevisions: appeared(1, 2, 3, 4) })],
+      [stale().atPartition(3).members(member(0).stale().down('ErrImagePull')), { mode: 'Partition' }],
+      [stale().stepFailed({})],
+    ],
+    Off: [[stale().released().atPartition(3)], [stale().mysqlCluster({ forcedRollingUpdate: true })]],
+  };
+  for (const [expected, cases] of Object.entries(phases)) {
+    it(`is ${expected}`, () => {
+      for (const [given, settings] of cases) {
+        expect(phase(decide(given.facts(), { ...defaultPolicy, ...settings }))).to.equal(expected);
+      }
+    });
   }
 });
