@@ -80,6 +80,10 @@ const cases: Readonly<Record<string, Case>> = {
     given: backAtRolling().adopted(1900, 1850, 1800, 30),
     decides: 'setStrategy',
   },
+  'waits as long after adoptions of which one was not quite half an hour ago': {
+    given: rolling().adopted(1799, 30),
+    decides: 'StrategyNotOnDelete',
+  },
   'waits as long if it is reverted without the label': { given: rolling().adopted(29), decides: 'StrategyNotOnDelete' },
   'is not tried for 30 s after a dry run with another result': {
     given: rolling().admissionProblem(29),

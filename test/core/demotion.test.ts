@@ -208,3 +208,17 @@ describe('a member without a role from MOCO', () => {
     ),
   });
 });
+
+describe('the mark of a finished demotion for another revision', () => {
+  const marked = () => cluster(3).primaryAt(1).members(member(0).stale().markAlone('another'));
+  play({
+    'stays until Kubernetes has observed the newest revision': when(
+      marked().statefulSet({ observed: false }),
+      holds({ rule: 'StatefulSetNotObserved' }),
+    ),
+    'stays while the StatefulSet is re-created': when(
+      marked().statefulSet({ deleting: true }),
+      holds({ rule: 'StatefulSetDeleting' }),
+    ),
+  });
+});

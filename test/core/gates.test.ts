@@ -13,7 +13,7 @@ import { cluster, three } from './cluster-builder.ts';
 import { happenings } from './happenings.ts';
 import { changeOf, member, revisionAfter } from './member-builder.ts';
 import { unmetNeeds } from './needs.ts';
-import { decideCase } from './table.ts';
+import { decideCase, evicts, holds, play, when } from './table.ts';
 
 const cpu = [{ name: 'mysqld', limits: { cpu: '2' }, requests: {}, restarts: false }];
 const kinds = Object.keys(effectKinds) as readonly EffectKind[];
@@ -243,6 +243,24 @@ describe('containers that restart in place', () => {
 });
 
 describe('a write that has failed', () => {
+  const eviction = { step: `evict uid-2 ${revisionAfter}`, tries: 10 };
+  play({
+    'waits 29 s more after 1 s, however often it failed': when(
+      cluster(3)
+        .templateChanged()
+        .stepFailed({ ...eviction, sinceLastTrySeconds: 29 }),
+      holds({ rule: 'StepRefused', message: 'it is denied' }),
+      {},
+      1,
+    ),
+    'is tried again after 30 s': when(
+      cluster(3)
+        .templateChanged()
+        .stepFailed({ ...eviction, sinceLastTrySeconds: 30 }),
+      evicts('ReplicaHealthy', 2),
+    ),
+    'holds nothing once no step is due': when(cluster(3).stepFailed({}), 'idle'),
+  });
   const ifPossible = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
 
   for (const [cause, rule] of [

@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import type { EffectKind } from '../../src/core/effects.ts';
 import { firstHold } from '../../src/core/gates.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
-import { survey } from '../../src/core/situation.ts';
+import { isPossibleSize, survey } from '../../src/core/situation.ts';
 import { appeared, cluster } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { deletes, evicts, holds, play, setsStrategy, when } from './table.ts';
+import { decideCase, deletes, evicts, holds, play, setsStrategy, when } from './table.ts';
 
 const stale = () => cluster(3).templateChanged();
 const impossible = (problem: string) => holds({ rule: 'SnapshotInconsistent', problem });
@@ -45,7 +45,23 @@ describe('contradictory facts', () => {
       { ...stale().facts(), members: [...stale().facts().members, member(1).facts(0, 'twin')] },
       impossible('two pods have the ordinal 1'),
     ),
+    'a pod with an ordinal that is not whole': when(
+      stale().members(member(2).but({ ordinal: 0.5 })),
+      impossible('a pod has the ordinal 0.5'),
+    ),
     'a pod with a negative ordinal': when(stale().members(member(-1)), impossible('a pod has the ordinal -1')),
+  });
+});
+
+describe('the size of a cluster', () => {
+  it('is at most 1000, and whole', () => {
+    const sizes = [0, 0.5, 1, 1000, 1001, -1, Number.NaN];
+    expect(sizes.filter(isPossibleSize)).to.deep.equal([1, 1000]);
+  });
+  it('that is not a number has no missing members', () => {
+    const none = { ...cluster(1).facts(), members: [] };
+    const given = { ...none, cluster: { ...none.cluster, replicas: Number.NaN } };
+    expect(decideCase({ given }).members).to.deep.equal([]);
   });
 });
 

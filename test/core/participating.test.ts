@@ -68,6 +68,10 @@ describe('impaired members', () => {
         .budgets({ disruptionsAllowed: 1 }),
       notYet(2, 'impaired', { kind: 'waiting', container: 'slow-log', reason: 'CrashLoopBackOff', restarts: 4 }),
     ),
+    'go as primary while MOCO protects the impaired replica': when(
+      stale().members(member(2).impaired('slow-log').preventDelete(), member(0).impaired('slow-log')),
+      deletes('MemberImpaired', 0),
+    ),
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Hold } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
-import { backupRunning, type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { backupRunning, type ClusterBuilder, cluster, three } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { holds, lowers, notYet, play, type Table, takesBack, tooYoung, when } from './table.ts';
 
@@ -330,6 +330,19 @@ describe('holds in partition mode', () => {
     'a demotion left from the other mode is taken back': when(
       stale().members(member(0).stale().demotedByUs(1)),
       takesBack(0, 'StrategyChanged'),
+    ),
+  });
+});
+
+describe('a partition in special cases', () => {
+  inPartitionMode({
+    'that the StatefulSet does not have is 0': when(
+      three(member(0).stale()).atPartition(1).statefulSet({ partition: null }),
+      holds({ rule: 'UpdatedMemberNotParticipating', member: 0, wait: { for: 'revision' } }),
+    ),
+    'waits for a member that recovers': when(
+      stale().atPartition(3).members(member(0).recovering(300)),
+      holds({ rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 }),
     ),
   });
 });

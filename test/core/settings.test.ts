@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Hold, HoldRule } from '../../src/core/decision.ts';
-import type { RolloutPolicy } from '../../src/core/policy.ts';
+import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { isApproved, type Situation } from '../../src/core/situation.ts';
 import { backupRunning, cluster, three } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
@@ -226,6 +226,28 @@ describe('an overridden rule', () => {
     check({
       ...without({ given, settings: { pinnedOrdinals: [2] } }, 'PrimaryWaitsForPinned'),
       decides: holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
+    });
+  });
+});
+
+// The defaults of the other settings stand in docs/reference.md, which a test compares with them.
+describe('settings of updates in place', () => {
+  it('are off by default, and then have these settings', () => {
+    expect(defaultPolicy.inPlaceUpdates).to.deep.equal({
+      mode: 'Never',
+      containers: ['agent', 'slow-log', 'mysqld-exporter'],
+      resources: true,
+      metadata: [
+        'app.kubernetes.io/component',
+        'app.kubernetes.io/managed-by',
+        'app.kubernetes.io/part-of',
+        'app.kubernetes.io/version',
+        'helm.sh/chart',
+        'cluster-autoscaler.kubernetes.io/safe-to-evict',
+        'karpenter.sh/do-not-disrupt',
+        'kubectl.kubernetes.io/default-container',
+      ],
+      primary: 'AfterSwitchover',
     });
   });
 });
