@@ -54,7 +54,6 @@ const cases: Readonly<Record<string, Case>> = {
     settings: { paused: true },
     decides: 'setStrategy',
   },
-  'is not adopted by another mode': { given: rolling(), settings: { mode: 'MOCO' }, decides: 'none' },
   'is adopted again after 30 s at the earliest': {
     given: backAtRolling().adopted(29),
     decides: 'StrategyNotOnDelete',

@@ -158,7 +158,6 @@ describe('the new revision does not fail', () => {
       {},
       48,
     ),
-    'while its first member starts': when(stale().members(member(2).updated().starting()), waits('running', null)),
     'while its first member is slow to start, as it is while an image is pulled': when(
       stale().members(member(2).updated().creating(599)),
       waits('down', idle),
@@ -256,10 +255,6 @@ describe('a revision that fails', () => {
   play({
     'goes to no member while a bare majority participates, however long': when(
       failing([down]),
-      holds({ rule: 'UpdateRevisionFailing', member: 4, evidence: crashing }),
-    ),
-    'goes to no member while exactly a majority does': when(
-      failing([down]).members(member(2)),
       holds({ rule: 'UpdateRevisionFailing', member: 4, evidence: crashing }),
     ),
     'goes to members that are down once no majority does': when(

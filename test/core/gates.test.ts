@@ -136,6 +136,21 @@ describe('the effects of a step', () => {
     expect(given).not.to.include('movesPrimary');
   });
 
+  it('on a member that the partition is lowered past are those of its end', () => {
+    for (const one of [
+      member(2),
+      member(2).lagging(),
+      member(2).impaired('slow-log'),
+      member(2).down('ErrImagePull'),
+    ]) {
+      const { step, effects: whole } = decideCase({ given: stale().members(one) });
+      expect(step.kind).to.be.oneOf(['evict', 'delete']);
+      const lowered = decideCase({ given: stale().atPartition(3).members(one), settings: { mode: 'Partition' } });
+      expect(lowered.step.kind).to.equal('setPartition');
+      expect(lowered.effects.map(({ kind }) => kind)).to.deep.equal(whole.map(({ kind }) => kind));
+    }
+  });
+
   it('on an impaired primary include a failover', () => {
     const given = three(member(0).stale().impaired('slow-log'));
     expect(kindsOf(given)).to.include.members(['movesPrimary', 'reduces', 'stops']);

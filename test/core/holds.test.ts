@@ -28,10 +28,6 @@ describe('contradictory facts', () => {
       stale().mysqlCluster({ primaryIndex: -1 }),
       impossible('the primary index -1 is not one of 3 members'),
     ),
-    'a primary after the last member': when(
-      stale().mysqlCluster({ primaryIndex: 3 }),
-      impossible('the primary index 3 is not one of 3 members'),
-    ),
     'a primary between two members': when(
       stale().mysqlCluster({ primaryIndex: 0.5 }),
       impossible('the primary index 0.5 is not one of 3 members'),

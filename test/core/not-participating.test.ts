@@ -92,10 +92,6 @@ describe('members that are unreachable', () => {
       holds({ rule: 'MemberProtected', member: 2 }),
     ),
     'go one at a time': when(stale().members(member(2).unreachable()), deletes('MemberUnreachable', 2)),
-    'stay while another one does not participate': when(
-      stale().members(member(1).unreachable(), member(2).lagging()),
-      holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
-    ),
     'are shown when nothing else can go': when(
       cluster(5).templateChanged().members(member(1).unreachable(), member(2).unreachable()),
       holds({ rule: 'MemberUnreachable', member: 2 }),
@@ -109,7 +105,6 @@ describe('members that are unreachable', () => {
       stale().members(member(0).unreachable()).primaryUnavailableFor(9999),
       holds({ rule: 'MemberUnreachable', member: 0 }),
     ),
-    'are left alone when updated': when(stale().members(member(2).updated().unreachable()), notYet(2, 'unreachable')),
     'are named as such as primary, even if MOCO protects it': when(
       stale().members(member(0).unreachable().preventDelete()).primaryUnavailableFor(200),
       holds({ rule: 'MemberUnreachable', member: 0 }),
@@ -119,10 +114,6 @@ describe('members that are unreachable', () => {
 
 describe('members that run without participating', () => {
   play({
-    'both behind: one at a time, the higher ordinal first, once it has been for as long as a failover may take': when(
-      stale().members(member(1).lagging(), member(2).lagging(180)),
-      deletes('MemberNotParticipating', 2),
-    ),
     'both behind: until then none goes, since the other may acknowledge nothing': when(
       stale().members(member(1).lagging(170), member(2).lagging(175)),
       holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
@@ -172,10 +163,6 @@ describe('members that run without participating', () => {
     'a higher one that acknowledges and is needed lets a lower one go that does not': when(
       stale().members(member(1).crashLooping(), member(2).lagging()),
       deletes('MemberNotParticipating', 1),
-    ),
-    'the semi-synchronous floor counts the primary and stale ones behind': when(
-      stale().members(member(2).lagging()),
-      deletes('MemberNotParticipating', 2),
     ),
     'wait for roles that move': when(
       stale().members(member(1).role('primary'), member(2).lagging()),
@@ -301,10 +288,6 @@ describe('while the primary does not participate', () => {
 
 describe('if no failover happened within its time', () => {
   play({
-    'a due primary that runs goes when enough others participate': when(
-      stale().members(member(0).agentDead()).primaryUnavailableFor(180),
-      deletes('PrimaryNotParticipating', 0),
-    ),
     'it does not when MOCO protects it': when(
       stale().members(member(0).agentDead().preventDelete()).primaryUnavailableFor(180),
       holds({ rule: 'MemberProtected', member: 0 }),
@@ -392,7 +375,6 @@ describe('if no failover happened within its time', () => {
 describe('the primary dies while the template changes', () => {
   const dead = () => cluster(3).templateChanged().members(member(1).lagging(), member(2).lagging());
   play({
-    'its container restarts: no member is deleted': when(dead().members(member(0).crashLooping()), awaitingFailover),
     'its pod is gone: no member is deleted': when(
       dead().missing(0),
       holds({ rule: 'MemberMissing', members: [0], message: null }),

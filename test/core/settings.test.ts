@@ -90,10 +90,7 @@ describe('the approval of the primary', () => {
   const manual: Partial<RolloutPolicy> = { primaryUpdatePolicy: 'Manual' };
   const awaiting = (revision = revisionAfter): Hold => ({ rule: 'AwaitingApproval', member: 0, revision });
   play({
-    'is not asked for by itself': when(lastOne(), demotes(0)),
     'is asked for where the user wants it': when(lastOne(), holds(awaiting()), manual),
-    'is for one revision': when(lastOne(), holds(awaiting()), { ...manual, approvedRevision: revisionBefore }),
-    'lets it go': when(lastOne(), demotes(0), { ...manual, approvedRevision: revisionAfter }),
     'of no revision of this cluster says so': when(
       lastOne(),
       holds({ rule: 'AwaitingApproval', member: 0, revision: revisionAfter, unknown: 'moco-test-59' }),
@@ -156,11 +153,6 @@ describe('paused, with repairWhilePaused', () => {
     'members that lag do not': when(stale().members(member(1).lagging()), holds({ rule: 'Paused' }), repairs),
     'members that work do not': when(stale(), holds({ rule: 'Paused' }), repairs),
     'the setting alone pauses nothing': when(stale(), next, { repairWhilePaused: true }),
-    'without the setting members that are down do not go': when(
-      stale().members(member(1).down('ErrImagePull')),
-      holds({ rule: 'Paused' }),
-      { paused: true },
-    ),
     'a demotion is taken back all the same': when(
       lastOne().members(member(0).stale().demotedByUs()),
       takesBack(0, 'Paused'),
