@@ -37,6 +37,11 @@ describe('contradictory facts', () => {
       stale().mysqlCluster({ syncedReplicas: Number.NaN }),
       impossible('status.syncedReplicas is NaN'),
     ),
+    'a partition between two members': when(
+      stale().atPartition(0.5),
+      impossible('the partition of the StatefulSet is 0.5'),
+    ),
+    'a negative partition': when(stale().atPartition(-1), impossible('the partition of the StatefulSet is -1')),
     'two pods with one ordinal': when(
       { ...stale().facts(), members: [...stale().facts().members, member(1).facts(0, 'twin')] },
       impossible('two pods have the ordinal 1'),
