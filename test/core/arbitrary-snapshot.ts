@@ -186,39 +186,50 @@ const checks: fc.Arbitrary<readonly CheckFacts[]> = fc.oneof(
   },
 );
 
-/** What a snapshot has beside the objects of its cluster. */
-const around = {
-  backupJobs: rarely<ClusterSnapshot['backupJobs']>(
+/** Drawn with the cluster. */
+type OfCluster =
+  | 'cluster'
+  | 'statefulSet'
+  | 'members'
+  | 'budgets'
+  | 'memory'
+  | 'replicationDelays'
+  | 'mysql'
+  | 'preflight';
+
+/** What a snapshot has beside it. */
+const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc.Arbitrary<ClusterSnapshot[Name]> } = {
+  backupJobs: rarely(
     [],
     [{ name: 'moco-backup-test-1', restores: false, startedAt: 'T', activeForSeconds: 60 }],
     [{ name: 'moco-restore-test', restores: true, startedAt: 'T', activeForSeconds: Number.NaN }],
   ),
-  backupsUnreadable: rarely<string | null>(null, 'jobs is forbidden'),
-  contention: rarely<ClusterSnapshot['contention']>(null, {
+  backupsUnreadable: rarely(null, 'jobs is forbidden'),
+  contention: rarely(null, {
     writesPerSecond: 10,
     managers: ['moco-controller'],
     fields: [{ path: 'spec.podTemplate.spec.hostNetwork', what: 'dropped' }],
   }),
-  settingsProblem: rarely<string | null>(null, 'unreadable'),
-  ownWritePending: rarely<string | null>(null, 'evict'),
-  statusRefusal: rarely<string | null>(null, 'unknown field'),
-  rolloutProblem: rarely<ClusterSnapshot['rolloutProblem']>(null, { kind: 'terminating', finalizers: [] }),
-  createFailure: rarely<string | null>(null, 'quota'),
+  settingsProblem: rarely(null, 'unreadable'),
+  ownWritePending: rarely(null, 'evict'),
+  statusRefusal: rarely(null, 'unknown field'),
+  rolloutProblem: rarely(null, { kind: 'terminating', finalizers: [] }),
+  createFailure: rarely(null, 'quota'),
   released: rarely(false, true),
   wasAdopted: fc.boolean(),
-  fleetWaits: rarely<ClusterSnapshot['fleetWaits']>(
+  fleetWaits: rarely(
     [],
     [{ hold: { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'a/b' }, remainingSeconds: null }],
   ),
-  fleetQueue: rarely<ClusterSnapshot['fleetQueue']>(null, { place: 1, limit: 2, stalled: 0 }),
-  fleetInterval: rarely<ClusterSnapshot['fleetInterval']>(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
+  fleetQueue: rarely(null, { place: 1, limit: 2, stalled: 0 }),
+  fleetInterval: rarely(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
   maintenance,
   checks,
   laterStageWaits: fc.boolean(),
-  unobservedEvictions: rarely<number>(0, 5),
-  admissionProblem: rarely<ClusterSnapshot['admissionProblem']>(null, notInForce),
-  adoptionAgesSeconds: rarely<readonly number[]>([], [10]),
-  stepFailure: rarely<ClusterSnapshot['stepFailure']>(null, {
+  unobservedEvictions: rarely(0, 5),
+  admissionProblem: rarely(null, notInForce),
+  adoptionAgesSeconds: rarely([], [10]),
+  stepFailure: rarely(null, {
     step: null,
     cause: 'refused',
     message: 'no',
@@ -227,8 +238,8 @@ const around = {
     retryAfterSeconds: 0,
   }),
   strategyKeeper: fc.constantFrom('policy' as const, 'webhook' as const, null),
-  releaseRefusal: rarely<ClusterSnapshot['releaseRefusal']>(null, { message: 'no', sinceSeconds: 3 }),
-  promotion: rarely<ClusterSnapshot['promotion']>(null, { from: 'old', to: revisionAfter }),
+  releaseRefusal: rarely(null, { message: 'no', sinceSeconds: 3 }),
+  promotion: rarely(null, { from: 'old', to: revisionAfter }),
 };
 
 const delays: readonly [readonly [number, DelayReading], ...(readonly [number, DelayReading])[]] = [
