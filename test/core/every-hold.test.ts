@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { decide, decideBy } from '../../src/core/decide.ts';
 import type { Hold, HoldRule } from '../../src/core/decision.ts';
-import { type Gates, gates } from '../../src/core/gates.ts';
+import { type Gates, gates, guardsOf } from '../../src/core/gates.ts';
 import { defaultPolicy, type Override } from '../../src/core/policy.ts';
 import { explainHold, isOverridable, isRequestedByUser } from '../../src/core/rules/catalogue.ts';
 import type { Example, Examples } from './rules/example.ts';
@@ -45,7 +45,7 @@ describe('every hold', () => {
       return { step: decision.step, hold: decision.hold };
     };
     const decideWithout = () => {
-      const decision = decideBy(without(rule), facts, policy);
+      const decision = decideBy(guardsOf(without(rule)), facts, policy);
       return { step: decision.step, hold: decision.hold };
     };
     it(`${rule} applies`, () => check({ ...applies, decides: holds(hold) }));

@@ -11,7 +11,7 @@ const crashing = { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackO
 const ifPossible = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
 const onlyInPlace = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'Only' } } as const;
 
-export const participating: Examples<keyof typeof ruleGroups.participating> = {
+export const participating: Examples<keyof typeof ruleGroups.participating.rules> = {
   UpdatedMemberNotParticipating: {
     applies: held(
       stale().members(member(2).updated().participatingFor(3)),
