@@ -1,6 +1,6 @@
 import type { ApiClient } from '../kube/api-client.ts';
 import { Reflector, type ReflectorOptions, type Unavailable } from '../kube/reflector.ts';
-import { jobs, namespaces, path } from '../kube/resource.ts';
+import { jobs, namespaces } from '../kube/resource.ts';
 import type { Stored } from '../kube/store.ts';
 import type { Log, World } from '../kube/world.ts';
 import { clusterKind } from '../moco/names.ts';
@@ -45,9 +45,9 @@ export class Watches {
         log,
         store,
         project,
-        kind: kind.kind,
+        kind,
+        namespace,
         streamsLists: true,
-        path: path(kind, namespace === undefined ? {} : { namespace }),
         ...(labelSelector === undefined ? {} : { query: { labelSelector } }),
         ...(observer && { observer }),
         ...more,

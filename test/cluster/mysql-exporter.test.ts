@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { programInPath } from '../program-in-path.ts';
-import { Unavailable } from '../reality/image/unavailable.ts';
+import { Unavailable } from '../support/cluster/requirements.ts';
 import { Link } from '../support/mysqld/link.ts';
 import { freePort, type Mysqld, MysqlServers } from '../support/mysqld/mysqld.ts';
 import { Prometheus } from '../support/prometheus.ts';

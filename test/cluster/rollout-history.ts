@@ -4,7 +4,6 @@ import { Reflector } from '../../src/kube/reflector.ts';
 import {
   events,
   jobs,
-  path,
   persistentVolumeClaims,
   podDisruptionBudgets,
   pods,
@@ -109,7 +108,7 @@ export class History {
         }
       });
       const project = (raw: unknown): Seen => seen(raw as KubernetesObject);
-      return new Reflector<Seen>({ client, world, log, path: path(kind), store, project });
+      return new Reflector<Seen>({ client, world, log, kind, store, project });
     });
     history.#running = Promise.all(reflectors.map((reflector) => reflector.run(history.#stopping.signal)));
     await Promise.all(reflectors.map(({ synced }) => synced));

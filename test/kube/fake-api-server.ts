@@ -7,11 +7,10 @@ import { status } from './fake-world.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, server: FakeApiServer) => void;
 
-const things: ResourceKind = { group: '', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true };
+export const things: ResourceKind = { group: '', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true };
 const others: ResourceKind = { ...things, plural: 'others', kind: 'Other', namespaced: false };
 const namespace = 'ns';
-/** Where it has its objects. */
-export const thingsPath = path(things);
+const thingsPath = path(things);
 
 /**
  * The API server in memory behind HTTP: it lists, pages and watches things, until a script says otherwise. Each

@@ -6,7 +6,7 @@ import { Reflector, type Unavailable } from '../../src/kube/reflector.ts';
 import { type Change, Store, type Stored } from '../../src/kube/store.ts';
 import type { StoredObject } from '../support/api-server/stored-object.ts';
 import { type LoopbackCertificate, loopbackCertificate } from '../support/moco/certificate.ts';
-import { endOfList, FakeApiServer, json, thingsPath } from './fake-api-server.ts';
+import { endOfList, FakeApiServer, json, things } from './fake-api-server.ts';
 import { FakeLog } from './fake-log.ts';
 import { FakeWorld, status } from './fake-world.ts';
 import { patienceMilliseconds } from './patience.ts';
@@ -76,8 +76,7 @@ describe('a reflector, over real HTTP', function suite() {
       world,
       store,
       log,
-      path: thingsPath,
-      kind: 'Thing',
+      kind: things,
       project: (raw) => project(raw),
       pageSize,
       streamsLists,

@@ -2,7 +2,7 @@ import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
 import { ApiError, isForbidden, isNotFound } from '../../kube/api-error.ts';
 import { pagesOf } from '../../kube/list-watch.ts';
-import { path, type ResourceKind } from '../../kube/resource.ts';
+import type { ResourceKind } from '../../kube/resource.ts';
 import { type Json, object, objects } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster, statefulSetName } from '../../moco/projections.ts';
@@ -31,8 +31,8 @@ export async function listEach<One>(
   use: (raw: Json) => One,
 ): Promise<readonly One[]> {
   const found: One[] = [];
-  const list = { path: path(kind, namespace === null ? {} : { namespace }), pageSize };
-  for await (const { items } of pagesOf(client, list, { query, priority: 'read' })) {
+  const list = { kind, namespace: namespace ?? undefined };
+  for await (const { items } of pagesOf(client, list, pageSize, { query, priority: 'read' })) {
     for (const item of objects(items)) found.push(use(item));
   }
   return found;

@@ -65,15 +65,7 @@ export class HttpFront {
     const trust =
       this.#server instanceof TlsServer ? { 'certificate-authority': 'ca.crt' } : { 'insecure-skip-tls-verify': true };
     await writeFile(this.tokenFile, 'old\n');
-    await writeFile(
-      path,
-      JSON.stringify({
-        clusters: [{ name: 'fake', cluster: { server: this.address, ...trust } }],
-        users: [{ name: 'me', user: { tokenFile: 'token' } }],
-        contexts: [{ name: 'here', context: { cluster: 'fake', user: 'me' } }],
-        'current-context': 'here',
-      }),
-    );
+    await writeFile(path, kubeconfigOf({ server: this.address, ...trust }, { tokenFile: 'token' }));
     return path;
   }
 
@@ -84,4 +76,14 @@ export class HttpFront {
     });
     await rm(this.#directory, { recursive: true });
   }
+}
+
+/** A kubeconfig of one cluster and one user, in its own words. */
+export function kubeconfigOf(cluster: object, user: object): string {
+  return JSON.stringify({
+    clusters: [{ name: 'fake', cluster }],
+    users: [{ name: 'me', user }],
+    contexts: [{ name: 'here', context: { cluster: 'fake', user: 'me' } }],
+    'current-context': 'here',
+  });
 }

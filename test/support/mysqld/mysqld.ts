@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { debianMysql } from '../../reality/image/debian-packages.ts';
 import { debianRoot } from '../../reality/image/root-directory.ts';
-import { Unavailable } from '../../reality/image/unavailable.ts';
+import { Unavailable } from '../cluster/requirements.ts';
 
 const run = promisify(execFile);
 const cache = fileURLToPath(new URL('../../../.cache/reality/', import.meta.url));
