@@ -6,6 +6,7 @@ import { Bench } from '../controller/bench.ts';
 import type { ObjectServer } from '../controller/object-server.ts';
 import { answer, status } from '../kube/fake-world.ts';
 import { HttpFront } from '../support/api-server/http-front.ts';
+import { resourceAt } from '../support/api-server/resource-path.ts';
 
 /** What a request is answered instead of as the objects say; `hang` for never, `null` for as they say. */
 export type Fault = (request: ExchangeRequest) => ReturnType<typeof answer> | 'hang' | null;
@@ -111,8 +112,9 @@ export class FakeCluster {
     for await (const part of response.body) parts.push(part);
     const text = Buffer.concat(parts).toString();
     // Lists are at the version of their newest object; a watch asks from there.
+    const kind = `${resourceAt(url.split('?')[0] ?? '')?.kind.kind}List`;
     outgoing.end(
-      text.startsWith('{"items":') ? `{"kind":"List","metadata":{"resourceVersion":"1"},${text.slice(1)}` : text,
+      text.startsWith('{"items":') ? `{"kind":"${kind}","metadata":{"resourceVersion":"1"},${text.slice(1)}` : text,
     );
   }
 }
