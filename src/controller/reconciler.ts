@@ -5,11 +5,10 @@ import { ClusterApi } from '../objects/cluster-client.ts';
 import { askNodes } from './disrupt/ask-nodes.ts';
 import { adjust, disrupt } from './disrupt/disrupt.ts';
 import { prepare, readWhole } from './disrupt/prepare.ts';
-import { tryInPlace } from './disrupt/try-in-place.ts';
 import { type Memory, newMemory } from './facts/memory.ts';
 import type { Readings } from './facts/readings.ts';
 import { isAsking } from './fleet/fleet-standing.ts';
-import { again, type End, failedBy, identityOfStep, nothingToReport } from './pass/end.ts';
+import { type End, failedBy, identityOfStep, nothingToReport } from './pass/end.ts';
 import { type Observation, observeCached } from './pass/observe.ts';
 import type { Context, Pass } from './pass/pass.ts';
 import { remember, rememberPrepared, rememberRead, rememberSeen } from './pass/remember.ts';
@@ -96,9 +95,6 @@ async function act(pass: Pass<ClusterApi>): Promise<End> {
   if (hold?.rule === 'CheckPending' && step.kind === 'none') return nothingToReport;
   if (step.kind === 'none') return { kind: 'nothing', report: observed };
   try {
-    const isInPlace = step.kind === 'updateInPlace' || step.kind === 'resizeInPlace';
-    const tried = isInPlace ? await tryInPlace(observed, step, pass.api) : null;
-    if (tried !== null) return { ...tried, ...again };
     return isDisruptive(step) ? await disrupt(pass, observed, step) : await adjust(pass, observed, step);
   } catch (error) {
     return failedBy(error, pass, identityOfStep(step, observed));

@@ -95,10 +95,6 @@ export class ClusterSeries {
     this.#label = label;
   }
 
-  has(cluster: ClusterName): boolean {
-    return this.#present.has(cluster.join('/'));
-  }
-
   /**
    * Replaces all series of the cluster. Without a label of its own the gauge takes a number, or `null` for no series.
    */

@@ -1,5 +1,10 @@
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
-import type { HistoryEntry, RolloutProgress, RolloutStatus } from '../../src/api/rollout-status.ts';
+import {
+  type HistoryEntry,
+  newRollout,
+  type RolloutProgress,
+  type RolloutStatus,
+} from '../../src/api/rollout-status.ts';
 
 export const fleetNow = Date.UTC(2026, 6, 1, 12);
 const ago = (minutes: number): string => new Date(fleetNow - minutes * 60_000).toISOString();
@@ -17,14 +22,9 @@ const ended = (name: string, minutes: number, took: number, more: Partial<Histor
 });
 
 const rolling = (name: string, minutes: number): RolloutProgress => ({
-  revision: `moco-${name}-6c7fd9d5b4`,
-  startedAt: ago(minutes),
+  ...newRollout(`moco-${name}-6c7fd9d5b4`, ago(minutes)),
   begunAt: ago(minutes),
-  lastProgressAt: ago(minutes),
-  verified: false,
-  takenDown: [],
   disruptions: 1,
-  switchovers: 0,
   heldFor: [{ rule: 'BackupRunning', seconds: 300 }],
 });
 

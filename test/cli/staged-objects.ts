@@ -1,6 +1,6 @@
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { type SequenceSpec, sequenceKind } from '../../src/api/rollout-sequence.ts';
-import type { RolloutStatus } from '../../src/api/rollout-status.ts';
+import { newRollout, type RolloutStatus } from '../../src/api/rollout-status.ts';
 import { timestampOf } from '../../src/moco/json.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { mysqlCluster } from '../controller/moco-objects.ts';
@@ -56,15 +56,7 @@ function statusOf(does: Exclude<Doing, 'unknown'>, ago: (seconds: number) => str
   const updateRevision = 'after';
   if (does === 'soaked') return { updateRevision, completeSince: ago(200_000) };
   if (does === 'complete') return { updateRevision, completeSince: ago(7200) };
-  const rollout = {
-    revision: updateRevision,
-    startedAt: ago(9000),
-    lastProgressAt: ago(60),
-    verified: false,
-    takenDown: [],
-    disruptions: 0,
-    switchovers: 0,
-  };
+  const rollout = { ...newRollout(updateRevision, ago(9000)), lastProgressAt: ago(60) };
   const hold = (rule: 'Paused' | 'AwaitingEarlierStage') => ({ rule, message: 'a message', since: ago(600) });
   switch (does) {
     case 'waiting':

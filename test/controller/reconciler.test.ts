@@ -104,25 +104,6 @@ describe('reconciling a cluster', () => {
     expect(bench.server.get(pods, member(0)).metadata.annotations).to.deep.equal({});
   });
 
-  it('holds a cluster with a backup policy while Jobs can not be read, and no other', async () => {
-    const forbidden = { why: 'Forbidden', message: 'jobs.batch is forbidden', isIntended: false } as const;
-    const bench = new Bench();
-    bench.changeCluster({ spec: { backupPolicyName: 'daily' } });
-    const program = bench.start();
-    program.cache.setUnavailable(jobs.kind, forbidden);
-    await program.work();
-    expect([bench.status.hold?.rule, bench.steps]).to.deep.equal(['BackupsUnreadable', []]);
-    expect(bench.status.hold?.message).to.contain('jobs.batch is forbidden');
-    program.cache.setUnavailable(jobs.kind, null);
-    await program.work();
-    expect(bench.steps).to.deep.equal(['evict 2']);
-    const other = new Bench();
-    const without = other.start();
-    without.cache.setUnavailable(jobs.kind, forbidden);
-    await without.work();
-    expect(other.steps).to.deep.equal(['evict 2']);
-  });
-
   it('waits for a backup that a person has begun, until its Job is Complete', async () => {
     const bench = new Bench();
     bench.changeCluster({ spec: { backupPolicyName: 'daily' } });

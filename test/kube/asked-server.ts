@@ -8,7 +8,8 @@ import { type Connection, connect } from '../../src/kube/connection.ts';
 import type { KubeconfigChoice } from '../../src/kube/kubeconfig.ts';
 import { textOf } from '../../src/kube/text.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
-import type { LoopbackCertificate } from '../support/moco/certificate.ts';
+import { kubeconfigOf } from '../support/api-server/http-front.ts';
+import type { LoopbackCertificate } from '../support/control-plane/certificates.ts';
 
 const never = new AbortController().signal;
 
@@ -85,13 +86,7 @@ export class AskedServer {
 
   kubeconfig(user: object, cluster: object = {}): Promise<string> {
     const about = { server: this.address, 'certificate-authority': 'ca.crt', ...cluster };
-    const content = {
-      clusters: [{ name: 'c', cluster: about }],
-      users: [{ name: 'u', user }],
-      contexts: [{ name: 'here', context: { cluster: 'c', user: 'u' } }],
-      'current-context': 'here',
-    };
-    return this.write('kubeconfig', JSON.stringify(content));
+    return this.write('kubeconfig', kubeconfigOf(about, user));
   }
 
   async open(user: object, cluster?: object): Promise<Connection> {

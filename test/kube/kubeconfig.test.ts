@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { ConfigurationError } from '../../src/kube/connection.ts';
 import { proxyOf } from '../../src/kube/proxy-environment.ts';
-import { type LoopbackCertificate, loopbackCertificate } from '../support/moco/certificate.ts';
+import { type LoopbackCertificate, loopbackCertificate } from '../support/control-plane/certificates.ts';
 import { AskedServer, ask, get, only, outcome } from './asked-server.ts';
 import { FakeProxy } from './fake-proxy.ts';
 import { patienceMilliseconds } from './patience.ts';

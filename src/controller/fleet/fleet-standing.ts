@@ -39,6 +39,22 @@ export interface FleetStanding {
   readonly open: TimedStep | null;
 }
 
+/** A cluster that has no MySQLRollout yet: whether it is stale is not known. */
+export const withoutRollout: Omit<FleetStanding, 'uid' | 'resourceVersion' | 'open'> = {
+  revision: null,
+  rolling: false,
+  refused: false,
+  begun: false,
+  failing: false,
+  unverified: true,
+  verifiedAt: null,
+  stalled: false,
+  waitingSince: null,
+  wantsSlot: false,
+  wantsTurn: false,
+  complete: null,
+};
+
 export interface TimedStep {
   readonly step: KnownStep;
   /** On the wall clock, in milliseconds. */
@@ -109,17 +125,11 @@ function standing({
   const since = milliseconds(completeSince ?? null);
   const last = history?.at(-1);
   const idle = {
+    ...withoutRollout,
     revision: rollout?.revision ?? null,
-    refused: false,
-    begun: false,
-    rolling: false,
-    stalled: false,
     failing: rollout?.failing !== undefined,
     unverified: rollout?.verified !== true,
     verifiedAt: milliseconds(rollout?.verifiedAt ?? (last?.outcome === 'Complete' ? last.finishedAt : null)),
-    waitingSince: null,
-    wantsSlot: false,
-    wantsTurn: false,
     complete: since === null || updateRevision === undefined ? null : { revision: updateRevision, since: since / 1000 },
   };
   if (!rollout) return idle;

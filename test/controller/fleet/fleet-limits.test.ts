@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type RolloutRecord, wholeRecord } from '../../../src/api/rollout.ts';
 import { projectSequence, sequenceKind } from '../../../src/api/rollout-sequence.ts';
-import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
+import { newRollout, type RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../../src/controller/fleet/follow-fleet.ts';
 import type { HoldRule } from '../../../src/core/decision.ts';
@@ -54,15 +54,7 @@ class Watched {
   }
 }
 
-const progress = {
-  revision: 'r',
-  startedAt: at(0),
-  lastProgressAt: at(0),
-  verified: false,
-  takenDown: [],
-  disruptions: 0,
-  switchovers: 0,
-};
+const progress = newRollout('r', at(0));
 const evict = { step: 'evict', rule: 'ReplicaHealthy', effects: ['stops', 'reduces'] } as const;
 /** By its rule, as the core has it. */
 const effectsOf: Readonly<Record<string, readonly EffectKind[]>> = {

@@ -39,13 +39,7 @@ export class HttpFront {
   /** The path of a kubeconfig for it. */
   async kubeconfig(): Promise<string> {
     const path = join(this.#directory, 'kubeconfig');
-    const content = {
-      clusters: [{ name: 'fake', cluster: { server: this.address, 'insecure-skip-tls-verify': true } }],
-      users: [{ name: 'me', user: { token: 'mine' } }],
-      contexts: [{ name: 'here', context: { cluster: 'fake', user: 'me' } }],
-      'current-context': 'here',
-    };
-    await writeFile(path, JSON.stringify(content));
+    await writeFile(path, kubeconfigOf({ server: this.address, 'insecure-skip-tls-verify': true }, { token: 'mine' }));
     return path;
   }
 
@@ -56,4 +50,14 @@ export class HttpFront {
     });
     await rm(this.#directory, { recursive: true });
   }
+}
+
+/** A kubeconfig of one cluster and one user, in its own words. */
+export function kubeconfigOf(cluster: object, user: object): string {
+  return JSON.stringify({
+    clusters: [{ name: 'fake', cluster }],
+    users: [{ name: 'me', user }],
+    contexts: [{ name: 'here', context: { cluster: 'fake', user: 'me' } }],
+    'current-context': 'here',
+  });
 }

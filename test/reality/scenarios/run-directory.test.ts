@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { changedSeries } from './changed-series.ts';
+import { changedSeries } from './run-directory.ts';
 
 describe('the series that changed between two scrapes', () => {
   it('are new ones and those with another value', () => {

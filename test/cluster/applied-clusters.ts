@@ -44,6 +44,20 @@ export class AppliedClusters {
     return name;
   }
 
+  /** One whose StatefulSet is patched so, one after the other. */
+  async makeWith(...bodies: readonly object[]): Promise<string> {
+    const name = await this.make();
+    for (const body of bodies) await this.patch(name, body);
+    return name;
+  }
+
+  /** The first apply makes MOCO the owner of what a patch owned; from then on nothing is new. */
+  async makeApplied(...bodies: readonly object[]): Promise<string> {
+    const name = await this.makeWith(...bodies);
+    await this.apply(name);
+    return name;
+  }
+
   /** Applies the StatefulSet as MOCO does for a MySQLCluster that is changed so. */
   async apply(name: string, change: object = {}): Promise<void> {
     const cluster = mergePatch(this.#clusters.get(name), change) as MySQLCluster;
@@ -65,6 +79,17 @@ export class AppliedClusters {
 
   read(name: string): Promise<StatefulSet> {
     return statefulSet(this.#client, name);
+  }
+
+  /** Once the StatefulSet controller has written all that it has to about it. */
+  async settled(name: string): Promise<StatefulSet> {
+    let found = await this.read(name);
+    await until('the StatefulSet controller has looked at it', async () => {
+      found = await this.read(name);
+      const { metadata, status } = found;
+      return status?.observedGeneration === metadata.generation && status?.updatedReplicas === 3;
+    });
+    return found;
   }
 
   async strategy(name: string): Promise<Strategy> {
@@ -108,9 +133,6 @@ export class AppliedClusters {
     return patch<StatefulSet>(this.#client, 'StatefulSet', `moco-${name}`, body);
   }
 }
-
-/** Of a MySQLCluster: another image of mysqld, and with it another template. */
-export const newImage = { spec: { podTemplate: { spec: { containers: [{ name: 'mysqld', image: 'mysql:8.4.9' }] } } } };
 
 /** `done`, or the API server's refusal as `<code> <message>`. */
 export async function outcome(write: Promise<unknown>): Promise<string> {
