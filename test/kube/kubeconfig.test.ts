@@ -187,7 +187,7 @@ describe('a kubeconfig that kubectl can use', function suite() {
       const proxy = await FakeProxy.start('http');
       // Only the proxy knows this name.
       proxy.names['api.example'] = '127.0.0.1';
-      const cluster = { server: `https://api.example:${server.port}`, 'tls-server-name': 'moco-webhook' };
+      const cluster = { server: `https://api.example:${server.port}`, 'tls-server-name': 'loopback' };
       const kubeconfigPath = await server.kubeconfig({ token: 't' }, cluster);
       const environment = { [variable]: `127.0.0.1:${proxy.port}` };
       expect(await ask(server.connect({ kubeconfigPath, environment }), get('/there'))).to.equal('/there');
