@@ -108,7 +108,7 @@ describe('a demotion while Kubernetes or MOCO is about to catch up', () => {
       takesBack(0, 'NotDue'),
     ),
     'is cancelled if the StatefulSet controller cannot create a missing member, which blocks MOCO': when(
-      demoted().missing(2).createFailure('exceeded quota: pods'),
+      demoted().missing(2).but({ createFailure: 'exceeded quota: pods' }),
       takesBack(0, 'MemberMissing'),
     ),
     'keeps its mark while the wanted revision is unknown': when(

@@ -173,7 +173,7 @@ const everyTakeBack: Readonly<Record<UndemoteReason, { readonly applies: Case; r
 type Beside = Readonly<Partial<Record<HoldRule, readonly [ClusterBuilder, Case['settings']?]>>>;
 
 const takeItBack: Beside = {
-  SettingsInvalid: [demoted().settingsProblem('spec.partition is -1')],
+  SettingsInvalid: [demoted().but({ settingsProblem: 'spec.partition is -1' })],
   Released: [demoted().released()],
   ReconciliationStopped: [demoted().mysqlCluster({ reconciliationStopped: true })],
   ClusteringStopped: [demoted().mysqlCluster({ clusteringStopped: true })],
@@ -203,11 +203,11 @@ const letItGoOn: Beside = {
 const showInstead: Beside = {
   SnapshotInconsistent: [demoted().mysqlCluster({ syncedReplicas: -1 })],
   ClusterDeleting: [demoted().mysqlCluster({ deleting: true })],
-  RolloutNotOwned: [demoted().rolloutProblem({ kind: 'notOwned', owner: 'other' })],
-  RolloutTerminating: [demoted().rolloutProblem({ kind: 'terminating', finalizers: [] })],
+  RolloutNotOwned: [demoted().but({ rolloutProblem: { kind: 'notOwned', owner: 'other' } })],
+  RolloutTerminating: [demoted().but({ rolloutProblem: { kind: 'terminating', finalizers: [] } })],
   StatefulSetMissing: [demoted().statefulSet(null)],
-  DefinitionOutdated: [demoted().statusRefusal('unknown field')],
-  AwaitingOwnWrite: [demoted().ownWritePending('demote')],
+  DefinitionOutdated: [demoted().but({ statusRefusal: 'unknown field' })],
+  AwaitingOwnWrite: [demoted().but({ ownWritePending: 'demote' })],
   AwaitingFleetSlot: [demoted().queued(1, 1)],
 };
 /** No gate of a demotion that goes on. */

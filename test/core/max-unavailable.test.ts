@@ -84,7 +84,7 @@ describe('a maxUnavailable that can be read', () => {
       upTo(written('abc%')),
     ),
     'another hold is reported first': when(
-      stale(3).settingsProblem('spec.partition is -1'),
+      stale(3).but({ settingsProblem: 'spec.partition is -1' }),
       holds({ rule: 'SettingsInvalid', problem: 'spec.partition is -1' }),
       upTo(-1),
     ),

@@ -50,17 +50,17 @@ const paused = { paused: true };
 const stale = () =>
   cluster(3)
     .templateChanged()
-    .strategyKeeper('policy')
+    .but({ strategyKeeper: 'policy' })
     .memory({ waiting: [0, 1, 2] });
 /** The revision works, and 0 and 1 are left. */
 const half = () =>
   three(member(0).stale(), member(1).stale(), member(2).updated())
-    .strategyKeeper('policy')
+    .but({ strategyKeeper: 'policy' })
     .statefulSet({ currentRevision: revisionBefore })
     .memory({ waiting: [0, 1], verified: true });
 const failing = () =>
   three(member(0).stale(), member(1).stale(), member(2).updated().down('CrashLoopBackOff'))
-    .strategyKeeper('policy')
+    .but({ strategyKeeper: 'policy' })
     .statefulSet({ currentRevision: revisionBefore })
     .memory({ waiting: [0, 1] });
 
@@ -73,14 +73,19 @@ describe('new pods while nobody works at the update revision', () => {
       paused,
     ),
     'do so before a dry run has shown who keeps the strategy': when(
-      stale().strategyKeeper(null),
+      stale().but({ strategyKeeper: null }),
       'keeps while held',
       'Paused',
       paused,
     ),
-    'do not if only a webhook would keep it so': when(stale().strategyKeeper('webhook'), 'nothing', 'Paused', paused),
+    'do not if only a webhook would keep it so': when(
+      stale().but({ strategyKeeper: 'webhook' }),
+      'nothing',
+      'Paused',
+      paused,
+    ),
     'come up at the update revision again if only a webhook would keep it so': when(
-      stale().strategyKeeper('webhook').keepingRevisions(),
+      stale().but({ strategyKeeper: 'webhook' }).keepingRevisions(),
       'updates new pods',
       'Paused',
       paused,
@@ -171,7 +176,7 @@ describe('a member that somebody else takes', () => {
   const drained = () => half().members(member(1).stale().terminating());
   play({
     'keeps its revision before anybody has shown that the revision works': when(
-      stale().strategyKeeper('webhook').members(member(1).stale().terminating()),
+      stale().but({ strategyKeeper: 'webhook' }).members(member(1).stale().terminating()),
       'keeps until created',
       'MemberTerminating',
     ),
@@ -184,12 +189,12 @@ describe('a member that somebody else takes', () => {
       'MemberTerminating',
     ),
     'keeps it if its pod is gone already': when(
-      stale().strategyKeeper('webhook').missing(1),
+      stale().but({ strategyKeeper: 'webhook' }).missing(1),
       'keeps until created',
       'MemberMissing',
     ),
     'keeps it if its node does not answer': when(
-      stale().strategyKeeper('webhook').members(member(1).stale().unreachable()),
+      stale().but({ strategyKeeper: 'webhook' }).members(member(1).stale().unreachable()),
       'keeps until created',
       'Paused',
       paused,
@@ -222,7 +227,7 @@ describe('a member that somebody else takes', () => {
     'keeps it if it is the primary, whose pod does not exist, and a replica is pinned': when(
       three(member(1).stale(), member(2).updated())
         .missing(0)
-        .strategyKeeper('policy')
+        .but({ strategyKeeper: 'policy' })
         .statefulSet({ currentRevision: revisionBefore })
         .memory({ waiting: [0, 1], verified: true }),
       'keeps until created',

@@ -53,7 +53,7 @@ describe('members that are down', () => {
       holds({ rule: 'MemberMissing', members: [1], message: null }),
     ),
     'stay while the StatefulSet says that it can not make another pod': when(
-      stale().missing(1).members(member(2).down('ErrImagePull')).createFailure('exceeded quota: pods'),
+      stale().missing(1).members(member(2).down('ErrImagePull')).but({ createFailure: 'exceeded quota: pods' }),
       holds({ rule: 'MemberMissing', members: [1], message: 'exceeded quota: pods' }),
     ),
     'go although the StatefulSet is not scaled up yet': when(

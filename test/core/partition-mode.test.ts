@@ -264,7 +264,7 @@ describe('holds in partition mode', () => {
       }),
     ),
     'a missing member is, with what the StatefulSet says of it': when(
-      midway(2).missing(2).createFailure('exceeded quota'),
+      midway(2).missing(2).but({ createFailure: 'exceeded quota' }),
       holds({ rule: 'MemberMissing', members: [2], message: 'exceeded quota' }),
     ),
     'a demotion left from the other mode is taken back': when(

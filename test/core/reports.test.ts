@@ -155,7 +155,7 @@ describe('the phase', () => {
     UpToDate: [[cluster(3)], [cluster(3), { paused: true }]],
     Progressing: [[stale()], [stale().members(member(2).terminating())], [three(member(0).stale()).unhealthy()]],
     Waiting: [[stale().queued(2, 1)], [stale().backupJobs({})]],
-    Blocked: [[stale().settingsProblem('x')], [stale().unhealthy().memory({ sinceProgressSeconds: 10_000 })]],
+    Blocked: [[stale().but({ settingsProblem: 'x' })], [stale().unhealthy().memory({ sinceProgressSeconds: 10_000 })]],
     Settling: [[three(member(2).lagging())]],
     Paused: [[stale(), { paused: true }]],
     AwaitingApproval: [[three(member(0).stale()), { primaryUpdatePolicy: 'Manual' }]],
@@ -186,7 +186,7 @@ describe('the next member', () => {
     expect(one?.evidence).to.deep.equal({ kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 3 });
   });
   it('has the next member while a hold blocks, in the order of the procedure', () => {
-    const held = () => stale().ownWritePending('evict');
+    const held = () => stale().but({ ownWritePending: 'evict' });
     expect(first(held())).to.equal(2);
     expect(first(held().members(member(1).lagging()))).to.equal(1);
     expect(first(held().members(member(1).impaired('slow-log')))).to.equal(1);

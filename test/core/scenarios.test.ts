@@ -141,7 +141,7 @@ describe('a rollout of five and of one', () => {
         .templateChanged()
         .members(member(2).down('CrashLoopBackOff'))
         .backupJobs({})
-        .backupsUnreadable('jobs is forbidden'),
+        .but({ backupsUnreadable: 'jobs is forbidden' }),
       deletes('MemberDown', 2),
     ),
     'one that is down goes by delete': when(

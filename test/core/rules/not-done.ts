@@ -57,9 +57,9 @@ export const step: Examples<keyof typeof stepRules> = {
     ],
   },
   DisruptionControllerBehind: {
-    applies: held(stale().unobservedEvictions(5), { evictions: 5, limit: 5 }, {}, 5),
+    applies: held(stale().but({ unobservedEvictions: 5 }), { evictions: 5, limit: 5 }, {}, 5),
     says: "Kubernetes' disruption controller has not observed 5 evictions of other clusters yet, and 5 may wait for it at a time",
-    justDoesNot: when(stale().unobservedEvictions(4), next),
+    justDoesNot: when(stale().but({ unobservedEvictions: 4 }), next),
     alsoSays: [
       { evictions: 7, limit: 5 },
       "Kubernetes' disruption controller has not observed 7 evictions of other clusters yet, and 5 may wait for it at a time",

@@ -110,7 +110,7 @@ export const participating: Examples<keyof typeof ruleGroups.participating.rules
     ],
   },
   BackupsUnreadable: {
-    applies: held(stale().backupsUnreadable('jobs is forbidden.'), { message: 'jobs is forbidden.' }),
+    applies: held(stale().but({ backupsUnreadable: 'jobs is forbidden.' }), { message: 'jobs is forbidden.' }),
     says: 'the controller cannot read Jobs, and the cluster has a backup policy: jobs is forbidden',
     justDoesNot: when(stale(), evicts('ReplicaHealthy', 2)),
   },
