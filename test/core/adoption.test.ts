@@ -1,8 +1,8 @@
-import { type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { type ClusterBuilder, stale } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { evicts, holds, play, setsStrategy, when } from './table.ts';
 
-const rolling = (): ClusterBuilder => cluster(3).templateChanged().atPartition(3);
+const rolling = (): ClusterBuilder => stale().atPartition(3);
 /** Adopted, and found at RollingUpdate again. */
 const backAtRolling = (): ClusterBuilder => rolling().statefulSet({ labelled: true });
 const notOnDelete = (labelled: boolean) => holds({ rule: 'StrategyNotOnDelete', labelled });
@@ -109,10 +109,7 @@ describe('a StatefulSet that is to be at OnDelete and is not', () => {
 
 describe('a StatefulSet that is at OnDelete with the label', () => {
   play({
-    'is not blocked by an earlier dry run': when(
-      cluster(3).templateChanged().admissionProblem(0),
-      evicts('ReplicaHealthy', 2),
-    ),
+    'is not blocked by an earlier dry run': when(stale().admissionProblem(0), evicts('ReplicaHealthy', 2)),
   });
 });
 

@@ -82,6 +82,10 @@ type Pair = readonly [from: number, until: number];
 export const cluster = (replicas: number): ClusterBuilder => new ClusterBuilder(replicas);
 /** A cluster of three, of which these are special. */
 export const three = (...members: readonly MemberBuilder[]): ClusterBuilder => cluster(3).members(...members);
+/** Whose template has changed, and nothing has happened since. */
+export const stale = (replicas = 3): ClusterBuilder => cluster(replicas).templateChanged();
+/** Of which only the primary is left. */
+export const lastOne = (): ClusterBuilder => three(member(0).stale());
 
 /**
  * Says what is special about a cluster; the rest follows as it would for a real one: MOCO reports Healthy and the budget

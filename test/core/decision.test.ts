@@ -1,9 +1,7 @@
 import { expect } from 'chai';
-import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
+import { type ClusterBuilder, cluster, stale, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { type Case, decideCase } from './table.ts';
-
-const stale = () => cluster(3).templateChanged();
 
 describe('the decision as a whole', () => {
   const decisionOf = (given: ClusterBuilder, settings: Case['settings'] = {}) => decideCase({ given, settings });

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import type { HoldRule } from '../../src/core/decision.ts';
 import { gates } from '../../src/core/gates.ts';
-import { defaultPolicy } from '../../src/core/policy.ts';
 import type { StepRule, UndemoteReason } from '../../src/core/step.ts';
-import { appeared, type ClusterBuilder, cluster, three } from './cluster-builder.ts';
+import { appeared, type ClusterBuilder, cluster, lastOne, stale, three } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf } from './member-builder.ts';
 import {
   type Case,
@@ -18,13 +17,11 @@ import {
   resizes,
   takesBack,
   updates,
+  updatesInPlace,
   when,
 } from './table.ts';
 
-const stale = () => cluster(3).templateChanged();
-const lastOne = () => three(member(0).stale());
-
-const inPlace = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
+const inPlace = updatesInPlace('IfPossible');
 
 /** The compiler demands a line for each rule by which a member is taken: it applies, and it just does not. */
 const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly justDoesNot: Case }>> = {
@@ -116,7 +113,7 @@ const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly ju
     justDoesNot: when(three(member(0).stale(), member(1).stale()), evicts('ReplicaHealthy', 1)),
   },
   SingleMember: {
-    applies: when(cluster(1).templateChanged(), evicts('SingleMember', 0)),
+    applies: when(stale(1), evicts('SingleMember', 0)),
     justDoesNot: when(cluster(1).statefulSet({ currentRevision: 'old' }), promotes(1)),
   },
   AlreadyUpdated: {

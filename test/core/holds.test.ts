@@ -3,11 +3,10 @@ import type { EffectKind } from '../../src/core/effects.ts';
 import { firstHold } from '../../src/core/gates.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { isPossibleSize, survey } from '../../src/core/situation.ts';
-import { appeared, cluster } from './cluster-builder.ts';
+import { appeared, cluster, stale } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { decideCase, deletes, evicts, holds, play, setsStrategy, when } from './table.ts';
 
-const stale = () => cluster(3).templateChanged();
 const impossible = (problem: string) => holds({ rule: 'SnapshotInconsistent', problem });
 
 describe('contradictory facts', () => {

@@ -1,13 +1,12 @@
 import { expect } from 'chai';
 import type { Hold } from '../../src/core/decision.ts';
 import { budgetOf, isReadable, type MaxUnavailable, type RolloutPolicy } from '../../src/core/policy.ts';
-import { type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { type ClusterBuilder, cluster, stale } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { decideCase, deletes, evicts, holds, notYet, play, when } from './table.ts';
 
 // Every test that KEP-961 asks for, with MOCO's bound of ⌊replicas/2⌋ on top, and one member a step.
 
-const stale = (replicas: number): ClusterBuilder => cluster(replicas).templateChanged();
 const back = (ordinal: number) => member(ordinal).updated();
 const starting = (ordinal: number) => member(ordinal).updated().starting();
 const terminating = (ordinal: number) => member(ordinal).stale().terminating();

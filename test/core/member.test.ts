@@ -10,7 +10,7 @@ import {
   provenForSeconds,
 } from '../../src/core/member.ts';
 import type { MemberFacts } from '../../src/core/snapshot.ts';
-import { cluster } from './cluster-builder.ts';
+import { stale } from './cluster-builder.ts';
 import { type MemberBuilder, member } from './member-builder.ts';
 import { decideCase } from './table.ts';
 
@@ -298,7 +298,7 @@ describe('a member behind a lost kubelet', () => {
   it('counts as evidence neither for nor against its revision, whatever an init container did', () => {
     const before = { ready: false, readySinceRestart: false, restarts: 2, reason: 'Completed' } as const;
     const { hold } = decideCase({
-      given: cluster(3).templateChanged().members(member(2).updated().unreachable().initContainer('moco-init', before)),
+      given: stale().members(member(2).updated().unreachable().initContainer('moco-init', before)),
     });
     expect(hold?.rule).to.equal('UpdatedMemberNotParticipating');
   });

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import type { HoldRule, Step } from '../../src/core/decision.ts';
-import { neverInPlace } from '../../src/core/in-place-changes.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
-import { decideCase } from './table.ts';
+import { decideCase, updatesInPlace } from './table.ts';
 
 type Does = 'nothing' | 'keeps while held' | 'keeps until created' | 'updates new pods' | `${string} ${string}`;
 
@@ -110,7 +109,7 @@ describe('new pods while nobody works at the update revision', () => {
       stale().members(member(2).stale().resizing({ awaited: [], forSeconds: 1 })),
       'nothing',
       'AwaitingResize',
-      { inPlaceUpdates: { ...neverInPlace, mode: 'IfPossible' } },
+      updatesInPlace('IfPossible'),
     ),
     'do not while a step has still to end': when(
       stale()

@@ -3,11 +3,10 @@ import { decide } from '../../src/core/decide.ts';
 import type { MemberReport } from '../../src/core/decision.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { type Phase, phase } from '../../src/core/reports.ts';
-import { appeared, type ClusterBuilder, cluster, three } from './cluster-builder.ts';
+import { appeared, type ClusterBuilder, cluster, stale, three } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { type Case, decideCase } from './table.ts';
 
-const stale = () => cluster(3).templateChanged();
 const reportsOf = (given: ClusterBuilder, settings: Case['settings'] = {}): readonly MemberReport[] =>
   decideCase({ given, settings }).members;
 const verdicts = (given: ClusterBuilder, settings: Case['settings'] = {}): readonly string[] =>
@@ -69,15 +68,13 @@ describe('the verdict of each member', () => {
   }
 
   it('is Next in the order of the procedure', () => {
-    const five = cluster(7)
-      .templateChanged()
-      .members(
-        member(1).down('ErrImagePull'),
-        member(2).unreachable(),
-        member(3).lagging(),
-        member(4).impaired('slow-log'),
-        member(6).terminating(),
-      );
+    const five = stale(7).members(
+      member(1).down('ErrImagePull'),
+      member(2).unreachable(),
+      member(3).lagging(),
+      member(4).impaired('slow-log'),
+      member(6).terminating(),
+    );
     const order: number[] = [];
     for (let gone = 0; gone < 6; gone++) {
       const next = reportsOf(five, { paused: true }).find(({ verdict }) => verdict === 'Next');

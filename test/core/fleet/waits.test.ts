@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type FleetCounts, fleetPlace } from '../../../src/core/fleet/waits.ts';
-import { cluster } from '../cluster-builder.ts';
+import { cluster, stale } from '../cluster-builder.ts';
 import { member } from '../member-builder.ts';
 import { decideCase, holds, play } from '../table.ts';
 
@@ -34,7 +34,7 @@ describe('the place of a cluster in the queue', () => {
 });
 
 describe('a cluster in the queue', () => {
-  const queued = () => cluster(3).templateChanged().queued(2, 1);
+  const queued = () => stale().queued(2, 1);
   const hold = holds({ rule: 'AwaitingFleetSlot', place: 2, limit: 1, stalled: 0 });
   play({
     'disrupts no working member': { given: queued(), decides: hold },

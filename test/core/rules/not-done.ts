@@ -1,11 +1,10 @@
 import type { step as stepRules } from '../../../src/core/rules/not-done.ts';
-import { three } from '../cluster-builder.ts';
+import { lastOne, stale } from '../cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from '../member-builder.ts';
 import { openWrite, shownWrite } from '../mysql-readings.ts';
 import { deletes, demotes, handsBack, when } from '../table.ts';
-import { type Examples, held, next, stale } from './example.ts';
+import { type Examples, held, next } from './example.ts';
 
-const lastOne = () => three(member(0).stale());
 /** Somebody else takes 2 while 1 is down, and nobody has shown that the revision works. */
 const drained = () =>
   stale()

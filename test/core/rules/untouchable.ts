@@ -1,8 +1,8 @@
 import type { everything as everythingRules } from '../../../src/core/rules/everything.ts';
 import type { untouchable as untouchableRules } from '../../../src/core/rules/untouchable.ts';
-import { appeared } from '../cluster-builder.ts';
+import { appeared, stale } from '../cluster-builder.ts';
 import { evicts, lowers, setsStrategy, when } from '../table.ts';
-import { type Examples, held, next, stale } from './example.ts';
+import { type Examples, held, next } from './example.ts';
 
 export const untouchable: Examples<keyof typeof untouchableRules> = {
   SnapshotInconsistent: {
