@@ -3,7 +3,7 @@ import type { Hold } from '../../src/core/decision.ts';
 import { budgetOf, isReadable, type MaxUnavailable, type RolloutPolicy } from '../../src/core/policy.ts';
 import { type ClusterBuilder, cluster, stale } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { decideCase, deletes, evicts, holds, notYet, play, when } from './table.ts';
+import { decideCase, deletes, demotes, evicts, holds, notYet, play, when } from './table.ts';
 
 // Every test that KEP-961 asks for, with MOCO's bound of ⌊replicas/2⌋ on top, and one member a step.
 
@@ -175,7 +175,7 @@ describe('maxUnavailable 2 of five', () => {
     ),
     'the primary goes alone, when every other member is back': when(
       cluster(5).members(member(0).stale()),
-      { step: { kind: 'demote', rule: 'PrimaryLast', ordinals: [0], revision: '7966559688' } },
+      demotes(0),
       settings,
     ),
     'the primary waits for one that is starting': when(

@@ -63,6 +63,14 @@ const failing = () =>
     .statefulSet({ currentRevision: revisionBefore })
     .memory({ waiting: [0, 1] });
 
+/** 1 came up at the update revision while it was held, and its mysqld has not started since. */
+const outOfBand = {
+  waiting: [0],
+  verified: true,
+  updatedOutOfBand: [1],
+  createdWhileHeld: [{ ordinal: 1, started: false }],
+};
+
 describe('new pods while nobody works at the update revision', () => {
   play({
     'come up at the current revision as long as the rollout is held': when(
@@ -308,25 +316,13 @@ describe('a member that came back too soon', () => {
       'UpdatedMemberNotParticipating',
     ),
     'stays as it is if its mysqld has started': when(
-      half()
-        .members(member(1).updated().down('CrashLoopBackOff'))
-        .memory({
-          waiting: [0],
-          verified: true,
-          updatedOutOfBand: [1],
-          createdWhileHeld: [{ ordinal: 1, started: false }],
-        }),
+      half().members(member(1).updated().down('CrashLoopBackOff')).memory(outOfBand),
       'nothing',
       'Paused',
       paused,
     ),
     'stays as it is if its mysqld has started in an earlier pod': when(
-      cameBack(true).memory({
-        waiting: [0],
-        verified: true,
-        updatedOutOfBand: [1],
-        createdWhileHeld: [{ ordinal: 1, started: true }],
-      }),
+      cameBack(true).memory({ ...outOfBand, createdWhileHeld: [{ ordinal: 1, started: true }] }),
       'updates new pods',
       'Paused',
       paused,
@@ -348,13 +344,7 @@ describe('a member that came back too soon', () => {
     'is awaited until its pod exists again': when(
       cameBack(true)
         .members(member(1).updated().down('ImagePullBackOff').terminating())
-        .memory({
-          waiting: [0],
-          verified: true,
-          updatedOutOfBand: [1],
-          createdWhileHeld: [{ ordinal: 1, started: false }],
-          taken: [{ ordinal: 1, uid: 'uid-1', restores: true }],
-        }),
+        .memory({ ...outOfBand, taken: [{ ordinal: 1, uid: 'uid-1', restores: true }] }),
       'nothing',
       'Paused',
       paused,
@@ -363,13 +353,7 @@ describe('a member that came back too soon', () => {
       half()
         .keepingRevisions()
         .members(member(1).updated().terminating())
-        .memory({
-          waiting: [0],
-          verified: true,
-          updatedOutOfBand: [1],
-          createdWhileHeld: [{ ordinal: 1, started: false }],
-          taken: [{ ordinal: 1, uid: 'another', restores: true }],
-        }),
+        .memory({ ...outOfBand, taken: [{ ordinal: 1, uid: 'another', restores: true }] }),
       'updates new pods',
       'Paused',
       paused,
@@ -511,15 +495,7 @@ describe('what a member that somebody else takes comes back as', () => {
   });
 
   it('is told of one that came back too soon', () => {
-    const tooSoon = (reason: string) =>
-      half()
-        .members(member(1).updated().down(reason))
-        .memory({
-          waiting: [0],
-          verified: true,
-          updatedOutOfBand: [1],
-          createdWhileHeld: [{ ordinal: 1, started: false }],
-        });
+    const tooSoon = (reason: string) => half().members(member(1).updated().down(reason)).memory(outOfBand);
     const because = { rule: 'Paused' };
     expect(backOf(tooSoon('ErrImagePull'), 1, paused)).to.deep.equal({ as: 'updated', because, despite: 'created' });
     expect(backOf(tooSoon('CrashLoopBackOff'), 1, paused)).to.deep.equal({
