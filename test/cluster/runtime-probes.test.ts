@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { HttpFront } from '../support/api-server/http-front.ts';
+import { loopbackCertificate } from '../support/control-plane/certificates.ts';
 import { freePort } from '../support/control-plane/free-port.ts';
 import { until } from '../support/control-plane/until.ts';
 import { knownKinds } from '../support/known-kinds.ts';
-import { loopbackCertificate } from '../support/moco/certificate.ts';
 import { programs } from '../support/programs.ts';
 
 const program = programs.image;

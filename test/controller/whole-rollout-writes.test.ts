@@ -10,7 +10,7 @@ import {
 import { FakeLog } from '../kube/fake-log.ts';
 import { sampleCluster } from '../support/moco/sample.ts';
 import { draw } from '../verification/simulation/draw.ts';
-import { happen } from '../verification/simulation/happen.ts';
+import { happen } from '../verification/simulation/happening.ts';
 import { namespace, Simulation } from '../verification/simulation/simulation.ts';
 import { begunAt } from './whole-rollout.ts';
 

@@ -11,7 +11,7 @@ import { ApiError } from '../../src/kube/api-error.ts';
 import { ConfigurationError, type Connection, connect } from '../../src/kube/connection.ts';
 import { textOf } from '../../src/kube/text.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
-import { type LoopbackCertificate, loopbackCertificate } from '../support/moco/certificate.ts';
+import { type LoopbackCertificate, loopbackCertificate } from '../support/control-plane/certificates.ts';
 import { FakeProxy } from './fake-proxy.ts';
 import { patienceMilliseconds } from './patience.ts';
 

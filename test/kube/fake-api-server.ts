@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { path, type ResourceKind } from '../../src/kube/resource.ts';
 import { ApiServer } from '../support/api-server/api-server.ts';
 import { HttpFront } from '../support/api-server/http-front.ts';
-import type { LoopbackCertificate } from '../support/moco/certificate.ts';
+import type { LoopbackCertificate } from '../support/control-plane/certificates.ts';
 import { status } from './fake-world.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, server: FakeApiServer) => void;

@@ -9,7 +9,7 @@ import { ConfigurationError, type Connection, connect } from '../../src/kube/con
 import type { KubeconfigChoice } from '../../src/kube/kubeconfig.ts';
 import { proxyOf } from '../../src/kube/proxy-environment.ts';
 import { textOf } from '../../src/kube/text.ts';
-import { type LoopbackCertificate, loopbackCertificate } from '../support/moco/certificate.ts';
+import { type LoopbackCertificate, loopbackCertificate } from '../support/control-plane/certificates.ts';
 import { FakeProxy } from './fake-proxy.ts';
 import { patienceMilliseconds } from './patience.ts';
 

@@ -5,7 +5,7 @@ import { type Connection, connect } from '../../src/kube/connection.ts';
 import { Reflector, type Unavailable } from '../../src/kube/reflector.ts';
 import { type Change, Store, type Stored } from '../../src/kube/store.ts';
 import type { StoredObject } from '../support/api-server/stored-object.ts';
-import { type LoopbackCertificate, loopbackCertificate } from '../support/moco/certificate.ts';
+import { type LoopbackCertificate, loopbackCertificate } from '../support/control-plane/certificates.ts';
 import { endOfList, FakeApiServer, json, things } from './fake-api-server.ts';
 import { FakeLog } from './fake-log.ts';
 import { FakeWorld, status } from './fake-world.ts';

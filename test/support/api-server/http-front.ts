@@ -4,7 +4,7 @@ import { createServer as createTlsServer, Server as TlsServer } from 'node:https
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { LoopbackCertificate } from '../moco/certificate.ts';
+import type { LoopbackCertificate } from '../control-plane/certificates.ts';
 
 /** HTTP on loopback before whoever answers as an API server, with a kubeconfig for it. */
 export class HttpFront {
