@@ -209,13 +209,10 @@ const showInstead: Beside = {
 };
 /** No gate of a demotion that goes on. */
 const leaveItAlone: Beside = {
-  MemberProtected: [three(member(0).stale().demotedByUs().preventDelete())],
   MemberUnreachable: [demoted().members(member(2).unreachable())],
   AwaitingFailover: [three(member(0).stale().demotedByUs().lagging())],
-  BackupRunning: [demoted().budgets({ closed: true, disruptionsAllowed: 0 })],
   UpdatedMemberNotParticipating: [demoted().members(member(1).updated().lagging())],
   ClusterNotHealthy: [demoted().unhealthy()],
-  BlockedByPDB: [demoted().budgets({ disruptionsAllowed: 0 })],
   CheckFailing: [demoted().check('errant', { kind: 'failing', series: { labels: {}, value: '1', others: 0 } })],
 };
 

@@ -236,12 +236,6 @@ describe('what MOCO reports while members are being replaced', () => {
 describe('maxUnavailable greater than replicas', () => {
   const settings = upTo(50);
   play({
-    'takes no more than ⌊replicas/2⌋': when(
-      stale(5).members(starting(4), starting(3)),
-      holds(used([3, 4], 2)),
-      settings,
-    ),
-    'takes as many as that': when(stale(5).members(starting(4)), next(3), settings),
     'takes one of three': when(
       stale(3).members(terminating(2)),
       holds({ rule: 'MemberTerminating', member: 2 }),
@@ -298,15 +292,5 @@ describe('maxUnavailable 3 of seven, from a partition up', () => {
         settings,
       ),
     });
-  });
-});
-
-describe('maxUnavailable 3 of seven', () => {
-  play({
-    'lets the next one go as soon as any of the budget is free': when(
-      stale(7).members(starting(6), back(5), starting(4)),
-      next(3),
-      upTo(3),
-    ),
   });
 });

@@ -155,11 +155,6 @@ describe('the next replica', () => {
         },
       ),
     ),
-    'goes without one that lacked something while the rule is overridden': when(
-      oneIsNext().mysql({ says: { 2: silent }, last: { 2: lacks(145) } }),
-      evicts('ReplicaHealthy', 1),
-      { overrides: [{ rule: 'ReplicasBehind', remainingSeconds: 60 }] },
-    ),
     'waits as well where the StatefulSet replaces it': when(
       oneIsNext()
         .atPartition(2)

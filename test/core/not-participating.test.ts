@@ -35,10 +35,6 @@ describe('members that are down', () => {
       stale().members(member(0).down('CrashLoopBackOff').preventDelete()),
       holds({ rule: 'MemberProtected', member: 0 }),
     ),
-    'are named when the failover does not come and the primary is protected': when(
-      stale().members(member(0).down('CrashLoopBackOff').preventDelete()).primaryUnavailableFor(180),
-      holds({ rule: 'MemberProtected', member: 0 }),
-    ),
     'are named when the only member is protected': when(
       stale(1).members(member(0).down('CrashLoopBackOff').preventDelete()),
       holds({ rule: 'MemberProtected', member: 0 }),
@@ -166,10 +162,6 @@ describe('members that run without participating', () => {
     'wait for a backup': when(stale().members(member(2).lagging()).backupJobs({}), holds(backupRunning)),
     'need neither Healthy nor a budget that allows it': when(
       stale().members(member(2).lagging()).unhealthy().budgets({ disruptionsAllowed: 0 }),
-      deletes('MemberNotParticipating', 2),
-    ),
-    'go although somebody has demoted a replica': when(
-      stale().members(member(1).demotedBySomebody(), member(2).lagging()),
       deletes('MemberNotParticipating', 2),
     ),
     'stay when the partition keeps them back': when(
@@ -551,7 +543,6 @@ describe('a failover that waits for the appliers of the replicas', () => {
   play({
     'has its time': when(waitsForAppliers(crashed(), 179), awaitingFailover),
     'goes on after that: no replica is restarted': when(waitsForAppliers(crashed(), 180), unfinished(2)),
-    'goes on for as long as it takes': when(waitsForAppliers(crashed(), 86_400), unfinished(2)),
     'goes on while the node of the primary is lost': when(
       waitsForAppliers(member(0).unreachable(), 600),
       unfinished(2),

@@ -132,7 +132,6 @@ describe('the gates of a healthy member in partition mode', () => {
       {},
       1,
     ),
-    'has settled': when(midway(2).members(member(2).updated().participatingFor(5)), healthy(1)),
     'MOCO may not protect it': when(
       midway(1).members(member(0).stale().preventDelete()),
       holds({ rule: 'MemberProtected', member: 0 }),

@@ -27,11 +27,9 @@ const waitsFor = (ordinal: number, reading: DelayReading | null): Case['decides'
 describe('the replica that MOCO would choose', () => {
   play({
     'is waited for from the limit on': when(lastOne().delay(1, behind(1)), waitsFor(1, behind(1)), {}, 5),
-    'is not waited for below the limit': when(lastOne().delay(1, behind(0.999)), demotes(0)),
     'may be as far behind as the user says': when(lastOne().delay(1, behind(9.9)), demotes(0), {
       maxReplicaDelaySeconds: 10,
     }),
-    'is waited for while it is far behind': when(lastOne().delay(1, behind(41)), waitsFor(1, behind(41))),
     'is waited for while its agent says that it does not replicate': when(
       lastOne().delay(1, stopped),
       waitsFor(1, stopped),

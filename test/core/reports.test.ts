@@ -85,13 +85,6 @@ describe('the verdict of each member', () => {
     // One whose node is lost waits for the others that do not participate.
     expect(order).to.deep.equal([1, 3, 2, 4, 5, 0]);
   });
-
-  it('puts an impaired primary after impaired replicas and before healthy ones', () => {
-    const given = stale().members(member(0).impaired('slow-log'), member(1).impaired('slow-log'));
-    expect(verdicts(given, { paused: true })).to.deep.equal(['Waiting Paused', 'Next Paused', 'Waiting Paused']);
-    given.members(member(1));
-    expect(verdicts(given, { paused: true })).to.deep.equal(['Next Paused', 'Waiting Paused', 'Waiting Paused']);
-  });
 });
 
 describe('the report of each member', () => {

@@ -279,10 +279,5 @@ describe('the mode Only', () => {
       demotes(0),
       only,
     ),
-    'replaces members that are down': when(
-      three(member(2).stale().notChangeable('args differ').down('CrashLoopBackOff')),
-      deletes('MemberDown', 2),
-      only,
-    ),
   });
 });
