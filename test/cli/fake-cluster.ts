@@ -1,8 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { rolloutKind } from '../../src/api/rollout.ts';
 import type { Host, Terminal } from '../../src/cli/host.ts';
 import { runCli } from '../../src/cli/run.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
+import { clusterKind } from '../../src/moco/names.ts';
 import { Bench } from '../controller/bench.ts';
+import { mysqlCluster } from '../controller/moco-objects.ts';
 import type { ObjectServer } from '../controller/object-server.ts';
 import { answer, status } from '../kube/fake-world.ts';
 import { HttpFront } from '../support/api-server/http-front.ts';
@@ -53,6 +56,17 @@ export class FakeCluster {
 
   get server(): ObjectServer {
     return this.bench.server;
+  }
+
+  /** Another cluster of three, with the status of its MySQLRollout; without one it has none yet. */
+  add(name: string, status: object | null, labels: Readonly<Record<string, string>> = {}): void {
+    const metadata = { name, namespace: 'default' };
+    const { uid } = this.server.create(clusterKind, {
+      ...mysqlCluster(),
+      metadata: { ...metadata, labels, uid: `${name}-uid`, generation: 1 },
+    }).metadata;
+    const ownerReferences = [{ kind: clusterKind.kind, name, uid, controller: true }];
+    if (status !== null) this.server.create(rolloutKind, { metadata: { ...metadata, ownerReferences }, status });
   }
 
   /** Runs a command line to its end, with this server in its kubeconfig. */

@@ -144,7 +144,7 @@ export type NamedMember = Awaited<ReturnType<typeof memberNamed>>;
 
 /** Finds a member by the name of its pod, such as `moco-test-2`. */
 export async function memberNamed(session: Session, pod: string) {
-  const [, name, ordinal] = new RegExp(`^${statefulSetName('(.+)')}-(\\d+)$`).exec(pod) ?? [];
+  const [, name, ordinal] = new RegExp(`^${statefulSetName('(.+)')}-(0|[1-9]\\d*)$`).exec(pod) ?? [];
   if (name === undefined || ordinal === undefined) {
     throw new UsageError(`expected the name of a member's pod such as ${statefulSetName('test')}-2, got \`${pod}\``);
   }
