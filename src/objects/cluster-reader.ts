@@ -1,5 +1,4 @@
 import { type MySQLRollout, rolloutKind, usedOf } from '../api/rollout.ts';
-import { type PolicyRecord, policyKind, projectPolicy } from '../api/rollout-policy.ts';
 import { isPossibleSize } from '../core/situation.ts';
 import type { ApiClient, Call } from '../kube/api-client.ts';
 import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
@@ -38,6 +37,9 @@ export interface LiveObjects {
   readonly objects: ClusterObjects;
   readonly rollout: MySQLRollout | null;
 }
+
+/** A request of which everything else is the same. */
+export type OnceCall = Pick<Call, 'method' | 'path' | 'query' | 'body' | 'contentType'>;
 
 const pageSize = 500;
 
@@ -151,19 +153,12 @@ export class ClusterReader {
     }
   }
 
-  /** Reads a MySQLRolloutPolicy. Resolves to `null` if it is gone. */
-  async readPolicy(name: string): Promise<PolicyRecord | null> {
-    const policy = await this.read(policyKind, { name });
-    return policy && projectPolicy(policy);
-  }
-
   /**
    * Has the API server admit a pod, as a dry run: nothing is stored. Rejects with its answer, which is never an
    * admitted pod of a name that exists.
    */
   async tryToCreatePod(body: Json, namespace: string): Promise<void> {
-    const query = { dryRun: 'All' };
-    await this.call({ method: 'POST', path: path(pods, { namespace }), query, body, priority: 'read', retries: 0 });
+    await this.ask({ method: 'POST', path: path(pods, { namespace }), query: { dryRun: 'All' }, body });
   }
 
   async listNodes(): Promise<readonly Json[]> {
@@ -203,6 +198,11 @@ export class ClusterReader {
       if (isForbidden(error)) return null;
       throw error;
     }
+  }
+
+  /** Sent once, and after what steps need: whoever asks will ask again. */
+  protected ask<T>(call: OnceCall): Promise<T> {
+    return this.call<T>({ ...call, priority: 'read', retries: 0 });
   }
 
   protected call<T>(call: Omit<Call, 'signal' | 'reservation'>): Promise<T> {

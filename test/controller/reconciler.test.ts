@@ -37,19 +37,6 @@ describe('reconciling a cluster', () => {
     expect(bench.server.writes).to.deep.equal([]);
   });
 
-  it('sets OnDelete and the label in one patch before any disruption', async () => {
-    const bench = new Bench();
-    bench.atPartition(3);
-    const { uid } = bench.server.get(statefulSets, 'moco-test').metadata;
-    await bench.start().work();
-    expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
-    const patch = bench.server.writes.find(({ path }) => path.endsWith('/statefulsets/moco-test'));
-    expect(patch?.body).to.deep.equal({
-      metadata: { uid, labels: { 'moco-rollout.io/strategy': 'OnDelete', 'moco-rollout.io/new-pods': null } },
-      spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } },
-    });
-  });
-
   it('reports why the StatefulSet cannot be set to OnDelete', async () => {
     const bench = new Bench();
     bench.changeStatefulSet({ metadata: { labels: { 'moco-rollout.io/strategy': null } } });
@@ -234,14 +221,6 @@ describe('a deleted cluster', () => {
     bench.server.remove(clusterKind, 'test');
     expect(await program.turn()).to.deep.equal(nothingMore);
     expect(bench.server.writes.slice(before)).to.deep.equal([]);
-  });
-
-  it('loses its metrics', async () => {
-    const [bench, program] = await atWork();
-    expect(await program.registry.metrics()).to.contain('name="test"');
-    bench.server.remove(clusterKind, 'test');
-    await program.turn();
-    expect(await program.registry.metrics()).to.not.contain('name="test"');
   });
 
   it('shares nothing with a later one of the same name', async () => {

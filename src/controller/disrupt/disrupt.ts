@@ -30,7 +30,8 @@ import { intentOf, sameStep } from './intent.ts';
 import { settleIntent } from './prepare.ts';
 
 /**
- * Makes the dry runs that the step needs, confirms it, writes the intent, and acts. An intent stays in the status only if its outcome is unknown.
+ * Makes the dry runs that the step needs, confirms it, writes the intent, and acts. An intent stays in the status only
+ * if its outcome is unknown.
  * Rejects with the API server's response if a read or the write of the intent fails.
  *
  * @param observed what the step was decided from: the cache

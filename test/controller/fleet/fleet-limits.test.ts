@@ -66,12 +66,6 @@ const step = (kind: 'evict' | 'delete' | 'setPartition', rule: string, seconds: 
 });
 
 describe('the slots of a fleet', () => {
-  it('are unlimited without a limit', () => {
-    const watched = new Watched({});
-    for (const key of ['a', 'b', 'c']) watched.rolls(key);
-    expect(watched.place('d')).to.equal(null);
-  });
-
   it('go to the rollout that has been due longest, and are kept until it ends', () => {
     const watched = new Watched({ maxConcurrentRollouts: 1 });
     watched.waits('a', 20);
@@ -496,17 +490,6 @@ describe('a cluster of a fleet', () => {
     await program.work();
     expect(first()).to.equal(undefined);
     expect(bench.status.rollout?.verifiedAt).to.be.a('string');
-  });
-
-  it('gives up its slot when it goes offline in the middle of its rollout', async () => {
-    const [bench, program] = begin({}, { ...noFleetLimits, maxConcurrentRollouts: 1 });
-    const place = () => program.fleet.factsFor('default/other', 'OnDelete', 'r').fleetQueue?.place ?? null;
-    await program.work();
-    expect([bench.steps, place()]).to.deep.equal([['evict 2'], 1]);
-    bench.changeCluster({ spec: { offline: true } });
-    for (const ordinal of [0, 1, 2]) bench.removePod(ordinal);
-    await program.work();
-    expect([bench.status.hold?.rule, place()]).to.deep.equal(['Offline', null]);
   });
 
   it('counts the interval from a step of the previous leader whose outcome is unknown, too', async () => {
