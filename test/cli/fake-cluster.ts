@@ -9,7 +9,7 @@ import { mysqlCluster } from '../controller/moco-objects.ts';
 import type { ObjectServer } from '../controller/object-server.ts';
 import { answer, status } from '../kube/fake-world.ts';
 import { HttpFront } from '../support/api-server/http-front.ts';
-import { knownKinds } from '../support/known-kinds.ts';
+import { resourceAt } from '../support/api-server/resource-path.ts';
 
 /** What a request is answered instead of as the objects say; `hang` for never, `null` for as they say. */
 export type Fault = (request: ExchangeRequest) => ReturnType<typeof answer> | 'hang' | null;
@@ -125,11 +125,10 @@ export class FakeCluster {
     const parts: Uint8Array[] = [];
     for await (const part of response.body) parts.push(part);
     const text = Buffer.concat(parts).toString();
-    const plural = url.split('?')[0]?.split('/').at(-1);
-    const list = `${knownKinds.find((one) => one.plural === plural)?.kind}List`;
     // Lists are at the version of their newest object; a watch asks from there.
+    const kind = `${resourceAt(url.split('?')[0] ?? '')?.kind.kind}List`;
     outgoing.end(
-      text.startsWith('{"items":') ? `{"kind":"${list}","metadata":{"resourceVersion":"1"},${text.slice(1)}` : text,
+      text.startsWith('{"items":') ? `{"kind":"${kind}","metadata":{"resourceVersion":"1"},${text.slice(1)}` : text,
     );
   }
 }
