@@ -28,9 +28,7 @@ import { RolloutMetrics } from '../../src/telemetry/rollout-metrics.ts';
 import { CheckMetrics } from '../../src/telemetry/runtime-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
-import { FakeMysql } from './fake-mysql.ts';
-import { FakePrometheus } from './fake-prometheus.ts';
-import { FakeReplicas } from './fake-replicas.ts';
+import { FakeMysql, FakePrometheus, FakeReplicas } from './fake-servers.ts';
 import {
   budget,
   containersOf,
