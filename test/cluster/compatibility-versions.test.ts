@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { mkdtemp, rm } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { path } from '../../src/kube/resource.ts';
+import { HttpFront } from '../support/api-server/http-front.ts';
 import { freePort } from '../support/control-plane/free-port.ts';
 import { Guard } from '../support/control-plane/guard.ts';
 import { until } from '../support/control-plane/until.ts';
@@ -19,7 +19,7 @@ const watchedKinds = 9;
 /** An API server that has nothing but a version: what can't be built here can still be told. */
 describe('the program and an API server', function () {
   this.timeout(deadlineMilliseconds);
-  let api: Server;
+  let api: HttpFront;
   let directory: string;
   let guard: Guard;
   let controller: ControllerProcess;
@@ -33,22 +33,16 @@ describe('the program and an API server', function () {
     guard = new Guard();
     writes = [];
     watched = new Set();
-    api = createServer(({ method = '', url = '/' }, response) => {
+    api = await HttpFront.start(({ method = '', url = '/' }, response) => {
       if (method !== 'GET') writes.push(`${method} ${url}`);
       answer(new URL(url, 'http://api'), response);
-    });
-    await new Promise<void>((resolve) => {
-      api.listen(0, '127.0.0.1', resolve);
     });
   });
 
   afterEach(async () => {
     await controller.stop('SIGKILL');
     await guard.close();
-    api.closeAllConnections();
-    await new Promise((resolve) => {
-      api.close(resolve);
-    });
+    await api.close();
     await rm(directory, { recursive: true });
   });
 
@@ -72,18 +66,9 @@ describe('the program and an API server', function () {
   /** Resolves once the program is ready. */
   async function start(version: string): Promise<void> {
     gitVersion = version;
-    const server = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
-    const kubeconfig = join(directory, 'kubeconfig');
-    const content = {
-      'current-context': 'it',
-      clusters: [{ name: 'it', cluster: { server, 'insecure-skip-tls-verify': true } }],
-      users: [{ name: 'it', user: { token: 't' } }],
-      contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
-    };
-    await writeFile(kubeconfig, JSON.stringify(content));
     const healthPort = await freePort();
     const flags = [
-      `--kubeconfig=${kubeconfig}`,
+      `--kubeconfig=${await api.kubeconfig()}`,
       `--health-probe-bind-address=127.0.0.1:${healthPort}`,
       '--webhook-bind-address=0',
       '--metrics-bind-address=0',

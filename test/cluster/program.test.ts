@@ -1,11 +1,10 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { putCertificate } from '../admission/certificates.ts';
+import { HttpFront, kubeconfigOf } from '../support/api-server/http-front.ts';
 import { programs } from '../support/programs.ts';
 
 const program = programs.image;
@@ -17,12 +16,10 @@ interface Ended {
   readonly standardError: string;
 }
 
-/** Paths and addresses that exist only once the tests run. */
+/** What exists only once the tests run. */
 interface Places {
   readonly directory: string;
-  /** Answers every request as a bearer token says: `401`, `403`, or like an API server to anything else. */
-  readonly server: string;
-  readonly takenPort: number;
+  readonly takenPort: string;
 }
 
 interface Case {
@@ -106,34 +103,32 @@ const cases: Readonly<Record<string, Case>> = {
 
 describe('the program, started with', function () {
   this.timeout(deadlineMilliseconds);
-  let api: Server;
+  /** Answers every request as a bearer token says: `401`, `403`, or like an API server to anything else. */
+  let api: HttpFront;
   let directory: string;
   let ended: Readonly<Record<string, Promise<Ended>>>;
 
   before(async () => {
     directory = await mkdtemp(join(tmpdir(), 'moco-rollout-program-'));
-    api = createServer((request, response) => {
-      const token = request.headers.authorization?.replace('Bearer ', '') ?? '';
+    api = await HttpFront.start(({ headers }, response) => {
+      const token = headers.authorization?.replace('Bearer ', '') ?? '';
       const status = /^\d+$/.test(token) ? Number(token) : 200;
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify(status === 200 ? { gitVersion: 'v1.35.4' } : refusal(status)));
     });
-    await new Promise<void>((resolve) => {
-      api.listen(0, '127.0.0.1', resolve);
-    });
-    const { port } = api.address() as AddressInfo;
-    const server = `http://127.0.0.1:${port}`;
-    for (const name of ['good', '401', '403']) await writeFile(join(directory, name), kubeconfigOf(server, name));
+    for (const token of ['good', '401', '403']) {
+      await writeFile(join(directory, token), configOf(api.address, token));
+    }
     await putCertificate(directory, 'webhook');
     // Port 9 is discard's, where nothing listens on loopback.
-    await writeFile(join(directory, 'absent'), kubeconfigOf('http://127.0.0.1:9', 'good'));
-    const places = { directory, server, takenPort: port };
+    await writeFile(join(directory, 'absent'), configOf('http://127.0.0.1:9', 'good'));
+    const places = { directory, takenPort: new URL(api.address).port };
     ended = Object.fromEntries(Object.entries(cases).map(([name, { flags }]) => [name, start(flags(places))]));
   });
 
   after(async () => {
-    api.close();
     await Promise.allSettled(Object.values(ended ?? {}));
+    await api?.close();
     await rm(directory, { recursive: true, force: true });
   });
 
@@ -156,15 +151,8 @@ function kubeconfig({ directory }: Places, name: string): string {
   return `--kubeconfig=${join(directory, name)}`;
 }
 
-function kubeconfigOf(server: string, token: string): string {
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'it',
-    clusters: [{ name: 'it', cluster: { server, 'insecure-skip-tls-verify': true } }],
-    users: [{ name: 'it', user: { token } }],
-    contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
-  });
+function configOf(server: string, token: string): string {
+  return kubeconfigOf({ server, 'insecure-skip-tls-verify': true }, { token });
 }
 
 function refusal(code: number): object {

@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { HttpFront } from '../support/api-server/http-front.ts';
+import { loopbackCertificate } from '../support/control-plane/certificates.ts';
 import { freePort } from '../support/control-plane/free-port.ts';
 import { until } from '../support/control-plane/until.ts';
 import { knownKinds } from '../support/known-kinds.ts';
-import { loopbackCertificate } from '../support/moco/certificate.ts';
 import { programs } from '../support/programs.ts';
 
 const program = programs.image;
@@ -21,7 +21,7 @@ interface Probe {
 
 describe('startup and shutdown of the program', function () {
   this.timeout(deadlineMilliseconds);
-  let api: Server;
+  let api: HttpFront;
   let directory: string;
   let healthPort: number;
   let child: ChildProcess;
@@ -32,13 +32,10 @@ describe('startup and shutdown of the program', function () {
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'moco-rollout-probes-'));
-    api = createServer((request, response) => {
+    api = await HttpFront.start((request, response) => {
       const url = new URL(request.url ?? '/', 'http://api');
       if (url.pathname === '/version') version(response);
       else others(response, url);
-    });
-    await new Promise<void>((resolve) => {
-      api.listen(0, '127.0.0.1', resolve);
     });
     version = (response) => json(response, 200, { gitVersion: 'v1.35.4' });
     others = (response) => json(response, 403, { kind: 'Status', code: 403, reason: 'Forbidden', message: 'no' });
@@ -47,25 +44,11 @@ describe('startup and shutdown of the program', function () {
   afterEach(async () => {
     child.kill('SIGKILL');
     await exited;
-    api.closeAllConnections();
-    await new Promise((resolve) => {
-      api.close(resolve);
-    });
+    await api.close();
     await rm(directory, { recursive: true });
   });
 
   async function start(...flags: readonly string[]): Promise<void> {
-    const server = `http://127.0.0.1:${(api.address() as AddressInfo).port}`;
-    const kubeconfig = join(directory, 'kubeconfig');
-    await writeFile(
-      kubeconfig,
-      JSON.stringify({
-        'current-context': 'it',
-        clusters: [{ name: 'it', cluster: { server, 'insecure-skip-tls-verify': true } }],
-        users: [{ name: 'it', user: { token: 't' } }],
-        contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
-      }),
-    );
     const { certificate, key } = await loopbackCertificate();
     await writeFile(join(directory, 'tls.crt'), certificate);
     await writeFile(join(directory, 'tls.key'), key);
@@ -74,7 +57,7 @@ describe('startup and shutdown of the program', function () {
       process.execPath,
       [
         program,
-        `--kubeconfig=${kubeconfig}`,
+        `--kubeconfig=${await api.kubeconfig()}`,
         `--health-probe-bind-address=127.0.0.1:${healthPort}`,
         '--webhook-bind-address=127.0.0.1:0',
         `--cert-dir=${directory}`,

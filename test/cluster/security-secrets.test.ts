@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { HttpFront, kubeconfigOf } from '../support/api-server/http-front.ts';
 import { programs } from '../support/programs.ts';
 import { cli } from './cli-program.ts';
 
@@ -96,7 +95,7 @@ const plugins: Readonly<Record<string, string>> = {
 
 describe('the output of the controller at level debug and of the command line contains no secret:', function () {
   this.timeout(deadlineMilliseconds);
-  const servers: Server[] = [];
+  const servers: HttpFront[] = [];
   const processes: ChildProcess[] = [];
   let directory: string;
   let places: Places;
@@ -113,7 +112,7 @@ describe('the output of the controller at level debug and of the command line co
     const entries = await Promise.all(
       Object.entries(cases).map(async ([name, one], index) => {
         const path = join(directory, `kubeconfig-${index}`);
-        await writeFile(path, kubeconfigOf(one, places));
+        await writeFile(path, kubeconfigFor(one, places));
         return [name, run([`--kubeconfig=${path}`, ...nowhere])] as const;
       }),
     );
@@ -123,7 +122,7 @@ describe('the output of the controller at level debug and of the command line co
   after(async () => {
     for (const process of processes) process.kill('SIGKILL');
     await Promise.allSettled(Object.values(reported ?? {}));
-    for (const server of servers) server.close();
+    for (const server of servers) await server.close();
     await rm(directory, { recursive: true, force: true });
   });
 
@@ -152,24 +151,21 @@ describe('the output of the controller at level debug and of the command line co
     await writeFile(join(certDir, 'tls.key'), fromPem('PRIVATE KEY'));
     const path = join(directory, 'good');
     const one: Case = { server: ({ refusing }) => refusing, user: token };
-    await writeFile(path, kubeconfigOf(one, places));
+    await writeFile(path, kubeconfigFor(one, places));
     const flags = [`--kubeconfig=${path}`, ...nowhere.slice(1), '--webhook-bind-address=127.0.0.1:0'];
     holdsNoSecret(await run([...flags, `--cert-dir=${certDir}`]));
   });
 
   /** An API server of sorts; what it is told it keeps to itself. */
   async function serve(known: string | null): Promise<string> {
-    const server = createServer((request, response) => {
-      const status = request.url === known ? 200 : 401;
+    const server = await HttpFront.start(({ url }, response) => {
+      const status = url === known ? 200 : 401;
       const refusal = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 401, reason: 'Unauthorized' };
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify(status === 200 ? { gitVersion: 'v1.35.4' } : refusal));
     });
     servers.push(server);
-    await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
-    });
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return server.address;
   }
 
   /** Everything that it writes until it ends, or has written enough. */
@@ -203,15 +199,8 @@ function holdsNoSecret(text: string | undefined): void {
   }
 }
 
-function kubeconfigOf({ server, user, cluster = {} }: Case, places: Places): string {
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': 'it',
-    clusters: [{ name: 'it', cluster: { server: server(places), 'insecure-skip-tls-verify': true, ...cluster } }],
-    users: [{ name: 'it', user: user(places) }],
-    contexts: [{ name: 'it', context: { cluster: 'it', user: 'it' } }],
-  });
+function kubeconfigFor({ server, user, cluster = {} }: Case, places: Places): string {
+  return kubeconfigOf({ server: server(places), 'insecure-skip-tls-verify': true, ...cluster }, user(places));
 }
 
 function fromPem(label: string): string {

@@ -37,9 +37,9 @@ describe('an API server with a client certificate for webhooks', function () {
   });
 
   after(async () => {
+    await webhook?.stop();
     await connection?.close();
     await controlPlane?.stop();
-    await webhook?.stop();
     await rm(directory, { recursive: true, force: true });
   });
 

@@ -9,8 +9,8 @@ import { clusterLabels, mocoApiVersion } from '../support/moco/names.ts';
 import type { StatefulSet } from '../support/moco/objects.ts';
 import type { ObjectClient } from '../support/object-client.ts';
 import { keeperOfOnDelete } from '../support/stage/kept-on-delete.ts';
+import { outcome } from './applied-clusters.ts';
 import { until } from './moco-fixture.ts';
-import { outcome } from './webhook-clusters.ts';
 
 const log = { info: ignore, warn: ignore, error: ignore };
 
@@ -24,6 +24,7 @@ export class OwnWebhook {
   readonly #client: ObjectClient;
   readonly #controlPlane: ControlPlane;
   readonly #options: Omit<WebhookOptions, 'address'>;
+  readonly #registered = new Set<Configuration>();
   #running: RunningWebhook;
 
   private constructor(
@@ -52,10 +53,12 @@ export class OwnWebhook {
     return new OwnWebhook(controlPlane, client, options, running);
   }
 
-  /** Registers a configuration and waits until the API server asks the webhook. */
-  async register(configuration: Configuration): Promise<void> {
-    await this.#write(configuration, (webhook) => webhook);
-    await until(`the API server asks by config/${configuration}`, () => this.#isAsked(configuration));
+  /** Registers configurations and waits until the API server asks the webhook. */
+  async register(...configurations: readonly Configuration[]): Promise<void> {
+    for (const configuration of configurations) {
+      await this.#write(configuration, (webhook) => webhook);
+      await until(`the API server asks by config/${configuration}`, () => this.#isAsked(configuration));
+    }
   }
 
   /**
@@ -69,6 +72,7 @@ export class OwnWebhook {
 
   async unregister(configuration: Configuration): Promise<void> {
     const { metadata } = await readOne('MutatingWebhookConfiguration', configuration);
+    this.#registered.delete(configuration);
     await this.#client.call({
       method: 'DELETE',
       path: path(mutatingWebhookConfigurations, metadata),
@@ -90,11 +94,14 @@ export class OwnWebhook {
     this.#running = await startWebhook({ address, ...this.#options });
   }
 
-  stop(): Promise<void> {
-    return this.goAway();
+  /** Nothing is left of it. */
+  async stop(): Promise<void> {
+    for (const configuration of this.#registered) await this.unregister(configuration);
+    await this.goAway();
   }
 
   async #write(configuration: Configuration, change: (webhook: Webhook) => object): Promise<void> {
+    this.#registered.add(configuration);
     const { file: _, ...manifest } = await readOne('MutatingWebhookConfiguration', configuration);
     const webhooks = (manifest['webhooks'] as readonly Webhook[]).map((webhook) => ({
       ...change(webhook),

@@ -1,51 +1,30 @@
 import { expect } from 'chai';
-import { clusterNameLabel, strategyLabel } from '../../src/moco/names.ts';
-import type { Pod } from '../support/moco/objects.ts';
-import {
-  type Installed,
-  list,
-  sharedInstallation,
-  startDeadlineMilliseconds,
-  testDeadlineMilliseconds,
-  until,
-} from './moco-fixture.ts';
-import { AppliedClusters, newImage, outcome } from './webhook-clusters.ts';
+import { strategyLabel } from '../../src/moco/names.ts';
+import { AppliedClusters, outcome } from './applied-clusters.ts';
+import { sharedInstallation, startDeadlineMilliseconds, testDeadlineMilliseconds, until } from './moco-fixture.ts';
+import { adopted, annotated, at, native, newImage, onDelete, partition } from './statefulset-writes.ts';
 import { OwnWebhook } from './webhook-fixture.ts';
-
-const at = (partition: number): object => ({ type: 'RollingUpdate', rollingUpdate: { partition } });
-const toPartition = (partition: number): object => ({ spec: { updateStrategy: { rollingUpdate: { partition } } } });
-const annotation = { metadata: { annotations: { x: '1' } } };
-/** What passes MOCO's webhook where a StatefulSet is at OnDelete; most other writes don't. */
-const taken = {
-  metadata: { labels: { [strategyLabel]: 'OnDelete' } },
-  spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } },
-};
 
 const refusedFor = (webhook: string): RegExp =>
   new RegExp(`^500 .*failed calling webhook "${webhook}".*connection refused`);
 
 describe('an unavailable webhook process beside MOCO’s webhook', function () {
   this.timeout(testDeadlineMilliseconds);
-  let moco: Installed;
   let ours: OwnWebhook;
   let clusters: AppliedClusters;
 
   before(async function installEverything() {
     this.timeout(startDeadlineMilliseconds);
-    moco = await sharedInstallation(true);
+    const moco = await sharedInstallation(true);
     clusters = new AppliedClusters(moco.client);
     ours = await OwnWebhook.start(moco.controlPlane, moco.client);
     await ours.register('webhook');
   });
 
-  after(async () => {
-    await ours?.unregister('webhook');
-    await ours?.stop();
-  });
+  after(() => ours?.stop());
 
   it('lets MOCO’s writes pass, which set a labelled StatefulSet to partition = replicas', async () => {
-    const name = await clusters.make();
-    await clusters.patch(name, taken);
+    const name = await clusters.makeWith(adopted);
     await ours.goAway();
     await clusters.apply(name, newImage);
     const meanwhile = await clusters.read(name);
@@ -53,26 +32,24 @@ describe('an unavailable webhook process beside MOCO’s webhook', function () {
     expect(meanwhile.metadata.labels).to.have.property(strategyLabel, 'OnDelete');
     await ours.comeBack();
     expect(await clusters.strategy(name)).to.deep.equal(at(3));
-    await clusters.patch(name, annotation);
-    expect(await clusters.strategy(name)).to.deep.equal({ type: 'OnDelete' });
+    await clusters.patch(name, annotated);
+    expect(await clusters.strategy(name)).to.deep.equal(onDelete);
   });
 
   it('makes other writes to a StatefulSet at OnDelete fail until MOCO has written it', async () => {
-    const name = await clusters.make();
-    await clusters.patch(name, taken);
+    const name = await clusters.makeWith(adopted);
     await ours.goAway();
-    expect(await outcome(clusters.patch(name, annotation))).to.match(
+    expect(await outcome(clusters.patch(name, annotated))).to.match(
       /^422 .*only allowed for updateStrategy 'RollingUpdate'/,
     );
     await clusters.apply(name);
-    await clusters.patch(name, annotation);
+    await clusters.patch(name, annotated);
     expect(await clusters.strategy(name)).to.deep.equal(at(3));
     await ours.comeBack();
   });
 
   it('affects no other StatefulSet of MOCO', async () => {
-    const name = await clusters.make();
-    await clusters.patch(name, toPartition(1));
+    const name = await clusters.makeWith(partition(1));
     await ours.goAway();
     await clusters.apply(name, newImage);
     expect(await clusters.strategy(name)).to.deep.equal(at(3));
@@ -82,7 +59,6 @@ describe('an unavailable webhook process beside MOCO’s webhook', function () {
 
 describe('an unavailable webhook process in place of MOCO’s webhook', function () {
   this.timeout(testDeadlineMilliseconds);
-  let moco: Installed;
   let ours: OwnWebhook;
   /** The process of the partitions alone, so that it can be away alone. */
   let partitions: OwnWebhook;
@@ -92,7 +68,7 @@ describe('an unavailable webhook process in place of MOCO’s webhook', function
 
   before(async function installEverything() {
     this.timeout(startDeadlineMilliseconds);
-    moco = await sharedInstallation(false);
+    const moco = await sharedInstallation(false);
     clusters = new AppliedClusters(moco.client);
     ours = await OwnWebhook.start(moco.controlPlane, moco.client);
     await ours.register('webhook');
@@ -102,8 +78,6 @@ describe('an unavailable webhook process in place of MOCO’s webhook', function
   });
 
   after(async () => {
-    await ours?.unregister('webhook');
-    await partitions?.unregister('partition-driver');
     await ours?.stop();
     await partitions?.stop();
   });
@@ -115,8 +89,8 @@ describe('an unavailable webhook process in place of MOCO’s webhook', function
     await partitions.goAway();
     for (const write of [
       () => clusters.apply(name, newImage),
-      () => clusters.patch(name, annotation),
-      () => clusters.patch(name, toPartition(3)),
+      () => clusters.patch(name, annotated),
+      () => clusters.patch(name, partition(3)),
     ]) {
       expect(await outcome(write())).to.match(refusedFor('partition.moco-rollout.io'));
     }
@@ -147,10 +121,10 @@ describe('an unavailable webhook process in place of MOCO’s webhook', function
   it('under Fail does not affect a cluster at OnDelete', async () => {
     const name = await clusters.make();
     await partitions.goAway();
-    await clusters.patch(name, taken);
+    await clusters.patch(name, adopted);
     await clusters.apply(name, newImage);
-    await clusters.patch(name, annotation);
-    expect(await clusters.strategy(name)).to.deep.equal({ type: 'OnDelete' });
+    await clusters.patch(name, annotated);
+    expect(await clusters.strategy(name)).to.deep.equal(onDelete);
     await partitions.comeBack();
   });
 
@@ -158,7 +132,7 @@ describe('an unavailable webhook process in place of MOCO’s webhook', function
     const name = await finished();
     const before = await pods(name);
     await partitions.goAway();
-    await partitions.registerIgnoring('partition-driver', () => clusters.dryRun(probe, annotation));
+    await partitions.registerIgnoring('partition-driver', () => clusters.dryRun(probe, annotated));
     await clusters.apply(name, newImage);
     expect(await clusters.strategy(name)).to.deep.equal(at(0));
     await until('a pod is replaced', async () => {
@@ -167,7 +141,7 @@ describe('an unavailable webhook process in place of MOCO’s webhook', function
     });
     await partitions.comeBack();
     await partitions.register('partition-driver');
-    await clusters.patch(name, annotation);
+    await clusters.patch(name, annotated);
     expect(await clusters.strategy(name)).to.deep.equal(at(3));
   });
 
@@ -175,9 +149,9 @@ describe('an unavailable webhook process in place of MOCO’s webhook', function
     const name = await clusters.make();
     await clusters.orphan(name);
     await partitions.goAway();
-    await partitions.registerIgnoring('partition-driver', () => clusters.dryRun(probe, annotation));
+    await partitions.registerIgnoring('partition-driver', () => clusters.dryRun(probe, annotated));
     await clusters.apply(name);
-    expect(await clusters.strategy(name)).to.deep.equal({ type: 'RollingUpdate' });
+    expect(await clusters.strategy(name)).to.deep.equal(native);
     await partitions.comeBack();
     await partitions.register('partition-driver');
     await clusters.apply(name);
@@ -186,15 +160,12 @@ describe('an unavailable webhook process in place of MOCO’s webhook', function
 
   /** A cluster whose last rollout has left the partition at 0. */
   async function finished(): Promise<string> {
-    const name = await clusters.make();
-    await clusters.patch(name, toPartition(0));
+    const name = await clusters.makeWith(partition(0));
     await until('there are three pods', async () => (await pods(name)).length === 3);
     return name;
   }
 
   /** Their uids. */
-  async function pods(name: string): Promise<readonly string[]> {
-    const found = await list<Pod>(moco.client, 'Pod', `${clusterNameLabel}=${name}`);
-    return found.map(({ metadata }) => metadata.uid).toSorted();
-  }
+  const pods = async (name: string): Promise<readonly string[]> =>
+    (await clusters.pods(name)).map(({ uid }) => uid).toSorted();
 });

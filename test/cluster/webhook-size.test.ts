@@ -1,15 +1,10 @@
 import { expect } from 'chai';
-import {
-  type Installed,
-  sharedInstallation,
-  startDeadlineMilliseconds,
-  testDeadlineMilliseconds,
-} from './moco-fixture.ts';
-import { AppliedClusters, outcome } from './webhook-clusters.ts';
+import { AppliedClusters, outcome } from './applied-clusters.ts';
+import { sharedInstallation, startDeadlineMilliseconds, testDeadlineMilliseconds } from './moco-fixture.ts';
+import { at } from './statefulset-writes.ts';
 import { OwnWebhook } from './webhook-fixture.ts';
 
 const megabyte = 1024 * 1024;
-const at = (partition: number): object => ({ type: 'RollingUpdate', rollingUpdate: { partition } });
 
 /** Of a MySQLCluster: a template with so many characters more. */
 const filled = (character: string, count: number): object => ({
@@ -26,23 +21,18 @@ const filled = (character: string, count: number): object => ({
 
 describe('StatefulSets near the API server’s size limit at our webhooks', function () {
   this.timeout(testDeadlineMilliseconds);
-  let moco: Installed;
   let ours: OwnWebhook;
   let clusters: AppliedClusters;
 
   before(async function installEverything() {
     this.timeout(startDeadlineMilliseconds);
-    moco = await sharedInstallation(false);
+    const moco = await sharedInstallation(false);
     clusters = new AppliedClusters(moco.client);
     ours = await OwnWebhook.start(moco.controlPlane, moco.client);
-    await ours.register('webhook');
-    await ours.register('partition-driver');
+    await ours.register('webhook', 'partition-driver');
   });
 
-  after(async () => {
-    for (const configuration of ['webhook', 'partition-driver'] as const) await ours?.unregister(configuration);
-    await ours?.stop();
-  });
+  after(() => ours?.stop());
 
   it('pass although object and old object are above 3 MiB together', async () => {
     const name = await clusters.make();

@@ -9,7 +9,7 @@ import {
 
 /**
  * The strategy that one round of config/admission-policy sets; `null` where it leaves the object alone. A test with the
- * real API server has the same cases (test/cluster/moco-admission-matrix.test.ts).
+ * real API server has the same cases (test/cluster/new-pods-matrix.test.ts).
  */
 export function strategyByPolicy(after: AdmittedStatefulSet, before: AdmittedStatefulSet): object | null {
   if (!isLabelled(after.metadata) || isForced(after.metadata)) return null;

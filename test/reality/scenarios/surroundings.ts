@@ -1,5 +1,5 @@
-import type { Interruption } from '../../../hack/bench/program/interruption.ts';
-import { progressing, type Say } from '../../../hack/bench/program/progress.ts';
+import type { Interruption } from '../../../hack/program/interruption.ts';
+import { progressing, type Say } from '../../../hack/program/progress.ts';
 import { History } from '../../cluster/rollout-history.ts';
 import { type BedOptions, openBed } from '../bed.ts';
 import { LiveClusters } from '../sight/live-cluster.ts';

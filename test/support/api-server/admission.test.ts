@@ -12,7 +12,7 @@ import { mergePatch } from '../merge-patch.ts';
 import { type Admitted, admitStatefulSet, everybodyServes } from './admission.ts';
 import { record, type StoredObject } from './stored-object.ts';
 
-// The real thing has the same cases: test/cluster/moco-admission-matrix.test.ts.
+// The real thing has the same cases: test/cluster/new-pods-matrix.test.ts.
 
 const owner = { apiVersion: 'moco.cybozu.com/v1beta2', kind: 'MySQLCluster', name: 'test', uid: 'u' };
 const onDelete = { type: 'OnDelete' };

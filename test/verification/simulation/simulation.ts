@@ -189,7 +189,7 @@ export class Simulation {
     });
     const expectations = new Expectations(clock, this.witness);
     const strikesFound = new FoundStrikes(this);
-    const alarms = new FalseAlarms(this.witness);
+    const alarms = new FalseAlarms(this.witness, this.ability);
     this.network = new Network({
       clock,
       chance: chance.fork('network'),
