@@ -12,6 +12,7 @@ import {
   clusterName,
   firstImage,
   namespace,
+  plainCircumstances,
   Simulation,
 } from '../../test/verification/simulation/simulation.ts';
 
@@ -27,21 +28,10 @@ const images = { good: 'mysql:8.4.1', bad: 'mysql:8.4.2-crash', corrected: 'mysq
 
 /** Three members that take about as long as real ones to stop, to start and to switch over. */
 const circumstances: Circumstances = {
+  ...plainCircumstances,
   seed: 'demo',
-  replicas: 3,
-  mode: 'OnDelete',
-  movesCurrentRevision: false,
-  onDeleteKeeper: 'policy',
-  processes: 1,
-  electsLeader: false,
   nodes: { ...realEnd, startMilliseconds: 3 * second, startupMilliseconds: 3 * second, crashAfterMilliseconds: second },
   moco: { notice: second, drain: second, healthyFalse: second, healthyTrue: 2 * second },
-  lagMilliseconds: 30,
-  longestPage: Number.POSITIVE_INFINITY,
-  streamsLists: true,
-  maxUnavailable: null,
-  backups: false,
-  spec: {},
 };
 
 /**

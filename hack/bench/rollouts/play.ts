@@ -1,9 +1,9 @@
 import { pods } from '../../../src/kube/resource.ts';
 import { setImage } from '../../../test/verification/simulation/acts-of-people.ts';
 import {
-  type Circumstances,
   clusterName,
   namespace,
+  plainCircumstances,
   Simulation,
 } from '../../../test/verification/simulation/simulation.ts';
 import { isUpdated, participates, primaryOf, updateRevisionOf } from '../../../test/verification/witness/member.ts';
@@ -35,18 +35,7 @@ const lookMilliseconds = 10;
 /** MOCO's partitions take up to 45 s a member; who has not ended by then waits for ever. */
 const patienceMilliseconds = 15 * 60_000;
 
-const circumstances: Omit<Circumstances, 'replicas' | 'mode' | 'nodes' | 'backups' | 'seed'> = {
-  movesCurrentRevision: false,
-  onDeleteKeeper: 'policy',
-  processes: 1,
-  electsLeader: false,
-  moco: { notice: 5, healthyTrue: 20 },
-  lagMilliseconds: 5,
-  longestPage: Number.POSITIVE_INFINITY,
-  streamsLists: true,
-  maxUnavailable: null,
-  spec: {},
-};
+const circumstances = { ...plainCircumstances, moco: { notice: 5, healthyTrue: 20 }, lagMilliseconds: 5 };
 
 /** Plays one rollout in virtual time, the same for the same seed. */
 export async function play(row: Row, way: Way, seed: string): Promise<Result> {

@@ -37,7 +37,6 @@ import { ControllerProcess } from './controller-process.ts';
 import { Deeds } from './deeds.ts';
 import { Expectations } from './expectations.ts';
 import { FailingChecks } from './failing-checks.ts';
-import { FailoverGoesOn } from './failover-goes-on.ts';
 import { FalseAlarms } from './false-alarms.ts';
 import type { Strike, Strikes } from './faults.ts';
 import { Fetchers } from './fetchers.ts';
@@ -49,7 +48,7 @@ import { Kubelets } from './kubelets.ts';
 import { LaggingCandidates } from './lagging-candidates.ts';
 import { isMember } from './members.ts';
 import { Moco } from './moco.ts';
-import { MocoGoesOn, watchedByI13 } from './moco-goes-on.ts';
+import { MocoGoesOn } from './moco-goes-on.ts';
 import { Network } from './network.ts';
 import { NodeImages } from './node-images.ts';
 import { firstAgent, firstInPlace, podTemplateOf, sidecarContainer, userLabel, type Wanted } from './pod-template.ts';
@@ -89,6 +88,25 @@ export interface Circumstances {
   /** What the controller logs. */
   readonly log?: Log;
 }
+
+/** Three members at OnDelete beside one process, as quick as the stand-ins are, and nothing besides. */
+export const plainCircumstances: Circumstances = {
+  seed: 'plain',
+  replicas: 3,
+  mode: 'OnDelete',
+  movesCurrentRevision: false,
+  onDeleteKeeper: 'policy',
+  processes: 1,
+  electsLeader: false,
+  nodes: {},
+  moco: {},
+  lagMilliseconds: 30,
+  longestPage: Number.POSITIVE_INFINITY,
+  streamsLists: true,
+  maxUnavailable: null,
+  backups: false,
+  spec: {},
+};
 
 export const namespace = 'default';
 export const clusterName = 'test';
@@ -133,7 +151,6 @@ export class Simulation {
   readonly situations: Situations;
   readonly kept: KeptRevisions;
   readonly mocoGoesOn: MocoGoesOn;
-  readonly failoverGoesOn: FailoverGoesOn;
   readonly checks: FailingChecks;
   readonly nodeImages: NodeImages;
   readonly fetchers: Fetchers;
@@ -229,8 +246,7 @@ export class Simulation {
     const clustering = { ...mocoSettings.clustering, ...moco };
     const { failedTry: _, clone: __, ...taking } = clustering;
     const mocoMilliseconds = Object.values(taking).reduce((sum, one) => sum + one);
-    this.mocoGoesOn = new MocoGoesOn(this, mocoMilliseconds, mode !== 'Partition');
-    this.failoverGoesOn = new FailoverGoesOn(this, mocoMilliseconds);
+    this.mocoGoesOn = new MocoGoesOn(this, { mocoMilliseconds, isJudgedAlone: mode !== 'Partition' });
     this.moco = new Moco({
       clock,
       server,
@@ -281,10 +297,6 @@ export class Simulation {
       if (this.#began) {
         this.situations.changed(change, clock.nowMilliseconds, this.cluster);
         this.kept.changed(change);
-        if (watchedByI13.includes(change.kind)) {
-          this.mocoGoesOn.look();
-          this.failoverGoesOn.look();
-        }
       }
       const kind = witnessedKinds.get(change.kind);
       if (kind === undefined) return;
@@ -297,7 +309,9 @@ export class Simulation {
         object,
         identity,
       });
-      if (this.#began && kind === 'Pod') noteImpairedPrimary(this);
+      if (!this.#began) return;
+      if (kind === 'Pod') noteImpairedPrimary(this);
+      if (kind === 'Pod' || kind === 'MySQLCluster' || kind === 'StatefulSet') this.mocoGoesOn.look();
     });
   }
 
