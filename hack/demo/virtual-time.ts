@@ -7,14 +7,8 @@ import { type ClusterView, viewOf } from '../../src/cli/terminal/view.ts';
 import { projectCluster } from '../../src/moco/projections.ts';
 import { realEnd } from '../../test/support/nodes/settings.ts';
 import { setImage } from '../../test/verification/simulation/acts-of-people.ts';
-import {
-  type Circumstances,
-  clusterName,
-  firstImage,
-  namespace,
-  plainCircumstances,
-  Simulation,
-} from '../../test/verification/simulation/simulation.ts';
+import { type Circumstances, plainCircumstances } from '../../test/verification/simulation/circumstances.ts';
+import { clusterName, firstImage, namespace, Simulation } from '../../test/verification/simulation/simulation.ts';
 
 const second = 1_000;
 /** Virtual time between two pictures. */

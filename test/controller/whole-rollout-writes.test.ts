@@ -9,8 +9,9 @@ import {
 } from '../../src/moco/names.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { sampleCluster } from '../support/moco/sample.ts';
+import { plainCircumstances } from '../verification/simulation/circumstances.ts';
 import { happen } from '../verification/simulation/happening.ts';
-import { namespace, plainCircumstances, Simulation } from '../verification/simulation/simulation.ts';
+import { namespace, Simulation } from '../verification/simulation/simulation.ts';
 import { begunAt } from './whole-rollout.ts';
 
 const image = 'mysql:8.4.1';

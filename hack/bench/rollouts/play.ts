@@ -1,11 +1,7 @@
 import { pods } from '../../../src/kube/resource.ts';
 import { setImage } from '../../../test/verification/simulation/acts-of-people.ts';
-import {
-  clusterName,
-  namespace,
-  plainCircumstances,
-  Simulation,
-} from '../../../test/verification/simulation/simulation.ts';
+import { plainCircumstances } from '../../../test/verification/simulation/circumstances.ts';
+import { clusterName, namespace, Simulation } from '../../../test/verification/simulation/simulation.ts';
 import { isUpdated, participates, primaryOf, updateRevisionOf } from '../../../test/verification/witness/member.ts';
 import type { Moment } from '../../../test/verification/witness/moment.ts';
 import { backupMilliseconds, newImage, type Playing, type Scenario, type Way } from './ways.ts';

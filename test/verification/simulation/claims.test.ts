@@ -4,7 +4,8 @@ import { persistentVolumeClaims, pods } from '../../../src/kube/resource.ts';
 import { record } from '../../support/api-server/stored-object.ts';
 import { dataVolume, prefixedName } from '../../support/moco/names.ts';
 import { deleteClaim, forceDelete, setImage } from './acts-of-people.ts';
-import { clusterName, namespace, plainCircumstances, Simulation } from './simulation.ts';
+import { plainCircumstances } from './circumstances.ts';
+import { clusterName, namespace, Simulation } from './simulation.ts';
 
 const minuteMilliseconds = 60_000;
 

@@ -4,7 +4,8 @@ import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import { prefixedName } from '../../support/moco/names.ts';
 import { setImage } from './acts-of-people.ts';
-import { type Circumstances, clusterName, namespace, plainCircumstances, Simulation } from './simulation.ts';
+import { type Circumstances, plainCircumstances } from './circumstances.ts';
+import { clusterName, namespace, Simulation } from './simulation.ts';
 
 /** Twice that is a window in which the program counts writes. */
 const whileMilliseconds = 12_000;

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { mistakes } from '../mistakes/catalogue.ts';
+import { plainCircumstances } from './circumstances.ts';
 import type { Scenario } from './draw.ts';
 import { faults } from './faults.ts';
 import type { Planned } from './happening.ts';
 import { run } from './run.ts';
 import { isFailure } from './shrink.ts';
-import { plainCircumstances } from './simulation.ts';
 import { Tally } from './tally.ts';
 import { type Mishap, mishapSentences, type RequestKind, requestVerbs } from './trouble.ts';
 

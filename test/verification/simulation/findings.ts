@@ -1,6 +1,6 @@
 import { realEnd } from '../../support/nodes/settings.ts';
+import { type Circumstances, plainCircumstances } from './circumstances.ts';
 import type { Scenario } from './draw.ts';
-import { type Circumstances, plainCircumstances } from './simulation.ts';
 
 const quick = {
   nodes: { startMilliseconds: 2000, stopMilliseconds: 1000 },

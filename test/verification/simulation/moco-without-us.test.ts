@@ -6,10 +6,11 @@ import { record } from '../../support/api-server/stored-object.ts';
 import { prefixedName } from '../../support/moco/names.ts';
 import { fault } from './acts-of-nodes.ts';
 import { asked, beginBackup, setImage } from './acts-of-people.ts';
+import { plainCircumstances } from './circumstances.ts';
 import type { Scenario } from './draw.ts';
 import type { Happening, Together } from './happening.ts';
 import { run } from './run.ts';
-import { clusterName, namespace, plainCircumstances, Simulation } from './simulation.ts';
+import { clusterName, namespace, Simulation } from './simulation.ts';
 
 const forEver = 10 * 3600_000;
 /** A failover of the slowest possible MOCO takes less. */

@@ -4,7 +4,8 @@ import { newPodsLabel, revisionHashLabel } from '../../../src/moco/names.ts';
 import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import { mocoManager, prefixedName } from '../../support/moco/names.ts';
 import { setImage } from './acts-of-people.ts';
-import { clusterName, namespace, plainCircumstances, Simulation } from './simulation.ts';
+import { plainCircumstances } from './circumstances.ts';
+import { clusterName, namespace, Simulation } from './simulation.ts';
 
 const minuteMilliseconds = 60_000;
 

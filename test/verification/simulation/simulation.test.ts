@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { plainCircumstances } from './circumstances.ts';
 import { draw, type Scenario } from './draw.ts';
 import { type Played, play } from './play.ts';
 import { playSeeds } from './play-seeds.ts';
 import { run } from './run.ts';
-import { plainCircumstances } from './simulation.ts';
 import { situationsOfLosses } from './situations.ts';
 import { Tally } from './tally.ts';
 
