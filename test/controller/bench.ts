@@ -9,7 +9,7 @@ import { RecentNodes } from '../../src/controller/fleet/recent-nodes.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
-import type { Occurrence } from '../../src/kube/event-recorder.ts';
+import type { Occurrence } from '../../src/kube/event.ts';
 import { jobs, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
 import { keyOf, type Store, type Stored } from '../../src/kube/store.ts';
 import type { RunResult } from '../../src/kube/work-queue.ts';
