@@ -11,7 +11,8 @@ const empty = (option: string): string => `expected a value after --${option}, g
 const misused: Readonly<Record<string, string>> = {
   stats: "unknown command 'stats' (Did you mean status?)",
   'help stats': 'expected a command after help, got `stats` (did you mean status?)',
-  '-n': "unknown option '-n'",
+  '-n': 'expected a command, got `-n`',
+  '-n default': 'expected a command, got `-n default`',
   '-x status': "unknown option '-x'",
   'status --wathc': "unknown option '--wathc' (Did you mean --watch?)",
   'status --held=yes': "unknown option '--held=yes'",
