@@ -10,7 +10,6 @@ import { sampleCluster } from '../support/moco/sample.ts';
 import { cli } from './cli-program.ts';
 
 const buildDeadlineMilliseconds = 30 * 60_000;
-const inForceDeadlineMilliseconds = 180_000;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const secret = 'hunter2-do-not-tell';
 
@@ -50,7 +49,7 @@ describe('check and diagnose of an installation', function () {
       const all = items.map(({ status }) => status?.typeChecking);
       return all.some((one) => one === undefined) ? undefined : all.map((one) => JSON.stringify(one));
     };
-    const found = await until(checked, inForceDeadlineMilliseconds, () => 'Expected the policies to be type-checked');
+    const found = await until('the policies are type-checked', checked);
     expect(found).to.have.length(3);
     for (const one of found) expect(one).to.equal('{}');
   });
@@ -73,7 +72,7 @@ describe('check and diagnose of an installation', function () {
       const sentence = (await lines())['rights of the controller'] ?? '';
       return sentence.startsWith('failed: ') ? sentence : undefined;
     };
-    const sentence = await until(found, inForceDeadlineMilliseconds, () => 'Expected the missing rights to be found');
+    const sentence = await until('the missing rights are found', found);
     expect(sentence).to.contain(
       'may not get pods, list pods, watch pods, delete pods, patch pods, create pods, create pods/eviction',
     );

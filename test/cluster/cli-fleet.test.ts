@@ -7,8 +7,6 @@ import { until } from '../support/control-plane/until.ts';
 import { CliProcess, cli } from './cli-program.ts';
 import { useRollouts } from './rollout-fixture.ts';
 
-const statusMilliseconds = 60_000;
-
 // What the commands show: test/cli/commands/sequence.test.ts and plan-fleet.test.ts.
 describe('commands about a fleet on a real control plane', () => {
   const { scenario, stage } = useRollouts();
@@ -21,11 +19,7 @@ describe('commands about a fleet on a real control plane', () => {
     const watching = new CliProcess(kubeconfig(), ['sequence', namespace, '--watch']);
     const lastLine = (): string => watching.out.trimEnd().split('\n').at(-1) ?? '';
     const shows = (text: string): Promise<true> =>
-      until(
-        async () => (lastLine().includes(text) ? true : undefined),
-        statusMilliseconds,
-        () => `expected ${text}, got ${watching.out}`,
-      );
+      until(`it shows ${text}`, () => lastLine().includes(text), { got: () => watching.out });
     try {
       await shows('Complete  1/1 up to date');
       const plan = await cli(kubeconfig(), ['plan', '--fleet', '--assume-stale', '-n', namespace]);

@@ -12,7 +12,6 @@ import { knownKinds } from '../support/known-kinds.ts';
 import { ControllerProcess } from '../support/stage/controller-process.ts';
 
 const deadlineMilliseconds = 180_000;
-const readyMilliseconds = 135_000;
 
 const watchedKinds = 9;
 
@@ -77,11 +76,11 @@ describe('the program and an API server', function () {
       '--log-format=json',
     ];
     controller = new ControllerProcess(flags, join(directory, 'log'), guard);
-    const ready = async (): Promise<true | undefined> => {
+    const ready = async (): Promise<boolean> => {
       if (!controller.running) throw new Error(`Expected the program to run, it has ended\n${controller.log}`);
-      return (await fetch(`http://127.0.0.1:${healthPort}/readyz`).catch(() => null))?.ok === true ? true : undefined;
+      return (await fetch(`http://127.0.0.1:${healthPort}/readyz`).catch(() => null))?.ok === true;
     };
-    await until(ready, readyMilliseconds, () => `Expected the program to be ready\n${controller.log}`);
+    await until('the program is ready', ready, { got: () => controller.log });
   }
 
   const warnings = (): readonly string[] =>
@@ -95,12 +94,9 @@ describe('the program and an API server', function () {
     expect(warnings()).to.have.length(1);
     expect(warnings()[0]).to.match(/^expected Kubernetes 1\.30 or newer, got v1\.29\.14: /);
     // Whatever comes after the lists would have come by then.
-    const settled = (): true | undefined => (watched.size === watchedKinds ? true : undefined);
-    await until(
-      settled,
-      readyMilliseconds,
-      () => `Expected ${watchedKinds} kinds to be watched, got ${[...watched].join()}`,
-    );
+    await until(`${watchedKinds} kinds are watched`, () => watched.size === watchedKinds, {
+      got: () => [...watched].join(),
+    });
     expect(await controller.stop()).to.equal(0);
     expect(writes).to.deep.equal([]);
   });
@@ -109,7 +105,7 @@ describe('the program and an API server', function () {
     await start('v1.35.2');
     expect(warnings()).to.have.length(1);
     expect(warnings()[0]).to.contain('upgrade to 1.35.4');
-    const leased = (): true | undefined => (writes.some((write) => write.includes('/leases')) ? true : undefined);
-    await until(leased, deadlineMilliseconds, () => `Expected the program to ask for its lease\n${controller.log}`);
+    const leased = (): boolean => writes.some((write) => write.includes('/leases'));
+    await until('the program asks for its lease', leased, { got: () => controller.log });
   });
 });

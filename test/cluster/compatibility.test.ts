@@ -16,7 +16,6 @@ import { judged, scenarioDeadlineMilliseconds } from './rollout-fixture.ts';
 import { History } from './rollout-history.ts';
 
 const buildDeadlineMilliseconds = 30 * 60_000;
-const waitMilliseconds = 180_000;
 const system = 'moco-rollout-system';
 const values = ['featureGates.UpdateStrategyOnDelete=true', 'settings.minReadySeconds=0', 'flags.log-format=json'];
 const mysqlClusters = 'customresourcedefinition/mysqlclusters.moco.cybozu.com';
@@ -118,8 +117,8 @@ describe('a Kubernetes cluster with missing or unknown components', function () 
           requestURI.startsWith('/apis/moco.cybozu.com/v1beta2/mysqlclusters') && responseStatus?.code === 404,
       ).length;
     const before = await asked();
-    const enough = async (): Promise<true | undefined> => ((await asked()) >= before + times ? true : undefined);
-    await until(enough, waitMilliseconds, () => `Expected MySQLClusters to be asked for\n${controller.log}`);
+    const enough = async (): Promise<boolean> => (await asked()) >= before + times;
+    await until('MySQLClusters are asked for', enough, { got: () => controller.log });
   }
 
   /** First under the new name, then no longer under the old one. */

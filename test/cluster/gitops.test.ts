@@ -172,7 +172,7 @@ describe('the health checks for GitOps', function () {
       const { stderr } = await run(controlPlane().binaries.kubectl, flags, { env });
       return stderr.includes('in force') ? stderr : undefined;
     };
-    const said = await until(ask, waitMilliseconds, () => 'Expected the policy to be in force');
+    const said = await until('the policy is in force', ask);
     return new Set([...said.matchAll(/yes to (\d+)\./g)].map(([, index]) => Number(index)));
   }
 

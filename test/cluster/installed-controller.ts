@@ -11,7 +11,6 @@ import { Guard } from '../support/control-plane/guard.ts';
 import { until } from '../support/control-plane/until.ts';
 import { ControllerProcess } from '../support/stage/controller-process.ts';
 
-const readyMilliseconds = 180_000;
 const caAnnotation = 'cert-manager.io/inject-ca-from';
 const loopback = '127.0.0.1';
 const webhookPortName = 'webhook';
@@ -125,11 +124,11 @@ export class InstalledController {
   /** Every replica passes its readiness probe. */
   async isReady(): Promise<void> {
     for (const { process, readyUrl } of this.#replicas) {
-      const ask = async (): Promise<true | undefined> => {
+      const ask = async (): Promise<boolean> => {
         if (!process.running) throw new Error(`a replica ended at its start:\n${process.log}`);
-        return (await answerOf(readyUrl)).ok ? true : undefined;
+        return (await answerOf(readyUrl)).ok;
       };
-      await until(ask, readyMilliseconds, () => `Expected ${readyUrl} to be answered with 200:\n${process.log}`);
+      await until(`${readyUrl} is answered with 200`, ask, { got: () => process.log });
     }
   }
 

@@ -15,7 +15,6 @@ import { judged, scenarioDeadlineMilliseconds } from './rollout-fixture.ts';
 import { conditionOf, History } from './rollout-history.ts';
 
 const buildDeadlineMilliseconds = 30 * 60_000;
-const waitMilliseconds = 180_000;
 const system = 'moco-rollout-system';
 const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 const gateOn = 'featureGates.UpdateStrategyOnDelete=true';
@@ -80,9 +79,9 @@ describe('an installation', function () {
     await controller.start();
     await controller.isReady();
     const [question = ''] = await commandsUnder('With Argo CD or Flux', 'uninstalling.md');
-    const isBack = async (): Promise<true | undefined> =>
-      (await controller.metric('moco_rollout_ondelete_statefulsets')).every((value) => value === 0) ? true : undefined;
-    await until(isBack, waitMilliseconds, () => `Expected nothing to stay at OnDelete\n${controller.log}`);
+    const isBack = async (): Promise<boolean> =>
+      (await controller.metric('moco_rollout_ondelete_statefulsets')).every((value) => value === 0);
+    await until('nothing stays at OnDelete', isBack, { got: () => controller.log });
     expect(await controlPlane.kubectl(...question.trim().split(' ').slice(1))).to.equal('');
     await cluster.isByPartitions();
     await remove();
@@ -102,9 +101,8 @@ describe('an installation', function () {
     ]);
     await install(all.filter((manifest) => !isRight(manifest)));
     await controller.start();
-    const refused = async (): Promise<true | undefined> =>
-      controller.log.includes('mysqlclusters.moco.cybozu.com is forbidden') ? true : undefined;
-    await until(refused, waitMilliseconds, () => `Expected the controller to be refused\n${controller.log}`);
+    const refused = (): boolean => controller.log.includes('mysqlclusters.moco.cybozu.com is forbidden');
+    await until('the controller is refused', refused, { got: () => controller.log });
     await install(all);
     await controller.isReady();
     await rollsOut(cluster, async () => {});

@@ -7,7 +7,6 @@ import { type ControlPlane, startControlPlane } from '../support/control-plane/c
 import { until } from '../support/control-plane/until.ts';
 
 const startDeadlineMilliseconds = 360_000;
-const inForceDeadlineMilliseconds = 180_000;
 const policy = [
   'MutatingAdmissionPolicy /moco-rollout-statefulset',
   'MutatingAdmissionPolicyBinding /moco-rollout-statefulset',
@@ -129,8 +128,7 @@ describe('the API server and the manifests', function () {
         (await may('ed', 'create')) &&
         (await setting('ed', 'first', { overrides }, '--dry-run=server')) !== '' &&
         (await policyOf('olga', 'first', { enforced }, '--dry-run=server')) !== '';
-      const overdue = () => 'Expected the roles to be aggregated and the policies to be in force';
-      await until(async () => ((await inForce()) ? true : undefined), inForceDeadlineMilliseconds, overdue);
+      await until('the roles are aggregated and the policies are in force', inForce);
     });
 
     it('let viewers read rollouts and policies, and editors write rollouts', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { mutatingWebhookConfigurations } from '../../src/kube/resource.ts';
+import { until } from '../support/control-plane/until.ts';
 import { beginBackup } from '../support/moco/backup-job.ts';
 import { type MocoStandIn, startMoco } from '../support/moco/driver.ts';
 import { writtenKinds } from '../support/moco/kinds.ts';
@@ -15,7 +16,6 @@ import {
   read,
   startDeadlineMilliseconds,
   testDeadlineMilliseconds,
-  until,
 } from './moco-fixture.ts';
 import { History, recordedHistory, type Segment, watchHistory } from './moco-history.ts';
 

@@ -93,8 +93,6 @@ const doneWithout = [
   'list mysqlrolloutsequences in moco-rollout.io',
 ];
 
-const inForceDeadlineMilliseconds = 60_000;
-
 describe('the command line under the roles of config/users', () => {
   const { scenario, stage } = useRollouts();
 
@@ -114,12 +112,7 @@ describe('the command line under the roles of config/users', () => {
     const run = (name: string, argv: readonly string[]): Promise<Ended> =>
       cli(kubeconfigs.get(name) ?? '', isOfAll(argv) ? argv : [...argv, '-n', namespace]);
     // The API server puts the rights of Kubernetes' own roles together in its own time, and so it does policies.
-    for (const name of looking)
-      await until(
-        async () => (await run(name, ['status'])).status === 0,
-        inForceDeadlineMilliseconds,
-        () => name,
-      );
+    for (const name of looking) await until(`${name} may look`, async () => (await run(name, ['status'])).status === 0);
     await freezing(namespace);
 
     const get = <T>(kind: ResourceKind): Promise<T> =>
@@ -217,8 +210,9 @@ describe('the command line under the roles of config/users', () => {
         (error: Error) => error.message,
       );
     const creating = ['create', '--dry-run=server'];
-    const overdue = () => 'Expected the policy enforced.moco-rollout.io to be in force';
-    const refused = await until(() => refusal(operator, ...creating), inForceDeadlineMilliseconds, overdue);
+    const refused = await until('the policy enforced.moco-rollout.io is in force', () =>
+      refusal(operator, ...creating),
+    );
     expect(refused).to.contain(`${operator} has not; ClusterRole moco-rollout-enforcer has it`);
     expect(await refusal(enforcer, 'create')).to.equal(undefined);
     expect(await refusal(operator, 'delete')).to.contain('the verb enforce');

@@ -77,14 +77,10 @@ describe('startup and shutdown of the program', function () {
   }
 
   async function probed(endpoint: 'healthz' | 'readyz', line: string): Promise<Probe> {
-    return until(
-      async () => {
-        const answer = await probe(endpoint).catch(() => undefined);
-        return answer?.lines.includes(line) ? answer : undefined;
-      },
-      deadlineMilliseconds,
-      () => `Expected /${endpoint} to say "${line}", it never did`,
-    );
+    return until(`/${endpoint} says "${line}"`, async () => {
+      const answer = await probe(endpoint).catch(() => undefined);
+      return answer?.lines.includes(line) && answer;
+    });
   }
 
   it('is alive and not ready while the API server does not answer, and exits with 0 on SIGTERM', async () => {
@@ -116,11 +112,7 @@ describe('startup and shutdown of the program', function () {
     let asked = 0;
     others = () => (asked += 1);
     await start();
-    await until(
-      () => (asked > 0 ? true : undefined),
-      deadlineMilliseconds,
-      () => 'Expected a list to be asked for',
-    );
+    await until('a list is asked for', () => asked > 0);
     child.kill('SIGTERM');
     expect(await exited).to.equal(0);
   });
@@ -139,19 +131,11 @@ describe('startup and shutdown of the program', function () {
     };
     await start('--leader-elect', '--leader-election-namespace=default');
     await probed('readyz', '[+]certificate ok');
-    await until(
-      () => (asked.length >= 3 ? true : undefined),
-      deadlineMilliseconds,
-      () => 'Expected several lists',
-    );
+    await until('there are several lists', () => asked.length >= 3);
     expect(asked).not.to.include('moco-rollout');
     forbidden = false;
     expect(await probed('readyz', '[+]caches ok')).to.have.property('status', 200);
-    await until(
-      () => (asked.includes('moco-rollout') ? true : undefined),
-      deadlineMilliseconds,
-      () => 'Expected the lease to be asked for',
-    );
+    await until('the lease is asked for', () => asked.includes('moco-rollout'));
   });
 });
 

@@ -17,7 +17,6 @@ import { Helm, type HelmSaid } from './helm-program.ts';
 
 const buildDeadlineMilliseconds = 30 * 60_000;
 const testDeadlineMilliseconds = 360_000;
-const waitMilliseconds = 180_000;
 const mocoDefinitions = fileURLToPath(new URL('../support/moco/crd', import.meta.url));
 const system = 'moco-rollout-system';
 const release = ['moco-rollout', '--namespace', system];
@@ -45,7 +44,7 @@ describe('uninstalling', function () {
   beforeEach(async () => {
     await takenOver();
     await succeeds(helmHere('install', ...release, chartDirectory, '--create-namespace'));
-    await until(kept, waitMilliseconds, () => 'Expected the admission policy to be in force');
+    await until('the admission policy is in force', kept);
   });
 
   after(async () => {
@@ -56,7 +55,7 @@ describe('uninstalling', function () {
   it('removes nothing if it cannot release, and does after the documented commands', async () => {
     const values = ownPartitionDriver.flatMap((value) => ['--set', value]);
     await succeeds(helmHere('upgrade', ...release, chartDirectory, ...values));
-    await until(refused, waitMilliseconds, () => 'Expected writes to be refused while nobody answers for the webhook');
+    await until('writes are refused while nobody answers for the webhook', refused);
     const stuck = await helmHere('uninstall', ...release, '--timeout=5s');
     expect(stuck.status, stuck.out).to.equal(1);
     expect(await installed()).to.equal(true);
@@ -145,7 +144,7 @@ describe('uninstalling', function () {
     const old = before.map(({ metadata }) => metadata.uid);
     const ask = async (): Promise<Pod | undefined> =>
       (await pods()).find(({ metadata }) => !old.includes(metadata.uid));
-    const { metadata, spec } = await until(ask, waitMilliseconds, () => 'Expected the Job to have a pod');
+    const { metadata, spec } = await until('the Job has a pod', ask);
     const kubeconfig = await controlPlane.kubeconfigFor({ namespace: system, name: spec.serviceAccountName });
     const { status, err } = await cliOfImage(kubeconfig, spec.containers[0].args);
     expect(status, err).to.equal(0);
@@ -200,18 +199,18 @@ describe('uninstalling', function () {
     controlPlane.kubectl('get', kinds, '--selector=app.kubernetes.io/part-of=moco-rollout', '-o', 'name');
 
   /** Admission keeps the StatefulSet at OnDelete. */
-  async function kept(): Promise<true | undefined> {
+  async function kept(): Promise<boolean> {
     const asked = await patched({ type: 'RollingUpdate', rollingUpdate: null }).catch(() => '');
-    return asked.trim() === 'OnDelete' ? true : undefined;
+    return asked.trim() === 'OnDelete';
   }
 
   /** The webhook of the own partition driver is asked before the StatefulSet is released, and does not answer. */
-  async function refused(): Promise<true | undefined> {
+  async function refused(): Promise<boolean> {
     const labels = { [strategyLabel]: null };
     const said = await patched({ type: 'RollingUpdate', rollingUpdate: null }, labels).catch(
       (error: Error) => error.message,
     );
-    return said.includes('failed calling webhook') ? true : undefined;
+    return said.includes('failed calling webhook');
   }
 
   /** The strategy that would come out. */

@@ -194,19 +194,19 @@ export class ClusterNode {
   async #untilRuntimeAnswers(): Promise<void> {
     const containerd = this.#servers.get('containerd');
     let last = '';
-    await until(
-      () =>
-        this.ctr('version').then(
-          () => true,
-          (error: unknown) => {
-            if (containerd?.ended !== null) throw error;
-            last = String(error);
-            return undefined;
-          },
-        ),
-      runtimeDeadlineMilliseconds,
-      () => `containerd of ${this.name} was not ready within ${runtimeDeadlineMilliseconds} ms: ${last}`,
-    );
+    const answers = (): Promise<boolean> =>
+      this.ctr('version').then(
+        () => true,
+        (error: unknown) => {
+          if (containerd?.ended !== null) throw error;
+          last = String(error);
+          return false;
+        },
+      );
+    await until(`containerd of ${this.name} is ready`, answers, {
+      milliseconds: runtimeDeadlineMilliseconds,
+      got: () => last,
+    });
   }
 }
 

@@ -143,20 +143,20 @@ export class ClusterServers {
     ]);
     let last = 'no answer';
     await until(
+      'kube-apiserver is ready',
       async () => {
         if (server.ended !== null)
           throw new Error(server.explain(`kube-apiserver ended at its start (${server.ended})`));
         try {
           const answer = await plainRequest({ url: `${url}/readyz`, ca: this.ca.bundle, token: this.adminToken });
           last = `${answer.status} ${answer.body}`;
-          return answer.status === 200 ? true : undefined;
+          return answer.status === 200;
         } catch (error) {
           last = String(error);
-          return undefined;
+          return false;
         }
       },
-      readyDeadlineMilliseconds,
-      () => server.explain(`kube-apiserver was not ready within ${readyDeadlineMilliseconds} ms (last: ${last})`),
+      { milliseconds: readyDeadlineMilliseconds, got: () => server.explain(last) },
     );
   }
 

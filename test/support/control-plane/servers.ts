@@ -167,6 +167,7 @@ export class Servers {
   async #untilReady(name: ServerName, server: SupervisedProcess, ask: () => Promise<PlainAnswer>): Promise<void> {
     let last = 'no answer';
     await until(
+      `${name} is ready`,
       async () => {
         if (server.ended !== null) {
           throw new Error(server.explain(`${name} ended before it was ready (${server.ended})`));
@@ -174,14 +175,13 @@ export class Servers {
         try {
           const answer = await ask();
           last = `${answer.status} ${answer.body}`;
-          return answer.status === 200 ? true : undefined;
+          return answer.status === 200;
         } catch (error) {
           last = String(error);
-          return undefined;
+          return false;
         }
       },
-      readyDeadlineMilliseconds,
-      () => server.explain(`${name} was not ready within ${readyDeadlineMilliseconds} ms (last: ${last})`),
+      { milliseconds: readyDeadlineMilliseconds, got: () => server.explain(last) },
     );
     server.watch(this.#options.onUnexpectedExit);
   }
