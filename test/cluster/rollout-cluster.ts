@@ -66,6 +66,11 @@ export class RolloutCluster {
     return this.#history.now(this.namespace);
   }
 
+  /** As it was just before the store's revision became this one. */
+  before(revision: number): Moment {
+    return this.#history.before(this.namespace, revision);
+  }
+
   /** How long it is waited for what is to come, where that takes longer than usual: for others, or for MOCO's intervals. */
   patientFor(milliseconds: number): void {
     this.#patienceMilliseconds = milliseconds;
@@ -78,7 +83,7 @@ export class RolloutCluster {
   /** From here on the story is told; what was before, is not. */
   async begin(): Promise<void> {
     this.#from = (await this.#stage.controlPlane.audit()).length;
-    this.#fromRevision = Math.max(0, ...this.#history.changes(this.namespace, 0, Number.POSITIVE_INFINITY));
+    this.#fromRevision = Math.max(0, ...this.#history.versions(this.namespace).map(({ revision }) => revision));
   }
 
   /** Makes an object in the cluster's namespace, as a user does. */
@@ -197,14 +202,19 @@ export class RolloutCluster {
   fewestInPlace(): number {
     return Math.min(
       ...this.#history
-        .changes(this.namespace, this.#fromRevision, Number.POSITIVE_INFINITY)
-        .map((revision) => this.#history.before(this.namespace, revision).pods.filter(isInPlace).length),
+        .versions(this.namespace)
+        .filter(({ revision }) => revision >= this.#fromRevision)
+        .map(({ revision }) => this.before(revision).pods.filter(isInPlace).length),
     );
   }
 
   /** Every version of the cluster's objects of a kind, with the API server's revision, in order. */
   versions(kind: ResourceKind): readonly (readonly [revision: number, object: KubernetesObject])[] {
-    return this.#history.versions(this.namespace, kind);
+    return this.#history
+      .versions(this.namespace)
+      .flatMap(({ revision, kind: of, object }) =>
+        of === kind && object !== null ? [[revision, object] as const] : [],
+      );
   }
 
   /** MOCO has applied the newest spec, every pod is of the newest revision, and the controller says that it is done. */
@@ -320,7 +330,9 @@ export class RolloutCluster {
     });
     const { uid, resourceVersion } = patched.metadata;
     await this.until(`the change of ${objectName} is seen`, () =>
-      this.#history.shows(this.namespace, uid, Number(resourceVersion)),
+      this.#history
+        .versions(this.namespace)
+        .some(({ identity, revision }) => identity.metadata.uid === uid && revision >= Number(resourceVersion)),
     );
   }
 }

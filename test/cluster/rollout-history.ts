@@ -1,6 +1,6 @@
 import { clearTimeout, setTimeout } from 'node:timers';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
-import { Reflector } from '../../src/kube/reflector.ts';
+import { parseWatchEvent } from '../../src/kube/list-watch.ts';
 import {
   events,
   jobs,
@@ -11,8 +11,6 @@ import {
   type ResourceKind,
   statefulSets,
 } from '../../src/kube/resource.ts';
-import { Store, type Stored } from '../../src/kube/store.ts';
-import type { World } from '../../src/kube/world.ts';
 import { appNameLabel, appNameOfMoco, clusterKind } from '../../src/moco/names.ts';
 import type {
   Condition,
@@ -56,14 +54,14 @@ interface Version {
   /** The revision of the API server's store. Objects of all kinds share one count. */
   readonly revision: number;
   readonly kind: ResourceKind;
-  readonly uid: string;
   readonly object: KubernetesObject | null;
   /** Of a deleted one what was last seen. */
   readonly identity: KubernetesObject;
 }
 
-interface Seen extends Stored {
-  readonly object: KubernetesObject;
+interface List {
+  readonly metadata: { readonly resourceVersion: string };
+  readonly items: readonly KubernetesObject[];
 }
 
 const watched: readonly ResourceKind[] = [
@@ -79,41 +77,42 @@ const watched: readonly ResourceKind[] = [
 /** Longer than the two minutes for which the disruption controller may wait for an evicted pod whose end it has missed. */
 const deadlineMilliseconds = 180_000;
 
-/** Every version of every object of the clusters under test, as the API server's watches have told them. */
+/**
+ * Every version of every object of the clusters under test, with the store's own revision of each, deletions included:
+ * the events of the API server's watches as they are.
+ */
 export class History {
+  readonly #client: ObjectClient;
   readonly #versions = new Map<string, Version[]>();
   readonly #current = new Map<string, Map<string, Version>>();
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #stopping = new AbortController();
+  readonly #broken = Promise.withResolvers<never>();
   #running: Promise<unknown> = Promise.resolve();
 
-  static async start(client: ObjectClient, world: World): Promise<History> {
-    const history = new History();
-    const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-    const reflectors = watched.map((kind) => {
-      const store = new Store<Seen>({});
-      let newest = 0;
-      store.subscribe(({ before, after }) => {
-        // The end of an object comes right after the last version that was heard of.
-        newest = after === null ? newest + endFraction : Number(after.resourceVersion);
-        const record = after ?? before;
-        if (record !== null) {
-          history.#add(record.namespace, {
-            atMilliseconds: Date.now(),
-            revision: newest,
-            kind,
-            uid: record.uid,
-            object: after?.object ?? null,
-            identity: record.object,
-          });
-        }
-      });
-      const project = (raw: unknown): Seen => seen(raw as KubernetesObject);
-      return new Reflector<Seen>({ client, world, log, path: path(kind), store, project });
-    });
-    history.#running = Promise.all(reflectors.map((reflector) => reflector.run(history.#stopping.signal)));
-    await Promise.all(reflectors.map(({ synced }) => synced));
+  private constructor(client: ObjectClient) {
+    this.#client = client;
+    this.broken.catch(() => undefined);
+  }
+
+  static async start(client: ObjectClient, kinds = watched): Promise<History> {
+    const history = new History(client);
+    const starts = await Promise.all(
+      kinds.map(async (kind) => {
+        const list = await client.list<List>(kind, {}, { priority: 'read' });
+        for (const object of list.items) history.#add(kind, object, object);
+        return [kind, list.metadata.resourceVersion] as const;
+      }),
+    );
+    history.#running = Promise.all(starts.map(([kind, version]) => history.#follow(kind, version))).catch(
+      history.#broken.reject,
+    );
     return history;
+  }
+
+  /** Rejects if a watch can't go on, since further versions are unknown then. So does every wait. */
+  get broken(): Promise<never> {
+    return this.#broken.promise;
   }
 
   async stop(): Promise<void> {
@@ -125,42 +124,36 @@ export class History {
     return momentOf([...(this.#current.get(namespace)?.values() ?? [])]);
   }
 
+  /** The objects of a kind as they are now. */
+  present(namespace: string, kind: ResourceKind): readonly KubernetesObject[] {
+    return objectsOf([...(this.#current.get(namespace)?.values() ?? [])], kind);
+  }
+
   /** As it was just before the store's revision became this one. */
   before(namespace: string, revision: number): Moment {
     const latest = new Map<string, Version>();
-    for (const version of this.#of(namespace)) if (version.revision < revision) latest.set(version.uid, version);
+    for (const version of this.versions(namespace)) {
+      if (version.revision < revision) latest.set(version.identity.metadata.uid, version);
+    }
     return momentOf([...latest.values()]);
   }
 
-  /** Every version of the objects of a kind that there was, in order. */
-  versions(namespace: string, of: ResourceKind): readonly (readonly [revision: number, object: KubernetesObject])[] {
-    return this.#of(namespace).flatMap(({ revision, kind, object }) =>
-      kind === of && object !== null ? [[revision, object] as const] : [],
-    );
-  }
-
-  /** Revisions at which anything changed, from one up to another, both included. */
-  changes(namespace: string, from: number, to: number): readonly number[] {
-    return this.#of(namespace)
-      .map(({ revision }) => revision)
-      .filter((revision) => revision >= from && revision <= to);
-  }
-
-  /** All that the witness is to see, in the order of the store. Times never run backwards. */
-  witnessed(namespace: string): readonly Change[] {
+  /** In the order of the store. Their times never run backwards. */
+  versions(namespace: string): readonly Version[] {
     let latest = 0;
-    return this.#of(namespace)
-      .filter(({ kind }) => kind !== events)
+    return (this.#versions.get(namespace) ?? [])
       .toSorted((one, other) => one.revision - other.revision)
       .map((version) => {
         latest = Math.max(latest, version.atMilliseconds);
-        return { ...version, kind: version.kind.kind, atMilliseconds: latest } as unknown as Change;
+        return { ...version, atMilliseconds: latest };
       });
   }
 
-  /** Whether an object of this uid has been seen at this revision or a later one. */
-  shows(namespace: string, uid: string, revision: number): boolean {
-    return this.#of(namespace).some((version) => version.uid === uid && version.revision >= revision);
+  /** All that the witness is to see. */
+  witnessed(namespace: string): readonly Change[] {
+    return this.versions(namespace)
+      .filter(({ kind }) => kind !== events)
+      .map((version) => ({ ...version, kind: version.kind.kind }) as unknown as Change);
   }
 
   /** Resolves to what the condition gives once that is something; asks again at every change and at no other time. */
@@ -185,7 +178,7 @@ export class History {
       reject(new Error(`Expected that ${sentence} within ${milliseconds} ms, it did not come`));
     }, milliseconds);
     ask();
-    return promise.finally(() => {
+    return Promise.race([promise, this.broken]).finally(() => {
       clearTimeout(timer);
       listeners.delete(ask);
     });
@@ -197,36 +190,64 @@ export class History {
     this.#current.delete(namespace);
   }
 
-  #of(namespace: string): readonly Version[] {
-    return this.#versions.get(namespace) ?? [];
+  async #follow(kind: ResourceKind, from: string): Promise<void> {
+    const { signal } = this.#stopping;
+    let resourceVersion = from;
+    while (!signal.aborted) {
+      try {
+        const query = { watch: true, allowWatchBookmarks: true, resourceVersion };
+        for await (const line of this.#client.stream(path(kind), query, signal)) {
+          const event = parseWatchEvent(line);
+          if (event.type === 'ERROR' || event.type === 'UNREADABLE') {
+            throw new Error(`expected the ${kind.plural} that changed, got ${line.slice(0, 200)}`);
+          }
+          ({ resourceVersion } = event);
+          if (event.type === 'BOOKMARK') continue;
+          const identity = event.object as unknown as KubernetesObject;
+          this.#add(kind, identity, event.type === 'DELETED' ? null : identity);
+        }
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+    }
   }
 
-  #add(namespace: string, version: Version): void {
+  #add(kind: ResourceKind, raw: KubernetesObject, object: KubernetesObject | null): void {
+    const identity = slim(raw);
+    const { namespace = '', uid, resourceVersion } = identity.metadata;
+    const version: Version = {
+      atMilliseconds: Date.now(),
+      revision: Number(resourceVersion),
+      kind,
+      object: object === null ? null : identity,
+      identity,
+    };
     const versions = this.#versions.get(namespace) ?? [];
     versions.push(version);
     this.#versions.set(namespace, versions);
     const current = this.#current.get(namespace) ?? new Map<string, Version>();
-    if (version.object === null) current.delete(version.uid);
-    else current.set(version.uid, version);
+    if (object === null) current.delete(uid);
+    else current.set(uid, version);
     this.#current.set(namespace, current);
     for (const listener of this.#listeners.get(namespace) ?? []) listener();
   }
 }
 
-const endFraction = 0.001;
+/** Without what fills memory and is never asked about: which manager owns which field. */
+function slim(raw: KubernetesObject): KubernetesObject {
+  const { managedFields = [], ...metadata } = raw.metadata as KubernetesObject['metadata'] & {
+    readonly managedFields?: readonly { readonly fieldsV1?: unknown }[];
+  };
+  const managers = managedFields.map(({ fieldsV1: _, ...manager }) => manager);
+  return { ...raw, metadata: { ...metadata, managedFields: managers } as KubernetesObject['metadata'] };
+}
 
-function ignore(): void {}
-
-/** Without what fills memory and is never asked about. */
-function seen(raw: KubernetesObject): Seen {
-  const { managedFields: _, ...metadata } = raw.metadata;
-  const { namespace, name, uid, resourceVersion } = metadata;
-  return { namespace, name, uid, resourceVersion, object: { ...raw, metadata } };
+function objectsOf(versions: readonly Version[], wanted: ResourceKind): readonly KubernetesObject[] {
+  return versions.flatMap(({ kind, object }) => (kind === wanted && object !== null ? [object] : []));
 }
 
 function momentOf(versions: readonly Version[]): Moment {
-  const of = (wanted: ResourceKind): readonly unknown[] =>
-    versions.filter(({ kind, object }) => kind === wanted && object !== null).map(({ object }) => object);
+  const of = (kind: ResourceKind): readonly unknown[] => objectsOf(versions, kind);
   // Those of Jobs have other names.
   const members = (of(pods) as readonly Pod[]).filter(
     ({ metadata }) => metadata.labels?.[appNameLabel] === appNameOfMoco,

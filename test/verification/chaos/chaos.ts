@@ -12,7 +12,6 @@ import { actorOf, isAgreed, partitionOf } from '../witness/heard-disruptions.ts'
 import { type Act, type ClusterPlan, changesOf, type Driver, mostSwitchovers, type Task } from './acts.ts';
 import { drawDisturbances } from './disturbance.ts';
 import { Replicas } from './replicas.ts';
-import { StoreRecord } from './store-record.ts';
 
 export interface ChaosOptions {
   readonly seed: string;
@@ -94,12 +93,8 @@ export async function playChaos(options: ChaosOptions): Promise<Tally> {
     const controlPlane = await startControlPlane();
     try {
       const stage = await Stage.open(controlPlane, { partitionDriver: driver, partition });
-      const history = await History.start(stage.client, stage.world);
-      const record = await StoreRecord.start(stage.client, (error) => {
-        tally.defects.push(`what the store holds is no longer known: ${String(error)}`);
-      });
-      for (const act of acts) await new Play({ stage, history, record }, act, options, tally, endsAt).run();
-      await record.stop();
+      const history = await History.start(stage.client);
+      for (const act of acts) await new Play({ stage, history }, act, options, tally, endsAt).run();
       await history.stop();
       await stage.close();
     } finally {
@@ -112,14 +107,12 @@ export async function playChaos(options: ChaosOptions): Promise<Tally> {
 interface Ground {
   readonly stage: Stage;
   readonly history: History;
-  readonly record: StoreRecord;
 }
 
 /** One act. */
 class Play {
   readonly #stage: Stage;
   readonly #history: History;
-  readonly #record: StoreRecord;
   readonly #act: Act;
   readonly #options: ChaosOptions;
   readonly #tally: Tally;
@@ -128,10 +121,9 @@ class Play {
   /** Processes with the gate off. */
   readonly #withoutGate = new Set<string>();
 
-  constructor({ stage, history, record }: Ground, act: Act, options: ChaosOptions, tally: Tally, endsAt: number) {
+  constructor({ stage, history }: Ground, act: Act, options: ChaosOptions, tally: Tally, endsAt: number) {
     this.#stage = stage;
     this.#history = history;
-    this.#record = record;
     this.#act = act;
     this.#options = options;
     this.#tally = tally;
@@ -244,7 +236,7 @@ class Play {
     }
     await this.#judge(plan, cluster, lost, (performance.now() - beganAt) / 1000);
     if (lost === null) await this.#stage.controlPlane.kubectl('delete', 'namespace', namespace, '--wait=false');
-    this.#record.forget(namespace);
+    this.#history.forget(namespace);
   }
 
   async #carryOut(cluster: RolloutCluster, task: Task): Promise<void> {
@@ -279,7 +271,7 @@ class Play {
     const audit = (await this.#stage.controlPlane.audit()).filter(
       ({ objectRef }) => objectRef?.namespace === namespace,
     );
-    const witness = hear(this.#record.changes(namespace), audit, controllerUser, { minReadySeconds: 0 });
+    const witness = hear(this.#history.witnessed(namespace), audit, controllerUser, { minReadySeconds: 0 });
     for (const event of audit.filter((one) => this.#withoutGate.has(actorOf(one)) && needsGate(one, driver))) {
       const what = `${event.verb} ${event.objectRef?.resource} ${event.objectRef?.name}, with the gate off`;
       witness.object('I10', what, Date.parse(event.requestReceivedTimestamp));
