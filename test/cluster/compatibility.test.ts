@@ -9,7 +9,7 @@ import { until } from '../support/control-plane/until.ts';
 import { clusterDefinitionFile } from '../support/moco/install.ts';
 import { Stage } from '../support/stage/stage.ts';
 import { foreignKinds } from './foreign-kinds.ts';
-import { Helm } from './helm-program.ts';
+import { Helm, set } from './helm-program.ts';
 import { InstalledController } from './installed-controller.ts';
 import { RolloutCluster } from './rollout-cluster.ts';
 import { judged, scenarioDeadlineMilliseconds } from './rollout-fixture.ts';
@@ -63,7 +63,7 @@ describe('a Kubernetes cluster with missing or unknown components', function () 
     const file = join(controlPlane.directory, 'foreign.yaml');
     await writeFile(file, foreignKinds.map((kind) => stringify(kind)).join('---\n'));
     await controlPlane.apply(file);
-    await controller.apply(await helm.render(system, ...values.flatMap((value) => ['--set', value])));
+    await controller.apply(await helm.render(system, ...set(...values)));
     await controller.start();
     await controller.isReady();
     await requestedByUser(3);

@@ -2,13 +2,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import { configDirectory, isHook, type Manifest } from '../config/manifests.ts';
+import { configDirectory, isHook, type Manifest, nameOf } from '../config/manifests.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { until } from '../support/control-plane/until.ts';
 import { Stage } from '../support/stage/stage.ts';
 import { commandsUnder } from './document-commands.ts';
 import { foreignKinds } from './foreign-kinds.ts';
-import { Helm, withPolicies } from './helm-program.ts';
+import { Helm, set, withPolicies } from './helm-program.ts';
 import { InstalledController } from './installed-controller.ts';
 import { RolloutCluster } from './rollout-cluster.ts';
 import { judged, scenarioDeadlineMilliseconds } from './rollout-fixture.ts';
@@ -67,7 +67,7 @@ describe('an installation', function () {
   });
 
   it('by Helm adopts a cluster, and is uninstalled by values only', async () => {
-    await install(await helm.render(system, ...withPolicies, ...values(gateOn, ...flags)));
+    await install(await helm.render(system, ...withPolicies, ...set(gateOn, ...flags)));
     await controller.start();
     await controller.isReady();
     const cluster = new RolloutCluster(stage, history, 'shop');
@@ -75,7 +75,7 @@ describe('an installation', function () {
     await cluster.isTaken();
     expect(await controller.metric('moco_rollout_ondelete_statefulsets')).to.deep.equal([1, 1]);
     await controller.stop();
-    await install(await helm.render(system, ...withPolicies, ...values(...flags)));
+    await install(await helm.render(system, ...withPolicies, ...set(...flags)));
     await controller.start();
     await controller.isReady();
     const [question = ''] = await commandsUnder('With Argo CD or Flux', 'uninstalling.md');
@@ -93,7 +93,7 @@ describe('an installation', function () {
     const cluster = new RolloutCluster(stage, history, 'billing');
     const other = new RolloutCluster(stage, history, 'elsewhere');
     await Promise.all([cluster.create({}), other.create({ replicas: 1 })]);
-    const all = await helm.render(system, ...withPolicies, ...values(gateOn, ...flags, 'namespaces={billing}'));
+    const all = await helm.render(system, ...withPolicies, ...set(gateOn, ...flags, 'namespaces={billing}'));
     const isRight = ({ kind, metadata }: Manifest): boolean => kind.startsWith('Role') && metadata.namespace !== system;
     expect(all.filter((manifest) => isRight(manifest) && !isHook(manifest)).map(({ kind }) => kind)).to.have.members([
       'Role',
@@ -156,11 +156,3 @@ describe('an installation', function () {
     return items.filter(isOurs).map(nameOf);
   }
 });
-
-function values(...all: readonly string[]): readonly string[] {
-  return all.flatMap((value) => ['--set', value]);
-}
-
-function nameOf({ kind, metadata }: Pick<Manifest, 'kind' | 'metadata'>): string {
-  return `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
-}

@@ -13,7 +13,7 @@ import { defaultSettings } from '../support/moco/settings.ts';
 import { statefulSetBody } from '../support/moco/stateful-set.ts';
 import { cli, cliOfImage } from './cli-program.ts';
 import { commandsUnder } from './document-commands.ts';
-import { Helm, type HelmSaid } from './helm-program.ts';
+import { Helm, type HelmSaid, set } from './helm-program.ts';
 
 const buildDeadlineMilliseconds = 30 * 60_000;
 const testDeadlineMilliseconds = 360_000;
@@ -21,7 +21,7 @@ const mocoDefinitions = fileURLToPath(new URL('../support/moco/crd', import.meta
 const system = 'moco-rollout-system';
 const release = ['moco-rollout', '--namespace', system];
 /** Its webhook fails closed. Its certificate is nobody's, and nobody answers. */
-const ownPartitionDriver = ['partitionDriver=own', 'certificate.certManager=false', 'certificate.caBundle=Y2E='];
+const ownPartitionDriver = set('partitionDriver=own', 'certificate.certManager=false', 'certificate.caBundle=Y2E=');
 
 const commandsOf = (heading: string): Promise<readonly string[]> => commandsUnder(heading, 'uninstalling.md');
 
@@ -53,8 +53,7 @@ describe('uninstalling', function () {
   });
 
   it('removes nothing if it cannot release, and does after the documented commands', async () => {
-    const values = ownPartitionDriver.flatMap((value) => ['--set', value]);
-    await succeeds(helmHere('upgrade', ...release, chartDirectory, ...values));
+    await succeeds(helmHere('upgrade', ...release, chartDirectory, ...ownPartitionDriver));
     await until('writes are refused while nobody answers for the webhook', refused);
     const stuck = await helmHere('uninstall', ...release, '--timeout=5s');
     expect(stuck.status, stuck.out).to.equal(1);
