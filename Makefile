@@ -23,7 +23,7 @@ test: node_modules control-plane real-moco go-tools debian-packages chromium mys
 	@$(NODE) hack/run-tests.ts
 
 test-older: node_modules ## Updates in place and what they rest on, on Kubernetes 1.35 (built once, about 8 minutes)
-	@KUBERNETES=1.35 $(NODE) test/support/control-plane/main.ts build
+	@KUBERNETES=1.35 $(NODE) test/support/control-plane/main.ts
 	@KUBERNETES=1.35 $(NODE) hack/run-tests.ts test/cluster/in-place-facts.test.ts test/cluster/in-place.test.ts
 
 test-unit: node_modules debian-packages ## The tests that take seconds and need no control plane
@@ -78,7 +78,7 @@ plugin: node_modules ## kubectl's plugin for every platform: archives, checksums
 	@$(NODE) hack/plugin/main.ts
 
 control-plane: node_modules ## Build etcd, kube-apiserver, kube-controller-manager and kubectl (once, about 6 minutes); KUBERNETES=1.35 builds that version
-	@$(NODE) test/support/control-plane/main.ts build
+	@$(NODE) test/support/control-plane/main.ts
 
 real-moco: node_modules ## Build moco-controller, which some tests run beside (once, about 2 minutes)
 	@$(NODE) test/support/real-moco/main.ts

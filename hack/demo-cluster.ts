@@ -1,71 +1,47 @@
-import { parseArgs } from 'node:util';
+import { Command, InvalidArgumentError } from 'commander';
 import { runWhereItCan } from '../test/reality/requirements.ts';
-import { interruption } from './bench/program/interruption.ts';
-import { type Parsed, parsed, runProgram } from './bench/program/run-program.ts';
 import { rollOutRealServers } from './demo/real-servers.ts';
-import { rollOutStandIns, type StandInsOptions } from './demo/stand-ins.ts';
+import { rollOutStandIns } from './demo/stand-ins.ts';
+import { interruption } from './program/interruption.ts';
+import { runProgram } from './program/run-program.ts';
 
 // Rolls out a new image on a real control plane. The command line shows it live, as a user sees it.
 
-const usage = `Usage: hack/node.sh hack/demo-cluster.ts [flags]
+interface Options {
+  readonly members: number;
+  readonly restart?: number;
+  readonly real?: true;
+}
 
-Rolls out a new image on a real control plane and shows it live.
-
-  --members N        members of the cluster, an odd number from 1 to 9, with --real to 5 (default 3)
-  --restart SECONDS  how long a member takes to stop and start again, from 0.5 to 60 (default 2); not with --real
-  --real             in a whole Kubernetes with nodes, MOCO and mysqld, under load, not with stand-ins (Linux, root)
-  -h, --help         show this and exit
-`;
-const mostMembers = { real: 5, standIns: 9 };
+const most = { real: 5, standIns: 9 };
 const restartSeconds = { least: 0.5, most: 60, default: 2 };
 
-interface Options extends StandInsOptions {
-  readonly real: boolean;
-}
+const command = new Command('hack/demo-cluster.ts')
+  .description('Rolls out a new image on a real control plane and shows it live.')
+  .option('--members <number>', `members of the cluster, an odd number from 1 to ${most.standIns}`, membersOf, 3)
+  .option('--restart <seconds>', `how long a member takes to stop and start again (default: 2)`, restartOf)
+  .option('--real', 'in a whole Kubernetes with nodes, MOCO and mysqld, under load, not with stand-ins (Linux, root)');
 
-const say = (line: string): void => console.log(line);
+await runProgram<Options>(command, async ({ real, members, restart }) => {
+  const say = (line: string): void => console.log(line);
+  if (!real) {
+    const restartMilliseconds = (restart ?? restartSeconds.default) * 1_000;
+    return rollOutStandIns({ members, restartMilliseconds }, say, interruption());
+  }
+  if (restart !== undefined)
+    command.error('error: --restart is not for --real: real servers restart in their own time');
+  if (members > most.real) command.error(`error: --members is at most ${most.real} with --real, got ${members}`);
+  return runWhereItCan(members, () => rollOutRealServers(members, say, interruption()));
+});
 
-const asked = parse(process.argv.slice(2));
-if (asked.kind === 'options' && asked.options.real) {
-  await runWhereItCan(asked, asked.options.members, ({ members }) => rollOutRealServers(members, say, interruption()));
-}
-await runProgram(asked, (options) => rollOutStandIns(options, say, interruption()));
-
-function parse(argv: readonly string[]): Parsed<Options> {
-  return parsed(
-    () => usage,
-    () => {
-      const { values } = parseArgs({
-        args: [...argv],
-        options: {
-          members: { type: 'string', default: '3' },
-          restart: { type: 'string' },
-          real: { type: 'boolean', default: false },
-          help: { type: 'boolean', short: 'h', default: false },
-        },
-      });
-      if (values.help) return null;
-      const { real } = values;
-      if (real && values.restart !== undefined) {
-        throw new TypeError(
-          'Expected either --real or --restart, got both: real servers restart in their own time, leave --restart out.',
-        );
-      }
-      return { real, members: membersOf(values.members, real), restartMilliseconds: restartOf(values.restart) };
-    },
-  );
-}
-
-function membersOf(text: string, real: boolean): number {
+function membersOf(text: string): number {
   const members = Number(text);
-  const most = real ? mostMembers.real : mostMembers.standIns;
-  if (Number.isInteger(members) && members % 2 === 1 && members >= 1 && members <= most) return members;
-  throw new TypeError(`Expected --members to be an odd number from 1 to ${most}, got \`${text}\`.`);
+  if (Number.isInteger(members) && members % 2 === 1 && members >= 1 && members <= most.standIns) return members;
+  throw new InvalidArgumentError(`Expected an odd number from 1 to ${most.standIns}.`);
 }
 
-function restartOf(text = String(restartSeconds.default)): number {
-  const { least, most } = restartSeconds;
+function restartOf(text: string): number {
   const seconds = Number(text);
-  if (seconds >= least && seconds <= most) return seconds * 1_000;
-  throw new TypeError(`Expected --restart to be seconds from ${least} to ${most}, got \`${text}\`.`);
+  if (seconds >= restartSeconds.least && seconds <= restartSeconds.most) return seconds;
+  throw new InvalidArgumentError(`Expected seconds from ${restartSeconds.least} to ${restartSeconds.most}.`);
 }

@@ -5,8 +5,8 @@ import { clusterDefinitionFile } from '../../test/support/moco/install.ts';
 import type { NodesSettings } from '../../test/support/nodes/settings.ts';
 import type { ControllerProcess } from '../../test/support/stage/controller-process.ts';
 import { Stage } from '../../test/support/stage/stage.ts';
-import type { Interruption } from '../bench/program/interruption.ts';
-import { progressing, type Say } from '../bench/program/progress.ts';
+import type { Interruption } from '../program/interruption.ts';
+import { progressing, type Say } from '../program/progress.ts';
 
 const ownDefinitions = fileURLToPath(new URL('../../config/crd', import.meta.url));
 const controllerLookMilliseconds = 250;

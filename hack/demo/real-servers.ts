@@ -4,8 +4,8 @@ import { complaintsOfRows, gapsSince, inWords } from '../../test/reality/scenari
 import { RealityCluster } from '../../test/reality/scenarios/reality-cluster.ts';
 import { withSurroundings } from '../../test/reality/scenarios/surroundings.ts';
 import { onDelete } from '../../test/reality/scenarios/way.ts';
-import type { Interruption } from '../bench/program/interruption.ts';
-import { progressing, type Say } from '../bench/program/progress.ts';
+import type { Interruption } from '../program/interruption.ts';
+import { progressing, type Say } from '../program/progress.ts';
 import { place, showRollout, stepsSince } from './live-view.ts';
 
 const writers = 4;

@@ -1,7 +1,7 @@
 import { clusterKind, mysqldContainer } from '../../src/moco/names.ts';
 import { sampleCluster } from '../../test/support/moco/sample.ts';
-import type { Interruption } from '../bench/program/interruption.ts';
-import { progressing, type Say } from '../bench/program/progress.ts';
+import type { Interruption } from '../program/interruption.ts';
+import { progressing, type Say } from '../program/progress.ts';
 import { type DemoStage, withDemoStage } from './demo-stage.ts';
 import { complete, place, showRollout, stepsSince } from './live-view.ts';
 import { Outage } from './outage.ts';

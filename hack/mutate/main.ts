@@ -1,6 +1,7 @@
 import { glob, mkdir, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
+import { withArguments } from '../program/run-program.ts';
 import { explainedMutants } from './explained.ts';
 import { findMutants } from './find-mutants.ts';
 import type { Result } from './mutant.ts';
@@ -10,19 +11,23 @@ import { runMutants, runUnchanged } from './run-mutants.ts';
 
 // Changes src/core and src/plan in every small way that could matter and sees whether a test of theirs notices.
 
-const usage =
-  'usage: hack/mutate/main.ts [--parallel N] [--properties N] [FILE ...]   (files of src/core and src/plan; all without)';
 /** Of the mutants; more than that are too many to look at each. */
 const mostSurvivingPercent = 5;
 const timeoutFactor = 10;
 const leastTimeoutMilliseconds = 10_000;
 
-const { values, positionals } = readArguments();
+const command = withArguments(
+  new Command('hack/mutate/main.ts')
+    .argument('[files...]', 'of src/core and src/plan; all without')
+    .option('--parallel <number>', 'threads', Number, 2)
+    .option('--properties <number>', 'runs of each property', '40'),
+);
+const values = command.opts<{ parallel: number; properties: string }>();
 // The tests read these: the same few runs every time, so that a mutant is judged the same twice.
 process.env['PROPERTY_RUNS'] = values.properties;
 process.env['SEED'] = '1';
 
-const files = positionals.length > 0 ? positionals : await sorted('src/{core,plan}/**/*.ts');
+const files = command.args.length > 0 ? command.args : await sorted('src/{core,plan}/**/*.ts');
 const tests = (await sorted('test/{core,plan}/**/*.test.ts')).toSorted((a, b) => Number(isLong(a)) - Number(isLong(b)));
 const data = {
   tests: tests.map((test) => resolve(test)),
@@ -43,15 +48,10 @@ console.log(
 );
 
 const started = performance.now();
-const tested = await runMutants(
-  mutants,
-  data,
-  { parallel: Number(values.parallel), timeoutMilliseconds },
-  (_, done) => {
-    if (process.stdout.isTTY) process.stdout.write(`\r${done} of ${mutants.length}`);
-    else if (done % 200 === 0) console.log(`${done} of ${mutants.length}`);
-  },
-);
+const tested = await runMutants(mutants, data, { parallel: values.parallel, timeoutMilliseconds }, (_, done) => {
+  if (process.stdout.isTTY) process.stdout.write(`\r${done} of ${mutants.length}`);
+  else if (done % 200 === 0) console.log(`${done} of ${mutants.length}`);
+});
 const seconds = (performance.now() - started) / 1000;
 
 const refused = refusedByCompiler(tested.filter(({ verdict }) => verdict === 'survived').map(({ mutant }) => mutant));
@@ -74,18 +74,6 @@ const unexplained = survivors.filter((mutant) => !isExplained(mutant)).length;
 console.log(`${unexplained} of the survivors are not explained in docs/mutation.md`);
 console.log(`${percent.toFixed(1)} % survived, in ${Math.round(seconds)} s; written to .cache/mutate/results.json`);
 process.exitCode = percent > mostSurvivingPercent ? 1 : 0;
-
-function readArguments() {
-  try {
-    return parseArgs({
-      options: { parallel: { type: 'string', default: '2' }, properties: { type: 'string', default: '40' } },
-      allowPositionals: true,
-    });
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
-    process.exit(2);
-  }
-}
 
 async function sorted(pattern: string): Promise<readonly string[]> {
   const found: string[] = [];

@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
+import { withArguments } from '../program/run-program.ts';
 import { krewManifest, type Packed, pluginName } from './krew.ts';
 import { packageFor } from './package.ts';
 import { native, platforms } from './platforms.ts';
@@ -12,25 +13,23 @@ import { makeSources } from './sources.ts';
 // same sources make the same bytes.
 
 const names = platforms.map(({ name }) => name).join(', ');
-const usage = `usage: hack/plugin/main.ts [--platform NAME] [--address URL] [--homepage URL] [--help]
-  --platform   ${names}; or native, for this machine and of its Node; without it all but native, and krew's manifest
-  --address    where the archives are to be had, for krew's manifest
-  --homepage   the project's page, for krew's manifest`;
-
 const outdir = fileURLToPath(new URL('../../dist/plugin', import.meta.url));
 /** Nobody has this domain (RFC 2606): whoever releases says where the archives are. */
 const nowhere = 'https://releases.invalid/moco-rollout';
 
-const values = readArguments();
-if (values.help) {
-  console.log(usage);
-  process.exit(0);
-}
+const command = new Command('hack/plugin/main.ts')
+  .option(
+    '--platform <name>',
+    `${names}; or native, for this machine and of its Node; without it all but native, and krew's manifest`,
+  )
+  .option('--address <url>', "where the archives are to be had, for krew's manifest", nowhere)
+  .option('--homepage <url>', "the project's page, for krew's manifest");
+const values = withArguments(command).opts<{ platform?: string; address: string; homepage?: string }>();
 const wanted =
   values.platform === 'native'
     ? [native]
     : platforms.filter(({ name }) => values.platform === undefined || values.platform === name);
-if (wanted.length === 0) fail(`expected --platform to be one of ${names}, native, got ${values.platform}`);
+if (wanted.length === 0) command.error(`error: --platform is one of ${names}, native, got ${values.platform}`);
 
 const archives: Packed[] = [];
 const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-plugin-'));
@@ -47,30 +46,10 @@ try {
 }
 await write('checksums.txt', archives.map(({ file, sha256 }) => `${sha256}  ${file}\n`).join(''));
 if (values.platform === undefined) {
-  await write(`${pluginName}.yaml`, krewManifest(archives, values.address ?? nowhere, values.homepage));
+  await write(`${pluginName}.yaml`, krewManifest(archives, values.address, values.homepage));
 }
 
 async function write(name: string, text: string): Promise<void> {
   await writeFile(join(outdir, name), text);
   console.log(`dist/plugin/${name}`);
-}
-
-function readArguments() {
-  try {
-    return parseArgs({
-      options: {
-        platform: { type: 'string' },
-        address: { type: 'string' },
-        homepage: { type: 'string' },
-        help: { type: 'boolean' },
-      },
-    }).values;
-  } catch (error) {
-    return fail(error instanceof Error ? error.message : String(error));
-  }
-}
-
-function fail(sentence: string): never {
-  console.error(`${sentence}\n${usage}`);
-  process.exit(2);
 }

@@ -1,14 +1,13 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
 import { type Document, parseDocument, stringify } from 'yaml';
+import { withArguments } from '../program/run-program.ts';
 
 // The chart as it is released: files in place of symbolic links, values that install the published image, and
 // addresses.
 
-const usage =
-  'usage: hack/release/chart.ts --repository REPOSITORY --digest sha256:DIGITS --page URL --tag TAG [--help]';
 const source = fileURLToPath(new URL('../../config/helm/moco-rollout', import.meta.url));
 const released = fileURLToPath(new URL('../../dist/chart/moco-rollout', import.meta.url));
 
@@ -56,25 +55,11 @@ async function change(file: string, edit: (document: Document) => void): Promise
 }
 
 if (import.meta.main) {
-  const { values } = parseArgs({
-    options: {
-      repository: { type: 'string' },
-      digest: { type: 'string' },
-      page: { type: 'string' },
-      tag: { type: 'string' },
-      help: { type: 'boolean' },
-    },
-  });
-  const { repository, digest, page, tag, help } = values;
-  if (help === true) {
-    console.log(usage);
-  } else if (repository === undefined || digest === undefined || page === undefined || tag === undefined) {
-    console.error(
-      `expected --repository, --digest, --page and --tag, got ${process.argv.slice(2).join(' ') || 'none'}\n${usage}`,
-    );
-    process.exitCode = 2;
-  } else {
-    await releaseChart({ repository, digest, page, tag }, released);
-    console.log('dist/chart/moco-rollout');
-  }
+  const command = new Command('hack/release/chart.ts')
+    .requiredOption('--repository <repository>', 'of the image, without a tag')
+    .requiredOption('--digest <digest>', 'of the image, such as sha256:DIGITS')
+    .requiredOption('--page <url>', "the project's page, without a slash at its end")
+    .requiredOption('--tag <tag>', 'of this version, such as v0.1.0');
+  await releaseChart(withArguments(command).opts<Published>(), released);
+  console.log('dist/chart/moco-rollout');
 }

@@ -1,7 +1,7 @@
 import { neverInPlace } from '../core/in-place-changes.ts';
 import { mysqldContainer } from '../moco/names.ts';
 import { maintenanceWindow } from './maintenance-settings.ts';
-import { flag, listOf, oneOf, struct, text, validations } from './schema.ts';
+import { flag, listOf, oneOf, optional, struct, text, validations } from './schema.ts';
 
 // How pods are updated without being replaced: the setting `inPlace`.
 
@@ -16,26 +16,24 @@ const longestKey = 317;
 const aKey = 'the key of a label or an annotation, or the beginning of keys with a * after it';
 const key = text(longestKey, 'The key of a label or an annotation.').regex(/^[A-Za-z0-9][A-Za-z0-9._/-]*[*]?$/, aKey);
 
-const fields = {
+const fields = optional({
   mode: oneOf(
     ['Never', 'IfPossible', 'Only'],
     'Whether running pods are changed instead of replaced. With IfPossible a member is replaced where its pod can not ' +
       'be changed. With Only such a member waits (RestartNeeded) until somebody approves the revision or overrides the ' +
       `rule, or for one of the restartWindows; members that are down are replaced all the same. Defaults to ${neverInPlace.mode}.`,
-  ).exactOptional(),
+  ),
   containers: listOf(
     container,
     mostContainers,
     'The containers that may restart with another image while mysqld goes on. The image has to be on the node already, ' +
       'since the kubelet stops the container before it pulls. Never mysqld. Defaults to ' +
       `${neverInPlace.containers.join(', ')}.`,
-  )
-    .meta(validations({ rule: `!('${mysqldContainer}' in self)`, message: 'must not have mysqld: it would restart' }))
-    .exactOptional(),
+  ).meta(validations({ rule: `!('${mysqldContainer}' in self)`, message: 'must not have mysqld: it would restart' })),
   resources: flag(
     'Whether CPU and memory of containers, mysqld among them, may change in a running pod. mysqld never gets a lower ' +
       `memory limit so. Defaults to ${neverInPlace.resources}.`,
-  ).exactOptional(),
+  ),
   metadata: listOf(
     key,
     mostKeys,
@@ -44,19 +42,19 @@ const fields = {
       'With any other key a change needs another pod. So does a label that selects the pod, whatever the spec of the pod ' +
       'reads, kubectl.kubernetes.io/restartedAt, and what MOCO acts on. ' +
       `Defaults to ${neverInPlace.metadata.join(', ')}.`,
-  ).exactOptional(),
+  ),
   primary: oneOf(
     ['InPlace', 'AfterSwitchover'],
     'Whether containers of the primary restart while it is primary, or after a switchover. If the new container can ' +
       `not start, the Service of the primary has no endpoint. Defaults to ${neverInPlace.primary}.`,
-  ).exactOptional(),
+  ),
   restartWindows: listOf(
     maintenanceWindow,
     8,
     'The times at which the mode Only replaces members that need another pod, if the expected time fits into what is ' +
       'left of the window. The maintenance windows apply as well. Without any, somebody has to allow it.',
-  ).exactOptional(),
-};
+  ),
+});
 
 export const inPlaceField = struct(
   fields,

@@ -81,10 +81,7 @@ const blackout = struct(
     path: ['until'],
     message: 'a time after the beginning of the blackout',
   })
-  .meta({
-    ...validations({ rule: 'self.until > self.from', message: 'a blackout must end after it begins' }),
-    description: 'A time at which no member that works is updated.',
-  });
+  .meta(validations({ rule: 'self.until > self.from', message: 'a blackout must end after it begins' }));
 
 export type MaintenanceWindow = Infer<typeof maintenanceWindow>;
 

@@ -74,23 +74,24 @@ const stage = struct(
 
 const onlyTheLast = 'only the last stage can leave out the selector';
 
-const stages = listBy('name', stage, mostStages, '')
+const stages = listBy(
+  'name',
+  stage,
+  mostStages,
+  'The stages, the first one first. Clusters that the sequence selects and no stage does come last, one at a time, ' +
+    'unless the last stage has no selector.',
+)
   .min(1, 'a list of at least 1')
   .superRefine((all, context) => {
     const at = all.slice(0, -1).findIndex(({ selector }) => selector === undefined);
     if (at >= 0) context.addIssue({ code: 'custom', path: [at, 'selector'], message: `set, since ${onlyTheLast}` });
   })
-  .meta({
-    'x-kubernetes-list-type': 'map',
-    'x-kubernetes-list-map-keys': ['name'],
-    ...validations({
+  .meta(
+    validations({
       rule: 'self.all(one, has(one.selector) || one.name == self[size(self) - 1].name)',
       message: onlyTheLast,
     }),
-    description:
-      'The stages, the first one first. Clusters that the sequence selects and no stage does come last, one at a time, ' +
-      'unless the last stage has no selector.',
-  });
+  );
 
 export const sequenceSpec = struct(
   {

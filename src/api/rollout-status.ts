@@ -116,9 +116,10 @@ const intent = struct(
       effects,
     }),
   },
-  'The step that is about to be done.',
-).meta({
-  ...validations(
+  'The step that is about to be done. It is written before the step is done. A controller that finds the intent of ' +
+    'another instance finishes or invalidates it before it does anything else to the cluster.',
+).meta(
+  validations(
     {
       rule: "!(self.step in ['delete', 'restore', 'evict', 'updateInPlace', 'resizeInPlace', 'demote', 'undemote']) || size(self.pods) > 0",
       message: 'this step must name its pods, or nobody else could finish it',
@@ -128,10 +129,7 @@ const intent = struct(
       message: 'the step setPartition must name the partition and the StatefulSet, or nobody else could invalidate it',
     },
   ),
-  description:
-    'The step that is about to be done. It is written before the step is done. A controller that finds the intent of ' +
-    'another instance finishes or invalidates it before it does anything else to the cluster.',
-});
+);
 
 const lastStep = struct(
   {
@@ -468,8 +466,19 @@ export type LastStep = Infer<typeof lastStep>;
 export type PreflightStatus = Infer<typeof preflight>;
 export type RolloutProgress = Infer<typeof rollout>;
 export type SwitchoverTries = Infer<typeof tries>;
+
+/** A rollout whose first stale member was seen at this time, and that has done nothing yet. */
+export const newRollout = (revision: string, startedAt: string): RolloutProgress => ({
+  revision,
+  startedAt,
+  lastProgressAt: startedAt,
+  verified: false,
+  takenDown: [],
+  disruptions: 0,
+  switchovers: 0,
+});
+
 export type HistoryEntry = Infer<typeof historyEntry>;
-export type TemplateChange = Infer<typeof change>;
 export type Condition = Infer<typeof condition>;
 export const isTrue = (conditions: readonly Condition[] | undefined, type: string): boolean =>
   conditions?.some((one) => one.type === type && one.status === 'True') === true;

@@ -95,7 +95,7 @@ export const optional = <Shape extends Readonly<Record<string, z.ZodType>>>(all:
  * halves the size of the whole object.
  */
 export const written = <Shape extends z.core.$ZodLooseShape>(shape: Shape, description: string) =>
-  struct(shape, description).meta({ 'x-kubernetes-map-type': 'atomic', description });
+  struct(shape, description).meta({ 'x-kubernetes-map-type': 'atomic' });
 
 /** A list that is replaced as a whole. */
 export const listOf = <Item extends z.ZodType>(item: Item, maxItems: number, description: string) =>
@@ -109,13 +109,13 @@ export const setOf = <Item extends z.ZodType>(item: Item, minItems: number, maxI
   listOf(item, maxItems, description)
     .min(minItems, `a list of at least ${minItems}`)
     .superRefine(eachOnce())
-    .meta({ 'x-kubernetes-list-type': 'set', description });
+    .meta({ 'x-kubernetes-list-type': 'set' });
 
 /** A list with one entry for each value of a field. */
 export const listBy = <Item extends z.ZodType>(key: string, item: Item, maxItems: number, description: string) =>
   listOf(item, maxItems, description)
     .superRefine(eachOnce(key))
-    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key], description });
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] });
 
 /** Refuses an item that equals an earlier one, or whose field does. */
 const eachOnce = (key?: string) => (items: readonly unknown[], context: z.RefinementCtx) => {
@@ -193,13 +193,12 @@ const requirement = struct(
     path: ['values'],
     message: 'at least one value for In and NotIn, and none for Exists and DoesNotExist',
   })
-  .meta({
-    ...validations({
+  .meta(
+    validations({
       rule: "(self.operator in ['In', 'NotIn']) == (has(self.values) && size(self.values) > 0)",
       message: 'In and NotIn need at least one value, Exists and DoesNotExist take none',
     }),
-    description: 'A condition on a label.',
-  });
+  );
 
 /** A selector by labels, as Kubernetes has it. */
 export const labelSelector = (description: string) =>
@@ -211,4 +210,4 @@ export const labelSelector = (description: string) =>
       matchExpressions: listOf(requirement, 64, 'Conditions on labels, all of which must hold.'),
     }),
     description,
-  ).meta({ 'x-kubernetes-map-type': 'atomic', description });
+  ).meta({ 'x-kubernetes-map-type': 'atomic' });

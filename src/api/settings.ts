@@ -171,8 +171,7 @@ export const deadlineAfterReady = validations({
   message: 'progressDeadlineSeconds must be more than minReadySeconds',
 });
 
-export const commonSettings = (description: string) =>
-  struct(commonFields, description).meta({ ...deadlineAfterReady, description });
+export const commonSettings = (description: string) => struct(commonFields, description).meta(deadlineAfterReady);
 
 /** Fields that are left out follow from other sources. */
 export type CommonSettings = Infer<ReturnType<typeof commonSettings>>;

@@ -1,5 +1,6 @@
 import type { ApiClient, CallOptions } from './api-client.ts';
 import { isObject, type Json, metadataOf } from './raw-object.ts';
+import { path, type ResourceKind } from './resource.ts';
 import { jsonOf, longestQuotedCharacters, quoted } from './text.ts';
 
 // What the API server sends to whoever lists and watches.
@@ -17,6 +18,12 @@ export type DecodeFailureReason =
   /** A malformed watch event, or one without an object. */
   | 'UnreadableEvent';
 
+/** All objects of a kind, or those of one namespace. */
+export interface ListedKind {
+  readonly kind: ResourceKind;
+  readonly namespace?: string | undefined;
+}
+
 export interface ListPage {
   readonly items: readonly unknown[];
   /** Of the whole list: a watch from here misses nothing. */
@@ -25,32 +32,34 @@ export interface ListPage {
 }
 
 /**
- * The pages of a list, one after another. `path` and `kind` are those of the list's objects, `query` and `options` of
- * each call. Throws `ApiError`, and `TypeError` where an answer isn't a list or one of another kind.
+ * The pages of a list, one after another; `options` are those of each call. Throws `ApiError`, and `TypeError` where an
+ * answer isn't a list or one of another kind.
  */
 export async function* pagesOf(
   client: ApiClient,
-  { path, kind, pageSize }: { readonly path: string; readonly kind?: string; readonly pageSize: number | undefined },
+  { kind, namespace }: ListedKind,
+  pageSize: number | undefined,
   options: CallOptions,
 ): AsyncGenerator<ListPage, void, undefined> {
+  const place = path(kind, { namespace });
   let next: string | undefined;
   do {
     const query = { ...options.query, limit: pageSize, continue: next };
-    const page = parseListPage(await client.call<unknown>({ ...options, method: 'GET', path, query }), path, kind);
+    const answer = await client.call<unknown>({ ...options, method: 'GET', path: place, query });
+    const page = parseListPage(answer, place, `${kind.kind}List`);
     yield page;
     ({ next } = page);
   } while (next !== undefined);
 }
 
-function parseListPage(answer: unknown, what: string, kind: string | undefined): ListPage {
+function parseListPage(answer: unknown, place: string, expected: string): ListPage {
   const list: Json = isObject(answer) ? answer : {};
   const metadata = isObject(list['metadata']) ? list['metadata'] : {};
   const { resourceVersion, continue: next } = metadata;
   // Go writes a list without any item as null.
   const items = list['items'] ?? [];
-  const isList = kind === undefined ? String(list['kind']).endsWith('List') : list['kind'] === `${kind}List`;
-  if (!Array.isArray(items) || typeof resourceVersion !== 'string' || !isList) {
-    throw new TypeError(`expected a ${kind ?? ''}List at ${what}, got ${quoted(list['kind'] ?? typeof answer)}`);
+  if (!Array.isArray(items) || typeof resourceVersion !== 'string' || list['kind'] !== expected) {
+    throw new TypeError(`expected a ${expected} at ${place}, got ${quoted(list['kind'] ?? typeof answer)}`);
   }
   return { items, resourceVersion, next: typeof next === 'string' && next !== '' ? next : undefined };
 }

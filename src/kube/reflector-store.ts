@@ -5,12 +5,15 @@ import { quoted } from './text.ts';
 
 export interface OwnedRecordsOptions<R extends Stored> {
   readonly store: Store<R>;
-  /** Objects of another kind are skipped; without it any kind is accepted. */
-  readonly kind?: string;
+  /** Objects of another kind are skipped. */
+  readonly kind: string;
   readonly project: (raw: Json) => R | null;
   /** Called for an object that could not be decoded, or, with `null`, when a subscriber threw. */
   readonly onFailure: (error: unknown, what: string, reason: DecodeFailureReason | null) => void;
 }
+
+/** The records of a list that is not complete yet, by their keys. */
+export type Listing<R> = Map<string, R>;
 
 /**
  * The objects that one reflector has put into a store, which others may share. An object that can't be projected, or
@@ -18,34 +21,14 @@ export interface OwnedRecordsOptions<R extends Stored> {
  */
 export class ReflectorStore<R extends Stored> {
   readonly #options: OwnedRecordsOptions<R>;
-  #records = new Map<string, R>();
+  #records: Listing<R> = new Map();
 
   constructor(options: OwnedRecordsOptions<R>) {
     this.#options = options;
   }
 
-  /** Projects an object of a list into `listing`, for `replace`. */
-  read(raw: unknown, listing: Map<string, R>): void {
-    const key = keyOfRaw(raw);
-    if (key === null) {
-      const error = new TypeError('expected an object with metadata, got another value');
-      this.#options.onFailure(error, 'an object of a list', 'NotAnObject');
-      return;
-    }
-    if (!this.#isOfKind(raw as Json, key)) return;
-    const record = this.#project(raw as Json, key);
-    if (record) listing.set(key, record);
-    else listing.delete(key);
-  }
-
-  /** The object was deleted while `listing` was being read. */
-  leaveOut(raw: Json, listing: Map<string, R>): void {
-    const key = keyOfRaw(raw);
-    if (key !== null && listing.get(key)?.uid === metadataOf(raw)?.uid) listing.delete(key);
-  }
-
   /** Replaces everything: a missing object was deleted, one with another uid was deleted and created again. */
-  replace(listing: Map<string, R>): void {
+  replace(listing: Listing<R>): void {
     const before = this.#records;
     this.#records = listing;
     for (const [key, record] of before) if (!listing.has(key)) this.#remove(record, key);
@@ -55,41 +38,45 @@ export class ReflectorStore<R extends Stored> {
     }
   }
 
-  /** Returns whether it is an object of this kind, wanted or not. */
-  put(raw: Json): boolean {
-    const key = keyOfRaw(raw);
-    if (key === null || !this.#isOfKind(raw, key)) return false;
-    const record = this.#project(raw, key);
-    if (record === null) {
-      this.#forget(key);
-      return true;
+  /**
+   * Projects an object into the listing if there is one, else into the store. Returns whether it is an object of this
+   * kind, wanted or not.
+   */
+  put(raw: unknown, listing: Listing<R> | null): boolean {
+    const key = this.#keyOf(raw);
+    if (key === null) return false;
+    const record = this.#project(raw as Json, key);
+    if (record === null) this.#forget(key, listing);
+    else if (listing !== null) listing.set(key, record);
+    else {
+      this.#records.set(key, record);
+      this.#put(record, key);
     }
-    this.#records.set(key, record);
-    this.#put(record, key);
     return true;
   }
 
   /** Like `put`. A late deletion event of an earlier object of the same name changes nothing. */
-  remove(raw: Json): boolean {
-    const key = keyOfRaw(raw);
-    if (key === null || !this.#isOfKind(raw, key)) return false;
-    if (this.#records.get(key)?.uid === metadataOf(raw)?.uid) this.#forget(key);
+  remove(raw: Json, listing: Listing<R> | null): boolean {
+    const key = this.#keyOf(raw);
+    if (key === null) return false;
+    if ((listing ?? this.#records).get(key)?.uid === metadataOf(raw)?.uid) this.#forget(key, listing);
     return true;
   }
 
-  /** Items of a list need not have a kind, and those of Kubernetes' own kinds don't. */
-  #isOfKind({ kind: came }: Json, key: string): boolean {
+  /** `null` for what is no object of this kind. Items of a list need not have a kind: Kubernetes' own don't. */
+  #keyOf(raw: unknown): string | null {
     const { kind: expected, onFailure } = this.#options;
-    if (expected === undefined || came === undefined || came === expected) return true;
+    const metadata = metadataOf(raw);
+    if (metadata === null) {
+      const error = new TypeError('expected an object with metadata, got another value');
+      onFailure(error, 'an object of a list', 'NotAnObject');
+      return null;
+    }
+    const key = keyOf(metadata.namespace, metadata.name);
+    const { kind: came = expected } = raw as Json;
+    if (came === expected) return key;
     onFailure(new TypeError(`expected a ${expected}, got ${quoted(came)}`), key, 'AnotherKind');
-    return false;
-  }
-
-  #forget(key: string): void {
-    const record = this.#records.get(key);
-    if (!record) return;
-    this.#records.delete(key);
-    this.#remove(record, key);
+    return null;
   }
 
   #project(raw: Json, key: string): R | null {
@@ -99,6 +86,13 @@ export class ReflectorStore<R extends Stored> {
       this.#options.onFailure(error, key, 'NotProjected');
       return null;
     }
+  }
+
+  #forget(key: string, listing: Listing<R> | null): void {
+    const records = listing ?? this.#records;
+    const record = records.get(key);
+    records.delete(key);
+    if (record !== undefined && listing === null) this.#remove(record, key);
   }
 
   #put(record: R, key: string): void {
@@ -116,9 +110,4 @@ export class ReflectorStore<R extends Stored> {
       this.#options.onFailure(error, what, null);
     }
   }
-}
-
-function keyOfRaw(raw: unknown): string | null {
-  const metadata = metadataOf(raw);
-  return metadata && keyOf(metadata.namespace, metadata.name);
 }

@@ -1,9 +1,10 @@
 import type { ApiClient, Query } from './api-client.ts';
 import { ApiError, errorOfWatch, isForbidden, isGone, isInvalid, isNotFound, withoutRequest } from './api-error.ts';
 import { type BackoffOptions, backoffMilliseconds, delay } from './delay.ts';
-import { type DecodeFailureReason, pagesOf, parseWatchEvent, type WatchEvent } from './list-watch.ts';
+import { type DecodeFailureReason, type ListedKind, pagesOf, parseWatchEvent, type WatchEvent } from './list-watch.ts';
 import type { Json } from './raw-object.ts';
-import { ReflectorStore } from './reflector-store.ts';
+import { type Listing, ReflectorStore } from './reflector-store.ts';
+import { path } from './resource.ts';
 import type { Store, Stored } from './store.ts';
 import { TimeLimit } from './time-limit.ts';
 import type { Log, World } from './world.ts';
@@ -38,13 +39,9 @@ export interface ReflectorObserver {
 /** Why a kind can't be read: its definition isn't there, no role grants it, or every try has failed for a while. */
 export type Unavailable = 'Forbidden' | 'NotFound' | 'Unanswered';
 
-export interface ReflectorOptions<R extends Stored> {
+export interface ReflectorOptions<R extends Stored> extends ListedKind {
   readonly client: ApiClient;
   readonly world: World;
-  /** Of the kind's list, in one namespace or all, as `path()` makes it. */
-  readonly path: string;
-  /** The kind of its objects, such as `Pod`; objects of another kind are skipped. */
-  readonly kind?: string;
   /** Selectors, for list and watch alike. */
   readonly query?: Query;
   /** What to keep of an object; `null` for nothing. An error skips that object alone. */
@@ -70,7 +67,7 @@ export interface ReflectorOptions<R extends Stored> {
 }
 
 /**
- * Keeps a store as the API server has the objects of one path: lists them, then watches, and starts over
+ * Keeps a store as the API server has the objects of one kind: lists them, then watches, and starts over
  * whenever it can't be sure to have missed nothing. Several reflectors may feed one store; each removes only what it
  * has put there itself.
  */
@@ -78,6 +75,7 @@ export class Reflector<R extends Stored> {
   /** Resolves once the first list is in the store, or `run` has ended without one: `hasSynced` tells. */
   readonly synced: Promise<void>;
   readonly #options: ReflectorOptions<R>;
+  readonly #path: string;
   readonly #owned: ReflectorStore<R>;
   readonly #resolveSynced: () => void;
   #hasSynced = false;
@@ -97,9 +95,11 @@ export class Reflector<R extends Stored> {
     this.synced = promise;
     this.#resolveSynced = resolve;
     this.#options = options;
+    this.#path = path(options.kind, options);
     this.#streamsLists = options.streamsLists ?? false;
     this.#owned = new ReflectorStore({
       ...options,
+      kind: options.kind.kind,
       onFailure: (...failure) => this.#leftOut(...failure),
     });
   }
@@ -115,7 +115,7 @@ export class Reflector<R extends Stored> {
 
   /** Runs until aborted. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    const { world, log, path, observer } = this.#options;
+    const { world, log, observer } = this.#options;
     let failures = 0;
     let expirations = 0;
     while (!signal.aborted) {
@@ -137,7 +137,7 @@ export class Reflector<R extends Stored> {
       );
       if (!this.#goesWithout(error)) {
         observer?.failed?.(error);
-        const fields = { path, error, waitMilliseconds: Math.round(waitMilliseconds) };
+        const fields = { path: this.#path, error, waitMilliseconds: Math.round(waitMilliseconds) };
         const why = unavailability(error);
         if (why === null || why !== this.#reported) log.warn(fields, 'could not list or watch, trying again');
         else log.debug(fields, 'could not list or watch for the same reason as before, trying again');
@@ -173,8 +173,9 @@ export class Reflector<R extends Stored> {
   #setUnavailable(why: Unavailable | null, error?: unknown): void {
     if (this.#unavailable === why) return;
     this.#unavailable = why;
-    const { path, log, onUnavailable, onlyWhere } = this.#options;
+    const { log, onUnavailable, onlyWhere } = this.#options;
     if (onlyWhere === undefined) {
+      const path = this.#path;
       if (why === null) log.info({ path }, 'can be read now');
       else if (why === 'Unanswered') log.warn({ path, error }, 'could not be read for minutes, trying again');
       else if (why === 'Forbidden') log.warn({ path, error }, 'may not be read: going on without it, and trying again');
@@ -199,8 +200,10 @@ export class Reflector<R extends Stored> {
     } catch (error) {
       const isStreamRefused = this.#streamsLists && this.#resourceVersion === null && isInvalid(error);
       if (!isStreamRefused) return error;
-      const { log, path } = this.#options;
-      log.debug({ path, error }, 'the API server does not stream lists, listing page by page');
+      this.#options.log.debug(
+        { path: this.#path, error },
+        'the API server does not stream lists, listing page by page',
+      );
       this.#streamsLists = false;
       return null;
     }
@@ -210,7 +213,7 @@ export class Reflector<R extends Stored> {
   async #list(signal: AbortSignal): Promise<string> {
     const { client, query = {}, pageSize = defaultPageSize, observer } = this.#options;
     const limit = this.#pagesLost < mostPagesLost ? pageSize : undefined;
-    const listing = new Map<string, R>();
+    const listing: Listing<R> = new Map();
     let resourceVersion = '';
     try {
       const options = {
@@ -220,9 +223,9 @@ export class Reflector<R extends Stored> {
         timeoutMilliseconds: pageTimeoutMilliseconds,
         signal,
       } as const;
-      for await (const page of pagesOf(client, { ...this.#options, pageSize: limit }, options)) {
+      for await (const page of pagesOf(client, this.#options, limit, options)) {
         this.#heard();
-        for (const raw of page.items) this.#owned.read(raw, listing);
+        for (const raw of page.items) this.#owned.put(raw, listing);
         resourceVersion ||= page.resourceVersion;
       }
     } catch (error) {
@@ -235,7 +238,7 @@ export class Reflector<R extends Stored> {
     return resourceVersion;
   }
 
-  #listed(listing: Map<string, R>): void {
+  #listed(listing: Listing<R>): void {
     this.#owned.replace(listing);
     this.#reported = null;
     this.#setUnavailable(null);
@@ -249,30 +252,29 @@ export class Reflector<R extends Stored> {
    * streamed list; until its end the store stays as it is.
    */
   async #watch(resourceVersion: string | null, signal: AbortSignal): Promise<number> {
-    const { client, world, path, query } = this.#options;
+    const { client, world, query } = this.#options;
     const timeoutSeconds = Math.round(
       shortestWatchSeconds + world.random() * (longestWatchSeconds - shortestWatchSeconds),
     );
     const silence = new TimeLimit(world, silenceMilliseconds, signal);
     const start = world.monotonic();
     let events = 0;
-    let listing = resourceVersion === null ? new Map<string, R>() : null;
+    let listing: Listing<R> | null = resourceVersion === null ? new Map() : null;
     try {
       const from = resourceVersion === null ? fromTheList : { resourceVersion };
       const parameters = { ...query, watch: true, allowWatchBookmarks: true, timeoutSeconds, ...from };
-      for await (const line of client.stream(path, parameters, silence.signal)) {
+      for await (const line of client.stream(this.#path, parameters, silence.signal)) {
         silence.restart();
         this.#heard();
         if (listing === null) this.#setUnavailable(null);
         const event = parseWatchEvent(line);
         events += 1;
-        if (listing === null) this.#take(event);
-        else if (this.#takeListed(event, listing)) {
+        if (this.#take(event, listing) && listing !== null) {
           this.#listed(listing);
           listing = null;
         }
       }
-      if (listing !== null) throw new Error(`expected a list of ${path}, its watch ended before it was complete`);
+      if (listing !== null) throw new Error(`expected a list of ${this.#path}, its watch ended before it was complete`);
       return events;
     } catch (error) {
       if (!silence.passed) throw error;
@@ -286,58 +288,33 @@ export class Reflector<R extends Stored> {
   }
 
   /**
-   * Takes an event of a streamed list, and returns whether it ends the list. Throws if something may have been missed.
+   * Takes an event into the listing if there is one, else into the store. Returns whether it ends a streamed list.
+   * Throws if something may have been missed; the next list then replaces the store.
    */
-  #takeListed(event: WatchEvent, listing: Map<string, R>): boolean {
+  #take(event: WatchEvent, listing: Listing<R> | null): boolean {
     switch (event.type) {
       case 'ADDED':
       case 'MODIFIED':
-        this.#owned.read(event.object, listing);
-        return false;
-      case 'DELETED':
-        this.#owned.leaveOut(event.object, listing);
-        return false;
-      case 'BOOKMARK':
-        if (event.endsList) this.#resourceVersion = event.resourceVersion;
-        return event.endsList;
-      case 'ERROR':
-      case 'UNREADABLE':
-        this.#takeFailure(event);
-        return false;
-    }
-  }
-
-  /** Throws if events may have been missed; the next list then replaces the store. */
-  #take(event: WatchEvent): void {
-    switch (event.type) {
-      case 'ADDED':
-      case 'MODIFIED':
-        if (!this.#owned.put(event.object)) return;
+        if (!this.#owned.put(event.object, listing)) return false;
         break;
       case 'DELETED':
-        if (!this.#owned.remove(event.object)) return;
+        if (!this.#owned.remove(event.object, listing)) return false;
         break;
       case 'BOOKMARK':
         break;
       case 'ERROR':
+        this.#resourceVersion = null;
+        throw errorOfWatch(`watch of ${this.#path}`, event.status);
       case 'UNREADABLE':
-        this.#takeFailure(event);
-        return;
+        this.#leftOut(new Error(event.why), 'an event', event.reason);
+        if (!event.broken) return false;
+        this.#resourceVersion = null;
+        throw new Error(`watch of ${this.#path}: ${event.why}`);
     }
-    this.#resourceVersion = event.resourceVersion;
-  }
-
-  /** Throws unless nothing but this event is lost. */
-  #takeFailure(event: Extract<WatchEvent, { type: 'ERROR' | 'UNREADABLE' }>): void {
-    const { path } = this.#options;
-    if (event.type === 'ERROR') {
-      this.#resourceVersion = null;
-      throw errorOfWatch(`watch of ${path}`, event.status);
-    }
-    this.#leftOut(new Error(event.why), 'an event', event.reason);
-    if (!event.broken) return;
-    this.#resourceVersion = null;
-    throw new Error(`watch of ${path}: ${event.why}`);
+    const endsList = event.type === 'BOOKMARK' && event.endsList;
+    // No watch can begin in the middle of a list.
+    if (listing === null || endsList) this.#resourceVersion = event.resourceVersion;
+    return endsList;
   }
 
   #heard(): void {
@@ -345,9 +322,9 @@ export class Reflector<R extends Stored> {
   }
 
   #leftOut(error: unknown, what: string, reason: DecodeFailureReason | null): void {
-    const { log, path, observer } = this.#options;
+    const { log, observer } = this.#options;
     if (reason !== null) observer?.ignored?.(reason);
-    log.error({ path, error }, `could not take in ${what}: left out`);
+    log.error({ path: this.#path, error }, `could not take in ${what}: left out`);
   }
 }
 

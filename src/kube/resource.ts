@@ -10,7 +10,7 @@ export interface ResourceKind {
 
 export interface ResourcePlace {
   /** Without it, all namespaces (of a list or a watch). */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   readonly name?: string;
   readonly subresource?: string;
 }

@@ -1,8 +1,10 @@
+import { rolloutKind } from '../api/rollout.ts';
 import type { Step, Target } from '../core/decision.ts';
 import { ApiError, isConflict, isNotFound, wasNeverSent, wasTooLate } from '../kube/api-error.ts';
 import { controllerRevisions, pods as podKind } from '../kube/resource.ts';
 import type { World } from '../kube/world.ts';
 import { restartNote } from '../moco/in-place/restart.ts';
+import { identityOf } from '../moco/json.ts';
 import {
   annotationOn,
   demoteAnnotation,
@@ -10,8 +12,9 @@ import {
   restartInPlaceAnnotation,
   revisionHashLabel,
 } from '../moco/names.ts';
-import type { ClusterObjects, PodRecord, StatefulSetRecord } from '../moco/records.ts';
+import type { ClusterRecord, PodRecord, StatefulSetRecord } from '../moco/records.ts';
 import type { ClusterApi, InPlacePatch } from './cluster-client.ts';
+import type { LiveObjects } from './cluster-reader.ts';
 import { adoptStatefulSet, type Kept, keepRevisions, releaseStatefulSet, type StrategyKeeper } from './strategy.ts';
 
 /** The result of a step. `unknown`: it may or may not have happened. */
@@ -48,7 +51,7 @@ const disruptionBudgetCause = 'DisruptionBudget';
 /** Performs a single step. Throws only errors that are not the API server's response to the step. */
 export async function execute(
   step: Step,
-  { cluster, statefulSet, pods }: ClusterObjects,
+  { objects: { cluster, statefulSet, pods }, rollout }: LiveObjects,
   api: ClusterApi,
   world: World,
 ): Promise<StepAnswer> {
@@ -120,7 +123,7 @@ export async function execute(
       if (step.newPods === 'UpdateRevision') return ofStatefulSet((found) => adoptStatefulSet(found, api));
       let kept: Kept | null = null;
       const answer = await ofStatefulSet(async (found) => {
-        kept = await keepRevisions(found, step.lasts, api);
+        kept = await keepRevisions(found, step.lasts, api, () => assertNewest(rollout, cluster, api));
         return kept.after;
       });
       return withKeeper(answer, kept);
@@ -132,7 +135,9 @@ export async function execute(
       });
     case 'promoteRevision':
       return ofStatefulSet(async (found) => {
-        if (step.for === 'keep') await assertRevision(step.revision, namespace, api);
+        if (step.for === 'keep') {
+          await Promise.all([assertRevision(step.revision, namespace, api), assertNewest(rollout, cluster, api)]);
+        }
         return api.promoteRevision(found, step);
       });
   }
@@ -161,6 +166,22 @@ async function assertRevision(revision: string, namespace: string, api: ClusterA
   if ((await api.read(controllerRevisions, { namespace, name: revision })) !== null) return;
   const message = `the ControllerRevision ${revision} does not exist any more, so lost members can't come back at it`;
   throw new ApiError({ status: 422, reason: revisionMissing, message });
+}
+
+/**
+ * Rejects with a 409 if the MySQLRollout has changed. Whether a step has taken a pod that is going is in no other
+ * object, and is written before the pod goes: whoever has seen it going and then reads the MySQLRollout knows. The
+ * cache may be behind with one kind and not with another.
+ */
+async function assertNewest(
+  rollout: LiveObjects['rollout'],
+  { namespace, name }: Pick<ClusterRecord, 'namespace' | 'name'>,
+  api: ClusterApi,
+): Promise<void> {
+  const { uid, resourceVersion } = identityOf((await api.read(rolloutKind, { namespace, name })) ?? {});
+  const known = rollout?.metadata;
+  if (known?.uid === uid && known.resourceVersion === resourceVersion) return;
+  throw new ApiError({ status: 409, reason: 'Conflict', message: 'the MySQLRollout has changed meanwhile' });
 }
 
 /** Writes to all targets in parallel. The result is the worst of all results. */

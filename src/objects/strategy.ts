@@ -155,14 +155,18 @@ export interface Kept {
  * is held, so a StatefulSet does not rest in that state with one.
  *
  * Rejects with the reason `AdmissionNotInForce` if either result is another one. The label is then removed again.
+ *
+ * @param assertStillSo runs between the two, so that little time is left in which what it checks may change
  */
 export async function keepRevisions(
   statefulSet: StatefulSetRecord,
   lasts: 'whileHeld' | 'untilCreated',
   api: ClusterApi,
+  assertStillSo: () => Promise<void>,
 ): Promise<Kept> {
   const keeper = await proveRevisionsKept(statefulSet, api);
   if (keeper === 'webhook' && lasts === 'whileHeld') return { keeper, after: null };
+  await assertStillSo();
   const after = await whicheverVersion(statefulSet, { labels: label }, api, false);
   if (isKept(after)) return { keeper, after };
   // A label that stays shows on the object: the next step removes it.

@@ -1,4 +1,4 @@
-import type { RolloutProgress, RolloutStatus } from '../api/rollout-status.ts';
+import { newRollout, type RolloutProgress, type RolloutStatus } from '../api/rollout-status.ts';
 import { needsSlot } from '../core/gates.ts';
 import { omitUndefined, timestampOf } from '../moco/json.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
@@ -15,17 +15,8 @@ export function begunStatus(
 ): RolloutStatus {
   const same = rollout?.revision === updateRevision ? rollout : undefined;
   const now = timestampOf(nowSeconds * 1000);
-  const another = omitUndefined<RolloutProgress>({
-    revision: updateRevision,
-    startedAt: now,
-    lastProgressAt: now,
-    // The correction of a failing revision waits for no other cluster.
-    begunAt: rollout?.failing !== undefined ? now : undefined,
-    verified: false,
-    takenDown: [],
-    disruptions: 0,
-    switchovers: 0,
-  });
+  // The correction of a failing revision waits for no other cluster.
+  const another = { ...newRollout(updateRevision, now), ...(rollout?.failing !== undefined && { begunAt: now }) };
   return { ...status, updateRevision, rollout: same ?? another };
 }
 

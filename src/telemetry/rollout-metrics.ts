@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { type ClusterName, Declared, labelValue } from './declared.ts';
+import { Declared, labelValue, type Series } from './declared.ts';
 
 /** From a member that starts in seconds to one that clones for hours. */
 const memberBucketsSeconds = [1, 2, 5, 10, 20, 40, 60, 90, 120, 180, 300, 600, 1200, 1800, 3600, 7200];
@@ -7,76 +7,129 @@ const switchoverBucketsSeconds = [0.25, 0.5, 1, 2, 3, 5, 8, 13, 20, 30, 45, 60, 
 const rolloutBucketsSeconds = [5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200, 86_400];
 
 /**
- * What Prometheus sees of rollouts. Series that name a cluster are set as a whole from one look at it, so that what
- * no longer holds goes away, and `forget` takes all of them away. Times are Unix seconds.
+ * The gauges about one cluster: name, help, and the label of its own where a cluster has several series. None has a
+ * series where its value is `null`. Times are Unix seconds.
  */
-export class RolloutMetrics extends Declared {
-  readonly #members = this.ofClusters('moco_rollout_members', 'Members of a cluster by state.', 'state');
-  readonly #staleMembers = this.ofClusters(
-    'moco_rollout_stale_members',
-    'Members of a cluster whose revision is not the update revision.',
-  );
-  readonly hold = this.ofClusters(
+const clusterGauges = {
+  members: ['moco_rollout_members', 'Members of a cluster by state.', 'state'],
+  staleMembers: ['moco_rollout_stale_members', 'Members of a cluster whose revision is not the update revision.'],
+  hold: [
     'moco_rollout_hold_since_timestamp_seconds',
     'Since when the rule holds the rollout of a cluster; no series while nothing holds it.',
     'rule',
-  );
-  readonly noMaintenanceWindow = this.ofClusters(
+  ],
+  noMaintenanceWindow: [
     'moco_rollout_no_maintenance_window',
     'No maintenance window of the next 30 days is long enough for the primary of a cluster; no series otherwise.',
-  );
-  readonly maintenanceOpens = this.ofClusters(
+  ],
+  maintenanceOpens: [
     'moco_rollout_maintenance_opens_timestamp_seconds',
     'When the next step of a rollout may begin that waits for a maintenance window or the end of a blackout; no series otherwise.',
-  );
-  readonly failingChecks = this.ofClusters(
+  ],
+  failingChecks: [
     'moco_rollout_check_failing',
     'A check of a cluster fails and holds its rollout, or a later stage; no series otherwise.',
     'check',
-  );
-  readonly #notReceived = this.ofClusters(
+  ],
+  notReceived: [
     'moco_rollout_replica_transactions_not_received',
     'Transactions that the primary had committed and a replica had not received when it was last asked, by pod.',
     'pod',
-  );
-  readonly #notApplied = this.ofClusters(
+  ],
+  notApplied: [
     'moco_rollout_replica_transactions_not_applied',
     'Transactions that a replica had received and not applied when it was last asked, by pod.',
     'pod',
-  );
-  readonly overrides = this.ofClusters(
+  ],
+  overrides: [
     'moco_rollout_override_until_timestamp_seconds',
     'When the override of a rule ends that is in force for a cluster; no series otherwise.',
     'rule',
-  );
-  readonly #currentReplicas = this.ofClusters(
+  ],
+  currentReplicas: [
     'moco_cluster_current_replicas',
     'Members at the current revision of the StatefulSet, where this program lowers its partition.',
-  );
-  readonly #updatedReplicas = this.ofClusters(
+  ],
+  updatedReplicas: [
     'moco_cluster_updated_replicas',
     'Members at the update revision of the StatefulSet, where this program lowers its partition.',
-  );
-  readonly #lastPartitionUpdated = this.ofClusters(
+  ],
+  lastPartitionUpdated: [
     'moco_cluster_last_partition_updated',
     'When this program last lowered the partition of the StatefulSet, in Unix seconds.',
-  );
-  readonly stalled = this.ofClusters(
+  ],
+  stalled: [
     'moco_rollout_stalled',
     'Condition Stalled of the MySQLRollout is True, with its reason: 1; no series otherwise.',
     'reason',
-  );
-  readonly #disruptionsOfCluster = this.counterOfClusters(
-    'moco_rollout_cluster_disruptions_total',
-    'Pods of a cluster taken down by this program.',
-  );
-  readonly #switchoversOfCluster = this.counterOfClusters(
-    'moco_rollout_cluster_switchovers_total',
-    'Switchovers of a cluster that this program asked MOCO for, whatever their outcome.',
-  );
-  readonly lastProgress = this.ofClusters(
+  ],
+  lastProgress: [
     'moco_rollout_last_progress_timestamp_seconds',
     'When the rollout under way last got further; no series while there is none.',
+  ],
+} as const satisfies Readonly<Record<string, readonly [name: string, help: string, label?: string]>>;
+
+type ClusterGauges = typeof clusterGauges;
+
+/** The values of the gauges about one cluster, by label where there is one. `undefined` leaves a gauge as it is. */
+export type ClusterValues = {
+  readonly [Field in keyof ClusterGauges]:
+    | (ClusterGauges[Field] extends readonly [string, string, string] ? Readonly<Record<string, number>> : number)
+    | null
+    | undefined;
+};
+
+/** Only where this program lowers partitions: MOCO's own controller shows series of the same names. */
+const ofPartitions: ReadonlySet<string> = new Set(['currentReplicas', 'updatedReplicas', 'lastPartitionUpdated']);
+
+export type ClusterName = readonly [namespace: string, name: string];
+const clusterLabels = ['namespace', 'name'] as const;
+
+/** The gauges about clusters, which have exactly the series of the values that were set last. */
+class ClusterMetrics extends Declared {
+  readonly #clusters = new Map<string, { readonly cluster: ClusterName; readonly values: Partial<ClusterValues> }>();
+
+  constructor(registry: Registry, drivesPartitions: boolean) {
+    super(registry);
+    for (const [field, [name, help, label]] of Object.entries(clusterGauges)) {
+      if (!drivesPartitions && ofPartitions.has(field)) continue;
+      const labels = [...clusterLabels, ...(label === undefined ? [] : [label])];
+      this.computed(name, help, labels, () => this.#seriesOf(field as keyof ClusterValues, label));
+    }
+  }
+
+  setCluster(cluster: ClusterName, values: Partial<ClusterValues>): void {
+    const key = cluster.join('/');
+    const before = this.#clusters.get(key)?.values;
+    const said = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+    this.#clusters.set(key, { cluster, values: { ...before, ...said } });
+  }
+
+  forget(cluster: ClusterName): void {
+    this.#clusters.delete(cluster.join('/'));
+  }
+
+  #seriesOf(field: keyof ClusterValues, label: string | undefined): readonly Series[] {
+    return [...this.#clusters.values()].flatMap(({ cluster: [namespace, name], values }) => {
+      const value = values[field] ?? {};
+      return typeof value === 'number'
+        ? [[{ namespace, name }, value] as const]
+        : Object.entries(value).map(([word, number]) => [{ namespace, name, [label ?? '']: word }, number] as const);
+    });
+  }
+}
+
+/** What Prometheus sees of rollouts. */
+export class RolloutMetrics extends ClusterMetrics {
+  readonly #disruptionsOfCluster = this.counter(
+    'moco_rollout_cluster_disruptions_total',
+    'Pods of a cluster taken down by this program.',
+    ...clusterLabels,
+  );
+  readonly #switchoversOfCluster = this.counter(
+    'moco_rollout_cluster_switchovers_total',
+    'Switchovers of a cluster that this program asked MOCO for, whatever their outcome.',
+    ...clusterLabels,
   );
   readonly #disruptions = this.counter(
     'moco_rollout_disruptions_total',
@@ -156,29 +209,18 @@ export class RolloutMetrics extends Declared {
     rolloutBucketsSeconds,
   );
 
-  /** `drivesPartitions`: whether this program lowers partitions itself, and shows the series of MOCO's controller. */
-  constructor(registry: Registry, drivesPartitions: boolean) {
-    super(registry);
-    const ofMoco = drivesPartitions ? [] : ['current_replicas', 'updated_replicas', 'last_partition_updated'];
-    for (const what of ofMoco) registry.removeSingleMetric(`moco_cluster_${what}`);
+  override setCluster(cluster: ClusterName, values: Partial<ClusterValues>): void {
+    super.setCluster(cluster, values);
+    const [namespace, name] = cluster;
+    // A counter has to be there before it first counts: Prometheus sees no increase otherwise.
+    this.#disruptionsOfCluster.inc({ namespace, name }, 0);
+    this.#switchoversOfCluster.inc({ namespace, name }, 0);
   }
 
-  /**
-   * What MOCO's own partition controller shows under the same names; `null` where this program does not lower the
-   * cluster's partition. `lastUpdatedSeconds` is `null` before the first time.
-   */
-  setPartition(
-    cluster: ClusterName,
-    partition: {
-      readonly current: number;
-      readonly updated: number;
-      readonly lastUpdatedSeconds: number | null;
-    } | null,
-  ): void {
-    this.#currentReplicas.set(cluster, partition?.current ?? null);
-    this.#updatedReplicas.set(cluster, partition?.updated ?? null);
-    const last = partition?.lastUpdatedSeconds ?? null;
-    if (partition === null || last !== null) this.#lastPartitionUpdated.set(cluster, last);
+  override forget(cluster: ClusterName): void {
+    super.forget(cluster);
+    this.#disruptionsOfCluster.remove(...cluster);
+    this.#switchoversOfCluster.remove(...cluster);
   }
 
   countDisruptions([namespace, name]: ClusterName, verb: string, rule: string, count: number): void {
@@ -190,30 +232,5 @@ export class RolloutMetrics extends Declared {
   countSwitchover(cluster: ClusterName | null, outcome: string): void {
     this.#switchovers.inc({ outcome: labelValue(outcome) });
     if (cluster !== null) this.#switchoversOfCluster.inc({ namespace: cluster[0], name: cluster[1] });
-  }
-
-  /** How far replicas were behind when MySQL itself was last asked. `missing` is `null` if the primary did not say. */
-  setReplication(
-    cluster: ClusterName,
-    replicas: readonly { readonly pod: string; readonly notReceived?: number; readonly notApplied: number }[],
-  ): void {
-    const received = replicas.flatMap(({ pod, notReceived }) =>
-      notReceived === undefined ? [] : [[pod, notReceived]],
-    );
-    this.#notReceived.set(cluster, Object.fromEntries(received));
-    this.#notApplied.set(cluster, Object.fromEntries(replicas.map(({ pod, notApplied }) => [pod, notApplied])));
-  }
-
-  /** Members by state; a state that isn't given has no member any more. */
-  setMembers(cluster: ClusterName, countByState: Readonly<Record<string, number>>, stale: number): void {
-    const [namespace, name] = cluster;
-    if (!this.#staleMembers.has(cluster)) {
-      // A counter has to be there before it first counts: Prometheus sees no increase otherwise.
-      this.#disruptionsOfCluster.inc({ namespace, name }, 0);
-      this.#switchoversOfCluster.inc({ namespace, name }, 0);
-    }
-    const counts = Object.entries(countByState).map(([state, count]) => [labelValue(state), count]);
-    this.#members.set(cluster, Object.fromEntries(counts));
-    this.#staleMembers.set(cluster, stale);
   }
 }

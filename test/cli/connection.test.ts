@@ -101,14 +101,6 @@ describe('errors of commands', () => {
     expect(err).to.match(/expected a context there in the kubeconfig .*, got: here\n$/);
   });
 
-  for (const argv of [['stats'], ['status', '--wathc'], ['status', '-o', 'xml'], ['status', '--request-timeout=x']]) {
-    it(`exits with 2 and one line for ${argv.join(' ')}`, async () => {
-      const { status: code, out, err } = await cluster.run(...argv);
-      expect([code, out]).to.deep.equal([2, '']);
-      expect(err).to.match(/^error: [^\n]+; see `kubectl moco-rollout [^\n]*--help`\n$/);
-    });
-  }
-
   it('never passes control characters from the cluster to the terminal', async () => {
     cluster.bench.setting({ pinnedMembers: [{ ordinal: 2, reason: 'red \u001B[31m alert\u0007' }] });
     await cluster.bench.start().work();

@@ -1,11 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { rolloutKind } from '../../src/api/rollout.ts';
 import type { Host, Terminal } from '../../src/cli/host.ts';
 import { runCli } from '../../src/cli/run.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
+import { clusterKind } from '../../src/moco/names.ts';
 import { Bench } from '../controller/bench.ts';
+import { mysqlCluster } from '../controller/moco-objects.ts';
 import type { ObjectServer } from '../controller/object-server.ts';
 import { answer, status } from '../kube/fake-world.ts';
 import { HttpFront } from '../support/api-server/http-front.ts';
+import { resourceAt } from '../support/api-server/resource-path.ts';
 
 /** What a request is answered instead of as the objects say; `hang` for never, `null` for as they say. */
 export type Fault = (request: ExchangeRequest) => ReturnType<typeof answer> | 'hang' | null;
@@ -52,6 +56,17 @@ export class FakeCluster {
 
   get server(): ObjectServer {
     return this.bench.server;
+  }
+
+  /** Another cluster of three, with the status of its MySQLRollout; without one it has none yet. */
+  add(name: string, status: object | null, labels: Readonly<Record<string, string>> = {}): void {
+    const metadata = { name, namespace: 'default' };
+    const { uid } = this.server.create(clusterKind, {
+      ...mysqlCluster(),
+      metadata: { ...metadata, labels, uid: `${name}-uid`, generation: 1 },
+    }).metadata;
+    const ownerReferences = [{ kind: clusterKind.kind, name, uid, controller: true }];
+    if (status !== null) this.server.create(rolloutKind, { metadata: { ...metadata, ownerReferences }, status });
   }
 
   /** Runs a command line to its end, with this server in its kubeconfig. */
@@ -111,8 +126,9 @@ export class FakeCluster {
     for await (const part of response.body) parts.push(part);
     const text = Buffer.concat(parts).toString();
     // Lists are at the version of their newest object; a watch asks from there.
+    const kind = `${resourceAt(url.split('?')[0] ?? '')?.kind.kind}List`;
     outgoing.end(
-      text.startsWith('{"items":') ? `{"kind":"List","metadata":{"resourceVersion":"1"},${text.slice(1)}` : text,
+      text.startsWith('{"items":') ? `{"kind":"${kind}","metadata":{"resourceVersion":"1"},${text.slice(1)}` : text,
     );
   }
 }

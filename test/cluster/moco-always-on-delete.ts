@@ -1,7 +1,7 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createdByLabel, createdByMoco } from '../../src/moco/names.ts';
-import { loopbackCertificate } from '../support/moco/certificate.ts';
+import { loopbackCertificate } from '../support/control-plane/certificates.ts';
 
 /** The second webhook of the recordings: every StatefulSet of MOCO's is at OnDelete, a new one too, label or not. */
 export interface AlwaysOnDelete {

@@ -51,7 +51,7 @@ export function recordedHistory(names: readonly string[]): readonly Segment[] {
 
 /** What came after each of these actions, which were begun when the store had that revision. */
 export function playedHistory(
-  versions: ReturnType<History['versions']>,
+  versions: ReturnType<History['record']>,
   actions: readonly (Action & { readonly after: number })[],
 ): readonly Segment[] {
   const events = versions.map(({ revision, kind, object, identity }) => ({

@@ -66,7 +66,7 @@ describe('the stand-in for MOCO, compared with recordings of the real MOCO', fun
       databases: moco,
       settings: { stopMilliseconds: 2000, imageFault: (image) => (image === 'mysql:bad' ? 'imagePull' : null) },
     });
-    history = await History.start(client, recordedKinds);
+    history = await History.start(client, undefined, recordedKinds);
   });
 
   after(async () => {
@@ -177,7 +177,7 @@ describe('the stand-in for MOCO, compared with recordings of the real MOCO', fun
   for (const expected of recorded) {
     it(`behaves like the real one after: ${expected.action}`, async () => {
       await unrecorded[expected.action]?.();
-      const newest = history.versions(namespace).at(-1)?.revision ?? 0;
+      const newest = history.record(namespace).at(-1)?.revision ?? 0;
       actionsBegun.push({ action: expected.action, after: newest });
       const act = actions[expected.action];
       expect(act, `what to do for "${expected.action}"`).not.to.equal(undefined);
@@ -195,7 +195,7 @@ describe('the stand-in for MOCO, compared with recordings of the real MOCO', fun
     });
   }
 
-  const current = (): Segment | undefined => playedHistory(history.versions(namespace), actionsBegun).at(-1);
+  const current = (): Segment | undefined => playedHistory(history.record(namespace), actionsBegun).at(-1);
 
   async function create(): Promise<void> {
     const spec = {

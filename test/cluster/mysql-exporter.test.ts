@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { programInPath } from '../program-in-path.ts';
-import { Unavailable } from '../reality/image/unavailable.ts';
+import { Unavailable } from '../support/cluster/requirements.ts';
+import { freePort } from '../support/control-plane/free-port.ts';
 import { Link } from '../support/mysqld/link.ts';
-import { freePort, type Mysqld, MysqlServers } from '../support/mysqld/mysqld.ts';
+import { type Mysqld, MysqlServers } from '../support/mysqld/mysqld.ts';
 import { Prometheus } from '../support/prometheus.ts';
 
 const exporter = programInPath('prometheus-mysqld-exporter', resolve('.cache/debian'));

@@ -4,7 +4,7 @@ import type { MemberSaid } from '../../src/core/on-demand-facts.ts';
 import { realWorld } from '../../src/kube/world.ts';
 import { type Answers, type AskedMember, readCluster } from '../../src/mysql/read-cluster.ts';
 import { caughtUp } from '../core/mysql-readings.ts';
-import { Unavailable } from '../reality/image/unavailable.ts';
+import { Unavailable } from '../support/cluster/requirements.ts';
 import { Link } from '../support/mysqld/link.ts';
 import { type Mysqld, MysqlServers } from '../support/mysqld/mysqld.ts';
 

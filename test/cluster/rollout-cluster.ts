@@ -83,7 +83,7 @@ export class RolloutCluster {
   /** From here on the story is told; what was before, is not. */
   async begin(): Promise<void> {
     this.#from = (await this.#stage.controlPlane.audit()).length;
-    this.#fromRevision = Math.max(0, ...this.#history.versions(this.namespace).map(({ revision }) => revision));
+    this.#fromRevision = Math.max(0, ...this.#history.record(this.namespace).map(({ revision }) => revision));
   }
 
   /** Makes an object in the cluster's namespace, as a user does. */
@@ -202,7 +202,7 @@ export class RolloutCluster {
   fewestInPlace(): number {
     return Math.min(
       ...this.#history
-        .versions(this.namespace)
+        .record(this.namespace)
         .filter(({ revision }) => revision >= this.#fromRevision)
         .map(({ revision }) => this.before(revision).pods.filter(isInPlace).length),
     );
@@ -210,11 +210,7 @@ export class RolloutCluster {
 
   /** Every version of the cluster's objects of a kind, with the API server's revision, in order. */
   versions(kind: ResourceKind): readonly (readonly [revision: number, object: KubernetesObject])[] {
-    return this.#history
-      .versions(this.namespace)
-      .flatMap(({ revision, kind: of, object }) =>
-        of === kind && object !== null ? [[revision, object] as const] : [],
-      );
+    return this.#history.versions(this.namespace, kind);
   }
 
   /** MOCO has applied the newest spec, every pod is of the newest revision, and the controller says that it is done. */
@@ -330,9 +326,7 @@ export class RolloutCluster {
     });
     const { uid, resourceVersion } = patched.metadata;
     await this.until(`the change of ${objectName} is seen`, () =>
-      this.#history
-        .versions(this.namespace)
-        .some(({ identity, revision }) => identity.metadata.uid === uid && revision >= Number(resourceVersion)),
+      this.#history.shows(this.namespace, uid, Number(resourceVersion)),
     );
   }
 }

@@ -1,5 +1,7 @@
 import { clearTimeout, setTimeout } from 'node:timers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
+import { isGone } from '../../src/kube/api-error.ts';
 import { parseWatchEvent } from '../../src/kube/list-watch.ts';
 import {
   events,
@@ -54,6 +56,7 @@ interface Version {
   /** The revision of the API server's store. Objects of all kinds share one count. */
   readonly revision: number;
   readonly kind: ResourceKind;
+  readonly uid: string;
   readonly object: KubernetesObject | null;
   /** Of a deleted one what was last seen. */
   readonly identity: KubernetesObject;
@@ -77,9 +80,11 @@ const watched: readonly ResourceKind[] = [
 /** Longer than the two minutes for which the disruption controller may wait for an evicted pod whose end it has missed. */
 const deadlineMilliseconds = 180_000;
 
+const retryMilliseconds = 200;
+
 /**
- * Every version of every object of the clusters under test, with the store's own revision of each, deletions included:
- * the events of the API server's watches as they are.
+ * Every version of every object of the clusters under test, deletions included, each with the store's own revision: the
+ * unchanged events of the API server's watches.
  */
 export class History {
   readonly #client: ObjectClient;
@@ -87,32 +92,37 @@ export class History {
   readonly #current = new Map<string, Map<string, Version>>();
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #stopping = new AbortController();
-  readonly #broken = Promise.withResolvers<never>();
   #running: Promise<unknown> = Promise.resolve();
+  #broken: Error | null = null;
 
   private constructor(client: ObjectClient) {
     this.#client = client;
-    this.broken.catch(() => undefined);
   }
 
-  static async start(client: ObjectClient, kinds = watched): Promise<History> {
+  /** `onBroken` is called if a watch can't continue: further changes are unknown, and whoever asks gets the error. */
+  static async start(
+    client: ObjectClient,
+    onBroken: (error: Error) => void = () => {},
+    kinds = watched,
+  ): Promise<History> {
     const history = new History(client);
     const starts = await Promise.all(
       kinds.map(async (kind) => {
-        const list = await client.list<List>(kind, {}, { priority: 'read' });
-        for (const object of list.items) history.#add(kind, object, object);
-        return [kind, list.metadata.resourceVersion] as const;
+        const { items, metadata } = await client.list<List>(kind, {}, { priority: 'read' });
+        for (const object of items) history.#add(kind, object, true);
+        return [kind, metadata.resourceVersion] as const;
       }),
     );
-    history.#running = Promise.all(starts.map(([kind, version]) => history.#follow(kind, version))).catch(
-      history.#broken.reject,
+    history.#running = Promise.all(starts.map(([kind, from]) => history.#follow(kind, from))).catch(
+      (error: unknown) => {
+        history.#broken = new Error(`Expected to see every version of every object: ${String(error)}`, {
+          cause: error,
+        });
+        for (const listeners of history.#listeners.values()) for (const ask of listeners) ask();
+        onBroken(history.#broken);
+      },
     );
     return history;
-  }
-
-  /** Rejects if a watch can't go on, since further versions are unknown then. So does every wait. */
-  get broken(): Promise<never> {
-    return this.#broken.promise;
   }
 
   async stop(): Promise<void> {
@@ -121,39 +131,49 @@ export class History {
   }
 
   now(namespace: string): Moment {
+    if (this.#broken !== null) throw this.#broken;
     return momentOf([...(this.#current.get(namespace)?.values() ?? [])]);
   }
 
-  /** The objects of a kind as they are now. */
-  present(namespace: string, kind: ResourceKind): readonly KubernetesObject[] {
-    return objectsOf([...(this.#current.get(namespace)?.values() ?? [])], kind);
+  /** The objects of a kind that there are now. */
+  present(namespace: string, of: ResourceKind): readonly KubernetesObject[] {
+    const versions = [...(this.#current.get(namespace)?.values() ?? [])];
+    return versions.flatMap(({ kind, object }) => (kind === of && object !== null ? [object] : []));
   }
 
   /** As it was just before the store's revision became this one. */
   before(namespace: string, revision: number): Moment {
     const latest = new Map<string, Version>();
-    for (const version of this.versions(namespace)) {
-      if (version.revision < revision) latest.set(version.identity.metadata.uid, version);
-    }
+    for (const version of this.#of(namespace)) if (version.revision < revision) latest.set(version.uid, version);
     return momentOf([...latest.values()]);
   }
 
-  /** In the order of the store. Their times never run backwards. */
-  versions(namespace: string): readonly Version[] {
+  /** Every version of every object, in the order of the store. */
+  record(namespace: string): readonly Version[] {
+    return this.#of(namespace).toSorted((one, other) => one.revision - other.revision);
+  }
+
+  /** Every version of the objects of a kind that there was, in order. */
+  versions(namespace: string, of: ResourceKind): readonly (readonly [revision: number, object: KubernetesObject])[] {
+    return this.#of(namespace).flatMap(({ revision, kind, object }) =>
+      kind === of && object !== null ? [[revision, object] as const] : [],
+    );
+  }
+
+  /** All that the witness is to see, in the order of the store. Times never run backwards. */
+  witnessed(namespace: string): readonly Change[] {
     let latest = 0;
-    return (this.#versions.get(namespace) ?? [])
-      .toSorted((one, other) => one.revision - other.revision)
+    return this.record(namespace)
+      .filter(({ kind }) => kind !== events)
       .map((version) => {
         latest = Math.max(latest, version.atMilliseconds);
-        return { ...version, atMilliseconds: latest };
+        return { ...version, kind: version.kind.kind, atMilliseconds: latest } as unknown as Change;
       });
   }
 
-  /** All that the witness is to see. */
-  witnessed(namespace: string): readonly Change[] {
-    return this.versions(namespace)
-      .filter(({ kind }) => kind !== events)
-      .map((version) => ({ ...version, kind: version.kind.kind }) as unknown as Change);
+  /** Whether an object of this uid has been seen at this revision or a later one. */
+  shows(namespace: string, uid: string, revision: number): boolean {
+    return this.#of(namespace).some((version) => version.uid === uid && version.revision >= revision);
   }
 
   /** Resolves to what the condition gives once that is something; asks again at every change and at no other time. */
@@ -178,7 +198,7 @@ export class History {
       reject(new Error(`Expected that ${sentence} within ${milliseconds} ms, it did not come`));
     }, milliseconds);
     ask();
-    return Promise.race([promise, this.broken]).finally(() => {
+    return promise.finally(() => {
       clearTimeout(timer);
       listeners.delete(ask);
     });
@@ -190,44 +210,53 @@ export class History {
     this.#current.delete(namespace);
   }
 
+  #of(namespace: string): readonly Version[] {
+    if (this.#broken !== null) throw this.#broken;
+    return this.#versions.get(namespace) ?? [];
+  }
+
+  /** A connection that breaks is made again from where it was. What the API server has forgotten meanwhile is lost. */
   async #follow(kind: ResourceKind, from: string): Promise<void> {
     const { signal } = this.#stopping;
     let resourceVersion = from;
     while (!signal.aborted) {
-      try {
-        const query = { watch: true, allowWatchBookmarks: true, resourceVersion };
-        for await (const line of this.#client.stream(path(kind), query, signal)) {
-          const event = parseWatchEvent(line);
-          if (event.type === 'ERROR' || event.type === 'UNREADABLE') {
-            throw new Error(`expected the ${kind.plural} that changed, got ${line.slice(0, 200)}`);
-          }
-          ({ resourceVersion } = event);
-          if (event.type === 'BOOKMARK') continue;
-          const identity = event.object as unknown as KubernetesObject;
-          this.#add(kind, identity, event.type === 'DELETED' ? null : identity);
+      const query = { watch: true, allowWatchBookmarks: true, resourceVersion };
+      const lines = this.#client.stream(path(kind), query, signal)[Symbol.asyncIterator]();
+      for (;;) {
+        const line = await lines.next().catch((error: unknown) => {
+          if (isGone(error)) throw error;
+          return null;
+        });
+        if (line === null || line.done === true) break;
+        const event = parseWatchEvent(line.value);
+        if (event.type === 'ERROR' || event.type === 'UNREADABLE') {
+          throw new Error(`expected the ${kind.plural} that changed, got ${line.value.slice(0, 200)}`);
         }
-      } catch (error) {
-        if (!signal.aborted) throw error;
+        ({ resourceVersion } = event);
+        if (event.type === 'BOOKMARK') continue;
+        this.#add(kind, event.object as unknown as KubernetesObject, event.type !== 'DELETED');
       }
+      await pause(retryMilliseconds, undefined, { signal }).catch(() => undefined);
     }
   }
 
-  #add(kind: ResourceKind, raw: KubernetesObject, object: KubernetesObject | null): void {
+  #add(kind: ResourceKind, raw: KubernetesObject, exists: boolean): void {
+    const { namespace = '', uid, resourceVersion } = raw.metadata;
     const identity = slim(raw);
-    const { namespace = '', uid, resourceVersion } = identity.metadata;
     const version: Version = {
       atMilliseconds: Date.now(),
       revision: Number(resourceVersion),
       kind,
-      object: object === null ? null : identity,
+      uid,
+      object: exists ? identity : null,
       identity,
     };
     const versions = this.#versions.get(namespace) ?? [];
     versions.push(version);
     this.#versions.set(namespace, versions);
     const current = this.#current.get(namespace) ?? new Map<string, Version>();
-    if (object === null) current.delete(uid);
-    else current.set(uid, version);
+    if (version.object === null) current.delete(version.uid);
+    else current.set(version.uid, version);
     this.#current.set(namespace, current);
     for (const listener of this.#listeners.get(namespace) ?? []) listener();
   }
@@ -235,19 +264,16 @@ export class History {
 
 /** Without what fills memory and is never asked about: which manager owns which field. */
 function slim(raw: KubernetesObject): KubernetesObject {
-  const { managedFields = [], ...metadata } = raw.metadata as KubernetesObject['metadata'] & {
+  const { managedFields = [] } = raw.metadata as {
     readonly managedFields?: readonly { readonly fieldsV1?: unknown }[];
   };
   const managers = managedFields.map(({ fieldsV1: _, ...manager }) => manager);
-  return { ...raw, metadata: { ...metadata, managedFields: managers } as KubernetesObject['metadata'] };
-}
-
-function objectsOf(versions: readonly Version[], wanted: ResourceKind): readonly KubernetesObject[] {
-  return versions.flatMap(({ kind, object }) => (kind === wanted && object !== null ? [object] : []));
+  return { ...raw, metadata: { ...raw.metadata, managedFields: managers } as KubernetesObject['metadata'] };
 }
 
 function momentOf(versions: readonly Version[]): Moment {
-  const of = (kind: ResourceKind): readonly unknown[] => objectsOf(versions, kind);
+  const of = (wanted: ResourceKind): readonly unknown[] =>
+    versions.filter(({ kind, object }) => kind === wanted && object !== null).map(({ object }) => object);
   // Those of Jobs have other names.
   const members = (of(pods) as readonly Pod[]).filter(
     ({ metadata }) => metadata.labels?.[appNameLabel] === appNameOfMoco,

@@ -4,7 +4,7 @@ import { isGone } from '../../src/kube/api-error.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import type { Json } from '../../src/kube/raw-object.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
-import { path, type ResourceKind } from '../../src/kube/resource.ts';
+import type { ResourceKind } from '../../src/kube/resource.ts';
 import { Store, type Stored } from '../../src/kube/store.ts';
 import { realWorld } from '../../src/kube/world.ts';
 import { FakeLog } from '../kube/fake-log.ts';
@@ -73,8 +73,8 @@ describe('an unreliable API server', function () {
         world,
         store,
         log: new FakeLog(),
-        path: path(configMaps, place),
-        kind: configMaps.kind,
+        kind: configMaps,
+        ...place,
         streamsLists: true,
         project: projected,
         observer: { listed: () => (lists += 1), failed: (error) => failures.push(error) },

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { HttpFront } from '../support/api-server/http-front.ts';
+import { loopbackCertificate } from '../support/control-plane/certificates.ts';
 import { freePort } from '../support/control-plane/free-port.ts';
 import { Guard } from '../support/control-plane/guard.ts';
 import { until } from '../support/control-plane/until.ts';
 import { knownKinds } from '../support/known-kinds.ts';
-import { loopbackCertificate } from '../support/moco/certificate.ts';
 import { ControllerProcess } from '../support/stage/controller-process.ts';
 
 const deadlineMilliseconds = 180_000;

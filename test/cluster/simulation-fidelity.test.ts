@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
-import { path, pods } from '../../src/kube/resource.ts';
+import { pods } from '../../src/kube/resource.ts';
 import { Store, type Stored } from '../../src/kube/store.ts';
 import { realWorld } from '../../src/kube/world.ts';
 import { ObjectClient } from '../support/object-client.ts';
@@ -45,7 +45,8 @@ describe('the simulation’s model of Kubernetes', function fidelity() {
       client,
       world,
       log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
-      path: path(pods, { namespace }),
+      kind: pods,
+      namespace,
       store,
       project: (raw) => seen(raw as unknown as Seen['pod'] & { metadata: Stored }),
     });

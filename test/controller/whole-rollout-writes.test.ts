@@ -10,8 +10,9 @@ import {
 import { FakeLog } from '../kube/fake-log.ts';
 import { sampleCluster } from '../support/moco/sample.ts';
 import { draw } from '../verification/simulation/draw.ts';
-import { happen } from '../verification/simulation/happen.ts';
+import { happen } from '../verification/simulation/happening.ts';
 import { namespace, Simulation } from '../verification/simulation/simulation.ts';
+import { begunAt } from './whole-rollout.ts';
 
 const image = 'mysql:8.4.1';
 const deadlineMilliseconds = 600_000;
@@ -84,9 +85,7 @@ function roll(simulation: Simulation, name: string): void {
   const cluster = { ...sampleCluster({ name, namespace }), metadata: { name, namespace, annotations } };
   simulation.request({ method: 'POST', path: path(clusterKind, { namespace }), body: cluster });
   const { group, version, kind } = rolloutKind;
-  const at = '2026-07-01T12:00:00Z';
-  const progress = { verified: false, takenDown: [], disruptions: 0, switchovers: 0 };
-  const status = { rollout: { revision: 'another', startedAt: at, begunAt: at, lastProgressAt: at, ...progress } };
+  const status = { rollout: begunAt('2026-07-01T12:00:00Z') };
   const body = { apiVersion: `${group}/${version}`, kind, metadata: { name, namespace } };
   const made = simulation.request({ method: 'POST', path: path(rolloutKind, { namespace }), body });
   const target = `${path(rolloutKind, { namespace, name })}/status`;

@@ -1,18 +1,9 @@
-import type { RolloutProgress } from '../../src/api/rollout-status.ts';
+import { newRollout, type RolloutProgress } from '../../src/api/rollout-status.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import type { Bench, Process } from './bench.ts';
 
 /** What a status tells of a rollout that has begun and done nothing yet. */
-export const begunAt = (at: string): RolloutProgress => ({
-  revision: 'another',
-  startedAt: at,
-  begunAt: at,
-  lastProgressAt: at,
-  verified: false,
-  takenDown: [],
-  disruptions: 0,
-  switchovers: 0,
-});
+export const begunAt = (at: string): RolloutProgress => ({ ...newRollout('another', at), begunAt: at });
 
 /** MOCO moves the primary: the index, then the labels, and its `demote` goes. */
 export function switchOver(bench: Bench, from: number, to: number): void {

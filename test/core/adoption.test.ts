@@ -54,7 +54,6 @@ const cases: Readonly<Record<string, Case>> = {
     settings: { paused: true },
     decides: 'setStrategy',
   },
-  'is not adopted by another mode': { given: rolling(), settings: { mode: 'MOCO' }, decides: 'none' },
   'is adopted again after 30 s at the earliest': {
     given: backAtRolling().adopted(29),
     decides: 'StrategyNotOnDelete',
@@ -79,6 +78,10 @@ const cases: Readonly<Record<string, Case>> = {
   'is adopted after 30 s again if all adoptions but one were half an hour ago': {
     given: backAtRolling().adopted(1900, 1850, 1800, 30),
     decides: 'setStrategy',
+  },
+  'waits as long after adoptions of which one was not quite half an hour ago': {
+    given: rolling().adopted(1799, 30),
+    decides: 'StrategyNotOnDelete',
   },
   'waits as long if it is reverted without the label': { given: rolling().adopted(29), decides: 'StrategyNotOnDelete' },
   'is not tried for 30 s after a dry run with another result': {

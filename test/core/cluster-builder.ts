@@ -72,9 +72,8 @@ export const fleetHolds = {
   },
   AwaitingSettle: { rule: 'AwaitingSettle', sequence: 'production', settleSeconds: 330, until: 1_782_907_200 },
   AwaitingStageSlot: { rule: 'AwaitingStageSlot', sequence: 'production', stage: 'most', limit: 2, place: 4 },
-} as const satisfies Partial<{ [Rule in FleetHold['rule']]: FleetHold & { readonly rule: Rule } }>;
-
-export const fleetFailing: FleetHold = { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'prod/orders' };
+  FleetFailing: { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'prod/orders' },
+} as const satisfies { [Rule in FleetHold['rule']]: FleetHold & { readonly rule: Rule } };
 
 type Pair = readonly [from: number, until: number];
 

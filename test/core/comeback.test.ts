@@ -10,10 +10,6 @@ const endsWith = (ordinal: number, state: EndingClaim['state'] = 'terminating') 
 const overridden = { overrides: [{ rule: 'ClaimTerminating', remainingSeconds: 60 }] };
 
 const claims: Table = {
-  'a replica whose claim is being deleted is not evicted': when(
-    stale().members(member(2).stale().claimEnds()),
-    endsWith(2),
-  ),
   'nor one whose claim is gone while its pod has the volume mounted': when(
     stale().members(member(2).stale().claimEnds('missing')),
     endsWith(2, 'missing'),
@@ -112,7 +108,6 @@ const nodes: Table = {
   ),
   'and not at all': when(three(member(0).stale(), member(2).stale().tiedToCordonedNode()), tied(2)),
   'a single member stays': when(cluster(1).templateChanged().members(member(0).stale().tiedToCordonedNode()), tied(0)),
-  'the primary does not hand over': when(three(member(0).stale().tiedToCordonedNode()), tied(0)),
   'a member that is down has nothing to lose': when(
     stale().members(member(2).stale().down('CrashLoopBackOff').tiedToCordonedNode()),
     deletes('MemberDown', 2),
@@ -133,13 +128,8 @@ describe('a next pod that would not be admitted', () => {
   const holdsFor = (ordinal: number) => holds({ rule: 'SuccessorRefused', member: ordinal, message: 'exceeded quota' });
 
   it('holds a member that works', () => {
-    check(when(stale().members(refused(2)), holdsFor(2)));
     check(when(three(refused(0)), holdsFor(0)));
     check(when(cluster(1).templateChanged().members(refused(0)), holdsFor(0)));
-  });
-
-  it('holds nothing of a member that is down', () => {
-    check(when(stale().members(refused(2).down('CrashLoopBackOff')), deletes('MemberDown', 2)));
   });
 });
 

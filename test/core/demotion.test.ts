@@ -31,10 +31,6 @@ describe('a demotion after the primary index has moved', () => {
     ),
     'it is cancelled if MOCO does not finish in time': when(moving(90), takesBack(0, 'NoLongerPrimary')),
     'it is cancelled under a hold': when(moving(10), takesBack(0, 'NoLongerPrimary'), { paused: true }),
-    'the annotation that MOCO leaves disappears with its pod, which is next': when(
-      cluster(3).primaryAt(1).members(member(0).stale().markAlone()),
-      evicts('ReplicaHealthy', 0),
-    ),
     'the mark waits with its pod while MOCO still sets the roles': when(
       cluster(3).primaryAt(1).members(member(0).stale().markAlone().role('primary'), member(1).role('replica')),
       holds({ rule: 'RolesNotSettled', members: [0, 1] }),
@@ -43,10 +39,6 @@ describe('a demotion after the primary index has moved', () => {
       cluster(3).primaryAt(1).members(member(0).stale().markAlone()),
       takesBack(0, 'MarkWithoutDemote'),
       { paused: true },
-    ),
-    'the mark is removed when another member is due': when(
-      cluster(3).primaryAt(1).members(member(0).stale().markAlone(), member(2).stale()),
-      takesBack(0, 'MarkWithoutDemote'),
     ),
     'the annotation is removed from a member that is not due': when(
       cluster(3).primaryAt(1).members(member(0).markAlone()),
@@ -205,6 +197,20 @@ describe('a member without a role from MOCO', () => {
     'differs from a member with the wrong role, which is always waited for': when(
       stale().members(member(1).unlabelled(3600).role('primary')),
       withoutRole,
+    ),
+  });
+});
+
+describe('the mark of a finished demotion for another revision', () => {
+  const marked = () => cluster(3).primaryAt(1).members(member(0).stale().markAlone('another'));
+  play({
+    'stays until Kubernetes has observed the newest revision': when(
+      marked().statefulSet({ observed: false }),
+      holds({ rule: 'StatefulSetNotObserved' }),
+    ),
+    'stays while the StatefulSet is re-created': when(
+      marked().statefulSet({ deleting: true }),
+      holds({ rule: 'StatefulSetDeleting' }),
     ),
   });
 });

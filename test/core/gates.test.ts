@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { decide, decideBy } from '../../src/core/decide.ts';
 import { type EffectKind, effectKinds, effects } from '../../src/core/effects.ts';
-import { closed, type Gates, gates } from '../../src/core/gates.ts';
+import { closed, type Gates, gates, guardsOf } from '../../src/core/gates.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import { ruleGroups } from '../../src/core/rules/catalogue.ts';
+import { rulesOf } from '../../src/core/rules/catalogue.ts';
 import { survey } from '../../src/core/situation.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
 import { stepIdentity } from '../../src/core/step.ts';
@@ -13,7 +13,7 @@ import { cluster, three } from './cluster-builder.ts';
 import { happenings } from './happenings.ts';
 import { changeOf, member, revisionAfter } from './member-builder.ts';
 import { unmetNeeds } from './needs.ts';
-import { decideCase } from './table.ts';
+import { decideCase, evicts, holds, play, when } from './table.ts';
 
 const cpu = [{ name: 'mysqld', limits: { cpu: '2' }, requests: {}, restarts: false }];
 const kinds = Object.keys(effectKinds) as readonly EffectKind[];
@@ -77,8 +77,9 @@ const onMembers = [
 describe('a forgotten effect', () => {
   for (const effect of onMembers) {
     it(`is found: ${effect}`, () => {
+      const guards = guardsOf(forgotten(effect));
       const found = cases.some(([snapshot, policy]) => {
-        const { step } = decideBy(forgotten(effect), snapshot, policy);
+        const { step } = decideBy(guards, snapshot, policy);
         return unmetNeeds(snapshot, policy, step).length > 0;
       });
       expect(found).to.equal(true);
@@ -96,7 +97,7 @@ describe('a forgotten effect', () => {
 describe('the table of gates', () => {
   it('has the rules that stop every step for each step that is written or that ends a rollout', () => {
     for (const kind of ['writes', 'acts', 'awaitsMoco'] as const) {
-      expect(gates[kind], kind).to.include.members(Object.keys(ruleGroups.untouchable));
+      expect(gates[kind], kind).to.include.members(rulesOf('untouchable'));
     }
   });
 
@@ -134,6 +135,21 @@ describe('the effects of a step', () => {
     const given = kindsOf(stale());
     expect(given).to.include.members(['stops', 'risks', 'reduces', 'leavesService', 'losesRelayLog']);
     expect(given).not.to.include('movesPrimary');
+  });
+
+  it('on a member that the partition is lowered past are those of its end', () => {
+    for (const one of [
+      member(2),
+      member(2).lagging(),
+      member(2).impaired('slow-log'),
+      member(2).down('ErrImagePull'),
+    ]) {
+      const { step, effects: whole } = decideCase({ given: stale().members(one) });
+      expect(step.kind).to.be.oneOf(['evict', 'delete']);
+      const lowered = decideCase({ given: stale().atPartition(3).members(one), settings: { mode: 'Partition' } });
+      expect(lowered.step.kind).to.equal('setPartition');
+      expect(lowered.effects.map(({ kind }) => kind)).to.deep.equal(whole.map(({ kind }) => kind));
+    }
   });
 
   it('on an impaired primary include a failover', () => {
@@ -243,6 +259,24 @@ describe('containers that restart in place', () => {
 });
 
 describe('a write that has failed', () => {
+  const eviction = { step: `evict uid-2 ${revisionAfter}`, tries: 10 };
+  play({
+    'waits 29 s more after 1 s, however often it failed': when(
+      cluster(3)
+        .templateChanged()
+        .stepFailed({ ...eviction, sinceLastTrySeconds: 29 }),
+      holds({ rule: 'StepRefused', message: 'it is denied' }),
+      {},
+      1,
+    ),
+    'is tried again after 30 s': when(
+      cluster(3)
+        .templateChanged()
+        .stepFailed({ ...eviction, sinceLastTrySeconds: 30 }),
+      evicts('ReplicaHealthy', 2),
+    ),
+    'holds nothing once no step is due': when(cluster(3).stepFailed({}), 'idle'),
+  });
   const ifPossible = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
 
   for (const [cause, rule] of [

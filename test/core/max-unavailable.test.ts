@@ -201,16 +201,6 @@ describe('what MOCO reports while members are being replaced', () => {
     replicas: 5,
   });
   play({
-    'it may miss the one that is starting': when(
-      unavailable().mysqlCluster({ healthy: false, syncedReplicas: 4 }),
-      next(3),
-      upTo(2),
-    ),
-    'it may miss the one that is terminating, updated or not': when(
-      stale(5).members(terminating(4)).mysqlCluster({ healthy: false, syncedReplicas: 4 }),
-      next(3),
-      upTo(2),
-    ),
     'it may not miss another one': when(
       unavailable().mysqlCluster({ healthy: false, syncedReplicas: 3 }),
       holds(notHealthy(3)),

@@ -5,11 +5,14 @@ import {
   classify,
   crashLoop,
   type Evidence,
+  isParticipating,
   type MemberState,
   provenForSeconds,
 } from '../../src/core/member.ts';
 import type { MemberFacts } from '../../src/core/snapshot.ts';
+import { cluster } from './cluster-builder.ts';
 import { type MemberBuilder, member } from './member-builder.ts';
+import { decideCase } from './table.ts';
 
 const look = (builder: MemberBuilder) => {
   const deadlines = new Deadlines();
@@ -175,7 +178,9 @@ describe('the state of a member', () => {
   });
 });
 
-const loopOf = (builder: MemberBuilder): Evidence | null => crashLoop(builder.facts(0, 'revision'));
+const factsOf = (builder: MemberBuilder) => builder.facts(0, 'revision');
+const stateOf = (builder: MemberBuilder) => look(builder).state;
+const loopOf = (builder: MemberBuilder): Evidence | null => crashLoop(factsOf(builder));
 
 describe('how long a member has shown that its revision works', () => {
   const lines: Readonly<Record<string, readonly [MemberBuilder, number | null]>> = {
@@ -259,5 +264,56 @@ describe('who can acknowledge', () => {
     expect(can(member(1).agentDead())).to.equal(false);
     expect(can(member(1).lagging().container('mysqld', { started: false }))).to.equal(false);
     expect(can(member(1).creating(5))).to.equal(false);
+  });
+});
+
+describe('a member behind a lost kubelet', () => {
+  it('may have one container only', () => {
+    const { containers } = factsOf(member(1));
+    expect(
+      stateOf(
+        member(1)
+          .unreachable()
+          .but({ containers: containers.slice(0, 1) }),
+      ),
+    ).to.equal('unreachable');
+    expect(stateOf(member(1).unreachable().but({ containers: [] }))).to.equal('running');
+  });
+  it('may have an init container that runs on as a sidecar, and is ready', () => {
+    const sidecar = member(1).initContainer('proxy', { state: 'running', reason: null, ready: true });
+    expect(stateOf(sidecar.unreachable())).to.equal('unreachable');
+  });
+  it('may have init containers that are behind it, ready or not', () => {
+    const behind = member(1).initContainer('moco-init', { ready: false, reason: 'Completed' });
+    expect(stateOf(behind.unreachable())).to.equal('unreachable');
+  });
+  it('has been running: one that has not begun is simply not ready', () => {
+    expect(stateOf(member(1).unreachable().but({ phase: 'Pending' }))).to.equal('participating');
+  });
+  it('does not participate, nor does one that is terminating', () => {
+    expect(isParticipating(factsOf(member(1)), false)).to.equal(true);
+    expect(isParticipating(factsOf(member(1).unreachable()), false)).to.equal(false);
+    expect(isParticipating(factsOf(member(1).terminating()), false)).to.equal(false);
+  });
+  it('counts as evidence neither for nor against its revision, whatever an init container did', () => {
+    const before = { ready: false, readySinceRestart: false, restarts: 2, reason: 'Completed' } as const;
+    const { hold } = decideCase({
+      given: cluster(3).templateChanged().members(member(2).updated().unreachable().initContainer('moco-init', before)),
+    });
+    expect(hold?.rule).to.equal('UpdatedMemberNotParticipating');
+  });
+});
+
+describe('a container', () => {
+  it('that was terminated does not wait, whatever its reason', () => {
+    const ended = { state: 'terminated', reason: 'CrashLoopBackOff' } as const;
+    expect(stateOf(member(1).creating(1).initContainer('moco-init', ended))).to.equal('running');
+  });
+  it('that is ready does not crash, whatever was before', () => {
+    expect(crashLoop(factsOf(member(1).container('mysqld', { restarts: 5, readySinceRestart: false })))).to.equal(null);
+  });
+  it('that was terminated acknowledges nothing, though it had started', () => {
+    const gone = member(1).container('mysqld', { ready: false, state: 'terminated', reason: 'Error', started: true });
+    expect(canAcknowledge(factsOf(gone), stateOf(gone), false, false, false)).to.equal(false);
   });
 });

@@ -4,7 +4,8 @@ import { backupRunning, cluster, three } from './cluster-builder.ts';
 import { type MemberBuilder, member, revisionAfter } from './member-builder.ts';
 import { decideCase, deletes, evicts, holds, notYet, play, tooYoung, when } from './table.ts';
 
-const stale = () => cluster(3).templateChanged();
+const stale = (replicas = 3) => cluster(replicas).templateChanged();
+const factsOf = (builder: MemberBuilder) => builder.facts(0, 'revision');
 const unfinished = (member: number, said: ReplicaSaid | null = null) =>
   holds({ rule: 'FailoverUnfinished', primary: 0, member, graceSeconds: 180, said });
 const awaitingFailover = holds({ rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 });
@@ -73,6 +74,14 @@ describe('members that are down', () => {
     'stay while paused': when(stale().members(member(2).down('ErrImagePull')), holds({ rule: 'Paused' }), {
       paused: true,
     }),
+    'stay while another pod is missing, though others are that the StatefulSet does not have yet': when(
+      cluster(5)
+        .templateChanged()
+        .statefulSet({ replicas: 3 })
+        .missing(2, 3, 4)
+        .members(member(1).down('ErrImagePull')),
+      holds({ rule: 'MemberMissing', members: [2, 3, 4], message: null }),
+    ),
   });
 });
 
@@ -83,10 +92,6 @@ describe('members that are unreachable', () => {
       holds({ rule: 'MemberProtected', member: 2 }),
     ),
     'go one at a time': when(stale().members(member(2).unreachable()), deletes('MemberUnreachable', 2)),
-    'stay while another one does not participate': when(
-      stale().members(member(1).unreachable(), member(2).lagging()),
-      holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
-    ),
     'are shown when nothing else can go': when(
       cluster(5).templateChanged().members(member(1).unreachable(), member(2).unreachable()),
       holds({ rule: 'MemberUnreachable', member: 2 }),
@@ -100,16 +105,15 @@ describe('members that are unreachable', () => {
       stale().members(member(0).unreachable()).primaryUnavailableFor(9999),
       holds({ rule: 'MemberUnreachable', member: 0 }),
     ),
-    'are left alone when updated': when(stale().members(member(2).updated().unreachable()), notYet(2, 'unreachable')),
+    'are named as such as primary, even if MOCO protects it': when(
+      stale().members(member(0).unreachable().preventDelete()).primaryUnavailableFor(200),
+      holds({ rule: 'MemberUnreachable', member: 0 }),
+    ),
   });
 });
 
 describe('members that run without participating', () => {
   play({
-    'both behind: one at a time, the higher ordinal first, once it has been for as long as a failover may take': when(
-      stale().members(member(1).lagging(), member(2).lagging(180)),
-      deletes('MemberNotParticipating', 2),
-    ),
     'both behind: until then none goes, since the other may acknowledge nothing': when(
       stale().members(member(1).lagging(170), member(2).lagging(175)),
       holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
@@ -160,10 +164,6 @@ describe('members that run without participating', () => {
       stale().members(member(1).crashLooping(), member(2).lagging()),
       deletes('MemberNotParticipating', 1),
     ),
-    'the semi-synchronous floor counts the primary and stale ones behind': when(
-      stale().members(member(2).lagging()),
-      deletes('MemberNotParticipating', 2),
-    ),
     'wait for roles that move': when(
       stale().members(member(1).role('primary'), member(2).lagging()),
       holds({ rule: 'RolesNotSettled', members: [1] }),
@@ -181,6 +181,74 @@ describe('members that run without participating', () => {
       stale().members(member(1).lagging()),
       holds({ rule: 'PartitionReached', partition: 3, members: [0, 1, 2], pinned: [] }),
       { partition: 3 },
+    ),
+  });
+});
+
+describe('a running replica', () => {
+  const labelless = (forSeconds: number) => member(2).lagging(forSeconds).role(null);
+  const unlabelled = (forSeconds: number) => labelless(forSeconds).container('mysqld', { readySinceRestart: false });
+  play({
+    'without a role that has been ready stays: MOCO may have configured it, and gives no role while it can not configure another':
+      when(
+        stale().members(member(1).recovering(), labelless(180)),
+        holds({ rule: 'NotEnoughAcknowledging', member: 2, others: 1, needed: 2 }),
+      ),
+    'without a role and never ready goes after its grace, whether or not the others have a quorum': when(
+      stale().members(member(1).recovering(), unlabelled(180)),
+      deletes('MemberNotParticipating', 2),
+    ),
+    'is judged by mysqld, whatever its other containers do': when(
+      stale().members(
+        member(1).recovering(),
+        unlabelled(180).but({ containers: factsOf(unlabelled(180)).containers.toReversed() }),
+      ),
+      deletes('MemberNotParticipating', 2),
+    ),
+    'that MOCO protects remains': when(
+      stale().members(member(2).lagging().preventDelete()),
+      holds({ rule: 'MemberProtected', member: 2 }),
+    ),
+  });
+});
+
+describe('members of several kinds that do not participate', () => {
+  play({
+    'no member is taken when all due members are unreachable and none participates': when(
+      three(
+        member(0).updated().lagging(),
+        member(1).stale().unreachable(),
+        member(2).stale().unreachable(),
+      ).primaryUnavailableFor(180),
+      holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, said: null }),
+    ),
+    'the primary is not taken for a replica when too few others participate': when(
+      three(member(0).stale().lagging(), member(2).updated().lagging()).primaryUnavailableFor(180),
+      holds({ rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 }),
+    ),
+    'one that acknowledges nothing goes whatever the others do': when(
+      stale().members(member(1).errant(), member(2).errant()),
+      deletes('MemberNotParticipating', 2),
+    ),
+    'one that acknowledges stays while the primary itself does not': when(
+      stale(5).members(member(0).impaired('agent'), member(4).lagging()),
+      holds({ rule: 'NotEnoughAcknowledging', member: 4, others: 3, needed: 3 }),
+    ),
+    'the grace of a single one starts when its time is unknown': when(
+      stale(1).members(member(0).lagging()).mysqlCluster({ primaryUnavailableForSeconds: null }),
+      holds({ rule: 'AwaitingRecovery', member: 0, graceSeconds: 180 }),
+      {},
+      180,
+    ),
+    'the grace of a new primary starts when its time is unknown': when(
+      stale().mysqlCluster({ available: false, primarySettledForSeconds: null }),
+      holds({ rule: 'RolesNotSettled', members: [0], unavailable: true }),
+      {},
+      180,
+    ),
+    'of the impaired the primary is the last, wherever it is': when(
+      stale().primaryAt(2).members(member(2).impaired('slow-log'), member(1).impaired('slow-log')),
+      deletes('MemberImpaired', 1),
     ),
   });
 });
@@ -220,10 +288,6 @@ describe('while the primary does not participate', () => {
 
 describe('if no failover happened within its time', () => {
   play({
-    'a due primary that runs goes when enough others participate': when(
-      stale().members(member(0).agentDead()).primaryUnavailableFor(180),
-      deletes('PrimaryNotParticipating', 0),
-    ),
     'it does not when MOCO protects it': when(
       stale().members(member(0).agentDead().preventDelete()).primaryUnavailableFor(180),
       holds({ rule: 'MemberProtected', member: 0 }),
@@ -311,7 +375,6 @@ describe('if no failover happened within its time', () => {
 describe('the primary dies while the template changes', () => {
   const dead = () => cluster(3).templateChanged().members(member(1).lagging(), member(2).lagging());
   play({
-    'its container restarts: no member is deleted': when(dead().members(member(0).crashLooping()), awaitingFailover),
     'its pod is gone: no member is deleted': when(
       dead().missing(0),
       holds({ rule: 'MemberMissing', members: [0], message: null }),

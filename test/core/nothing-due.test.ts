@@ -6,7 +6,6 @@ const behind = () => cluster(3).statefulSet({ currentRevision: 'the-one-before' 
 
 describe('when nothing is due', () => {
   play({
-    'there is nothing to do': when(cluster(3), 'idle'),
     'the update revision becomes the current one': when(behind(), promotes(3)),
     'it does not before every pod is Ready': when(behind().members(member(1).sidecarNotReady('slow-log', 5)), 'idle'),
     'it does not before the last member has served for minReadySeconds': when(

@@ -90,7 +90,6 @@ describe('a rollout of three', () => {
 describe('a rollout of five and of one', () => {
   const five = () => cluster(5).templateChanged();
   play({
-    'five begin with the highest ordinal': when(five(), evicts('ReplicaHealthy', 4)),
     'five lose no second member while one is away': when(
       five().members(member(4).updated().starting()),
       notYet(4, 'running'),
@@ -110,11 +109,6 @@ describe('a rollout of five and of one', () => {
     'five take the one that acknowledges nothing before those that are needed': when(
       five().members(member(1).unreachable(), member(2).crashLooping(), member(3).lagging(), member(4).lagging()),
       deletes('MemberNotParticipating', 2),
-    ),
-    'one is evicted, there being nobody to take over': when(cluster(1).templateChanged(), evicts('SingleMember', 0)),
-    'one is not evicted while its backup job is active': when(
-      cluster(1).templateChanged().backupJobs({}),
-      holds(backupRunning),
     ),
     'one is not evicted while MOCO does not call it healthy': when(
       cluster(1).templateChanged().unhealthy(),
@@ -141,10 +135,6 @@ describe('a rollout of five and of one', () => {
     'a Job is named rather than the budget that MOCO has closed for it': when(
       cluster(3).templateChanged().backupJobs({}).budgets({ closed: true }),
       holds(backupRunning),
-    ),
-    'three are not evicted while Jobs can not be read': when(
-      cluster(3).templateChanged().backupsUnreadable('jobs is forbidden'),
-      holds({ rule: 'BackupsUnreadable', message: 'jobs is forbidden' }),
     ),
     'one that is down is replaced, backup or not': when(
       cluster(3)

@@ -196,11 +196,6 @@ describe('the primary is updated in place', () => {
       updates('ContainersRestart', 0, changeOf(...agent)),
       settings({ primary: 'InPlace' }),
     ),
-    'after a switchover if the user wants that': when(
-      lastOne('slow-log'),
-      demotes(0),
-      settings({ primary: 'AfterSwitchover' }),
-    ),
     'without a switchover if it is alone': when(
       cluster(1).members(
         member(0)
@@ -270,11 +265,6 @@ const needsPod = () => three(member(2).stale().notChangeable('args differ'));
 
 describe('the mode Only', () => {
   play({
-    'keeps a replica that needs another pod': when(
-      three(member(2).stale().notChangeable('args differ')),
-      holds({ rule: 'RestartNeeded', member: 2, reasons: ['args differ'], opensAt: null }),
-      only,
-    ),
     'keeps the primary from a switchover': when(
       three(member(0).stale().notChangeable('args differ')),
       holds({ rule: 'RestartNeeded', member: 0, reasons: ['args differ'], opensAt: null }),

@@ -37,7 +37,7 @@ describe('make demo', function () {
     expect(await demo('--speed=fast')).to.deep.equal({
       code: 2,
       stdout: '',
-      stderr: 'Expected --speed to be a number from 1 to 1000 or max, got `fast`.\n',
+      stderr: "error: option '--speed <number>' argument 'fast' is invalid. Expected a number from 1 to 1000 or max.\n",
     });
   });
 });

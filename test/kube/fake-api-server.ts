@@ -2,16 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { path, type ResourceKind } from '../../src/kube/resource.ts';
 import { ApiServer } from '../support/api-server/api-server.ts';
 import { HttpFront } from '../support/api-server/http-front.ts';
-import type { LoopbackCertificate } from '../support/moco/certificate.ts';
 import { status } from './fake-world.ts';
+
+type Headers = Readonly<Record<string, string>>;
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, server: FakeApiServer) => void;
 
-const things: ResourceKind = { group: '', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true };
+export const things: ResourceKind = { group: '', version: 'v1', plural: 'things', kind: 'Thing', namespaced: true };
 const others: ResourceKind = { ...things, plural: 'others', kind: 'Other', namespaced: false };
 const namespace = 'ns';
-/** Where it has its objects. */
-export const thingsPath = path(things);
+const thingsPath = path(things);
 
 /**
  * The API server in memory behind HTTP: it lists, pages and watches things, until a script says otherwise. Each
@@ -22,9 +22,6 @@ export class FakeApiServer {
   readonly watches: Handler[] = [];
   /** Of every request that came, with its query. */
   readonly urls: URL[] = [];
-  readonly authorizations: (string | undefined)[] = [];
-  /** Unless `null`, requests with any other are answered 401. */
-  token: string | null = null;
   readonly #streams = new Set<ServerResponse>();
   readonly #api = new ApiServer(() => 0);
   /** Nothing before it can be watched. */
@@ -40,10 +37,9 @@ export class FakeApiServer {
     });
   }
 
-  /** By plain HTTP, unless a certificate is given. */
-  static async start(certificate?: LoopbackCertificate): Promise<FakeApiServer> {
+  static async start(): Promise<FakeApiServer> {
     const server = new FakeApiServer();
-    server.#front = await HttpFront.start((request, response) => server.#answer(request, response), certificate);
+    server.#front = await HttpFront.start((request, response) => server.#answer(request, response));
     return server;
   }
 
@@ -116,6 +112,21 @@ export class FakeApiServer {
     this.#oldest = this.#api.store.revision;
   }
 
+  /** Answers the next lists or watches with a Status of this code. */
+  refuse(which: 'lists' | 'watches', code: number, reason: string, times = 1, headers: Headers = {}): void {
+    for (let time = 0; time < times; time += 1) {
+      this[which].push((_, response) => json(response, code, status(code, reason), headers));
+    }
+  }
+
+  /** Begins to answer the next watch with this, and leaves the rest to whoever calls back. */
+  beginWatch(text: string, begun: (response: ServerResponse) => void = () => {}): void {
+    this.watches.push((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write(text, () => begun(response));
+    });
+  }
+
   /** The server's own list, for a script that wants to do only something beside it. */
   list(request: IncomingMessage, response: ServerResponse): void {
     const target = { kind: things, namespace: '', name: null, subresource: null };
@@ -146,12 +157,6 @@ export class FakeApiServer {
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const url = urlOf(request);
     this.urls.push(url);
-    const { authorization } = request.headers;
-    this.authorizations.push(authorization);
-    if (this.token !== null && authorization !== `Bearer ${this.token}`) {
-      json(response, 401, status(401, 'Unauthorized'));
-      return;
-    }
     const watching = url.searchParams.get('watch') === 'true';
     const scripted = (watching ? this.watches : this.lists).shift();
     if (scripted) scripted(request, response, this);
@@ -161,7 +166,7 @@ export class FakeApiServer {
   }
 }
 
-const lineOf = (event: object): string => `${JSON.stringify(event)}\n`;
+export const lineOf = (event: object): string => `${JSON.stringify(event)}\n`;
 
 /** The bookmark after the last object of a streamed list. */
 export function endOfList(resourceVersion: string): object {
@@ -169,12 +174,7 @@ export function endOfList(resourceVersion: string): object {
   return { type: 'BOOKMARK', object: { kind: 'Thing', metadata } };
 }
 
-export function json(
-  response: ServerResponse,
-  code: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): void {
+export function json(response: ServerResponse, code: number, body: unknown, headers: Headers = {}): void {
   response.writeHead(code, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify(body));
 }

@@ -7,7 +7,7 @@ import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
 import { type Plan, plan } from '../../src/plan/rollout-plan.ts';
 import type { PlanEntry } from '../../src/plan/simulated-cluster.ts';
 import { absurdSnapshot, anyPolicy, plausibleSnapshot } from '../core/arbitrary-snapshot.ts';
-import { appeared, type ClusterBuilder, cluster, fleetFailing } from '../core/cluster-builder.ts';
+import { appeared, type ClusterBuilder, cluster, fleetHolds } from '../core/cluster-builder.ts';
 import { member } from '../core/member-builder.ts';
 
 const stale = (replicas = 3): ClusterBuilder => cluster(replicas).templateChanged();
@@ -229,7 +229,7 @@ describe('the first wait of a plan', () => {
       stale().mysqlCluster({ reconciledGeneration: 1, succeededGeneration: null }),
       ['wait NotReconciled', ...rest],
     ],
-    'a fleet that fails': [stale().waitingForOthers(fleetFailing), ['wait FleetFailing', ...rest]],
+    'a fleet that fails': [stale().waitingForOthers(fleetHolds.FleetFailing), ['wait FleetFailing', ...rest]],
     'a slot': [stale().queued(2, 1), ['wait AwaitingFleetSlot', ...rest]],
     'the template to come to rest': [
       stale().memory({ recentRevisions: appeared(1, 2, 3, 4) }),

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { SequenceSpec } from '../../src/api/rollout-sequence.ts';
+import { newRollout } from '../../src/api/rollout-status.ts';
 import { concurrencyOf, type StagedCluster, stageCounts } from '../../src/core/fleet/stage-counts.ts';
 import { stageGates } from '../../src/core/fleet/stage-waits.ts';
 import type { FleetPlan, PlannedCluster } from '../../src/plan/fleet-plan.ts';
@@ -233,14 +234,9 @@ describe('a cluster in the plan of a fleet', () => {
 });
 
 const begun = (revision: string) => ({
-  revision,
-  startedAt: '2026-07-01T11:58:00Z',
+  ...newRollout(revision, '2026-07-01T11:58:00Z'),
   begunAt: '2026-07-01T11:59:00Z',
-  lastProgressAt: '2026-07-01T11:59:00Z',
-  verified: false,
-  takenDown: [],
   disruptions: 1,
-  switchovers: 0,
 });
 
 /** When the controller's fleet lets each stale cluster begin, in seconds, if each then rolls for the given time. */

@@ -46,7 +46,7 @@ type Closer = () => unknown;
 
 /**
  * Builds what is missing, then starts a whole Kubernetes on this machine and installs MOCO and this program as users do.
- * Throws `ClusterUnavailable` or `Unavailable` where that can't be.
+ * Throws `Unavailable` where that can't be.
  */
 export async function openBed({ nodes = 3 }: BedOptions = {}): Promise<Bed> {
   /** In the order of opening. */

@@ -1,7 +1,4 @@
-import { type Parsed, runProgram } from '../../hack/bench/program/run-program.ts';
-import { ClusterUnavailable } from '../support/cluster/cluster.ts';
-import { whatClusterLacks } from '../support/cluster/requirements.ts';
-import { Unavailable } from './image/unavailable.ts';
+import { Unavailable, whatClusterLacks } from '../support/cluster/requirements.ts';
 
 const cannotRunExitCode = 2;
 /** mysqld takes up to 590 MB; Kubernetes, its nodes and controllers 2 GB. */
@@ -9,20 +6,14 @@ const gigabytesPerMember = 0.6;
 const gigabytesBeside = 2.5;
 
 /** Runs it on a machine that can: where something is missing it says what, and ends with status 2. */
-export async function runWhereItCan<Options>(
-  asked: Parsed<Options>,
-  members: number,
-  run: (options: Options) => Promise<void>,
-): Promise<void> {
-  const gigabytes = Math.ceil(gigabytesBeside + members * gigabytesPerMember);
-  const lacking = asked.kind === 'options' ? await whatClusterLacks(gigabytes) : null;
-  await runProgram(lacking === null ? asked : { kind: 'usage-error', message: lacking }, async (options) => {
-    try {
-      await run(options);
-    } catch (error) {
-      if (!(error instanceof Unavailable || error instanceof ClusterUnavailable)) throw error;
-      process.stderr.write(`${error.message}\n`);
-      process.exit(cannotRunExitCode);
-    }
-  });
+export async function runWhereItCan(members: number, run: () => Promise<void>): Promise<void> {
+  try {
+    const lacking = await whatClusterLacks(Math.ceil(gigabytesBeside + members * gigabytesPerMember));
+    if (lacking !== null) throw new Unavailable(lacking);
+    await run();
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exit(cannotRunExitCode);
+  }
 }

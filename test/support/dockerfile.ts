@@ -17,3 +17,16 @@ export async function dockerfile(): Promise<readonly Instruction[]> {
     return word === '' ? [] : [{ word, rest }];
   });
 }
+
+/** What its last stage says of the image besides its files. */
+export async function imageConfig() {
+  const all = await dockerfile();
+  const last = all.slice(all.findLastIndex(({ word }) => word === 'FROM'));
+  const the = (wanted: string): string => last.find(({ word }) => word === wanted)?.rest ?? '';
+  return {
+    User: the('USER'),
+    WorkingDir: the('WORKDIR'),
+    Env: last.filter(({ word }) => word === 'ENV').map(({ rest }) => rest),
+    Entrypoint: JSON.parse(the('ENTRYPOINT')) as string[],
+  };
+}

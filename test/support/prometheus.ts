@@ -1,12 +1,12 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Context } from 'mocha';
 import { leaveOut } from '../left-out.ts';
 import { programInPath } from '../program-in-path.ts';
 import { Guard } from './control-plane/guard.ts';
+import { SupervisedProcess } from './control-plane/supervised-process.ts';
 
 const found = programInPath('prometheus', resolve('.cache/debian'));
 const pauseMilliseconds = 50;
@@ -14,15 +14,13 @@ const pauseMilliseconds = 50;
 /** Prometheus itself, of Debian's package, on 127.0.0.1. It scrapes one address every second. */
 export class Prometheus {
   readonly url: string;
-  readonly #process: ChildProcess;
-  readonly #ended: Promise<unknown>;
+  readonly #process: SupervisedProcess;
   readonly #directory: string;
   readonly #guard: Guard;
 
-  private constructor(url: string, process: ChildProcess, ended: Promise<unknown>, directory: string, guard: Guard) {
+  private constructor(url: string, process: SupervisedProcess, directory: string, guard: Guard) {
     this.url = url;
     this.#process = process;
-    this.#ended = ended;
     this.#directory = directory;
     this.#guard = guard;
   }
@@ -39,36 +37,28 @@ export class Prometheus {
     const configuration = { global: { scrape_interval: '1s', scrape_timeout: '1s' }, scrape_configs: jobs };
     const file = join(directory, 'prometheus.yml');
     await writeFile(file, JSON.stringify(configuration));
-    const flags = [`--config.file=${file}`, `--storage.tsdb.path=${join(directory, 'data')}`, '--log.level=error'];
-    const child = spawn(found, [...flags, `--web.listen-address=127.0.0.1:${port}`], {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      detached: true,
-    });
-    if (child.pid !== undefined) guard.watch(child.pid);
-    const said = text(child.stderr);
-    const ended = new Promise((done) => child.once('exit', done));
-    const prometheus = new Prometheus(`http://127.0.0.1:${port}`, child, ended, directory, guard);
-    while (!(await prometheus.#isReady())) {
-      if (child.exitCode !== null) throw new Error(`expected Prometheus to run, it ended:\n${await said}`);
-      await pause();
-    }
-    return prometheus;
+    const flags = [
+      `--config.file=${file}`,
+      `--storage.tsdb.path=${join(directory, 'data')}`,
+      '--log.level=error',
+      `--web.listen-address=127.0.0.1:${port}`,
+    ];
+    const logFile = join(directory, 'log');
+    const process = new SupervisedProcess({ name: 'Prometheus', command: found, flags, logFile, guard });
+    const url = `http://127.0.0.1:${port}`;
+    await process.untilReady(async () => (await fetch(`${url}/-/ready`)).ok);
+    return new Prometheus(url, process, directory, guard);
   }
 
   /** Waits until the query returns series, or none. */
   async until(query: string, returnsSeries: boolean): Promise<void> {
-    while ((await this.#count(query)) > 0 !== returnsSeries) await pause();
+    while ((await this.#count(query)) > 0 !== returnsSeries) await delay(pauseMilliseconds);
   }
 
   async stop(): Promise<void> {
-    this.#process.kill('SIGKILL');
-    await this.#ended;
+    await this.#process.stop();
     await rm(this.#directory, { recursive: true });
     await this.#guard.close();
-  }
-
-  async #isReady(): Promise<boolean> {
-    return (await fetch(`${this.url}/-/ready`).catch(() => null))?.ok ?? false;
   }
 
   async #count(query: string): Promise<number> {
@@ -77,5 +67,3 @@ export class Prometheus {
     return data.result.length;
   }
 }
-
-const pause = (): Promise<void> => new Promise((done) => setTimeout(done, pauseMilliseconds));

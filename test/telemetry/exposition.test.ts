@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
+import type { ClusterValues } from '../../src/telemetry/rollout-metrics.ts';
 import { promtool } from './promtool.ts';
 
 const answers: Exchange = () =>
@@ -16,24 +17,31 @@ async function everything(): Promise<Metrics> {
   const cluster = ['ns', 'a'] as const;
   const { apiClient, webhook, rollouts, workQueues, caches, fleet, checks } = metrics;
   webhook?.answered(200, 3);
-  rollouts.setMembers(cluster, { participating: 2, down: 1 }, 1);
-  rollouts.hold.set(cluster, { Paused: 10 });
-  rollouts.lastProgress.set(cluster, 30);
-  rollouts.noMaintenanceWindow.set(cluster, 1);
-  rollouts.maintenanceOpens.set(cluster, 40);
-  rollouts.setPartition(cluster, { current: 1, updated: 2, lastUpdatedSeconds: 20 });
-  rollouts.stalled.set(cluster, { ProgressDeadlineExceeded: 1 });
+  const values: ClusterValues = {
+    members: { Participating: 2, Down: 1 },
+    staleMembers: 1,
+    hold: { Paused: 10 },
+    noMaintenanceWindow: 1,
+    maintenanceOpens: 40,
+    failingChecks: { errant: 1 },
+    notReceived: { 'moco-test-1': 1 },
+    notApplied: { 'moco-test-1': 0 },
+    overrides: { BackupRunning: 1_780_000_000 },
+    currentReplicas: 1,
+    updatedReplicas: 2,
+    lastPartitionUpdated: 20,
+    stalled: { ProgressDeadlineExceeded: 1 },
+    lastProgress: 30,
+  };
+  rollouts.setCluster(cluster, values);
   rollouts.countDisruptions(cluster, 'evict', 'ReplicaHealthy', 1);
   rollouts.countSwitchover(cluster, 'done');
   rollouts.finished.inc({ outcome: 'Complete' });
-  rollouts.failingChecks.set(cluster, { errant: 1 });
-  rollouts.overrides.set(cluster, { BackupRunning: 1_780_000_000 });
   checks.countRequest('passing');
   checks.durationSeconds.observe(1);
   rollouts.countDelayReading('delay');
   rollouts.countMysqlReading('replica');
   rollouts.countPreflight('Fetched');
-  rollouts.setReplication(cluster, [{ pod: 'moco-test-1', notReceived: 1, notApplied: 0 }]);
   rollouts.updatesInPlace.inc({ rule: 'ContainersRestart' });
   rollouts.resizesInPlace.inc({ rule: 'ResizeRestartsNothing' });
   await apiClient.counting(answers, () => 0)({ method: 'GET' } as ExchangeRequest);

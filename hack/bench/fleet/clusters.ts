@@ -1,7 +1,8 @@
+import PQueue from 'p-queue';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { policyKind } from '../../../src/api/rollout-policy.ts';
 import { Reflector } from '../../../src/kube/reflector.ts';
-import { namespaces, path, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
+import { namespaces, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
 import { Store, type Stored } from '../../../src/kube/store.ts';
 import type { World } from '../../../src/kube/world.ts';
 import { type Json, object, text, whole } from '../../../src/moco/json.ts';
@@ -10,7 +11,6 @@ import { memberSelector, projectCluster, statefulSetName } from '../../../src/mo
 import type { ClusterRecord } from '../../../src/moco/records.ts';
 import { sampleCluster } from '../../../test/support/moco/sample.ts';
 import type { ObjectClient } from '../../../test/support/object-client.ts';
-import { atOnce } from './at-once.ts';
 
 export const members = 3;
 /** Clusters whose writes are recorded with their bodies; enough that each is rolled out only a few times. */
@@ -77,7 +77,7 @@ export class Clusters {
     ): Promise<void> => {
       const { client, world } = { client: this.#client, world: this.#world };
       const read = (raw: unknown): R | null => project(raw as Json);
-      const one = new Reflector<R>({ client, world, log, path: path(kind), query, store, project: read });
+      const one = new Reflector<R>({ client, world, log, kind, query, store, project: read });
       void one.run(signal);
       return one.synced;
     };
@@ -111,7 +111,7 @@ export class Clusters {
     const first = this.#count;
     this.#count = count;
     const more = this.all.slice(first).map((cluster, index) => ({ ...cluster, labels: this.#labels(first + index) }));
-    await atOnce(more, requestsAtOnce, async ({ namespace, name, labels }) => {
+    await atOnce(more, async ({ namespace, name, labels }) => {
       await this.#client.create(rolloutKind, { namespace }, this.#rolloutOf(namespace, name), { priority: 'disrupt' });
       const cluster = sampleCluster({ name, namespace, replicas: members, image: this.#image, labels });
       await this.#client.create(clusterKind, { namespace }, cluster, { priority: 'disrupt' });
@@ -123,7 +123,7 @@ export class Clusters {
     this.#revision += 1;
     const containers = [{ name: mysqldContainer, image: this.#image }];
     const body = { spec: { podTemplate: { spec: { containers } } } };
-    await atOnce(clusters, requestsAtOnce, async (cluster) => {
+    await atOnce(clusters, async (cluster) => {
       onChanged(cluster);
       await this.#client.patch(clusterKind, cluster, 'application/merge-patch+json', body, { priority: 'disrupt' });
     });
@@ -185,6 +185,11 @@ export class Clusters {
     const overrides = [{ rule: 'RevisionFlapping', until, reason: 'measured again and again' }];
     return { apiVersion: `${group}/${version}`, kind, metadata: { namespace, name }, spec: { overrides } };
   }
+}
+
+/** Rejects as soon as one does. */
+async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  await new PQueue({ concurrency: requestsAtOnce }).addAll(items.map((item) => () => work(item)));
 }
 
 const teamLabel = 'team';

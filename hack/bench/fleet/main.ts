@@ -1,23 +1,28 @@
 import { basename } from 'node:path';
-import { interruption } from '../program/interruption.ts';
-import { runProgram } from '../program/run-program.ts';
+import { interruption } from '../../program/interruption.ts';
+import { runProgram } from '../../program/run-program.ts';
 import { Recording } from '../record/record.ts';
 import { textOf } from '../record/table.ts';
 import { Clusters } from './clusters.ts';
 import { figuresOf, isMissed } from './figures.ts';
 import { Installation } from './installation.ts';
 import { type MeasuredFleet, measureFleet } from './measured-fleet.ts';
-import { type FleetBenchOptions, mostClustersForRounds, parseFleetBenchArguments } from './settings.ts';
+import { type FleetBenchOptions, fleetCommand, mostClustersForRounds } from './settings.ts';
 import { tablesOf } from './tables.ts';
 
 // Fleets that roll out at once on a real control plane, by the bundle as the image runs it and by a plain loop for
 // comparison.
 
-await runProgram(parseFleetBenchArguments(process.argv.slice(2)), run);
+const command = fleetCommand();
+
+await runProgram(command, run);
 
 async function run(options: FleetBenchOptions): Promise<void> {
   if (process.platform !== 'linux') {
     throw new Error(`Expected Linux, whose /proc says what a process uses, got ${process.platform}`);
+  }
+  if (options.mocoController !== undefined && options.moco !== 'real') {
+    command.error('error: --moco-controller is for --moco real');
   }
   const began = performance.now();
   const progress = (what: string): void =>

@@ -1,5 +1,6 @@
-import { parseArgs } from 'node:util';
-import { ascendingNumbers, type Parsed, parsed, wholeNumber } from '../program/run-program.ts';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { ascendingNumbers, wholeNumber } from '../../program/run-program.ts';
+import { recordFlag } from '../record/record.ts';
 import type { RivalName } from './installation.ts';
 
 export interface FleetBenchOptions {
@@ -13,11 +14,11 @@ export interface FleetBenchOptions {
   readonly rivals: readonly RivalName[];
   readonly moco: 'stand-in' | 'real';
   /** Another build of moco-controller than the released one. */
-  readonly mocoController: string | undefined;
+  readonly mocoController?: string;
   /** From the deletion of a pod to the end of its processes. */
   readonly terminationSeconds: number;
   /** File that the tables and every number behind them are written to. */
-  readonly record: string | undefined;
+  readonly record?: string;
 }
 
 const mostClusters = 5000;
@@ -25,70 +26,52 @@ const mostPolicies = 1000;
 /** Above that one round takes minutes. */
 export const mostClustersForRounds = 100;
 
-const usage = `Usage: hack/node.sh hack/bench/fleet/main.ts [flags]
-
-Rolls out fleets on a real control plane, by the bundle in dist/ and by a plain loop beside it.
-
-  --clusters N,N,…    clusters of three members, each number a measurement (10,100,1000)
-  --rounds N          how often each rival rolls out a fleet of up to ${mostClustersForRounds}; larger ones once (3)
-  --policies N        MySQLRolloutPolicies, one a team, each for its own clusters (50)
-  --rivals A,B        of plain-loop and moco, beside the controller (plain-loop)
-  --moco MOCO         stand-in, or real: moco-controller itself, with databases without data (stand-in)
-  --moco-controller FILE    another build of moco-controller than the released one, with --moco real
-  --termination-seconds N   from the deletion of a pod to the end of its processes (2)
-  --record FILE       write the tables and all numbers behind them to this file
-  --help              show this and exit
-`;
-
-/** Reads the arguments after the program's name. Prints nothing and never exits. */
-export function parseFleetBenchArguments(argv: readonly string[]): Parsed<FleetBenchOptions> {
-  return parsed(
-    () => usage,
-    () => {
-      const { values } = parseArgs({
-        args: [...argv],
-        options: {
-          clusters: { type: 'string', default: '10,100,1000' },
-          rounds: { type: 'string', default: '3' },
-          policies: { type: 'string', default: '50' },
-          rivals: { type: 'string', default: 'plain-loop' },
-          moco: { type: 'string', default: 'stand-in' },
-          'moco-controller': { type: 'string' },
-          'termination-seconds': { type: 'string', default: '2' },
-          record: { type: 'string' },
-          help: { type: 'boolean', default: false },
-        },
-      });
-      if (values.help) return null;
-      const { moco, 'moco-controller': mocoController } = values;
-      if (mocoController !== undefined && moco !== 'real') {
-        throw new TypeError(`Expected --moco real with --moco-controller, got --moco ${moco}.`);
-      }
-      return {
-        clusters: ascendingNumbers('--clusters', values.clusters, mostClusters),
-        rounds: wholeNumber('--rounds', values.rounds, 1, 100),
-        policies: wholeNumber('--policies', values.policies, 0, mostPolicies),
-        rivals: rivalsOf(values.rivals),
-        moco: mocoOf(moco),
-        mocoController,
-        terminationSeconds: wholeNumber('--termination-seconds', values['termination-seconds'], 1, 300),
-        record: values.record,
-      };
-    },
-  );
-}
-
 const rivalNames: Readonly<Record<string, RivalName>> = { 'plain-loop': 'plain loop', moco: "MOCO's partitions" };
+
+export const fleetCommand = (): Command =>
+  new Command('hack/bench/fleet/main.ts')
+    .description('Rolls out fleets on a real control plane, by the bundle in dist/ and by a plain loop beside it.')
+    .option(
+      '--clusters <numbers>',
+      'clusters of three members, each number a measurement',
+      ascendingNumbers(mostClusters),
+      [10, 100, 1000],
+    )
+    .option(
+      '--rounds <number>',
+      `how often each rival rolls out a fleet of up to ${mostClustersForRounds}; larger ones once`,
+      wholeNumber(1, 100),
+      3,
+    )
+    .option(
+      '--policies <number>',
+      'MySQLRolloutPolicies, one a team, each for its own clusters',
+      wholeNumber(0, mostPolicies),
+      50,
+    )
+    .addOption(
+      new Option('--rivals <names>', `of ${Object.keys(rivalNames).join(' and ')}, beside the controller`)
+        .argParser(rivalsOf)
+        .default(['plain loop'], 'plain-loop'),
+    )
+    .addOption(
+      new Option('--moco <moco>', 'real is moco-controller itself, with databases without data')
+        .choices(['stand-in', 'real'])
+        .default('stand-in'),
+    )
+    .option('--moco-controller <file>', 'another build of moco-controller than the released one, with --moco real')
+    .option(
+      '--termination-seconds <number>',
+      'from the deletion of a pod to the end of its processes',
+      wholeNumber(1, 300),
+      2,
+    )
+    .addOption(recordFlag());
 
 function rivalsOf(value: string): readonly RivalName[] {
   return value.split(',').map((name) => {
     const rival = rivalNames[name];
-    if (rival === undefined) throw new TypeError(`Expected --rivals to be plain-loop or moco, got \`${name}\`.`);
+    if (rival === undefined) throw new InvalidArgumentError(`Expected ${Object.keys(rivalNames).join(' or ')}.`);
     return rival;
   });
-}
-
-function mocoOf(value: string): FleetBenchOptions['moco'] {
-  if (value === 'stand-in' || value === 'real') return value;
-  throw new TypeError(`Expected --moco to be stand-in or real, got \`${value}\`.`);
 }

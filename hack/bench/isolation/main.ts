@@ -1,6 +1,6 @@
-import { runProgram } from '../program/run-program.ts';
-import { Recording } from '../record/record.ts';
-import { parseRecordFlag } from '../record/record-flag.ts';
+import { Command } from 'commander';
+import { runProgram } from '../../program/run-program.ts';
+import { Recording, recordFlag } from '../record/record.ts';
 import { spreadOf } from '../record/spread.ts';
 import { type Table, textOf } from '../record/table.ts';
 import { decideCases, emptyDecision, lastStep } from './decide.ts';
@@ -17,7 +17,9 @@ const recording = new Recording('isolation');
 const raw: { readonly what: string; readonly of: string; readonly cost: Cost }[] = [];
 const missed: string[] = [];
 
-await runProgram(parseRecordFlag('hack/bench/isolation/main.ts', process.argv.slice(2)), async ({ record }) => {
+const command = new Command('hack/bench/isolation/main.ts').addOption(recordFlag());
+
+await runProgram<{ readonly record?: string }>(command, async ({ record }) => {
   const tables = [await decideTable(), await reconcileTable()];
   for (const table of tables) console.log(`${textOf(table)}\n`);
   console.log(`the last decision: ${lastStep()}`);

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Option } from 'commander';
 import type { Table } from './table.ts';
 
 /** One run of a benchmark, as a file in docs/performance has it. */
@@ -37,6 +38,10 @@ const measured = ['src', 'hack', 'config', 'package-lock.json', 'Dockerfile'];
 const indentation = 1;
 /** Flags that name where the output goes. */
 const outputs = ['--record', '--output'];
+
+/** Where a benchmark writes its numbers. */
+export const recordFlag = (): Option =>
+  new Option('--record <file>', 'write the numbers into that file, as docs/performance has them');
 
 /** A benchmark at its start; what it has found by its end is written by {@link Recording.write}. */
 export class Recording {

@@ -1,6 +1,6 @@
-import { runProgram } from '../program/run-program.ts';
-import { Recording } from '../record/record.ts';
-import { parseRecordFlag } from '../record/record-flag.ts';
+import { Command } from 'commander';
+import { runProgram } from '../../program/run-program.ts';
+import { Recording, recordFlag } from '../record/record.ts';
 import { spreadOf } from '../record/spread.ts';
 import { type Table, textOf } from '../record/table.ts';
 import { play, type Result, type Row } from './play.ts';
@@ -27,7 +27,9 @@ interface Measured {
   readonly results: readonly Result[];
 }
 
-await runProgram(parseRecordFlag('hack/bench/rollouts/main.ts', process.argv.slice(2)), async ({ record }) => {
+const command = new Command('hack/bench/rollouts/main.ts').addOption(recordFlag());
+
+await runProgram<{ readonly record?: string }>(command, async ({ record }) => {
   const recording = new Recording('rollouts');
   const measured: Measured[] = [];
   for (const row of rows) {

@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import { namespaces, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import type { ObjectClient } from '../../../test/support/object-client.ts';
@@ -15,11 +16,8 @@ export async function fill(client: ObjectClient, size: FleetSize): Promise<void>
   for (let index = 0; index < size.namespaces; index += 1) {
     await client.create(namespaces, {}, { metadata: { name: fleetNamespace(index) } }, { priority: 'disrupt' });
   }
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    for (let index = next++; index < size.clusters; index = next++) await fillOne(client, index, size);
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  const all = Array.from({ length: size.clusters }, (_, index) => () => fillOne(client, index, size));
+  await new PQueue({ concurrency: atOnce }).addAll(all);
 }
 
 async function fillOne(client: ObjectClient, index: number, size: FleetSize): Promise<void> {

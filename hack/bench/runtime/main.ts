@@ -1,19 +1,38 @@
 import { basename } from 'node:path';
-import { runProgram } from '../program/run-program.ts';
-import { Recording } from '../record/record.ts';
+import { Command } from 'commander';
+import { ascendingNumbers, runProgram, wholeNumber } from '../../program/run-program.ts';
+import { Recording, recordFlag } from '../record/record.ts';
 import { textOf } from '../record/table.ts';
 import { type GrownFleet, growthTable } from './growth.ts';
 import { measureIdle } from './idle.ts';
-import { parseRuntimeBenchArguments, type RuntimeBenchOptions } from './settings.ts';
 import { findingsOf } from './table.ts';
 import { bundle, variants } from './variants.ts';
 
 // What a fleet costs with which nothing happens: memory, processor time and starts, of the bundle that `make build`
 // leaves in dist/, as the image runs it and in other ways; or how that grows with the fleet, as the image runs it.
 
-await runProgram(parseRuntimeBenchArguments(process.argv.slice(2)), run);
+interface Options {
+  /** How many clusters the fleet has, one measurement after the other; ascending. */
+  readonly clusters: readonly number[];
+  readonly namespaces: number;
+  readonly idleSeconds: number;
+  readonly record?: string;
+}
 
-async function run(options: RuntimeBenchOptions): Promise<void> {
+const command = new Command('hack/bench/runtime/main.ts')
+  .option(
+    '--clusters <numbers>',
+    'clusters of three members; several numbers show how each figure grows',
+    ascendingNumbers(Number.MAX_SAFE_INTEGER),
+    [1000],
+  )
+  .option('--namespaces <number>', 'namespaces that they are in', wholeNumber(1, Number.MAX_SAFE_INTEGER), 10)
+  .option('--idle-seconds <number>', 'how long an idle program is watched', wholeNumber(1, Number.MAX_SAFE_INTEGER), 60)
+  .addOption(recordFlag());
+
+await runProgram(command, run);
+
+async function run(options: Options): Promise<void> {
   if (process.platform !== 'linux')
     throw new Error(`expected Linux, whose /proc says what a process uses, got ${process.platform}`);
   const say = (line: string): void => console.log(line);

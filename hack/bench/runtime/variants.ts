@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { theImage } from './image.ts';
+import { imageConfig } from '../../../test/support/dockerfile.ts';
 
 /** A way to run the program. */
 export interface Variant {
@@ -11,6 +11,12 @@ export interface Variant {
 }
 
 const file = (path: string): string => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+const { Env, Entrypoint } = await imageConfig();
+/** How the image runs the program: its environment, and Node's own flags. */
+export const theImage = {
+  environment: Object.fromEntries(Env.map((pair) => pair.split(/=(.*)/s, 2) as [string, string])),
+  nodeFlags: Entrypoint.filter((word) => word.startsWith('--')),
+};
 const { environment, nodeFlags } = theImage;
 const main = file('dist/main.js');
 /** What the image runs. */

@@ -2,7 +2,7 @@ import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
 import { ApiError, isForbidden, isNotFound } from '../../kube/api-error.ts';
 import { pagesOf } from '../../kube/list-watch.ts';
-import { path, type ResourceKind } from '../../kube/resource.ts';
+import type { ResourceKind } from '../../kube/resource.ts';
 import { type Json, object, objects } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster, statefulSetName } from '../../moco/projections.ts';
@@ -31,8 +31,8 @@ export async function listEach<One>(
   use: (raw: Json) => One,
 ): Promise<readonly One[]> {
   const found: One[] = [];
-  const list = { path: path(kind, namespace === null ? {} : { namespace }), pageSize };
-  for await (const { items } of pagesOf(client, list, { query, priority: 'read' })) {
+  const list = { kind, namespace: namespace ?? undefined };
+  for await (const { items } of pagesOf(client, list, pageSize, { query, priority: 'read' })) {
     for (const item of objects(items)) found.push(use(item));
   }
   return found;
@@ -144,7 +144,7 @@ export type NamedMember = Awaited<ReturnType<typeof memberNamed>>;
 
 /** Finds a member by the name of its pod, such as `moco-test-2`. */
 export async function memberNamed(session: Session, pod: string) {
-  const [, name, ordinal] = new RegExp(`^${statefulSetName('(.+)')}-(\\d+)$`).exec(pod) ?? [];
+  const [, name, ordinal] = new RegExp(`^${statefulSetName('(.+)')}-(0|[1-9]\\d*)$`).exec(pod) ?? [];
   if (name === undefined || ordinal === undefined) {
     throw new UsageError(`expected the name of a member's pod such as ${statefulSetName('test')}-2, got \`${pod}\``);
   }

@@ -95,7 +95,8 @@ async function releaseStep(
   const { api, world } = session;
   const observation = await observeIfExists(session, known);
   if (observation === null) return { kind: 'back', reason: 'is gone' };
-  const { objects, snapshot, settings } = observation.observe();
+  const facts = observation.observe();
+  const { objects, snapshot, settings } = facts;
   const { cluster, statefulSet } = objects;
   if (cluster.deleting) return { kind: 'back', reason: 'is being deleted' };
   if (cluster.uid !== known.uid) return { kind: 'back', reason: 'was deleted and created again' };
@@ -118,7 +119,7 @@ async function releaseStep(
   if (step.kind === 'promoteRevision' && statefulSet.labelled) {
     inMemory.promotion = { from: statefulSet.currentRevision, to: step.revision };
   }
-  return acted(await execute(step, objects, api, world), step);
+  return acted(await execute(step, facts, api, world), step);
 }
 
 /** After a release MOCO would roll out the cluster, which the pause is meant to prevent. */

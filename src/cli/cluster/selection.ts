@@ -31,13 +31,13 @@ const namedClusters = (session: Session, names: readonly string[]): Promise<read
 
 /** Throws `UsageError` unless exactly one of names, a label selector and `--all` is given. */
 function requireSelection(session: Session, names: readonly string[]): void {
-  const { selector, given } = session;
+  const { selector, all } = session;
   refuseNamesAndMore(session, names);
   if (names.length > 0) return;
-  if (given['all'] !== true && selector === undefined) {
+  if (!all && selector === undefined) {
     throw new UsageError('expected a NAME, --selector or --all, got none of them');
   }
-  if (given['all'] === true && selector !== undefined) {
+  if (all && selector !== undefined) {
     throw new UsageError('expected either --selector or --all, got both');
   }
 }
@@ -62,10 +62,9 @@ export async function listedClusters(
   return clusters.toSorted(byName).map((cluster) => ({ cluster, rollout: known.get(nameOf(cluster)) ?? null }));
 }
 
-function refuseNamesAndMore({ namespace, selector, given }: Session, names: readonly string[]): void {
+function refuseNamesAndMore({ namespace, selector, all }: Session, names: readonly string[]): void {
   if (names.length === 0) return;
-  const extra =
-    selector !== undefined ? '--selector' : given['all'] === true ? '--all' : namespace === null ? '-A' : '';
+  const extra = selector !== undefined ? '--selector' : all ? '--all' : namespace === null ? '-A' : '';
   if (extra !== '') throw new UsageError(`expected either names or ${extra}, got both`);
 }
 

@@ -1,7 +1,7 @@
 import { type MySQLRollout, type RolloutRecord, rolloutKind, wholeRecord } from '../../api/rollout.ts';
 import type { Query } from '../../kube/api-client.ts';
 import { Reflector } from '../../kube/reflector.ts';
-import { path, type ResourceKind } from '../../kube/resource.ts';
+import type { ResourceKind } from '../../kube/resource.ts';
 import { byName, type Store, type Stored } from '../../kube/store.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
@@ -35,9 +35,9 @@ export function watching(
   const warn = (_: object, message: string): void => host.err(`warning: ${message}\n`);
   const log = { debug: quiet, info: quiet, warn, error: warn };
   const all: Watching[] = [];
-  watch(({ kind, ...watched }) => {
-    const place = path(kind, namespace === null ? {} : { namespace });
-    const reflector = new Reflector({ client, world, log, path: place, pageSize, onUnavailable: quiet, ...watched });
+  watch((watched) => {
+    const place = { namespace: namespace ?? undefined };
+    const reflector = new Reflector({ client, world, log, pageSize, onUnavailable: quiet, ...place, ...watched });
     const subscribe = (changed: () => void): void => void watched.store.subscribe(changed);
     all.push({ ended: reflector.run(signal), synced: reflector.synced, subscribe });
   });

@@ -8,10 +8,11 @@ import { clusterKind, mysqldContainer } from '../../moco/names.ts';
 import { projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { templateDifferences } from '../../moco/template-changes.ts';
+import { toReadRevisions } from '../check/rights.ts';
 import { whereToChange } from '../cluster/apply.ts';
 import { find } from '../cluster/clusters.ts';
 import { listedClusters, selectedClusters } from '../cluster/selection.ts';
-import { optionText, type Session } from '../cluster/session.ts';
+import type { Session } from '../cluster/session.ts';
 import {
   mergePatchOf,
   type Revision,
@@ -21,9 +22,10 @@ import {
   revisionsOf,
 } from '../cluster/template-revisions.ts';
 import { CommandError, explainCommandFailure } from '../command-error.ts';
+import { anyText, oneOf } from '../option.ts';
 import { differenceInWords } from '../terminal/lines.ts';
-import { formatOf, outputOption, writeData } from '../terminal/output.ts';
-import { type ClusterCommand, selectionOptions } from './command.ts';
+import { outputFlags, writeData } from '../terminal/output.ts';
+import { clusterCommand, selectionOptions } from './command.ts';
 
 /** How many clusters are read at a time. */
 const clustersAtOnce = 8;
@@ -31,9 +33,16 @@ const imageOfMysqld = `spec.containers[${mysqldContainer}].image`;
 /** MOCO runs mysqld's image in an init container as well. */
 const alsoOfMysqld = 'spec.initContainers[moco-init].image';
 
-export const undoCommand: ClusterCommand = {
+const options = {
+  toRevision: anyText('--to-revision <revision>', 'revision to restore, by number or hash (default: the previous one)'),
+  output: oneOf('json', 'yaml')(outputFlags, 'output format: yaml (with comments) or json', 'yaml'),
+  ...selectionOptions,
+};
+
+export const undoCommand = clusterCommand({
   name: 'undo',
   arguments: '[NAME...]',
+  rights: [...toReadRevisions, ['apps', 'statefulsets', ['get']]],
   summary: 'Print a patch that restores an earlier pod template',
   help:
     'Prints a merge patch for the MySQLCluster and changes nothing: MOCO owns the template of the StatefulSet, so only the ' +
@@ -45,30 +54,22 @@ export const undoCommand: ClusterCommand = {
     ['Print what restores revision 3', 'undo test --to-revision=3'],
     ['Restore all clusters of which a rollout is not complete', 'undo --all -A | sh'],
   ],
-  options: [
-    {
-      flags: '--to-revision <revision>',
-      description: 'revision to restore, by number or hash (default: the previous one)',
-    },
-    { ...outputOption, description: 'output format: yaml (with comments) or json', default: 'yaml' },
-    ...selectionOptions,
-  ],
-  run: async (session, names) => {
-    const { given, host } = session;
-    const format = formatOf(given, outputOption);
+  options,
+  run: async (session, names, { output: format, toRevision }) => {
+    const { host } = session;
     const selected = await selectedClusters(session, names);
     const [cluster] = selected;
     if (names.length !== 1 || cluster === undefined) {
       if (format === 'json') throw new UsageError('expected one NAME with --output=json, got several clusters');
-      return undoEach(session, names, selected);
+      return undoEach(session, names, selected, toRevision);
     }
-    const { patch, notes } = await undone(session, cluster);
+    const { patch, notes } = await undone(session, cluster, toRevision);
     if (format === 'json') host.err(notes.map((sentence) => `${sentence}\n`).join(''));
     else host.out(commented(notes));
-    writeData(host, format === 'json' ? format : 'yaml', patch);
+    writeData(host, format, patch);
     return 0;
   },
-};
+});
 
 const commented = (notes: readonly string[]): string =>
   notes.map((sentence) => `# ${sentence.replaceAll(/[\r\n]+/g, ' ')}\n`).join('');
@@ -81,6 +82,7 @@ async function undoEach(
   session: Session,
   names: readonly string[],
   selected: readonly ClusterRecord[],
+  toRevision: string | undefined,
 ): Promise<number> {
   const { host } = session;
   const listed = names.length > 0 ? [] : await listedClusters(session, []);
@@ -89,7 +91,7 @@ async function undoEach(
   );
   const wanted = selected.filter((cluster) => names.length > 0 || unfinished.has(nameOf(cluster)));
   const queue = new PQueue({ concurrency: clustersAtOnce });
-  const answers = wanted.map((cluster) => [cluster, queue.add(() => undone(session, cluster))] as const);
+  const answers = wanted.map((cluster) => [cluster, queue.add(() => undone(session, cluster, toRevision))] as const);
   for (const [, answer] of answers) answer.catch(() => undefined);
   let status = 0;
   for (const [cluster, answer] of answers) {
@@ -108,7 +110,7 @@ async function undoEach(
 }
 
 /** The patch of a MySQLCluster, and what is to be known about it. The last sentence says how to apply it. */
-async function undone(session: Session, cluster: ClusterRecord) {
+async function undone(session: Session, cluster: ClusterRecord, wanted: string | undefined) {
   const { name } = cluster;
   const [revisions, raw, statefulSet] = await Promise.all([
     revisionsOf(session, cluster),
@@ -116,7 +118,6 @@ async function undone(session: Session, cluster: ClusterRecord) {
     find(session, statefulSets, cluster.namespace, statefulSetName(name)),
   ]);
   const now = revisionNamed(revisions, (statefulSet && projectStatefulSet(statefulSet)?.updateRevision) || 'update');
-  const wanted = optionText(session.given['toRevision']);
   const back = wanted === undefined ? revisionBefore(revisions, now) : revisionNamed(revisions, wanted);
   if (back === null) throw new CommandError(`Kubernetes keeps no revision before ${now.number} (${now.hash})`);
   const own = object(object(raw)['spec'])['podTemplate'] ?? {};

@@ -3,12 +3,9 @@ import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
 import type { Step } from '../../core/decision.ts';
 import { kindsOf } from '../../core/effects.ts';
 import { type DisruptiveStep, isDisruptive } from '../../core/step.ts';
-import { ApiError } from '../../kube/api-error.ts';
 import { timestampOf } from '../../moco/json.ts';
-import type { ClusterObjects } from '../../moco/records.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import { execute } from '../../objects/execute.ts';
-import { admissionNotInForce, provePartitionHeld } from '../../objects/strategy.ts';
 import {
   again,
   confirmationMilliseconds,
@@ -28,11 +25,13 @@ import { readMysql } from '../reads/read-mysql.ts';
 import { isAnotherInForce, policiesToRead, readPolicies } from '../reads/read-policies.ts';
 import { statusOf } from '../status/status-report.ts';
 import { writeIntent, writeStatus } from '../status/write.ts';
+import { tryFirst } from './dry-runs.ts';
 import { intentOf, sameStep } from './intent.ts';
 import { settleIntent } from './prepare.ts';
 
 /**
- * Confirms the step, writes the intent, and acts. An intent stays in the status only if its outcome is unknown.
+ * Makes the dry runs that the step needs, confirms it, writes the intent, and acts. An intent stays in the status only
+ * if its outcome is unknown.
  * Rejects with the API server's response if a read or the write of the intent fails.
  *
  * @param observed what the step was decided from: the cache
@@ -40,8 +39,8 @@ import { settleIntent } from './prepare.ts';
 export async function disrupt(pass: Pass<ClusterApi>, observed: Observation, step: DisruptiveStep): Promise<End> {
   const { key, memory, api, context } = pass;
   const { objects: known } = observed;
-  const wrong = step.kind === 'setPartition' ? await partitionNotHeld(step.partition, known, api) : null;
-  if (wrong !== null) return { ...wrong, report: 'cached' };
+  const tried = await tryFirst(observed, step, api);
+  if (tried !== null) return tried;
   const policyNames = policiesToRead(known, context);
   const endReservation = step.kind === 'evict' ? context.fleet.evictions.reserve(key) : () => undefined;
   try {
@@ -101,22 +100,6 @@ async function confirm(
   }
 }
 
-/** Whether MOCO's next write would not be reset to partition = replicas. */
-async function partitionNotHeld(
-  partition: number,
-  { statefulSet }: ClusterObjects,
-  api: ClusterApi,
-): Promise<Extract<PassOutcome, { kind: 'admission' }> | null> {
-  if (statefulSet === null) return null;
-  try {
-    await provePartitionHeld(statefulSet, partition, api);
-    return null;
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.reason !== admissionNotInForce) throw error;
-    return { kind: 'admission', mode: 'Partition', error };
-  }
-}
-
 /** `confirmed` is what was just read and allows the step, and `since` when its confirmation began. */
 async function carryOut(
   pass: Pass<ClusterApi>,
@@ -142,7 +125,7 @@ async function carryOut(
   // Nothing was written and nothing was sent. The next reconciliation reports the hold.
   if (written === 'refused') return { kind: 'nothing', ...again };
   if (!isFresh()) return tooLate({ ...notSent, intent });
-  const answer = await execute(step, confirmed.objects, api.sendingWhile(isFresh), world);
+  const answer = await execute(step, confirmed, api.sendingWhile(isFresh), world);
   const acted = { kind: 'acted', observation: confirmed, step, intent, ...answer } as const;
   if (answer.tooLate) return tooLate(acted);
   if (answer.result === 'conflict') return { ...acted, report: 'cached', ...vetoed };
@@ -162,13 +145,13 @@ function intendedNow({ world, holder }: Context, { objects, decision }: Observat
  * is not a failure: a newer object is about to reach the cache.
  */
 export async function adjust(pass: Pass<ClusterApi>, observation: Observation, step: Step): Promise<End> {
-  const { objects, rollout } = observation;
+  const { rollout } = observation;
   const promotion = promotionToRemember(observation, step);
   if (promotion && rollout) {
     await writeStatus(pass, rollout, { ...rollout.status, promotion }, 'disrupt');
     return { kind: 'nothing', ...again };
   }
-  const answer = await execute(step, objects, pass.api, pass.context.world);
+  const answer = await execute(step, observation, pass.api, pass.context.world);
   return { kind: 'acted', report: 'cached', observation, step, intent: null, ...answer };
 }
 

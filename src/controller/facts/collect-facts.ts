@@ -21,12 +21,12 @@ import { unreported } from './last-step.ts';
 import { maintenanceFacts } from './maintenance-facts.ts';
 import { keeperKnown, type Memory, type Refusal, refusalStands } from './memory.ts';
 import {
-  gateWithout,
+  modeByPartition,
   modeOf,
   policyForMode,
   type StrategySettings,
   settingsWithoutEffect,
-  strategyShown,
+  type WithoutEffect,
 } from './mode.ts';
 import { fetches, lastPreflight, preflightFacts, preflightOf } from './preflight-facts.ts';
 import { answerFacts, comebackFacts, mysqlFacts } from './readings.ts';
@@ -60,9 +60,12 @@ export interface ObservedFacts {
   readonly snapshot: ClusterSnapshot;
   readonly policy: RolloutPolicy;
   readonly settings: Settings;
-  readonly strategyShown: string;
-  /** The names of the fields of `spec` that are set but have no effect. */
-  readonly withoutEffect: readonly { readonly field: string; readonly gate: ReturnType<typeof gateWithout> }[];
+  /**
+   * The strategy that currently replaces pods, as the status shows it. It is OnDelete from the adoption of the
+   * StatefulSet to its release, even while a pause delays either.
+   */
+  readonly strategyShown: RolloutPolicy['mode'];
+  readonly withoutEffect: readonly WithoutEffect[];
 }
 
 /**
@@ -159,10 +162,8 @@ export function collectFacts(
     snapshot,
     policy,
     settings,
-    strategyShown: strategyShown(strategies, isAdopted),
-    withoutEffect: settingsWithoutEffect(mode, strategies, settings.sources, isAdopted, mysql !== undefined).map(
-      (field) => ({ field, gate: gateWithout(field, strategies, mysql !== undefined) }),
-    ),
+    strategyShown: isAdopted ? 'OnDelete' : modeByPartition(strategies.partitionDriver),
+    withoutEffect: settingsWithoutEffect(mode, strategies, settings.sources, isAdopted, mysql !== undefined),
   };
 }
 

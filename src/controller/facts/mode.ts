@@ -19,21 +19,13 @@ export function modeOf(
   setting: Strategy | null,
   labelled: boolean,
 ): RolloutPolicy['mode'] {
-  if (onDeleteEnabled && (setting === null ? labelled : setting === 'OnDelete')) return 'OnDelete';
-  return partitionDriver === 'own' ? 'Partition' : 'MOCO';
+  return onDeleteEnabled && (setting === null ? labelled : setting === 'OnDelete')
+    ? 'OnDelete'
+    : modeByPartition(partitionDriver);
 }
 
-/**
- * The strategy that currently replaces pods, as the status shows it. It is OnDelete from the adoption of the
- * StatefulSet to its release, even while a pause delays either.
- */
-export function strategyShown(
-  { partitionDriver }: Pick<StrategySettings, 'partitionDriver'>,
-  isAdopted: boolean,
-): string {
-  if (isAdopted) return 'OnDelete';
-  return partitionDriver === 'own' ? 'Partition' : 'MOCO';
-}
+export const modeByPartition = (driver: PartitionDriver): RolloutPolicy['mode'] =>
+  driver === 'own' ? 'Partition' : 'MOCO';
 
 /** Settings that change when this program considers something late. MOCO's partition controller has no others. */
 const knownToMoco: readonly string[] = ['strategy', 'progressDeadlineSeconds', 'failoverGraceSeconds'];
@@ -51,37 +43,39 @@ const onDeleteAlone: readonly string[] = [
 /** Settings that need the feature gate ReplicationFacts. */
 const ofMysqlAlone: readonly string[] = ['longWriteGraceSeconds', 'longWritePolicy'];
 
-/** The names of the fields of `spec` that are set but have no effect. */
+/** A field of `spec` that is set, and the feature gate that is off and that it needs whatever else, or `null`. */
+export interface WithoutEffect {
+  readonly field: string;
+  readonly gate: 'UpdateStrategyOnDelete' | 'InPlaceUpdate' | 'ReplicationFacts' | null;
+}
+
+/** The fields of `spec` that are set but have no effect, by name. */
 export function settingsWithoutEffect(
   mode: RolloutPolicy['mode'],
   { onDeleteEnabled, partitionDriver, inPlaceEnabled }: StrategySettings,
   sources: Readonly<Record<string, SettingInForce>>,
   isAdopted: boolean,
   asksMysql: boolean,
-): readonly string[] {
-  const fields = Object.entries(sources).filter(([, { source }]) => !source.startsWith('flag') && source !== 'default');
+): readonly WithoutEffect[] {
   const awaitsAdoption = mode === 'OnDelete' && !isAdopted && sources['paused']?.value === true;
   const mocoDrives = partitionDriver === 'moco' && (mode === 'MOCO' || awaitsAdoption);
+  const gateOf = (field: string): WithoutEffect['gate'] => {
+    if (field === 'strategy') return onDeleteEnabled ? null : 'UpdateStrategyOnDelete';
+    if (field === 'inPlace') return inPlaceEnabled ? null : 'InPlaceUpdate';
+    return ofMysqlAlone.includes(field) && !asksMysql ? 'ReplicationFacts' : null;
+  };
   const isWithout = (field: string, value: unknown): boolean => {
     if (field === 'strategy') return value === 'OnDelete' && (!onDeleteEnabled || awaitsAdoption);
-    if (field === 'inPlace' && !inPlaceEnabled) return true;
-    if (ofMysqlAlone.includes(field) && !asksMysql) return true;
+    if (gateOf(field) !== null) return true;
     // A pause delays the release of a StatefulSet that is still adopted.
     if (mocoDrives) return !knownToMoco.includes(field) && !(field === 'paused' && isAdopted);
     return mode === 'Partition' && onDeleteAlone.includes(field);
   };
-  return fields.flatMap(([field, { value }]) => (isWithout(field, value) ? [field] : [])).toSorted();
-}
-
-/** The feature gate that is off and without which a field has no effect, whatever else; `null` if there is none. */
-export function gateWithout(
-  field: string,
-  { onDeleteEnabled, inPlaceEnabled }: StrategySettings,
-  asksMysql: boolean,
-): 'UpdateStrategyOnDelete' | 'InPlaceUpdate' | 'ReplicationFacts' | null {
-  if (ofMysqlAlone.includes(field) && !asksMysql) return 'ReplicationFacts';
-  if (field === 'strategy' && !onDeleteEnabled) return 'UpdateStrategyOnDelete';
-  return field === 'inPlace' && !inPlaceEnabled ? 'InPlaceUpdate' : null;
+  return Object.entries(sources)
+    .filter(([, { source }]) => !source.startsWith('flag') && source !== 'default')
+    .filter(([field, { value }]) => isWithout(field, value))
+    .map(([field]) => ({ field, gate: gateOf(field) }))
+    .toSorted((one, other) => (one.field < other.field ? -1 : 1));
 }
 
 /**

@@ -2,7 +2,7 @@ import { type PolicyRecord, type PolicyStatus, policySource } from '../../api/ro
 import type { Condition } from '../../api/rollout-status.ts';
 import { isObject } from '../../moco/json.ts';
 import { conditionsAfter } from './policy-in-force.ts';
-import { policiesOf } from './policy-layers.ts';
+import { type Layer, policiesOf } from './policy-layers.ts';
 import { decidingLayers, type SettingsSources } from './settings-in-force.ts';
 
 export interface Governed extends SettingsSources {
@@ -17,7 +17,7 @@ export function policyStatuses(
   const decided = clusters.map((one) => ({
     ...one,
     selecting: policiesOf(policies, one.cluster),
-    by: decidingLayers(one),
+    by: new Map<string, Layer>(decidingLayers(one)),
   }));
   const statusOf = (policy: PolicyRecord): PolicyStatus => {
     const selected = decided.filter(({ selecting }) => selecting.includes(policy));

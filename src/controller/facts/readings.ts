@@ -1,4 +1,3 @@
-import type { TemplateChange } from '../../api/rollout-status.ts';
 import type {
   DelayReading,
   EndingClaim,
@@ -11,6 +10,7 @@ import type { Contention } from '../../core/snapshot.ts';
 import type { ComebackFacts } from '../../moco/cluster-facts.ts';
 import type { Json } from '../../moco/json.ts';
 import type { PodRecord } from '../../moco/records.ts';
+import type { TemplateChange } from '../../moco/template-changes.ts';
 import { type InPlaceReadings, nothingReadInPlace } from './in-place-updates.ts';
 import type { KnownPreflight } from './preflight-facts.ts';
 

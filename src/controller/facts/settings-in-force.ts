@@ -12,7 +12,7 @@ import {
   type Strategy,
 } from '../../api/settings.ts';
 import { defaultPolicy, type Override, type RolloutPolicy } from '../../core/policy.ts';
-import { isObject, milliseconds, omitUndefined } from '../../moco/json.ts';
+import { isObject, milliseconds } from '../../moco/json.ts';
 import type { Selectable } from '../../moco/records.ts';
 import { type Layer, policyLayers } from './policy-layers.ts';
 
@@ -59,10 +59,20 @@ export type Settings = {
 
 const rolloutSource = 'MySQLRollout';
 const settingNames = Object.keys(commonFields) as readonly (keyof CommonSettings)[];
+const allNames = Object.keys(rolloutSpec.shape) as readonly (keyof RolloutSpec)[];
 
 type PolicyField = keyof CommonSettings & keyof RolloutPolicy;
 /** The settings that are in the policy as they are. */
 const policyFields = settingNames.filter((field): field is PolicyField => field in defaultPolicy);
+
+const ascending = (one: number, other: number): number => one - other;
+
+/** What the status shows of a value: no reason of a user, and nothing that is too long. */
+const shown: { readonly [Field in keyof RolloutSpec]?: (value: NonNullable<RolloutSpec[Field]>) => unknown } = {
+  checks: (all) => all.map(({ name }) => ({ name })),
+  pinnedMembers: (all) => all.map(({ ordinal }) => ordinal).toSorted(ascending),
+  restore: ({ revision, members }) => ({ revision, members: members.toSorted(ascending) }),
+};
 
 /**
  * Resolves each setting by itself, in this order: what policies enforce, the MySQLRollout, what policies set, the
@@ -70,39 +80,73 @@ const policyFields = settingNames.filter((field): field is PolicyField => field 
  * it would decide the setting. The schemas of the CRDs check the same, but objects from before a schema change may
  * violate them. `nowMilliseconds` is the wall clock, which the ends of overrides refer to.
  */
-export function settingsOf(
-  { rollout, policies, cluster }: SettingsSources,
-  defaults: DefaultSettings,
-  nowMilliseconds: number,
-): Settings {
-  const { enforced, settings } = policyLayers(policies, cluster);
-  const own = rolloutLayer(rollout);
-  const resolution = new Resolution([...enforced, own, ...settings]);
-  const takeFor = <Field extends PolicyField>(field: Field) =>
-    resolution.take<Field>(field, defaults.policy[field], defaultPolicy[field]);
-  const { restartWindows = noMaintenance.restartWindows, ...inPlace } = resolution.takeIfSet('inPlace') ?? {};
-  const strategy = resolution.take('strategy', defaults.strategy, builtInStrategy);
+export function settingsOf(of: SettingsSources, defaults: DefaultSettings, nowMilliseconds: number): Settings {
+  const { sources, values, problems } = resolved(of, defaults);
+  const { restartWindows = noMaintenance.restartWindows, ...inPlace } = values.inPlace ?? {};
+  const { restore } = sources;
   const policy: RolloutPolicy = {
     ...defaults.policy,
-    ...(Object.fromEntries(policyFields.map((field) => [field, takeFor(field)])) as Pick<RolloutPolicy, PolicyField>),
-    ...pausedBy(resolution.sources['paused']),
+    ...Object.fromEntries(policyFields.flatMap((field) => (sources[field] ? [[field, sources[field].value]] : []))),
+    ...pausedBy(sources.paused),
     inPlaceUpdates: { ...defaults.policy.inPlaceUpdates, ...inPlace },
-    ...ofThisClusterAlone(own, defaults.policy, resolution),
+    approvedRevision: sources.approvedRevision?.value ?? null,
+    pinnedOrdinals: sources.pinnedMembers?.value ?? [],
+    restore: restore ? { revision: restore.value.revision, ordinals: restore.value.members } : null,
   };
-  const { overrides, tooLong } = overridesOf(own, defaults, nowMilliseconds, resolution);
-  const maintenance: MaintenanceSettings = {
-    maintenanceWindows: resolution.takeIfSet('maintenanceWindows') ?? noMaintenance.maintenanceWindows,
-    blackouts: resolution.takeIfSet('blackouts') ?? noMaintenance.blackouts,
-    expectedMemberSeconds: resolution.takeIfSet('expectedMemberSeconds') ?? noMaintenance.expectedMemberSeconds,
-    restartWindows,
-  };
-  const checks = resolution.takeIfSet('checks') ?? [];
-  resolution.showNamesOnly('checks', checks);
-  const { problems, sources } = resolution;
   const problem = problems.values().next().value ?? contradictionOf(policy, sources);
   if (problem !== null) return settingsUnknown(defaults, problem, problems.has('paused') || policy.paused);
-  const inForce = { ...policy, overrides };
-  return { policy: inForce, maintenance, checks, strategy, sources, problem, overriddenTooLong: tooLong };
+  const { overrides, inForce, tooLong } = overridesOf(values.overrides ?? [], defaults, nowMilliseconds);
+  const {
+    maintenanceWindows = noMaintenance.maintenanceWindows,
+    blackouts = noMaintenance.blackouts,
+    expectedMemberSeconds = noMaintenance.expectedMemberSeconds,
+    checks = [],
+  } = values;
+  const { overrides: _, ...others } = sources;
+  return {
+    policy: { ...policy, overrides },
+    maintenance: { maintenanceWindows, blackouts, expectedMemberSeconds, restartWindows },
+    checks,
+    strategy: sources.strategy?.value ?? defaults.strategy,
+    sources: inForce.length === 0 ? others : { ...others, overrides: { value: inForce, source: rolloutSource } },
+    problem,
+    overriddenTooLong: tooLong,
+  };
+}
+
+interface Resolved {
+  /** As the status shows them, with the defaults. */
+  readonly sources: SettingsInForce;
+  /** As an object has them. */
+  readonly values: RolloutSpec;
+  /** By field. A setting with a problem has neither source nor value. */
+  readonly problems: ReadonlyMap<string, string>;
+}
+
+function resolved(of: SettingsSources, defaults: DefaultSettings): Resolved {
+  const sources: Record<string, SettingInForce> = {};
+  const values: Record<string, unknown> = {};
+  const problems = new Map<string, string>();
+  for (const [field, layer] of decidingLayers(of)) {
+    const problem = layer.problem ?? settingProblem(layer, field);
+    if (problem !== null) {
+      problems.set(field, problem);
+      continue;
+    }
+    values[field] = layer.fields?.[field];
+    const shownOf = shown[field] as ((value: unknown) => unknown) | undefined;
+    const value = shownOf ? shownOf(values[field]) : values[field];
+    sources[field] = { value, source: layer.source, ...(layer.enforced && { enforced: true }) };
+  }
+  const { policy, strategy } = defaults;
+  const byDefault = { ...policy, strategy };
+  const builtIn = { ...defaultPolicy, strategy: builtInStrategy };
+  for (const field of ['strategy', ...policyFields] as const) {
+    if (sources[field] !== undefined || problems.has(field)) continue;
+    const flag = byDefault[field] === builtIn[field] ? undefined : flagOfSetting[field];
+    sources[field] = { value: byDefault[field], source: flag === undefined ? 'default' : `flag ${flag}` };
+  }
+  return { sources, values, problems };
 }
 
 /** For the message of the pause. */
@@ -120,77 +164,19 @@ export function decidingPolicies({ policies, cluster }: Omit<SettingsSources, 'r
   return new Set(deciding.flatMap((layer) => (layer === undefined ? [] : [layer.source])));
 }
 
-/** The layer that decides each setting, for those that any layer has. */
-export function decidingLayers({ rollout, policies, cluster }: SettingsSources): ReadonlyMap<string, Layer> {
+/** The layer that decides each setting, for those that any layer has. Some only the cluster's own MySQLRollout can set. */
+export function decidingLayers({ rollout, policies, cluster }: SettingsSources) {
   const { enforced, settings } = policyLayers(policies, cluster);
-  const layers = [...enforced, rolloutLayer(rollout), ...settings];
-  const deciding = settingNames.map((field) => [field, firstWith(field, layers)] as const);
-  return new Map(deciding.filter((one): one is readonly [keyof CommonSettings, Layer] => one[1] !== undefined));
+  const own = rolloutLayer(rollout);
+  const layers = [...enforced, own, ...settings];
+  return allNames.flatMap((field) => {
+    const layer = firstWith(field, field in commonFields ? layers : [own]);
+    return layer === undefined ? [] : [[field, layer] as const];
+  });
 }
 
 const firstWith = (field: string, layers: readonly Layer[]): Layer | undefined =>
   layers.find(({ fields }) => fields === null || fields[field] !== undefined);
-
-class Resolution {
-  readonly sources: Record<string, SettingInForce> = {};
-  readonly problems = new Map<string, string>();
-  readonly #layers: readonly Layer[];
-
-  constructor(layers: readonly Layer[]) {
-    this.#layers = layers;
-  }
-
-  take<Field extends keyof CommonSettings>(
-    field: Field,
-    otherwise: NonNullable<CommonSettings[Field]>,
-    builtIn: NonNullable<CommonSettings[Field]>,
-  ): NonNullable<CommonSettings[Field]> {
-    const value = this.takeIfSet(field);
-    if (value !== undefined) return value;
-    const flag = otherwise === builtIn ? undefined : flagOfSetting[field];
-    if (!this.problems.has(field)) {
-      this.sources[field] = { value: otherwise, source: flag === undefined ? 'default' : `flag ${flag}` };
-    }
-    return otherwise;
-  }
-
-  /** `undefined` if no layer has the field, or if the value is invalid. It is shown only if it is set. */
-  takeIfSet<Field extends keyof CommonSettings>(field: Field): NonNullable<CommonSettings[Field]> | undefined {
-    const layer = firstWith(field, this.#layers);
-    if (layer === undefined) return undefined;
-    const value = layer.fields?.[field];
-    const problem = layer.problem ?? settingProblem(layer, field);
-    if (problem !== null) {
-      this.problems.set(field, problem);
-      return undefined;
-    }
-    this.sources[field] = { value, source: layer.source, ...(layer.enforced && { enforced: true }) };
-    return value as NonNullable<CommonSettings[Field]>;
-  }
-
-  /**
-   * A field that only the cluster's own MySQLRollout can set. `undefined` if it has not, or if the value is invalid.
-   */
-  takeOwn<Field extends 'approvedRevision' | 'pinnedMembers' | 'restore' | 'overrides'>(
-    layer: Layer,
-    field: Field,
-  ): RolloutSpec[Field] | undefined {
-    if (layer.fields?.[field] === undefined) return undefined;
-    const problem = settingProblem(layer, field);
-    if (problem !== null) this.problems.set(field, problem);
-    return problem === null ? (layer.fields[field] as RolloutSpec[Field]) : undefined;
-  }
-
-  show(field: keyof RolloutSpec, value: unknown): void {
-    if (value !== undefined) this.sources[field] = { value, source: rolloutSource };
-  }
-
-  /** The rest of the value is too long for the status. */
-  showNamesOnly(field: keyof CommonSettings, value: readonly { readonly name: string }[]): void {
-    const shown = this.sources[field];
-    if (shown) this.sources[field] = { ...shown, value: value.map(({ name }) => ({ name })) };
-  }
-}
 
 function settingProblem({ source, path, fields }: Layer, field: keyof RolloutSpec): string | null {
   const problem = problemOf(rolloutSpec.shape[field], fields?.[field], `${path}.${field}`);
@@ -203,52 +189,23 @@ function rolloutLayer(rollout: unknown = {}): Layer {
   return { source: rolloutSource, enforced: false, path: 'spec', fields, problem };
 }
 
-const ascending = (one: number, other: number): number => one - other;
-
-/** Fields that only the cluster's own MySQLRollout can set. They are shown if they are set there. */
-function ofThisClusterAlone(
-  layer: Layer,
-  defaults: RolloutPolicy,
-  resolution: Resolution,
-): Pick<RolloutPolicy, 'approvedRevision' | 'pinnedOrdinals' | 'restore'> {
-  const approvedRevision = resolution.takeOwn(layer, 'approvedRevision');
-  const pinnedOrdinals = resolution
-    .takeOwn(layer, 'pinnedMembers')
-    ?.map(({ ordinal }) => ordinal)
-    .toSorted(ascending);
-  const restore = resolution.takeOwn(layer, 'restore');
-  const ordinals = restore?.members.toSorted(ascending);
-  resolution.show('approvedRevision', approvedRevision);
-  resolution.show('pinnedMembers', pinnedOrdinals);
-  resolution.show('restore', restore && { revision: restore.revision, members: ordinals });
-  return {
-    approvedRevision: approvedRevision ?? defaults.approvedRevision,
-    pinnedOrdinals: pinnedOrdinals ?? defaults.pinnedOrdinals,
-    restore: restore && ordinals ? { revision: restore.revision, ordinals } : defaults.restore,
-  };
-}
-
-/** Only overrides that have begun and not ended are shown. */
+/** The overrides for the policy, those of them that have begun and not ended, and the rules of those that end too late. */
 function overridesOf(
-  layer: Layer,
-  { policy, maxOverrideSeconds = builtInMaxOverrideSeconds }: DefaultSettings,
+  all: NonNullable<RolloutSpec['overrides']>,
+  { maxOverrideSeconds = builtInMaxOverrideSeconds }: DefaultSettings,
   nowMilliseconds: number,
-  resolution: Resolution,
-): { readonly overrides: readonly Override[]; readonly tooLong: readonly string[] } {
-  const all = resolution.takeOwn(layer, 'overrides');
-  if (all === undefined) return { overrides: policy.overrides, tooLong: [] };
+) {
   const leftOf = (until: string): number => ((milliseconds(until) ?? nowMilliseconds) - nowMilliseconds) / 1000;
   const isTooLong = ({ until }: { readonly until: string }): boolean => leftOf(until) > maxOverrideSeconds;
-  const shown = all
-    .filter((one) => leftOf(one.until) > 0 && !isTooLong(one))
-    .map(({ rule, until, by }) => omitUndefined({ rule, until, by }));
-  if (shown.length > 0) resolution.show('overrides', shown);
   return {
-    overrides: all.map(({ rule, until }) => {
+    overrides: all.map(({ rule, until }): Override => {
       const remainingSeconds = leftOf(until);
       const startsInSeconds = remainingSeconds - maxOverrideSeconds;
       return { rule, remainingSeconds, ...(startsInSeconds > 0 && { startsInSeconds }) };
     }),
+    inForce: all
+      .filter((one) => leftOf(one.until) > 0 && !isTooLong(one))
+      .map(({ rule, until, by }) => ({ rule, until, ...(by !== undefined && { by }) })),
     tooLong: all.filter(isTooLong).map(({ rule }) => rule),
   };
 }

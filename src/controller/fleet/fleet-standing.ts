@@ -2,7 +2,7 @@ import type { MySQLRollout } from '../../api/rollout.ts';
 import { type Intent, isTrue, type RolloutStatus } from '../../api/rollout-status.ts';
 import type { HoldRule } from '../../core/decision.ts';
 import { needsSlot } from '../../core/gates.ts';
-import { isRequestedByUser, ruleGroups } from '../../core/rules/catalogue.ts';
+import { isForOthers, isRequestedByUser } from '../../core/rules/catalogue.ts';
 import { refusedOnNodes } from '../../core/rules/refused-on-nodes.ts';
 import { milliseconds } from '../../moco/json.ts';
 
@@ -38,6 +38,22 @@ export interface FleetStanding {
   /** A step with an intent that has not ended. */
   readonly open: TimedStep | null;
 }
+
+/** A cluster that has no MySQLRollout yet: whether it is stale is not known. */
+export const withoutRollout: Omit<FleetStanding, 'uid' | 'resourceVersion' | 'open'> = {
+  revision: null,
+  rolling: false,
+  refused: false,
+  begun: false,
+  failing: false,
+  unverified: true,
+  verifiedAt: null,
+  stalled: false,
+  waitingSince: null,
+  wantsSlot: false,
+  wantsTurn: false,
+  complete: null,
+};
 
 export interface TimedStep {
   readonly step: KnownStep;
@@ -109,17 +125,11 @@ function standing({
   const since = milliseconds(completeSince ?? null);
   const last = history?.at(-1);
   const idle = {
+    ...withoutRollout,
     revision: rollout?.revision ?? null,
-    refused: false,
-    begun: false,
-    rolling: false,
-    stalled: false,
     failing: rollout?.failing !== undefined,
     unverified: rollout?.verified !== true,
     verifiedAt: milliseconds(rollout?.verifiedAt ?? (last?.outcome === 'Complete' ? last.finishedAt : null)),
-    waitingSince: null,
-    wantsSlot: false,
-    wantsTurn: false,
     complete: since === null || updateRevision === undefined ? null : { revision: updateRevision, since: since / 1000 },
   };
   if (!rollout) return idle;
@@ -133,7 +143,7 @@ function standing({
   const refused = isRefusedOnNodes(rule);
   if (isAsking(rule)) return { ...idle, waitingSince, rolling: true, stalled: refused, refused };
   const wantsSlot = rule === undefined || slotWaits.has(rule);
-  const wantsTurn = rule === undefined || rule in ruleGroups.fleet || slotWaits.has(rule);
+  const wantsTurn = rule === undefined || isForOthers(rule) || slotWaits.has(rule);
   return { ...idle, waitingSince, wantsSlot, wantsTurn };
 }
 

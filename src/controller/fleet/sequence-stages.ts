@@ -9,7 +9,7 @@ import {
 } from '../../core/fleet/stage-counts.ts';
 import { nextInStage, stageGates, stageWaits } from '../../core/fleet/stage-waits.ts';
 import type { FleetWait } from '../../core/fleet/waits.ts';
-import type { FleetStanding } from './fleet-standing.ts';
+import { withoutRollout } from './fleet-standing.ts';
 
 /** What a MySQLCluster and its StatefulSet say that matters for stages. */
 export interface StagedObjects {
@@ -20,22 +20,7 @@ export interface StagedObjects {
   readonly updateRevision: string | null;
 }
 
-type StageFacts = Pick<
-  FleetStanding,
-  'revision' | 'begun' | 'refused' | 'rolling' | 'waitingSince' | 'wantsTurn' | 'complete' | 'failing'
->;
-
-/** A cluster that has no MySQLRollout yet: whether it is stale is not known. */
-const withoutRollout: StageFacts = {
-  revision: null,
-  refused: false,
-  begun: false,
-  rolling: false,
-  waitingSince: null,
-  wantsTurn: false,
-  complete: null,
-  failing: false,
-};
+export type StageFacts = typeof withoutRollout;
 
 /** What the clusters of a stage wait for, and who is next: when this changes, clusters have to be woken. */
 interface StageState {

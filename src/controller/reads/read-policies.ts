@@ -1,4 +1,4 @@
-import { type PolicyRecord, policySource } from '../../api/rollout-policy.ts';
+import { type PolicyRecord, policyKind, policySource, projectPolicy } from '../../api/rollout-policy.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import type { Dependencies } from '../facts/collect-facts.ts';
 import { decidingPolicies } from '../facts/settings-in-force.ts';
@@ -23,9 +23,9 @@ export async function readPolicies(
   { api, context: { cache } }: Pass,
 ): Promise<LivePolicies> {
   const read = new Set(names);
-  const live = await Promise.all(names.map((name) => api.readPolicy(name)));
+  const live = await Promise.all(names.map((name) => api.read(policyKind, { name })));
   const others = cache.settingsSources(cluster).policies.filter(({ name }) => !read.has(name));
-  return { policies: [...others, ...live.filter((policy) => policy !== null)], read };
+  return { policies: [...others, ...live.filter((policy) => policy !== null).map(projectPolicy)], read };
 }
 
 /** Whether a policy that was not read decides a setting after the read. The next reconciliation reads it. */

@@ -1,8 +1,8 @@
 import type { Condition } from '../../api/rollout-status.ts';
 import type { Hold } from '../../core/decision.ts';
-import { isAlarming, isRequestedByUser, isRoutine, ruleGroups } from '../../core/rules/catalogue.ts';
+import { isAlarming, isForOthers, isRequestedByUser, isRoutine } from '../../core/rules/catalogue.ts';
 import { conditionsAfter, policyInForce } from '../facts/policy-in-force.ts';
-import type { Observation } from '../pass/observe.ts';
+import type { Occasion } from './occasion.ts';
 
 const stalls = (hold: Hold): boolean => isAlarming(hold.rule) && !(hold.rule === 'SwitchoverFailing' && hold.retries);
 
@@ -10,7 +10,7 @@ const stalls = (hold: Hold): boolean => isAlarming(hold.rule) && !(hold.rule ===
  * Whether a user requested the wait, even with stale members. A wait for other clusters is not such a request: that
  * rollout is in progress.
  */
-const isRequestedWait = ({ rule }: Hold): boolean => isRequestedByUser(rule) && !(rule in ruleGroups.fleet);
+const isRequestedWait = ({ rule }: Hold): boolean => isRequestedByUser(rule) && !isForOthers(rule);
 
 /** Why a rollout is stalled although no rule says so. */
 const deadlineExceeded = 'ProgressDeadlineExceeded';
@@ -21,14 +21,10 @@ const deadlineExceeded = 'ProgressDeadlineExceeded';
  * progress by itself is reconciling. A rollout that cannot, or has not for progressDeadlineSeconds, is stalled. A
  * rollout that a user keeps waiting is neither. `PolicyInForce` is True if every setting has an effect.
  */
-export function conditions(
-  observation: Observation,
-  hold: Hold | null,
-  message: string,
-  now: string,
-): readonly Condition[] {
-  const { rollout, decision } = observation;
+export function conditions(occasion: Occasion): readonly Condition[] {
+  const { rollout, decision, shown, now } = occasion;
   const { complete, progressDeadlineExceeded } = decision;
+  const { hold = null, message = '' } = shown ?? {};
   const stalledBy = hold !== null && stalls(hold) ? hold.rule : progressDeadlineExceeded ? deadlineExceeded : null;
   const waitsOnRequest = hold !== null && isRequestedWait(hold);
   const waitsFor = hold === null || isRoutine(hold.rule) ? null : hold.rule;
@@ -40,6 +36,6 @@ export function conditions(
     condition('Ready', complete),
     condition('Reconciling', !complete && stalledBy === null && !waitsOnRequest),
     condition('Stalled', stalledBy !== null),
-    one('PolicyInForce', policyInForce(observation)),
+    one('PolicyInForce', policyInForce(occasion)),
   ];
 }

@@ -52,22 +52,22 @@ function failedLastStep({ lastStep }: RolloutStatus): RolloutStatus['lastStep'] 
 /** Rules that every rollout waits for even if all goes well need no action. */
 const alarmingHold = ({ hold }: RolloutStatus): string | null => (hold && !isRoutine(hold.rule) ? hold.rule : null);
 
-/** The status without what changes in every regular step, and without numbers in messages. */
-function withoutDetails(status: RolloutStatus): object {
-  const {
-    participatingReplicas: _participating,
-    readyReplicas: _ready,
-    currentReplicas: _current,
-    ...counted
-  } = status;
-  const {
-    intent: _intent,
-    lastStep: _step,
-    rollout: _rollout,
-    members: _members,
-    primary: _primary,
-    ...rest
-  } = counted;
-  const { observedClusterGeneration: _generation, hold, conditions = [], ...facts } = rest;
-  return { ...facts, hold: hold?.rule, conditions: conditions.map((one) => [one.type, one.status, one.reason]) };
-}
+/** What changes in every regular step, or says no more than the rest. */
+const details: ReadonlySet<string> = new Set<keyof RolloutStatus>([
+  'observedClusterGeneration',
+  'participatingReplicas',
+  'readyReplicas',
+  'currentReplicas',
+  'intent',
+  'lastStep',
+  'rollout',
+  'members',
+  'primary',
+]);
+
+/** The status without these, and without numbers in messages. */
+const withoutDetails = ({ hold, conditions = [], ...status }: RolloutStatus): object => ({
+  ...Object.fromEntries(Object.entries(status).filter(([field]) => !details.has(field))),
+  hold: hold?.rule,
+  conditions: conditions.map((one) => [one.type, one.status, one.reason]),
+});

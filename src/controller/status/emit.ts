@@ -11,20 +11,10 @@ import type { Report } from './pass-report.ts';
 
 /** Sets the metrics of the cluster, and emits the Event and the log line that are due. */
 export function emit(report: Report, { memory, context: { metrics, recorder, log } }: Pass): void {
-  const { observation, series, event, log: line } = report;
+  const { observation, values, returned, event, log: line } = report;
   const { namespace, name } = observation.objects.cluster;
-  const cluster = [namespace, name] as const;
-  metrics.setMembers(cluster, series.membersByState, series.stale);
-  metrics.hold.set(cluster, series.hold && { [series.hold.rule]: series.hold.sinceSeconds });
-  metrics.noMaintenanceWindow.set(cluster, series.hasOpening ? null : 1);
-  metrics.maintenanceOpens.set(cluster, series.opensSeconds);
-  metrics.failingChecks.set(cluster, Object.fromEntries(series.failingChecks.map((check) => [check, 1])));
-  metrics.overrides.set(cluster, series.overrides);
-  metrics.lastProgress.set(cluster, series.lastProgressSeconds);
-  metrics.stalled.set(cluster, series.stalled === null ? null : { [series.stalled]: 1 });
-  metrics.setPartition(cluster, series.partition);
-  metrics.setReplication(cluster, series.replication);
-  for (const { seconds } of series.returned) metrics.memberUpdateDurationSeconds.observe(seconds);
+  metrics.setCluster([namespace, name], values);
+  for (const { seconds } of returned) metrics.memberUpdateDurationSeconds.observe(seconds);
   if (event !== null) recorder.record(event);
   if (line.key !== observation.memory.told.logged) log[line.level](line.fields, line.sentence);
   const { hold } = observation.decision;
@@ -32,7 +22,7 @@ export function emit(report: Report, { memory, context: { metrics, recorder, log
   rememberTold(memory, { reported: hold === null ? null : reported, logged: line.key });
   rememberReturned(
     memory,
-    series.returned.map(({ ordinal }) => ordinal),
+    returned.map(({ ordinal }) => ordinal),
   );
 }
 

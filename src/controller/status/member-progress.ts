@@ -6,7 +6,8 @@ import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { ordinalOf } from '../../moco/names.ts';
 import type { OwnWrite } from '../../objects/execute.ts';
-import { didNotHappen, type Finished } from '../facts/last-step.ts';
+import { didNotHappen } from '../facts/last-step.ts';
+import type { Occasion } from './occasion.ts';
 
 /** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
 type MemberProgress = InTurn & MemberTimes & OrNone<'createdWhileHeld'>;
@@ -31,21 +32,21 @@ export interface SeenMember extends Pick<MemberStatus, 'updated' | 'state'> {
   readonly updatedAt?: string | undefined;
 }
 
+/** The steps, and what is known of members beside the record. */
+export interface MemberOccasion extends Pick<Occasion, 'ended' | 'intent' | 'unresolved' | 'now'> {
+  readonly snapshot: Pick<ClusterSnapshot, 'statefulSet' | 'members'>;
+  readonly ownWrites: readonly OwnWrite[];
+}
+
 /**
- * A stale member that no step has disrupted and that is at the update revision now was updated out of band. `intent` is
- * the step that is about to be done, `unresolved` an earlier one that may still happen, `ended` the step that ended
- * since the status was written. `begins` if the rollout is not recorded yet.
+ * A stale member that no step has disrupted and that is at the update revision now was updated out of band. `begins` if
+ * the rollout is not recorded yet.
  */
 export function memberProgressOf(
   known: Partial<RolloutProgress>,
   begins: Begins | null,
   members: readonly SeenMember[],
-  snapshot: Pick<ClusterSnapshot, 'statefulSet' | 'members'>,
-  ended: Finished | null,
-  ownWrites: readonly OwnWrite[],
-  nowTimestamp: string,
-  intent: Intent | null,
-  unresolved: Intent | null = null,
+  { snapshot, ended, ownWrites, intent, unresolved, now }: MemberOccasion,
 ): MemberProgress {
   const isKept = snapshot.statefulSet?.newPods === 'CurrentRevision';
   const missed =
@@ -65,7 +66,7 @@ export function memberProgressOf(
   return {
     ...inTurn(known, begins, members, snapshot, { stale, spared, taken, updated }),
     createdWhileHeld: createdWhileHeldOf(known, members, snapshot),
-    ...times(known, members, snapshot, { spared, missed, replacing }, nowTimestamp),
+    ...times(known, members, snapshot, { spared, missed, replacing }, now),
   };
 }
 

@@ -4,6 +4,8 @@ import { explainHold, isAlarming, isRoutine } from '../../core/rules/catalogue.t
 import type { Occurrence } from '../../kube/event-recorder.ts';
 import { nameOf } from '../../kube/store.ts';
 import { milliseconds } from '../../moco/json.ts';
+import { labelValue } from '../../telemetry/declared.ts';
+import type { ClusterValues } from '../../telemetry/rollout-metrics.ts';
 import { memberName } from '../facts/collect-facts.ts';
 import type { Observation } from '../pass/observe.ts';
 import { type Completion, completionOf } from './complete-condition.ts';
@@ -17,7 +19,8 @@ export interface Report {
   /** `null` if there is no MySQLRollout to write it to, or nothing to write. */
   readonly status: StatusReport | null;
   readonly completion: Completion;
-  readonly series: MetricValues;
+  readonly values: ClusterValues;
+  readonly returned: readonly { readonly ordinal: number; readonly seconds: number }[];
   readonly event: Occurrence | null;
   readonly log: LogLine;
 }
@@ -42,7 +45,8 @@ export function report(observation: Observation): Report {
     observation,
     status,
     completion: completionOf(observation),
-    series: metricValues(observation, status?.status ?? {}),
+    values: clusterValues(observation, status?.status ?? {}),
+    returned: returnedOf(observation),
     event: holdEvent(observation),
     log: logLine(observation),
   };
@@ -81,56 +85,61 @@ function levelOf({ decision: { hold, complete }, memory, heldForSeconds }: Obser
   return isRoutine(hold.rule) ? 'debug' : 'info';
 }
 
-export type MetricValues = ReturnType<typeof metricValues>;
-
-/**
- * The values of the metrics with a label for the cluster. A hold is exported from its first moment, even while the
- * status does not show it.
- */
-export function metricValues(observation: Observation, status: RolloutStatus) {
-  const { decision, snapshot, policy, settings, memory, now, nowMilliseconds } = observation;
+/** A hold is exported from its first moment, even while the status does not show it. */
+function clusterValues(observation: Observation, status: RolloutStatus): ClusterValues {
+  const { decision, snapshot, policy, settings, memory, now } = observation;
   const { members, stale, hold } = decision;
-  const membersByState: Record<string, number> = {};
-  for (const { state } of members) membersByState[state] = (membersByState[state] ?? 0) + 1;
   const since = status.hold?.rule === hold?.rule ? status.hold?.since : memory.seen.holding?.since;
-  const { currentRevision } = snapshot.statefulSet ?? {};
-  const isOwn = policy.mode === 'Partition';
+  const stalled = status.conditions?.find(({ type }) => type === 'Stalled');
+  const named = memberName(observation);
+  const replicas = (status.members ?? []).flatMap(({ ordinal, replication }) =>
+    replication === undefined ? [] : [{ pod: named(ordinal), ...replication }],
+  );
   return {
-    membersByState,
-    stale,
-    hold: hold && { rule: hold.rule, sinceSeconds: unixSeconds(since) ?? unixSeconds(now) ?? 0 },
-    lastProgressSeconds: unixSeconds(status.rollout?.lastProgressAt),
-    /** The reason of condition Stalled while it is True. */
-    stalled: status.conditions?.find(({ type, status: is }) => type === 'Stalled' && is === 'True')?.reason ?? null,
-    /** Some maintenance window of the next 30 days is long enough for every member. */
-    hasOpening: hasOpening(snapshot, policy),
-    /** When a rollout may go on that rests outside of its maintenance windows. */
-    opensSeconds: hold !== null && 'opensAt' in hold ? unixSeconds(hold.opensAt) : null,
-    /** The names of the checks that fail and hold. */
-    failingChecks: hold?.rule === 'CheckFailing' ? hold.checks.map(({ check }) => check) : [],
-    /** When each override in force ends, in Unix seconds, by rule. */
+    members: countsOf(members.map(({ state }) => labelValue(state))),
+    staleMembers: stale,
+    hold: hold && { [hold.rule]: unixSeconds(since) ?? unixSeconds(now) ?? 0 },
+    noMaintenanceWindow: hasOpening(snapshot, policy) ? null : 1,
+    maintenanceOpens: hold !== null && 'opensAt' in hold ? unixSeconds(hold.opensAt) : null,
+    failingChecks: hold?.rule === 'CheckFailing' ? countsOf(hold.checks.map(({ check }) => check)) : null,
+    notReceived: Object.fromEntries(
+      replicas.flatMap(({ pod, notReceived }) => (notReceived === undefined ? [] : [[pod, notReceived]])),
+    ),
+    notApplied: Object.fromEntries(replicas.map(({ pod, notApplied }) => [pod, notApplied])),
     overrides: Object.fromEntries(
       (settings.sources['overrides']?.value ?? []).map(({ rule, until }) => [rule, unixSeconds(until) ?? 0]),
     ),
-    partition: isOwn
-      ? {
-          current: snapshot.members.filter(({ revision }) => revision === currentRevision).length,
-          updated: members.filter(({ updated }) => updated).length,
-          lastUpdatedSeconds: status.lastStep?.step === 'setPartition' ? unixSeconds(status.lastStep.at) : null,
-        }
-      : null,
-    /** What replicas lack, while an answer is recent. */
-    replication: (status.members ?? []).flatMap(({ ordinal, replication }) =>
-      replication === undefined ? [] : [{ pod: memberName(observation)(ordinal), ...replication }],
-    ),
-    /** Members that this process disrupted and that participate again. */
-    returned: members.flatMap(({ ordinal, verdict }) => {
-      const takenAt = memory.steps.disruptedAtMilliseconds.get(ordinal);
-      if (takenAt === undefined || verdict !== 'Updated') return [];
-      return [{ ordinal, seconds: (nowMilliseconds - takenAt) / 1000 }];
-    }),
+    ...partitionValues(observation, status),
+    stalled: stalled?.status === 'True' ? { [stalled.reason]: 1 } : null,
+    lastProgress: unixSeconds(status.rollout?.lastProgressAt),
   };
 }
+
+/** The time stays while the last step that the status has is another one. */
+function partitionValues(
+  { policy, snapshot, decision }: Observation,
+  { lastStep }: RolloutStatus,
+): Pick<ClusterValues, 'currentReplicas' | 'updatedReplicas' | 'lastPartitionUpdated'> {
+  if (policy.mode !== 'Partition') return { currentReplicas: null, updatedReplicas: null, lastPartitionUpdated: null };
+  const { currentRevision } = snapshot.statefulSet ?? {};
+  return {
+    currentReplicas: snapshot.members.filter(({ revision }) => revision === currentRevision).length,
+    updatedReplicas: decision.members.filter(({ updated }) => updated).length,
+    lastPartitionUpdated: lastStep?.step === 'setPartition' ? (unixSeconds(lastStep.at) ?? undefined) : undefined,
+  };
+}
+
+function countsOf(words: readonly string[]): Readonly<Record<string, number>> {
+  return Object.fromEntries([...Map.groupBy(words, (word) => word)].map(([word, all]) => [word, all.length]));
+}
+
+/** Members that this process disrupted and that participate again, and for how long they did not. */
+const returnedOf = ({ decision, memory, nowMilliseconds }: Observation): Report['returned'] =>
+  decision.members.flatMap(({ ordinal, verdict }) => {
+    const takenAt = memory.steps.disruptedAtMilliseconds.get(ordinal);
+    if (takenAt === undefined || verdict !== 'Updated') return [];
+    return [{ ordinal, seconds: (nowMilliseconds - takenAt) / 1000 }];
+  });
 
 /** Unix time in seconds. */
 function unixSeconds(timestamp: string | null | undefined): number | null {

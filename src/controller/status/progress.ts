@@ -1,50 +1,40 @@
-import type {
-  Intent,
-  MemberStatus,
-  RolloutProgress,
-  RolloutStatus,
-  SwitchoverTries,
+import {
+  type Intent,
+  type MemberStatus,
+  newRollout,
+  type RolloutProgress,
+  type RolloutStatus,
+  type SwitchoverTries,
 } from '../../api/rollout-status.ts';
 import type { Decision } from '../../core/decision.ts';
 import { explainEvidence } from '../../core/sentences.ts';
-import type { ClusterSnapshot, MemberFacts } from '../../core/snapshot.ts';
+import type { MemberFacts } from '../../core/snapshot.ts';
 import { omitUndefined } from '../../moco/json.ts';
 import { ordinalOf } from '../../moco/names.ts';
 import type { ObservedFacts } from '../facts/collect-facts.ts';
-import { type Finished, isDemotionMissed, isFailedTry, isSwitchedOver, unreported } from '../facts/last-step.ts';
+import { isDemotionMissed, isFailedTry, isSwitchedOver } from '../facts/last-step.ts';
 import { type Memory } from '../facts/memory.ts';
 import { takesSlot } from '../fleet/fleet-standing.ts';
-import type { Observation } from '../pass/observe.ts';
 import { memberProgressOf, sorted } from './member-progress.ts';
-import { secondsBetween } from './rollout-history.ts';
+import type { Occasion } from './occasion.ts';
+import { disruptedFor, secondsBetween } from './rollout-history.ts';
 
 // What the status records of the current rollout: facts that the next decision needs and no object has.
 
-export const disruptedFor = (revision: string, ended: Finished | null): number =>
-  ended?.revision === revision ? ended.disrupted : 0;
-
 /**
  * The progress of the rollout to the current update revision, including its end. `null` if there is none. Unchanged
- * while the update revision is unknown. `intent` is the step that is about to be done, `unresolved` an earlier one that
- * may still happen.
+ * while the update revision is unknown.
  */
-export function progressOf(
-  before: RolloutStatus,
-  { objects, snapshot, decision, memory }: Observation,
-  members: readonly MemberStatus[],
-  nowTimestamp: string,
-  intent: Intent | null,
-  unresolved: Intent | null,
-): RolloutProgress | null {
+export function progressOf(occasion: Occasion, members: readonly MemberStatus[]): RolloutProgress | null {
+  const { before, objects, decision, memory, ended, intent, now } = occasion;
   const revision = objects.statefulSet?.updateRevision ?? '';
   // MOCO is re-creating the StatefulSet: the new update revision is not known yet.
   if (revision === '') return before.rollout ?? null;
   const same = before.rollout?.revision === revision ? before.rollout : null;
   if (same === null && (decision.complete || decision.stale === 0)) return null;
   const known: RolloutProgress =
-    same ?? begunProgress(revision, decision, memory.seen.begun?.at ?? nowTimestamp, before.rollout);
-  const ended = unreported(before, memory);
-  const tries = triesOf(known, ended, memory, objects, nowTimestamp, intent);
+    same ?? begunProgress(revision, decision, memory.seen.begun?.at ?? now, before.rollout);
+  const tries = triesOf(known, occasion);
   const switched = isSwitchedOver(known, ended, objects);
   const reported = decision.members.map((one) => ({
     ...one,
@@ -56,31 +46,23 @@ export function progressOf(
     lastProgressAt: memory.seen.moved?.at ?? known.lastProgressAt,
     begunAt: known.begunAt ?? (intent !== null && takesSlot(intent) ? intent.at : undefined),
     verified: known.verified || decision.verified,
-    verifiedAt: known.verifiedAt ?? (decision.verified ? nowTimestamp : undefined),
+    verifiedAt: known.verifiedAt ?? (decision.verified ? now : undefined),
     failing: failingOf(known, decision),
     takenDown: sorted([...known.takenDown, ...down]),
-    ...inPlaceProgressOf(known, snapshot, ended, known.disruptions + disruptedFor(revision, ended)),
+    ...inPlaceProgressOf(known, occasion),
     switchovers: known.switchovers + (switched ? 1 : 0),
     switchoverSeconds: switched
-      ? (known.switchoverSeconds ?? 0) +
-        secondsBetween([known.tries?.askedAt], memory.seen.switchedOverAt ?? nowTimestamp)
+      ? (known.switchoverSeconds ?? 0) + secondsBetween([known.tries?.askedAt], memory.seen.switchedOverAt ?? now)
       : known.switchoverSeconds,
     // The switchover is complete. The number of failed tries remains.
     tries:
       switched && tries
         ? omitUndefined<SwitchoverTries>({ count: tries.count, lastEndedAt: tries.lastEndedAt })
         : tries,
-    ...memberProgressOf(
-      known,
-      same === null ? { earlier: before.rollout ?? null } : null,
-      reported,
-      snapshot,
-      ended,
-      memory.unseen.writes,
-      nowTimestamp,
-      intent,
-      unresolved,
-    ),
+    ...memberProgressOf(known, same === null ? { earlier: before.rollout ?? null } : null, reported, {
+      ...occasion,
+      ownWrites: memory.unseen.writes,
+    }),
     changes: known.changes ?? changesRead(known, memory),
   });
 }
@@ -102,15 +84,9 @@ function begunProgress(
   earlier: RolloutProgress | undefined,
 ): RolloutProgress {
   return omitUndefined<RolloutProgress>({
-    revision,
-    startedAt,
+    ...newRollout(revision, startedAt),
     begunAt: earlier?.failing === undefined ? undefined : startedAt,
     unavailableMembers: earlier?.unavailableMembers?.filter(({ restores }) => restores),
-    lastProgressAt: startedAt,
-    verified: false,
-    takenDown: [],
-    disruptions: 0,
-    switchovers: 0,
     from: mostCommonStale(members),
   });
 }
@@ -133,21 +109,17 @@ function changesRead(
 
 function triesOf(
   known: RolloutProgress,
-  ended: Finished | null,
-  { unseen }: Memory,
-  objects: ObservedFacts['objects'],
-  nowTimestamp: string,
-  intent: Intent | null,
+  { ended, memory, objects, intent, now }: Occasion,
 ): SwitchoverTries | undefined {
   const { count = 0, lastEndedAt, askedAt } = known.tries ?? {};
   // A try belongs to the revision that it was made for.
   const demotion = ended?.result === 'done' && ended.revision === known.revision ? ended.demotion : null;
-  if (demotion === 'timedOut') return { count: count + 1, lastEndedAt: nowTimestamp };
+  if (demotion === 'timedOut') return { count: count + 1, lastEndedAt: now };
   const intended = demotionIntended(intent);
   if (demotion === 'takenBack' && intended === null) return triesAlone(known.tries);
-  const isUnreported = askedAt === undefined && unseen.writes.length === 0;
+  const isUnreported = askedAt === undefined && memory.unseen.writes.length === 0;
   const reported = demotion === 'takenBack' ? null : demotion;
-  const asked = intended ?? reported ?? (isUnreported ? demotionSeen(known, objects, nowTimestamp) : null);
+  const asked = intended ?? reported ?? (isUnreported ? demotionSeen(known, objects, now) : null);
   if (asked !== null) return omitUndefined<SwitchoverTries>({ count, lastEndedAt, ...asked });
   return isDemotionMissed(ended) ? triesAlone(known.tries) : known.tries;
 }
@@ -219,16 +191,8 @@ type InPlaceProgress = Pick<RolloutProgress, 'disruptions'> & {
 };
 type Recorded = 'updatedInPlace' | 'resizedInPlace' | 'primaryInPlace' | 'mysqldRestarted';
 
-/**
- * What a rollout records of updates in place. A restart of mysqld that they were to avoid is a disruption.
- * `disruptions` are those of the steps.
- */
-export function inPlaceProgressOf(
-  known: Pick<RolloutProgress, 'revision' | Recorded>,
-  { members }: Pick<ClusterSnapshot, 'members'>,
-  ended: Finished | null,
-  disruptions: number,
-): InPlaceProgress {
+/** What a rollout records of steps and of updates in place. A restart of mysqld that these were to avoid disrupts. */
+function inPlaceProgressOf(known: RolloutProgress, { snapshot: { members }, ended }: Occasion): InPlaceProgress {
   const isDone = ended?.result === 'done' && ended.revision === known.revision;
   const done = isDone ? ended.lastStep.pods.map(ordinalOf) : [];
   const isUpdate = ended?.lastStep.step === 'updateInPlace';
@@ -237,7 +201,7 @@ export function inPlaceProgressOf(
   const before = known.mysqldRestarted ?? [];
   const after = sorted([...before, ...restarted]);
   return {
-    disruptions: disruptions + after.length - before.length,
+    disruptions: known.disruptions + disruptedFor(known.revision, ended) + after.length - before.length,
     updatedInPlace: withOrdinals(known.updatedInPlace, isUpdate ? done : []),
     resizedInPlace: withOrdinals(known.resizedInPlace, isResize ? done : []),
     primaryInPlace: withOrdinals(known.primaryInPlace, isUpdate && ended.sparesSwitchover ? done : []),

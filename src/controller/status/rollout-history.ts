@@ -5,29 +5,30 @@ import {
   type RolloutProgress,
   type RolloutStatus,
 } from '../../api/rollout-status.ts';
-import type { Decision } from '../../core/decision.ts';
 import { milliseconds, omitUndefined } from '../../moco/json.ts';
-import type { Memory } from '../facts/memory.ts';
+import type { Finished } from '../facts/last-step.ts';
+import type { Occasion } from './occasion.ts';
 
 /**
  * The rollout that has just ended, or `null`. It is complete, or the template changed again before that. `progress` is
- * that of the current update revision, `disrupted` the unreported disruptions of the rollout that ended.
+ * that of the current update revision.
  */
 export function finishedRollout(
-  { rollout, hold }: RolloutStatus,
+  { before: { rollout, hold }, decision: { complete }, memory, ended, now }: Occasion,
   progress: RolloutProgress | null,
-  { complete }: Decision,
-  { completed }: Memory['seen'],
-  disrupted: number,
-  now: string,
 ): HistoryEntry | null {
+  const { completed } = memory.seen;
   if (progress !== null && complete) return entry(progress, 'Complete', hold, completed?.at ?? now);
   if (!rollout || progress?.revision === rollout.revision) return null;
-  const over = { ...rollout, disruptions: rollout.disruptions + disrupted };
+  const over = { ...rollout, disruptions: rollout.disruptions + disruptedFor(rollout.revision, ended) };
   if (completed?.revision === rollout.revision) return entry(over, 'Complete', hold, completed.at);
   // The same timestamp for both: it is one change of the revision.
   return entry(over, 'Superseded', hold, progress?.startedAt ?? now);
 }
+
+/** The disruptions of a step that ended, if it was for this revision. */
+export const disruptedFor = (revision: string, ended: Finished | null): number =>
+  ended?.revision === revision ? ended.disrupted : 0;
 
 function entry(
   rollout: RolloutProgress,

@@ -1,11 +1,6 @@
-import type {
-  HistoryEntry,
-  MemberStatus,
-  RolloutProgress,
-  RolloutStatus,
-  TemplateChange,
-} from '../../api/rollout-status.ts';
+import type { HistoryEntry, MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
 import { shortened } from '../../kube/text.ts';
+import type { TemplateChange } from '../../moco/template-changes.ts';
 import { lastMeasured } from '../facts/maintenance-facts.ts';
 
 /**

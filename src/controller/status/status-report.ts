@@ -1,24 +1,21 @@
 import type { Intent, MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
-import type { Hold, MemberReport } from '../../core/decision.ts';
+import type { MemberReport } from '../../core/decision.ts';
 import { mysqldOf } from '../../core/member.ts';
 import type { MysqlReading } from '../../core/on-demand-facts.ts';
 import { againstItself, freshSeconds } from '../../core/replicas-behind.ts';
 import { phase } from '../../core/reports.ts';
-import { explainHold } from '../../core/rules/catalogue.ts';
 import { longWriteSeconds } from '../../core/rules/long-write.ts';
 import { andMore, explainComesBack, explainEvidence } from '../../core/sentences.ts';
 import type { ClusterSnapshot, StatefulSetFacts } from '../../core/snapshot.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
 import { omitUndefined } from '../../moco/json.ts';
 import { memberName } from '../facts/collect-facts.ts';
-import { unreported } from '../facts/last-step.ts';
-import { type Memory } from '../facts/memory.ts';
 import { lastPreflight, preflightOf, questionsOf, statusOfQuestions } from '../facts/preflight-facts.ts';
 import type { Observation } from '../pass/observe.ts';
 import { conditions } from './conditions.ts';
-import { isShown } from './due.ts';
 import { type News, newsOf } from './news.ts';
-import { disruptedFor, progressOf } from './progress.ts';
+import { type Occasion, occasionOf } from './occasion.ts';
+import { progressOf } from './progress.ts';
 import { finishedRollout, heldForOf } from './rollout-history.ts';
 import { withinLimits } from './status-limits.ts';
 
@@ -33,30 +30,23 @@ export interface StatusReport {
  * including timestamps, equal those of the stored status: comparing the two shows whether a write is needed.
  */
 export function statusOf(observation: Observation, intent: Intent | null): StatusReport {
-  const { objects, rollout, snapshot, policy, settings, decision, memory } = observation;
-  const now = intent?.at ?? observation.now;
-  const before: RolloutStatus = rollout?.status ?? {};
+  const occasion = occasionOf(observation, intent);
+  const { objects, rollout, snapshot, policy, settings, decision, memory, before, shown, ended, now } = occasion;
   const { statefulSet, cluster } = objects;
-  const revision = statefulSet?.updateRevision ?? '';
-  const hold = shownHold(observation);
-  const message = hold === null ? '' : explainHold(hold, memberName(observation));
-  const members = memberStatuses(observation, hold, before.members ?? [], revision, memory.seen.back.at);
-  const ended = unreported(before, memory);
-  const shown = hold === null ? undefined : holdStatus(hold, message, before, memory, now);
-  const unresolved = before.intent && before.intent.id !== memory.steps.settledIntent ? before.intent : undefined;
-  const progress = progressOf(before, observation, members, now, intent, unresolved ?? null);
-  const disrupted = disruptedFor(before.rollout?.revision ?? '', ended);
-  const entry = finishedRollout(before, progress, decision, memory.seen, disrupted, now);
+  const members = memberStatuses(occasion);
+  const hold = holdStatus(occasion);
+  const progress = progressOf(occasion, members);
+  const entry = finishedRollout(occasion, progress);
   const status = omitUndefined<RolloutStatus>({
     observedGeneration: rollout?.metadata.generation,
     observedClusterGeneration: cluster.generation,
-    phase: phase({ ...decision, hold }),
+    phase: phase({ ...decision, hold: shown && shown.hold }),
     strategy: observation.strategyShown,
     mysqlProblem: mysqlProblemOf(observation),
     preflight: preflightStatus(observation),
     openWrites: openWritesOf(snapshot),
     updatesInPlace: policy.inPlaceUpdates.mode === 'Never' ? undefined : true,
-    updateRevision: revision === '' ? undefined : revision,
+    updateRevision: statefulSet?.updateRevision || undefined,
     currentRevision: statefulSet?.currentRevision || undefined,
     replicas: cluster.replicas,
     updatedReplicas: decision.members.filter((member) => member.updated).length,
@@ -64,16 +54,16 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
     readyReplicas: decision.members.filter((member) => member.ready).length,
     currentReplicas: snapshot.members.filter((member) => member.revision === statefulSet?.currentRevision).length,
     primary: cluster.primaryIndex >= 0 ? cluster.primaryIndex : undefined,
-    hold: shown,
+    hold,
     members,
-    intent: intent ?? unresolved,
+    intent: intent ?? occasion.unresolved ?? undefined,
     lastStep: ended?.lastStep ?? before.lastStep,
-    completeSince: completeSince(before, observation, now),
-    rollout: decision.complete || progress === null ? undefined : withHolds(progress, before, shown, now),
+    completeSince: completeSince(occasion),
+    rollout: decision.complete || progress === null ? undefined : withHolds(progress, occasion, hold),
     history: entry ? [...(before.history ?? []), entry] : before.history,
     settings: settings.problem === null ? settings.sources : before.settings,
     promotion: promotionLeft(before, snapshot.statefulSet, policy.mode === 'OnDelete' && !snapshot.released),
-    conditions: conditions(observation, hold, message, now),
+    conditions: conditions(occasion),
   });
   const takenBack = (before.intent?.step ?? status.lastStep?.step) === 'undemote';
   return {
@@ -87,37 +77,30 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
  * or is about to be deleted, and does not change. `null` while the hold is not shown.
  */
 export function unusableStatusOf(observation: Observation): StatusReport | null {
-  const { rollout, decision, memory, now } = observation;
-  const before: RolloutStatus = rollout?.status ?? {};
-  const hold = shownHold(observation);
-  if (hold === null) return null;
-  const message = explainHold(hold, memberName(observation));
+  const occasion = occasionOf(observation, null);
+  const hold = holdStatus(occasion);
+  if (hold === undefined) return null;
   const status = withinLimits({
-    ...before,
-    observedGeneration: rollout?.metadata.generation ?? 0,
-    phase: phase(decision),
-    hold: holdStatus(hold, message, before, memory, now),
-    conditions: conditions(observation, hold, message, now),
+    ...occasion.before,
+    observedGeneration: observation.rollout?.metadata.generation ?? 0,
+    phase: phase(observation.decision),
+    hold,
+    conditions: conditions(occasion),
   });
   return { status, news: { finished: null, switchover: null, outOfBand: [], mysqldRestarted: [] } };
 }
 
 function withHolds(
   progress: RolloutProgress,
-  { rollout, hold }: RolloutStatus,
+  { before: { rollout, hold }, now }: Occasion,
   shown: RolloutStatus['hold'],
-  now: string,
 ): RolloutProgress {
   if (rollout?.revision !== progress.revision) return progress;
   return omitUndefined<RolloutProgress>({ ...progress, heldFor: heldForOf(rollout, hold, shown, now) });
 }
 
 /** Stages count their soak from it, whoever leads. */
-function completeSince(
-  before: RolloutStatus,
-  { decision, snapshot, objects }: Observation,
-  now: string,
-): string | undefined {
+function completeSince({ before, decision, snapshot, objects, now }: Occasion): string | undefined {
   const { complete, hold, checksPass } = decision;
   const isHeld = hold?.rule === 'CheckFailing' || hold?.rule === 'CheckUnavailable';
   if (!complete || !snapshot.cluster.healthy || isHeld) return undefined;
@@ -130,19 +113,11 @@ function preflightStatus({ objects, policy, memory, rollout }: Observation): Rol
   return known === null ? undefined : { revision: known.revision, ...statusOfQuestions(questionsOf(known)) };
 }
 
-function shownHold({ decision: { hold }, heldForSeconds }: Observation): Hold | null {
-  return hold !== null && isShown(hold, heldForSeconds) ? hold : null;
-}
-
-function holdStatus(
-  hold: Hold,
-  message: string,
-  before: RolloutStatus,
-  memory: Memory,
-  nowTimestamp: string,
-): NonNullable<RolloutStatus['hold']> {
+function holdStatus({ shown, before, memory, now }: Occasion): RolloutStatus['hold'] {
+  if (shown === null) return undefined;
+  const { hold, message } = shown;
   const { rule } = hold;
-  const since = before.hold?.rule === rule ? before.hold.since : (memory.seen.holding?.since ?? nowTimestamp);
+  const since = before.hold?.rule === rule ? before.hold.since : (memory.seen.holding?.since ?? now);
   const opensAt = 'opensAt' in hold && hold.opensAt !== null ? hold.opensAt : null;
   return { rule, message, since, ...(opensAt !== null && { opensAt }) };
 }
@@ -207,19 +182,13 @@ function memberMessage({ comesBack, evidence }: MemberReport): string | undefine
 }
 
 /** A rule that is not shown yet is not shown for a member either. */
-function memberStatuses(
-  { decision, snapshot }: Observation,
-  shown: Hold | null,
-  before: readonly MemberStatus[],
-  updateRevision: string,
-  backAt: ReadonlyMap<number, string>,
-): readonly MemberStatus[] {
+function memberStatuses({ objects, decision, snapshot, memory, before, shown }: Occasion): readonly MemberStatus[] {
   const hidden = shown === null ? decision.hold?.rule : undefined;
   return decision.members.map((member) => {
     const { ordinal, role, revision, updated, state, verdict, rule } = member;
-    const known = before.find((one) => one.ordinal === ordinal);
+    const known = before.members?.find((one) => one.ordinal === ordinal);
     const since = known?.revision === revision ? known.updatedAt : undefined;
-    const seen = member.participating ? backAt.get(ordinal) : undefined;
+    const seen = member.participating ? memory.seen.back.at.get(ordinal) : undefined;
     return omitUndefined<MemberStatus>({
       ordinal,
       role,
@@ -232,7 +201,7 @@ function memberStatuses(
       update: updateOf(snapshot, ordinal),
       // While MOCO re-creates the StatefulSet it is unknown which members are up to date, so nothing changes.
       replication: replicationOf(snapshot, ordinal),
-      updatedAt: updated ? (since ?? seen) : updateRevision === '' ? since : undefined,
+      updatedAt: updated ? (since ?? seen) : objects.statefulSet?.updateRevision ? undefined : since,
     });
   });
 }

@@ -69,8 +69,6 @@ export interface RuleAttributes {
   readonly alarms?: true;
   /** The alert for this rule, where it has one of its own. */
   readonly alert?: string;
-  /** It blocks the next step, and a switchover that is under way goes on. */
-  readonly keepsDemotion?: true;
   readonly phase?: RulePhase;
 }
 

@@ -147,22 +147,4 @@ describe('plan --fleet', () => {
       'left out, since you may not read them: jobs, mysqlrolloutpolicies, namespaces, poddisruptionbudgets',
     );
   });
-
-  for (const [line, sentence] of Object.entries({
-    plan: 'expected a NAME or --fleet, got neither',
-    'plan test --fleet': 'expected either a NAME or --fleet, got both',
-    'plan test -A': 'expected --fleet with --all-namespaces, got a NAME',
-    'plan --fleet -A -n default': 'expected either --namespace or --all-namespaces, got both',
-    'plan test -l a=b': 'expected --fleet with --selector, got a NAME',
-    'plan --fleet --max-concurrent-rollouts=few':
-      'expected --max-concurrent-rollouts to be a whole number from 0 to 100000, got `few`',
-    'plan --fleet --disruption-interval=fast': 'expected --disruption-interval to be',
-    'plan --fleet -o name': 'expected --output to be json, yaml or wide, got `name`',
-  })) {
-    it(`refuses \`${line}\``, async () => {
-      const { status, out, err } = await cluster.run(...line.split(' '));
-      expect([status, out]).to.deep.equal([2, '']);
-      expect(err).to.contain(sentence);
-    });
-  }
 });

@@ -105,17 +105,6 @@ describe('plan --filename', () => {
       .and.to.contain('of 2 MySQLClusters in the manifests MOCO makes another pod template for 1');
   });
 
-  for (const [argv, says] of [
-    [['test', '-f', 'x'], /expected either a NAME or --filename, got both/],
-    [['-f', '/nowhere.yaml'], /expected --filename to be a file of manifests, got `\/nowhere.yaml`: no such file; see/],
-  ] as const) {
-    it(`exits with 2 for plan ${argv.join(' ')}`, async () => {
-      const { status, err } = await cluster.run('plan', ...argv);
-      expect([status, err]).to.deep.equal([2, err]);
-      expect(err).to.match(says);
-    });
-  }
-
   it('shows a change that is only assumed for a single cluster, too', async () => {
     const { out } = await cluster.run('plan', 'test', '--assume-stale');
     expect(out).to.contain('3 stale').and.to.contain('evicting moco-test-2');

@@ -71,17 +71,4 @@ describe('plan', () => {
       .and.to.contain('mysqlrolloutpolicies')
       .and.to.contain('poddisruptionbudgets');
   });
-
-  for (const [text, says] of Object.entries({
-    'pause=true': /`pause` \(did you mean paused/,
-    'paused=maybe': /--assume.paused to be true or false, got "maybe"/,
-    'maxUnavailable=0': /--assume.maxUnavailable to be/,
-    'pinnedMembers=x': /--assume.pinnedMembers/,
-  })) {
-    it(`refuses --assume ${text}`, async () => {
-      const { status, err } = await cluster.run('plan', 'test', '--assume', text);
-      expect(status).to.equal(2);
-      expect(err).to.match(says);
-    });
-  }
 });

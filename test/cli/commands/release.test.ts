@@ -183,17 +183,6 @@ describe('release', () => {
     expect(err).to.contain('default/test: user "me" cannot patch').and.to.contain('/mysqlclusters/test');
   });
 
-  it('requires a selection of clusters', async () => {
-    expect(await cluster.run('release')).to.deep.equal({
-      status: 2,
-      out: '',
-      err: 'error: expected a NAME, --selector or --all, got none of them; see `kubectl moco-rollout release --help`\n',
-    });
-    for (const argv of [['test', '--all'], ['-A'], ['-l', 'a=b', '--all'], ['test', '--timeout=soon']]) {
-      expect((await cluster.run('release', ...argv)).status, argv.join(' ')).to.equal(2);
-    }
-  });
-
   it('is undone by adopt', async () => {
     await cluster.run('release', 'test');
     expect(await cluster.run('adopt', 'test')).to.deep.equal({

@@ -88,6 +88,20 @@ describe('letting new pods come up at the current revision', () => {
     expect(bench.steps).to.deep.equal(['keepRevisions']);
   });
 
+  it('does not take the pod of a step for one that somebody else has taken, though the cache lacks that step', async () => {
+    const bench = new Bench();
+    bench.server.admit = heldByMoco;
+    const [other, program] = [bench.start(), bench.start()];
+    program.sync();
+    await other.turn();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+    program.sync('rollouts');
+    await program.pass();
+    expect(dryRunsOf(bench), 'it was about to').to.have.length(1);
+    await program.work();
+    expect(bench.steps).to.deep.equal(['evict 2']);
+  });
+
   it('repeats a write at once after a 409, a few times', async () => {
     for (const [conflicts, steps] of [
       [3, ['keepRevisions']],
@@ -349,6 +363,19 @@ describe('promoting the revision that lost members had', () => {
     await bench.start().work();
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.lastStep?.result).to.match(/^refused: .*M says no$/);
+  });
+
+  it('does not happen while the cache lacks the step that has taken the pod', async () => {
+    const bench = new Bench();
+    bench.server.admit = heldByMoco;
+    bench.changeStatefulSet({ status: { currentRevision: 'moco-test-older' } });
+    create(bench, revisionBefore);
+    const [other, program] = [bench.start(), bench.start()];
+    program.sync();
+    await other.turn();
+    program.sync('rollouts');
+    await program.pass();
+    expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
   it('reads nothing before any other promotion', async () => {

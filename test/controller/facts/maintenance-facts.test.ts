@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import { type MaintenanceSettings, noMaintenance } from '../../../src/api/maintenance-settings.ts';
-import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
-import { maintenanceFacts } from '../../../src/controller/facts/maintenance-facts.ts';
+import { type HistoryEntry, newRollout, type RolloutStatus } from '../../../src/api/rollout-status.ts';
+import {
+  type MeasuredMembers,
+  maintenanceFacts,
+  measuredMembers,
+} from '../../../src/controller/facts/maintenance-facts.ts';
 
 const day = 86_400_000;
 const now = Date.parse('2026-01-02T03:00:00Z');
@@ -102,34 +106,44 @@ describe('the blackouts of a cluster', () => {
 });
 
 describe('the expected time of a member', () => {
-  const durations = (...seconds: readonly number[]) => ({
+  const each = (...seconds: readonly number[]) => ({
     memberDurations: seconds.map((one, ordinal) => ({ ordinal, seconds: one })),
   });
-  const ended = { revision: 'a', startedAt: '', finishedAt: '', disruptions: 3, switchovers: 1 };
-  const expected = (status: RolloutStatus) =>
-    factsAt({ maintenanceWindows: [nightly], expectedMemberSeconds: 77 }, now, status)?.memberSeconds;
-
-  it('is a setting before any was measured', () => {
-    expect(expected({})).to.equal(77);
-    expect(expected({ history: [{ ...ended, outcome: 'Superseded', ...durations(5) }] })).to.equal(77);
+  const past = (outcome: string, more: object): HistoryEntry => ({
+    revision: 'a',
+    startedAt: '',
+    finishedAt: '',
+    disruptions: 3,
+    switchovers: 1,
+    outcome,
+    ...more,
   });
-
-  it('is the median of those of the last rollout and of this one', () => {
-    const history = [
-      { ...ended, outcome: 'Complete', ...durations(1, 1, 1) },
-      { ...ended, outcome: 'Complete', ...durations(40, 18_000, 50) },
-    ];
-    expect(expected({ history })).to.equal(50);
-    const rollout = {
-      revision: 'b',
-      startedAt: '',
-      lastProgressAt: '',
-      verified: true,
-      disruptions: 2,
-      switchovers: 0,
-      takenDown: [],
-      ...durations(30, 35),
-    };
-    expect(expected({ history, rollout })).to.equal(40);
-  });
+  const rollout = { ...newRollout('b', ''), ...each(900, 10) };
+  const cases: Readonly<Record<string, readonly [RolloutStatus, MeasuredMembers | null]>> = {
+    'is a setting before the first rollout': [{}, null],
+    'is a setting after a rollout that measured nothing': [{ history: [past('Complete', {})] }, null],
+    'is a setting after one that did not complete': [{ history: [past('Superseded', each(5))] }, null],
+    'is a setting while none is measured': [{ rollout: newRollout('b', '') }, null],
+    'is the median of the last complete rollout': [
+      {
+        history: [past('Complete', each(1, 1, 1)), past('Complete', each(40, 18_000, 50)), past('Superseded', each(1))],
+      },
+      { seconds: 50, members: 3 },
+    ],
+    'is the median of the last complete rollout and of this one': [
+      { history: [past('Complete', each(20, 30, 40))], rollout },
+      { seconds: 30, members: 5 },
+    ],
+    'is not lost by rollouts that update every member in place': [
+      { history: [past('Complete', each(20)), past('Complete', {}), past('Complete', { updatedInPlace: [0, 1, 2] })] },
+      { seconds: 20, members: 1 },
+    ],
+  };
+  for (const [sentence, [status, measured]] of Object.entries(cases)) {
+    it(sentence, () => {
+      expect(measuredMembers(status)).to.deep.equal(measured);
+      const facts = factsAt({ maintenanceWindows: [nightly], expectedMemberSeconds: 77 }, now, status);
+      expect(facts?.memberSeconds).to.equal(measured?.seconds ?? 77);
+    });
+  }
 });

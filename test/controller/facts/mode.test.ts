@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import {
-  gateWithout,
   modeOf,
   type PartitionDriver,
   policyForMode,
@@ -40,7 +39,8 @@ describe('how a cluster is updated', () => {
 const cluster = { namespace: 'default', labels: {}, namespaceLabels: {} };
 const configured = (spec: object): Settings =>
   settingsOf({ rollout: spec, policies: [], cluster }, { policy: defaultPolicy, strategy: 'OnDelete' }, 0);
-const without = (mode: Mode, onDeleteEnabled: boolean, spec: object, isAdopted = mode === 'OnDelete') =>
+/** With their gates. */
+const gated = (mode: Mode, onDeleteEnabled: boolean, spec: object, isAdopted = mode === 'OnDelete') =>
   settingsWithoutEffect(
     mode,
     { onDeleteEnabled, partitionDriver: 'moco', inPlaceEnabled: true },
@@ -48,6 +48,7 @@ const without = (mode: Mode, onDeleteEnabled: boolean, spec: object, isAdopted =
     isAdopted,
     true,
   );
+const without = (...of: Parameters<typeof gated>) => gated(...of).map(({ field }) => field);
 
 const everything = {
   strategy: 'OnDelete',
@@ -128,7 +129,9 @@ describe('settings without effect', () => {
     const spec = { inPlace: { mode: 'Only' } };
     const { policy, sources } = configured(spec);
     const off = { onDeleteEnabled: true, partitionDriver: 'moco', inPlaceEnabled: false } as const;
-    expect(settingsWithoutEffect('OnDelete', off, sources, true, true)).to.deep.equal(['inPlace']);
+    expect(settingsWithoutEffect('OnDelete', off, sources, true, true)).to.deep.equal([
+      { field: 'inPlace', gate: 'InPlaceUpdate' },
+    ]);
     expect(policyForMode(policy, 'OnDelete', true, false).inPlaceUpdates.mode).to.equal('Never');
     expect(policyForMode(policy, 'OnDelete', true, true).inPlaceUpdates.mode).to.equal('Only');
     expect(policyForMode(policy, 'Partition', true, true).inPlaceUpdates.mode).to.equal('Never');
@@ -138,8 +141,8 @@ describe('settings without effect', () => {
     const { sources } = configured({ longWriteGraceSeconds: 5, longWritePolicy: 'Hold' });
     const all = { onDeleteEnabled: true, partitionDriver: 'moco', inPlaceEnabled: true } as const;
     expect(settingsWithoutEffect('OnDelete', all, sources, true, false)).to.deep.equal([
-      'longWriteGraceSeconds',
-      'longWritePolicy',
+      { field: 'longWriteGraceSeconds', gate: 'ReplicationFacts' },
+      { field: 'longWritePolicy', gate: 'ReplicationFacts' },
     ]);
     expect(settingsWithoutEffect('OnDelete', all, sources, true, true)).to.deep.equal([]);
   });
@@ -165,10 +168,7 @@ describe('condition PolicyInForce', () => {
   const said = (mode: Mode, spec: object, onDeleteEnabled = true) =>
     policyInForce({
       settings: configured(spec),
-      withoutEffect: without(mode, onDeleteEnabled, spec).map((field) => ({
-        field,
-        gate: gateWithout(field, { onDeleteEnabled, inPlaceEnabled: true, partitionDriver: 'moco' }, true),
-      })),
+      withoutEffect: gated(mode, onDeleteEnabled, spec),
       policy: { ...defaultPolicy, mode },
     });
   it('is True if all settings have effect', () => {
@@ -199,9 +199,6 @@ describe('condition PolicyInForce', () => {
         'strategy has no effect while the feature gate UpdateStrategyOnDelete is off; ' +
         "paused has no effect while MOCO's own partition controller lowers the partition",
     });
-    expect(
-      gateWithout('inPlace', { onDeleteEnabled: true, inPlaceEnabled: false, partitionDriver: 'moco' }, true),
-    ).to.equal('InPlaceUpdate');
   });
   it('names what cannot be read', () => {
     const { status, reason, message } = said('OnDelete', { partition: -1 });

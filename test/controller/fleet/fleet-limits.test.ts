@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type RolloutRecord, wholeRecord } from '../../../src/api/rollout.ts';
 import { projectSequence, sequenceKind } from '../../../src/api/rollout-sequence.ts';
-import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
+import { newRollout, type RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../../src/controller/fleet/follow-fleet.ts';
 import type { HoldRule } from '../../../src/core/decision.ts';
@@ -54,15 +54,7 @@ class Watched {
   }
 }
 
-const progress = {
-  revision: 'r',
-  startedAt: at(0),
-  lastProgressAt: at(0),
-  verified: false,
-  takenDown: [],
-  disruptions: 0,
-  switchovers: 0,
-};
+const progress = newRollout('r', at(0));
 const evict = { step: 'evict', rule: 'ReplicaHealthy', effects: ['stops', 'reduces'] } as const;
 /** By its rule, as the core has it. */
 const effectsOf: Readonly<Record<string, readonly EffectKind[]>> = {
@@ -74,12 +66,6 @@ const step = (kind: 'evict' | 'delete' | 'setPartition', rule: string, seconds: 
 });
 
 describe('the slots of a fleet', () => {
-  it('are unlimited without a limit', () => {
-    const watched = new Watched({});
-    for (const key of ['a', 'b', 'c']) watched.rolls(key);
-    expect(watched.place('d')).to.equal(null);
-  });
-
   it('go to the rollout that has been due longest, and are kept until it ends', () => {
     const watched = new Watched({ maxConcurrentRollouts: 1 });
     watched.waits('a', 20);
@@ -504,17 +490,6 @@ describe('a cluster of a fleet', () => {
     await program.work();
     expect(first()).to.equal(undefined);
     expect(bench.status.rollout?.verifiedAt).to.be.a('string');
-  });
-
-  it('gives up its slot when it goes offline in the middle of its rollout', async () => {
-    const [bench, program] = begin({}, { ...noFleetLimits, maxConcurrentRollouts: 1 });
-    const place = () => program.fleet.factsFor('default/other', 'OnDelete', 'r').fleetQueue?.place ?? null;
-    await program.work();
-    expect([bench.steps, place()]).to.deep.equal([['evict 2'], 1]);
-    bench.changeCluster({ spec: { offline: true } });
-    for (const ordinal of [0, 1, 2]) bench.removePod(ordinal);
-    await program.work();
-    expect([bench.status.hold?.rule, place()]).to.deep.equal(['Offline', null]);
   });
 
   it('counts the interval from a step of the previous leader whose outcome is unknown, too', async () => {

@@ -123,23 +123,6 @@ describe('the stages of a fleet', () => {
     expect([ruleOf(fleet, 'canary-1'), fleet.waits(other)[0]?.hold.rule]).to.deep.equal([undefined, 'StageFailing']);
   });
 
-  it('round percentages down: a quarter of nine clusters are two, and a tenth is one', () => {
-    for (const [maxConcurrent, limit] of [
-      ['25%', 2],
-      ['10%', 1],
-      ['100%', 9],
-      [4, 4],
-    ] as const) {
-      const [canary, most, ...rest] = production.stages;
-      if (canary === undefined || most === undefined) throw new Error('Expected two stages, got fewer');
-      const fleet = fleetOf({ ...production, stages: [canary, { ...most, maxConcurrent }, ...rest] });
-      change(fleet, '1', ...Array.from({ length: 9 }, (_, index) => `most-${index + 1}`));
-      fleet.wait(300);
-      const may = Array.from({ length: 9 }, (_, index) => ruleOf(fleet, `most-${index + 1}`));
-      expect(may.filter((rule) => rule === undefined).length, String(maxConcurrent)).to.equal(limit);
-    }
-  });
-
   it('wait for every cluster of an earlier stage, then for its soak', () => {
     const fleet = fleetOf();
     change(fleet, '1');

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { projectSequence, type SequenceSpec, type SequenceStatus } from '../../../src/api/rollout-sequence.ts';
-import { Stages } from '../../../src/controller/fleet/sequence-stages.ts';
+import { withoutRollout } from '../../../src/controller/fleet/fleet-standing.ts';
+import { type StageFacts, Stages } from '../../../src/controller/fleet/sequence-stages.ts';
 import { sequenceStatusOf } from '../../../src/controller/fleet/sequence-status.ts';
 import { SequenceReconciler } from '../../../src/controller/sequence-reconciler.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
@@ -89,18 +90,8 @@ class Scene {
     return [status, reason, message];
   }
 
-  #note(key: string, facts: Partial<Parameters<Stages['noteRollout']>[1] & object>): void {
-    const idle = {
-      revision: null,
-      refused: false,
-      begun: false,
-      rolling: false,
-      waitingSince: null,
-      wantsTurn: false,
-      complete: null,
-      failing: false,
-    };
-    this.stages.noteRollout(key, { ...idle, ...facts });
+  #note(key: string, facts: Partial<StageFacts>): void {
+    this.stages.noteRollout(key, { ...withoutRollout, ...facts });
   }
 
   #write(status: SequenceStatus): Promise<void> {

@@ -1,14 +1,17 @@
 import { expect } from 'chai';
-import type { Intent, RolloutProgress } from '../../../src/api/rollout-status.ts';
+import { type Intent, newRollout, type RolloutProgress } from '../../../src/api/rollout-status.ts';
 import type { Finished } from '../../../src/controller/facts/last-step.ts';
-import { memberProgressOf, type SeenMember } from '../../../src/controller/status/member-progress.ts';
+import {
+  type MemberOccasion,
+  memberProgressOf,
+  type SeenMember,
+} from '../../../src/controller/status/member-progress.ts';
 import { newsOf } from '../../../src/controller/status/news.ts';
 import type { MemberFacts, StatefulSetFacts } from '../../../src/core/snapshot.ts';
 import { revisionHashLabel } from '../../../src/moco/names.ts';
 import type { OwnWrite } from '../../../src/objects/execute.ts';
-import { atWork, Bench, begin, member, type Process } from '../bench.ts';
+import { atWork, Bench, member, type Process } from '../bench.ts';
 import { revisionAfter, revisionBefore } from '../moco-objects.ts';
-import { rollOut, switchOver } from '../whole-rollout.ts';
 
 const reported = ({ events }: Process): readonly (string | undefined)[] =>
   events.filter(({ reason }) => reason === 'UpdatedOutOfBand').map(({ related }) => related?.name);
@@ -101,51 +104,6 @@ describe('a member that comes up at the update revision without a step', () => {
     expect(bench.status.members?.[1]).to.include({ verdict: 'UpdatedOutOfBand', updatedAt: since });
   });
 
-  it('is not one that a step has disrupted', async () => {
-    const [bench, program] = begin();
-    await rollOut(bench, program);
-    expect(bench.status.history?.[0]).to.not.have.property('updatedOutOfBand');
-    expect(reported(program)).to.deep.equal([]);
-  });
-
-  it('is not one that a crashed process disrupted before it could record that', async () => {
-    const bench = new Bench();
-    bench.server.loseAnswer('POST', /\/eviction$/);
-    const program = bench.start();
-    await program.turn().catch(() => {});
-    const next = bench.start();
-    bench.replace(2);
-    await next.work();
-    expect(bench.status.members?.[2]?.verdict).to.equal('Updated');
-    expect(reported(next)).to.deep.equal([]);
-  });
-
-  it('can be one whose eviction was refused', async () => {
-    const [bench, program] = begin();
-    bench.server.refuse('POST', /\/eviction$/, 429, 'TooManyRequests');
-    await program.turn();
-    bench.setting({ paused: true });
-    await program.work();
-    bench.replace(2);
-    await program.work();
-    expect(reported(program)).to.deep.equal([member(2)]);
-  });
-
-  it('can be one that was only asked to give up the primary role', async () => {
-    const [bench, program] = await atWork();
-    bench.replace(2);
-    await program.work();
-    bench.replace(1);
-    await program.work();
-    expect(bench.steps.at(-1)).to.equal('demote 0');
-    bench.setting({ paused: true });
-    switchOver(bench, 0, 1);
-    await program.work();
-    bench.replace(0);
-    await program.work();
-    expect(reported(program)).to.deep.equal([member(0)]);
-  });
-
   it('is not one that was up to date all along and restarts', async () => {
     const [bench, program] = await atWork();
     bench.replace(2);
@@ -182,7 +140,7 @@ describe('a member that comes up at the update revision without a step', () => {
 });
 
 describe('the progress of members', () => {
-  const onDelete = { members: [], statefulSet: { strategy: 'OnDelete' } as StatefulSetFacts };
+  const since = '2026-01-01T00:00:00Z';
   const seen = (ordinal: number, more: Partial<SeenMember> = {}): SeenMember => ({
     ordinal,
     updated: false,
@@ -198,62 +156,46 @@ describe('the progress of members', () => {
     sparesSwitchover: false,
     demotion: null,
   });
-  const noWrites: readonly OwnWrite[] = [];
-  const known = { waiting: [0, 1], unavailableMembers: [{ ordinal: 2, since: '2026-01-01T00:00:00Z' }] };
-  const turns = (two: Partial<SeenMember>, end: Finished | null, pending: readonly OwnWrite[] = noWrites) =>
-    memberProgressOf(
-      known,
-      null,
-      [seen(0), seen(1), seen(2, two)],
-      onDelete,
-      end,
-      pending,
-      '2026-01-01T00:01:00Z',
-      null,
-    );
-  const begins = (waiting: readonly number[] | null, one: Partial<SeenMember>) =>
-    memberProgressOf(
-      {},
-      { earlier: waiting && ({ revision: 'earlier', waiting } as RolloutProgress) },
-      [seen(0), seen(1, one)],
-      onDelete,
-      null,
-      noWrites,
-      '2026-01-01T00:01:00Z',
-      null,
-    ).waiting;
+  const quiet: MemberOccasion = {
+    snapshot: { members: [], statefulSet: { strategy: 'OnDelete' } as StatefulSetFacts },
+    ended: null,
+    ownWrites: [],
+    intent: null,
+    unresolved: null,
+    now: '2026-01-01T00:01:00Z',
+  };
+  /** Of a rollout that goes on, with nothing more to happen than what is said. */
+  const goesOn = (
+    known: Partial<RolloutProgress>,
+    members: readonly SeenMember[],
+    more: Partial<Omit<MemberOccasion, 'snapshot'>> & { readonly uids?: Readonly<Record<number, string>> } = {},
+  ) => {
+    const { uids = {}, ...occasion } = more;
+    const pods = Object.entries(uids).map(([ordinal, uid]) => ({ ordinal: Number(ordinal), uid }) as MemberFacts);
+    const snapshot = { ...quiet.snapshot, members: pods };
+    return memberProgressOf(known, null, members, { ...quiet, snapshot, ...occasion });
+  };
+  /** Who waits when a rollout begins after another one, of which these waited. */
+  const begins = (waiting: readonly number[] | null, one: Partial<SeenMember>, more: Partial<MemberOccasion> = {}) => {
+    const earlier = waiting && ({ revision: 'earlier', waiting } as RolloutProgress);
+    return memberProgressOf({}, { earlier }, [seen(0), seen(1, one)], { ...quiet, ...more }).waiting;
+  };
+  const known = { waiting: [0, 1], unavailableMembers: [{ ordinal: 2, since }] };
+  const of = (two: Partial<SeenMember>) => [seen(0), seen(1), seen(2, two)];
 
   it('awaits a restored member until it has another pod', () => {
-    const since = '2026-01-01T00:00:00Z';
-    const taken = { ordinal: 1, since, uid: 'uid-1' };
-    const awaits = (uid: string | null, end: Finished | null = null) =>
-      memberProgressOf(
-        { waiting: [], unavailableMembers: [{ ...taken, restores: true }] },
-        null,
-        [seen(0), seen(1)],
-        { ...onDelete, members: uid === null ? [] : [{ ordinal: 1, uid } as MemberFacts] },
-        end,
-        noWrites,
-        '2026-01-01T00:01:00Z',
-        null,
-      ).unavailableMembers;
-    expect(awaits('uid-1')).to.deep.equal([{ ...taken, restores: true }]);
-    expect(awaits(null)).to.deep.equal([{ ...taken, restores: true }]);
-    expect(awaits('another')).to.equal(undefined);
+    const taken = { ordinal: 1, since, uid: 'uid-1', restores: true };
+    const awaits = (uids: Readonly<Record<number, string>>) =>
+      goesOn({ waiting: [], unavailableMembers: [taken] }, [seen(0), seen(1)], { uids }).unavailableMembers;
+    expect(awaits({ 1: 'uid-1' })).to.deep.equal([taken]);
+    expect(awaits({})).to.deep.equal([taken]);
+    expect(awaits({ 1: 'another' })).to.equal(undefined);
   });
 
   it('is reset for a member that is stale in another pod than the one that a step took, even if that one goes', () => {
+    const unavailableMembers = [{ ordinal: 2, since, uid: 'taken' }];
     const after = (uid: string, two: Partial<SeenMember> = {}) =>
-      memberProgressOf(
-        { ...known, unavailableMembers: [{ ordinal: 2, since: '2026-01-01T00:00:00Z', uid: 'taken' }] },
-        null,
-        [seen(0), seen(1), seen(2, two)],
-        { ...onDelete, members: [{ ordinal: 2, uid } as MemberFacts] },
-        null,
-        noWrites,
-        '2026-01-01T00:01:00Z',
-        null,
-      ).waiting;
+      goesOn({ ...known, unavailableMembers }, of(two), { uids: { 2: uid } }).waiting;
     expect(after('taken')).to.deep.equal([0, 1]);
     expect(after('another')).to.deep.equal([0, 1, 2]);
     expect(after('another', { state: 'terminating' })).to.deep.equal([0, 1, 2]);
@@ -271,91 +213,71 @@ describe('the progress of members', () => {
 
   it('begins with them as well when a mode ends in which that is not recorded, unless a step has taken them', () => {
     const after = (recorded: Partial<RolloutProgress>) =>
-      memberProgressOf(
-        recorded,
-        null,
-        [seen(0), seen(1, { state: 'terminating' })],
-        onDelete,
-        null,
-        noWrites,
-        '2026-01-01T00:01:00Z',
-        null,
-      ).waiting;
+      goesOn(recorded, [seen(0), seen(1, { state: 'terminating' })]).waiting;
     expect(after({})).to.deep.equal([0, 1]);
     expect(after({ waiting: [0] })).to.deep.equal([0]);
     expect(after({ unavailableMembers: [{ ordinal: 1, since: 'then' }] })).to.deep.equal([0]);
   });
 
-  it('begins without a member that an earlier step may still take', () => {
-    const unresolved: Intent = {
-      id: 'i',
-      holder: 'h',
-      step: 'evict',
-      rule: 'ReplicaHealthy',
-      revision: 'earlier',
-      at: 'then',
-      pods: [{ name: member(1), uid: 'uid-1', resourceVersion: '1' }],
-    };
-    const begun = memberProgressOf(
-      {},
-      { earlier: { revision: 'earlier', waiting: [0] as readonly number[] } as RolloutProgress },
-      [seen(0), seen(1)],
-      onDelete,
-      null,
-      noWrites,
-      '2026-01-01T00:01:00Z',
-      null,
-      unresolved,
-    );
-    expect(begun.waiting).to.deep.equal([0]);
-  });
+  const takes: Readonly<Record<Exclude<Intent['step'], 'none'>, boolean>> = {
+    delete: true,
+    evict: true,
+    restore: true,
+    setPartition: true,
+    updateInPlace: true,
+    resizeInPlace: false,
+    demote: false,
+    undemote: false,
+    setStrategy: false,
+    release: false,
+    promoteRevision: false,
+  };
+  for (const [step, isTaken] of Object.entries(takes)) {
+    it(`begins ${isTaken ? 'without' : 'with'} a member that is about to be taken, or may have been: ${step}`, () => {
+      const intent: Intent = {
+        id: 'i',
+        holder: 'h',
+        step: step as Intent['step'],
+        rule: 'ReplicaHealthy',
+        revision: 'earlier',
+        at: 'then',
+        pods: [{ name: member(1), uid: 'uid-1', resourceVersion: '1' }],
+      };
+      expect(begins([0], {}, { intent })).to.deep.equal(isTaken ? [0] : [0, 1]);
+      expect(begins([0], {}, { unresolved: intent })).to.deep.equal(isTaken ? [0] : [0, 1]);
+    });
+  }
 
   it('is reset for a member that is unchanged after a step that did not happen', () => {
     for (const result of ['refused', 'conflict'] as const) {
-      expect(turns({}, ended(result)), result)
+      expect(goesOn(known, of({}), { ended: ended(result) }), result)
         .to.include({ unavailableMembers: undefined })
         .and.to.have.deep.property('waiting', [0, 1, 2]);
     }
   });
 
-  for (const [what, two, end, pending] of [
-    ['after a step that has happened', {}, ended('done'), noWrites],
-    ['after a step of which nobody knows whether it has happened', {}, ended('unknown'), noWrites],
-    ['while it is terminating', { state: 'terminating' }, ended('conflict'), noWrites],
-    ['while it is missing', { state: 'missing' }, ended('conflict'), noWrites],
-    [
-      'once it is updated, and not yet participating',
-      { updated: true, participating: false },
-      ended('conflict'),
-      noWrites,
-    ],
-    [
-      'while an own write is not seen yet',
-      {},
-      ended('conflict'),
-      [{ what: 'eviction', uid: 'u', expected: 'gone', sinceMilliseconds: 0 }],
-    ],
-  ] as const) {
-    it(`is not reset ${what}`, () => {
-      expect(turns(two, end, pending)).to.deep.include({
-        waiting: [0, 1],
-        unavailableMembers: known.unavailableMembers,
-      });
+  const ownWrites = [{ what: 'eviction', uid: 'u', expected: 'gone', sinceMilliseconds: 0 }] as const;
+  const happened: Readonly<Record<string, readonly [Finished['result'], Partial<SeenMember>, (readonly OwnWrite[])?]>> =
+    {
+      'after a step that has happened': ['done', {}],
+      'after a step of which nobody knows whether it has happened': ['unknown', {}],
+      'while it is terminating': ['conflict', { state: 'terminating' }],
+      'while it is missing': ['conflict', { state: 'missing' }],
+      'once it is updated, and not yet participating': ['conflict', { updated: true, participating: false }],
+      'while an own write is not seen yet': ['conflict', {}, ownWrites],
+    };
+  for (const [when, [result, two, pending = []]] of Object.entries(happened)) {
+    it(`is not reset ${when}`, () => {
+      expect(goesOn(known, of(two), { ended: ended(result), ownWrites: pending })).to.deep.include(known);
     });
   }
 });
 
 describe('members that were updated without a step', () => {
   const at = '2026-01-01T00:00:00Z';
-  const rollout = (startedAt: string, updatedOutOfBand?: readonly number[]): RolloutProgress => ({
-    revision: 'r',
-    startedAt,
-    lastProgressAt: at,
-    verified: true,
-    takenDown: [],
-    disruptions: 0,
-    switchovers: 0,
-    ...(updatedOutOfBand && { updatedOutOfBand }),
+  const rollout = (startedAt: string, updatedOutOfBand: readonly number[]): RolloutProgress => ({
+    ...newRollout('r', startedAt),
+    updatedOutOfBand,
   });
   for (const [what, before, after, expected] of [
     ['one more', rollout('a', [1]), rollout('a', [1, 2]), [2]],

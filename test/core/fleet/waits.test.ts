@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { concurrencyOf } from '../../../src/core/fleet/stage-counts.ts';
 import { type FleetCounts, fleetPlace } from '../../../src/core/fleet/waits.ts';
 import { cluster } from '../cluster-builder.ts';
 import { member } from '../member-builder.ts';
@@ -31,6 +32,20 @@ describe('the place of a cluster in the queue', () => {
     const counts = { limit: 2, rolling: 2, stalled: 1, ahead: 0 };
     expect(fleetPlace(counts)).to.deep.equal({ place: 1, limit: 2, stalled: 1 });
   });
+});
+
+describe('how many clusters of a stage may roll at a time', () => {
+  for (const [maxConcurrent, clusters, limit] of [
+    [4, 9, 4],
+    ['25%', 9, 2],
+    ['10%', 9, 1],
+    ['100%', 9, 9],
+  ] as const) {
+    it(`${maxConcurrent} of ${clusters} are ${limit}`, () => {
+      const stage = { name: 'most', maxConcurrent, soakSeconds: 0, maxFailures: 0 };
+      expect(concurrencyOf(stage, clusters)).to.equal(limit);
+    });
+  }
 });
 
 describe('a cluster in the queue', () => {

@@ -5,14 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { type ImageConfig, writeImageArchive } from '../../support/cluster/image-archive.ts';
 import { mocoImage } from '../../support/cluster/moco.ts';
 import { type ClusterPrograms, clusterPrograms } from '../../support/cluster/programs.ts';
-import { withLock } from '../../support/control-plane/build-lock.ts';
-import { BuildProgress } from '../../support/control-plane/build-progress.ts';
+import { Unavailable } from '../../support/cluster/requirements.ts';
+import { makeOnce } from '../../support/control-plane/build-lock.ts';
 import { realMocoFiles } from '../../support/real-moco/build.ts';
 import { UnknownProgram } from './binary-edit.ts';
 import { debianExporter, debianMysql } from './debian-packages.ts';
 import { agentPrograms } from './moco-agent.ts';
 import { agentRoot, debianRoot, versionOf, writeServer } from './root-directory.ts';
-import { Unavailable } from './unavailable.ts';
 
 const cache = fileURLToPath(new URL('../../../.cache/', import.meta.url));
 const fingerprintCharacters = 12;
@@ -65,12 +64,11 @@ export async function imageArchives(): Promise<ReadonlyMap<string, string>> {
       () => true,
       () => false,
     );
-  if (!(await isMade())) {
-    await mkdir(dirname(directory), { recursive: true });
-    const progress = new BuildProgress(process.stderr);
-    const onWait = (pid: number): void => progress.begin(`Waiting for process ${pid}, which makes images`);
-    const work = async (): Promise<void> => {
-      if (await isMade()) return;
+  await makeOnce({
+    path: directory,
+    doing: 'makes images',
+    isMade,
+    make: async (progress) => {
       progress.begin('Making images of MOCO and MySQL');
       const unfinished = await mkdtemp(join(dirname(directory), '.unfinished-'));
       try {
@@ -80,9 +78,8 @@ export async function imageArchives(): Promise<ReadonlyMap<string, string>> {
       } finally {
         await rm(unfinished, { recursive: true, force: true });
       }
-    };
-    await withLock(`${directory}.lock`, onWait, work).finally(() => progress.end());
-  }
+    },
+  });
   const names = Object.values(imageNames).flat();
   return new Map(names.map((name) => [name, archiveIn(directory, name)]));
 }

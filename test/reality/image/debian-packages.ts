@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { programInPath } from '../../program-in-path.ts';
-import { withLock } from '../../support/control-plane/build-lock.ts';
-import { BuildProgress } from '../../support/control-plane/build-progress.ts';
-import { Unavailable } from './unavailable.ts';
+import { Unavailable } from '../../support/cluster/requirements.ts';
+import { makeOnce } from '../../support/control-plane/build-lock.ts';
 
 const run = promisify(execFile);
 /** mysqld and the libraries that it needs. */
@@ -23,23 +22,22 @@ const outputBytes = 16 * 1024 * 1024;
  */
 export async function debianMysql(cache: string): Promise<string> {
   const unpacked = join(cache, 'debian');
-  if (await exists(unpacked)) return unpacked;
-  await mkdir(cache, { recursive: true });
-  const progress = new BuildProgress(process.stderr);
-  const onWait = (pid: number): void => progress.begin(`Waiting for process ${pid}, which fetches MySQL`);
-  const work = async (): Promise<void> => {
-    if (await exists(unpacked)) return;
-    progress.begin("Fetching Debian's unstable packages of MySQL");
-    const directory = join(cache, 'apt');
-    try {
-      await unpack(await fetchPackages(directory), `${unpacked}.unfinished`);
-      await rename(`${unpacked}.unfinished`, unpacked);
-    } finally {
-      await rm(directory, { recursive: true, force: true });
-      await rm(`${unpacked}.unfinished`, { recursive: true, force: true });
-    }
-  };
-  await withLock(`${unpacked}.lock`, onWait, work).finally(() => progress.end());
+  await makeOnce({
+    path: unpacked,
+    doing: 'fetches MySQL',
+    isMade: () => exists(unpacked),
+    make: async (progress) => {
+      progress.begin("Fetching Debian's unstable packages of MySQL");
+      const directory = join(cache, 'apt');
+      try {
+        await unpack(await fetchPackages(directory), `${unpacked}.unfinished`);
+        await rename(`${unpacked}.unfinished`, unpacked);
+      } finally {
+        await rm(directory, { recursive: true, force: true });
+        await rm(`${unpacked}.unfinished`, { recursive: true, force: true });
+      }
+    },
+  });
   return unpacked;
 }
 

@@ -1,6 +1,5 @@
-import { whatClusterLacks } from '../../support/cluster/requirements.ts';
+import { Unavailable, whatClusterLacks } from '../../support/cluster/requirements.ts';
 import { imageArchives } from './archives.ts';
-import { Unavailable } from './unavailable.ts';
 
 // Makes the images of MOCO and MySQL that clusters with nodes run, once, on a machine that can run such a cluster.
 

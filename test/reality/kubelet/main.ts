@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
+import { Command } from 'commander';
+import { withArguments } from '../../../hack/program/run-program.ts';
 import { startCluster } from '../../support/cluster/cluster.ts';
 import { Registry } from '../../support/cluster/registry.ts';
 import { kubernetesVersion } from '../../support/control-plane/build.ts';
@@ -13,12 +14,12 @@ import { subjectImages } from './subject-images.ts';
 
 // Records what kubelets say about pods, for the test of the stand-ins' nodes.
 
-const usage = 'usage: test/reality/kubelet/main.ts [--output DIRECTORY] [--only STORY ...]\n';
 const fixtures = fileURLToPath(new URL('../../fixtures/kubelet-recorded/', import.meta.url));
 
-const { values } = readArguments();
-const directory = values.output ?? fixtures;
-const chosen = values.only ?? Object.keys(stories);
+const command = new Command('test/reality/kubelet/main.ts')
+  .option('--output <directory>', 'where the recordings go', fixtures)
+  .option('--only <stories...>', 'these stories', Object.keys(stories));
+const { output: directory, only: chosen } = withArguments(command).opts<{ output: string; only: readonly string[] }>();
 const images = await subjectImages();
 const cluster = await startCluster({ nodes: 3, images: [...images.known.values()] });
 const registry = await Registry.start(cluster, images.pulled);
@@ -71,13 +72,4 @@ async function write(name: string, segments: readonly Segment[]): Promise<void> 
   });
   const text = `{\n  "kubernetes": ${JSON.stringify(kubernetes)},\n  "segments": [\n${lines.join(',\n')}\n  ]\n}\n`;
   await writeFile(join(directory, fileOf(name)), text);
-}
-
-function readArguments() {
-  try {
-    return parseArgs({ options: { output: { type: 'string' }, only: { type: 'string', multiple: true } } });
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\n${usage}`);
-    process.exit(2);
-  }
 }

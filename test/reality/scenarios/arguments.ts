@@ -1,5 +1,6 @@
-import { parseArgs } from 'node:util';
-import { type Parsed, parsed, wholeNumber } from '../../../hack/bench/program/run-program.ts';
+import { Command, InvalidArgumentError } from 'commander';
+import { recordFlag } from '../../../hack/bench/record/record.ts';
+import { wholeNumber } from '../../../hack/program/run-program.ts';
 import { disturbed } from './disturbed.ts';
 import { fetchedImages } from './fetched-images.ts';
 import { imagesOnNodes } from './images-on-nodes.ts';
@@ -13,22 +14,23 @@ import { others, undisturbed } from './undisturbed.ts';
 import { unserved } from './unserved.ts';
 
 export interface RealityOptions {
-  readonly scenarios: readonly Scenario[];
+  /** Left out: see {@link scenariosOf}. */
+  readonly only?: readonly Scenario[];
   readonly runs: number;
-  /** How many rollouts, each with a scenario that is drawn; `null`: every scenario is played. */
-  readonly random: number | null;
+  /** How many rollouts, each with a scenario that is drawn; left out: every scenario is played. */
+  readonly random?: number;
   /** How many rollouts at a time: more than one share the machine, and are not measured. */
   readonly sideBySide: number;
   /** Those of the same size begin together, and suffer the same: to compare them. */
-  readonly together: boolean;
+  readonly together?: true;
   /** Where everything that was seen is kept. */
-  readonly output: string | undefined;
-  readonly record: string | undefined;
+  readonly output?: string;
+  readonly record?: string;
 }
 
 const troubles: readonly Scenario[] = [...onNodes, ...imagesOnNodes, ...podsOnNodes];
 
-export const scenarios: readonly Scenario[] = [
+const scenarios: readonly Scenario[] = [
   ...undisturbed,
   ...disturbed,
   ...unserved,
@@ -42,44 +44,44 @@ export const scenarios: readonly Scenario[] = [
 const mostRuns = 100;
 const mostSideBySide = 20;
 
-/** Reads the arguments after the program's name. Prints nothing and never exits. */
-export function parseRealityArguments(argv: readonly string[]): Parsed<RealityOptions> {
-  return parsed(help, () => {
-    const { values } = parseArgs({
-      args: [...argv],
-      options: {
-        only: { type: 'string' },
-        runs: { type: 'string', default: '1' },
-        random: { type: 'string' },
-        'side-by-side': { type: 'string', default: '1' },
-        together: { type: 'boolean', default: false },
-        output: { type: 'string' },
-        record: { type: 'string' },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    });
-    if (values.help) return null;
-    const { only, runs, random, output, record, together } = values;
-    return {
-      scenarios: random === undefined || only !== undefined ? chosen(only) : troubles,
-      random: random === undefined ? null : wholeNumber('--random', random, 1, mostRuns),
-      runs: wholeNumber('--runs', runs, 1, mostRuns),
-      sideBySide: wholeNumber('--side-by-side', values['side-by-side'], 1, mostSideBySide),
-      together,
-      output,
-      record,
-    };
-  });
-}
+export const realityCommand = (): Command =>
+  new Command('test/reality/scenarios/main.ts')
+    .description(
+      'Plays rollouts with moco-controller, moco-agent and mysqld themselves, under a write load, on a control plane of its own. Every acknowledged row is looked for on every member afterwards.',
+    )
+    .option('--only <scenarios>', 'these scenarios, separated by commas', chosen)
+    .option('--runs <number>', `how often each is played, from 1 to ${mostRuns}`, wholeNumber(1, mostRuns), 1)
+    .option(
+      '--random <number>',
+      'so many rollouts, each with a scenario that is drawn from those of --only, or from all that happens to nodes, images and pods; SEED=S draws the same',
+      wholeNumber(1, mostRuns),
+    )
+    .option(
+      '--side-by-side <number>',
+      `so many at a time, from 1 to ${mostSideBySide}; only one at a time is a measurement`,
+      wholeNumber(1, mostSideBySide),
+      1,
+    )
+    .option(
+      '--together',
+      'those of the same size begin at the same moment, as many as there are: a comparison on a busy machine',
+    )
+    .option(
+      '--output <directory>',
+      'where timelines, Events, metrics and logs of each rollout are kept (default: in .cache/reality-runs)',
+    )
+    .addOption(recordFlag())
+    .addHelpText('after', () => `\n${help()}`);
 
-function chosen(only: string | undefined): readonly Scenario[] {
-  if (only === undefined) return scenarios;
+/** Without `--only` every one, or of random ones those in which something happens to nodes, images and pods. */
+export const scenariosOf = ({ only, random }: RealityOptions): readonly Scenario[] =>
+  only ?? (random === undefined ? scenarios : troubles);
+
+function chosen(only: string): readonly Scenario[] {
   return only.split(',').map((name) => {
     const found = scenarios.find(({ slug }) => slug === name);
     if (found === undefined) {
-      throw new TypeError(
-        `Expected --only to name some of ${scenarios.map(({ slug }) => slug).join(', ')}, got \`${name}\`.`,
-      );
+      throw new InvalidArgumentError(`Expected some of ${scenarios.map(({ slug }) => slug).join(', ')}.`);
     }
     return found;
   });
@@ -88,24 +90,5 @@ function chosen(only: string | undefined): readonly Scenario[] {
 function help(): string {
   const width = 2 + Math.max(...scenarios.map(({ slug }) => slug.length));
   const list = scenarios.map(({ slug, title }) => `  ${slug.padEnd(width)}${title}`).join('\n');
-  return `Usage: hack/node.sh test/reality/scenarios/main.ts [flags]
-
-Plays rollouts with moco-controller, moco-agent and mysqld themselves, under a write load, on a control plane of its own.
-Every acknowledged row is looked for on every member afterwards.
-
-  --only A[,B]     these scenarios
-  --runs N         how often each is played, from 1 to ${mostRuns} (default 1)
-  --random N       N rollouts, each with a scenario that is drawn from those of --only, or from all that happens to nodes,
-                   images and pods; SEED=S draws the same
-  --side-by-side N so many at a time, from 1 to ${mostSideBySide} (default 1); only one at a time is a measurement
-  --together       those of the same size begin at the same moment, as many as there are: a comparison on a busy machine
-  --output DIR     where timelines, Events, metrics and logs of each rollout are kept (default: in .cache/reality-runs)
-  --record FILE    the figures as JSON, for docs/performance
-  -h, --help       show this and exit
-
-Scenarios:
-${list}
-
-It ends with status 1 where one fails, and with status 2 where it can't run here.
-`;
+  return `Scenarios:\n${list}\n\nIt ends with status 1 where one fails, and with status 2 where it can't run here.`;
 }

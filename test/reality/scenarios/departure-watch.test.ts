@@ -1,17 +1,15 @@
 import { expect } from 'chai';
-import type { MemberSight, Sight } from '../sight/sight.ts';
+import type { MemberSight } from '../sight/sight.ts';
+import { member as participating, sight } from '../sight/sights.ts';
 import { DepartureWatch } from './departure-watch.ts';
 
-function member(ordinal: number, changes: Partial<MemberSight> = {}): MemberSight {
-  const name = `moco-test-${ordinal}`;
-  const role = ordinal === 0 ? 'primary' : 'replica';
-  const state = { terminating: false, state: 'running', demoted: false } as const;
-  return { ordinal, name, uid: `${name}-old`, revision: 'one', role, ready: false, ...state, ...changes };
-}
+/** It runs, and does not serve. */
+const member = (ordinal: number, changes: Partial<MemberSight> = {}): MemberSight =>
+  participating(ordinal, { ready: false, state: 'running', ...changes });
 
 function complaintOf(...moments: readonly (readonly MemberSight[])[]): string | null {
   const watch = new DepartureWatch();
-  for (const members of moments) watch.see({ members, primary: 0 } as unknown as Sight);
+  for (const members of moments) watch.see(sight(0, { members }));
   return watch.complaint;
 }
 

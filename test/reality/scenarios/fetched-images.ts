@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RolloutSpec } from '../../../src/api/rollout.ts';
 import { mysqldContainer } from '../../../src/moco/names.ts';
 import { imageNames } from '../image/archives.ts';
-import { untilEnded, untilReported } from './images-on-nodes.ts';
+import { untilReported } from './images-on-nodes.ts';
 import type { RealityCluster } from './reality-cluster.ts';
 import { failing, type Scenario, usual } from './scenario.ts';
 import { onDelete, type Way } from './way.ts';
@@ -51,7 +51,7 @@ async function untilHeld(cluster: RealityCluster, rule: string): Promise<void> {
 
 async function slow(cluster: RealityCluster): Promise<void> {
   const { updateRevision } = cluster.sight;
-  await rollOutAt(cluster, bytesPerSecond, () => untilEnded(cluster, updateRevision));
+  await rollOutAt(cluster, bytesPerSecond, () => cluster.untilRolledOut(updateRevision));
   await judgePulls(cluster);
 }
 

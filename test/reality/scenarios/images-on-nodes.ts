@@ -1,17 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { clusterKind } from '../../../src/moco/names.ts';
+import { until } from '../../support/control-plane/until.ts';
 import { imageNames } from '../image/archives.ts';
-import { clusterName, isAtRest, type RealityCluster } from './reality-cluster.ts';
-import { failing, type Scenario, usual } from './scenario.ts';
-import { onDelete } from './way.ts';
+import { clusterName, type RealityCluster } from './reality-cluster.ts';
+import { failing, gapsOfTrouble, type Scenario, usual } from './scenario.ts';
+import { inPlace as wayInPlace } from './way.ts';
 
 // Images of containers beside mysqld, updated in place: on the nodes, slow to pull, and missing. The program changes a pod in
 // place only where the node reports the image. A node reports what it had up to half a minute ago.
 
-const anyGaps = { most: 6, longestMilliseconds: 120_000 };
 const stopped = 'moco.cybozu.com/reconciliation-stopped';
 const reportedWithinMilliseconds = 180_000;
-const pollMilliseconds = 1000;
 /**
  * The images of a container share their layers, so all that a node pulls are a manifest and a configuration, of some hundred
  * bytes each. The agent is away for longer than mysqld's liveness probe tolerates.
@@ -35,12 +34,7 @@ const exporter: Sidecar = { container: 'mysqld-exporter', flag: '--mysqld-export
 
 const inPlace = {
   ...usual,
-  way: {
-    ...onDelete,
-    slug: 'in-place',
-    title: 'moco-rollout in place',
-    settings: { ...onDelete.settings, inPlace: { mode: 'IfPossible' } },
-  },
+  way: wayInPlace(),
   spec: { collectors: ['engine_innodb_status'] },
   // moco-controller starts anew.
   isAlone: true,
@@ -65,15 +59,16 @@ export async function untilReported(
   image: string,
   reported = true,
 ): Promise<void> {
-  const overdueAt = performance.now() + reportedWithinMilliseconds;
-  for (;;) {
-    const path = 'jsonpath={range .items[*]}{.status.images[*].names}{"\\n"}{end}';
-    const lines = (await bed.cluster.kubectl('get', 'nodes', `--output=${path}`)).trim().split('\n');
-    if (lines.every((line) => line.includes(`"${image}"`) === reported)) return;
-    const what = reported ? 'every node to report' : 'no node to report';
-    if (performance.now() > overdueAt) throw new Error(`Expected ${what} ${image}, got ${lines.join('; ')}`);
-    await delay(pollMilliseconds);
-  }
+  const path = 'jsonpath={range .items[*]}{.status.images[*].names}{"\\n"}{end}';
+  let lines: readonly string[] = [];
+  await until(
+    `${reported ? 'every node' : 'no node'} reports ${image}`,
+    async () => {
+      lines = (await bed.cluster.kubectl('get', 'nodes', `--output=${path}`)).trim().split('\n');
+      return lines.every((line) => line.includes(`"${image}"`) === reported);
+    },
+    { milliseconds: reportedWithinMilliseconds, got: () => lines.join('; ') },
+  );
 }
 
 /** As an upgrade of MOCO does; its new flag counts from the moment when everything is prepared. */
@@ -103,9 +98,6 @@ function podOfFirst(cluster: RealityCluster): string {
   return cluster.pods.find(({ metadata }) => metadata.name === cluster.podName(2))?.metadata.uid ?? '';
 }
 
-export const untilEnded = (cluster: RealityCluster, revision: string): Promise<void> =>
-  cluster.until('the rollout to end', (sight) => sight.updateRevision !== revision && isAtRest(sight));
-
 function present(slug: string, sidecar: Sidecar): Scenario {
   return {
     ...inPlace,
@@ -115,7 +107,7 @@ function present(slug: string, sidecar: Sidecar): Scenario {
     change: async (cluster) => {
       const { updateRevision } = cluster.sight;
       await upgrade(cluster, sidecar, () => isThere(cluster, sidecar));
-      await untilEnded(cluster, updateRevision);
+      await cluster.untilRolledOut(updateRevision);
     },
   };
 }
@@ -126,7 +118,7 @@ function slow(slug: string, sidecar: Sidecar): Scenario {
     ...inPlace,
     slug,
     title: `${sidecar.container} is updated in place, the image is slow to pull`,
-    expectations: { ...failing, order: null, gaps: anyGaps },
+    expectations: { ...failing, order: null, gaps: gapsOfTrouble },
     change: async (cluster) => {
       const { updateRevision } = cluster.sight;
       const registry = await cluster.bed.registry();
@@ -134,7 +126,7 @@ function slow(slug: string, sidecar: Sidecar): Scenario {
       const before = podOfFirst(cluster);
       try {
         await upgrade(cluster, sidecar, () => seemsThere(cluster, sidecar));
-        await untilEnded(cluster, updateRevision);
+        await cluster.untilRolledOut(updateRevision);
       } finally {
         registry.pace(null);
       }
@@ -163,7 +155,7 @@ export const imagesOnNodes: readonly Scenario[] = [
       await delay(missingMilliseconds);
       await isThere(cluster, exporter);
       cluster.note('the image is there');
-      await untilEnded(cluster, updateRevision);
+      await cluster.untilRolledOut(updateRevision);
     },
   },
 ];

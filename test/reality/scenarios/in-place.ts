@@ -1,9 +1,7 @@
 import { agentContainer, mysqldContainer } from '../../../src/moco/names.ts';
-import { isAtRest, type RealityCluster } from './reality-cluster.ts';
-import { type Scenario, usual } from './scenario.ts';
-import { onDelete } from './way.ts';
-
-const anyGaps = { most: Number.POSITIVE_INFINITY, longestMilliseconds: Number.POSITIVE_INFINITY };
+import type { RealityCluster } from './reality-cluster.ts';
+import { anyGaps, type Scenario, usual } from './scenario.ts';
+import { inPlace as wayInPlace } from './way.ts';
 
 /** Which containers of that name run, with their pods. */
 function running({ pods }: RealityCluster, container: string): readonly string[] {
@@ -25,7 +23,7 @@ async function upgradeAgent(cluster: RealityCluster): Promise<void> {
   cluster.note(`starts moco-controller with the agent ${image}`);
   await bed.moco.setFlags([`--agent-image=${image}`]);
   // The pods are ready from the moment that they have the image's name. Only the program says when they run it.
-  await cluster.until('the rollout to end', (now) => now.updateRevision !== sight.updateRevision && isAtRest(now));
+  await cluster.untilRolledOut(sight.updateRevision);
   const [kept, fresh] = [mysqldContainer, agentContainer].map((name) => running(cluster, name));
   if (kept?.join() !== mysqlds?.join()) {
     throw new Error(
@@ -59,12 +57,7 @@ export const inPlace: readonly Scenario[] = primaries.map(({ slug, title, primar
   ...usual,
   slug,
   title,
-  way: {
-    ...onDelete,
-    slug: 'in-place',
-    title: 'moco-rollout in place',
-    settings: { ...onDelete.settings, inPlace: { mode: 'IfPossible', primary } },
-  },
+  way: wayInPlace({ mode: 'IfPossible', primary }),
   expectations: { ...usual.expectations, order: [], gaps },
   change: upgradeAgent,
   // moco-controller starts anew.

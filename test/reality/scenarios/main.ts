@@ -1,11 +1,12 @@
 import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { interruption } from '../../../hack/bench/program/interruption.ts';
 import { Recording } from '../../../hack/bench/record/record.ts';
 import { textOf } from '../../../hack/bench/record/table.ts';
+import { interruption } from '../../../hack/program/interruption.ts';
+import { runProgram } from '../../../hack/program/run-program.ts';
 import { Chance } from '../../verification/simulation/chance.ts';
 import { runWhereItCan } from '../requirements.ts';
-import { parseRealityArguments, type RealityOptions } from './arguments.ts';
+import { type RealityOptions, realityCommand, scenariosOf } from './arguments.ts';
 import type { Played } from './play.ts';
 import { Playing } from './playing.ts';
 import { scenarioTable, shortTable, wayTable } from './results.ts';
@@ -15,13 +16,15 @@ import { randomTurnsOf, roundsOf, turnsOf } from './turns.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const mostMembers = 5;
 
-const asked = parseRealityArguments(process.argv.slice(2));
-await runWhereItCan(asked, asked.kind === 'options' ? atATime(asked.options) * mostMembers : mostMembers, run);
+await runProgram<RealityOptions>(realityCommand(), (options) =>
+  runWhereItCan(atATime(options) * mostMembers, () => run(options)),
+);
 
 async function run(options: RealityOptions): Promise<void> {
-  const { scenarios, runs, random, output, record, sideBySide, together } = options;
+  const { runs, random, output, record, sideBySide, together } = options;
+  const scenarios = scenariosOf(options);
   const seed = process.env['SEED'] || String(Date.now() % 1_000_000);
-  if (random !== null) say(`SEED=${seed}`);
+  if (random !== undefined) say(`SEED=${seed}`);
   const recording = new Recording(basename(record ?? 'reality.json', '.json'));
   const folder = output ?? join(root, '.cache/reality-runs', new Date().toISOString().replaceAll(':', '-'));
   const interrupted = interruption();
@@ -40,7 +43,7 @@ async function run(options: RealityOptions): Promise<void> {
       onFailure: (sentence) => failures.push(sentence),
     });
     if (together) for (const round of roundsOf(scenarios, runs)) await playing.together(round);
-    else if (random !== null) await playing.inTurn(randomTurnsOf(scenarios, random, new Chance(seed)), 1);
+    else if (random !== undefined) await playing.inTurn(randomTurnsOf(scenarios, random, new Chance(seed)), 1);
     else await playing.inTurn(turnsOf(scenarios, runs), sideBySide);
     interrupted.signal.throwIfAborted();
   });
@@ -56,8 +59,9 @@ async function run(options: RealityOptions): Promise<void> {
 }
 
 /** How many clusters there are at the same time, at most. */
-function atATime({ scenarios, runs, sideBySide, together }: RealityOptions): number {
-  return together ? Math.max(...roundsOf(scenarios, runs).map((round) => round.length)) : sideBySide;
+function atATime(options: RealityOptions): number {
+  const { runs, sideBySide, together } = options;
+  return together ? Math.max(...roundsOf(scenariosOf(options), runs).map((round) => round.length)) : sideBySide;
 }
 
 function tablesOf(all: readonly Played[]) {

@@ -2,14 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { leaveUncommitted, writeMuch } from '../load/table.ts';
 import { primaryMoves, replicasAreBack, someoneGoes } from './moments.ts';
 import type { RealityCluster } from './reality-cluster.ts';
-import { failing, type Scenario, usual } from './scenario.ts';
+import { anyGaps, failing, type Scenario, usual } from './scenario.ts';
 
 const longMilliseconds = 30_000;
 const slowBytesPerSecond = 3_000_000;
 /** More than goes over that link before the replica has stopped. */
 const muchTransactions = 250;
 const muchBytesEach = 1_000_000;
-const anyGaps = { most: Number.POSITIVE_INFINITY, longestMilliseconds: Number.POSITIVE_INFINITY };
 
 /** As an installation does that gives the Secret away. */
 async function letsAsk({ bed, namespace }: RealityCluster): Promise<void> {

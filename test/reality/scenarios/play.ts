@@ -1,9 +1,7 @@
 import { hear } from '../../verification/witness/hear.ts';
 import type { ClusterLoad, LoadResult } from '../load/cluster-load.ts';
 import { now } from '../load/write-load.ts';
-import { limitOf } from '../sight/limit.ts';
-import { lasted } from '../sight/measure.ts';
-import { beginObservation, type Observation, observed, restarted } from '../sight/observation.ts';
+import { beginMeasure, lasted, limitOf, type Measure, measured } from '../sight/measure.ts';
 import type { Sight } from '../sight/sight.ts';
 import { alarmsOf } from './alarms.ts';
 import { departuresOf } from './departures.ts';
@@ -100,9 +98,9 @@ interface Rollout {
 async function rollOut(cluster: RealityCluster, load: ClusterLoad, scenario: Scenario): Promise<Rollout> {
   const revision = cluster.sight.updateRevision;
   const fromMilliseconds = now();
-  let observation = restarted(beginObservation(cluster.sight), cluster.bed.world.monotonic());
+  let measure = beginMeasure(cluster.sight, cluster.bed.world.monotonic());
   const unsubscribe = cluster.onSight((sight) => {
-    observation = observed(observation, sight);
+    measure = measured(measure, sight);
   });
   const isOver = (sight: Sight): boolean =>
     isServing(sight) && (scenario.keepsRevision || sight.updateRevision !== revision);
@@ -111,22 +109,22 @@ async function rollOut(cluster: RealityCluster, load: ClusterLoad, scenario: Sce
     await Promise.all([meanwhile, scenario.change(cluster, load)]);
     await cluster.until('every member to be back at the new revision', isOver);
     await cluster.untilAtRest();
-    return { fromMilliseconds, ...timesOf(observation, cluster.bed.world.monotonic()), unfinished: null };
+    return { fromMilliseconds, ...timesOf(measure, cluster.bed.world.monotonic()), unfinished: null };
   } catch (error) {
     const unfinished = error instanceof Error ? error.message : String(error);
-    return { fromMilliseconds, ...timesOf(observation, cluster.bed.world.monotonic()), unfinished };
+    return { fromMilliseconds, ...timesOf(measure, cluster.bed.world.monotonic()), unfinished };
   } finally {
     unsubscribe();
   }
 }
 
 function timesOf(
-  { measure, wholeSince }: Observation,
+  measure: Measure,
   nowMilliseconds: number,
 ): Pick<Rollout, 'milliseconds' | 'limitMilliseconds' | 'awayMilliseconds'> {
-  const limit = limitOf(measure, minReadySeconds, null);
+  const limit = limitOf(measure, minReadySeconds);
   return {
-    milliseconds: (wholeSince ?? nowMilliseconds) - measure.beganMilliseconds,
+    milliseconds: (measure.wholeSince ?? nowMilliseconds) - measure.beganMilliseconds,
     limitMilliseconds: Number.isFinite(limit) && limit > 0 ? limit : null,
     awayMilliseconds: measure.absences.flatMap((absence) => lasted(absence) ?? []),
   };

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import PQueue from 'p-queue';
-import { roughly } from '../../../hack/bench/program/durations.ts';
-import type { Say } from '../../../hack/bench/program/progress.ts';
+import type { Say } from '../../../hack/program/progress.ts';
+import { roughly } from '../../../hack/program/progress.ts';
 import { inWords } from './expectations.ts';
 import { type Played, type Prepared, play, prepare } from './play.ts';
 import type { Surroundings } from './reality-cluster.ts';

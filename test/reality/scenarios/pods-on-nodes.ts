@@ -4,13 +4,12 @@ import { pauseImage } from '../../support/cluster/node-files.ts';
 import { repairErrant } from './errant.ts';
 import { firstIsBack, someoneGoes } from './moments.ts';
 import type { RealityCluster } from './reality-cluster.ts';
-import { failing, type Scenario, usual } from './scenario.ts';
+import { failing, gapsOfTrouble, type Scenario, usual } from './scenario.ts';
 import { SmallVolume } from './small-volume.ts';
-import { onDelete } from './way.ts';
+import { inPlace } from './way.ts';
 
 // What a kubelet does with one pod: it gives it other resources, or rejects it, or says that its memory was not enough.
 
-const anyGaps = { most: 6, longestMilliseconds: 120_000 };
 const inTheWayMilliseconds = 60_000;
 const badMilliseconds = 20_000;
 
@@ -31,19 +30,17 @@ const withMemoryLimit = ({ bed }: RealityCluster, memory: string): object => {
   return { podTemplate: { spec: { containers: [{ name: mysqldContainer, image: bed.images.first, resources }] } } };
 };
 
+/** With pods that have resources. */
+async function begin(cluster: RealityCluster, spec: object): Promise<void> {
+  await cluster.patchSpec(spec);
+  await cluster.until('pods with resources', (sight) => sight.complete);
+  await cluster.untilAtRest();
+}
+
 const resized = {
   ...usual,
-  way: {
-    ...onDelete,
-    slug: 'in-place',
-    title: 'moco-rollout in place',
-    settings: { ...onDelete.settings, inPlace: { mode: 'IfPossible' } },
-  },
-  before: async (cluster: RealityCluster) => {
-    await cluster.patchSpec(podTemplate(cluster, 'first', '100m'));
-    await cluster.until('pods with resources', (sight) => sight.complete);
-    await cluster.untilAtRest();
-  },
+  way: inPlace(),
+  before: (cluster: RealityCluster) => begin(cluster, podTemplate(cluster, 'first', '100m')),
   expectations: { ...usual.expectations, order: [], gaps: { most: 0, longestMilliseconds: 0 } },
   isAlone: true,
 } satisfies Omit<Scenario, 'slug' | 'title'>;
@@ -59,11 +56,7 @@ export const podsOnNodes: readonly Scenario[] = [
     ...resized,
     slug: 'resize-memory',
     title: 'mysqld gets a higher memory limit in its running pod',
-    before: async (cluster) => {
-      await cluster.patchSpec(withMemoryLimit(cluster, '1Gi'));
-      await cluster.until('pods with resources', (sight) => sight.complete);
-      await cluster.untilAtRest();
-    },
+    before: (cluster) => begin(cluster, withMemoryLimit(cluster, '1Gi')),
     change: (cluster) => cluster.patchSpec(withMemoryLimit(cluster, '1536Mi')),
   },
   {
@@ -122,7 +115,7 @@ export const podsOnNodes: readonly Scenario[] = [
       ...usual,
       slug: `oom-${which}`,
       title: `mysqld of the ${which} is killed by the kernel in the middle, its memory is not enough`,
-      expectations: { ...failing, order: null, gaps: anyGaps },
+      expectations: { ...failing, order: null, gaps: gapsOfTrouble },
       meanwhile: async (cluster) => {
         await firstIsBack(cluster);
         await cluster.runOutOfMemory(which === 'primary' ? cluster.sight.primary : 1);
@@ -134,7 +127,7 @@ export const podsOnNodes: readonly Scenario[] = [
     ...usual,
     slug: 'full-disk',
     title: 'the disk of a replica is full for a minute in the middle',
-    expectations: { ...failing, order: null, gaps: anyGaps },
+    expectations: { ...failing, order: null, gaps: gapsOfTrouble },
     change: async (cluster) => {
       const volume = await SmallVolume.below(cluster, 1);
       await cluster.setImage(cluster.bed.images.second);

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { roughly } from '../../../hack/bench/program/durations.ts';
+import { roughly } from '../../../hack/program/progress.ts';
 import { rolloutKind } from '../../../src/api/rollout.ts';
+import { isNotFound } from '../../../src/kube/api-error.ts';
 import { apiVersion, namespaces, persistentVolumeClaims, pods, type ResourceKind } from '../../../src/kube/resource.ts';
 import {
   annotationOn,
@@ -12,12 +12,13 @@ import {
 import { statefulSetName } from '../../../src/moco/projections.ts';
 import type { History } from '../../cluster/rollout-history.ts';
 import type { ClusterNode } from '../../support/cluster/node.ts';
+import { until } from '../../support/control-plane/until.ts';
 import { beginBackup } from '../../support/moco/backup-job.ts';
 import { dataVolume } from '../../support/moco/names.ts';
 import { sampleCluster } from '../../support/moco/sample.ts';
 import { createBackupPolicy } from '../../support/real-moco/backup-policy.ts';
 import type { Change } from '../../verification/witness/moment.ts';
-import type { WitnessedCluster, WitnessedPod } from '../../verification/witness/objects.ts';
+import type { WitnessedPod } from '../../verification/witness/objects.ts';
 import type { Bed } from '../bed.ts';
 import type { RunningPod } from '../containers.ts';
 import { ClusterLoad } from '../load/cluster-load.ts';
@@ -57,7 +58,6 @@ const mergePatch = 'application/merge-patch+json';
 const priority = 'disrupt' as const;
 /** Beyond this something is wrong: a member of an idle cluster needs more than a minute, and there are five. */
 const patienceMilliseconds = 15 * 60_000;
-const pollMilliseconds = 500;
 /** Of one value, at a time: less than `max_allowed_packet`. */
 const wantedBytes = 60_000_000;
 
@@ -118,12 +118,12 @@ export class RealityCluster {
 
   /** As the API server shows them now. */
   get pods(): readonly SeenPod[] {
-    return this.#surroundings.history.present(this.namespace, pods) as unknown as readonly SeenPod[];
+    return this.#surroundings.history.present(this.namespace, pods) as readonly SeenPod[];
   }
 
   /** Members with transactions that no other has. */
   get errant(): readonly number[] {
-    const cluster = this.#surroundings.history.now(this.namespace).cluster as WitnessedCluster | null;
+    const { cluster } = this.#surroundings.history.now(this.namespace);
     return cluster?.status?.errantReplicaList ?? [];
   }
 
@@ -147,6 +147,11 @@ export class RealityCluster {
   /** Every member serves, at the newest revision, and this program has finished with it. */
   untilAtRest(): Promise<void> {
     return this.until('the cluster to be at rest', isAtRest);
+  }
+
+  /** The same with another revision than that. */
+  untilRolledOut(revision: string): Promise<void> {
+    return this.until('the rollout to end', (sight) => sight.updateRevision !== revision && isAtRest(sight));
   }
 
   /** Writers through the primary's Service, which begin as soon as it has one. Resolves with the first row. */
@@ -254,9 +259,11 @@ export class RealityCluster {
     const { namespace } = this;
     const pod = this.podName(ordinal);
     const uid = this.#pod(ordinal)?.metadata.uid;
+    const { client } = this.bed;
     // It goes with the last pod that uses it.
-    await this.bed.client.remove(persistentVolumeClaims, { namespace, name: `${dataVolume}-${pod}` }, {}, { priority });
-    await this.bed.client.remove(pods, { namespace, name: pod }, { gracePeriodSeconds: 1 }, { priority });
+    await client.remove(persistentVolumeClaims, { namespace, name: `${dataVolume}-${pod}` }, {}, { priority });
+    // Somebody else may have deleted it just now.
+    await client.remove(pods, { namespace, name: pod }, { gracePeriodSeconds: 1 }, { priority }).catch(unlessNotFound);
     await this.until('another pod', () => {
       const now = this.#pod(ordinal);
       return now !== undefined && now.metadata.uid !== uid;
@@ -294,13 +301,8 @@ export class RealityCluster {
   }
 
   async #untilGone(): Promise<void> {
-    const overdueAt = now() + patienceMilliseconds;
-    while (this.#surroundings.history.now(this.namespace).cluster !== null) {
-      if (now() > overdueAt) {
-        throw new Error(`Expected ${this.namespace}/${clusterName} to be gone within ${roughly(patienceMilliseconds)}`);
-      }
-      await delay(pollMilliseconds);
-    }
+    const isGone = (): boolean => this.#surroundings.history.now(this.namespace).cluster === null;
+    await until(`${this.namespace}/${clusterName} is gone`, isGone, { milliseconds: patienceMilliseconds });
   }
 
   #pod(ordinal: number): SeenPod | undefined {
@@ -315,6 +317,10 @@ export class RealityCluster {
     const place = { namespace: this.namespace, name: clusterName };
     await this.bed.client.patch(kind, place, mergePatch, body, { priority });
   }
+}
+
+function unlessNotFound(error: unknown): void {
+  if (!isNotFound(error)) throw error;
 }
 
 const rested = ['UpToDate', 'Off'];

@@ -5,7 +5,6 @@ import type { Bed } from '../bed.ts';
 import type { WriteGap } from '../load/write-gaps.ts';
 import { now, type WriterKind } from '../load/write-load.ts';
 import type { EventObject } from './alarms.ts';
-import { changedSeries } from './changed-series.ts';
 import { type GapsByKind, kindsInWords } from './expectations.ts';
 import { historyOf } from './history.ts';
 import type { RealityCluster } from './reality-cluster.ts';
@@ -96,4 +95,14 @@ function gapEntries(gaps: GapsByKind): readonly Entry[] {
       text: `${kindsInWords[kind]}: no write for ${Math.round(milliseconds)} ms`,
     })),
   );
+}
+
+/** Of this program, without the parts of histograms: their sums and counts say enough. */
+const isTelling = (line: string): boolean =>
+  line.startsWith('moco_rollout_') && !/_bucket\{|^moco_rollout_cache_age/.test(line);
+
+/** The lines of a scrape, in Prometheus' text format, that the one before did not have with that value. */
+export function changedSeries(before: string, after: string): readonly string[] {
+  const known = new Set(before.split('\n'));
+  return after.split('\n').filter((line) => isTelling(line) && !known.has(line));
 }

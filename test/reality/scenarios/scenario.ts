@@ -58,4 +58,10 @@ export const usual: Omit<Scenario, 'slug' | 'title'> = {
 /** Something fails in the middle: a person may be called, and writes wait for a failover. */
 export const failing = { ...usual.expectations, isQuiet: false };
 
+/** As many as there are, however long. */
+export const anyGaps = { most: Number.POSITIVE_INFINITY, longestMilliseconds: Number.POSITIVE_INFINITY };
+
+/** Failovers, and members that come back late. */
+export const gapsOfTrouble = { most: 6, longestMilliseconds: 120_000 };
+
 async function nothing(): Promise<void> {}

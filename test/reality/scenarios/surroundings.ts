@@ -1,5 +1,5 @@
-import type { Interruption } from '../../../hack/bench/program/interruption.ts';
-import { progressing, type Say } from '../../../hack/bench/program/progress.ts';
+import type { Interruption } from '../../../hack/program/interruption.ts';
+import { progressing, type Say } from '../../../hack/program/progress.ts';
 import { History } from '../../cluster/rollout-history.ts';
 import { type BedOptions, openBed } from '../bed.ts';
 import { LiveClusters } from '../sight/live-cluster.ts';
@@ -19,12 +19,14 @@ export async function withSurroundings<T>(
     ends.push(() => bed.close());
     say(`mysqld: ${bed.mysql}`);
     signal.throwIfAborted();
-    const history = await History.start(bed.client);
+    const { promise: broken, reject } = Promise.withResolvers<never>();
+    broken.catch(() => undefined);
+    const history = await History.start(bed.client, reject);
     ends.push(() => history.stop());
     const clusters = new LiveClusters(bed.client, bed.world, []);
     ends.push(() => clusters.stop());
     signal.throwIfAborted();
-    const raced = <R>(work: Promise<R>): Promise<R> => race(Promise.race([work, history.broken]));
+    const raced = <R>(work: Promise<R>): Promise<R> => race(Promise.race([work, broken]));
     return await use({ bed, history, clusters, race: raced });
   } finally {
     for (const end of ends.toReversed()) await end();

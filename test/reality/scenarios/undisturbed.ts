@@ -2,14 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { letCommitsGo } from '../load/table.ts';
 import { primaryMoves } from './moments.ts';
 import { isServing } from './reality-cluster.ts';
-import { type Scenario, usual } from './scenario.ts';
+import { anyGaps, type Scenario, usual } from './scenario.ts';
 import { native, partitions } from './way.ts';
 
 /** Of the rollout's time by that of its restarts, its switchover and minReadySeconds. */
 const mostRatio = 1.05;
 /** A clone takes a few seconds (seen). */
 const blockedMilliseconds = 60_000;
-const anyGaps = { most: Number.POSITIVE_INFINITY, longestMilliseconds: Number.POSITIVE_INFINITY };
 
 /** Nothing goes wrong, or what a person does is a usual thing to do. */
 export const undisturbed: readonly Scenario[] = [

@@ -18,6 +18,14 @@ export const onDelete: Way = {
   annotations: {},
 };
 
+/** The same, for what no pod has to be replaced for. */
+export const inPlace = (settings: RolloutSpec['inPlace'] = { mode: 'IfPossible' }): Way => ({
+  ...onDelete,
+  slug: 'in-place',
+  title: 'moco-rollout in place',
+  settings: { ...onDelete.settings, inPlace: settings },
+});
+
 /** This program only reports. */
 export const partitions: Way = {
   slug: 'moco',

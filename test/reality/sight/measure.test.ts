@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { lasted } from './measure.ts';
+import { type Absence, lasted, limitOf, type Switchover } from './measure.ts';
 import { healthyRollout, measureOf, member, missing, sight, starting, terminating, updated } from './sights.ts';
 
 describe('test/reality: measurements of a rollout', () => {
@@ -48,5 +48,50 @@ describe('test/reality: measurements of a rollout', () => {
   it('sees no switchover in the restart of a single member', () => {
     const single = { members: [terminating(0)] };
     expect(measureOf([sight(1, { members: [member(0)] }), sight(2, single)]).switchovers).to.deep.equal([]);
+  });
+
+  it('is complete only while no member is lost again', () => {
+    const all = [updated(0), updated(1), updated(2)];
+    const lost = all.with(2, updated(2, { ready: false, state: 'running' }));
+    const wholeSince = (...moments: readonly (typeof all)[]): number | null =>
+      measureOf([sight(0), ...moments.map((members, index) => sight(100 * index, { members }))]).wholeSince;
+    expect(wholeSince(all, lost)).to.equal(null);
+    expect(wholeSince(all, lost, all, all)).to.equal(200);
+    expect(measureOf(healthyRollout()).wholeSince).to.equal(7300);
+  });
+});
+
+describe('test/reality: the limit', () => {
+  const moved = (fromMilliseconds: number, toMilliseconds: number): Switchover => ({
+    from: 0,
+    to: 1,
+    fromMilliseconds,
+    toMilliseconds,
+  });
+  const unavailable = (ordinal: number, fromMilliseconds: number, toMilliseconds: number): Absence => ({
+    ordinal,
+    name: `moco-test-${ordinal}`,
+    fromMilliseconds,
+    toMilliseconds,
+  });
+  const absences = [unavailable(2, 100, 2100), unavailable(1, 2200, 4300), unavailable(0, 5000, 7000)];
+  const switchovers = [moved(4400, 4800)];
+  const restartsAndMove = 2000 + 2100 + 2000 + 400;
+
+  it('is every restart and one switchover, without gaps', () => {
+    expect(limitOf({ absences, switchovers }, 0)).to.equal(restartsAndMove);
+  });
+
+  it('has minReadySeconds between members, and none after the last', () => {
+    expect(limitOf({ absences, switchovers }, 5)).to.equal(restartsAndMove + 2 * 5000);
+    expect(limitOf({ absences: [unavailable(0, 0, 2000)], switchovers: [] }, 5)).to.equal(2000);
+  });
+
+  it('does not include avoidable work: a second restart of a member, a second switchover', () => {
+    const more = {
+      absences: [...absences, unavailable(1, 7100, 9900)],
+      switchovers: [...switchovers, moved(7100, 7200)],
+    };
+    expect(limitOf(more, 0)).to.equal(restartsAndMove);
   });
 });

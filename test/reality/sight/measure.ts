@@ -1,4 +1,4 @@
-import { isBack, isSettled, type Sight } from './sight.ts';
+import { isBack, isSettled, isUpdated, type Sight } from './sight.ts';
 
 /** A member's absence: from its deletionTimestamp to its next pod being ready and labelled by MOCO. */
 export interface Absence {
@@ -23,22 +23,45 @@ export interface Switchover {
 export interface Measure {
   /** When the template change was sent. */
   readonly beganMilliseconds: number;
+  readonly latest: Sight;
   /** In the order in which the members went. */
   readonly absences: readonly Absence[];
   readonly switchovers: readonly Switchover[];
+  /** Since when every member is back and updated; `null` while one is not. */
+  readonly wholeSince: number | null;
 }
 
-export function beginMeasure(beganMilliseconds: number): Measure {
-  return { beganMilliseconds, absences: [], switchovers: [] };
+export function beginMeasure(latest: Sight, beganMilliseconds: number): Measure {
+  return { beganMilliseconds, latest, absences: [], switchovers: [], wholeSince: null };
 }
 
-/** Adds the next sight; `before` is the previous one. */
-export function measured(measure: Measure, before: Sight, sight: Sight): Measure {
+/** Adds the next sight. */
+export function measured(measure: Measure, sight: Sight): Measure {
+  const isWhole = sight.members.every((member) => isBack(member) && isUpdated(member, sight));
   return {
     ...measure,
+    latest: sight,
     absences: absences(measure.absences, sight),
-    switchovers: switchovers(measure.switchovers, before, sight),
+    switchovers: switchovers(measure.switchovers, measure.latest, sight),
+    wholeSince: isWhole ? (measure.wholeSince ?? sight.atMilliseconds) : null,
   };
+}
+
+/**
+ * The time that no order of restarting one member at a time can be under, in milliseconds, of what was measured: every
+ * member's own restart, one switchover, and `minReadySeconds` between one member and the next.
+ */
+export function limitOf(
+  { absences: all, switchovers: moves }: Pick<Measure, 'absences' | 'switchovers'>,
+  minReadySeconds: number,
+): number {
+  // One that went more than once had to go once.
+  const restarts = [...Map.groupBy(all, ({ ordinal }) => ordinal).values()].map((own) =>
+    Math.min(...own.map((one) => lasted(one) ?? Number.NaN)),
+  );
+  const switchover = Math.max(0, ...moves.map((move) => lasted(move) ?? Number.NaN));
+  const waits = Math.max(0, restarts.length - 1) * minReadySeconds * 1000;
+  return restarts.reduce((sum, restart) => sum + restart, 0) + switchover + waits;
 }
 
 function absences(known: readonly Absence[], sight: Sight): readonly Absence[] {

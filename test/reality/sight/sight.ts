@@ -54,11 +54,6 @@ export const isSettled = ({ members, primary, healthy, available }: Sight): bool
   available &&
   members.every(({ ordinal, role }) => role === null || role === (ordinal === primary ? 'primary' : 'replica'));
 
-/** Every member is back, and updated. */
-export function isWhole(sight: Sight): boolean {
-  return sight.members.every((member) => isBack(member) && isUpdated(member, sight));
-}
-
 export function inWords({ members, status, healthy, updateRevision }: Sight): string {
   const updated = members.filter(({ revision }) => revision === updateRevision).length;
   const others = members.filter(({ state }) => state !== 'participating').map(({ name, state }) => `${name} ${state}`);

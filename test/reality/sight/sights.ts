@@ -54,8 +54,8 @@ export function sight(atMilliseconds: number, changes: Partial<Sight> = {}): Sig
 }
 
 /** What is measured of sights that follow each other; the change was sent at 0. */
-export function measureOf(sights: readonly Sight[]): Measure {
-  return sights.reduce((measure, next, index) => measured(measure, sights[index - 1] ?? next, next), beginMeasure(0));
+export function measureOf([first = sight(0), ...rest]: readonly Sight[]): Measure {
+  return rest.reduce(measured, beginMeasure(first, 0));
 }
 
 /** A whole rollout of three members, as a healthy one goes. */
@@ -89,15 +89,3 @@ export function healthyRollout(): readonly Sight[] {
     sight(7400, { members: [updated(0, { role: 'replica' }), ...rest], primary: 1, complete: true }),
   ];
 }
-
-/** A member that was unavailable between two times. */
-export const unavailable = (
-  ordinal: number,
-  fromMilliseconds: number,
-  toMilliseconds: number,
-): Measure['absences'][number] => ({
-  ordinal,
-  name: `moco-test-${ordinal}`,
-  fromMilliseconds,
-  toMilliseconds,
-});

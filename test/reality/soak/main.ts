@@ -1,9 +1,9 @@
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { roughly } from '../../../hack/bench/program/durations.ts';
-import { interruption } from '../../../hack/bench/program/interruption.ts';
-import { type Parsed, parsed, wholeNumber } from '../../../hack/bench/program/run-program.ts';
+import { Command } from 'commander';
+import { interruption } from '../../../hack/program/interruption.ts';
+import { roughly } from '../../../hack/program/progress.ts';
+import { runProgram, wholeNumber } from '../../../hack/program/run-program.ts';
 import { Chance } from '../../verification/simulation/chance.ts';
 import { runWhereItCan } from '../requirements.ts';
 import { withSurroundings } from '../scenarios/surroundings.ts';
@@ -14,21 +14,24 @@ interface SoakOptions {
   readonly rollouts: number;
   readonly sideBySide: number;
   /** Where everything that was seen is kept. */
-  readonly output: string | undefined;
+  readonly output?: string;
 }
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const membersOfACluster = 3;
 const most = { rollouts: 10_000, sideBySide: 20 };
-const usage = `Usage: [SEED=S] hack/node.sh test/reality/soak/main.ts [--rollouts N] [--side-by-side N] [--output DIR]
 
-Rolls out clusters of three real members again and again, under load, while processes are killed at random: mysqld, agents,
-moco-controller, moco-rollout. After each rollout every acknowledged row is looked for on every member.
-`;
+const command = new Command('test/reality/soak/main.ts')
+  .description(
+    'Rolls out clusters of three real members again and again, under load, while processes are killed at random: mysqld, agents, moco-controller, moco-rollout. After each rollout every acknowledged row is looked for on every member. SEED=S kills the same.',
+  )
+  .option('--rollouts <number>', 'of all clusters together', wholeNumber(1, most.rollouts), 50)
+  .option('--side-by-side <number>', 'how many clusters', wholeNumber(1, most.sideBySide), 4)
+  .option('--output <directory>', 'where all that was seen is kept (default: in .cache/reality-runs)');
 
-const options = parseSoakArguments(process.argv.slice(2));
-const members = options.kind === 'options' ? options.options.sideBySide * membersOfACluster : membersOfACluster;
-await runWhereItCan(options, members, run);
+await runProgram<SoakOptions>(command, (options) =>
+  runWhereItCan(options.sideBySide * membersOfACluster, () => run(options)),
+);
 
 async function run({ rollouts, sideBySide, output }: SoakOptions): Promise<void> {
   const seed = process.env['SEED'] || String(Date.now() % 1_000_000);
@@ -85,29 +88,6 @@ function lineOf({
   const verdict = complaints.length === 0 ? 'no row lost' : complaints.join('; ');
   const gap = `longest write gap ${roughly(longestGapMilliseconds)}`;
   return `${namespace}, rollout ${number}: ${roughly(seconds * 1000)}, ${gap}, ${acknowledged} rows, ${verdict}`;
-}
-
-function parseSoakArguments(argv: readonly string[]): Parsed<SoakOptions> {
-  return parsed(
-    () => usage,
-    () => {
-      const { values } = parseArgs({
-        args: [...argv],
-        options: {
-          rollouts: { type: 'string', default: '50' },
-          'side-by-side': { type: 'string', default: '4' },
-          output: { type: 'string' },
-          help: { type: 'boolean', short: 'h', default: false },
-        },
-      });
-      if (values.help) return null;
-      return {
-        rollouts: wholeNumber('--rollouts', values.rollouts, 1, most.rollouts),
-        sideBySide: wholeNumber('--side-by-side', values['side-by-side'], 1, most.sideBySide),
-        output: values.output,
-      };
-    },
-  );
 }
 
 function say(line: string): void {

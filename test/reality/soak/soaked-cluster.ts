@@ -2,9 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError } from '../../../src/kube/api-error.ts';
 import type { ClusterLoad } from '../load/cluster-load.ts';
 import { now } from '../load/write-load.ts';
+import { repairErrant } from '../scenarios/errant.ts';
 import { complaintsOfRows, gapsSince } from '../scenarios/expectations.ts';
 import { findingsOf } from '../scenarios/play.ts';
-import { isServing, RealityCluster, type Surroundings } from '../scenarios/reality-cluster.ts';
+import { isAtRest, RealityCluster, type Surroundings } from '../scenarios/reality-cluster.ts';
 import { RunDirectory } from '../scenarios/run-directory.ts';
 import { onDelete } from '../scenarios/way.ts';
 import type { Container } from './victim.ts';
@@ -31,7 +32,6 @@ export class SoakedCluster {
   readonly #run: RunDirectory;
   #rollouts = 0;
   #repairs = 0;
-  #repairing: Promise<void> | null = null;
 
   private constructor(cluster: RealityCluster, load: ClusterLoad, run: RunDirectory) {
     this.#cluster = cluster;
@@ -70,15 +70,8 @@ export class SoakedCluster {
     const before = cluster.sight.updateRevision;
     const annotations = { 'example.com/rollout': String(this.#rollouts) };
     await persistently(() => cluster.patchSpec({ podTemplate: { metadata: { annotations } } }));
-    const unsubscribe = cluster.onSight(() => this.#repair());
-    try {
-      await cluster.until('every member at the new revision', (sight) => {
-        return sight.updateRevision !== before && isServing(sight);
-      });
-      await cluster.untilAtRest();
-    } finally {
-      unsubscribe();
-    }
+    // As a person would: MOCO repairs no member that has transactions of its own.
+    this.#repairs += await repairErrant(cluster, (sight) => sight.updateRevision !== before && isAtRest(sight));
     const seconds = (now() - from) / 1000;
     const rows = await this.#load.compare();
     const { acknowledged, gaps } = await this.#load.written();
@@ -91,22 +84,6 @@ export class SoakedCluster {
       acknowledged,
       complaints: complaintsOfRows({ rows }),
     };
-  }
-
-  /** As a person would: MOCO repairs no member that has transactions of its own. */
-  #repair(): void {
-    const ordinal = this.#cluster.errant[0];
-    if (ordinal === undefined || this.#repairing !== null) return;
-    this.#repairs += 1;
-    const done = (): boolean => !this.#cluster.errant.includes(ordinal);
-    this.#repairing = this.#cluster
-      .emptyVolume(ordinal)
-      .then(() => this.#cluster.until('no errant member', done))
-      .finally(() => {
-        this.#repairing = null;
-      });
-    // The rollout does not end without it, and says what it lacks.
-    this.#repairing.catch(() => undefined);
   }
 
   /** What the witness has found in all of its rollouts. */

@@ -18,7 +18,7 @@ import { ClusterNode } from './node.ts';
 import { pauseImage } from './node-files.ts';
 import { type ClusterPrograms, clusterPrograms } from './programs.ts';
 import { forget, forgetTheDead, record } from './records.ts';
-import { whatClusterLacks } from './requirements.ts';
+import { Unavailable, whatClusterLacks } from './requirements.ts';
 import { ClusterServers } from './servers.ts';
 import { storageClass } from './volume-steps.ts';
 
@@ -43,13 +43,10 @@ export function kubeconfigIn(directory: string): string {
   return join(directory, 'admin.kubeconfig');
 }
 
-/** A machine can't run a cluster. The message is a sentence for a person. */
-export class ClusterUnavailable extends Error {}
-
 /**
  * Builds missing programs, then starts a whole Kubernetes on this machine, in namespaces of its own. Resolves once every
  * node is ready. It ends with this process, even by kill -9; what is left on disk then, the next start removes. Throws
- * {@link ClusterUnavailable} where it can't run.
+ * {@link Unavailable} where it can't run.
  */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const { nodes: count = 3, images = [], openedIn = null } = options;
@@ -58,7 +55,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     throw new Error(`Expected from 1 to ${mostNodes} nodes, got ${count}`);
   }
   const lacking = await whatClusterLacks();
-  if (lacking !== null) throw new ClusterUnavailable(lacking);
+  if (lacking !== null) throw new Unavailable(lacking);
   const programs = await clusterPrograms();
   await forgetTheDead();
   const directory = await mkdtemp(join(tmpdir(), prefix));

@@ -4,10 +4,10 @@ import { delimiter, dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { controlPlaneBinaries } from '../control-plane/build.ts';
-import { ClusterUnavailable, kubeconfigIn, startCluster } from './cluster.ts';
+import { kubeconfigIn, startCluster } from './cluster.ts';
 import { clusterPrograms } from './programs.ts';
 import { forgetTheDead, isStarterAlive, records } from './records.ts';
-import { whatClusterLacks } from './requirements.ts';
+import { Unavailable, whatClusterLacks } from './requirements.ts';
 
 const usage = `Usage: node test/support/cluster/main.ts build|run|shell|stop
 
@@ -91,6 +91,6 @@ if (command === undefined || rest.length > 0) {
     await command();
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = error instanceof ClusterUnavailable ? unusable : 1;
+    process.exitCode = error instanceof Unavailable ? unusable : 1;
   }
 }

@@ -79,7 +79,7 @@ export class Namespaces {
       flags: [...enter, ...flags],
       logFile: join(directory, `${name}.log`),
       guard,
-      environment,
+      environment: { ...process.env, ...environment },
     });
   }
 

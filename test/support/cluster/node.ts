@@ -4,7 +4,6 @@ import type { CertificateAuthority } from '../control-plane/certificates.ts';
 import type { Guard } from '../control-plane/guard.ts';
 import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
 import type { SupervisedProcess } from '../control-plane/supervised-process.ts';
-import { until } from '../control-plane/until.ts';
 import { addresses, apiServerUrl, nodeAddress } from './addresses.ts';
 import { makeCgroup, removeCgroups } from './cgroups.ts';
 import { Namespaces } from './namespaces.ts';
@@ -12,7 +11,6 @@ import { attachNode, cutOffFromApiServer, reconnectToApiServer, setCable, setRat
 import { containerdConfiguration, kubeletConfiguration, podNetwork, registries } from './node-files.ts';
 import type { ClusterPrograms } from './programs.ts';
 
-const runtimeDeadlineMilliseconds = 60_000;
 const systemPath = '/usr/sbin:/usr/bin:/sbin:/bin';
 
 export interface NodeOptions {
@@ -73,8 +71,8 @@ export class ClusterNode {
     this.#namespaces = namespaces;
     await attachNode(controlPlane, namespaces, number);
     const PATH = [programs.directory, systemPath].join(delimiter);
-    this.#start('containerd', ['--config', join(directory, 'containerd.toml')], { PATH });
-    await this.#untilRuntimeAnswers();
+    const containerd = this.#start('containerd', ['--config', join(directory, 'containerd.toml')], { PATH });
+    await containerd.untilReady(() => this.ctr('version').then(() => true));
   }
 
   /** kubelet and kube-proxy, which want an API server. */
@@ -169,10 +167,11 @@ export class ClusterNode {
     return join(this.directory, `${server}.log`);
   }
 
-  #start(name: ServerName, flags: readonly string[], environment: NodeJS.ProcessEnv = {}): void {
+  #start(name: ServerName, flags: readonly string[], environment: NodeJS.ProcessEnv = {}): SupervisedProcess {
     const server = this.namespaces.start(name, this.#options.programs[name], flags, environment);
     server.watch((explanation) => process.stderr.write(`${this.name}: ${explanation}\n`));
     this.#servers.set(name, server);
+    return server;
   }
 
   async #writeFiles(): Promise<void> {
@@ -189,24 +188,6 @@ export class ClusterNode {
       const content = { server: apiServerUrl, ca: ca.bundle, credentials: await ca.issue(subject) };
       await writeKubeconfig(join(directory, `${name}.kubeconfig`), content);
     }
-  }
-
-  async #untilRuntimeAnswers(): Promise<void> {
-    const containerd = this.#servers.get('containerd');
-    let last = '';
-    const answers = (): Promise<boolean> =>
-      this.ctr('version').then(
-        () => true,
-        (error: unknown) => {
-          if (containerd?.ended !== null) throw error;
-          last = String(error);
-          return false;
-        },
-      );
-    await until(`containerd of ${this.name} is ready`, answers, {
-      milliseconds: runtimeDeadlineMilliseconds,
-      got: () => last,
-    });
   }
 }
 

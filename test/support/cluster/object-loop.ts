@@ -1,6 +1,6 @@
 import { type Connection, connect } from '../../../src/kube/connection.ts';
 import { Reflector } from '../../../src/kube/reflector.ts';
-import { path, type ResourceKind } from '../../../src/kube/resource.ts';
+import type { ResourceKind } from '../../../src/kube/resource.ts';
 import { Store, type Stored } from '../../../src/kube/store.ts';
 import { type Log, realWorld, type World } from '../../../src/kube/world.ts';
 import { Loop } from '../moco/loop.ts';
@@ -72,7 +72,7 @@ export class ObjectLoop<Name extends string> {
       const store = this.#stores[name];
       store.subscribe(() => this.#loop.trigger());
       const { client } = this;
-      return new Reflector({ client, world: this.#world, log: quiet, path: path(this.#kinds[name]), store, project });
+      return new Reflector({ client, world: this.#world, log: quiet, kind: this.#kinds[name], store, project });
     });
     this.#watching = Promise.all(reflectors.map((reflector) => reflector.run(this.#stopping.signal)));
     await Promise.all(reflectors.map(({ synced }) => synced));

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { dockerfile } from '../dockerfile.ts';
-import { type ImageConfig, writeImageArchive } from './image-archive.ts';
+import { imageConfig } from '../dockerfile.ts';
+import { writeImageArchive } from './image-archive.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -29,17 +29,4 @@ export async function ownImage(directory: string, names: readonly string[]): Pro
   } finally {
     await rm(work, { recursive: true, force: true });
   }
-}
-
-/** Of the last stage. */
-async function imageConfig(): Promise<ImageConfig> {
-  const all = await dockerfile();
-  const last = all.slice(all.findLastIndex(({ word }) => word === 'FROM'));
-  const the = (wanted: string): string => last.find(({ word }) => word === wanted)?.rest ?? '';
-  return {
-    User: the('USER'),
-    WorkingDir: the('WORKDIR'),
-    Env: last.filter(({ word }) => word === 'ENV').map(({ rest }) => rest),
-    Entrypoint: JSON.parse(the('ENTRYPOINT')) as string[],
-  };
 }

@@ -16,6 +16,9 @@ const packages = {
   openssl: 'openssl',
 } as const;
 
+/** A program of others can't be had or can't run on this machine. The message is a sentence for a person. */
+export class Unavailable extends Error {}
+
 const gigabyte = 1024 ** 3;
 /** etcd, the API server, three nodes and three mysqld. */
 const neededGigabytes = 4;

@@ -4,16 +4,14 @@ import { join } from 'node:path';
 import { CertificateAuthority, writePrivateKey } from '../control-plane/certificates.ts';
 import type { Guard } from '../control-plane/guard.ts';
 import { writeKubeconfig } from '../control-plane/kubeconfig.ts';
-import { plainRequest } from '../control-plane/plain-request.ts';
+import { isOk, plainRequest } from '../control-plane/plain-request.ts';
 import type { SupervisedProcess } from '../control-plane/supervised-process.ts';
-import { until } from '../control-plane/until.ts';
 import { addresses, apiServerUrl } from './addresses.ts';
 import { Namespaces } from './namespaces.ts';
 import { openBridge } from './network.ts';
 import { kubeProxyFlags } from './node.ts';
 import type { ClusterPrograms } from './programs.ts';
 
-const readyDeadlineMilliseconds = 120_000;
 const etcdUrl = 'http://127.0.0.1:2379';
 const masters = ['system:masters'];
 
@@ -141,22 +139,8 @@ export class ClusterServers {
       '--allow-privileged=true',
       ...this.#options.apiServerFlags,
     ]);
-    let last = 'no answer';
-    await until(
-      'kube-apiserver is ready',
-      async () => {
-        if (server.ended !== null)
-          throw new Error(server.explain(`kube-apiserver ended at its start (${server.ended})`));
-        try {
-          const answer = await plainRequest({ url: `${url}/readyz`, ca: this.ca.bundle, token: this.adminToken });
-          last = `${answer.status} ${answer.body}`;
-          return answer.status === 200;
-        } catch (error) {
-          last = String(error);
-          return false;
-        }
-      },
-      { milliseconds: readyDeadlineMilliseconds, got: () => server.explain(last) },
+    await server.untilReady(async () =>
+      isOk(await plainRequest({ url: `${url}/readyz`, ca: this.ca.bundle, token: this.adminToken })),
     );
   }
 

@@ -1,5 +1,7 @@
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { BuildProgress, type ProgressOutput } from './build-progress.ts';
 
 const pauseMilliseconds = 100;
 
@@ -66,4 +68,29 @@ export async function withLock<T>(
   } finally {
     await rm(path, { force: true });
   }
+}
+
+export interface Making {
+  /** The path of what is made; its lock lies beside it. */
+  readonly path: string;
+  /** What others wait for, such as `builds helm`. */
+  readonly doing: string;
+  readonly isMade: () => Promise<boolean>;
+  readonly make: (progress: BuildProgress) => Promise<void>;
+  readonly output?: ProgressOutput | undefined;
+  /** Ends the waiting, not the work. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Makes what is missing, once: whoever comes second waits for the first, and says so. */
+export async function makeOnce({ path, doing, isMade, make, output = process.stderr, signal }: Making): Promise<void> {
+  if (await isMade()) return;
+  await mkdir(dirname(path), { recursive: true });
+  const progress = new BuildProgress(output);
+  const onWait = (pid: number): void => progress.begin(`Waiting for process ${pid}, which ${doing}`);
+  const work = async (): Promise<void> => {
+    progress.end();
+    if (!(await isMade())) await make(progress);
+  };
+  await withLock(`${path}.lock`, onWait, work, signal).finally(() => progress.end());
 }

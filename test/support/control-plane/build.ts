@@ -1,9 +1,9 @@
-import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { withLock } from './build-lock.ts';
-import { BuildProgress, type ProgressOutput } from './build-progress.ts';
-import { goBuild, goBuildEnvironment, goFingerprint, isExecutable, requireGo } from './go.ts';
+import { builtProgram } from '../go-tools/go-program.ts';
+import type { ProgressOutput } from './build-progress.ts';
+import { goBuildEnvironment, goFingerprint, isExecutable, requireGo } from './go.ts';
 
 const importPaths = {
   etcd: 'go.etcd.io/etcd/server/v3',
@@ -89,61 +89,33 @@ async function missingFrom(directory: string, names: readonly BinaryName[]): Pro
   return names.filter((_, index) => found[index] === false);
 }
 
-async function build(
-  directory: string,
-  names: readonly BinaryName[],
-  version: string,
-  progress: BuildProgress,
-  { environment, signal }: Place,
-): Promise<void> {
-  progress.say(`Building ${names.join(', ')} ${version} from source.`);
-  progress.say(
-    'That takes about 5 minutes the first time, longer if Go modules have to be fetched; never again after.',
-  );
-  for (const [index, name] of names.entries()) {
-    progress.begin(`${name}, ${index + 1} of ${names.length}`);
-    let downloads = 0;
-    const unfinished = join(directory, `${name}.unfinished`);
-    try {
-      await goBuild({
-        directory: moduleDirectory(environment),
-        importPath: importPaths[name],
-        flags: buildFlags(version),
-        environment: { ...environment, ...goBuildEnvironment },
-        output: unfinished,
-        onDownload: () => progress.note(`${++downloads} modules fetched`),
-        signal,
-      });
-      await rename(unfinished, join(directory, name));
-    } finally {
-      progress.end();
-      await rm(unfinished, { force: true });
-    }
-  }
-  progress.say(`Built in ${progress.elapsedSeconds} s, kept in ${directory}.`);
-}
-
-/** Builds the missing ones of `names`; instant if none is. A second caller waits for the first. */
-async function built(names: readonly BinaryName[], place: Place): Promise<string> {
-  const { cache, output, environment, signal } = place;
+/** Builds the missing ones of `names`; instant if none is. */
+async function built(names: readonly BinaryName[], { cache, output, environment, signal }: Place): Promise<string> {
   const version = await kubernetesVersion(environment);
   const module = moduleDirectory(environment);
-  const directory = join(cache, `${version}-${await goFingerprint(module, buildFlags(version))}`);
-  if ((await missingFrom(directory, names)).length === 0) {
-    return directory;
+  const flags = buildFlags(version);
+  const directory = join(cache, `${version}-${await goFingerprint(module, flags)}`);
+  const missing = await missingFrom(directory, names);
+  if (missing.length > 0) {
+    await requireGo(module, environment);
+    output.write(
+      `Building ${missing.join(', ')} ${version} from source: about 5 minutes the first time, none after.\n`,
+    );
   }
-  await requireGo(module, environment);
-  await mkdir(directory, { recursive: true });
-  const progress = new BuildProgress(output);
-  const onWait = (pid: number): void => progress.begin(`Waiting for process ${pid}, which builds the control plane`);
-  const work = async (): Promise<void> => {
-    progress.end();
-    const missing = await missingFrom(directory, names);
-    if (missing.length > 0) {
-      await build(directory, missing, version, progress, place);
-    }
-  };
-  await withLock(`${directory}.lock`, onWait, work, signal).finally(() => progress.end());
+  for (const [index, name] of missing.entries()) {
+    const title = `${name}, ${index + 1} of ${missing.length}`;
+    await builtProgram({
+      name,
+      importPath: importPaths[name],
+      module,
+      flags,
+      directory,
+      title,
+      environment: { ...environment, ...goBuildEnvironment },
+      output,
+      signal,
+    });
+  }
   return directory;
 }
 

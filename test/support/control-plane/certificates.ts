@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -128,5 +129,30 @@ export class CertificateAuthority {
       extfile: path('ext'),
     });
     return { certificate: path('crt'), key: path('key') };
+  }
+}
+
+/** PEM texts of a certificate for 127.0.0.1 that is its own authority. */
+export interface LoopbackCertificate {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export async function loopbackCertificate(): Promise<LoopbackCertificate> {
+  const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-loopback-'));
+  const [out, key] = [join(directory, 'tls.crt'), join(directory, 'tls.key')];
+  try {
+    await writePrivateKey(key);
+    await openssl('req', {
+      x509: true,
+      key,
+      out,
+      days: String(validDays),
+      subj: '/CN=loopback',
+      addext: 'subjectAltName=IP:127.0.0.1',
+    });
+    return { certificate: await readFile(out, 'utf8'), key: await readFile(key, 'utf8') };
+  } finally {
+    await rm(directory, { recursive: true, force: true });
   }
 }

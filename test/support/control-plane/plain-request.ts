@@ -1,5 +1,4 @@
-import { request as httpRequest } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { Agent, request } from 'undici';
 
 const timeoutMilliseconds = 10_000;
 
@@ -21,32 +20,31 @@ export interface PlainAnswer {
  * One request on a connection of its own. The control plane has to start, and its tests to fail, without the code that
  * is tested against it, so this does not go through `src/kube`.
  */
-export function plainRequest({ url, method = 'GET', ca, token, body }: PlainRequest): Promise<PlainAnswer> {
-  const secure = url.startsWith('https:');
-  const payload = body === undefined ? undefined : JSON.stringify(body);
-  return new Promise((resolve, reject) => {
-    const request = (secure ? httpsRequest : httpRequest)(url, {
+export async function plainRequest({ url, method = 'GET', ca, token, body }: PlainRequest): Promise<PlainAnswer> {
+  const dispatcher = new Agent({
+    connect: { timeout: timeoutMilliseconds, ...(ca !== undefined && { ca }) },
+    headersTimeout: timeoutMilliseconds,
+    bodyTimeout: timeoutMilliseconds,
+  });
+  try {
+    const answer = await request(url, {
+      dispatcher,
       method,
-      agent: false,
-      timeout: timeoutMilliseconds,
       headers: {
         accept: 'application/json',
-        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(payload === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
       },
-      ...(ca === undefined ? {} : { ca: ca }),
+      ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    request.once('timeout', () => request.destroy(new Error(`No answer from ${url} for ${timeoutMilliseconds} ms`)));
-    request.once('error', reject);
-    request.once('response', (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => {
-        text += chunk;
-      });
-      response.once('error', reject);
-      response.once('end', () => resolve({ status: response.statusCode ?? 0, body: text }));
-    });
-    request.end(payload);
-  });
+    return { status: answer.statusCode, body: await answer.body.text() };
+  } finally {
+    await dispatcher.destroy();
+  }
+}
+
+/** Throws what was answered where it is something else than 200. */
+export function isOk({ status, body }: PlainAnswer): boolean {
+  if (status !== 200) throw new Error(`${status} ${body}`);
+  return true;
 }

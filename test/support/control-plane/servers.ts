@@ -3,7 +3,7 @@ import type { Binaries } from './build.ts';
 import { freePort } from './free-port.ts';
 import type { Guard } from './guard.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
-import { type PlainAnswer, plainRequest } from './plain-request.ts';
+import { isOk, type PlainAnswer, plainRequest } from './plain-request.ts';
 import type { Preparation } from './preparation.ts';
 import {
   apiServerFlags,
@@ -13,9 +13,7 @@ import {
   type ServerOptions,
 } from './server-flags.ts';
 import { SupervisedProcess } from './supervised-process.ts';
-import { until } from './until.ts';
 
-const readyDeadlineMilliseconds = 120_000;
 const portTries = 5;
 /** Four times as much as by default: a server that lives for minutes had better spend memory than processor time. */
 const garbagePercent = '400';
@@ -71,7 +69,7 @@ export class Servers {
     }
     const apiServer = this.#spawn('kube-apiserver', apiServerFlags(this.#files, this.#options.server));
     this.#apiServer = apiServer;
-    await this.#untilReady('kube-apiserver', apiServer, () => this.request('/readyz'));
+    await this.#untilReady(apiServer, () => this.request('/readyz'));
   }
 
   /** Has etcd forget everything but the present. Resolves to the revision before which nothing can be watched any more. */
@@ -149,7 +147,7 @@ export class Servers {
     const { etcdPort } = this.#files;
     const etcd = this.#spawn('etcd', etcdFlags(this.#files));
     this.#etcd = etcd;
-    await this.#untilReady('etcd', etcd, () => plainRequest({ url: `http://127.0.0.1:${etcdPort}/readyz` }));
+    await this.#untilReady(etcd, () => plainRequest({ url: `http://127.0.0.1:${etcdPort}/readyz` }));
   }
 
   #spawn(name: ServerName, flags: readonly string[]): SupervisedProcess {
@@ -160,29 +158,12 @@ export class Servers {
       flags,
       logFile: join(directory, `${name}.log`),
       guard,
-      environment: { GOGC: garbagePercent },
+      environment: { ...process.env, GOGC: garbagePercent },
     });
   }
 
-  async #untilReady(name: ServerName, server: SupervisedProcess, ask: () => Promise<PlainAnswer>): Promise<void> {
-    let last = 'no answer';
-    await until(
-      `${name} is ready`,
-      async () => {
-        if (server.ended !== null) {
-          throw new Error(server.explain(`${name} ended before it was ready (${server.ended})`));
-        }
-        try {
-          const answer = await ask();
-          last = `${answer.status} ${answer.body}`;
-          return answer.status === 200;
-        } catch (error) {
-          last = String(error);
-          return false;
-        }
-      },
-      { milliseconds: readyDeadlineMilliseconds, got: () => server.explain(last) },
-    );
+  async #untilReady(server: SupervisedProcess, ask: () => Promise<PlainAnswer>): Promise<void> {
+    await server.untilReady(async () => isOk(await ask()));
     server.watch(this.#options.onUnexpectedExit);
   }
 }

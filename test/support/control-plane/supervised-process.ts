@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import type { Guard } from './guard.ts';
+import { until } from './until.ts';
 
 const logTailCharacters = 3000;
+const readyDeadlineMilliseconds = 120_000;
 
 export interface ProcessSettings {
   readonly name: string;
@@ -11,7 +13,7 @@ export interface ProcessSettings {
   /** Standard output and standard error, appended. */
   readonly logFile: string;
   readonly guard: Guard;
-  /** Over this process's own. */
+  /** All of it; left out: this process's own. */
   readonly environment?: NodeJS.ProcessEnv;
 }
 
@@ -19,7 +21,7 @@ export interface ProcessSettings {
 export class SupervisedProcess {
   readonly #settings: ProcessSettings;
   readonly #process: ChildProcess;
-  readonly #exited: Promise<void>;
+  readonly #exited: Promise<number | null>;
   #ended: string | null = null;
   #stopping = false;
   #onUnexpectedEnd: ((explanation: string) => void) | null = null;
@@ -30,7 +32,7 @@ export class SupervisedProcess {
     this.#process = spawn(settings.command, settings.flags, {
       stdio: ['ignore', log, log],
       detached: true,
-      env: { ...process.env, ...settings.environment },
+      env: settings.environment ?? process.env,
     });
     closeSync(log);
     const { pid } = this.#process;
@@ -39,18 +41,20 @@ export class SupervisedProcess {
     }
     this.#process.unref();
     this.#exited = new Promise((resolve) => {
-      const end = (how: string): void => {
+      const end = (how: string, code: number | null): void => {
         this.#ended ??= how;
         if (pid !== undefined) {
           settings.guard.forget(pid);
         }
-        resolve();
+        resolve(code);
         if (!this.#stopping) {
           this.#onUnexpectedEnd?.(this.explain(`${settings.name} ended by itself (${how})`));
         }
       };
-      this.#process.once('error', (error) => end(error.message));
-      this.#process.once('exit', (code, signal) => end(signal === null ? `exit code ${code}` : `signal ${signal}`));
+      this.#process.once('error', (error) => end(error.message, null));
+      this.#process.once('exit', (code, signal) =>
+        end(signal === null ? `exit code ${code}` : `signal ${signal}`, code),
+      );
     });
   }
 
@@ -68,21 +72,50 @@ export class SupervisedProcess {
     this.#onUnexpectedEnd = tell;
   }
 
-  logTail(): string {
-    return readFileSync(this.#settings.logFile, 'utf8').slice(-logTailCharacters);
+  /** Its whole output until now. */
+  get log(): string {
+    return readFileSync(this.#settings.logFile, 'utf8');
   }
 
   explain(sentence: string): string {
-    return `${sentence}. The end of its log:\n${this.logTail()}`;
+    return `${sentence}. The end of its log:\n${this.log.slice(-logTailCharacters)}`;
   }
 
-  /** SIGKILL by default: nothing that these servers could save outlives them. Resolves when it has ended. */
-  async stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
+  /**
+   * Resolves once it is ready, about which it is asked again and again; a rejection is a no. Rejects with the end of its
+   * log if it ends before or takes too long.
+   */
+  async untilReady(isReady: () => Promise<boolean>): Promise<void> {
+    const { name } = this.#settings;
+    let last = 'no answer';
+    await until(
+      `${name} is ready`,
+      async () => {
+        if (this.#ended !== null) throw new Error(this.explain(`${name} ended before it was ready (${this.#ended})`));
+        return isReady().catch((error: unknown) => {
+          last = error instanceof Error ? error.message : String(error);
+          return false;
+        });
+      },
+      { milliseconds: readyDeadlineMilliseconds, got: () => this.explain(last) },
+    );
+  }
+
+  /** To a process that runs, such as SIGSTOP and SIGCONT. */
+  signal(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
+
+  /**
+   * SIGKILL by default: nothing that these servers could save outlives them. Resolves to the exit code when it has ended;
+   * `null` if a signal killed it.
+   */
+  async stop(signal: NodeJS.Signals = 'SIGKILL'): Promise<number | null> {
     this.#stopping = true;
     if (this.#ended === null) {
       this.#process.ref();
       this.#process.kill(signal);
     }
-    await this.#exited;
+    return this.#exited;
   }
 }

@@ -1,5 +1,5 @@
 import { Reflector } from '../../../src/kube/reflector.ts';
-import { path, type ResourceKind } from '../../../src/kube/resource.ts';
+import type { ResourceKind } from '../../../src/kube/resource.ts';
 import { Store, type Stored } from '../../../src/kube/store.ts';
 import type { Log, World } from '../../../src/kube/world.ts';
 import { clusterNameLabel, createdByLabel, createdByMoco } from '../../../src/moco/names.ts';
@@ -43,7 +43,7 @@ export class ObjectsOfClusters {
       const query =
         name === null || name === 'MySQLCluster' ? {} : { labelSelector: `${createdByLabel}=${createdByMoco}` };
       const project = (raw: unknown): Cached => cache(raw as KubernetesObject, name);
-      reflectors.push(new Reflector({ client, world, log, path: path(kind, {}), query, store, project }));
+      reflectors.push(new Reflector({ client, world, log, kind, query, store, project }));
       store.subscribe(({ before, after }) => {
         const changed = after ?? before;
         if (after === null && before !== null) {

@@ -4,7 +4,6 @@ import { expect } from 'chai';
 /** The files that use the real API server; all others also run in a simulation and a model checker. */
 const impure = new Set([
   'backup-job.ts',
-  'certificate.ts',
   'driver.ts',
   'held-back.ts',
   'install.ts',

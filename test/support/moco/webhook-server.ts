@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { loopbackCertificate } from './certificate.ts';
+import { loopbackCertificate } from '../control-plane/certificates.ts';
 import { defaultCluster, type JsonPatchOperation } from './mysql-cluster-webhook.ts';
 import type { MySQLCluster, StatefulSet } from './objects.ts';
 import { isRecord } from './same.ts';

@@ -1,4 +1,4 @@
-import { Unavailable } from '../../reality/image/unavailable.ts';
+import { Unavailable } from '../cluster/requirements.ts';
 import { fetchMysql } from './mysqld.ts';
 
 // `make mysql`: the real servers that tests and `make reality` start. Without them these tests say what they lack.

@@ -1,6 +1,5 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { geteuid } from 'node:process';
@@ -9,12 +8,13 @@ import { promisify } from 'node:util';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import { debianMysql } from '../../reality/image/debian-packages.ts';
 import { debianRoot } from '../../reality/image/root-directory.ts';
-import { Unavailable } from '../../reality/image/unavailable.ts';
+import { Unavailable } from '../cluster/requirements.ts';
+import { freePort } from '../control-plane/free-port.ts';
+import { Guard } from '../control-plane/guard.ts';
+import { SupervisedProcess } from '../control-plane/supervised-process.ts';
 
 const run = promisify(execFile);
 const cache = fileURLToPath(new URL('../../../.cache/reality/', import.meta.url));
-const pauseMilliseconds = 100;
-const startMilliseconds = 60_000;
 
 /** Fetches Debian's MySQL unless that was done before. Throws {@link Unavailable} where that can't be. */
 export const fetchMysql = (): Promise<string> => debianMysql(cache);
@@ -22,11 +22,13 @@ export const fetchMysql = (): Promise<string> => debianMysql(cache);
 /** Real mysqld, each in a directory of its own under one root, as root on Linux alone. */
 export class MysqlServers {
   readonly #root: string;
+  readonly #guard = new Guard();
   readonly #running: Mysqld[] = [];
   #started = 0;
 
   private constructor(root: string) {
     this.#root = root;
+    this.#guard.remove(root);
   }
 
   /** Throws {@link Unavailable} with what is missing. */
@@ -54,7 +56,7 @@ export class MysqlServers {
     this.#started += 1;
     const id = this.#started;
     const port = await freePort();
-    const server = new Mysqld(this.#root, id, port);
+    const server = new Mysqld(this.#root, this.#guard, id, port);
     this.#running.push(server);
     await server.start(more);
     return server;
@@ -63,6 +65,7 @@ export class MysqlServers {
   async close(): Promise<void> {
     await Promise.all(this.#running.map((server) => server.stop()));
     await rm(this.#root, { recursive: true, force: true });
+    await this.#guard.close();
   }
 }
 
@@ -71,10 +74,12 @@ export class Mysqld {
   readonly #root: string;
   readonly #id: number;
   readonly #sessions: Connection[] = [];
-  #process: ChildProcess | null = null;
+  readonly #guard: Guard;
+  #process: SupervisedProcess | null = null;
 
-  constructor(root: string, id: number, port: number) {
+  constructor(root: string, guard: Guard, id: number, port: number) {
     this.#root = root;
+    this.#guard = guard;
     this.#id = id;
     this.port = port;
   }
@@ -106,24 +111,14 @@ ${more.join('\n')}
     await writeFile(join(this.#root, `tmp/${name}.cnf`), config);
     const initial = ['--no-defaults', '--initialize-insecure', '--user=root', `--datadir=${data}`];
     await run('chroot', [this.#root, '/usr/sbin/mysqld', ...initial, '--innodb_use_native_aio=OFF']);
-    let printed = '';
-    const started = spawn('chroot', [this.#root, '/usr/sbin/mysqld', `--defaults-file=/tmp/${name}.cnf`], {
-      stdio: ['ignore', 'ignore', 'pipe'],
+    this.#process = new SupervisedProcess({
+      name,
+      command: 'chroot',
+      flags: [this.#root, '/usr/sbin/mysqld', `--defaults-file=/tmp/${name}.cnf`],
+      logFile: join(this.#root, `tmp/${name}.log`),
+      guard: this.#guard,
     });
-    started.stderr.on('data', (chunk) => {
-      printed += String(chunk);
-    });
-    this.#process = started;
-    const until = performance.now() + startMilliseconds;
-    for (;;) {
-      try {
-        await this.session();
-        return;
-      } catch (error) {
-        if (started.exitCode !== null || performance.now() > until) throw new Error(printed, { cause: error });
-        await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds));
-      }
-    }
+    await this.#process.untilReady(() => this.session().then(() => true));
   }
 
   /** As its administrator. */
@@ -144,22 +139,7 @@ ${more.join('\n')}
   }
 
   async stop(): Promise<void> {
-    const running = this.#process;
     for (const session of this.#sessions) session.destroy();
-    if (running === null || running.exitCode !== null || running.signalCode !== null) return;
-    const ended = new Promise((resolve) => running.once('exit', resolve));
-    running.kill('SIGKILL');
-    await ended;
+    await this.#process?.stop();
   }
-}
-
-/** Nobody listens there at the moment. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = address !== null && typeof address === 'object' ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -1,6 +1,6 @@
 import { isConflict, isNotFound } from '../../../src/kube/api-error.ts';
 import { Reflector } from '../../../src/kube/reflector.ts';
-import { path, type ResourceKind } from '../../../src/kube/resource.ts';
+import type { ResourceKind } from '../../../src/kube/resource.ts';
 import type { Store, Stored } from '../../../src/kube/store.ts';
 import type { Log, World } from '../../../src/kube/world.ts';
 import type { ObjectClient } from '../object-client.ts';
@@ -24,7 +24,7 @@ export function watch<T extends { readonly metadata: ObjectMeta }>(
   kind: ResourceKind,
   store: Store<Cached<T>>,
 ): Reflector<Cached<T>> {
-  return new Reflector<Cached<T>>({ client, world, log, path: path(kind), store, project: cache<T> });
+  return new Reflector<Cached<T>>({ client, world, log, kind, store, project: cache<T> });
 }
 
 function cache<T extends { readonly metadata: ObjectMeta }>(raw: unknown): Cached<T> {

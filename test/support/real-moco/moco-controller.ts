@@ -1,6 +1,5 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { isNotFound } from '../../../src/kube/api-error.ts';
 import { leases } from '../../../src/kube/resource.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
@@ -14,8 +13,6 @@ import { certManagerDefinitions, installation } from './manifests.ts';
 export const mocoNamespace = 'moco-system';
 /** `--leader-election-id`, its default. */
 const leaseName = 'moco';
-const readyDeadlineMilliseconds = 60_000;
-const pollMilliseconds = 50;
 /** What MOCO's agents expect of whoever calls them. */
 const commonName = 'moco-controller';
 
@@ -119,7 +116,7 @@ export class MocoController {
   }
 
   get log(): string {
-    return this.#process?.logTail() ?? '';
+    return this.#process?.log ?? '';
   }
 
   /** Ends it at once, its webhooks too. */
@@ -130,8 +127,7 @@ export class MocoController {
 
   /** To a process that runs, such as SIGSTOP and SIGCONT. */
   signal(signal: NodeJS.Signals): void {
-    const { pid } = this;
-    if (pid !== undefined) process.kill(pid, signal);
+    this.#process?.signal(signal);
   }
 
   /** Starts it, again where it was killed, with more flags. Resolves once it leads and its webhooks answer. */
@@ -150,26 +146,12 @@ export class MocoController {
       flags: [...flags, ...more],
       logFile,
       guard,
-      environment: { POD_NAMESPACE: mocoNamespace, KUBECONFIG: kubeconfig },
+      environment: { ...process.env, POD_NAMESPACE: mocoNamespace, KUBECONFIG: kubeconfig },
     });
     this.#process = started;
-    await this.#ready(started);
+    const readyz = `http://127.0.0.1:${this.#program.probePort}/readyz`;
+    await started.untilReady(async () => (await fetch(readyz)).ok && (await this.#leads()));
     started.watch((explanation) => process.stderr.write(`${explanation}\n`));
-  }
-
-  async #ready(started: SupervisedProcess): Promise<void> {
-    const deadline = performance.now() + readyDeadlineMilliseconds;
-    while (!((await this.#answers()) && (await this.#leads()))) {
-      if (started.ended !== null)
-        throw new Error(started.explain(`moco-controller ended at its start (${started.ended})`));
-      if (performance.now() > deadline) throw new Error(started.explain('moco-controller was not ready in time'));
-      await delay(pollMilliseconds);
-    }
-  }
-
-  async #answers(): Promise<boolean> {
-    const answer = await fetch(`http://127.0.0.1:${this.#program.probePort}/readyz`).catch(() => null);
-    return answer?.ok === true;
   }
 
   async #leads(): Promise<boolean> {

@@ -1,8 +1,8 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { namespaces } from '../../../src/kube/resource.ts';
-import type { World } from '../../../src/kube/world.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { freePort } from '../control-plane/free-port.ts';
 import type { Guard } from '../control-plane/guard.ts';
@@ -19,7 +19,6 @@ export interface InstallationOptions {
   readonly controlPlane: ControlPlane;
   /** An administrator's. */
   readonly client: ObjectClient;
-  readonly world: World;
   /** Default: the policy if the API server supports it, else the webhook. */
   readonly admission?: OnDeleteAdmission;
   readonly partitionDriver?: 'moco' | 'own';
@@ -31,6 +30,9 @@ export interface InstallationOptions {
 /** The installation's namespace and ServiceAccount, as in `config/`. */
 const systemNamespace = 'moco-rollout-system';
 const serviceAccount = 'moco-rollout';
+
+/** Between two questions, each of which creates and deletes an object. */
+const askingMilliseconds = 250;
 
 const configuration = fileURLToPath(new URL('../../../config', import.meta.url));
 
@@ -90,7 +92,7 @@ export class Installation {
       this.#options.guard,
     );
     this.#controllers.push(controller);
-    await this.#ready(controller, healthPort);
+    await controller.untilReady(async () => (await fetch(`http://127.0.0.1:${healthPort}/readyz`)).ok);
     this.#webhookPort = webhookPort;
     await this.#registerWebhooks(controller);
     return controller;
@@ -106,12 +108,12 @@ export class Installation {
   }
 
   async #install(): Promise<void> {
-    const { controlPlane, client, world, admission, directory: own } = this.#options;
+    const { controlPlane, client, admission, directory: own } = this.#options;
     await controlPlane.apply(join(configuration, 'crd'));
     await controlPlane.apply(join(configuration, 'default/namespace.yaml'), join(configuration, 'rbac'));
     if (admission === 'policy') {
       await installAdmissionPolicy(client);
-      while (!(await isKeptOnDelete(client))) await pause(world, askingMilliseconds);
+      while (!(await isKeptOnDelete(client))) await delay(askingMilliseconds);
     }
     const { certificate, key } = await controlPlane.certificates.issue('webhook', ['127.0.0.1']);
     const directory = join(own, 'certificate');
@@ -120,38 +122,16 @@ export class Installation {
     await copyFile(key, join(directory, 'tls.key'));
   }
 
-  async #ready(controller: ControllerProcess, healthPort: number): Promise<void> {
-    const isReady = async (): Promise<boolean> =>
-      (await fetch(`http://127.0.0.1:${healthPort}/readyz`).catch(() => null))?.ok ?? false;
-    await this.#until(isReady, controller);
-  }
-
-  async #until(condition: () => Promise<boolean>, controller: ControllerProcess): Promise<void> {
-    while (!(await condition())) {
-      if (!controller.running) throw new Error(`the controller ended at its start:\n${controller.log}`);
-      await pause(this.#options.world);
-    }
-  }
-
   async #registerWebhooks(controller: ControllerProcess): Promise<void> {
     const { controlPlane, client, admission, partitionDriver } = this.#options;
     const serving = { port: this.#webhookPort, caBundle: controlPlane.caBundle };
     if (admission === 'webhook') {
       await registerWebhooks(client, webhookManifest, serving);
-      await this.#until(() => isKeptOnDelete(client), controller);
+      await controller.untilReady(() => isKeptOnDelete(client));
     }
     if (partitionDriver === 'moco') return;
     await registerWebhooks(client, partitionWebhookManifest, serving);
     // Whatever MOCO created before would be rolled by Kubernetes itself.
-    await this.#until(() => beginsHeldBack(client), controller);
+    await controller.untilReady(() => beginsHeldBack(client));
   }
-}
-
-const pauseMilliseconds = 20;
-/** Where each question creates and deletes an object. */
-const askingMilliseconds = 250;
-
-/** Between two checks of a condition. */
-function pause(world: World, milliseconds = pauseMilliseconds): Promise<void> {
-  return new Promise((resolve) => void world.timer(milliseconds, resolve));
 }

@@ -106,7 +106,6 @@ export class Stage {
     const installation = await Installation.open({
       controlPlane,
       client,
-      world,
       partitionDriver,
       directory,
       guard,

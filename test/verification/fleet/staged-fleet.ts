@@ -1,6 +1,6 @@
 import { wholeRecord } from '../../../src/api/rollout.ts';
 import { projectSequence, type SequenceSpec } from '../../../src/api/rollout-sequence.ts';
-import type { RolloutStatus } from '../../../src/api/rollout-status.ts';
+import { newRollout, type RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { Fleet, noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../../src/controller/fleet/follow-fleet.ts';
 import type { FleetWait } from '../../../src/core/fleet/waits.ts';
@@ -124,9 +124,7 @@ export class StagedFleet {
       cluster.status = {
         updateRevision: cluster.revision,
         rollout: {
-          ...progress,
-          revision: cluster.revision,
-          startedAt: this.now,
+          ...newRollout(cluster.revision, this.now),
           ...(corrects && { begunAt: this.now }),
         },
       };
@@ -258,13 +256,3 @@ export class StagedFleet {
     return String(this.#version);
   }
 }
-
-const progress = {
-  revision: '',
-  startedAt: '',
-  lastProgressAt: timestampOf(start),
-  verified: false,
-  takenDown: [],
-  disruptions: 0,
-  switchovers: 0,
-};

@@ -2,6 +2,7 @@ import { rolloutKind } from '../../../src/api/rollout.ts';
 import { pods } from '../../../src/kube/resource.ts';
 import type { StoreChange } from '../../support/api-server/object-store.ts';
 import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
+import type { Ability } from '../witness/ability.ts';
 import type { Witness } from '../witness/witness.ts';
 import { isMember } from './members.ts';
 
@@ -21,13 +22,15 @@ interface Termination {
   readonly goneAt: number | null;
 }
 
-/** Objects if the program alarms about a pod that terminates normally. */
+/** Objects if the program alarms about a pod that terminates normally, unless it could not see its end. */
 export class FalseAlarms {
   readonly #witness: Witness;
+  readonly #ability: Ability;
   readonly #terminations = new Map<string, Termination>();
 
-  constructor(witness: Witness) {
+  constructor(witness: Witness, ability: Ability) {
     this.#witness = witness;
+    this.#ability = ability;
   }
 
   changed({ kind, object, before, type }: StoreChange, atMilliseconds: number): void {
@@ -35,9 +38,16 @@ export class FalseAlarms {
     if (kind !== rolloutKind || type === 'DELETED') return;
     const hold = holdOf(object);
     if (hold['rule'] !== 'MemberStuckTerminating' || holdOf(before)['rule'] === hold['rule']) return;
-    if ([...this.#terminations.values()].some((one) => isStuck(one, atMilliseconds))) return;
+    if ([...this.#terminations.values()].some((one) => this.#seemsStuck(one, atMilliseconds))) return;
     const text = `called a member stuck though every pod went within its time: ${String(hold['message'])}`;
     this.#witness.object('alarm', text, atMilliseconds);
+  }
+
+  /** Longer than the grace period it was first given, or than its end. */
+  #seemsStuck({ requestedAt, graceMilliseconds, endedAt, goneAt }: Termination, now: number): boolean {
+    const couldSee = goneAt !== null && this.#ability.isGiven(Math.max(goneAt, now - marginMilliseconds), now);
+    const until = (couldSee ? goneAt : now) + inexactMilliseconds - marginMilliseconds;
+    return until - requestedAt >= graceMilliseconds || (endedAt !== null && until >= endedAt);
   }
 
   #follow({ metadata }: StoredObject, gone: boolean, now: number): void {
@@ -55,10 +65,4 @@ export class FalseAlarms {
 
 function holdOf(rollout: StoredObject | null): ReturnType<typeof record> {
   return record(record(rollout?.['status'])['hold']);
-}
-
-/** Longer than the grace period it was first given, or than its end. */
-function isStuck({ requestedAt, graceMilliseconds, endedAt, goneAt }: Termination, now: number): boolean {
-  const until = (goneAt ?? now) + inexactMilliseconds - marginMilliseconds;
-  return until - requestedAt >= graceMilliseconds || (endedAt !== null && until >= endedAt);
 }

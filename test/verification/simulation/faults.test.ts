@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { mistakes } from '../mistakes/catalogue.ts';
 import { draw, type Scenario } from './draw.ts';
-import { faults, mishapSentences, requestVerbs } from './faults.ts';
+import { faults } from './faults.ts';
 import type { Planned } from './happening.ts';
 import { run } from './run.ts';
 import { isFailure } from './shrink.ts';
 import { Tally } from './tally.ts';
-import type { Mishap, RequestKind } from './trouble.ts';
+import { type Mishap, mishapSentences, type RequestKind, requestVerbs } from './trouble.ts';
 
 const readme = new URL('./README.md', import.meta.url);
 

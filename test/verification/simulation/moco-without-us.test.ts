@@ -7,7 +7,7 @@ import { prefixedName } from '../../support/moco/names.ts';
 import { fault } from './acts-of-nodes.ts';
 import { asked, beginBackup, setImage } from './acts-of-people.ts';
 import { draw, type Scenario } from './draw.ts';
-import type { AllOrAbort, Happening } from './happening.ts';
+import type { Happening, Together } from './happening.ts';
 import { run } from './run.ts';
 import { clusterName, namespace, Simulation } from './simulation.ts';
 
@@ -46,7 +46,9 @@ async function withoutUs(onDeleteKeeper: OnDeleteKeeper): Promise<Simulation> {
 const primaryIndex = ({ cluster }: Simulation): unknown => record(cluster?.['status'])['currentPrimaryIndex'];
 
 function killPrimary(simulation: Simulation): void {
-  expect(fault(simulation, 0, mysqldContainer, 'dead', forEver)).to.equal(true);
+  expect(fault(simulation, { ordinal: 0, container: mysqldContainer, forMilliseconds: forEver }, 'dead')).to.equal(
+    true,
+  );
 }
 
 function strategy({ server }: Simulation): unknown {
@@ -59,7 +61,7 @@ const minutes = 60_000;
 /** The program stops, moco-controller restarts, and then something happens; a rollout follows at the end. */
 function alone(onDeleteKeeper: OnDeleteKeeper, what: Happening): Scenario {
   const { circumstances } = draw('calm');
-  const all: AllOrAbort['all'] = [
+  const all: Together['all'] = [
     { afterMilliseconds: 0, what: { kind: 'programStopped', forMilliseconds: 10 * minutes } },
     { afterMilliseconds: 1_000, what: { kind: 'stopMoco', otherReplica: true, forMilliseconds: 5_000 } },
     { afterMilliseconds: 2 * minutes, what },

@@ -2,7 +2,6 @@ import type { Chance } from './chance.ts';
 import type { Happening, Planned } from './happening.ts';
 import type { Reports } from './node-images.ts';
 import type { Circumstances } from './simulation.ts';
-import { span } from './span.ts';
 
 /** The setting `prepull`, and what nodes are like there. */
 export interface Prepull {
@@ -24,12 +23,12 @@ interface Drawn {
 
 type Draw = (chance: Chance, replicas: number) => Happening;
 
-const lasts = (chance: Chance): number => span(chance, 5, 240);
+const lasts = (chance: Chance): number => chance.span(5, 240);
 
 const fails: Draw = (chance) => ({
   kind: 'failFetch',
   how: chance.pick(['imagePull', 'imagePull', 'hangs', 'neverScheduled', 'evicted', 'deleted'] as const),
-  forMilliseconds: span(chance, 30, 240),
+  forMilliseconds: chance.span(30, 240),
 });
 
 /** Each with its probability. */
@@ -41,10 +40,10 @@ const troubles: readonly (readonly [probability: number, draw: Draw])[] = [
     (chance, replicas) => ({
       kind: 'labelMember',
       ordinal: chance.whole(0, replicas - 1),
-      forMilliseconds: span(chance, 30, 300),
+      forMilliseconds: chance.span(30, 300),
     }),
   ],
-  [0.25, (chance) => ({ kind: 'foreignFetchers', forMilliseconds: span(chance, 30, 300) })],
+  [0.25, (chance) => ({ kind: 'foreignFetchers', forMilliseconds: chance.span(30, 300) })],
   [
     0.3,
     (chance) => ({
@@ -65,13 +64,13 @@ export function drawPrepull(chance: Chance, replicas: number, given: readonly st
     circumstances: {
       setting: { prepull: 'Nodes', ...(isShort && { prepullTimeoutSeconds }) },
       reports: chance.pick(['every image', 'every image', 'fifty others'] as const),
-      pullMilliseconds: span(chance, 0, 40),
+      pullMilliseconds: chance.span(0, 40),
       isAllowed: chance.happens(0.9),
       isLabelled: chance.happens(0.15),
     },
     plan: troubles.flatMap(([probability, draw]) => {
       // Most begin with the first rollout, before any node is asked.
-      const atMilliseconds = chance.happens(0.7) ? 0 : span(chance, 0, 120);
+      const atMilliseconds = chance.happens(0.7) ? 0 : chance.span(0, 120);
       return chance.happens(probability) ? [{ atMilliseconds, what: draw(chance, replicas) }] : [];
     }),
   };

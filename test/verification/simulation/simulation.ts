@@ -185,7 +185,7 @@ export class Simulation {
     const deeds = new Deeds(this, mode);
     const expectations = new Expectations(clock, this.witness);
     const strikesFound = new FoundStrikes(this);
-    const alarms = new FalseAlarms(this.witness);
+    const alarms = new FalseAlarms(this.witness, this.ability);
     const lagging = new LaggingCandidates(this);
     this.checks = new FailingChecks(this);
     this.network = new Network({

@@ -184,7 +184,7 @@ describe('the witness of lost members', () => {
     expect(scene.found).to.deep.equal(['violation I24']);
   });
 
-  it('objects to a member that a step has taken and that comes back as what it was, unless another one was lost', () => {
+  it('objects to a member that a step has taken and that comes back as what it was, unless another one or the record is lost', () => {
     const takesTwo = (): Scene => {
       const scene = paused({});
       scene.take('evict', 2);
@@ -201,6 +201,11 @@ describe('the witness of lost members', () => {
     beside.gone(2);
     beside.pod(2, { uid: 'again' });
     expect(beside.found).to.deep.equal([]);
+    const forgotten = takesTwo();
+    forgotten.put('MySQLRollout', 'test', { spec: {}, status: {} }, { uid: 'another' });
+    forgotten.gone(2);
+    forgotten.pod(2, { uid: 'again' });
+    expect(forgotten.found).to.deep.equal([]);
   });
 });
 

@@ -45,6 +45,8 @@ interface Loss {
   readonly because: string | null;
   /** The program was about to take it. */
   readonly isIntended: boolean;
+  /** The uid of the MySQLRollout, which alone says who has taken it. */
+  readonly rollout: string | null;
 }
 
 interface LostMembersOptions {
@@ -142,7 +144,8 @@ export class LostMembers {
     const { step = '', pods = [] } = settings?.status?.intent ?? {};
     const isIntended = step !== 'demote' && pods.some((one) => one.uid === uid);
     const because = this.#because(moment, ordinal, atMilliseconds);
-    return { atMilliseconds, updateRevision: updateRevisionOf(moment), because, isIntended };
+    const rollout = settings?.metadata.uid ?? null;
+    return { atMilliseconds, updateRevision: updateRevisionOf(moment), because, isIntended, rollout };
   }
 
   /** Why the member may not be updated, of that only which the program can't see otherwise. */
@@ -177,7 +180,8 @@ export class LostMembers {
         : [];
     }
     if (this.#taken.has(before.uid)) {
-      const isSame = before.loss.updateRevision === updateRevision;
+      const isRecorded = latest.settings?.metadata.uid === before.loss.rollout;
+      const isSame = isRecorded && before.loss.updateRevision === updateRevision;
       const isWrong = !isUpdated && isSame && keepsRevisions(latest) && isAlone(ordinal, before.loss, chronicle);
       return isWrong ? [`a step had taken member ${ordinal}, and it has come back as what it was`] : [];
     }

@@ -1,7 +1,7 @@
 import { isNotFound, isTooManyRequests } from '../../../../src/kube/api-error.ts';
 import { delay } from '../../../../src/kube/delay.ts';
 import { Reflector } from '../../../../src/kube/reflector.ts';
-import { path, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../../../src/kube/resource.ts';
+import { podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../../../src/kube/resource.ts';
 import { Store, type Stored } from '../../../../src/kube/store.ts';
 import type { Log, World } from '../../../../src/kube/world.ts';
 import type { Json } from '../../../../src/moco/json.ts';
@@ -57,7 +57,7 @@ export class PlainLoop {
         if (record !== null) this.#changed(clusterOf(record));
       });
       const read = (raw: unknown): R | null => project(raw as Json);
-      return new Reflector({ client, world, log, path: path(kind), query: { labelSelector }, store, project: read });
+      return new Reflector({ client, world, log, kind, query: { labelSelector }, store, project: read });
     };
     const named = ({ namespace, name }: Stored): string => keyOf(namespace, name);
     this.#reflectors = [

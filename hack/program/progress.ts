@@ -1,0 +1,38 @@
+const secondsAMinute = 60;
+const shortestWithoutTenths = 60;
+const reminderMilliseconds = 10_000;
+
+/** Such as `0.4 s`, `12.3 s` or `1m32s`: what an eye can follow. */
+export function roughly(durationMilliseconds: number): string {
+  const tenths = Math.round(Math.max(0, durationMilliseconds) / 100);
+  if (tenths < shortestWithoutTenths * 10) return `${(tenths / 10).toFixed(1)} s`;
+  const seconds = Math.round(tenths / 10);
+  return `${Math.floor(seconds / secondsAMinute)}m${String(seconds % secondsAMinute).padStart(2, '0')}s`;
+}
+
+/** Prints a line. */
+export type Say = (line: string) => void;
+
+/**
+ * Says what is being done when it begins, and again now and then.
+ *
+ * @param more how far it is by now
+ */
+export async function progressing<T>(
+  say: Say,
+  title: string,
+  work: () => Promise<T>,
+  more: () => string = () => '',
+): Promise<T> {
+  const start = performance.now();
+  say(`${title} ...`);
+  const timer = setInterval(
+    () => say(`${title}${more()} ... ${roughly(performance.now() - start)}`),
+    reminderMilliseconds,
+  );
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -1,0 +1,46 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { Interrupted, interruptedExitCode } from './interruption.ts';
+
+const failureExitCode = 1;
+const usageExitCode = 2;
+
+/** Reads a number that may have these values. */
+export const wholeNumber =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const value = text.trim() === '' ? Number.NaN : Number(text);
+    if (Number.isInteger(value) && value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`Expected whole numbers from ${least} to ${most}.`);
+  };
+
+/** Reads numbers from 1 up in ascending order, such as `10,100`. */
+export const ascendingNumbers =
+  (most: number) =>
+  (text: string): readonly number[] => {
+    const numbers = text.split(',').map(wholeNumber(1, most));
+    if (numbers.every((number, index) => index === 0 || number > (numbers[index - 1] ?? 0))) return numbers;
+    throw new InvalidArgumentError('Expected numbers in ascending order.');
+  };
+
+/** The command with the arguments of this process, which ends with help, or with status 2 where they make no sense. */
+export function withArguments(command: Command): Command {
+  return command.exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : usageExitCode)).parse();
+}
+
+/**
+ * Runs the program for the arguments, prints one sentence on failure, and ends this process even with open handles:
+ * external processes are stopped by then, or by their guards.
+ */
+export async function runProgram<Options extends object>(
+  command: Command,
+  run: (options: Options) => Promise<void>,
+): Promise<never> {
+  const options = withArguments(command).opts() as Options;
+  try {
+    await run(options);
+    process.exit(0);
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    process.exit(error instanceof Interrupted ? interruptedExitCode : failureExitCode);
+  }
+}

@@ -1,0 +1,39 @@
+import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
+import type { Hold } from '../../core/decision.ts';
+import { explainHold } from '../../core/rules/catalogue.ts';
+import { memberName } from '../facts/collect-facts.ts';
+import { type Finished, unreported } from '../facts/last-step.ts';
+import type { Observation } from '../pass/observe.ts';
+import { isShown } from './due.ts';
+
+/** What a status is made from: an observation, and the status before. `now` is the time of the intent if there is one. */
+export interface Occasion extends Observation {
+  readonly before: RolloutStatus;
+  /** The hold that users see, and its sentence. */
+  readonly shown: { readonly hold: Hold; readonly message: string } | null;
+  /** The step that ended since the status was written. */
+  readonly ended: Finished | null;
+  /** The step that is about to be done. */
+  readonly intent: Intent | null;
+  /** An earlier step that may still happen. */
+  readonly unresolved: Intent | null;
+}
+
+export function occasionOf(observation: Observation, intent: Intent | null): Occasion {
+  const { rollout, decision, heldForSeconds, memory } = observation;
+  const before = rollout?.status ?? {};
+  const { hold } = decision;
+  const isSettled = before.intent?.id === memory.steps.settledIntent;
+  return {
+    ...observation,
+    now: intent?.at ?? observation.now,
+    before,
+    shown:
+      hold !== null && isShown(hold, heldForSeconds)
+        ? { hold, message: explainHold(hold, memberName(observation)) }
+        : null,
+    ended: unreported(before, memory),
+    intent,
+    unresolved: isSettled ? null : (before.intent ?? null),
+  };
+}
