@@ -21,7 +21,7 @@ export function stepInPlace(situation: Situation, member: Member): StepInPlace |
   const change = changeInPlace(situation, member);
   if (change === null) return null;
   const targets = [target(member)] as const;
-  const revision = situation.snapshot.statefulSet?.updateRevision ?? '';
+  const { updateRevision: revision } = situation;
   const { resources, containers } = change;
   if (resources.length > 0) {
     const rule = resources.some(({ restarts }) => restarts) ? 'ResizeRestartsContainers' : 'ResizeRestartsNothing';

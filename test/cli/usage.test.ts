@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fails } from './failing-member.ts';
-import { FakeCluster } from './fake-cluster.ts';
+import { type FakeCluster, useFakeCluster } from './fake-cluster.ts';
 
 const duration = 'a duration above zero such as 15s, 1m30s or 500ms';
 const noName = 'mysqlclusters.moco.cybozu.com "" not found: no object can have this name';
@@ -182,12 +182,10 @@ const wordsOf = (line: string): readonly string[] =>
 describe('commands with bad arguments', () => {
   let cluster: FakeCluster;
 
-  before(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
     fails(cluster);
   });
-
-  after(() => cluster.close());
 
   for (const [status, lines] of [
     [2, misused],

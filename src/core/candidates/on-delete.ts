@@ -51,9 +51,8 @@ export const nothingDue: ProcedureLine = {
   takes:
     'no due member: promoteRevision once every member is updated and Ready and the current revision is another one, else nothing to do',
   candidates: (situation) => {
-    const { members, snapshot, policy, replicas } = situation;
+    const { members, policy, replicas, currentRevision, updateRevision: revision } = situation;
     if (members.some((member) => member.due)) return [];
-    const { currentRevision = '', updateRevision: revision = '' } = snapshot.statefulSet ?? {};
     // Under OnDelete `status.currentRevision` stays behind on Kubernetes before 1.37, and MOCO takes that for a
     // StatefulSet that isn't ready; a volume asked for then is lost.
     const isBehind = policy.mode === 'OnDelete' && currentRevision !== revision;
@@ -184,8 +183,7 @@ export const primaryLast: ProcedureLine = {
     const inPlace = stepInPlace(situation, next);
     if (inPlace !== null && isUpdatedAsPrimary(situation, inPlace)) return [inPlace];
     if (situation.replicas === 1) return [{ kind: 'evict', rule: 'SingleMember', targets: [target(next)] }];
-    const revision = situation.snapshot.statefulSet?.updateRevision ?? '';
-    return [{ kind: 'demote', rule: 'PrimaryLast', targets: [target(next)], revision }];
+    return [{ kind: 'demote', rule: 'PrimaryLast', targets: [target(next)], revision: situation.updateRevision }];
   },
 };
 

@@ -172,9 +172,11 @@ function settingFor(simulation: Simulation, forMilliseconds: number, spec: Json,
   return isSet;
 }
 
-const setting = (sentence: string, spec: Json, later?: Json): Act<Lasting> =>
-  act(sentence, (simulation, { forMilliseconds }, strikes) =>
-    strikes(settingFor(simulation, forMilliseconds, spec, later)),
+const setting = (sentence: string, spec: Json, later?: Json, hindrance?: Hindrance): Act<Lasting> =>
+  act(
+    sentence,
+    (simulation, { forMilliseconds }, strikes) => strikes(settingFor(simulation, forMilliseconds, spec, later)),
+    hindrance,
   );
 
 const annotated = (sentence: string, name: string): Act<Lasting> =>
@@ -267,6 +269,12 @@ export const actsOfPeople = {
     'the user lets more members be away at once for a while',
     (simulation, { maxUnavailable, forMilliseconds }, strikes) =>
       strikes(settingFor(simulation, forMilliseconds, { maxUnavailable })),
+  ),
+  usePartitions: setting(
+    'the user has members updated by partitions for a while',
+    { strategy: 'Partition' },
+    undefined,
+    { blinds: true },
   ),
   stopClustering: annotated("the user stops MOCO's clustering for a while", clusteringStoppedAnnotation),
   stopReconciliation: annotated("the user stops MOCO's reconciliation for a while", reconciliationStoppedAnnotation),

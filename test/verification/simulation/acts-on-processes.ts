@@ -28,6 +28,9 @@ export function atWrite(simulation: Simulation, at: AtWrite, reached: (process: 
   process.atWrite(at, () => reached(process));
 }
 
+/** How long some processes have a gate on and others off. */
+const overlapMilliseconds = 2_000;
+
 const crashes = { before: 'crashBeforeWrite', onItsWay: 'crashOnItsWay', after: 'crashAfterWrite' } as const;
 
 export const actsOnProcesses = {
@@ -76,6 +79,17 @@ export const actsOnProcesses = {
       process.freeze(what.forMilliseconds);
     },
     { impedes: true, isUneventful: true },
+  ),
+  flipGate: act<Lasting>(
+    'the feature gate UpdateStrategyOnDelete is turned on or off and later back: one process after the other is replaced',
+    ({ processes, clock }, { forMilliseconds }, strikes) => {
+      strikes(processes.some(({ isRunning }) => isRunning));
+      const flip = (): void =>
+        processes.forEach((process, number) => clock.after(number * overlapMilliseconds, () => process.flipGate()));
+      flip();
+      clock.after(forMilliseconds, flip);
+    },
+    { blinds: true, impedes: true },
   ),
   moveClock: act<OfProcess & { readonly byMilliseconds: number }>(
     "the wall clock of a process's machine moves by a minute or an hour, forwards or backwards",

@@ -93,7 +93,8 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
   const hasLosses = !calm && given.length === 0 && mode === 'OnDelete';
   const losses = hasLosses ? drawLosses(chance.fork('losses'), replicas) : [];
   const ofPrepull = calm ? [] : (prepull?.plan ?? []);
-  const all = [...plan, ...hard, ...byHand, ...losses, ...ofPrepull].sort(byTime);
+  const flips = calm || given.length > 0 ? [] : drawFlips(chance.fork('flips'), replicas);
+  const all = [...plan, ...hard, ...byHand, ...losses, ...ofPrepull, ...flips].sort(byTime);
   return { circumstances, plan: inPlace === null ? all : inPlace.plan(all, replicas) };
 }
 
@@ -102,6 +103,15 @@ function drawBackups(chance: Chance): readonly Planned[] {
   if (chance.happens(0.5)) return [];
   const forMilliseconds = chance.happens(0.2) ? chance.span(600, 900) : chance.span(5, 120);
   return [{ atMilliseconds: chance.span(0, 60), what: { kind: 'backUpByHand', forMilliseconds } }];
+}
+
+/** The gate or the strategy changes in the middle of some rollouts. */
+function drawFlips(chance: Chance, replicas: number): readonly Planned[] {
+  if (!chance.happens(0.15)) return [];
+  return Array.from({ length: chance.whole(1, 2) }, () => {
+    const what = chance.pick(narrowThemes['flips'] ?? [])(chance, replicas);
+    return { atMilliseconds: chance.span(-5, 90), what };
+  });
 }
 
 /** A cluster that protects its primary while a replica lags, or that replicates from elsewhere. */

@@ -101,6 +101,6 @@ const sentences = {
 export function told({ atMilliseconds, what }: Planned): string {
   const { kind } = what;
   const sentence = kind === 'together' || kind === 'atWrite' ? sentences[kind] : actOf(what).sentence;
-  const planned = inspect(what, { depth: null, breakLength: Number.POSITIVE_INFINITY });
+  const planned = inspect(what, { depth: null, compact: true, breakLength: Number.POSITIVE_INFINITY });
   return `${(atMilliseconds / 1000).toFixed(3)} s: ${sentence}: ${planned}`;
 }

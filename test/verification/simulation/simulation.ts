@@ -182,12 +182,14 @@ export class Simulation {
       pullMilliseconds: prepull?.pullMilliseconds ?? 0,
     });
     this.fetchers = new Fetchers(this);
-    const deeds = new Deeds(this, mode);
+    const lagging = new LaggingCandidates(this);
+    this.checks = new FailingChecks(this);
+    const deeds = new Deeds(this, (disruption) => {
+      for (const judge of [this.witness, lagging, this.checks]) judge.disrupted(disruption);
+    });
     const expectations = new Expectations(clock, this.witness);
     const strikesFound = new FoundStrikes(this);
     const alarms = new FalseAlarms(this.witness, this.ability);
-    const lagging = new LaggingCandidates(this);
-    this.checks = new FailingChecks(this);
     this.network = new Network({
       clock,
       chance: chance.fork('network'),
@@ -196,8 +198,6 @@ export class Simulation {
         deeds.sent(sent);
         expectations.sent(sent);
         strikesFound.sent(sent);
-        lagging.sent(sent);
-        this.checks.sent(sent);
       },
       onStrike: (strike) => this.struck(strike),
     });
@@ -264,6 +264,7 @@ export class Simulation {
           inPlaceEnabled: circumstances.inPlace !== undefined,
         },
         electsLeader,
+        onStart: (...started) => deeds.started(...started),
         onEnd,
         onLeading: () => this.ability.leads(this.#someoneLeads(), clock.nowMilliseconds),
         onReported: (...reported) => expectations.reported(...reported),

@@ -293,5 +293,6 @@ export const narrowThemes: Readonly<Record<string, readonly Draw[]>> = {
   prepull: [drawn('stopPrepull', lasts(5, 60)), crashesOnce],
   checks: [drawn('failCheck', lasts(20, 240))],
   maintenance: [maintenance],
+  flips: [drawn('flipGate', lasts(6, 60)), drawn('usePartitions', lasts(5, 120))],
   lag: [drawn('lag', { ordinal: anyMember, seconds: oneOf(100, 20), ...lasts(60, 300) })],
 };
