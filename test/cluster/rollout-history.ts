@@ -241,7 +241,7 @@ export class History {
   }
 
   #add(kind: ResourceKind, raw: KubernetesObject, exists: boolean): void {
-    const { namespace = '', uid, resourceVersion } = raw.metadata;
+    const { namespace, uid, resourceVersion } = raw.metadata;
     const identity = slim(raw);
     const version: Version = {
       atMilliseconds: Date.now(),
@@ -268,7 +268,7 @@ function slim(raw: KubernetesObject): KubernetesObject {
     readonly managedFields?: readonly { readonly fieldsV1?: unknown }[];
   };
   const managers = managedFields.map(({ fieldsV1: _, ...manager }) => manager);
-  return { ...raw, metadata: { ...raw.metadata, managedFields: managers } as KubernetesObject['metadata'] };
+  return { ...raw, metadata: { ...raw.metadata, managedFields: managers } };
 }
 
 function momentOf(versions: readonly Version[]): Moment {
