@@ -1,8 +1,7 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { stringify } from 'yaml';
 import { configDirectory } from '../config/manifests.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { until } from '../support/control-plane/until.ts';
@@ -27,10 +26,9 @@ describe('check and diagnose of an installation', function () {
     await controlPlane.kubectl('apply', '--server-side', '-k', join(configDirectory, 'default'));
     const env = [{ name: 'PASSWORD', value: secret }];
     const podTemplate = { spec: { containers: [{ name: 'mysqld', image: 'mysql:8.4.8', env }] } };
-    const file = join(controlPlane.directory, 'cluster.yaml');
-    await writeFile(file, stringify(sampleCluster({ name: 'test', namespace: 'default', spec: { podTemplate } })));
+    const cluster = sampleCluster({ name: 'test', namespace: 'default', spec: { podTemplate } });
     // Not server-side: kubectl writes the whole object into an annotation.
-    await controlPlane.kubectl('apply', '-f', file);
+    await controlPlane.kubectl('apply', '-f', await controlPlane.fileOf(cluster));
   });
 
   after(() => controlPlane?.stop());

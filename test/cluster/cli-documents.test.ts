@@ -179,9 +179,7 @@ describe('the commands in the documents', function () {
   }
 
   async function apply(...objects: readonly object[]): Promise<void> {
-    const file = join(controlPlane.directory, 'objects.yaml');
-    await writeFile(file, objects.map((one) => stringify(one)).join('---\n'));
-    await controlPlane.apply(file);
+    await controlPlane.apply(await controlPlane.fileOf(...objects));
   }
 
   /** Rejects where it ends with another status than 0, in any part of a pipe, with all that it said. */

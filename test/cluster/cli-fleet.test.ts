@@ -1,8 +1,6 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { stringify } from 'yaml';
 import { sequenceKind } from '../../src/api/rollout-sequence.ts';
+import { apiVersion } from '../../src/kube/resource.ts';
 import { until } from '../support/control-plane/until.ts';
 import { CliProcess, cli } from './cli-program.ts';
 import { useRollouts } from './rollout-fixture.ts';
@@ -42,10 +40,10 @@ describe('commands about a fleet on a real control plane', () => {
 
   /** A sequence of the clusters that are labelled with its name. */
   async function apply(name: string): Promise<void> {
-    const { group, version, kind } = sequenceKind;
-    const file = join(stage().controlPlane.directory, `${name}.yaml`);
+    const { controlPlane } = stage();
+    const { kind } = sequenceKind;
     const spec = { selector: { matchLabels: { fleet: name } }, settleDuration: 1, stages: [{ name: 'all' }] };
-    await writeFile(file, stringify({ apiVersion: `${group}/${version}`, kind, metadata: { name }, spec }));
-    await stage().controlPlane.kubectl('apply', '--server-side', '-f', file);
+    const file = await controlPlane.fileOf({ apiVersion: apiVersion(sequenceKind), kind, metadata: { name }, spec });
+    await controlPlane.kubectl('apply', '--server-side', '-f', file);
   }
 });

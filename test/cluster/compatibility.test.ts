@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { stringify } from 'yaml';
 import { mocoWebhookConfiguration } from '../../src/moco/names.ts';
 import { configDirectory } from '../config/manifests.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
@@ -60,9 +59,7 @@ describe('a Kubernetes cluster with missing or unknown components', function () 
   });
 
   it('without MOCO: the controller logs that once, is ready, and does nothing', async () => {
-    const file = join(controlPlane.directory, 'foreign.yaml');
-    await writeFile(file, foreignKinds.map((kind) => stringify(kind)).join('---\n'));
-    await controlPlane.apply(file);
+    await controlPlane.apply(await controlPlane.fileOf(...foreignKinds));
     await controller.apply(await helm.render(system, ...set(...values)));
     await controller.start();
     await controller.isReady();
@@ -125,8 +122,7 @@ describe('a Kubernetes cluster with missing or unknown components', function () 
   async function rename(before: string, after: string): Promise<void> {
     const kind = 'mutatingwebhookconfiguration';
     const object = JSON.parse(await controlPlane.kubectl('get', kind, before, '-o', 'json')) as object;
-    const file = join(controlPlane.directory, 'renamed.json');
-    await writeFile(file, JSON.stringify({ ...object, metadata: { name: after } }));
+    const file = await controlPlane.fileOf({ ...object, metadata: { name: after } });
     await controlPlane.kubectl('apply', '--server-side', '-f', file);
     await controlPlane.kubectl('delete', kind, before);
   }

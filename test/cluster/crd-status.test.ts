@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { definitions, type Schema } from '../../hack/crd.ts';
 import type { MySQLRollout } from '../../src/api/rollout.ts';
@@ -78,7 +76,7 @@ describe('the API server and the status of a MySQLRollout', function () {
     const object = { ...(await read('strict')), status };
     const put = async (query: string) => {
       const path = `/apis/moco-rollout.io/v1alpha1/namespaces/${namespace}/mysqlrollouts/strict/status${query}`;
-      return kubectl('replace', `--raw=${path}`, '-f', await fileOf(object)).then(() => 'taken', String);
+      return kubectl('replace', `--raw=${path}`, '-f', await controlPlane().fileOf(object)).then(() => 'taken', String);
     };
     expect(await put('?fieldValidation=Strict')).to.contain(
       'strict decoding error: unknown field "status.intent.later", unknown field "status.later"',
@@ -104,7 +102,7 @@ describe('the API server and the status of a MySQLRollout', function () {
     const before = await read('annotated');
     const { name, namespace: place, uid, resourceVersion } = before.metadata;
     const slim = { apiVersion, kind, metadata: { name, namespace: place, uid, resourceVersion } };
-    const file = await fileOf({ ...slim, status: { phase: 'Complete' } });
+    const file = await controlPlane().fileOf({ ...slim, status: { phase: 'Complete' } });
     await kubectl('replace', '--subresource=status', '-f', file);
     const after = await read('annotated');
     expect(after.status).to.deep.equal({ phase: 'Complete' });
@@ -119,7 +117,7 @@ describe('the API server and the status of a MySQLRollout', function () {
   }
 
   async function create(object: object): Promise<string> {
-    return kubectl('create', '-f', await fileOf({ apiVersion: 'moco-rollout.io/v1alpha1', ...object }));
+    return kubectl('create', '-f', await controlPlane().fileOf({ apiVersion: 'moco-rollout.io/v1alpha1', ...object }));
   }
 
   async function read(name: string): Promise<MySQLRollout> {
@@ -127,14 +125,8 @@ describe('the API server and the status of a MySQLRollout', function () {
   }
 
   async function putStatus(name: string, status: object): Promise<void> {
-    const file = await fileOf({ ...(await read(name)), status });
+    const file = await controlPlane().fileOf({ ...(await read(name)), status });
     await kubectl('replace', '--subresource=status', '-f', file);
-  }
-
-  async function fileOf(object: object): Promise<string> {
-    const file = join(controlPlane().directory, `${namespace}.json`);
-    await writeFile(file, JSON.stringify(object));
-    return file;
   }
 });
 

@@ -1,7 +1,6 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { stringify } from 'yaml';
 import { chartDirectory, configDirectory, isHook, type Manifest, nameOf, parseManifests } from '../config/manifests.ts';
 import { releasePermissions } from '../config/permissions.ts';
 import { rightsOf, rightsOfPermissions } from '../config/rights.ts';
@@ -318,11 +317,9 @@ describe('the Helm chart', function () {
   /** Applies everything but what needs the kinds of others, the CRDs first. */
   async function taken(rendered: readonly Manifest[]): Promise<void> {
     await controlPlane.apply(join(configDirectory, 'crd'));
-    const file = join(controlPlane.directory, 'rendered.yaml');
     const ours = rendered.filter(({ apiVersion }) => !foreignGroups.test(apiVersion));
-    await writeFile(file, ours.map((object) => stringify(object)).join('---\n'));
     const flags = ['--server-side', '--force-conflicts', '--validate=strict', '-o', 'name'];
-    const applied = await controlPlane.kubectl('apply', ...flags, '-f', file);
+    const applied = await controlPlane.kubectl('apply', ...flags, '-f', await controlPlane.fileOf(...ours));
     expect(applied.trim().split('\n')).to.have.length(ours.length);
   }
 });

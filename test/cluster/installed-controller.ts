@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
 import type { Options } from '../../src/options/flags.ts';
 import { parseOptions } from '../../src/options/options.ts';
 import type { BindAddress } from '../../src/telemetry/http-server.ts';
@@ -106,8 +105,7 @@ export class InstalledController {
     const objects = manifests
       .filter((manifest) => !isHook(manifest))
       .map((manifest) => (isWebhookConfiguration(manifest) ? this.#withAddress(manifest, manifests) : manifest));
-    const file = join(this.#directory, 'installed.yaml');
-    await writeFile(file, objects.map((manifest) => stringify(manifest)).join('---\n'));
+    const file = await this.#controlPlane.fileOf(...objects);
     await this.#controlPlane.kubectl('apply', '--server-side', '--force-conflicts', '-f', file);
     await this.#makeCertificates(manifests.filter(isCertificate));
   }

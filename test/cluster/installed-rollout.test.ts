@@ -1,7 +1,5 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { stringify } from 'yaml';
 import { configDirectory, isHook, type Manifest, nameOf } from '../config/manifests.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { until } from '../support/control-plane/until.ts';
@@ -13,10 +11,10 @@ import { InstalledController } from './installed-controller.ts';
 import { RolloutCluster } from './rollout-cluster.ts';
 import { judged, scenarioDeadlineMilliseconds } from './rollout-fixture.ts';
 import { conditionOf, History } from './rollout-history.ts';
+import { wholeRollout } from './rollout-story.ts';
 
 const buildDeadlineMilliseconds = 30 * 60_000;
 const system = 'moco-rollout-system';
-const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 const gateOn = 'featureGates.UpdateStrategyOnDelete=true';
 const flags = ['settings.minReadySeconds=0', 'flags.log-format=json'];
 
@@ -41,9 +39,7 @@ describe('an installation', function () {
     helm = await Helm.open();
     controlPlane = await startControlPlane();
     stage = await Stage.open(controlPlane, { admission: 'none' });
-    const file = join(controlPlane.directory, 'foreign.yaml');
-    await writeFile(file, foreignKinds.map((kind) => stringify(kind)).join('---\n'));
-    await controlPlane.apply(file);
+    await controlPlane.apply(await controlPlane.fileOf(...foreignKinds));
     history = await History.start(stage.client);
     // The stage brings the rights of config/rbac. Here the installation has to, and admission as well.
     await controlPlane.kubectl('delete', '-f', join(configDirectory, 'rbac'));
@@ -140,9 +136,8 @@ describe('an installation', function () {
   async function remove(): Promise<void> {
     await controller.stop();
     const removed = manifests.filter(({ kind }) => kind !== 'CustomResourceDefinition' && kind !== 'Namespace');
-    const file = join(controlPlane.directory, 'removed.yaml');
-    await writeFile(file, removed.map((manifest) => stringify(manifest)).join('---\n'));
-    await controlPlane.kubectl('delete', '--ignore-not-found', '-f', file);
+    if (removed.length === 0) return;
+    await controlPlane.kubectl('delete', '--ignore-not-found', '-f', await controlPlane.fileOf(...removed));
   }
 
   /** Every binding of whatever right to the controller's ServiceAccount, wherever it comes from. */

@@ -3,6 +3,7 @@ import { statefulSets } from '../../src/kube/resource.ts';
 import { mysqldContainer } from '../../src/moco/names.ts';
 import { until } from '../support/control-plane/until.ts';
 import { useRollouts } from './rollout-fixture.ts';
+import { wholeRollout } from './rollout-story.ts';
 
 interface WithTemplate {
   readonly spec: { readonly template: { readonly spec: { readonly containers: readonly Container[] } } };
@@ -39,7 +40,7 @@ describe('kubectl rollout of a cluster’s StatefulSet', () => {
       return updateRevision !== before && observedGeneration === statefulSet?.metadata.generation;
     });
     await cluster.completes();
-    expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
+    expect(await cluster.steps()).to.deep.equal(wholeRollout);
     const describes = async (kind: string): Promise<boolean> => {
       const text = await cluster.kubectl('describe', kind, name);
       return ['Evicted', 'Demoted', 'RevisionPromoted'].every((reason) => text.includes(reason));

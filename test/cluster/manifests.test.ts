@@ -1,7 +1,5 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { stringify } from 'yaml';
 import { configDirectory, type Manifest, nameOf, readManifests } from '../config/manifests.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { until } from '../support/control-plane/until.ts';
@@ -80,8 +78,7 @@ describe('the API server and the manifests', function () {
   });
 
   it('are all accepted with strict validation', async () => {
-    const file = join(controlPlane.directory, 'default.yaml');
-    await writeFile(file, built.map((manifest) => stringify(manifest)).join('---\n'));
+    const file = await controlPlane.fileOf(...built);
     const applied = await controlPlane.kubectl('apply', '--server-side', '--validate=strict', '-o', 'name', '-f', file);
     expect(applied.trim().split('\n')).to.have.length(built.length);
   });
@@ -187,8 +184,7 @@ describe('the API server and the manifests', function () {
     }
 
     async function applied(person: string, kind: string, metadata: object, spec: object, more: readonly string[]) {
-      const file = join(controlPlane.directory, 'setting.yaml');
-      await writeFile(file, stringify({ apiVersion: 'moco-rollout.io/v1alpha1', kind, metadata, spec }));
+      const file = await controlPlane.fileOf({ apiVersion: 'moco-rollout.io/v1alpha1', kind, metadata, spec });
       const flags = ['--server-side', '--force-conflicts', '--field-manager=test'];
       return asked(person, 'apply', ...flags, ...more, '-f', file);
     }

@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { rolloutKind } from '../../src/api/rollout.ts';
@@ -122,8 +122,7 @@ describe('a controller under its policy', function () {
     const create = async (change: (pod: PreflightPod) => void = () => undefined): Promise<string> => {
       const pod = preflight(cluster, name);
       change(pod);
-      const file = join(stage().controlPlane.directory, 'preflight.json');
-      await writeFile(file, json(pod));
+      const file = await stage().controlPlane.fileOf(pod);
       return cluster.kubectl('--kubeconfig', kubeconfig, 'create', '-f', file).catch(String);
     };
     expect(await create()).to.include('where it may create mysqlrollouts/preflight');

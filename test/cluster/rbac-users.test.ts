@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { stringify } from 'yaml';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { path, type ResourceKind } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
@@ -201,9 +199,8 @@ describe('the command line under the roles of config/users', () => {
     const name = `${namespace}-freeze`;
     const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': name } };
     const spec = { namespaceSelector, enforced: { paused: true } };
-    const file = join(controlPlane.directory, `${name}.yaml`);
     const kind = 'MySQLRolloutPolicy';
-    await writeFile(file, stringify({ apiVersion: 'moco-rollout.io/v1alpha1', kind, metadata: { name }, spec }));
+    const file = await controlPlane.fileOf({ apiVersion: 'moco-rollout.io/v1alpha1', kind, metadata: { name }, spec });
     const refusal = (user: string, ...argv: readonly string[]): Promise<string | undefined> =>
       controlPlane.kubectl(...argv, '-f', file, `--as=${user}`).then(
         () => undefined,

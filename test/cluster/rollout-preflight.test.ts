@@ -3,10 +3,10 @@ import { preflightLabel } from '../../src/moco/names.ts';
 import { until } from '../support/control-plane/until.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
+import { wholeRollout } from './rollout-story.ts';
 
 const controller = 'system:serviceaccount:moco-rollout-system:moco-rollout';
 const selector = `--selector=${preflightLabel}`;
-const everyStep = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 
 /** Whether the controller has deleted every pod of a preflight. */
 const nothingIsLeft = async (cluster: RolloutCluster): Promise<boolean> =>
@@ -42,7 +42,7 @@ describe('images that are fetched before anybody is taken', () => {
     await cluster.setting({ prepull: 'Nodes' });
     await cluster.setImage('mysql:8.4.10');
     await cluster.completes();
-    expect(await stepsOf(cluster)).to.deep.equal(everyStep);
+    expect(await stepsOf(cluster)).to.deep.equal(wholeRollout);
     expect(await nothingIsLeft(cluster)).to.equal(true);
     const { revision, nodes = [] } = cluster.now.rollout?.status?.preflight ?? {};
     expect(revision).to.equal(cluster.now.rollout?.status?.updateRevision);

@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { stringify } from 'yaml';
 import { rolloutCompleteCondition, strategyLabel, strategyOnDelete } from '../../src/moco/names.ts';
 import { chartDirectory } from '../config/manifests.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
@@ -171,8 +170,7 @@ describe('uninstalling', function () {
   }
 
   async function apply(object: object): Promise<void> {
-    const file = join(controlPlane.directory, 'object.yaml');
-    await writeFile(file, stringify(object));
+    const file = await controlPlane.fileOf(object);
     await controlPlane.kubectl('apply', '--server-side', '--force-conflicts', '-f', file);
   }
 
