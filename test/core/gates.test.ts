@@ -269,6 +269,10 @@ describe('a write that has failed', () => {
       stale().stepFailed({ ...eviction, sinceLastTrySeconds: 30 }),
       evicts('ReplicaHealthy', 2),
     ),
+    'holds no other step': when(
+      stale().stepFailed({ ...eviction, step: `evict uid-1 ${revisionAfter}` }),
+      evicts('ReplicaHealthy', 2),
+    ),
     'holds nothing once no step is due': when(cluster(3).stepFailed({}), 'idle'),
   });
   const ifPossible = updatesInPlace('IfPossible');

@@ -241,6 +241,12 @@ describe('a member that somebody else takes', () => {
       'MemberMissing',
       { pinnedOrdinals: [1] },
     ),
+    'keeps it if it is the primary, whose pod does not exist, and it waits for approval': when(
+      half().missing(0),
+      'keeps until created',
+      'MemberMissing',
+      { primaryUpdatePolicy: 'Manual' },
+    ),
     'may come back updated if a person has overridden what holds it': when(
       drained().maintenance([[3600, 7200]]),
       'nothing',
@@ -300,6 +306,12 @@ describe('a member that came back too soon', () => {
     'gets back its revision if its mysqld has not started': when(cameBack(true), 'restore 1', 'Paused', paused),
     'gets it back before the status has it that somebody else has updated it': when(
       cameBack(true).memory({ waiting: [0, 1], verified: true }),
+      'restore 1',
+      'Paused',
+      paused,
+    ),
+    'gets back its revision if nothing is reported of it yet': when(
+      cameBack(true).members(member(1).updated().creating(0).but({ containers: [] })),
       'restore 1',
       'Paused',
       paused,

@@ -474,6 +474,12 @@ describe('a member that recovers', () => {
       stale().members(member(2).crashLooping()),
       deletes('MemberNotParticipating', 2),
     ),
+    'is left alone until the progress deadline if it has no startup probe': when(
+      stale().members(member(2).recovering(599).but({ startupSeconds: null })),
+      holds({ rule: 'AwaitingRecovery', member: 2, graceSeconds: 600 }),
+      {},
+      1,
+    ),
     'goes as replica once its startup probe allows no more': when(
       stale().members(member(2).recovering(3600)),
       deletes('MemberNotParticipating', 2),

@@ -238,6 +238,16 @@ const needsPod = () => three(member(2).stale().notChangeable('args differ'));
 
 describe('the mode Only', () => {
   play({
+    'says why the kubelet has not resized a member': when(
+      three(member(2).stale().resizing({ forSeconds: 300, deferred: 'no room.' })),
+      holds({
+        rule: 'RestartNeeded',
+        member: 2,
+        reasons: ['the kubelet has not resized mysqld, and defers it: no room'],
+        opensAt: null,
+      }),
+      only,
+    ),
     'keeps the primary from a switchover': when(
       three(member(0).stale().notChangeable('args differ')),
       holds({ rule: 'RestartNeeded', member: 0, reasons: ['args differ'], opensAt: null }),

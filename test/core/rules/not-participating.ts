@@ -172,6 +172,8 @@ export const notParticipating: Examples<keyof typeof notParticipatingRules> = {
         said: { ...caughtUp, missing: null, unapplied: 7, applier: { runs: false, error: 1062 } },
       },
       "the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and has received 7 transactions that it has not applied; its applier has stopped, with MySQL's error 1062, so it is not restarted",
+      { primary: 0, member: 2, graceSeconds: 180, said: { ...caughtUp, unapplied: 7 } },
+      'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and has received 7 transactions that it has not applied; its applier works, so it is not restarted',
     ],
   },
   MemberUnreachable: {

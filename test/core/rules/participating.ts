@@ -162,6 +162,10 @@ export const participating: Examples<keyof typeof ruleGroups.participating.rules
     ),
     says: 'the primary moco-test-0 waits for approval of revision 7966559688',
     justDoesNot: when(lastOne(), demotes(0), { primaryUpdatePolicy: 'Manual', approvedRevision: revisionAfter }),
+    alsoSays: [
+      { member: 0, revision: 'b', unknown: 'c' },
+      'the primary moco-test-0 waits for approval of revision b; the approved revision c is not a revision of this cluster',
+    ],
   },
   SwitchoverFailing: {
     applies: held(

@@ -144,10 +144,10 @@ export const everything: Examples<keyof typeof everythingRules> = {
     alsoSays: [{ labelled: true }, 'the StatefulSet has the label, but its update strategy is not OnDelete'],
   },
   Paused: {
-    applies: held(stale(), {}, { paused: true }),
-    says: 'the rollout is paused',
+    applies: held(stale(), { by: 'spec.paused' }, { paused: true, pausedBy: 'spec.paused' }),
+    says: 'the rollout is paused by spec.paused',
     justDoesNot: when(stale(), next, { paused: false }),
-    alsoSays: [{ by: 'spec.paused of the MySQLRollout' }, 'the rollout is paused by spec.paused of the MySQLRollout'],
+    alsoSays: [{}, 'the rollout is paused'],
   },
   RevisionFlapping: {
     applies: held(

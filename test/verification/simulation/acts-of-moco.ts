@@ -27,13 +27,13 @@ const primaryOf = ({ cluster }: Simulation): number => Number(record(cluster?.['
 
 /** Every replica applies a long DDL, which the primary has made before. */
 function backlog(simulation: Simulation, { forMilliseconds }: Lasting, strikes: Strikes): void {
-  const { moco, clock, members, situations, failoverGoesOn } = simulation;
+  const { moco, clock, members, situations, mocoGoesOn } = simulation;
   const replicas = members.map((_, ordinal) => ordinal).filter((ordinal) => ordinal !== primaryOf(simulation));
   moco.setFaults({
     backlog: replicas,
     lagSeconds: Object.fromEntries(replicas.map((ordinal) => [ordinal, behindSeconds])),
   });
-  failoverGoesOn.look();
+  mocoGoesOn.look();
   clock.after(forMilliseconds, () => {
     const { primaryUnavailableSince: since, cluster } = momentOf(simulation);
     const isFailed = cluster?.status?.conditions?.some(({ reason }) => reason === 'Failed') === true;
@@ -41,7 +41,7 @@ function backlog(simulation: Simulation, { forMilliseconds }: Lasting, strikes: 
     if (isFailed && isLong) situations.find('failoverWaitsForApplier');
     if (replicas.length > 0) strikes(true);
     moco.setFaults({ backlog: [], lagSeconds: {} });
-    failoverGoesOn.look();
+    mocoGoesOn.look();
   });
 }
 

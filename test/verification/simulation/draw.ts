@@ -1,11 +1,12 @@
 import { realEnd } from '../../support/nodes/settings.ts';
 import { Chance } from './chance.ts';
+import type { Circumstances } from './circumstances.ts';
 import type { Happening, Planned } from './happening.ts';
 import { drawHardTimes, hardThemes } from './hard-times.ts';
 import { drawInPlace } from './in-place.ts';
 import { drawLosses, lossThemes } from './losses.ts';
 import { drawPrepull } from './prepull.ts';
-import { type Circumstances, firstImage } from './simulation.ts';
+import { firstImage } from './simulation.ts';
 import { budgets, imageNamed, narrowThemes, themes } from './themes.ts';
 
 /** One run: a world, and what happens in it, in order. */

@@ -1,8 +1,8 @@
 import { agentContainer } from '../../../src/moco/names.ts';
 import type { Chance } from './chance.ts';
+import type { Circumstances } from './circumstances.ts';
 import type { Happening, Planned } from './happening.ts';
 import { sidecarContainer, userLabel } from './pod-template.ts';
-import type { Circumstances } from './simulation.ts';
 
 /** A world with the feature gate InPlaceUpdate, some of whose rollouts change nothing that needs another pod. */
 interface InPlace {

@@ -7,10 +7,11 @@ import { isUpdated, participates } from '../witness/member.ts';
 import type { Moment } from '../witness/moment.ts';
 import type { StepRecord } from '../witness/step-log.ts';
 import type { Finding } from '../witness/witness.ts';
+import type { Circumstances } from './circumstances.ts';
 import type { Scenario } from './draw.ts';
 import type { Strikes } from './faults.ts';
 import { type Happening, happen, isUneventful, lengthOf } from './happening.ts';
-import { type Circumstances, clusterName, namespace, Simulation } from './simulation.ts';
+import { clusterName, namespace, Simulation } from './simulation.ts';
 import type { Situation } from './situations.ts';
 
 export interface Outcome {
