@@ -86,10 +86,10 @@ export class Clusters {
       reflector(statefulSets, { labelSelector: memberSelector }, sightOf, this.#statefulSets),
     ]);
     for (const name of [watchedNamespace, ...Array.from({ length: otherNamespaces }, (_, one) => `fleet-${one}`)]) {
-      await this.#client.create(namespaces, {}, { metadata: { name } }, { priority: 'disrupt' });
+      await this.#client.create(namespaces, {}, { metadata: { name } });
     }
     for (let number = 0; number < this.#policies; number += 1) {
-      await this.#client.create(policyKind, {}, policyOf(team(number)), { priority: 'disrupt' });
+      await this.#client.create(policyKind, {}, policyOf(team(number)));
     }
   }
 
@@ -112,9 +112,9 @@ export class Clusters {
     this.#count = count;
     const more = this.all.slice(first).map((cluster, index) => ({ ...cluster, labels: this.#labels(first + index) }));
     await atOnce(more, async ({ namespace, name, labels }) => {
-      await this.#client.create(rolloutKind, { namespace }, this.#rolloutOf(namespace, name), { priority: 'disrupt' });
+      await this.#client.create(rolloutKind, { namespace }, this.#rolloutOf(namespace, name));
       const cluster = sampleCluster({ name, namespace, replicas: members, image: this.#image, labels });
-      await this.#client.create(clusterKind, { namespace }, cluster, { priority: 'disrupt' });
+      await this.#client.create(clusterKind, { namespace }, cluster);
     });
   }
 
@@ -125,7 +125,7 @@ export class Clusters {
     const body = { spec: { podTemplate: { spec: { containers } } } };
     await atOnce(clusters, async (cluster) => {
       onChanged(cluster);
-      await this.#client.patch(clusterKind, cluster, 'application/merge-patch+json', body, { priority: 'disrupt' });
+      await this.#client.merge(clusterKind, cluster, body);
     });
   }
 

@@ -81,11 +81,7 @@ export class Recorder {
     const world = realWorld(this.#connection.exchange);
     const client = new ObjectClient({ world, qps: 1000, burst: 1000 });
     const target = path(pods, { namespace });
-    const { metadata } = await client.list<{ metadata: { resourceVersion: string } }>(
-      pods,
-      { namespace },
-      { priority: 'read' },
-    );
+    const { metadata } = await client.list<{ metadata: { resourceVersion: string } }>(pods, { namespace });
     const follow = async (): Promise<void> => {
       const query = {
         watch: true,
@@ -166,7 +162,7 @@ export class Recorder {
   async #evict(): Promise<void> {
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: this.#name, namespace } };
     const client = new ObjectClient({ world: realWorld(this.#connection.exchange), qps: 1000, burst: 1000 });
-    await client.create(pods, { namespace, name: this.#name, subresource: 'eviction' }, body, { priority: 'disrupt' });
+    await client.create(pods, { namespace, name: this.#name, subresource: 'eviction' }, body);
   }
 
   async #tell(container: string, what: string): Promise<void> {

@@ -10,7 +10,6 @@ const impure = new Set([
   'kinds.ts',
   'looks.ts',
   'loop.ts',
-  'main.ts',
   'objects-of-clusters.ts',
   'perform.ts',
   'webhook-server.ts',
