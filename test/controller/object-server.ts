@@ -10,6 +10,7 @@ import {
   type ResourcePlace,
 } from '../../src/kube/resource.ts';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
+import { type Json } from '../../src/moco/json.ts';
 import { claimsOf } from '../../src/moco/successor.ts';
 import { applyPatch } from '../admission/apply-patch.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
@@ -22,7 +23,7 @@ import {
 import type { ApiAnswer } from '../support/api-server/api-answer.ts';
 import { ApiServer } from '../support/api-server/api-server.ts';
 import { parse, responseOf } from '../support/api-server/exchange.ts';
-import type { Json, Metadata, StoredObject } from '../support/api-server/stored-object.ts';
+import type { Metadata, StoredObject } from '../support/api-server/stored-object.ts';
 import { mergePatch } from '../support/merge-patch.ts';
 import { same } from '../support/moco/same.ts';
 

@@ -1,3 +1,4 @@
+import { timestamp } from '../moment.ts';
 import type { Condition, MySQLClusterStatus } from './objects.ts';
 
 /**
@@ -28,9 +29,4 @@ function withCondition(
 
 export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
   return conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
-}
-
-/** As `metav1.Time` writes it: UTC, whole seconds. */
-export function timestamp(wallMilliseconds: number): string {
-  return `${new Date(wallMilliseconds).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length)}Z`;
 }

@@ -1,7 +1,8 @@
 import { clusterNameLabel } from '../../../src/moco/names.ts';
 import { all, type Look } from '../carry-out.ts';
+import { type Moment } from '../moment.ts';
 import { reconciledStatus } from './cluster-status.ts';
-import type { ClusterView, Moment } from './cluster-view.ts';
+import type { ClusterView } from './cluster-view.ts';
 import { clusteringStep } from './clustering.ts';
 import { type ClusteringMind, freshMind } from './clustering-mind.ts';
 import { acceptsCommits, mysqldReady, observeDatabases } from './databases.ts';

@@ -1,7 +1,8 @@
 import { demoteAnnotation, roleLabel } from '../../../src/moco/names.ts';
 import { mergePatch } from '../merge-patch.ts';
+import { type Moment } from '../moment.ts';
 import { clusterLines, podLines } from './chronicle.ts';
-import type { ClusterView, Moment } from './cluster-view.ts';
+import type { ClusterView } from './cluster-view.ts';
 import { clusteringStep } from './clustering.ts';
 import { type ClusteringMind, freshMind } from './clustering-mind.ts';
 import { mysqldReady } from './databases.ts';

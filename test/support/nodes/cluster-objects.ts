@@ -1,8 +1,8 @@
 import { isAlreadyExists } from '../../../src/kube/api-error.ts';
 import { nodes, type ResourceKind } from '../../../src/kube/resource.ts';
 import { storageClasses } from '../moco/kinds.ts';
+import { timestamp } from '../moment.ts';
 import type { ObjectClient } from '../object-client.ts';
-import { timestamp } from './objects.ts';
 
 export const nodeNames = ['node-0', 'node-1', 'node-2'] as const;
 

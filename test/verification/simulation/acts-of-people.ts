@@ -1,9 +1,10 @@
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { cronJobs, jobs, path, persistentVolumeClaims, pods, statefulSets } from '../../../src/kube/resource.ts';
 import { annotationOn, clusterKind, demotedForAnnotation, preflightLabel } from '../../../src/moco/names.ts';
-import { type Json, record, type StoredObject, timestamp } from '../../support/api-server/stored-object.ts';
+import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import { dailyWindow } from '../../support/daily-window.ts';
 import { dataVolume, jobLabels } from '../../support/moco/names.ts';
+import { timestamp } from '../../support/moment.ts';
 import { isOpen } from '../witness/maintenance.ts';
 import type { WitnessedWindow } from '../witness/objects.ts';
 import type { Happening } from './happening.ts';

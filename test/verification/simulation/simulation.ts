@@ -22,10 +22,10 @@ import { type Admission, admitStatefulSet, type OnDeleteKeeper } from '../../sup
 import type { ApiAnswer, ApiRequest } from '../../support/api-server/api-answer.ts';
 import { ApiServer } from '../../support/api-server/api-server.ts';
 import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
-import { defaultCluster } from '../../support/moco/webhooks.ts';
 import type { MySQLCluster } from '../../support/moco/objects.ts';
 import { sampleCluster } from '../../support/moco/sample.ts';
 import { type ClusteringDurations, defaultSettings as mocoSettings } from '../../support/moco/settings.ts';
+import { defaultCluster } from '../../support/moco/webhooks.ts';
 import { type NodesSettings, defaultSettings as nodesSettings } from '../../support/nodes/settings.ts';
 import { Ability } from '../witness/ability.ts';
 import { Demotions } from '../witness/demotions.ts';
