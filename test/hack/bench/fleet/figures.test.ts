@@ -28,16 +28,11 @@ function rollout(change: Partial<FleetRollout> = {}): FleetRollout {
   };
 }
 
-function fleet(change: Partial<MeasuredFleet> = {}): MeasuredFleet {
-  return {
-    clusters: 100,
-    creationSeconds: 10,
-    takeOverSeconds: 5,
-    controller: [rollout()],
-    plainLoop: [rollout({ rival: 'plain loop', seconds: 52 })],
-    moco: [],
-    ...change,
-  };
+/** Of a hundred clusters, where nothing else is said of the rivals. */
+function fleet(change: Partial<MeasuredFleet['rollouts']> = {}, clusters = 100): MeasuredFleet {
+  const usual = { controller: [rollout()], 'plain loop': [rollout({ rival: 'plain loop', seconds: 52 })] };
+  const rollouts = { ...usual, "MOCO's partitions": [], ...change };
+  return { clusters, creationSeconds: 10, takeOverSeconds: 5, rollouts };
 }
 
 function missed(fleets: readonly MeasuredFleet[]): readonly string[] {
@@ -50,8 +45,8 @@ describe('hack/bench/fleet: the targets', () => {
   it('are those of the largest fleet', () => {
     expect(missed([fleet()])).to.deep.equal([]);
     const slow = rollout({ rival: 'plain loop', seconds: 50 });
-    expect(missed([fleet({ plainLoop: [slow] })])).to.deep.equal(["rollouts a minute, of the plain loop's"]);
-    expect(missed([fleet({ plainLoop: [slow] }), fleet()])).to.deep.equal([]);
+    expect(missed([fleet({ 'plain loop': [slow] })])).to.deep.equal(["rollouts a minute, of the plain loop's"]);
+    expect(missed([fleet({ 'plain loop': [slow] }), fleet()])).to.deep.equal([]);
     expect(missed([fleet({ controller: [rollout({ peakBytes: 151e6 })] })])).to.deep.equal(['resident at its peak']);
   });
 
@@ -65,7 +60,7 @@ describe('hack/bench/fleet: the targets', () => {
   });
 
   it('are StatefulSets that MOCO applies, and its own rate where it was measured', () => {
-    const figures = { controller: [rollout({ applies: 1051 })], moco: [rollout({ seconds: 59 })] };
+    const figures = { controller: [rollout({ applies: 1051 })], "MOCO's partitions": [rollout({ seconds: 59 })] };
     expect(missed([fleet(figures)])).to.deep.equal([
       "rollouts a minute, of MOCO's own",
       'StatefulSets that MOCO applies a member',
@@ -93,7 +88,7 @@ describe('hack/bench/fleet: a fleet’s rollout', () => {
   });
 
   it('is shown in tables with complete rows', () => {
-    const fleets = [fleet({ clusters: 10 }), fleet()];
+    const fleets = [fleet({}, 10), fleet()];
     for (const { name, columns, rows } of tablesOf(fleets, figuresOf(fleets))) {
       for (const row of rows) expect(row, `${name}: ${row.join()}`).to.have.length(columns.length);
     }
