@@ -1,10 +1,11 @@
 import { basename } from 'node:path';
 import { interruption } from '../../program/interruption.ts';
 import { runProgram } from '../../program/run-program.ts';
+import { isMissed } from '../record/figure.ts';
 import { Recording } from '../record/record.ts';
 import { textOf } from '../record/table.ts';
 import { Clusters } from './clusters.ts';
-import { figuresOf, isMissed } from './figures.ts';
+import { figuresOf } from './figures.ts';
 import { Installation } from './installation.ts';
 import { type MeasuredFleet, measureFleet, type Place } from './measured-fleet.ts';
 import { type FleetBenchOptions, fleetCommand, mostClustersForRounds } from './settings.ts';

@@ -1,15 +1,8 @@
+import { type Figure, isMissed, limitOf, shown } from '../record/figure.ts';
 import { spreadOf } from '../record/spread.ts';
 import type { Table } from '../record/table.ts';
 import { members } from './clusters.ts';
-import {
-  appliesOfMember,
-  type CostOfMember,
-  costOfMember,
-  type Figure,
-  isMissed,
-  medianOf,
-  ratioOf,
-} from './figures.ts';
+import { appliesOfMember, type CostOfMember, costOfMember, medianOf, ratioOf } from './figures.ts';
 import { type FleetRollout, fairness, rolloutsPerMinute } from './fleet-rollout.ts';
 import type { RivalName } from './installation.ts';
 import type { MeasuredFleet } from './measured-fleet.ts';
@@ -23,17 +16,11 @@ export function tablesOf(fleets: readonly MeasuredFleet[], figures: readonly Fig
 }
 
 function limits(figures: readonly Figure[]): Table {
-  const shown = (value: number, { unit, digits }: Figure): string => `${value.toFixed(digits)}${unit}`;
   return {
     name: 'limits',
     title: 'What the largest fleet is to reach',
     columns: ['', 'measured', 'limit', ''],
-    rows: figures.map((figure) => [
-      figure.what,
-      shown(figure.value, figure),
-      `${figure.isLeast ? '≥' : '≤'} ${figure.limit}${figure.unit}`,
-      isMissed(figure) ? 'missed' : '',
-    ]),
+    rows: figures.map((figure) => [figure.what, shown(figure), limitOf(figure), isMissed(figure) ? 'missed' : '']),
   };
 }
 
