@@ -7,13 +7,8 @@ import { type ClusterView, viewOf } from '../../src/cli/terminal/view.ts';
 import { projectCluster } from '../../src/moco/projections.ts';
 import { realEnd } from '../../test/support/nodes/settings.ts';
 import { setImage } from '../../test/verification/simulation/acts-of-people.ts';
-import {
-  type Circumstances,
-  clusterName,
-  firstImage,
-  namespace,
-  Simulation,
-} from '../../test/verification/simulation/simulation.ts';
+import { type Circumstances, plainCircumstances } from '../../test/verification/simulation/circumstances.ts';
+import { clusterName, firstImage, namespace, Simulation } from '../../test/verification/simulation/simulation.ts';
 
 const second = 1_000;
 /** Virtual time between two pictures. */
@@ -27,21 +22,10 @@ const images = { good: 'mysql:8.4.1', bad: 'mysql:8.4.2-crash', corrected: 'mysq
 
 /** Three members that take about as long as real ones to stop, to start and to switch over. */
 const circumstances: Circumstances = {
+  ...plainCircumstances,
   seed: 'demo',
-  replicas: 3,
-  mode: 'OnDelete',
-  movesCurrentRevision: false,
-  onDeleteKeeper: 'policy',
-  processes: 1,
-  electsLeader: false,
   nodes: { ...realEnd, startMilliseconds: 3 * second, startupMilliseconds: 3 * second, crashAfterMilliseconds: second },
   moco: { notice: second, drain: second, healthyFalse: second, healthyTrue: 2 * second },
-  lagMilliseconds: 30,
-  longestPage: Number.POSITIVE_INFINITY,
-  streamsLists: true,
-  maxUnavailable: null,
-  backups: false,
-  spec: {},
 };
 
 /**

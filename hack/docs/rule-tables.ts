@@ -5,12 +5,12 @@ import { type EffectKind, effectKinds } from '../../src/core/effects.ts';
 import { gates } from '../../src/core/gates.ts';
 import {
   alertOf,
-  groupTitles,
   type HoldRule,
   isOverridable,
   type RuleGroup,
   ruleGroups,
   rules,
+  rulesOf,
 } from '../../src/core/rules/catalogue.ts';
 import { undemoteReasons } from '../../src/core/step.ts';
 import type { Sections } from './sections.ts';
@@ -31,11 +31,10 @@ export const ruleSections: Readonly<Record<string, () => Sections>> = {
 };
 
 const groups = Object.keys(ruleGroups) as readonly RuleGroup[];
-const rulesOf = (group: RuleGroup): readonly HoldRule[] => Object.keys(ruleGroups[group]) as HoldRule[];
 
 function holdTable(): string {
   const rows = groups.flatMap((group) => [
-    [`**${groupTitles[group]}**`, '', ''],
+    [`**${ruleGroups[group].title}**`, '', ''],
     ...rulesOf(group).map((rule) => [
       code(rule),
       `${isOverridable(rule) ? '◇ ' : ''}${rules[rule].meaning}`,
@@ -83,7 +82,7 @@ function alertTable(): string {
 
 function ruleReference(): string {
   return groups
-    .map((group) => [`\n## ${groupTitles[group]}`, ...rulesOf(group).map(ruleSection)].join('\n\n'))
+    .map((group) => [`\n## ${ruleGroups[group].title}`, ...rulesOf(group).map(ruleSection)].join('\n\n'))
     .join('\n');
 }
 

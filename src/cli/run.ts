@@ -1,10 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { UsageError } from '../failure.ts';
-import { type Given, openSession } from './cluster/session.ts';
-import { explainCommandFailure } from './command-error.ts';
+import { connectionOptions, openSession } from './cluster/session.ts';
+import { didYouMean, explainCommandFailure } from './command-error.ts';
 import { checkCommand } from './commands/check.ts';
-import { type CliCommand, commandFirst, connectionOptions, optionOf, plainNames } from './commands/command.ts';
+import { type CliCommand, commandFirst, plainNames } from './commands/command.ts';
 import { complete, completionCommand } from './commands/completion.ts';
 import { diagnoseCommand } from './commands/diagnose.ts';
 import { explainCommand } from './commands/explain.ts';
@@ -26,6 +26,7 @@ import { getCommand, statusCommand } from './commands/status.ts';
 import { undoCommand } from './commands/undo.ts';
 import { waitCommand } from './commands/wait.ts';
 import type { Host } from './host.ts';
+import { optionOf, valuesOf } from './option.ts';
 
 /** The headings of the help, with their commands in order. */
 export const commandGroups: Readonly<Record<string, readonly CliCommand[]>> = {
@@ -51,7 +52,7 @@ export const commandGroups: Readonly<Record<string, readonly CliCommand[]>> = {
     unrestoreCommand,
   ],
   'Release clusters': [releaseCommand, adoptCommand],
-  'Other commands': [checkCommand, diagnoseCommand, completionCommand],
+  'Other commands': [checkCommand(() => commands), diagnoseCommand, completionCommand],
 };
 
 export const commands: readonly CliCommand[] = Object.values(commandGroups).flat();
@@ -74,39 +75,60 @@ export async function runCli(words: readonly string[], host: Host): Promise<numb
     return 0;
   }
   const argv = commandFirst(words, commands);
+  let dependencies = { server: '', requestTimeoutSeconds: 0 };
   let status = 0;
-  const program = describe(host, async (command, given, names) => {
-    status = await runCommand(command, names, given, host);
+  const program = describe(host, async (command, texts, names) => {
+    if (command.connects === false) {
+      status = command.run(host, names, valuesOf(command.options ?? {}, texts));
+      return;
+    }
+    const given = valuesOf({ ...command.options, ...connectionOptions }, texts);
+    const session = openSession(given, host);
+    dependencies = session;
+    try {
+      status = await command.run(session, names, given);
+    } finally {
+      await session.close();
+    }
   });
   try {
-    if (argv.length === 0) {
-      host.out(program.helpInformation());
-      return 0;
-    }
-    await program.parseAsync(argv, { from: 'user' });
+    if (argv.length === 0) host.out(program.helpInformation());
+    else await program.parseAsync(argv, { from: 'user' });
     return status;
   } catch (error) {
-    if (!(error instanceof CommanderError)) {
-      host.err(`${explainCommandFailure(error, { server: '', requestTimeoutSeconds: 0 })}\n`);
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    if (!(error instanceof CommanderError || error instanceof UsageError)) {
+      host.err(`${explainCommandFailure(error, dependencies)}\n`);
       return exitFailed;
     }
-    if (error.exitCode === 0) return 0;
     const help = commands.some(({ name }) => name === argv[0]) ? `${argv[0]} --help` : '--help';
-    host.err(`error: ${sentenceOf(error)}; see \`${host.program} ${help}\`\n`);
+    const sentence = error instanceof UsageError ? error.message : sentenceOf(error, argv);
+    host.err(`error: ${sentence}; see \`${host.program} ${help}\`\n`);
     return exitMisused;
   }
 }
 
 /** What was expected and what came, of commander's own message. */
-const sentenceOf = ({ message }: CommanderError): string =>
-  message
+function sentenceOf({ code, message }: CommanderError, argv: readonly string[]): string {
+  const names = commands.map(({ name }) => name);
+  const [, asked = ''] = argv;
+  if (code === 'commander.help') return `expected a command after help, got \`${asked}\`${didYouMean(asked, names)}`;
+  if (code === 'commander.unknownOption' && !argv.some((word) => names.includes(word))) {
+    return `expected a command, got \`${argv.join(' ')}\``;
+  }
+  return message
     .replace(/^error: /, '')
     .replaceAll('\n', ' ')
+    .replace(/^too many arguments for .*\. Expected 0 arguments but got \d+: (.*)\.$/, 'expected no arguments, got $1')
     .replace(/^too many arguments for .*\. Expected (.*) but got (.*)\.$/, 'expected at most $1, got $2')
     .replace(/^missing required argument '(\w+)'$/, 'expected a $1, got none')
     .replace(/^option '.*?(--[\w-]+).*' argument missing$/, 'expected a value after $1, got none');
+}
 
-function describe(host: Host, run: (command: CliCommand, given: Given, names: readonly string[]) => Promise<void>) {
+/** What commander has read of the options, by their names in camel case. */
+type Texts = Readonly<Record<string, string | boolean | undefined>>;
+
+function describe(host: Host, run: (command: CliCommand, texts: Texts, names: readonly string[]) => Promise<void>) {
   const common = (command: Command): Command =>
     command
       .helpOption('-h, --help', 'show this help')
@@ -122,7 +144,7 @@ function describe(host: Host, run: (command: CliCommand, given: Given, names: re
     for (const one of all) {
       const command = common(program.command(`${one.name} ${one.arguments}`.trim()));
       describeOne(command, one, host);
-      command.action(() => run(one, command.opts<Given>(), plainNames(one, command.args)));
+      command.action(() => run(one, command.opts<Texts>(), plainNames(one, command.args)));
     }
   }
   return program.helpCommand('help [COMMAND]', 'Show the help of a command');
@@ -130,35 +152,14 @@ function describe(host: Host, run: (command: CliCommand, given: Given, names: re
 
 function describeOne(
   command: Command,
-  { summary, help, examples = [], options = [], connects }: CliCommand,
+  { summary, help, examples = [], options = {}, connects }: CliCommand,
   { program }: Host,
 ): void {
   command.summary(summary).description(help === undefined ? `${summary}.` : `${summary}.\n\n${help}`);
   const shown = examples.map(([purpose, line]) => `  # ${purpose}\n  ${program} ${line}\n`);
   if (shown.length > 0) command.addHelpText('after', `\nExamples:\n${shown.join('\n')}`);
-  for (const option of options) command.addOption(optionOf(option));
+  for (const option of Object.values(options)) command.addOption(optionOf(option));
   if (connects === false) return;
   command.optionsGroup('Connection options:');
-  for (const option of connectionOptions) command.addOption(optionOf(option));
-}
-
-async function runCommand(command: CliCommand, names: readonly string[], given: Given, host: Host): Promise<number> {
-  let dependencies = { server: '', requestTimeoutSeconds: 0 };
-  try {
-    if (command.connects === false) return await command.run(host, names, given);
-    const session = openSession(given, host);
-    dependencies = session;
-    try {
-      return await command.run(session, names);
-    } finally {
-      await session.close();
-    }
-  } catch (error) {
-    if (error instanceof UsageError) {
-      host.err(`error: ${error.message}; see \`${host.program} ${command.name} --help\`\n`);
-      return exitMisused;
-    }
-    host.err(`${explainCommandFailure(error, dependencies)}\n`);
-    return exitFailed;
-  }
+  for (const option of Object.values(connectionOptions)) command.addOption(optionOf(option));
 }

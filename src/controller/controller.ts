@@ -1,38 +1,31 @@
 import { replacesNobody } from '../core/adoption.ts';
-import type { ApiClient } from '../kube/api-client.ts';
 import { isNamespaceTerminating } from '../kube/api-error.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
 import { nameOf } from '../kube/store.ts';
 import { WorkQueue, type WorkQueueOptions } from '../kube/work-queue.ts';
-import type { Log, World } from '../kube/world.ts';
-import type { DelayReader } from '../moco/agent.ts';
 import type { StatefulSetRecord } from '../moco/records.ts';
-import type { MysqlAsker } from '../mysql/mysql-asker.ts';
 import { Cache } from '../objects/cache.ts';
 import { StatusClient } from '../objects/status-client.ts';
 import { Watches } from '../objects/watches.ts';
 import type { FleetMetrics } from '../telemetry/metrics.ts';
 import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
 import type { CacheMetrics, CheckMetrics, WorkQueueMetrics } from '../telemetry/runtime-metrics.ts';
-import type { StrategySettings } from './facts/mode.ts';
-import type { DefaultSettings } from './facts/settings-in-force.ts';
 import { type CheckReader, Checks } from './fleet/check-answers.ts';
 import { followEvictions } from './fleet/evictions.ts';
 import { Fleet, type FleetLimits } from './fleet/fleet-limits.ts';
 import { followFleet } from './fleet/follow-fleet.ts';
 import { RecentNodes } from './fleet/recent-nodes.ts';
+import type { Context } from './pass/pass.ts';
 import { PolicyReconciler } from './policy-reconciler.ts';
 import { Reconciler } from './reconciler.ts';
 import { SequenceReconciler } from './sequence-reconciler.ts';
 
-export interface ControllerOptions {
-  readonly client: ApiClient;
-  readonly world: World;
-  readonly delays: DelayReader;
-  /** `undefined` while the feature gate `ReplicationFacts` is off. */
-  readonly mysql?: MysqlAsker | undefined;
+export interface ControllerOptions
+  extends Pick<
+    Context,
+    'client' | 'world' | 'delays' | 'mysql' | 'log' | 'defaults' | 'strategies' | 'holder' | 'isLeading'
+  > {
   readonly readCheck: CheckReader;
-  readonly log: Log;
   readonly metrics: {
     readonly rollouts: RolloutMetrics;
     readonly workQueues: WorkQueueMetrics;
@@ -40,15 +33,10 @@ export interface ControllerOptions {
     readonly fleet: FleetMetrics;
     readonly checks: CheckMetrics;
   };
-  readonly defaults: DefaultSettings;
-  readonly strategies: StrategySettings;
   readonly fleetLimits: FleetLimits;
   /** An empty list stands for all namespaces. */
   readonly namespaces: readonly string[];
   readonly concurrency: number;
-  /** The holder identity of this process. Every start has a new one. */
-  readonly holder: string;
-  readonly isLeading: () => boolean;
 }
 
 const component = 'moco-rollout';

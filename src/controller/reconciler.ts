@@ -5,18 +5,17 @@ import { ClusterApi } from '../objects/cluster-client.ts';
 import { askNodes } from './disrupt/ask-nodes.ts';
 import { adjust, disrupt } from './disrupt/disrupt.ts';
 import { prepare, readWhole } from './disrupt/prepare.ts';
-import { tryInPlace } from './disrupt/try-in-place.ts';
 import { type Memory, newMemory } from './facts/memory.ts';
 import type { Readings } from './facts/readings.ts';
 import { isAsking } from './fleet/fleet-standing.ts';
-import { again, type End, failedBy, identityOfStep, nothingToReport } from './pass/end.ts';
+import { type End, failedBy, identityOfStep, nothingToReport } from './pass/end.ts';
 import { type Observation, observeCached } from './pass/observe.ts';
 import type { Context, Pass } from './pass/pass.ts';
 import { remember, rememberPrepared, rememberRead, rememberSeen } from './pass/remember.ts';
 import { readComebacksAwaited } from './reads/read-comebacks.ts';
 import { readDelaysAwaited } from './reads/read-delays.ts';
 import { readDetails } from './reads/read-details.ts';
-import { readInPlace } from './reads/read-in-place.ts';
+import { readInPlaceAwaited } from './reads/read-in-place.ts';
 import { readMysqlAwaited } from './reads/read-mysql.ts';
 import { writeCompletion } from './status/complete-condition.ts';
 import { emit, emitStep } from './status/emit.ts';
@@ -80,7 +79,6 @@ async function act(pass: Pass<ClusterApi>): Promise<End> {
   try {
     const unprepared = await prepare(pass);
     if (unprepared !== null) return unprepared;
-    await readBegunInPlace(pass);
     rememberPrepared(pass.memory);
     observed = await lookClosely(pass);
   } catch (error) {
@@ -96,9 +94,6 @@ async function act(pass: Pass<ClusterApi>): Promise<End> {
   if (hold?.rule === 'CheckPending' && step.kind === 'none') return nothingToReport;
   if (step.kind === 'none') return { kind: 'nothing', report: observed };
   try {
-    const isInPlace = step.kind === 'updateInPlace' || step.kind === 'resizeInPlace';
-    const tried = isInPlace ? await tryInPlace(observed, step, pass.api) : null;
-    if (tried !== null) return { ...tried, ...again };
     return isDisruptive(step) ? await disrupt(pass, observed, step) : await adjust(pass, observed, step);
   } catch (error) {
     return failedBy(error, pass, identityOfStep(step, observed));
@@ -111,25 +106,21 @@ function look(pass: Pass): Observation | null {
   return observed && rememberSeen(pass.memory, observed);
 }
 
-/** What updates in place depend on. With the feature gate off, that of pods of which one was begun. */
-async function readBegunInPlace(pass: Pass): Promise<void> {
-  const { key, memory, api, context } = pass;
-  const depends = context.cache.objects(key)?.pods.some(({ live }) => live !== null);
-  const observed = depends ? look(pass) : null;
-  if (observed === null) return;
-  rememberRead(memory, {
-    inPlace: await readInPlace(observed, memory.readings.inPlace, api, context.world, 'lackImages'),
-  });
-}
-
 /**
- * Observes, and again with what it needs to know: how far replicas are behind, if a step depends on them; details for
- * users, while no step is due; what nodes find out about the update revision, and whether members can come back, if
- * only that is left.
+ * Observes, and again with what it needs to know: what updates in place depend on; how far replicas are behind, if a
+ * step depends on them; details for users, while no step is due; what nodes find out about the update revision, and
+ * whether members can come back, if only that is left.
  */
 async function lookClosely(pass: Pass<ClusterApi>): Promise<Observation | null> {
   let observed = look(pass);
-  for (const read of [readDelaysAwaited, readMysqlAwaited, readDetails, askNodesInTurn, readComebacksAwaited]) {
+  for (const read of [
+    readInPlaceAwaited,
+    readDelaysAwaited,
+    readMysqlAwaited,
+    readDetails,
+    askNodesInTurn,
+    readComebacksAwaited,
+  ]) {
     const found: Partial<Readings> | null = observed && (await read(observed, pass));
     if (found === null) continue;
     rememberRead(pass.memory, found);

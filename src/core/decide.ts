@@ -4,7 +4,7 @@ import { mocoDrives, partition } from './candidates/partition.ts';
 import type { Decision, LineOutcome, Procedure } from './decision.ts';
 import { effects } from './effects.ts';
 import { failingMember, isVerified } from './failing-revision.ts';
-import { closed, firstHold, type Gates, gates, guardsOf, isOverridden } from './gates.ts';
+import { closed, firstHold, type Guards, guards, isOverridden } from './gates.ts';
 import { lookAgain } from './maintenance.ts';
 import { hasToBeRead } from './on-demand-facts.ts';
 import type { RolloutPolicy } from './policy.ts';
@@ -25,18 +25,19 @@ const procedures: Readonly<Record<RolloutPolicy['mode'], Procedure>> = {
  * Returns the one step that may be done now, or the hold that blocks it, and a verdict for every member. Pure: the same
  * facts give the same decision. Never throws: inconsistent facts give the hold `SnapshotInconsistent`.
  */
-export const decide = (snapshot: ClusterSnapshot, policy: RolloutPolicy): Decision => decideBy(gates, snapshot, policy);
+export const decide = (snapshot: ClusterSnapshot, policy: RolloutPolicy): Decision =>
+  decideBy(guards, snapshot, policy);
 
-/** The same by another table of gates, so that tests can see what each of them is for. */
-export function decideBy(table: Gates, snapshot: ClusterSnapshot, policy: RolloutPolicy): Decision {
+/** The same by other gates, so that tests can see what each of them is for. */
+export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutPolicy): Decision {
   const situation = survey(snapshot, policy);
   const procedure = procedures[policy.mode];
   const stale = situation.members.filter((member) => !member.updated).length;
   const complete = isComplete(situation, stale);
   lookAgain(situation);
   lookAtNodes(situation);
-  const { outcome, asks, pass } = watched(situation, choose(situation, procedure, table), complete);
-  const { step, hold, blocked } = withNewPods(situation, outcome, table);
+  const { outcome, asks, pass } = watched(situation, choose(situation, procedure, by), complete);
+  const { step, hold, blocked } = withNewPods(situation, outcome, by);
   return {
     step,
     effects: effects(situation, step),
@@ -58,12 +59,11 @@ export function decideBy(table: Gates, snapshot: ClusterSnapshot, policy: Rollou
  * Who is next, and what that needs: the first candidate whose effects no gate holds, or the first hold in the way. No
  * other member takes the place of one whose write has failed: it is tried again first.
  */
-function choose(situation: Situation, procedure: Procedure, table: Gates): LineOutcome {
-  const guards = table === gates ? undefined : guardsOf(table);
+function choose(situation: Situation, procedure: Procedure, by: Guards): LineOutcome {
   for (const { candidates, yields } of Object.values(procedure)) {
     let first: LineOutcome | null = null;
     for (const candidate of candidates(situation)) {
-      const hold = closed(situation, candidate, guards);
+      const hold = closed(situation, candidate, by);
       if (hold === null || isOfItsWrite(hold.rule)) return { candidate, hold };
       first ??= { candidate, hold };
     }
@@ -76,11 +76,11 @@ function choose(situation: Situation, procedure: Procedure, table: Gates): LineO
 function withNewPods(
   situation: Situation,
   outcome: LineOutcome,
-  table: Gates,
+  by: Guards,
 ): Pick<Decision, 'step' | 'hold'> & { readonly blocked: Hold | null } {
   const { candidate, hold } = outcome;
   const change = newPodsStep(situation, outcome);
-  const blocked = change === null ? null : closed(situation, change, table === gates ? undefined : guardsOf(table));
+  const blocked = change === null ? null : closed(situation, change, by);
   if (change === null || blocked !== null) {
     const isBlocked = hold?.rule === 'RevisionsKept' || blocked?.rule === 'ClaimTerminating';
     return hold === null

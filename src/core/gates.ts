@@ -1,19 +1,9 @@
 import { type Effect, type EffectKind, effects } from './effects.ts';
-import {
-  type Hold,
-  type HoldRule,
-  holdOf,
-  holdRules,
-  isOverridable,
-  type RuleGroup,
-  ruleGroups,
-} from './rules/catalogue.ts';
+import { type Hold, type HoldRule, holdOf, holdRules, isOverridable, rulesOf } from './rules/catalogue.ts';
 import type { Situation } from './situation.ts';
 import type { Step } from './step.ts';
 
-const of = (group: RuleGroup): readonly HoldRule[] => Object.keys(ruleGroups[group]) as HoldRule[];
-
-const refusalsOfNodes = of('refused');
+const refusalsOfNodes = rulesOf('refused');
 const terminating = ['MemberStuckTerminating', 'MemberTerminating'] as const;
 /** What the user has said about when a member may get the update revision. */
 const ofTheUser = [
@@ -25,7 +15,7 @@ const ofTheUser = [
   'CheckUnavailable',
 ] as const;
 /** Other clusters, and other members, go first. */
-const ofOthers = [...of('fleet'), ...of('roles'), 'AwaitingFailover', 'MemberTerminating'] as const;
+const ofOthers = [...rulesOf('fleet'), ...rulesOf('roles'), 'AwaitingFailover', 'MemberTerminating'] as const;
 /** Not StatefulSetNotObserved: adoption reads no revision, and MOCO writes some StatefulSets without end until it. */
 const adoption = [
   'SettingsInvalid',
@@ -54,32 +44,38 @@ const ofTheStatefulSet: readonly HoldRule[] = [
  * catalogue, never from that of this table.
  */
 export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
-  writes: [...of('untouchable'), 'ConfirmationTooSlow', 'StepRefused'],
-  acts: [...of('untouchable'), ...of('everything')],
-  proceeds: ['Paused', 'RevisionFlapping', ...of('unfinished')],
+  writes: [...rulesOf('untouchable'), 'ConfirmationTooSlow', 'StepRefused'],
+  acts: [...rulesOf('untouchable'), ...rulesOf('everything')],
+  proceeds: ['Paused', 'RevisionFlapping', ...rulesOf('unfinished')],
   adopts: adoption,
   keeps: [...ownStrategy, 'StatefulSetNotObserved'],
   updatesNew: ownStrategy,
   comesUpdated: [
-    ...of('everything').filter((rule) => !ofTheStatefulSet.includes(rule)),
-    ...of('failing'),
-    ...of('fleet'),
+    ...rulesOf('everything').filter((rule) => !ofTheStatefulSet.includes(rule)),
+    ...rulesOf('failing'),
+    ...rulesOf('fleet'),
     ...ofTheUser,
     ...refusalsOfNodes,
   ],
   restores: [...ownStrategy, 'StatefulSetNotObserved'],
   handsOver: ['SettingsInvalid', 'Paused', 'StatefulSetDeleting', 'StatefulSetNotObserved', 'ReleaseUnsafe'],
-  ends: [...of('failing'), ...of('unfinished'), ...terminating, 'UpdatedMemberNotParticipating', 'PartitionReached'],
-  completes: ['SnapshotInconsistent', ...of('unfinished')],
+  ends: [
+    ...rulesOf('failing'),
+    ...rulesOf('unfinished'),
+    ...terminating,
+    'UpdatedMemberNotParticipating',
+    'PartitionReached',
+  ],
+  completes: ['SnapshotInconsistent', ...rulesOf('unfinished')],
   // What MOCO itself checks. The user's settings have no effect on its partition controller.
   awaitsMoco: [
-    ...of('untouchable'),
+    ...rulesOf('untouchable'),
     'StatefulSetDeleting',
     'StatefulSetNotObserved',
     'Offline',
     'ForcedRollingUpdate',
-    ...of('failing'),
-    ...of('unfinished'),
+    ...rulesOf('failing'),
+    ...rulesOf('unfinished'),
     'AwaitingMoco',
   ],
   mocoTakes: [
@@ -92,19 +88,19 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   // A switchover takes seconds, and asking for it again costs another one. So it goes on under holds that end within
   // seconds.
   keepsDemotion: [
-    ...of('everything').filter((rule) => rule !== 'StatefulSetDeleting' && rule !== 'StatefulSetNotObserved'),
-    ...of('failing'),
+    ...rulesOf('everything').filter((rule) => rule !== 'StatefulSetDeleting' && rule !== 'StatefulSetNotObserved'),
+    ...rulesOf('failing'),
     'NotInitialized',
     'MemberMissing',
     'PrimaryWaitsForPinned',
     'AwaitingApproval',
   ],
-  brings: [...of('failing'), 'PartitionReached', 'RevisionsKept'],
+  brings: [...rulesOf('failing'), 'PartitionReached', 'RevisionsKept'],
   changesInPlace: ['AwaitingResize'],
   removes: ['MemberMissing', 'MemberProtected'],
   freesClaims: ['ClaimTerminating', 'ComebackUnknown'],
   mustReturn: ['NodeTakesNoPods', 'SuccessorRefused', ...refusalsOfNodes],
-  risks: [...of('fleet'), 'UpdatedMemberNotParticipating', ...ofTheUser, 'CheckPending'],
+  risks: [...rulesOf('fleet'), 'UpdatedMemberNotParticipating', ...ofTheUser, 'CheckPending'],
   stops: [
     ...ofOthers,
     'AwaitingRecovery',
@@ -140,7 +136,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
 };
 
 export type Gates = typeof gates;
-type Guards = ReadonlyMap<HoldRule, ReadonlySet<EffectKind>>;
+export type Guards = ReadonlyMap<HoldRule, ReadonlySet<EffectKind>>;
 
 /** The other way around: by rule, in the order of the catalogue, the effects that it guards. */
 export function guardsOf(table: Gates): Guards {
@@ -148,7 +144,7 @@ export function guardsOf(table: Gates): Guards {
   return new Map(holdRules.map((rule) => [rule, new Set(kinds.filter((kind) => table[kind].includes(rule)))]));
 }
 
-const guards = guardsOf(gates);
+export const guards = guardsOf(gates);
 
 /** A step with one of these effects needs a slot of the fleet. */
 export const needsSlot = (kinds: readonly EffectKind[]): boolean =>

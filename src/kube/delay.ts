@@ -35,23 +35,15 @@ export function backoffMilliseconds(
 }
 
 /**
- * Runs calls that are useless without each other. When one fails, its error is thrown at once, and the others are
- * aborted and not retried.
+ * Runs calls that are useless without each other, such as those of a `Promise.all`. When one fails, its error is thrown
+ * at once, and the others are aborted and not retried.
  */
-export async function allOrAbort<T>(
-  signal: AbortSignal,
-  begin: (signal: AbortSignal) => readonly Promise<T>[],
-): Promise<readonly T[]> {
+export async function allOrAbort<T>(signal: AbortSignal, begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const calls = new AbortController();
-  const stop = (): void => calls.abort(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
   try {
-    return await Promise.all(begin(calls.signal));
+    return await begin(AbortSignal.any([signal, calls.signal]));
   } catch (error) {
     calls.abort(error);
     throw error;
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
 }

@@ -1,7 +1,7 @@
 import { rolloutKind } from '../api/rollout.ts';
 import type { Target } from '../core/decision.ts';
 import type { ContainerResources, InPlaceChange } from '../core/in-place-changes.ts';
-import type { ApiClient, Call } from '../kube/api-client.ts';
+import type { ApiClient } from '../kube/api-client.ts';
 import { ApiError, isInvalid, isNotFound } from '../kube/api-error.ts';
 import { path, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
 import type { Reservation } from '../kube/token-bucket.ts';
@@ -10,7 +10,7 @@ import { admissionProbeAnnotation, preflightLabel, resizeManager } from '../moco
 import { isPreflightOf } from '../moco/preflight-pod.ts';
 import { projectStatefulSet } from '../moco/projections.ts';
 import type { ClusterObjects, StatefulSetRecord } from '../moco/records.ts';
-import { mostReads } from './cluster-reader.ts';
+import { mostReads, type OnceCall } from './cluster-reader.ts';
 import { StatusClient } from './status-client.ts';
 
 const intentWrites = 1;
@@ -31,9 +31,6 @@ export type PatchedAs = Pick<StatefulSetRecord, 'namespace' | 'name' | 'uid'> & 
 
 /** What the patch of a pod changes that has been resized. */
 export type InPlacePatch = Omit<InPlaceChange, 'resources'>;
-
-/** A write of which everything else is the same. */
-type OnceCall = Pick<Call, 'method' | 'path' | 'query' | 'body' | 'contentType'>;
 
 const mergePatchType = 'application/merge-patch+json';
 const jsonPatchType = 'application/json-patch+json';
@@ -112,18 +109,12 @@ export class ClusterApi extends StatusClient {
   }
 
   /**
-   * The pods that this program has made to find out for a cluster what its nodes can run. Sent once, as is all that is
-   * about them: the next look tries again, and no other step of the pass waits for that.
+   * The pods that this program has made to find out for a cluster what its nodes can run. All that is about them is
+   * sent once: no other step of the pass waits for that.
    */
   async listPreflightPods(namespace: string, clusterName: string, rolloutUid: string): Promise<readonly Json[]> {
     const query = { labelSelector: `${preflightLabel}=${clusterName}` };
-    const list = await this.call<Json>({
-      method: 'GET',
-      path: path(pods, { namespace }),
-      query,
-      priority: 'read',
-      retries: 0,
-    });
+    const list = await this.ask<Json>({ method: 'GET', path: path(pods, { namespace }), query });
     return objects(list['items']).filter((pod) => isPreflightOf(rolloutUid, pod));
   }
 
@@ -136,26 +127,24 @@ export class ClusterApi extends StatusClient {
       verb: 'create',
       namespace,
     };
-    const { status } = await this.call<{ status?: { allowed?: boolean } }>({
+    const { status } = await this.ask<{ status?: { allowed?: boolean } }>({
       method: 'POST',
       path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
       body: { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } },
-      priority: 'read',
-      retries: 0,
     });
     return status?.allowed === true;
   }
 
   /** Its name is the same for every try, so the next pass finds it. */
   async createPreflightPod(body: Json, namespace: string): Promise<void> {
-    await this.call({ method: 'POST', path: path(pods, { namespace }), body, priority: 'read', retries: 0 });
+    await this.ask({ method: 'POST', path: path(pods, { namespace }), body });
   }
 
   async deletePreflightPod(pod: Json): Promise<void> {
     const { namespace, name, uid } = identityOf(pod);
     const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } };
     try {
-      await this.call({ method: 'DELETE', path: path(pods, { namespace, name }), body, priority: 'read', retries: 0 });
+      await this.ask({ method: 'DELETE', path: path(pods, { namespace, name }), body });
     } catch (error) {
       if (!isNotFound(error)) throw error;
     }

@@ -1,5 +1,4 @@
 import { type MySQLRollout, rolloutKind, usedOf } from '../api/rollout.ts';
-import { type PolicyRecord, policyKind, projectPolicy } from '../api/rollout-policy.ts';
 import { isPossibleSize } from '../core/situation.ts';
 import type { ApiClient, Call } from '../kube/api-client.ts';
 import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
@@ -19,7 +18,7 @@ import {
 } from '../kube/resource.ts';
 import type { Priority, Reservation } from '../kube/token-bucket.ts';
 import { type ImageReport, imageReport } from '../moco/in-place/images.ts';
-import { objects as items, type Json, object, text, whole } from '../moco/json.ts';
+import { objects as items, type Json, object, text } from '../moco/json.ts';
 import { clusterKind } from '../moco/names.ts';
 import {
   jobSelectorOf,
@@ -38,6 +37,9 @@ export interface LiveObjects {
   readonly objects: ClusterObjects;
   readonly rollout: MySQLRollout | null;
 }
+
+/** A request of which everything else is the same. */
+export type OnceCall = Pick<Call, 'method' | 'path' | 'query' | 'body' | 'contentType'>;
 
 const pageSize = 500;
 
@@ -73,58 +75,70 @@ export class ClusterReader {
    * one may be. A budget that the cache does not know yet is enforced by the eviction itself.
    */
   async readAll(known: ClusterObjects): Promise<LiveObjects | null> {
-    const [statefulSet = null, rollout = null, ...budgets] = await this.#all((reader) => reader.#readFirst(known));
-    const replicas = whole(object(statefulSet?.['spec'])['replicas'], 0);
-    const [listed = null, ...members] = await this.#all((reader) => reader.#readNext(known, replicas));
-    const { namespace, name } = known.cluster;
-    const cluster = await this.read(clusterKind, { namespace, name });
+    const first = await this.#together((reader) => reader.#readFirst(known));
+    const next = await this.#together((reader) => reader.#readNext(known, first.statefulSet?.replicas ?? 0));
+    const cluster = await this.#readCluster(known);
     // The cache did not know of its policy.
-    const isMissed = listed === null && cluster !== null && projectCluster(cluster)?.hasBackupPolicy === true;
-    const jobList = isMissed ? await this.#listJobs(known.cluster) : listed;
-    return liveObjects(name, { cluster, statefulSet, rollout, jobList, budgets, members });
+    const isMissed = next.listed === null && cluster?.hasBackupPolicy === true;
+    return together(cluster, first, isMissed ? { ...next, listed: await this.#listJobs(cluster) } : next);
   }
 
   async #readUnordered(known: ClusterObjects): Promise<LiveObjects | null> {
-    const { namespace, name } = known.cluster;
-    const [cluster = null, statefulSet = null, rollout = null, ...others] = await this.#all((reader) => [
-      reader.read(clusterKind, { namespace, name }),
-      ...reader.#readFirst(known),
-      ...reader.#readNext(known, known.statefulSet?.replicas ?? 0),
-    ]);
-    const { length } = budgetNames(known);
-    const [jobList = null, ...members] = others.slice(length);
-    const budgets = others.slice(0, length);
-    return liveObjects(name, { cluster, statefulSet, rollout, jobList, budgets, members });
+    const [cluster, first, next] = await this.#together((reader) =>
+      Promise.all([
+        reader.#readCluster(known),
+        reader.#readFirst(known),
+        reader.#readNext(known, known.statefulSet?.replicas ?? 0),
+      ]),
+    );
+    return together(cluster, first, next);
   }
 
-  /** The StatefulSet, the MySQLRollout, then the budgets. */
-  #readFirst(known: ClusterObjects): readonly Promise<Json | null>[] {
+  async #readCluster({ cluster: { namespace, name } }: ClusterObjects): Promise<ClusterRecord | null> {
+    const cluster = await this.read(clusterKind, { namespace, name });
+    return cluster && projectCluster(cluster);
+  }
+
+  async #readFirst(known: ClusterObjects): Promise<ReadFirst> {
     const { namespace, name } = known.cluster;
-    return [
+    const [statefulSet, rollout, budgets] = await Promise.all([
       this.read(statefulSets, { namespace, name: statefulSetName(name) }),
       this.read(rolloutKind, { namespace, name }),
-      ...budgetNames(known).map((budget) => this.read(podDisruptionBudgets, { namespace, name: budget })),
-    ];
+      this.#readNamed(podDisruptionBudgets, namespace, budgetNames(known)),
+    ]);
+    return {
+      statefulSet: statefulSet && projectStatefulSet(statefulSet),
+      rollout: rollout && usedOf(rollout as unknown as MySQLRollout),
+      budgets: projected(budgets, projectBudget),
+    };
   }
 
-  /** The Jobs, or `null` where none may be, then the pods. */
-  #readNext(known: ClusterObjects, replicas: number): readonly Promise<Json | null>[] {
+  async #readNext(known: ClusterObjects, replicas: number): Promise<ReadNext> {
     const { cluster } = known;
-    const { namespace } = cluster;
-    return [
-      mayHaveJobs(known) ? this.#listJobs(cluster) : Promise.resolve(null),
-      ...podNames(known, replicas).map((pod) => this.read(pods, { namespace, name: pod })),
-    ];
+    const [listed, members] = await Promise.all([
+      mayHaveJobs(known) ? this.#listJobs(cluster) : null,
+      this.#readNamed(pods, cluster.namespace, podNames(known, replicas)),
+    ]);
+    return { listed, pods: projected(members, projectPod).filter(({ clusterName }) => clusterName === cluster.name) };
   }
 
-  /** Lists the Jobs of a cluster. Resolves to `{ unreadable }`, the API server's message, if they may not be read. */
-  async #listJobs({ namespace, name }: ClusterRecord): Promise<Json> {
+  async #readNamed(kind: ResourceKind, namespace: string, names: readonly string[]): Promise<readonly Json[]> {
+    const found = await Promise.all(names.map((name) => this.read(kind, { namespace, name })));
+    return found.filter((one) => one !== null);
+  }
+
+  async #listJobs({ namespace, name }: ClusterRecord): Promise<ListedJobs> {
     const query = { labelSelector: jobSelectorOf(name) };
     try {
-      const call = { method: 'GET', path: path(jobs, { namespace }), query, priority: 'disrupt' } as const;
-      return await this.call<Json>(call);
+      const list = await this.call<Json>({
+        method: 'GET',
+        path: path(jobs, { namespace }),
+        query,
+        priority: 'disrupt',
+      });
+      return { jobs: projected(items(list['items']), projectJob), jobsUnreadable: null };
     } catch (error) {
-      if (isForbidden(error)) return { unreadable: withoutRequest(error as Error) };
+      if (isForbidden(error)) return { jobs: [], jobsUnreadable: withoutRequest(error as Error) };
       throw error;
     }
   }
@@ -139,19 +153,12 @@ export class ClusterReader {
     }
   }
 
-  /** Reads a MySQLRolloutPolicy. Resolves to `null` if it is gone. */
-  async readPolicy(name: string): Promise<PolicyRecord | null> {
-    const policy = await this.read(policyKind, { name });
-    return policy && projectPolicy(policy);
-  }
-
   /**
    * Has the API server admit a pod, as a dry run: nothing is stored. Rejects with its answer, which is never an
    * admitted pod of a name that exists.
    */
   async tryToCreatePod(body: Json, namespace: string): Promise<void> {
-    const query = { dryRun: 'All' };
-    await this.call({ method: 'POST', path: path(pods, { namespace }), query, body, priority: 'read', retries: 0 });
+    await this.ask({ method: 'POST', path: path(pods, { namespace }), query: { dryRun: 'All' }, body });
   }
 
   async listNodes(): Promise<readonly Json[]> {
@@ -193,12 +200,17 @@ export class ClusterReader {
     }
   }
 
+  /** Sent once, and after what steps need: whoever asks will ask again. */
+  protected ask<T>(call: OnceCall): Promise<T> {
+    return this.call<T>({ ...call, priority: 'read', retries: 0 });
+  }
+
   protected call<T>(call: Omit<Call, 'signal' | 'reservation'>): Promise<T> {
     return this.client.call<T>({ ...call, signal: this.signal, reservation: this.reservation });
   }
 
   /** If one of these reads fails, the others are given up. */
-  #all<T>(begin: (reader: ClusterReader) => readonly Promise<T>[]): Promise<readonly T[]> {
+  #together<Found>(begin: (reader: ClusterReader) => Promise<Found>): Promise<Found> {
     return allOrAbort(this.signal, (signal) => begin(new ClusterReader(this.client, signal, this.reservation)));
   }
 }
@@ -220,27 +232,18 @@ export function mostReads(known: ClusterObjects): number {
   return mostTimesRead * (readsOfOne + budgetNames(known).length + podNames(known, replicas).length);
 }
 
-type Read = Json | null;
+type ListedJobs = Pick<ClusterObjects, 'jobs' | 'jobsUnreadable'>;
+type ReadFirst = Pick<ClusterObjects, 'statefulSet' | 'budgets'> & Pick<LiveObjects, 'rollout'>;
+/** `listed` is `null` where no Job may be. */
+type ReadNext = Pick<ClusterObjects, 'pods'> & { readonly listed: ListedJobs | null };
 
-/** Of objects as the API server returned them. `jobList` is `null` if they were not listed. */
-function liveObjects(
-  name: string,
-  raw: Record<'cluster' | 'statefulSet' | 'rollout' | 'jobList', Read> & Record<'budgets' | 'members', readonly Read[]>,
-): LiveObjects | null {
-  const cluster = raw.cluster && projectCluster(raw.cluster);
-  if (cluster === null) return null;
-  return {
-    objects: {
-      cluster,
-      statefulSet: raw.statefulSet && projectStatefulSet(raw.statefulSet),
-      pods: projected(raw.members, projectPod).filter(({ clusterName }) => clusterName === name),
-      budgets: projected(raw.budgets, projectBudget),
-      jobs: projected(items(raw.jobList?.['items']), projectJob),
-      jobsUnreadable: text(raw.jobList?.['unreadable']),
-    },
-    rollout: raw.rollout && usedOf(raw.rollout as unknown as MySQLRollout),
-  };
-}
+const noJobs: ListedJobs = { jobs: [], jobsUnreadable: null };
+
+const together = (
+  cluster: ClusterRecord | null,
+  { rollout, ...first }: ReadFirst,
+  { listed, ...next }: ReadNext,
+): LiveObjects | null => cluster && { objects: { cluster, ...first, ...next, ...(listed ?? noJobs) }, rollout };
 
 /**
  * Whether two views of a cluster have the same objects, each in the same version. `read` has the known budgets alone.
@@ -282,6 +285,5 @@ function podNames({ cluster, pods: members }: ClusterObjects, replicas: number):
   return [...new Set([...given, ...members.map(({ name }) => name)])];
 }
 
-function projected<R>(raw: readonly (Json | null)[], project: (object: Json) => R | null): readonly R[] {
-  return raw.flatMap((one) => (one === null ? null : project(one)) ?? []);
-}
+const projected = <R>(raw: readonly Json[], project: (object: Json) => R | null): readonly R[] =>
+  raw.map(project).filter((one) => one !== null);

@@ -169,9 +169,9 @@ async function assertRevision(revision: string, namespace: string, api: ClusterA
 }
 
 /**
- * Rejects with a 409 if the MySQLRollout has changed. Whether a step has taken a pod that is going is in no other object,
- * and is written before the pod goes: whoever has seen it going and then reads the MySQLRollout knows. The cache may be
- * behind with one kind and not with another.
+ * Rejects with a 409 if the MySQLRollout has changed. Whether a step has taken a pod that is going is in no other
+ * object, and is written before the pod goes: whoever has seen it going and then reads the MySQLRollout knows. The
+ * cache may be behind with one kind and not with another.
  */
 async function assertNewest(
   rollout: LiveObjects['rollout'],

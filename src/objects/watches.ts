@@ -1,5 +1,5 @@
 import type { ApiClient } from '../kube/api-client.ts';
-import { Reflector, type ReflectorOptions, type Unavailable } from '../kube/reflector.ts';
+import { Reflector, type ReflectorOptions } from '../kube/reflector.ts';
 import { jobs, namespaces } from '../kube/resource.ts';
 import type { Stored } from '../kube/store.ts';
 import type { Log, World } from '../kube/world.ts';
@@ -33,7 +33,7 @@ export class Watches {
     const reflect = <R extends Stored>(
       { kind, labelSelector, store, project }: CachedKind<R>,
       namespace: string | undefined,
-      more: Pick<ReflectorOptions<R>, 'onUnavailable' | 'onlyWhere'>,
+      more: Pick<ReflectorOptions<Stored>, 'onUnavailable' | 'onlyWhere'>,
     ): Watch => {
       const observer = metrics?.observe(kind.kind, () => {
         const { ageMilliseconds } = reflector;
@@ -54,48 +54,40 @@ export class Watches {
       });
       return reflector;
     };
-    const watchOptional = <R extends Stored>(cached: CachedKind<R>): Watch =>
-      reflect(cached, undefined, {
+    const isInNamespaces = namespaceNames.length > 0;
+    const scopes = isInNamespaces ? namespaceNames : [undefined];
+    /** A kind can be read once it can be read in every scope. */
+    const inAll = (
+      report: (first: UnavailableKind | null) => void,
+      mayDoWithout: boolean,
+    ): ((scope: string | undefined) => Pick<ReflectorOptions<Stored>, 'onUnavailable'>) => {
+      const unread = new Map<string | undefined, UnavailableKind>();
+      return (scope) => ({
         onUnavailable: (why, message, wasRead) => {
-          const isIntended = namespaceNames.length > 0 && !wasRead;
-          cache.setUnavailable(cached.kind.kind, why && { why, message, isIntended });
-        },
-      });
-    const scopes = namespaceNames.length === 0 ? [undefined] : namespaceNames;
-    const unread = new Map<string | undefined, UnavailableKind>();
-    /** Jobs can be read once they can be read everywhere. */
-    const watchJobs = <R extends Stored>(cached: CachedKind<R>, namespace: string | undefined): Watch =>
-      reflect(cached, namespace, {
-        onUnavailable: (why, message) => {
-          if (why === null) unread.delete(namespace);
-          else unread.set(namespace, { why, message, isIntended: false });
+          if (why === null) unread.delete(scope);
+          else unread.set(scope, { why, message, isIntended: mayDoWithout && !wasRead });
           const [first = null] = unread.values();
-          cache.setUnavailable(cached.kind.kind, first);
+          report(first);
         },
       });
-    const missing = new Set<string>();
+    };
+    let isMocoMissing = false;
     /** Without MOCO there is nothing to do and nothing to wait for: clusters appear once it is installed. */
-    const reportMoco = (scope: string, why: Unavailable | null): void => {
-      const before = missing.size;
-      if (why === null) missing.delete(scope);
-      else missing.add(scope);
-      if (before === 0 && missing.size > 0) log.warn({}, mocoMissing);
-      if (before > 0 && missing.size === 0) log.info({}, mocoFound);
+    const reportMoco = (missing: UnavailableKind | null): void => {
+      if (!isMocoMissing && missing !== null) log.warn({}, mocoMissing);
+      if (isMocoMissing && missing === null) log.info({}, mocoFound);
+      isMocoMissing = missing !== null;
     };
     this.#reflectors = forEachCachedKind(cache, keepsLivePods, (cached) => {
       const { kind } = cached;
-      if (kind === namespaces) return [watchOptional(onlyNamed(cached, namespaceNames))];
-      if (!kind.namespaced) return [watchOptional(cached)];
-      if (kind === jobs) return scopes.map((namespace) => watchJobs(cached, namespace));
-      return scopes.map((namespace) =>
-        reflect(
-          cached,
-          namespace,
-          kind === clusterKind
-            ? { onlyWhere: 'NotFound', onUnavailable: (why) => reportMoco(namespace ?? '', why) }
-            : {},
-        ),
-      );
+      if (kind === clusterKind) {
+        const where = inAll(reportMoco, false);
+        return scopes.map((scope) => reflect(cached, scope, { onlyWhere: 'NotFound', ...where(scope) }));
+      }
+      if (kind.namespaced && kind !== jobs) return scopes.map((scope) => reflect(cached, scope, {}));
+      const where = inAll((first) => cache.setUnavailable(kind.kind, first), isInNamespaces && !kind.namespaced);
+      const named = kind === namespaces ? onlyNamed(cached, namespaceNames) : cached;
+      return (kind.namespaced ? scopes : [undefined]).map((scope) => reflect(named, scope, where(scope)));
     }).flat();
   }
 

@@ -43,8 +43,8 @@ export function read<T>({ name, parse }: Pick<Flag<T>, 'name' | 'parse'>, given:
   throw new UsageError(`expected --${name} to be ${outcome.expected}, got \`${outcome.got ?? given}\``);
 }
 
-const value = <T>(read: T): Parsed<T> => ({ kind: 'value', value: read });
-const unreadable = (expected: string): Parsed<never> => ({ kind: 'unreadable', expected });
+export const value = <T>(read: T): Parsed<T> => ({ kind: 'value', value: read });
+export const unreadable = (expected: string): Parsed<never> => ({ kind: 'unreadable', expected });
 
 const someText = { type: 'string', minLength: 1 };
 
@@ -83,6 +83,9 @@ export const rate = kind('<number>', { type: 'number', exclusiveMinimum: 0 }, (g
   return read > 0 && Number.isFinite(read) ? value(read) : unreadable('a number above zero');
 });
 
+/** Ten years. A date that is much later does not exist. */
+const longestHours = 87_600;
+
 const millisecondsOf: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
 /** Reads a duration above zero as Go writes them (`15s`, `1m30s`, `1.5h`, `500ms`), in milliseconds. */
@@ -93,6 +96,7 @@ export function parseDuration(given: string): Parsed<number> {
     0,
   );
   const isWhole = parts.map(([part]) => part).join('') === given;
+  if (isWhole && milliseconds > longestHours * 3_600_000) return unreadable(`a duration of at most ${longestHours}h`);
   if (isWhole && milliseconds > 0) return value(milliseconds);
   return unreadable('a duration above zero such as 15s, 1m30s or 500ms');
 }
@@ -129,7 +133,7 @@ export const url = kind<string | null>('<url>', { type: 'string', pattern: '^(ht
   return { kind: 'unreadable', expected, got: given.replace(/\/\/.*@/, '//') };
 });
 
-const namespacePattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+export const namespacePattern = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const namespaceSchema = { type: 'string', pattern: namespacePattern.source };
 const namespacesSchema = { type: 'array', items: namespaceSchema, uniqueItems: true };
 

@@ -4,7 +4,7 @@ import { type EffectKind, kindsOf } from '../core/effects.ts';
 import { caughtUp, recovered } from '../core/expected.ts';
 import { afterSeconds, secondsUntil } from '../core/maintenance.ts';
 import { budgetOf, type RolloutPolicy } from '../core/policy.ts';
-import { assumedEnd, ruleGroups } from '../core/rules/catalogue.ts';
+import { assumedEnd, isForOthers } from '../core/rules/catalogue.ts';
 import type { ClusterSnapshot, MaintenanceFacts } from '../core/snapshot.ts';
 import { afterStep } from './after-step.ts';
 
@@ -95,19 +95,19 @@ export class SimulatedCluster {
     const back = this.#lastBack;
     if (back > now) return back;
     const isSame = isSameWait(hold, this.#waitedFor);
-    const isForOthers = fleet !== null && hold.rule in ruleGroups.fleet;
+    const waitsForOthers = fleet !== null && isForOthers(hold.rule);
     // A wait that remains after its expected end would never end.
-    const end = isForOthers || isSame ? null : assumedEnd(hold);
+    const end = waitsForOthers || isSame ? null : assumedEnd(hold);
     const after = end?.facts(this.snapshot, hold) ?? null;
     if (!isSame) this.#endHold(now);
     this.hold = hold;
     this.#waitedFor = hold;
-    if (!isForOthers && (end === null || after === null)) {
+    if (!waitsForOthers && (end === null || after === null)) {
       this.stop = hold;
       return null;
     }
     if (!isSame) this.entries.push({ kind: 'wait', hold, begins: now, ends: now });
-    if (isForOthers) return fleet.endOf(hold);
+    if (waitsForOthers) return fleet.endOf(hold);
     this.#busyUntil = now + Math.ceil(this.#lasts(hold, decision, now));
     this.#become(after ?? this.snapshot, now);
     return this.#busyUntil;

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { type ClusterName, Declared, labelValue } from './declared.ts';
+import { Declared, labelValue, type Series } from './declared.ts';
 
 /** From a member that starts in seconds to one that clones for hours. */
 const memberBucketsSeconds = [1, 2, 5, 10, 20, 40, 60, 90, 120, 180, 300, 600, 1200, 1800, 3600, 7200];
@@ -80,20 +80,56 @@ export type ClusterValues = {
 };
 
 /** Only where this program lowers partitions: MOCO's own controller shows series of the same names. */
-const ofPartitions = ['currentReplicas', 'updatedReplicas', 'lastPartitionUpdated'] as const;
+const ofPartitions: ReadonlySet<string> = new Set(['currentReplicas', 'updatedReplicas', 'lastPartitionUpdated']);
+
+export type ClusterName = readonly [namespace: string, name: string];
+const clusterLabels = ['namespace', 'name'] as const;
+
+/** The gauges about clusters, which have exactly the series of the values that were set last. */
+class ClusterMetrics extends Declared {
+  readonly #clusters = new Map<string, { readonly cluster: ClusterName; readonly values: Partial<ClusterValues> }>();
+
+  constructor(registry: Registry, drivesPartitions: boolean) {
+    super(registry);
+    for (const [field, [name, help, label]] of Object.entries(clusterGauges)) {
+      if (!drivesPartitions && ofPartitions.has(field)) continue;
+      const labels = [...clusterLabels, ...(label === undefined ? [] : [label])];
+      this.computed(name, help, labels, () => this.#seriesOf(field as keyof ClusterValues, label));
+    }
+  }
+
+  setCluster(cluster: ClusterName, values: Partial<ClusterValues>): void {
+    const key = cluster.join('/');
+    const before = this.#clusters.get(key)?.values;
+    const said = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+    this.#clusters.set(key, { cluster, values: { ...before, ...said } });
+  }
+
+  forget(cluster: ClusterName): void {
+    this.#clusters.delete(cluster.join('/'));
+  }
+
+  #seriesOf(field: keyof ClusterValues, label: string | undefined): readonly Series[] {
+    return [...this.#clusters.values()].flatMap(({ cluster: [namespace, name], values }) => {
+      const value = values[field] ?? {};
+      return typeof value === 'number'
+        ? [[{ namespace, name }, value] as const]
+        : Object.entries(value).map(([word, number]) => [{ namespace, name, [label ?? '']: word }, number] as const);
+    });
+  }
+}
 
 /** What Prometheus sees of rollouts. */
-export class RolloutMetrics extends Declared {
-  readonly #clusterGauges = new Map(
-    Object.entries(clusterGauges).map(([field, [name, help, label]]) => [field, this.ofClusters(name, help, label)]),
-  );
-  readonly #disruptionsOfCluster = this.counterOfClusters(
+export class RolloutMetrics extends ClusterMetrics {
+  readonly #disruptionsOfCluster = this.counter(
     'moco_rollout_cluster_disruptions_total',
     'Pods of a cluster taken down by this program.',
+    ...clusterLabels,
   );
-  readonly #switchoversOfCluster = this.counterOfClusters(
+  readonly #switchoversOfCluster = this.counter(
     'moco_rollout_cluster_switchovers_total',
     'Switchovers of a cluster that this program asked MOCO for, whatever their outcome.',
+    ...clusterLabels,
   );
   readonly #disruptions = this.counter(
     'moco_rollout_disruptions_total',
@@ -173,19 +209,18 @@ export class RolloutMetrics extends Declared {
     rolloutBucketsSeconds,
   );
 
-  constructor(registry: Registry, drivesPartitions: boolean) {
-    super(registry);
-    for (const field of drivesPartitions ? [] : ofPartitions) registry.removeSingleMetric(clusterGauges[field][0]);
-  }
-
-  /** Replaces the series of a cluster, so that what no longer holds goes away. */
-  setCluster([namespace, name]: ClusterName, values: Partial<ClusterValues>): void {
-    for (const [field, value] of Object.entries(values)) {
-      if (value !== undefined) this.#clusterGauges.get(field)?.set([namespace, name], value);
-    }
+  override setCluster(cluster: ClusterName, values: Partial<ClusterValues>): void {
+    super.setCluster(cluster, values);
+    const [namespace, name] = cluster;
     // A counter has to be there before it first counts: Prometheus sees no increase otherwise.
     this.#disruptionsOfCluster.inc({ namespace, name }, 0);
     this.#switchoversOfCluster.inc({ namespace, name }, 0);
+  }
+
+  override forget(cluster: ClusterName): void {
+    super.forget(cluster);
+    this.#disruptionsOfCluster.remove(...cluster);
+    this.#switchoversOfCluster.remove(...cluster);
   }
 
   countDisruptions([namespace, name]: ClusterName, verb: string, rule: string, count: number): void {

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { answerReview as answer, type ReviewAnswer } from '../../src/admission/answer.ts';
-import { mutateStatefulSetPath, reviewers } from '../../src/admission/mutations.ts';
+import { mutatePartitionPath, mutateStatefulSetPath, reviewers } from '../../src/admission/mutations.ts';
 import { reviewOf, statefulSet } from './review.ts';
+import { atPartition, mocoStatefulSet } from './stateful-sets.ts';
 
 describe('an AdmissionReview', () => {
   it('of a labelled StatefulSet is answered with a JSON patch and the uid of the request', () => {
@@ -37,40 +38,85 @@ describe('an AdmissionReview', () => {
     expect(responseTo(reviewOf({ object: { ...statefulSet, metadata } }))).to.not.have.property('warnings');
   });
 
-  const misplaced: Readonly<Record<string, readonly [changes: Record<string, unknown>, why: string]>> = {
+  const misplaced: Readonly<Record<string, readonly [changes: Record<string, unknown>, why: string, path?: string]>> = {
     'another kind': [
       { kind: { group: '', version: 'v1', kind: 'Pod' } },
-      'moco-rollout changed nothing: expected a StatefulSet of apps/v1, got Pod of v1',
+      'expected a StatefulSet of apps/v1, got Pod of v1',
     ],
     'another version': [
       { kind: { group: 'apps', version: 'v1beta2', kind: 'StatefulSet' } },
-      'moco-rollout changed nothing: expected a StatefulSet of apps/v1, got StatefulSet of apps/v1beta2',
+      'expected a StatefulSet of apps/v1, got StatefulSet of apps/v1beta2',
     ],
-    'another operation': [{ operation: 'CREATE' }, 'moco-rollout changed nothing: expected UPDATE, got CREATE'],
-    'a subresource': [
-      { subResource: 'scale' },
-      'moco-rollout changed nothing: expected the StatefulSet itself, got its scale',
+    'another operation': [{ operation: 'CREATE' }, 'expected UPDATE, got CREATE'],
+    'another operation than those of partitions': [
+      { operation: 'DELETE' },
+      'expected CREATE or UPDATE, got DELETE',
+      mutatePartitionPath,
     ],
-    'no object': [{ object: undefined }, 'moco-rollout changed nothing: expected the object in the request, got none'],
-    'a null object': [{ object: null }, 'moco-rollout changed nothing: expected the object in the request, got none'],
+    'a subresource': [{ subResource: 'scale' }, 'expected the StatefulSet itself, got its scale'],
+    'no object': [{ object: undefined }, 'expected the object in the request, got none'],
+    'a null object': [{ object: null }, 'expected the object in the request, got none'],
     'an object that is none': [
       { object: 'x' },
-      'moco-rollout changed nothing: in the object, the whole is not right (Invalid input: expected object, received string)',
+      'in the object, the whole is not right (Invalid input: expected object, received string)',
+    ],
+    'an object without metadata': [
+      { object: { spec: {} } },
+      'in the object, metadata is not right (Invalid input: expected object, received undefined)',
     ],
     'an object without a spec': [
       { object: { ...statefulSet, spec: undefined } },
-      'moco-rollout changed nothing: in the object, spec is not right (Invalid input: expected object, received undefined)',
+      'in the object, spec is not right (Invalid input: expected object, received undefined)',
+    ],
+    'labels that are none': [
+      { object: mocoStatefulSet({ metadata: { labels: 'x' } }) },
+      'in the object, metadata.labels is not right (Invalid input: expected record, received string)',
+    ],
+    'owners that are none': [
+      { object: mocoStatefulSet({ metadata: { ownerReferences: [null] } }) },
+      'in the object, metadata.ownerReferences.0 is not right (Invalid input: expected object, received null)',
     ],
   };
-  for (const [what, [changes, why]] of Object.entries(misplaced)) {
+  for (const [what, [changes, why, path]] of Object.entries(misplaced)) {
     it(`with ${what} is allowed and unchanged, with a reason`, () => {
-      expect(responseTo(reviewOf(changes))).to.deep.equal({
+      expect(responseTo(reviewOf(changes), path)).to.deep.equal({
         uid: reviewOf().request.uid,
         allowed: true,
-        warnings: [why],
+        warnings: [`moco-rollout changed nothing: ${why}`],
       });
     });
   }
+
+  const numbers: Readonly<Record<string, readonly [spec: Record<string, unknown>, because: string, why: string]>> = {
+    'replicas in words': [
+      { replicas: 'three' },
+      'replicas-unknown',
+      'expected spec.replicas to be a whole number from 0',
+    ],
+    'a partition above replicas': [
+      { updateStrategy: atPartition(4) },
+      'partition-out-of-range',
+      'expected spec.updateStrategy.rollingUpdate.partition to be from 0 to spec.replicas',
+    ],
+  };
+  for (const [what, [spec, partition, why]] of Object.entries(numbers)) {
+    it(`with ${what} is allowed and unchanged, with a reason and in the audit log`, () => {
+      const changes = { object: mocoStatefulSet({ spec }), oldObject: mocoStatefulSet() };
+      expect(responseTo(reviewOf(changes), mutatePartitionPath)).to.deep.equal({
+        uid: reviewOf().request.uid,
+        allowed: true,
+        warnings: [`moco-rollout changed nothing: ${why}`],
+        auditAnnotations: { partition },
+      });
+    });
+  }
+
+  it('with an old object that can’t be read is answered as if there were none', () => {
+    const object = mocoStatefulSet({ spec: { updateStrategy: atPartition(0) } });
+    for (const oldObject of [null, undefined, 'x', {}, { metadata: { labels: 1 }, spec: {} }]) {
+      expect(responseTo(reviewOf({ object, oldObject }), mutatePartitionPath)).to.have.property('patch');
+    }
+  });
 
   const malformed: Readonly<Record<string, unknown>> = {
     null: null,
@@ -96,14 +142,14 @@ describe('an AdmissionReview', () => {
   }
 });
 
-function answerReview(body: unknown): ReviewAnswer {
-  const reviewer = reviewers.get(mutateStatefulSetPath);
-  if (reviewer === undefined) throw new Error(`expected a reviewer at ${mutateStatefulSetPath}`);
+function answerReview(body: unknown, path = mutateStatefulSetPath): ReviewAnswer {
+  const reviewer = reviewers.get(path);
+  if (reviewer === undefined) throw new Error(`expected a reviewer at ${path}`);
   return answer(body, reviewer);
 }
 
-function responseTo(body: unknown) {
-  const answered = answerReview(body);
+function responseTo(body: unknown, path?: string) {
+  const answered = answerReview(body, path);
   if (answered.kind === 'malformed') throw new Error(answered.message);
   expect(answered.review).to.include({ apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' });
   return answered.review.response;

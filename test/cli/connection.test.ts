@@ -6,16 +6,14 @@ import { expect } from 'chai';
 import { clusterKind } from '../../src/moco/names.ts';
 import { mysqlCluster } from '../controller/moco-objects.ts';
 import { answer, status } from '../kube/fake-world.ts';
-import { FakeCluster, forbidden, notFound, runWith } from './fake-cluster.ts';
+import { type FakeCluster, forbidden, notFound, runWith, useFakeCluster } from './fake-cluster.ts';
 
 describe('errors of commands', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
   });
-
-  afterEach(() => cluster.close());
 
   it('suggests the nearest clusters for an unknown name', async () => {
     for (const command of ['status', 'plan', 'pause', 'wait', 'adopt', 'release']) {
@@ -100,14 +98,6 @@ describe('errors of commands', () => {
     expect(code).to.equal(1);
     expect(err).to.match(/expected a context there in the kubeconfig .*, got: here\n$/);
   });
-
-  for (const argv of [['stats'], ['status', '--wathc'], ['status', '-o', 'xml'], ['status', '--request-timeout=x']]) {
-    it(`exits with 2 and one line for ${argv.join(' ')}`, async () => {
-      const { status: code, out, err } = await cluster.run(...argv);
-      expect([code, out]).to.deep.equal([2, '']);
-      expect(err).to.match(/^error: [^\n]+; see `kubectl moco-rollout [^\n]*--help`\n$/);
-    });
-  }
 
   it('never passes control characters from the cluster to the terminal', async () => {
     cluster.bench.setting({ pinnedMembers: [{ ordinal: 2, reason: 'red \u001B[31m alert\u0007' }] });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { connectionOptions } from '../../src/cli/commands/command.ts';
+import { connectionOptions } from '../../src/cli/cluster/session.ts';
 import { commands } from '../../src/cli/run.ts';
 import { runWith } from './fake-cluster.ts';
 
@@ -9,11 +9,11 @@ const longName = (flags: string): string => /--[a-z-]+/.exec(flags)?.[0] ?? '';
 
 describe('docs/cli.md', () => {
   it('has every command with its arguments, and every option', () => {
-    for (const { name, arguments: takes, options = [] } of commands) {
+    for (const { name, arguments: takes, options = {} } of commands) {
       expect(text, name).to.contain(`| \`${`${name} ${takes.replaceAll(/[<>]/g, '')}`.trim()}\` |`);
-      for (const { flags } of options) expect(text, `${name} ${flags}`).to.contain(longName(flags));
+      for (const { flags } of Object.values(options)) expect(text, `${name} ${flags}`).to.contain(longName(flags));
     }
-    for (const { flags } of connectionOptions) expect(text, flags).to.contain(longName(flags));
+    for (const { flags } of Object.values(connectionOptions)) expect(text, flags).to.contain(longName(flags));
   });
 
   it('names existing commands only', async () => {

@@ -1,11 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { V1MicroTime } from '@kubernetes/client-node';
+import { rolloutKind } from '../../src/api/rollout.ts';
 import type { Host, Terminal } from '../../src/cli/host.ts';
 import { runCli } from '../../src/cli/run.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
+import { clusterKind } from '../../src/moco/names.ts';
 import { Bench } from '../controller/bench.ts';
+import { mysqlCluster } from '../controller/moco-objects.ts';
 import type { ObjectServer } from '../controller/object-server.ts';
 import { answer, status } from '../kube/fake-world.ts';
 import { HttpFront } from '../support/api-server/http-front.ts';
+import { resourceAt } from '../support/api-server/resource-path.ts';
 
 /** What a request is answered instead of as the objects say; `hang` for never, `null` for as they say. */
 export type Fault = (request: ExchangeRequest) => ReturnType<typeof answer> | 'hang' | null;
@@ -17,6 +22,8 @@ export interface Ran {
 }
 
 const defaultNamespace = { metadata: { name: 'default', uid: 'namespace', resourceVersion: '1', labels: {} } };
+
+export const leasePath = '/apis/coordination.k8s.io/v1/namespaces/moco-rollout-system/leases/moco-rollout';
 
 /** Where the API server has the sequences. */
 export const sequencesPath = '/apis/moco-rollout.io/v1alpha1/mysqlrolloutsequences';
@@ -52,6 +59,35 @@ export class FakeCluster {
 
   get server(): ObjectServer {
     return this.bench.server;
+  }
+
+  /** Another cluster of three, with the status of its MySQLRollout; without one it has none yet. */
+  add(name: string, status: object | null, labels: Readonly<Record<string, string>> = {}): void {
+    const metadata = { name, namespace: 'default' };
+    const { uid } = this.server.create(clusterKind, {
+      ...mysqlCluster(),
+      metadata: { ...metadata, labels, uid: `${name}-uid`, generation: 1 },
+    }).metadata;
+    const ownerReferences = [{ kind: clusterKind.kind, name, uid, controller: true }];
+    if (status !== null) this.server.create(rolloutKind, { metadata: { ...metadata, ownerReferences }, status });
+  }
+
+  /** The lease of a controller that publishes these flags and has renewed it so long ago. */
+  lease(flags: object, silentForSeconds = 0): void {
+    const annotations = { 'moco-rollout.io/flags': JSON.stringify(flags) };
+    this.clusterScoped[leasePath] = {
+      metadata: {
+        namespace: 'moco-rollout-system',
+        name: 'moco-rollout',
+        uid: 'lease',
+        resourceVersion: '1',
+        annotations,
+      },
+      spec: {
+        holderIdentity: 'a',
+        renewTime: new V1MicroTime(this.bench.world.wall() - silentForSeconds * 1000).toISOString(),
+      },
+    };
   }
 
   /** Runs a command line to its end, with this server in its kubeconfig. */
@@ -111,10 +147,24 @@ export class FakeCluster {
     for await (const part of response.body) parts.push(part);
     const text = Buffer.concat(parts).toString();
     // Lists are at the version of their newest object; a watch asks from there.
+    const kind = `${resourceAt(url.split('?')[0] ?? '')?.kind.kind}List`;
     outgoing.end(
-      text.startsWith('{"items":') ? `{"kind":"List","metadata":{"resourceVersion":"1"},${text.slice(1)}` : text,
+      text.startsWith('{"items":') ? `{"kind":"${kind}","metadata":{"resourceVersion":"1"},${text.slice(1)}` : text,
     );
   }
+}
+
+/** Gives each test of a suite a cluster of its own, which `setUp` prepares. */
+export function useFakeCluster(
+  setUp: (cluster: FakeCluster) => void | Promise<void>,
+  options: Parameters<typeof FakeCluster.start>[0] = {},
+): void {
+  let cluster: FakeCluster | undefined;
+  beforeEach(async () => {
+    cluster = await FakeCluster.start(options);
+    await setUp(cluster);
+  });
+  afterEach(() => cluster?.close());
 }
 
 /** Runs a command line in this process, with nothing around it but what is given. */

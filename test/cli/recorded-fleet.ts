@@ -5,6 +5,7 @@ import {
   type RolloutProgress,
   type RolloutStatus,
 } from '../../src/api/rollout-status.ts';
+import type { viewOf } from '../../src/cli/terminal/view.ts';
 
 export const fleetNow = Date.UTC(2026, 6, 1, 12);
 const ago = (minutes: number): string => new Date(fleetNow - minutes * 60_000).toISOString();
@@ -69,7 +70,7 @@ export function recordedFleet(
   count: number,
   nameOf: (index: number) => string = (index) => `db-${index}`,
 ): readonly {
-  readonly cluster: { readonly namespace: string; readonly name: string; readonly replicas: number };
+  readonly cluster: Parameters<typeof viewOf>[0];
   readonly rollout: MySQLRollout | null;
 }[] {
   return Array.from({ length: count }, (_, index) => {
@@ -78,7 +79,7 @@ export function recordedFleet(
     const metadata = { namespace: 'default', name, uid: name, resourceVersion: '1' };
     const { group, version, kind } = rolloutKind;
     return {
-      cluster: { namespace: 'default', name, replicas: index % 10 === 9 ? 1 : 3 },
+      cluster: { namespace: 'default', name, replicas: index % 10 === 9 ? 1 : 3, generation: 1, released: false },
       rollout: status && { apiVersion: `${group}/${version}`, kind, metadata, status },
     };
   });

@@ -1,9 +1,6 @@
-import { rolloutKind } from '../../src/api/rollout.ts';
 import { type SequenceSpec, sequenceKind } from '../../src/api/rollout-sequence.ts';
 import { newRollout, type RolloutStatus } from '../../src/api/rollout-status.ts';
 import { timestampOf } from '../../src/moco/json.ts';
-import { clusterKind } from '../../src/moco/names.ts';
-import { mysqlCluster } from '../controller/moco-objects.ts';
 import { type FakeCluster, sequencesPath } from './fake-cluster.ts';
 
 /** What a cluster of a stage does. */
@@ -33,22 +30,13 @@ export function addSequence(cluster: FakeCluster, name: string, spec: SequenceSp
 }
 
 /** Clusters of production, named by their tier and a number, in the order of what they do. */
-export function addClusters({ server, bench }: FakeCluster, ofTier: string, doing: readonly Doing[]): void {
-  const now = bench.world.wall();
+export function addClusters(cluster: FakeCluster, ofTier: string, doing: readonly Doing[]): void {
+  const now = cluster.bench.world.wall();
   const digits = String(doing.length).length;
   for (const [index, does] of doing.entries()) {
     const name = `${ofTier}-${String(index + 1).padStart(digits, '0')}`;
-    const labels = { env: 'production', tier: ofTier };
-    const { uid } = server.create(clusterKind, {
-      ...mysqlCluster(),
-      metadata: { name, namespace: 'default', labels, uid: `${name}-uid`, generation: 1 },
-    }).metadata;
-    const ownerReferences = [{ kind: clusterKind.kind, name, uid, controller: true }];
-    if (does === 'unknown') continue;
-    server.create(rolloutKind, {
-      metadata: { name, namespace: 'default', ownerReferences },
-      status: statusOf(does, (seconds) => timestampOf(now - seconds * 1000)),
-    });
+    const status = does === 'unknown' ? null : statusOf(does, (seconds) => timestampOf(now - seconds * 1000));
+    cluster.add(name, status, { env: 'production', tier: ofTier });
   }
 }
 

@@ -85,7 +85,7 @@ describe('a Kubernetes cluster with missing or unknown components', function () 
 
   it('after MOCO is installed: the controller starts to work without a restart', async () => {
     stage = await Stage.open(controlPlane);
-    history = await History.start(stage.client, stage.world);
+    history = await History.start(stage.client);
     cluster = new RolloutCluster(stage, history, 'shop');
     await judged(cluster, async () => {
       await cluster.create({});

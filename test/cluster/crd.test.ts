@@ -8,6 +8,7 @@ import { problemOf } from '../../src/api/schema.ts';
 import { builtInStrategy } from '../../src/api/settings.ts';
 import { settingsOf } from '../../src/controller/facts/settings-in-force.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
+import { refusedSettings } from '../api/refused-settings.ts';
 import { readOne } from '../config/manifests.ts';
 import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
 
@@ -15,7 +16,6 @@ const testDeadlineMilliseconds = 90_000;
 const apiVersion = 'moco-rollout.io/v1alpha1';
 const at = '2026-01-02T03:04:05Z';
 
-const held = (ordinal: number) => ({ ordinal, reason: 'a debugger is attached' });
 const override = (rule: string, until = at) => ({ rule, until, reason: 'the backup of tonight may be lost' });
 
 const maintenanceWindow = (fields: Readonly<Record<string, string | number>>) => ({
@@ -130,100 +130,22 @@ describe('the API server and MySQLRollout', function () {
     }
   };
 
-  const refusedOfOne: Readonly<Record<string, readonly [spec: object, reason: RegExp]>> = {
-    'a strategy that does not exist': [{ strategy: 'RollingUpdate' }, /spec\.strategy: Unsupported value/],
-    'a partition beyond 32 bits': [{ partition: 2 ** 31 }, /spec\.partition/],
-    'maxUnavailable 0': [{ maxUnavailable: 0 }, /spec\.maxUnavailable.*from 1 to 1000/],
-    'maxUnavailable 0%': [{ maxUnavailable: '0%' }, /spec\.maxUnavailable.*from 1 to 1000/],
-    'maxUnavailable 101%': [{ maxUnavailable: '101%' }, /spec\.maxUnavailable.*"100%"/],
-    'a number as a text': [{ maxUnavailable: '2' }, /spec\.maxUnavailable.*from 1 to 1000/],
-    'half a member': [{ maxUnavailable: 1.5 }, /spec\.maxUnavailable/],
-    'a deadline shorter than minReadySeconds': [
-      { minReadySeconds: 10, progressDeadlineSeconds: 10 },
-      /progressDeadlineSeconds must be more than minReadySeconds/,
-    ],
-    'a pinned member without a reason': [{ pinnedMembers: [{ ordinal: 1 }] }, /pinnedMembers\[0\]\.reason: Required/],
-    'a member pinned twice': [{ pinnedMembers: [held(1), held(1)] }, /pinnedMembers\[1\]: Duplicate value/],
-    'members to restore without their revision': [{ restore: { members: [1] } }, /restore\.revision: Required/],
-    'members to restore from an empty revision': [
-      { restore: { revision: '', members: [1] } },
-      /restore\.revision.*at least 1/,
-    ],
-    'no member to restore': [{ restore: { revision: 'r', members: [] } }, /restore\.members.*at least 1/],
-    'a member to restore twice': [
-      { restore: { revision: 'r', members: [1, 1] } },
-      /restore\.members\[1\]: Duplicate value/,
-    ],
-    'a member to restore beyond the last that can be': [
-      { restore: { revision: 'r', members: [1000] } },
-      /restore\.members\[0\].*999/,
-    ],
-    'another way with lost members': [{ lostMembers: 'Update' }, /spec\.lostMembers: Unsupported value/],
-    'an override of a rule that protects the data': [
-      { overrides: [override('NotEnoughAcknowledging')] },
-      /overrides\[0\]\.rule: Unsupported value/,
-    ],
-    'an override until an invalid time': [
-      { overrides: [override('BackupRunning', 'tomorrow')] },
-      /overrides\[0\]\.until.*date-time/,
-    ],
-    'a schedule of every minute': [
-      { maintenanceWindows: [maintenanceWindow({ schedule: '* * * * *' })] },
-      /maintenanceWindows\[0\]\.schedule.*must be a schedule of five fields/,
-    ],
-    'a schedule of hours and weekdays that do not exist': [
-      { maintenanceWindows: [maintenanceWindow({ schedule: '61 25 * * FOO' })] },
-      /maintenanceWindows\[0\]\.schedule.*must be a schedule of five fields/,
-    ],
-    'a schedule of a day that never comes': [
-      { inPlace: { restartWindows: [maintenanceWindow({ schedule: '0 1 31 FEB,apr *' })] } },
-      /restartWindows\[0\]\.schedule.*must be a schedule with a day that its months have/,
-    ],
-    'a time zone that does not exist': [
-      { maintenanceWindows: [maintenanceWindow({ timeZone: 'Asia/Tokio' })] },
-      /timeZone: Invalid value: "string": unknown time zone Asia\/Tokio evaluating rule: expected the name of a time zone of the IANA database, such as "Asia\/Tokyo"/,
-    ],
-    'what can be no time zone': [
-      { maintenanceWindows: [maintenanceWindow({ timeZone: 'Asia Tokyo' })] },
-      /timeZone: Invalid value: "Asia Tokyo": expected the name of a time zone/,
-    ],
-    'the time zone of whoever reads it': [
-      { maintenanceWindows: [maintenanceWindow({ timeZone: 'Local' })] },
-      /maintenanceWindows\[0\]\.timeZone: Invalid value: "Local": expected the name of a time zone/,
-    ],
-    'a duration without a unit': [
-      { maintenanceWindows: [maintenanceWindow({ duration: '240' })] },
-      /maintenanceWindows\[0\]\.duration.*should match/,
-    ],
-    'a blackout that ends when it begins': [
-      { blackouts: [blackout('2026-12-19T15:00:00Z')] },
-      /blackouts\[0\].*must end after it begins/,
-    ],
-    'a check whose name is none of a label': [{ checks: [check({ name: 'A' })] }, /checks\[0\]\.name.*should match/],
-    'two checks of one name': [{ checks: [check({}), check({})] }, /checks\[1\]: Duplicate value/],
-    'a check without a query': [{ checks: [{ name: 'a' }] }, /checks\[0\]\.query: Required/],
-    'an empty query': [{ checks: [check({ query: '' })] }, /checks\[0\]\.query.*at least 1/],
-    'a query of spaces': [{ checks: [check({ query: ' \n' })] }, /checks\[0\]\.query.*must be a PromQL expression/],
-    'a query that is too long': [{ checks: [check({ query: 'x'.repeat(1025) })] }, /checks\[0\]\.query.*1024/],
-    'a query with an unknown variable': [
-      { checks: [check({ query: 'up{namespace="$ns"}' })] },
-      /checks\[0\]\.query.*whose only variables are \$namespace and \$name/,
-    ],
-    'a query with braces around its variable': [
-      { checks: [check({ query: 'up{namespace="${namespace}"}' })] },
-      /checks\[0\]\.query.*whose only variables are \$namespace and \$name/,
-    ],
-    'too many checks': [
-      { checks: Array.from({ length: 17 }, (_, index) => check({ name: `check-${index}` })) },
-      /checks.*at most 16/,
-    ],
-    'every label and annotation': [{ inPlace: { metadata: ['*'] } }, /inPlace\.metadata\[0\].*should match/],
-    'a key with a * in the middle': [{ inPlace: { metadata: ['a*b'] } }, /inPlace\.metadata\[0\].*should match/],
-    'whether labels and annotations may change': [{ inPlace: { metadata: true } }, /inPlace\.metadata.*array/],
-    'a field that does not exist': [{ pause: true }, /unknown field "spec\.pause"/],
-  };
+  for (const { title, spec, answer } of refusedSettings) {
+    if (answer === undefined) continue;
+    // What the program makes of it is tested where its settings are.
+    it(`refuse ${title}`, async () => {
+      expect(await tryOut(rollout('refused', spec)).catch(String)).to.match(answer);
+    });
+  }
+
   refuses(
-    refusedOfOne,
+    {
+      'a deadline shorter than minReadySeconds': [
+        { minReadySeconds: 10, progressDeadlineSeconds: 10 },
+        /progressDeadlineSeconds must be more than minReadySeconds/,
+      ],
+      'a field that does not exist': [{ pause: true }, /unknown field "spec\.pause"/],
+    },
     (spec) => rollout('refused', spec),
     (spec) => problemIn(spec, {}),
   );

@@ -45,7 +45,7 @@ describe('an installation', function () {
     const file = join(controlPlane.directory, 'foreign.yaml');
     await writeFile(file, foreignKinds.map((kind) => stringify(kind)).join('---\n'));
     await controlPlane.apply(file);
-    history = await History.start(stage.client, stage.world);
+    history = await History.start(stage.client);
     // The stage brings the rights of config/rbac. Here the installation has to, and admission as well.
     await controlPlane.kubectl('delete', '-f', join(configDirectory, 'rbac'));
   });

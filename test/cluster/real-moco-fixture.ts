@@ -21,7 +21,7 @@ function besideRealMoco(): Promise<Shared> {
     atEndOfRun(() => controlPlane.stop());
     const stage = await Stage.open(controlPlane, { moco: 'real' });
     atEndOfRun(() => stage.close());
-    const history = await History.start(stage.client, stage.world);
+    const history = await History.start(stage.client);
     atEndOfRun(() => history.stop());
     await stage.startController(sharedFlags);
     return { stage, history };

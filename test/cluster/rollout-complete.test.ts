@@ -48,7 +48,7 @@ describe('waiting for the condition RolloutComplete', () => {
   let history: History;
 
   before(async () => {
-    history = await History.start(stage().client, stage().world);
+    history = await History.start(stage().client);
   });
 
   after(() => history?.stop());

@@ -27,7 +27,7 @@ let shared: Promise<Shared> | null = null;
 function sharedStage(controlPlane: Parameters<typeof Stage.open>[0]): Promise<Shared> {
   shared ??= (async () => {
     const stage = await Stage.open(controlPlane);
-    const history = await History.start(stage.client, stage.world);
+    const history = await History.start(stage.client);
     atEndOfRun(async () => {
       await history.stop();
       await stage.close();
@@ -98,7 +98,7 @@ export function ownScene(
       closers.push(() => controlPlane.stop());
       const stage = await Stage.open(controlPlane, options);
       closers.push(() => stage.close());
-      const history = await History.start(stage.client, stage.world);
+      const history = await History.start(stage.client);
       closers.push(() => history.stop());
       await stage.startController([...sharedFlags, ...flags]);
       return { stage, history };

@@ -1,17 +1,18 @@
 import { clearTimeout, setTimeout } from 'node:timers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
-import { Reflector } from '../../src/kube/reflector.ts';
+import { isGone } from '../../src/kube/api-error.ts';
+import { parseWatchEvent } from '../../src/kube/list-watch.ts';
 import {
   events,
   jobs,
+  path,
   persistentVolumeClaims,
   podDisruptionBudgets,
   pods,
   type ResourceKind,
   statefulSets,
 } from '../../src/kube/resource.ts';
-import { Store, type Stored } from '../../src/kube/store.ts';
-import type { World } from '../../src/kube/world.ts';
 import { appNameLabel, appNameOfMoco, clusterKind } from '../../src/moco/names.ts';
 import type {
   Condition,
@@ -61,8 +62,9 @@ interface Version {
   readonly identity: KubernetesObject;
 }
 
-interface Seen extends Stored {
-  readonly object: KubernetesObject;
+interface List {
+  readonly metadata: { readonly resourceVersion: string };
+  readonly items: readonly KubernetesObject[];
 }
 
 const watched: readonly ResourceKind[] = [
@@ -78,40 +80,44 @@ const watched: readonly ResourceKind[] = [
 /** Longer than the two minutes for which the disruption controller may wait for an evicted pod whose end it has missed. */
 const deadlineMilliseconds = 180_000;
 
-/** Every version of every object of the clusters under test, as the API server's watches have told them. */
+const retryMilliseconds = 200;
+
+/**
+ * Every version of every object of the clusters under test, deletions included, each with the store's own revision: the
+ * unchanged events of the API server's watches.
+ */
 export class History {
+  readonly #client: ObjectClient;
   readonly #versions = new Map<string, Version[]>();
   readonly #current = new Map<string, Map<string, Version>>();
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #stopping = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
+  #broken: Error | null = null;
 
-  static async start(client: ObjectClient, world: World): Promise<History> {
-    const history = new History();
-    const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-    const reflectors = watched.map((kind) => {
-      const store = new Store<Seen>({});
-      let newest = 0;
-      store.subscribe(({ before, after }) => {
-        // The end of an object comes right after the last version that was heard of.
-        newest = after === null ? newest + endFraction : Number(after.resourceVersion);
-        const record = after ?? before;
-        if (record !== null) {
-          history.#add(record.namespace, {
-            atMilliseconds: Date.now(),
-            revision: newest,
-            kind,
-            uid: record.uid,
-            object: after?.object ?? null,
-            identity: record.object,
-          });
-        }
-      });
-      const project = (raw: unknown): Seen => seen(raw as KubernetesObject);
-      return new Reflector<Seen>({ client, world, log, kind, store, project });
-    });
-    history.#running = Promise.all(reflectors.map((reflector) => reflector.run(history.#stopping.signal)));
-    await Promise.all(reflectors.map(({ synced }) => synced));
+  private constructor(client: ObjectClient) {
+    this.#client = client;
+  }
+
+  /** `onBroken` is called if a watch can't continue: further changes are unknown, and whoever asks gets the error. */
+  static async start(client: ObjectClient, onBroken: (error: Error) => void = () => {}): Promise<History> {
+    const history = new History(client);
+    const starts = await Promise.all(
+      watched.map(async (kind) => {
+        const { items, metadata } = await client.list<List>(kind, {}, { priority: 'read' });
+        for (const object of items) history.#add(kind, object, true);
+        return [kind, metadata.resourceVersion] as const;
+      }),
+    );
+    history.#running = Promise.all(starts.map(([kind, from]) => history.#follow(kind, from))).catch(
+      (error: unknown) => {
+        history.#broken = new Error(`Expected to see every version of every object: ${String(error)}`, {
+          cause: error,
+        });
+        for (const listeners of history.#listeners.values()) for (const ask of listeners) ask();
+        onBroken(history.#broken);
+      },
+    );
     return history;
   }
 
@@ -121,7 +127,14 @@ export class History {
   }
 
   now(namespace: string): Moment {
+    if (this.#broken !== null) throw this.#broken;
     return momentOf([...(this.#current.get(namespace)?.values() ?? [])]);
+  }
+
+  /** The objects of a kind that there are now. */
+  present(namespace: string, of: ResourceKind): readonly KubernetesObject[] {
+    const versions = [...(this.#current.get(namespace)?.values() ?? [])];
+    return versions.flatMap(({ kind, object }) => (kind === of && object !== null ? [object] : []));
   }
 
   /** As it was just before the store's revision became this one. */
@@ -197,10 +210,48 @@ export class History {
   }
 
   #of(namespace: string): readonly Version[] {
+    if (this.#broken !== null) throw this.#broken;
     return this.#versions.get(namespace) ?? [];
   }
 
-  #add(namespace: string, version: Version): void {
+  /** A connection that breaks is made again from where it was. What the API server has forgotten meanwhile is lost. */
+  async #follow(kind: ResourceKind, from: string): Promise<void> {
+    const { signal } = this.#stopping;
+    let resourceVersion = from;
+    while (!signal.aborted) {
+      const query = { watch: true, allowWatchBookmarks: true, resourceVersion };
+      const lines = this.#client.stream(path(kind), query, signal)[Symbol.asyncIterator]();
+      for (;;) {
+        const line = await lines.next().catch((error: unknown) => {
+          if (isGone(error)) throw error;
+          return null;
+        });
+        if (line === null || line.done === true) break;
+        const event = parseWatchEvent(line.value);
+        if (event.type === 'ERROR' || event.type === 'UNREADABLE') {
+          throw new Error(`expected the ${kind.plural} that changed, got ${line.value.slice(0, 200)}`);
+        }
+        ({ resourceVersion } = event);
+        if (event.type === 'BOOKMARK') continue;
+        this.#add(kind, event.object as unknown as KubernetesObject, event.type !== 'DELETED');
+      }
+      await pause(retryMilliseconds, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  #add(kind: ResourceKind, raw: KubernetesObject, exists: boolean): void {
+    // Without what fills memory and is never asked about.
+    const { managedFields: _, ...metadata } = raw.metadata;
+    const { namespace = '', uid, resourceVersion } = metadata;
+    const identity = { ...raw, metadata };
+    const version: Version = {
+      atMilliseconds: Date.now(),
+      revision: Number(resourceVersion),
+      kind,
+      uid,
+      object: exists ? identity : null,
+      identity,
+    };
     const versions = this.#versions.get(namespace) ?? [];
     versions.push(version);
     this.#versions.set(namespace, versions);
@@ -210,17 +261,6 @@ export class History {
     this.#current.set(namespace, current);
     for (const listener of this.#listeners.get(namespace) ?? []) listener();
   }
-}
-
-const endFraction = 0.001;
-
-function ignore(): void {}
-
-/** Without what fills memory and is never asked about. */
-function seen(raw: KubernetesObject): Seen {
-  const { managedFields: _, ...metadata } = raw.metadata;
-  const { namespace, name, uid, resourceVersion } = metadata;
-  return { namespace, name, uid, resourceVersion, object: { ...raw, metadata } };
 }
 
 function momentOf(versions: readonly Version[]): Moment {

@@ -1,5 +1,6 @@
 import { Registry } from 'prom-client';
 import { type MySQLRollout, type RolloutSpec, rolloutKind, wholeRecord } from '../../src/api/rollout.ts';
+import { policyKind, projectPolicy } from '../../src/api/rollout-policy.ts';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
 import { Checks } from '../../src/controller/fleet/check-answers.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
@@ -8,7 +9,7 @@ import { RecentNodes } from '../../src/controller/fleet/recent-nodes.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
-import type { Occurrence } from '../../src/kube/event-recorder.ts';
+import type { Occurrence } from '../../src/kube/event.ts';
 import { jobs, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
 import { keyOf, type Store, type Stored } from '../../src/kube/store.ts';
 import type { RunResult } from '../../src/kube/work-queue.ts';
@@ -27,9 +28,7 @@ import { RolloutMetrics } from '../../src/telemetry/rollout-metrics.ts';
 import { CheckMetrics } from '../../src/telemetry/runtime-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
-import { FakeMysql } from './fake-mysql.ts';
-import { FakePrometheus } from './fake-prometheus.ts';
-import { FakeReplicas } from './fake-replicas.ts';
+import { FakeMysql, FakePrometheus, FakeReplicas } from './fake-servers.ts';
 import {
   budget,
   containersOf,
@@ -40,7 +39,7 @@ import {
   revisionBefore,
   statefulSet,
 } from './moco-objects.ts';
-import { ObjectServer, type Patch, type Write } from './object-server.ts';
+import { ObjectServer, type Patch, type Raw, type Write } from './object-server.ts';
 
 export const key = keyOf('default', 'test');
 export const member = (ordinal: number): string => `moco-test-${ordinal}`;
@@ -296,6 +295,13 @@ export async function atWork(...given: Parameters<Bench['start']>): Promise<read
   return [bench, program];
 }
 
+/** A policy, for every cluster unless its selector says otherwise, in the API server and in the cache. */
+export function withPolicy(bench: Bench, program: Process, spec: object, name = 'all'): Raw {
+  const raw = bench.server.create(policyKind, { metadata: { name, namespace: undefined }, spec });
+  program.cache.policies.put(projectPolicy(raw));
+  return raw;
+}
+
 interface UpdateStrategy {
   readonly type?: string;
   readonly rollingUpdate?: { readonly partition?: number } | null;
@@ -336,19 +342,17 @@ export async function secondsOf(
   const found: number[] = [];
   for (let second = 0; second <= seconds; second += 1) {
     const before = count();
-    program.sync();
-    await program.pass();
+    await program.turn();
     if (count() > before) found.push(second);
     bench.world.freeze(1000);
   }
   return found;
 }
 
-/** One pass a second, over what the watches have delivered by then. */
-export async function passes(bench: Bench, program: Process, seconds: number): Promise<void> {
-  for (let second = 0; second < seconds; second += 1) {
-    program.sync();
-    await program.pass();
-    bench.world.freeze(1000);
+/** So many passes over what the watches have delivered by then, so many seconds apart. */
+export async function passes(bench: Bench, program: Process, times: number, apartSeconds = 1): Promise<void> {
+  for (let time = 0; time < times; time += 1) {
+    await program.turn();
+    bench.world.freeze(apartSeconds * 1000);
   }
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { projectSequence } from '../../src/api/rollout-sequence.ts';
 import { withoutRollout } from '../../src/controller/fleet/fleet-standing.ts';
 import type { CheckReading } from '../../src/core/on-demand-facts.ts';
-import { Bench, type Process } from './bench.ts';
+import { Bench, type Process, passes } from './bench.ts';
 
 const checks = [{ name: 'errant', query: 'errant{namespace="$namespace", name="$name"} > 0' }];
 const failing: CheckReading = {
@@ -16,14 +16,6 @@ function withChecks(): Bench {
   const bench = new Bench();
   bench.setting({ checks });
   return bench;
-}
-
-/** Passes as often as that, so many seconds apart. */
-async function passes(bench: Bench, program: Process, times: number, apart = 1): Promise<void> {
-  for (let time = 0; time < times; time += 1) {
-    await program.turn();
-    bench.world.freeze(apart * 1000);
-  }
 }
 
 const metrics = ({ registry }: Process): Promise<string> => registry.metrics();

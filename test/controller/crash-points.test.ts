@@ -146,8 +146,11 @@ class Mortal {
     return currentPrimaryIndex;
   }
 
-  /** Everything that was asked for is done, once, and everybody is told so. */
-  /** `pausedBetween`: then the mark of a demotion does not wait for its pod to go. */
+  /**
+   * Everything that was asked for is done, once, and everybody is told so.
+   *
+   * @param pausedBetween then the mark of a demotion does not wait for its pod to go
+   */
   expectDone(pausedBetween = false): void {
     const { bench } = this;
     const unremarkable = pausedBetween ? /^void|^undemote/ : /^void/;

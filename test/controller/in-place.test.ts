@@ -85,19 +85,24 @@ describe('an update in place', () => {
     expect(bench.steps).to.include('promoteRevision');
   });
 
-  it('tries every member as a dry run before it changes the first', async () => {
-    const bench = new InPlaceBench();
-    await started(bench, ifPossible);
-    const patches = bench.server.writes.filter(({ method, path }) => method === 'PATCH' && path.includes('/pods/'));
-    expect(patches.map(({ path }) => path.slice(path.lastIndexOf('/') + 1))).to.deep.equal([
-      'moco-test-0?dryRun',
-      'moco-test-1?dryRun',
-      'moco-test-2?dryRun',
-      'moco-test-2',
-      'moco-test-1',
-      'moco-test-0',
-    ]);
-  });
+  for (const [what, change, steps] of [
+    ['that restarts nothing', (template: Patch) => template, ['moco-test-2', 'moco-test-1', 'moco-test-0']],
+    ['of resources, whose label comes by another write', newCpu, ['moco-test-2/resize']],
+  ] as const) {
+    it(`${what} is tried in every member as dry runs before the first one is changed`, async () => {
+      const bench = new InPlaceBench(change);
+      await started(bench, ifPossible);
+      const patches = bench.server.writes.filter(({ method, path }) => method === 'PATCH' && path.includes('/pods/'));
+      const tried = [0, 1, 2].flatMap((ordinal) => [
+        ...(change === newCpu ? [`moco-test-${ordinal}/resize?dryRun`] : []),
+        `moco-test-${ordinal}?dryRun`,
+      ]);
+      expect(patches.map(({ path }) => path.slice(path.indexOf('/pods/') + '/pods/'.length))).to.deep.equal([
+        ...tried,
+        ...steps,
+      ]);
+    });
+  }
 
   it('does not happen in the mode Never, which is the default', async () => {
     const bench = new InPlaceBench();
@@ -106,26 +111,38 @@ describe('an update in place', () => {
     expect(bench.status.members?.map(({ update }) => update)).to.deep.equal([undefined, undefined, undefined]);
   });
 
-  it('does not happen to a member that differs by more', async () => {
-    const bench = new InPlaceBench(newArguments);
-    await started(bench, ifPossible);
-    expect(bench.steps).to.deep.equal(['evict 2']);
-  });
-
-  it('becomes an eviction where the API server refuses its dry run', async () => {
-    const bench = new InPlaceBench();
-    bench.server.refuse('PATCH', /pods\/moco-test-2$/, 422, 'Invalid', { message: 'a policy keeps labels' });
-    await started(bench, ifPossible);
-    expect(bench.steps).to.deep.equal(['in place 1', 'in place 0', 'evict 2']);
-  });
-
-  it('becomes an eviction where the API server refuses it', async () => {
-    const bench = new InPlaceBench();
-    bench.server.script('PATCH', /pods\/moco-test-2$/, (_, carryOut) => carryOut());
-    bench.server.refuse('PATCH', /pods\/moco-test-2$/, 403, 'Forbidden', { message: 'no' });
-    await started(bench, ifPossible);
-    expect(bench.steps).to.deep.equal(['in place 1', 'in place 0', 'evict 2']);
-  });
+  const podPath = /pods\/moco-test-2$/;
+  const refusals: Readonly<
+    Record<string, readonly [happens: (bench: InPlaceBench) => void, steps: readonly string[]]>
+  > = {
+    'the API server refuses its dry run': [
+      ({ server }) => server.refuse('PATCH', podPath, 422, 'Invalid', { message: 'a policy keeps labels' }),
+      ['in place 1', 'in place 0', 'evict 2'],
+    ],
+    'the API server refuses it': [
+      ({ server }) => {
+        server.script('PATCH', podPath, (_, carryOut) => carryOut());
+        server.refuse('PATCH', podPath, 403, 'Forbidden', { message: 'no' });
+      },
+      ['in place 1', 'in place 0', 'evict 2'],
+    ],
+    'a revision is not kept any more': [
+      ({ server }) => server.refuse('GET', /controllerrevisions/, 404, 'NotFound'),
+      ['evict 2'],
+    ],
+    'a revision may not be read': [
+      ({ server }) => server.refuse('GET', /controllerrevisions/, 403, 'Forbidden'),
+      ['evict 2'],
+    ],
+  };
+  for (const [what, [happens, steps]] of Object.entries(refusals)) {
+    it(`becomes an eviction where ${what}`, async () => {
+      const bench = new InPlaceBench();
+      happens(bench);
+      await started(bench, ifPossible);
+      expect(bench.steps).to.deep.equal(steps);
+    });
+  }
 
   it('waits until a revision can be read', async () => {
     const bench = new InPlaceBench();
@@ -139,18 +156,6 @@ describe('an update in place', () => {
     expect(bench.steps).to.deep.equal([]);
     await program.work();
     expect(bench.steps[0]).to.equal('in place 2');
-  });
-
-  it('becomes an eviction where a revision is not kept any more, or may not be read', async () => {
-    for (const [code, reason] of [
-      [404, 'NotFound'],
-      [403, 'Forbidden'],
-    ] as const) {
-      const bench = new InPlaceBench();
-      bench.server.refuse('GET', /controllerrevisions/, code, reason);
-      await started(bench, ifPossible);
-      expect(bench.steps, reason).to.deep.equal(['evict 2']);
-    }
   });
 
   it('holds in the mode Only until the revision is approved', async () => {
@@ -193,23 +198,6 @@ describe('an annotation or label that is not allowed to change in place', () => 
   });
 });
 
-describe('variables in another order', () => {
-  it('make an eviction: one may use those before it', async () => {
-    const env = [
-      { name: 'USER', value: 'reader' },
-      { name: 'DSN', value: '$(USER)@primary' },
-    ];
-    const bench = new InPlaceBench(
-      (template) => withContainer(template, 'slow-log', { env: env.toReversed() }),
-      (template) => withContainer(template, 'slow-log', { env }),
-    );
-    const program = await started(bench, ifPossible);
-    await program.reportAll();
-    expect(bench.steps).to.deep.equal(['evict 2']);
-    expect(bench.status.rollout?.changes).to.deep.equal([{ path: 'spec.containers[slow-log].env' }]);
-  });
-});
-
 describe('containers that an update in place restarts', () => {
   it('restart one member after another, and the primary without a switchover if the user says so', async () => {
     const bench = new InPlaceBench(newSlowLog);
@@ -243,32 +231,23 @@ describe('containers that an update in place restarts', () => {
     expect(bench.steps).to.deep.equal(['in place 2', 'in place 1', 'demote 0']);
   });
 
-  it('are awaited without the feature gate as well', async () => {
-    const bench = new InPlaceBench(newSlowLog);
-    bench.pulledEverywhere('example/slow-log:2');
-    await started(bench, ifPossible);
-    const next = bench.startWithoutInPlace();
-    await next.work();
-    await next.reportAll();
-    expect(bench.steps).to.deep.equal(['in place 2']);
-    expect(bench.status.hold?.message).to.contain('slow-log has not restarted with the new image yet');
-    bench.kubelet(2);
-    await next.work();
-    expect(bench.steps).to.deep.equal(['in place 2', 'evict 1']);
-  });
-
-  it('are awaited by another leader as well', async () => {
-    const bench = new InPlaceBench(newSlowLog);
-    bench.pulledEverywhere('example/slow-log:2');
-    await started(bench, ifPossible);
-    const next = bench.start();
-    await next.reportAll();
-    expect(bench.steps).to.deep.equal(['in place 2']);
-    expect(bench.status.hold?.message).to.contain('slow-log has not restarted with the new image yet');
-    bench.kubelet(2);
-    await next.work();
-    expect(bench.steps).to.deep.equal(['in place 2', 'in place 1']);
-  });
+  for (const [who, start, next] of [
+    ['by another leader as well', (bench: InPlaceBench) => bench.start(), 'in place 1'],
+    ['without the feature gate as well', (bench: InPlaceBench) => bench.startWithoutInPlace(), 'evict 1'],
+  ] as const) {
+    it(`are awaited ${who}`, async () => {
+      const bench = new InPlaceBench(newSlowLog);
+      bench.pulledEverywhere('example/slow-log:2');
+      await started(bench, ifPossible);
+      const program = start(bench);
+      await program.reportAll();
+      expect(bench.steps).to.deep.equal(['in place 2']);
+      expect(bench.status.hold?.message).to.contain('slow-log has not restarted with the new image yet');
+      bench.kubelet(2);
+      await program.work();
+      expect(bench.steps).to.deep.equal(['in place 2', next]);
+    });
+  }
 
   for (const [container, change] of [
     ['agent', newAgent],
@@ -408,17 +387,6 @@ describe('resources', () => {
     expect(notes[0]).to.equal(
       'resizing moco-test-2 in place: mysqld gets limits.cpu 2, requests.cpu 2; agent gets limits.cpu 200m, requests.cpu 200m',
     );
-  });
-
-  it('and labels are both tried as dry runs before the first member is resized', async () => {
-    const bench = new InPlaceBench(newCpu);
-    await started(bench, ifPossible);
-    const patches = bench.server.writes.filter(({ method, path }) => method === 'PATCH' && path.includes('/pods/'));
-    const member = (ordinal: number) => [`moco-test-${ordinal}/resize?dryRun`, `moco-test-${ordinal}?dryRun`];
-    expect(patches.map(({ path }) => path.slice(path.indexOf('/pods/') + '/pods/'.length))).to.deep.equal([
-      ...[0, 1, 2].flatMap(member),
-      'moco-test-2/resize',
-    ]);
   });
 
   it('show in the plan of each member, and in the wait for the kubelet', async () => {

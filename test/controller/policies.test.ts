@@ -1,16 +1,6 @@
 import { expect } from 'chai';
-import { policyKind, projectPolicy } from '../../src/api/rollout-policy.ts';
-import { Bench, begin, type Process } from './bench.ts';
-import type { Raw } from './object-server.ts';
-
-/** A policy, for every cluster unless its selector says otherwise, in the API server and in the cache. */
-function withPolicy(bench: Bench, program: Process, spec: object, name = 'all'): Raw {
-  const raw = bench.server.create(policyKind, { metadata: { name, namespace: undefined }, spec });
-  program.cache.policies.put(projectPolicy(raw));
-  return raw;
-}
-
-const forbidden = { why: 'Forbidden', message: 'the ServiceAccount cannot list them', isIntended: false } as const;
+import { policyKind } from '../../src/api/rollout-policy.ts';
+import { Bench, begin, withPolicy } from './bench.ts';
 
 describe('a MySQLRolloutPolicy', () => {
   it('is read live before a disruption: a pause takes effect at once', async () => {
@@ -60,46 +50,6 @@ describe('a MySQLRolloutPolicy', () => {
     expect(await reads(1)).to.equal(8 + comeback);
     expect(await reads(50)).to.equal(8 + comeback);
   });
-
-  it('holds every rollout it applied to once policies cannot be read: the flags may differ', async () => {
-    const bench = new Bench();
-    const first = bench.start();
-    withPolicy(bench, first, { settings: { paused: true } });
-    await first.work();
-    expect(bench.status.settings?.paused).to.deep.equal({ value: true, source: 'MySQLRolloutPolicy/all' });
-    const second = bench.start();
-    second.cache.setUnavailable(policyKind.kind, { ...forbidden, isIntended: true });
-    await second.work();
-    expect(bench.steps).to.deep.equal([]);
-    expect(bench.status.hold?.rule).to.equal('SettingsInvalid');
-    expect(bench.status.hold?.message).to.contain('MySQLRolloutPolicies');
-  });
-
-  it('holds every rollout while policies cannot be read, since any of them may pause it', async () => {
-    const [bench, program] = begin();
-    program.cache.setUnavailable(policyKind.kind, forbidden);
-    await program.work();
-    await program.reportAll();
-    expect(bench.steps).to.deep.equal([]);
-    expect(bench.status.hold?.rule).to.equal('SettingsInvalid');
-    expect(bench.status.hold?.message).to.contain('cannot read MySQLRolloutPolicies').and.contain(forbidden.message);
-    program.cache.setUnavailable(policyKind.kind, null);
-    await program.work();
-    expect(bench.steps).to.deep.equal(['evict 2']);
-  });
-
-  const without = {
-    'there is no such kind': { ...forbidden, why: 'NotFound' },
-    'it is not meant to read them': { ...forbidden, isIntended: true },
-  } as const;
-  for (const [reason, unavailable] of Object.entries(without)) {
-    it(`works without policies if ${reason}`, async () => {
-      const [bench, program] = begin();
-      program.cache.setUnavailable(policyKind.kind, unavailable);
-      await program.work();
-      expect(bench.steps).to.deep.equal(['evict 2']);
-    });
-  }
 });
 
 describe('a freeze', () => {

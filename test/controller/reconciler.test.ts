@@ -37,19 +37,6 @@ describe('reconciling a cluster', () => {
     expect(bench.server.writes).to.deep.equal([]);
   });
 
-  it('sets OnDelete and the label in one patch before any disruption', async () => {
-    const bench = new Bench();
-    bench.atPartition(3);
-    const { uid } = bench.server.get(statefulSets, 'moco-test').metadata;
-    await bench.start().work();
-    expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
-    const patch = bench.server.writes.find(({ path }) => path.endsWith('/statefulsets/moco-test'));
-    expect(patch?.body).to.deep.equal({
-      metadata: { uid, labels: { 'moco-rollout.io/strategy': 'OnDelete', 'moco-rollout.io/new-pods': null } },
-      spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } },
-    });
-  });
-
   it('reports why the StatefulSet cannot be set to OnDelete', async () => {
     const bench = new Bench();
     bench.changeStatefulSet({ metadata: { labels: { 'moco-rollout.io/strategy': null } } });
@@ -102,25 +89,6 @@ describe('reconciling a cluster', () => {
     await bench.start({ mode: 'MOCO' }).work();
     expect(bench.steps).to.deep.equal(['demote 0', 'undemote 0', 'promoteRevision', 'release']);
     expect(bench.server.get(pods, member(0)).metadata.annotations).to.deep.equal({});
-  });
-
-  it('holds a cluster with a backup policy while Jobs can not be read, and no other', async () => {
-    const forbidden = { why: 'Forbidden', message: 'jobs.batch is forbidden', isIntended: false } as const;
-    const bench = new Bench();
-    bench.changeCluster({ spec: { backupPolicyName: 'daily' } });
-    const program = bench.start();
-    program.cache.setUnavailable(jobs.kind, forbidden);
-    await program.work();
-    expect([bench.status.hold?.rule, bench.steps]).to.deep.equal(['BackupsUnreadable', []]);
-    expect(bench.status.hold?.message).to.contain('jobs.batch is forbidden');
-    program.cache.setUnavailable(jobs.kind, null);
-    await program.work();
-    expect(bench.steps).to.deep.equal(['evict 2']);
-    const other = new Bench();
-    const without = other.start();
-    without.cache.setUnavailable(jobs.kind, forbidden);
-    await without.work();
-    expect(other.steps).to.deep.equal(['evict 2']);
   });
 
   it('waits for a backup that a person has begun, until its Job is Complete', async () => {
@@ -253,14 +221,6 @@ describe('a deleted cluster', () => {
     bench.server.remove(clusterKind, 'test');
     expect(await program.turn()).to.deep.equal(nothingMore);
     expect(bench.server.writes.slice(before)).to.deep.equal([]);
-  });
-
-  it('loses its metrics', async () => {
-    const [bench, program] = await atWork();
-    expect(await program.registry.metrics()).to.contain('name="test"');
-    bench.server.remove(clusterKind, 'test');
-    await program.turn();
-    expect(await program.registry.metrics()).to.not.contain('name="test"');
   });
 
   it('shares nothing with a later one of the same name', async () => {

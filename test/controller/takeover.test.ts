@@ -28,43 +28,29 @@ async function lateEviction(bench: Bench, { name, uid, resourceVersion }: Raw['m
 }
 
 describe('a new leader', () => {
-  it('invalidates the step of a leader that died before acting, before it does anything else', async () => {
-    const bench = new Bench();
-    const intended = await crashBeforeActing(bench, bench.start());
-    const next = bench.start();
-    await next.turn();
-    expect(bench.steps).to.deep.equal(['void 2']);
-    expect(bench.status.intent).to.equal(undefined);
-    expect(await lateEviction(bench, intended), 'what the dead one may still have sent').to.equal(409);
-    await next.work();
-    expect(bench.steps).to.deep.equal(['void 2', 'evict 2']);
-  });
-
-  it('does so even if it would now take another step', async () => {
-    const bench = new Bench();
-    const intended = await crashBeforeActing(bench, bench.start());
-    bench.mysqld(1, 'CrashLoopBackOff');
-    await bench.started();
-    expect(bench.steps).to.deep.equal(['void 2', 'delete 1']);
-    expect(await lateEviction(bench, intended)).to.equal(409);
-  });
-
-  it('does so even if it would now take no step, or only adjust the StatefulSet', async () => {
-    const bench = new Bench();
-    await crashBeforeActing(bench, bench.start());
-    bench.setting({ paused: true });
-    await bench.start().work();
-    expect(bench.steps).to.deep.equal(['void 2']);
-    expect(bench.status.intent).to.equal(undefined);
-
-    const other = new Bench();
-    await crashBeforeActing(other, other.start());
-    other.changeStatefulSet({ metadata: { labels: { 'moco-rollout.io/strategy': null } } });
-    const next = other.start();
-    await next.turn();
-    await next.pass();
-    expect(other.steps.slice(0, 2)).to.deep.equal(['void 2', 'setStrategy']);
-  });
+  const nextSteps: Readonly<Record<string, readonly [happens: (bench: Bench) => void, steps: readonly string[]]>> = {
+    'the same step': [() => {}, ['evict 2']],
+    'another step': [(bench) => bench.mysqld(1, 'CrashLoopBackOff'), ['delete 1']],
+    'no step': [(bench) => bench.setting({ paused: true }), []],
+    'a step that only adjusts the StatefulSet': [
+      (bench) => bench.changeStatefulSet({ metadata: { labels: { 'moco-rollout.io/strategy': null } } }),
+      ['setStrategy', 'evict 2'],
+    ],
+  };
+  for (const [what, [happens, steps]] of Object.entries(nextSteps)) {
+    it(`invalidates the step of a leader that died before acting, before it takes ${what}`, async () => {
+      const bench = new Bench();
+      const intended = await crashBeforeActing(bench, bench.start());
+      happens(bench);
+      const next = bench.start();
+      await next.turn();
+      expect(bench.steps).to.deep.equal(['void 2']);
+      expect(bench.status.intent).to.equal(undefined);
+      expect(await lateEviction(bench, intended), 'what the dead one may still have sent').to.equal(409);
+      await next.work();
+      expect(bench.steps).to.deep.equal(['void 2', ...steps]);
+    });
+  }
 
   it('does so even if its cache does not show the intent yet', async () => {
     const bench = new Bench();
@@ -73,17 +59,6 @@ describe('a new leader', () => {
     await crashBeforeActing(bench, bench.start());
     expect(await next.pass()).to.deep.equal({ requeueAfterMilliseconds: 0 });
     expect(bench.steps).to.deep.equal(['void 2']);
-  });
-
-  it('detects that the step was done, and continues from there', async () => {
-    const bench = new Bench();
-    const dying = bench.start();
-    await dying.turn();
-    expect(bench.status.intent?.holder).to.equal('process-1');
-    await bench.start().reportAll();
-    expect(bench.steps).to.deep.equal(['evict 2']);
-    expect(bench.status.intent).to.equal(undefined);
-    expect(bench.status.members?.[2]?.state).to.equal('terminating');
   });
 
   it('wins against a late former leader: the pod is disrupted once', async () => {

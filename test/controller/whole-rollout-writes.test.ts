@@ -9,8 +9,8 @@ import {
 } from '../../src/moco/names.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { sampleCluster } from '../support/moco/sample.ts';
-import { draw } from '../verification/simulation/draw.ts';
-import { happen } from '../verification/simulation/happen.ts';
+import { plainCircumstances } from '../verification/simulation/circumstances.ts';
+import { happen } from '../verification/simulation/happening.ts';
 import { namespace, Simulation } from '../verification/simulation/simulation.ts';
 import { begunAt } from './whole-rollout.ts';
 
@@ -29,24 +29,14 @@ interface Written {
 }
 
 async function rollOut(seed: string, others: number, restartMilliseconds: number): Promise<Written> {
-  const { circumstances } = draw('calm');
   const stopMilliseconds = Math.min(restartMilliseconds * 0.4, mostStopMilliseconds);
   const nodes = { stopMilliseconds, startMilliseconds: restartMilliseconds - stopMilliseconds };
   const log = new FakeLog();
   const simulation = new Simulation({
     log,
-    ...circumstances,
+    ...plainCircumstances,
     seed,
-    replicas: 3,
-    mode: 'OnDelete',
-    movesCurrentRevision: false,
-    onDeleteKeeper: 'policy',
-    processes: 1,
-    electsLeader: false,
     nodes: restartMilliseconds === 0 ? {} : nodes,
-    moco: {},
-    lagMilliseconds: 30,
-    maxUnavailable: null,
   });
   await simulation.start();
   for (let other = 0; other < others; other += 1) roll(simulation, `other-${other}`);

@@ -1,22 +1,18 @@
 import * as fc from 'fast-check';
-import type { InPlaceSettings, InPlaceUpdate, RestartInPlace } from '../../src/core/in-place-changes.ts';
+import type { InPlaceSettings } from '../../src/core/in-place-changes.ts';
 import type {
   CheckFacts,
   CheckReading,
   DelayReading,
   MysqlReading,
   Preflight,
-  Said,
-  TiedToNode,
 } from '../../src/core/on-demand-facts.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { holdRules } from '../../src/core/rules/catalogue.ts';
 import type {
   BudgetFacts,
   ClusterSnapshot,
-  ContainerFacts,
   MaintenanceFacts,
-  MemberFacts,
   Moment,
   RolloutMemory,
   StatefulSetFacts,
@@ -45,6 +41,8 @@ const conditions: readonly Change[] = [
   (one) => one.impaired('slow-log'),
   (one, seconds) => one.sidecarNotReady('slow-log', seconds),
   (one) => one.errant(),
+  (one) => one.starting().but({ phase: 'Unknown' }),
+  (one) => one.creating(0).but({ containers: [] }),
 ];
 
 const seconds = fc.constantFrom(0, 1, 4, 5, 59, 60, 89, 90, 179, 180, 299, 300, 310, 599, 600, 2700, 9999);
@@ -189,39 +187,50 @@ const checks: fc.Arbitrary<readonly CheckFacts[]> = fc.oneof(
   },
 );
 
-/** What a snapshot has beside the objects of its cluster. */
-const around = {
-  backupJobs: rarely<ClusterSnapshot['backupJobs']>(
+/** Drawn with the cluster. */
+type OfCluster =
+  | 'cluster'
+  | 'statefulSet'
+  | 'members'
+  | 'budgets'
+  | 'memory'
+  | 'replicationDelays'
+  | 'mysql'
+  | 'preflight';
+
+/** What a snapshot has beside it. */
+const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc.Arbitrary<ClusterSnapshot[Name]> } = {
+  backupJobs: rarely(
     [],
     [{ name: 'moco-backup-test-1', restores: false, startedAt: 'T', activeForSeconds: 60 }],
     [{ name: 'moco-restore-test', restores: true, startedAt: 'T', activeForSeconds: Number.NaN }],
   ),
-  backupsUnreadable: rarely<string | null>(null, 'jobs is forbidden'),
-  contention: rarely<ClusterSnapshot['contention']>(null, {
+  backupsUnreadable: rarely(null, 'jobs is forbidden'),
+  contention: rarely(null, {
     writesPerSecond: 10,
     managers: ['moco-controller'],
     fields: [{ path: 'spec.podTemplate.spec.hostNetwork', what: 'dropped' }],
   }),
-  settingsProblem: rarely<string | null>(null, 'unreadable'),
-  ownWritePending: rarely<string | null>(null, 'evict'),
-  statusRefusal: rarely<string | null>(null, 'unknown field'),
-  rolloutProblem: rarely<ClusterSnapshot['rolloutProblem']>(null, { kind: 'terminating', finalizers: [] }),
-  createFailure: rarely<string | null>(null, 'quota'),
+  settingsProblem: rarely(null, 'unreadable'),
+  ownWritePending: rarely(null, 'evict'),
+  statusRefusal: rarely(null, 'unknown field'),
+  rolloutProblem: rarely(null, { kind: 'terminating', finalizers: [] }),
+  createFailure: rarely(null, 'quota'),
   released: rarely(false, true),
   wasAdopted: fc.boolean(),
-  fleetWaits: rarely<ClusterSnapshot['fleetWaits']>(
+  fleetWaits: rarely(
     [],
     [{ hold: { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'a/b' }, remainingSeconds: null }],
   ),
-  fleetQueue: rarely<ClusterSnapshot['fleetQueue']>(null, { place: 1, limit: 2, stalled: 0 }),
-  fleetInterval: rarely<ClusterSnapshot['fleetInterval']>(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
+  fleetQueue: rarely(null, { place: 1, limit: 2, stalled: 0 }),
+  fleetInterval: rarely(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
   maintenance,
   checks,
   laterStageWaits: fc.boolean(),
-  unobservedEvictions: rarely<number>(0, 5),
-  admissionProblem: rarely<ClusterSnapshot['admissionProblem']>(null, notInForce),
-  adoptionAgesSeconds: rarely<readonly number[]>([], [10]),
-  stepFailure: rarely<ClusterSnapshot['stepFailure']>(null, {
+  unobservedEvictions: rarely(0, 5),
+  admissionProblem: rarely(null, notInForce),
+  adoptionAgesSeconds: rarely([], [10]),
+  stepFailure: rarely(null, {
     step: null,
     cause: 'refused',
     message: 'no',
@@ -230,8 +239,8 @@ const around = {
     retryAfterSeconds: 0,
   }),
   strategyKeeper: fc.constantFrom('policy' as const, 'webhook' as const, null),
-  releaseRefusal: rarely<ClusterSnapshot['releaseRefusal']>(null, { message: 'no', sinceSeconds: 3 }),
-  promotion: rarely<ClusterSnapshot['promotion']>(null, { from: 'old', to: revisionAfter }),
+  releaseRefusal: rarely(null, { message: 'no', sinceSeconds: 3 }),
+  promotion: rarely(null, { from: 'old', to: revisionAfter }),
 };
 
 const delays: readonly [readonly [number, DelayReading], ...(readonly [number, DelayReading])[]] = [
@@ -405,92 +414,51 @@ const anyNumber = fc.oneof(
   fc.double(),
 );
 
-const anyContainer: fc.Arbitrary<ContainerFacts> = fc.record({
-  name: fc.constantFrom('mysqld', 'agent', 'slow-log', ''),
-  part: fc.constantFrom('mysqld', 'agent', 'side'),
-  state: fc.constantFrom('waiting', 'running', 'terminated'),
-  reason: fc.option(fc.constantFrom('CrashLoopBackOff', 'ErrImagePull', 'Completed', 'Error', '')),
-  ready: fc.boolean(),
-  started: fc.boolean(),
-  restarts: anyNumber,
-  readySinceRestart: fc.boolean(),
-  restartsInVain: anyNumber,
-  notReadyForSeconds: anyNumber,
-});
+const oddNumbers = [
+  0,
+  1,
+  3,
+  5,
+  -1,
+  0.5,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  Number.NEGATIVE_INFINITY,
+  2 ** 31,
+  1e308,
+];
 
-/** One of these, and now and then anything. */
-const mostly = (...usual: readonly [number, ...number[]]): fc.Arbitrary<number> =>
-  fc.oneof({ weight: 20, arbitrary: fc.constantFrom(...usual) }, { weight: 1, arbitrary: anyNumber });
+/**
+ * Anything that has the right types, possible or not: the facts of one cluster with parts of those of another one, and
+ * now and then a number that no API server would have let through.
+ */
+export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
+  .tuple(plausibleSnapshot, plausibleSnapshot, fc.integer())
+  .map(([one, other, seed]) => mixed(one, other, diceOf(seed)) as ClusterSnapshot);
 
-const anyContainerName = fc.constantFrom('agent', 'slow-log', 'mysqld-exporter');
+/** A whole number below `sides`, the same ones for a seed (a linear congruential generator). */
+function diceOf(seed: number): (sides: number) => number {
+  let state = seed >>> 0;
+  return (sides) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * sides);
+  };
+}
 
-/** The change of one container, of none, or none at all. */
-const anyInPlace: fc.Arbitrary<InPlaceUpdate> = fc.oneof(
-  fc.record({
-    kind: fc.constant('possible' as const),
-    change: fc.record({
-      resources: fc.constantFrom([], [resourcesOf('agent')], [resourcesOf('slow-log', true)]),
-      resized: fc.constantFrom([], ['mysqld']),
-      labels: fc.constantFrom({}, { team: 'a' }),
-      annotations: fc.constantFrom({}, { note: null }),
-      containers: fc.array(fc.record({ name: anyContainerName, image: fc.string() }), { maxLength: 2 }),
-      initContainers: fc.constant([]),
-    }),
-    resize: fc.option(
-      fc.record({
-        awaited: fc.constantFrom([], ['mysqld']),
-        deferred: fc.option(fc.string()),
-        forSeconds: anyNumber,
-        mysqldRestarted: fc.boolean(),
-      }),
-    ),
-  }),
-  fc.record({
-    kind: fc.constant('impossible' as const),
-    reasons: fc.array(fc.string(), { minLength: 1, maxLength: 2 }),
-  }),
-);
+function mixed(own: unknown, foreign: unknown, dice: (sides: number) => number): unknown {
+  if (typeof own === 'number' && dice(40) === 0) return oddNumbers[dice(oddNumbers.length)];
+  if (Array.isArray(own) && Array.isArray(foreign)) {
+    const { length } = dice(4) === 0 ? foreign : own;
+    return Array.from({ length }, (_, at) => mixed(own[at] ?? foreign[at], foreign[at] ?? own[at], dice));
+  }
+  if (isObject(own) && isObject(foreign) && Object.keys(own).join() === Object.keys(foreign).join()) {
+    return Object.fromEntries(Object.entries(own).map(([key, value]) => [key, mixed(value, foreign[key], dice)]));
+  }
+  return dice(4) === 0 ? foreign : own;
+}
 
-const anyRestart: fc.Arbitrary<RestartInPlace> = fc.record({
-  restarts: fc.constantFrom({ agent: 1 }, { 'slow-log': 1 }),
-  awaited: fc.constantFrom([], ['agent'], ['slow-log']),
-  doneForSeconds: anyNumber,
-  mysqldRestarted: fc.boolean(),
-});
-
-const anyThread = fc.record({ runs: fc.boolean(), error: anyNumber });
-const anySaid: fc.Arbitrary<Said> = fc.oneof(
-  fc.record({
-    kind: fc.constant('primary' as const),
-    needed: anyNumber,
-    acknowledging: anyNumber,
-  }),
-  fc.record({
-    kind: fc.constant('replica' as const),
-    missing: fc.oneof(fc.constant(null), anyNumber),
-    unapplied: anyNumber,
-    semiSync: fc.boolean(),
-    receiver: anyThread,
-    applier: anyThread,
-  }),
-);
-const anyReading: fc.Arbitrary<MysqlReading> = fc.record({
-  ageSeconds: fc.oneof(fc.constant(null), anyNumber),
-  problem: fc.oneof(fc.constant(null), fc.record({ message: fc.string(), forSeconds: anyNumber })),
-  members: fc.array(
-    fc.record({
-      uid: fc.string(),
-      unknownForSeconds: anyNumber,
-      said: fc.oneof(anySaid, fc.record({ kind: fc.constant('unknown' as const), message: fc.string() })),
-      last: fc.oneof(fc.constant(null), anySaid),
-    }),
-    { maxLength: 4 },
-  ),
-  writes: fc.option(fc.array(fc.constant(openWrite), { maxLength: 2 })),
-  waitedForWritesSeconds: anyNumber,
-});
-
-const rarelyOrNull = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(arbitrary, { freq: 10 });
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const anyInPlaceSettings: fc.Arbitrary<InPlaceSettings> = fc.record({
   mode: fc.constantFrom('Never', 'IfPossible', 'Only'),
@@ -498,169 +466,6 @@ const anyInPlaceSettings: fc.Arbitrary<InPlaceSettings> = fc.record({
   resources: fc.boolean(),
   metadata: fc.constant([]),
   primary: fc.constantFrom('InPlace', 'AfterSwitchover'),
-});
-
-const anyMember: fc.Arbitrary<MemberFacts> = fc.record({
-  ordinal: mostly(0, 1, 2, 3, 4),
-  name: fc.string(),
-  uid: fc.string(),
-  resourceVersion: fc.string(),
-  revision: fc.constantFrom(revisionAfter, 'old', ''),
-  role: fc.constantFrom('primary', 'replica', null),
-  phase: fc.constantFrom('Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'),
-  ready: fc.boolean(),
-  readinessGateClosed: fc.boolean(),
-  unschedulable: fc.option(fc.string()),
-  failedReason: fc.option(fc.string()),
-  startupSeconds: fc.option(anyNumber),
-  containers: fc.uniqueArray(anyContainer, {
-    maxLength: 4,
-    selector: ({ part, name }) => (part === 'side' ? `side ${name}` : part),
-  }),
-  initContainers: fc.array(anyContainer, { maxLength: 2 }),
-  terminatingForSeconds: fc.option(anyNumber, { freq: 3 }),
-  graceSeconds: anyNumber,
-  mysqldIdleForSeconds: anyNumber,
-  mysqldStartedForSeconds: anyNumber,
-  participatingForSeconds: fc.option(anyNumber),
-  revisionForSeconds: anyNumber,
-  demote: rarely(false, true),
-  demotedFor: rarely<string | null>(null, revisionAfter, 'old'),
-  demoteForSeconds: anyNumber,
-  preventDelete: fc.boolean(),
-  inPlace: fc.option(anyInPlace, { freq: 2 }),
-  restartInPlace: rarelyOrNull(anyRestart),
-  comeback: rarelyOrNull(
-    fc.record({
-      ageSeconds: mostly(0, 59, 60, Number.NaN),
-      claims: fc.array(fc.record({ name: fc.string(), state: fc.constantFrom('terminating', 'missing') }), {
-        maxLength: 1,
-      }),
-      tied: rarely<TiedToNode | null>(null, { nodeName: 'n-1', refusals: ['is cordoned'], ties: ['the volume pvc-1'] }),
-      refusal: rarely<string | null>(null, 'no'),
-    }),
-  ),
-  nodeLeaves: rarely(false, true),
-});
-
-const inOrder = (members: readonly MemberFacts[]): MemberFacts[] =>
-  members.map((one, index) => (Number.isInteger(one.ordinal) ? { ...one, ordinal: index } : one));
-
-/** Anything that has the right types, possible or not. */
-export const absurdSnapshot: fc.Arbitrary<ClusterSnapshot> = fc.record({
-  cluster: fc.record({
-    deleting: rarely(false, true),
-    generation: mostly(2),
-    replicas: mostly(1, 3, 5),
-    primaryIndex: mostly(0, 0, 1, 2),
-    syncedReplicas: mostly(1, 3, 5),
-    errantOrdinals: fc.array(anyNumber, { maxLength: 3 }),
-    reconciledGeneration: mostly(2),
-    succeededGeneration: fc.option(mostly(2), { freq: 20 }),
-    initialized: rarely(true, false),
-    available: fc.boolean(),
-    healthy: fc.boolean(),
-    offline: rarely(false, true),
-    reconciliationStopped: rarely(false, true),
-    clusteringStopped: rarely(false, true),
-    forcedRollingUpdate: rarely(false, true),
-    replicatesFromElsewhere: rarely(false, true),
-    primaryUnavailableForSeconds: fc.option(anyNumber),
-    primarySettledForSeconds: fc.option(anyNumber),
-  }),
-  statefulSet: fc.option(
-    fc.record({
-      deleting: rarely(false, true),
-      replicas: mostly(1, 3, 5),
-      observed: rarely(true, false),
-      currentRevision: fc.constantFrom(revisionAfter, 'old', ''),
-      updateRevision: fc.constantFrom(revisionAfter, revisionAfter, 'old', ''),
-      strategy: rarely<'OnDelete' | 'RollingUpdate'>('OnDelete', 'RollingUpdate'),
-      forcedRollingUpdate: rarely(false, true),
-      labelled: rarely(true, false),
-      newPods: rarely<'UpdateRevision' | 'CurrentRevision'>('UpdateRevision', 'CurrentRevision'),
-      partition: fc.option(mostly(0, 1, 2, 3), { freq: 1 }),
-    }),
-    { freq: 20 },
-  ),
-  members: fc.oneof(
-    { weight: 4, arbitrary: fc.array(anyMember, { maxLength: 5 }).map(inOrder) },
-    { weight: 1, arbitrary: fc.array(anyMember, { maxLength: 5 }) },
-  ),
-  budgets: fc.array(
-    fc.record({
-      name: fc.string(),
-      observed: fc.boolean(),
-      disruptionsAllowed: anyNumber,
-      currentHealthy: anyNumber,
-      desiredHealthy: anyNumber,
-      awaiting: anyNumber,
-      closed: fc.boolean(),
-      refusal: fc.option(fc.string()),
-      refusedForSeconds: anyNumber,
-    }),
-    { maxLength: 2 },
-  ),
-  memory: fc.record({
-    verified: fc.boolean(),
-    failing: rarelyOrNull(fc.record({ member: mostly(0, 1, 2), message: fc.string() })),
-    takenDown: fc.array(anyNumber, { maxLength: 3 }),
-    waiting: fc.option(fc.array(mostly(0, 1, 2), { maxLength: 3 })),
-    from: fc.constantFrom(null, 'old', revisionAfter),
-    taken: rarely<TakenPod[]>(
-      [],
-      [{ ordinal: 1, uid: '', restores: true }],
-      [{ ordinal: 2, uid: 'another', restores: true }],
-      [{ ordinal: 1, uid: 'another', restores: false }],
-    ),
-    updatedOutOfBand: fc.array(anyNumber, { maxLength: 3 }),
-    createdWhileHeld: fc.array(fc.record({ ordinal: anyNumber, started: fc.boolean() }), { maxLength: 3 }),
-    sinceProgressSeconds: anyNumber,
-    switchoverTries: anyNumber,
-    sinceLastTrySeconds: anyNumber,
-    recentRevisions: fc.array(fc.record({ ageSeconds: anyNumber, oldAt: fc.string(), completed: fc.boolean() }), {
-      maxLength: 5,
-    }),
-  }),
-  mysql: fc.oneof(fc.constant(null), anyReading),
-  preflight: fc.option(
-    fc.record({
-      awaited: fc.array(
-        fc.record({
-          about: fc.constantFrom('images', 'configuration'),
-          nodeName: fc.string(),
-          forSeconds: anyNumber,
-          message: fc.option(fc.string()),
-        }),
-        {
-          maxLength: 2,
-        },
-      ),
-      refusals: fc.array(
-        fc.record({
-          nodeName: fc.string(),
-          members: fc.array(anyNumber, { maxLength: 3 }),
-          result: fc.constantFrom('ImageUnavailable', 'ConfigurationRefused'),
-          message: fc.string(),
-          againInSeconds: anyNumber,
-        }),
-        { maxLength: 2 },
-      ),
-    }),
-  ),
-  replicationDelays: fc.array(
-    fc.record({
-      uid: fc.string(),
-      reading: fc.oneof(
-        fc.record({ kind: fc.constant('delay' as const), seconds: anyNumber }),
-        fc.record({ kind: fc.constantFrom('notReplicating' as const, 'unknown' as const), message: fc.string() }),
-      ),
-      ageSeconds: anyNumber,
-      unknownForSeconds: anyNumber,
-    }),
-    { maxLength: 5 },
-  ),
-  ...around,
 });
 
 export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(

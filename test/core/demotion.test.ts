@@ -1,4 +1,4 @@
-import { cluster, three } from './cluster-builder.ts';
+import { cluster, stale, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { deletes, demotes, evicts, handsBack, holds, play, takesBack, when } from './table.ts';
 
@@ -31,10 +31,6 @@ describe('a demotion after the primary index has moved', () => {
     ),
     'it is cancelled if MOCO does not finish in time': when(moving(90), takesBack(0, 'NoLongerPrimary')),
     'it is cancelled under a hold': when(moving(10), takesBack(0, 'NoLongerPrimary'), { paused: true }),
-    'the annotation that MOCO leaves disappears with its pod, which is next': when(
-      cluster(3).primaryAt(1).members(member(0).stale().markAlone()),
-      evicts('ReplicaHealthy', 0),
-    ),
     'the mark waits with its pod while MOCO still sets the roles': when(
       cluster(3).primaryAt(1).members(member(0).stale().markAlone().role('primary'), member(1).role('replica')),
       holds({ rule: 'RolesNotSettled', members: [0, 1] }),
@@ -43,10 +39,6 @@ describe('a demotion after the primary index has moved', () => {
       cluster(3).primaryAt(1).members(member(0).stale().markAlone()),
       takesBack(0, 'MarkWithoutDemote'),
       { paused: true },
-    ),
-    'the mark is removed when another member is due': when(
-      cluster(3).primaryAt(1).members(member(0).stale().markAlone(), member(2).stale()),
-      takesBack(0, 'MarkWithoutDemote'),
     ),
     'the annotation is removed from a member that is not due': when(
       cluster(3).primaryAt(1).members(member(0).markAlone()),
@@ -116,7 +108,7 @@ describe('a demotion while Kubernetes or MOCO is about to catch up', () => {
       takesBack(0, 'NotDue'),
     ),
     'is cancelled if the StatefulSet controller cannot create a missing member, which blocks MOCO': when(
-      demoted().missing(2).createFailure('exceeded quota: pods'),
+      demoted().missing(2).but({ createFailure: 'exceeded quota: pods' }),
       takesBack(0, 'MemberMissing'),
     ),
     'keeps its mark while the wanted revision is unknown': when(
@@ -135,28 +127,27 @@ describe('a demotion while Kubernetes or MOCO is about to catch up', () => {
 describe('a switchover that this controller did not request', () => {
   play({
     'is waited for': when(
-      cluster(3).templateChanged().members(member(0).demotedBySomebody(80)),
+      stale().members(member(0).demotedBySomebody(80)),
       holds({ rule: 'SwitchoverInProgress', member: 0, terminating: false }),
       {},
       10,
     ),
     'that moves nothing in its time keeps healthy members': when(
-      cluster(3).templateChanged().members(member(0).demotedBySomebody(90)),
+      stale().members(member(0).demotedBySomebody(90)),
       holds({ rule: 'ForeignDemote', member: 0 }),
     ),
     'that times out does not prevent the update of a running member': when(
-      cluster(3).templateChanged().members(member(0).demotedBySomebody(90), member(2).lagging()),
+      stale().members(member(0).demotedBySomebody(90), member(2).lagging()),
       deletes('MemberNotParticipating', 2),
     ),
     'that times out does not prevent the update of an impaired member': when(
-      cluster(3).templateChanged().members(member(0).demotedBySomebody(90), member(2).impaired('slow-log')),
+      stale().members(member(0).demotedBySomebody(90), member(2).impaired('slow-log')),
       deletes('MemberImpaired', 2),
     ),
     'keeps nothing when nothing is due': when(three(member(0).demotedBySomebody(1)), 'idle'),
   });
 });
 
-const stale = () => cluster(3).templateChanged();
 const withoutRole = holds({ rule: 'RolesNotSettled', members: [1] });
 
 describe('a member without a role from MOCO', () => {
@@ -205,6 +196,20 @@ describe('a member without a role from MOCO', () => {
     'differs from a member with the wrong role, which is always waited for': when(
       stale().members(member(1).unlabelled(3600).role('primary')),
       withoutRole,
+    ),
+  });
+});
+
+describe('the mark of a finished demotion for another revision', () => {
+  const marked = () => cluster(3).primaryAt(1).members(member(0).stale().markAlone('another'));
+  play({
+    'stays until Kubernetes has observed the newest revision': when(
+      marked().statefulSet({ observed: false }),
+      holds({ rule: 'StatefulSetNotObserved' }),
+    ),
+    'stays while the StatefulSet is re-created': when(
+      marked().statefulSet({ deleting: true }),
+      holds({ rule: 'StatefulSetDeleting' }),
     ),
   });
 });

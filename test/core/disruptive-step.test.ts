@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Step, Target } from '../../src/core/decision.ts';
 import { stepKinds } from '../../src/core/effects.ts';
-import { isDisruptive, ruleOf } from '../../src/core/step.ts';
+import { isDisruptive, ruleOf, stepIdentity } from '../../src/core/step.ts';
 
 const targets: readonly [Target] = [{ ordinal: 0, name: 'moco-test-0', uid: 'uid', resourceVersion: '1' }];
 const revision = 'moco-test-2';
@@ -36,5 +36,12 @@ describe('a step that is confirmed before it is done', () => {
 
   it('is known of every kind', () => {
     expect([...new Set(steps.map(([{ kind }]) => kind))]).to.have.members(stepKinds);
+  });
+});
+
+describe('a step', () => {
+  it('is another one with another partition', () => {
+    const step = { kind: 'setPartition', rule: 'AlreadyUpdated', partition: 2, targets: [] } as const;
+    expect(stepIdentity(step, 'b')).to.equal('setPartition 2 b');
   });
 });

@@ -1,9 +1,8 @@
 import type { Wait } from '../../src/core/sentences.ts';
-import { cluster, three } from './cluster-builder.ts';
-import { member } from './member-builder.ts';
+import { cluster, stale, three } from './cluster-builder.ts';
+import { type MemberBuilder, member } from './member-builder.ts';
 import { deletes, evicts, holds, notYet, play, tooYoung, when } from './table.ts';
 
-const stale = () => cluster(3).templateChanged();
 const fails = (ordinal: number, container: string, restarts: number) =>
   holds({ rule: 'UpdateRevisionFailing', member: ordinal, evidence: { kind: 'crashLooping', container, restarts } });
 type OfState = Extract<Wait, { for: 'state' }>;
@@ -158,7 +157,6 @@ describe('the new revision does not fail', () => {
       {},
       48,
     ),
-    'while its first member starts': when(stale().members(member(2).updated().starting()), waits('running', null)),
     'while its first member is slow to start, as it is while an image is pulled': when(
       stale().members(member(2).updated().creating(599)),
       waits('down', idle),
@@ -212,6 +210,12 @@ describe('the new revision does not fail', () => {
       stale().members(member(2).down('CrashLoopBackOff')),
       deletes('MemberDown', 2),
     ),
+    'because of a sidecar while mysqld has not run yet': when(
+      stale().members(
+        member(2).updated().creating(120).container('slow-log', { state: 'terminated', reason: 'Error', restarts: 3 }),
+      ),
+      waits('down', idle),
+    ),
   });
 });
 
@@ -236,6 +240,33 @@ describe('without a quorum the failing revision', () => {
       fails(2, 'mysqld', 3),
       {},
       null,
+    ),
+  });
+});
+
+describe('a revision that fails', () => {
+  const crashing = { kind: 'crashLooping', container: 'mysqld', restarts: 3 } as const;
+  const failing = (members: readonly MemberBuilder[]) =>
+    stale(5)
+      .members(member(4).updated().crashLooping(), ...members)
+      .memory({ sinceProgressSeconds: 600 });
+  const down = member(3).down('ErrImagePull');
+  play({
+    'goes to no member while a bare majority participates, however long': when(
+      failing([down]),
+      holds({ rule: 'UpdateRevisionFailing', member: 4, evidence: crashing }),
+    ),
+    'goes to members that are down once no majority does': when(
+      failing([down, member(2).lagging()]),
+      deletes('MemberDown', 3),
+    ),
+    'is one whose database serves while its agent crashes': when(
+      stale().members(member(2).updated().impaired('agent').participatingFor(1)),
+      holds({
+        rule: 'UpdateRevisionFailing',
+        member: 2,
+        evidence: { kind: 'crashLooping', container: 'agent', restarts: 4 },
+      }),
     ),
   });
 });

@@ -2,23 +2,22 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { decide, decideBy } from '../../src/core/decide.ts';
 import { type EffectKind, effectKinds, effects } from '../../src/core/effects.ts';
-import { closed, type Gates, gates } from '../../src/core/gates.ts';
+import { closed, type Gates, gates, guardsOf } from '../../src/core/gates.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import { ruleGroups } from '../../src/core/rules/catalogue.ts';
+import { rulesOf } from '../../src/core/rules/catalogue.ts';
 import { survey } from '../../src/core/situation.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
 import { stepIdentity } from '../../src/core/step.ts';
 import { anyPolicy, plausibleSnapshot } from './arbitrary-snapshot.ts';
-import { cluster, three } from './cluster-builder.ts';
+import { cluster, stale, three } from './cluster-builder.ts';
 import { happenings } from './happenings.ts';
 import { changeOf, member, revisionAfter } from './member-builder.ts';
 import { unmetNeeds } from './needs.ts';
-import { decideCase } from './table.ts';
+import { decideCase, evicts, holds, play, updatesInPlace, when } from './table.ts';
 
 const cpu = [{ name: 'mysqld', limits: { cpu: '2' }, requests: {}, restarts: false }];
 const kinds = Object.keys(effectKinds) as readonly EffectKind[];
-const twoAway = cluster(5)
-  .templateChanged()
+const twoAway = stale(5)
   .members(member(4).updated().starting(), member(3).updated().starting())
   .mysqlCluster({ healthy: true, syncedReplicas: 5 })
   .budgets({ disruptionsAllowed: 1 });
@@ -27,7 +26,7 @@ const cases: readonly (readonly [ClusterSnapshot, RolloutPolicy])[] = [
   [twoAway.facts(), { ...defaultPolicy, maxUnavailable: 2 }],
   [
     three(member(2).stale().changeable('slow-log')).backupJobs({}).facts(),
-    { ...defaultPolicy, inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } },
+    { ...defaultPolicy, ...updatesInPlace('IfPossible') },
   ],
   [
     three(
@@ -36,7 +35,7 @@ const cases: readonly (readonly [ClusterSnapshot, RolloutPolicy])[] = [
         .resizing({ awaited: ['mysqld'] }),
       member(1).stale().changeable(),
     ).facts(),
-    { ...defaultPolicy, inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } },
+    { ...defaultPolicy, ...updatesInPlace('IfPossible') },
   ],
   ...fc.sample(fc.tuple(plausibleSnapshot, anyPolicy), { numRuns: 6000, seed: 36 }),
 ];
@@ -77,8 +76,9 @@ const onMembers = [
 describe('a forgotten effect', () => {
   for (const effect of onMembers) {
     it(`is found: ${effect}`, () => {
+      const guards = guardsOf(forgotten(effect));
       const found = cases.some(([snapshot, policy]) => {
-        const { step } = decideBy(forgotten(effect), snapshot, policy);
+        const { step } = decideBy(guards, snapshot, policy);
         return unmetNeeds(snapshot, policy, step).length > 0;
       });
       expect(found).to.equal(true);
@@ -96,7 +96,7 @@ describe('a forgotten effect', () => {
 describe('the table of gates', () => {
   it('has the rules that stop every step for each step that is written or that ends a rollout', () => {
     for (const kind of ['writes', 'acts', 'awaitsMoco'] as const) {
-      expect(gates[kind], kind).to.include.members(Object.keys(ruleGroups.untouchable));
+      expect(gates[kind], kind).to.include.members(rulesOf('untouchable'));
     }
   });
 
@@ -111,8 +111,7 @@ const kindsOf = (given: ReturnType<typeof cluster>, settings = {}): readonly Eff
 };
 
 describe('the effects of a step', () => {
-  const stale = () => cluster(3).templateChanged();
-  const ifPossible = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
+  const ifPossible = updatesInPlace('IfPossible');
 
   it('on a member that is down are those of another pod alone', () => {
     expect(kindsOf(stale().members(member(2).down('ErrImagePull')))).to.deep.equal([
@@ -136,6 +135,21 @@ describe('the effects of a step', () => {
     expect(given).not.to.include('movesPrimary');
   });
 
+  it('on a member that the partition is lowered past are those of its end', () => {
+    for (const one of [
+      member(2),
+      member(2).lagging(),
+      member(2).impaired('slow-log'),
+      member(2).down('ErrImagePull'),
+    ]) {
+      const { step, effects: whole } = decideCase({ given: stale().members(one) });
+      expect(step.kind).to.be.oneOf(['evict', 'delete']);
+      const lowered = decideCase({ given: stale().atPartition(3).members(one), settings: { mode: 'Partition' } });
+      expect(lowered.step.kind).to.equal('setPartition');
+      expect(lowered.effects.map(({ kind }) => kind)).to.deep.equal(whole.map(({ kind }) => kind));
+    }
+  });
+
   it('on an impaired primary include a failover', () => {
     const given = three(member(0).stale().impaired('slow-log'));
     expect(kindsOf(given)).to.include.members(['movesPrimary', 'reduces', 'stops']);
@@ -151,7 +165,7 @@ describe('the effects of a step', () => {
 
 /** Defects of the kind that a step passed the gates of what it does. */
 describe('a resize', () => {
-  const ifPossible = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
+  const ifPossible = updatesInPlace('IfPossible');
   const resizable = () => three(...[0, 1, 2].map((ordinal) => member(ordinal).stale().resizable(cpu)));
   const holdOf = (given: ReturnType<typeof cluster>, settings = {}) =>
     decideCase({ given, settings: { ...ifPossible, ...settings } }).hold?.rule;
@@ -182,7 +196,7 @@ describe('a resize', () => {
 });
 
 describe('an impaired primary', () => {
-  const impaired = () => cluster(3).templateChanged().members(member(0).impaired('slow-log'));
+  const impaired = () => stale().members(member(0).impaired('slow-log'));
   const holdOf = (given: ReturnType<typeof cluster>, settings = {}) => decideCase({ given, settings }).hold?.rule;
 
   it('goes before healthy replicas, which no eviction takes while its pod is not ready', () => {
@@ -193,7 +207,7 @@ describe('an impaired primary', () => {
     expect(holdOf(impaired(), { primaryUpdatePolicy: 'Manual' })).to.equal('AwaitingApproval');
     expect(holdOf(impaired().delay(1, { kind: 'delay', seconds: 3000 }))).to.equal('ReplicasBehind');
     expect(holdOf(impaired(), { pinnedOrdinals: [2] })).to.equal('PrimaryWaitsForPinned');
-    const only = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'Only' } };
+    const only = updatesInPlace('Only');
     expect(holdOf(impaired(), only)).to.equal('RestartNeeded');
     expect(holdOf(impaired().members(member(1).demotedBySomebody(1000)))).to.equal('ForeignDemote');
   });
@@ -221,14 +235,14 @@ describe('a replica that MOCO can not configure', () => {
 
 describe('members that are unreachable or lead without participating', () => {
   it('wait for a backup', () => {
-    const lost = cluster(3).templateChanged().members(member(1).unreachable()).backupJobs({});
+    const lost = stale().members(member(1).unreachable()).backupJobs({});
     expect(decideCase({ given: lost }).hold?.rule).to.equal('BackupRunning');
-    const leads = cluster(3).templateChanged().members(member(0).agentDead()).primaryUnavailableFor(180).backupJobs({});
+    const leads = stale().members(member(0).agentDead()).primaryUnavailableFor(180).backupJobs({});
     expect(decideCase({ given: leads }).hold?.rule).to.equal('BackupRunning');
   });
 
   it('wait for another one to settle', () => {
-    const lost = cluster(3).templateChanged().members(member(1).unreachable(), member(2).updated().participatingFor(1));
+    const lost = stale().members(member(1).unreachable(), member(2).updated().participatingFor(1));
     expect(decideCase({ given: lost }).hold?.rule).to.equal('UpdatedMemberNotParticipating');
   });
 });
@@ -236,14 +250,32 @@ describe('members that are unreachable or lead without participating', () => {
 describe('containers that restart in place', () => {
   it('wait for a backup that only a closed PodDisruptionBudget shows', () => {
     const given = three(member(2).stale().changeable('slow-log')).budgets({ closed: true });
-    const settings = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
+    const settings = updatesInPlace('IfPossible');
     expect(decideCase({ given, settings }).hold?.rule).to.equal('BackupRunning');
     expect(changeOf('slow-log').containers.length).to.equal(1);
   });
 });
 
 describe('a write that has failed', () => {
-  const ifPossible = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
+  const eviction = { step: `evict uid-2 ${revisionAfter}`, tries: 10 };
+  play({
+    'waits 29 s more after 1 s, however often it failed': when(
+      stale().stepFailed({ ...eviction, sinceLastTrySeconds: 29 }),
+      holds({ rule: 'StepRefused', message: 'it is denied' }),
+      {},
+      1,
+    ),
+    'is tried again after 30 s': when(
+      stale().stepFailed({ ...eviction, sinceLastTrySeconds: 30 }),
+      evicts('ReplicaHealthy', 2),
+    ),
+    'holds no other step': when(
+      stale().stepFailed({ ...eviction, step: `evict uid-1 ${revisionAfter}` }),
+      evicts('ReplicaHealthy', 2),
+    ),
+    'holds nothing once no step is due': when(cluster(3).stepFailed({}), 'idle'),
+  });
+  const ifPossible = updatesInPlace('IfPossible');
 
   for (const [cause, rule] of [
     ['tooSlow', 'ConfirmationTooSlow'],

@@ -2,12 +2,11 @@ import { expect } from 'chai';
 import type { EffectKind } from '../../src/core/effects.ts';
 import { firstHold } from '../../src/core/gates.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
-import { survey } from '../../src/core/situation.ts';
-import { appeared, cluster } from './cluster-builder.ts';
+import { isPossibleSize, survey } from '../../src/core/situation.ts';
+import { appeared, cluster, stale } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { deletes, evicts, holds, play, setsStrategy, when } from './table.ts';
+import { decideCase, deletes, evicts, holds, play, setsStrategy, when } from './table.ts';
 
-const stale = () => cluster(3).templateChanged();
 const impossible = (problem: string) => holds({ rule: 'SnapshotInconsistent', problem });
 
 describe('contradictory facts', () => {
@@ -28,10 +27,6 @@ describe('contradictory facts', () => {
       stale().mysqlCluster({ primaryIndex: -1 }),
       impossible('the primary index -1 is not one of 3 members'),
     ),
-    'a primary after the last member': when(
-      stale().mysqlCluster({ primaryIndex: 3 }),
-      impossible('the primary index 3 is not one of 3 members'),
-    ),
     'a primary between two members': when(
       stale().mysqlCluster({ primaryIndex: 0.5 }),
       impossible('the primary index 0.5 is not one of 3 members'),
@@ -41,11 +36,32 @@ describe('contradictory facts', () => {
       stale().mysqlCluster({ syncedReplicas: Number.NaN }),
       impossible('status.syncedReplicas is NaN'),
     ),
+    'a partition between two members': when(
+      stale().atPartition(0.5),
+      impossible('the partition of the StatefulSet is 0.5'),
+    ),
+    'a negative partition': when(stale().atPartition(-1), impossible('the partition of the StatefulSet is -1')),
     'two pods with one ordinal': when(
       { ...stale().facts(), members: [...stale().facts().members, member(1).facts(0, 'twin')] },
       impossible('two pods have the ordinal 1'),
     ),
+    'a pod with an ordinal that is not whole': when(
+      stale().members(member(2).but({ ordinal: 0.5 })),
+      impossible('a pod has the ordinal 0.5'),
+    ),
     'a pod with a negative ordinal': when(stale().members(member(-1)), impossible('a pod has the ordinal -1')),
+  });
+});
+
+describe('the size of a cluster', () => {
+  it('is at most 1000, and whole', () => {
+    const sizes = [0, 0.5, 1, 1000, 1001, -1, Number.NaN];
+    expect(sizes.filter(isPossibleSize)).to.deep.equal([1, 1000]);
+  });
+  it('that is not a number has no missing members', () => {
+    const none = { ...cluster(1).facts(), members: [] };
+    const given = { ...none, cluster: { ...none.cluster, replicas: Number.NaN } };
+    expect(decideCase({ given }).members).to.deep.equal([]);
   });
 });
 
@@ -109,7 +125,7 @@ describe('the first hold wins', () => {
       ?.rule;
 
   it('among those that stop every write', () => {
-    const worst = stale().mysqlCluster({ deleting: true }).statefulSet(null).ownWritePending('evict');
+    const worst = stale().mysqlCluster({ deleting: true }).statefulSet(null).but({ ownWritePending: 'evict' });
     expect(names('writes', worst)).to.equal('ClusterDeleting');
     expect(names('writes', worst.mysqlCluster({ deleting: false }))).to.equal('StatefulSetMissing');
     expect(names('writes', worst.statefulSet({}))).to.equal('AwaitingOwnWrite');
@@ -117,13 +133,13 @@ describe('the first hold wins', () => {
 
   it('among those that stop every step but a take-back', () => {
     const worst = stale()
-      .settingsProblem('unreadable')
+      .but({ settingsProblem: 'unreadable' })
       .statefulSet({ deleting: true, observed: false, strategy: 'RollingUpdate' })
       .mysqlCluster({ reconciliationStopped: true, clusteringStopped: true, offline: true, forcedRollingUpdate: true })
       .memory({ recentRevisions: appeared(1, 2, 3, 4) });
     const paused = { paused: true };
     expect(names('acts', worst, paused)).to.equal('SettingsInvalid');
-    const readable = worst.settingsProblem(null);
+    const readable = worst.but({ settingsProblem: null });
     expect(names('acts', readable, paused)).to.equal('StatefulSetDeleting');
     expect(names('acts', readable.statefulSet({ deleting: false }), paused)).to.equal('StatefulSetNotObserved');
     const order = [

@@ -18,9 +18,12 @@ import { hasServed, unmetNeeds } from './needs.ts';
 // nothing that decides, so that a mistake there can't excuse itself here.
 
 /** Facts that no cluster can show: nothing may be done on them. */
-export function impossible({ cluster, members }: ClusterSnapshot): boolean {
+export function impossible({ cluster, statefulSet, members }: ClusterSnapshot): boolean {
   const ordinals = members.map(({ ordinal }) => ordinal);
+  const partition = statefulSet?.partition ?? 0;
   return (
+    partition % 1 !== 0 ||
+    partition < 0 ||
     !(Number.isInteger(cluster.replicas) && cluster.replicas > 0 && cluster.replicas <= 1000) ||
     !(Number.isInteger(cluster.primaryIndex) && cluster.primaryIndex >= 0) ||
     cluster.primaryIndex >= cluster.replicas ||

@@ -1,6 +1,6 @@
 import type { Hold } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
-import { backupRunning, type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { holds, lowers, notYet, play, type Table, takesBack, tooYoung, when } from './table.ts';
 
@@ -132,41 +132,6 @@ describe('the gates of a healthy member in partition mode', () => {
       {},
       1,
     ),
-    'has settled': when(midway(2).members(member(2).updated().participatingFor(5)), healthy(1)),
-    'MOCO has to be done with the roles': when(
-      midway(2).members(member(2).updated().unlabelled()),
-      holds({ rule: 'RolesNotSettled', members: [2] }),
-    ),
-    'no switchover may be under way': when(
-      stale().members(member(0).stale().demotedBySomebody(10)),
-      holds({ rule: 'SwitchoverInProgress', member: 0, terminating: false }),
-    ),
-    'no member may have a foreign demote': when(
-      stale().members(member(1).stale().demotedBySomebody(10)),
-      holds({ rule: 'ForeignDemote', member: 1 }),
-    ),
-    'no member may be terminating': when(
-      stale().members(member(1).stale().terminating()),
-      holds({ rule: 'MemberTerminating', member: 1 }),
-    ),
-    'no other member may be unavailable': when(
-      stale().members(member(1).stale().lagging()),
-      holds({ rule: 'MaxUnavailableReached', unavailable: [1], maxUnavailable: 1 }),
-    ),
-    'MOCO has to say that the cluster is healthy': when(
-      stale().unhealthy(),
-      holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 3, replicas: 3 }),
-    ),
-    'and that all are in sync': when(
-      stale().mysqlCluster({ syncedReplicas: 2 }),
-      holds({ rule: 'ClusterNotHealthy', healthy: true, synced: 2, replicas: 3 }),
-    ),
-    'the budget has to allow it': when(
-      stale().budgets({ disruptionsAllowed: 0, currentHealthy: 2 }),
-      holds({ rule: 'BlockedByPDB', budget: 'moco-test', cause: 'used', healthy: 2, needed: 2, message: null }),
-    ),
-    'no backup may run': when(stale().budgets({ closed: true }), holds({ rule: 'BackupRunning', budget: 'moco-test' })),
-    'no backup may run where there is no budget to say so': when(stale(1).backupJobs({}), holds(backupRunning)),
     'MOCO may not protect it': when(
       midway(1).members(member(0).stale().preventDelete()),
       holds({ rule: 'MemberProtected', member: 0 }),
@@ -188,7 +153,6 @@ describe('the gates of a healthy member in partition mode', () => {
       primaryUpdatePolicy: 'Manual',
       approvedRevision: revisionAfter,
     }),
-    'a replica needs no approval': when(midway(1).primaryAt(2), healthy(0), { primaryUpdatePolicy: 'Manual' }),
     'a second one goes while the first is starting, when two may be unavailable': when(
       midway(4, 5).members(member(4).updated().starting()),
       healthy(3),
@@ -205,12 +169,10 @@ describe('the gates of a healthy member in partition mode', () => {
 describe('the gates of a member that does not work, in partition mode', () => {
   const lowered = (ordinal: number) => lowers('MemberNotParticipating', ordinal, ordinal);
   inPartitionMode({
-    'neither Healthy nor the budget is checked when it is down': when(
-      stale().members(member(2).stale().down('ErrImagePull')),
-      lowers('MemberDown', 2, 2),
+    'neither Healthy nor the budget is checked when it is unreachable': when(
+      stale().members(member(2).stale().unreachable()),
+      lowered(2),
     ),
-    'nor when it lags': when(stale().members(member(2).stale().lagging()), lowered(2)),
-    'nor when it is unreachable': when(stale().members(member(2).stale().unreachable()), lowered(2)),
     'nor when a sidecar does not work': when(
       stale().members(member(2).stale().impaired('slow-log')),
       lowers('MemberImpaired', 2, 2),
@@ -269,14 +231,6 @@ describe('the gates of a member that does not work, in partition mode', () => {
       {},
       1,
     ),
-    'one that lags before its turn waits for it': when(
-      stale().members(member(1).stale().lagging()),
-      holds({ rule: 'MaxUnavailableReached', unavailable: [1], maxUnavailable: 1 }),
-    ),
-    'no backup may run': when(
-      stale().members(member(2).stale().lagging()).budgets({ closed: true }),
-      holds({ rule: 'BackupRunning', budget: 'moco-test' }),
-    ),
     'MOCO may not protect it': when(
       midway(1).members(member(0).stale().down('ErrImagePull').preventDelete()),
       holds({ rule: 'MemberProtected', member: 0 }),
@@ -294,16 +248,6 @@ describe('holds in partition mode', () => {
       stale().statefulSet({ strategy: 'OnDelete', labelled: false, partition: 3 }),
       healthy(2),
     ),
-    'nor is a cluster that was released': when(stale().released(), healthy(2)),
-    'what stops MOCO is': when(
-      stale().mysqlCluster({ reconciliationStopped: true }),
-      holds({ rule: 'ReconciliationStopped' }),
-    ),
-    'settings that can not be read are': when(
-      stale().settingsProblem('spec.partition is -1'),
-      holds({ rule: 'SettingsInvalid', problem: 'spec.partition is -1' }),
-    ),
-    'paused is': when(stale(), holds({ rule: 'Paused' }), { paused: true }),
     'a failing revision is, and no time ends it: no member is deleted in this mode': when(
       midway(2)
         .members(
@@ -319,17 +263,25 @@ describe('holds in partition mode', () => {
       }),
     ),
     'a missing member is, with what the StatefulSet says of it': when(
-      midway(2).missing(2).createFailure('exceeded quota'),
+      midway(2).missing(2).but({ createFailure: 'exceeded quota' }),
       holds({ rule: 'MemberMissing', members: [2], message: 'exceeded quota' }),
-    ),
-    'a full fleet is': when(stale().queued(1, 1), holds({ rule: 'AwaitingFleetSlot', place: 1, limit: 1, stalled: 0 })),
-    'its own last write is': when(
-      stale().ownWritePending('setPartition'),
-      holds({ rule: 'AwaitingOwnWrite', write: 'setPartition' }),
     ),
     'a demotion left from the other mode is taken back': when(
       stale().members(member(0).stale().demotedByUs(1)),
       takesBack(0, 'StrategyChanged'),
+    ),
+  });
+});
+
+describe('a partition in special cases', () => {
+  inPartitionMode({
+    'that the StatefulSet does not have is 0': when(
+      three(member(0).stale()).atPartition(1).statefulSet({ partition: null }),
+      holds({ rule: 'UpdatedMemberNotParticipating', member: 0, wait: { for: 'revision' } }),
+    ),
+    'waits for a member that recovers': when(
+      stale().atPartition(3).members(member(0).recovering(300)),
+      holds({ rule: 'AwaitingFailover', primary: 0, replica: null, graceSeconds: 180 }),
     ),
   });
 });

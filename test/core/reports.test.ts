@@ -1,10 +1,12 @@
 import { expect } from 'chai';
+import { decide } from '../../src/core/decide.ts';
 import type { MemberReport } from '../../src/core/decision.ts';
-import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
+import { defaultPolicy } from '../../src/core/policy.ts';
+import { type Phase, phase } from '../../src/core/reports.ts';
+import { appeared, type ClusterBuilder, cluster, stale, three } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { type Case, decideCase } from './table.ts';
 
-const stale = () => cluster(3).templateChanged();
 const reportsOf = (given: ClusterBuilder, settings: Case['settings'] = {}): readonly MemberReport[] =>
   decideCase({ given, settings }).members;
 const verdicts = (given: ClusterBuilder, settings: Case['settings'] = {}): readonly string[] =>
@@ -66,15 +68,13 @@ describe('the verdict of each member', () => {
   }
 
   it('is Next in the order of the procedure', () => {
-    const five = cluster(7)
-      .templateChanged()
-      .members(
-        member(1).down('ErrImagePull'),
-        member(2).unreachable(),
-        member(3).lagging(),
-        member(4).impaired('slow-log'),
-        member(6).terminating(),
-      );
+    const five = stale(7).members(
+      member(1).down('ErrImagePull'),
+      member(2).unreachable(),
+      member(3).lagging(),
+      member(4).impaired('slow-log'),
+      member(6).terminating(),
+    );
     const order: number[] = [];
     for (let gone = 0; gone < 6; gone++) {
       const next = reportsOf(five, { paused: true }).find(({ verdict }) => verdict === 'Next');
@@ -84,13 +84,6 @@ describe('the verdict of each member', () => {
     }
     // One whose node is lost waits for the others that do not participate.
     expect(order).to.deep.equal([1, 3, 2, 4, 5, 0]);
-  });
-
-  it('puts an impaired primary after impaired replicas and before healthy ones', () => {
-    const given = stale().members(member(0).impaired('slow-log'), member(1).impaired('slow-log'));
-    expect(verdicts(given, { paused: true })).to.deep.equal(['Waiting Paused', 'Next Paused', 'Waiting Paused']);
-    given.members(member(1));
-    expect(verdicts(given, { paused: true })).to.deep.equal(['Next Paused', 'Waiting Paused', 'Waiting Paused']);
   });
 });
 
@@ -147,43 +140,55 @@ describe('the report of each member', () => {
   });
 });
 
-describe('the decision as a whole', () => {
-  const decisionOf = (given: ClusterBuilder, settings: Case['settings'] = {}) => decideCase({ given, settings });
-
-  it('counts the stale members, terminating ones included', () => {
-    expect(decisionOf(stale().members(member(1).updated(), member(2).terminating())).stale).to.equal(2);
-    expect(decisionOf(cluster(3)).stale).to.equal(0);
-  });
-
-  it('shows whether the update revision is verified', () => {
-    expect(decisionOf(stale()).verified).to.equal(false);
-    expect(decisionOf(stale().memory({ verified: true })).verified).to.equal(true);
-    expect(decisionOf(stale().members(member(2).updated().participatingFor(4))).verified).to.equal(false);
-    expect(decisionOf(stale().members(member(2).updated().participatingFor(5))).verified).to.equal(true);
-  });
-
-  const incomplete: Readonly<Record<string, ClusterBuilder>> = {
-    'a member is stale': three(member(1).stale()),
-    'a member is missing': cluster(3).missing(2),
-    'a member does not participate': three(member(2).lagging()),
-    'a member is impaired': three(member(2).impaired('slow-log')),
-    'an updated member is new': three(member(2).updated().participatingFor(4)),
-    'a container of an updated member has not restarted': three(member(0).restartsInPlace('agent')),
-    'a container of an updated member has just restarted': three(member(0).restartedInPlace('agent', 4)),
-    'a member leaves': three(member(2).terminating()),
-    'there is no StatefulSet': cluster(3).statefulSet(null),
-    'the StatefulSet is being deleted': cluster(3).statefulSet({ deleting: true }),
-    'the StatefulSet has not been observed': cluster(3).statefulSet({ observed: false }),
-    'MOCO has not applied the newest generation': cluster(3).mysqlCluster({ generation: 3 }),
-    'the cluster is being scaled': cluster(3).statefulSet({ replicas: 5 }),
-    'the facts cannot be': cluster(0),
+describe('the phase', () => {
+  const phases: Readonly<Record<Phase, readonly (readonly [ClusterBuilder, Partial<typeof defaultPolicy>?])[]>> = {
+    UpToDate: [[cluster(3)], [cluster(3), { paused: true }]],
+    Progressing: [[stale()], [stale().members(member(2).terminating())], [three(member(0).stale()).unhealthy()]],
+    Waiting: [[stale().queued(2, 1)], [stale().backupJobs({})]],
+    Blocked: [[stale().but({ settingsProblem: 'x' })], [stale().unhealthy().memory({ sinceProgressSeconds: 10_000 })]],
+    Settling: [[three(member(2).lagging())]],
+    Paused: [[stale(), { paused: true }]],
+    AwaitingApproval: [[three(member(0).stale()), { primaryUpdatePolicy: 'Manual' }]],
+    PartitionReached: [[stale(), { partition: 3 }]],
+    Failing: [
+      [stale().members(member(2).updated().crashLooping())],
+      [three(member(0).stale()).memory({ switchoverTries: 4 })],
+      [stale().memory({ recentRevisions: appeared(1, 2, 3, 4) })],
+      [stale().atPartition(3).members(member(0).stale().down('ErrImagePull')), { mode: 'Partition' }],
+      [stale().stepFailed({})],
+    ],
+    Off: [[stale().released().atPartition(3)], [stale().mysqlCluster({ forcedRollingUpdate: true })]],
   };
-  it('is complete when all is done', () => expect(decisionOf(cluster(3)).complete).to.equal(true));
-  it('is complete while paused or waiting for nothing but its own last write', () => {
-    expect(decisionOf(cluster(3), { paused: true }).complete).to.equal(true);
-    expect(decisionOf(cluster(3).ownWritePending('promote')).complete).to.equal(true);
-  });
-  for (const [sentence, given] of Object.entries(incomplete)) {
-    it(`is not complete while ${sentence}`, () => expect(decisionOf(given).complete).to.equal(false));
+  for (const [expected, cases] of Object.entries(phases)) {
+    it(`is ${expected}`, () => {
+      for (const [given, settings] of cases) {
+        expect(phase(decide(given.facts(), { ...defaultPolicy, ...settings }))).to.equal(expected);
+      }
+    });
   }
+});
+
+describe('the next member', () => {
+  const first = (given: Case['given']) =>
+    decideCase({ given }).members.find(({ verdict }) => verdict === 'Next')?.ordinal;
+  it('has the reason why it does not work before earlier restarts', () => {
+    const [, one] = decideCase({ given: stale().members(member(1).down('ErrImagePull', 3)) }).members;
+    expect(one?.evidence).to.deep.equal({ kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 3 });
+  });
+  it('has the next member while a hold blocks, in the order of the procedure', () => {
+    const held = () => stale().but({ ownWritePending: 'evict' });
+    expect(first(held())).to.equal(2);
+    expect(first(held().members(member(1).lagging()))).to.equal(1);
+    expect(first(held().members(member(1).impaired('slow-log')))).to.equal(1);
+    expect(first(held().members(member(0).impaired('slow-log')))).to.equal(0);
+    expect(first(held().members(member(0).impaired('slow-log'), member(1).impaired('slow-log')))).to.equal(1);
+    expect(first(held().primaryAt(2))).to.equal(1);
+    expect(first(held().primaryAt(2).members(member(2).lagging()))).to.equal(2);
+    expect(first(held().primaryAt(2).members(member(2).impaired('slow-log'), member(1).lagging()))).to.equal(1);
+    expect(first(held().primaryAt(2).members(member(2).impaired('slow-log'), member(0).impaired('slow-log')))).to.equal(
+      0,
+    );
+    expect(first(held().members(member(0).unreachable(), member(1).lagging()))).to.equal(1);
+    expect(first(held().members(member(0).down('ErrImagePull'), member(1).unreachable()))).to.equal(0);
+  });
 });

@@ -5,16 +5,20 @@ import {
   holdRules,
   isAlarming,
   isBrief,
+  isForOthers,
   isOverridable,
   isRequestedByUser,
   isRoutine,
+  type RuleGroup,
   ruleGroups,
   rules,
+  rulesOf,
 } from '../../src/core/rules/catalogue.ts';
 
 describe('the catalogue of rules', () => {
   it('has each rule in one group', () => {
-    expect(Object.values(ruleGroups).flatMap((group) => Object.keys(group))).to.deep.equal(holdRules);
+    const groups = Object.keys(ruleGroups) as readonly RuleGroup[];
+    expect(groups.flatMap(rulesOf)).to.deep.equal(holdRules);
   });
 
   it('has each rule in a gate, so that it blocks something', () => {
@@ -59,7 +63,7 @@ describe('the catalogue of rules', () => {
   });
 
   it('has nothing for an unknown name', () => {
-    for (const has of [isAlarming, isBrief, isOverridable, isRequestedByUser, isRoutine]) {
+    for (const has of [isAlarming, isBrief, isForOthers, isOverridable, isRequestedByUser, isRoutine]) {
       expect(has('RuleOfALaterVersion')).to.equal(false);
       expect(has('toString')).to.equal(false);
     }

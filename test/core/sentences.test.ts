@@ -1,5 +1,18 @@
 import { expect } from 'chai';
-import { durationText, timeText } from '../../src/core/sentences.ts';
+import type { Step, StepKind, Target } from '../../src/core/decision.ts';
+import type { ContainerResources, InPlaceChange } from '../../src/core/in-place-changes.ts';
+import type { Evidence } from '../../src/core/member.ts';
+import {
+  type ComesBack,
+  durationText,
+  explainComesBack,
+  explainEvidence,
+  explainStep,
+  timeText,
+} from '../../src/core/sentences.ts';
+import type { StepRule } from '../../src/core/step.ts';
+import { changeOf, resourcesOf, revisionAfter } from './member-builder.ts';
+import { expectSentences, type Forms } from './sentence-forms.ts';
 
 describe('a time of a fleet', () => {
   it('is written as everywhere in Kubernetes', () => {
@@ -20,4 +33,184 @@ describe('a duration of a fleet', () => {
   ];
   for (const [seconds, text] of texts)
     it(`of ${seconds} s is ${text}`, () => expect(durationText(seconds)).to.equal(text));
+});
+
+describe('the sentence for what a member comes back as', () => {
+  const taken = 'somebody else has taken its pod';
+  const forms: Forms<ComesBack> = [
+    { as: 'before', because: { rule: 'Paused' } },
+    `${taken}; it comes back at the revision that it had: Paused holds`,
+    { as: 'before', because: 'pinned' },
+    `${taken}; it comes back at the revision that it had: it is pinned`,
+    { as: 'updated', because: null },
+    `${taken}; it comes back updated: the revision works, and nothing holds the rollout`,
+    { as: 'updated', because: 'partition', despite: 'created' },
+    `${taken}, and it is updated although it is below the partition: it was created before moco-rollout could act`,
+    { as: 'updated', because: 'unverified', despite: 'started' },
+    `${taken}, and it is updated although no member has shown that the update revision works: it was created before moco-rollout could act, and its mysqld has started, so it is left`,
+    { as: 'updated', because: 'setting', despite: 'setsBack' },
+    `${taken}, and it is updated although lostMembers is KeepRevision: a member that has worked at the update revision is created again as well, and must not go back`,
+    { as: 'updated', because: 'pinned', despite: 'admission' },
+    `${taken}, and it is updated although it is pinned: admission does not keep new pods at the current revision`,
+    { as: 'updated', because: 'pinned', despite: 'revision' },
+    `${taken}, and it is updated although it is pinned: the revision that it had is not known`,
+  ];
+
+  it('has one for each case', () => expectSentences(forms, explainComesBack));
+});
+
+describe('the sentence for what a member shows', () => {
+  const evidences: Readonly<{
+    [Kind in Evidence['kind']]: Forms<Extract<Evidence, { kind: Kind }>>;
+  }> = {
+    waiting: [
+      { kind: 'waiting', container: 'mysqld', reason: 'ErrImagePull', restarts: 0 },
+      'container mysqld waits: ErrImagePull',
+      { kind: 'waiting', container: 'agent', reason: 'CrashLoopBackOff', restarts: 1 },
+      'container agent waits: CrashLoopBackOff, 1 restart',
+    ],
+    failed: [
+      { kind: 'failed', reason: null },
+      'the pod has failed',
+      { kind: 'failed', reason: 'OutOfcpu' },
+      'the pod has failed: OutOfcpu',
+    ],
+    earlier: [{ kind: 'earlier', message: 'the pod has failed: OutOfcpu' }, 'the pod has failed: OutOfcpu'],
+    restored: [{ kind: 'restored' }, 'a person has asked to give it back the revision that it had'],
+    unschedulable: [
+      { kind: 'unschedulable', message: '0/3 nodes are available: 3 Insufficient memory. ' },
+      'no node takes the pod: 0/3 nodes are available: 3 Insufficient memory',
+    ],
+    idle: [{ kind: 'idle' }, 'mysqld has not been running'],
+    notReady: [{ kind: 'notReady', container: 'slow-log' }, 'container slow-log is not ready'],
+    crashLooping: [
+      { kind: 'crashLooping', container: 'mysqld', restarts: 7 },
+      'container mysqld has not been ready since it restarted, 7 restarts',
+    ],
+    errant: [{ kind: 'errant' }, 'MOCO lists it as errant'],
+  };
+  for (const [kind, forms] of Object.entries(evidences)) {
+    it(`${kind} has one`, () => expectSentences<Evidence>(forms, explainEvidence));
+  }
+});
+
+const targetOf = (ordinal: number): Target => ({
+  ordinal,
+  name: `moco-test-${ordinal}`,
+  uid: 'uid',
+  resourceVersion: '1',
+});
+
+describe('the sentence for a step', () => {
+  const deletion = (rule: StepRule, ...ordinals: readonly number[]): Step => ({
+    kind: 'delete',
+    rule,
+    targets: ordinals.map(targetOf),
+  });
+  const updating = (change: InPlaceChange): Step => ({
+    kind: 'updateInPlace',
+    rule: change.containers.length === 0 ? 'NothingRestarts' : 'ContainersRestart',
+    targets: [targetOf(2)],
+    revision: revisionAfter,
+    change,
+  });
+  const resizing = (...resources: readonly ContainerResources[]): Step => ({
+    kind: 'resizeInPlace',
+    rule: resources.some(({ restarts }) => restarts) ? 'ResizeRestartsContainers' : 'ResizeRestartsNothing',
+    targets: [targetOf(2)],
+    revision: revisionAfter,
+    resources,
+  });
+  const back = (reason: string): Step => ({
+    kind: 'undemote',
+    targets: [targetOf(0)],
+    reason,
+    demoted: reason !== 'MarkWithoutDemote',
+  });
+  const steps: Readonly<Record<StepKind, Forms<Step>>> = {
+    none: [{ kind: 'none' }, 'nothing to do'],
+    restore: [
+      { kind: 'restore', rule: 'UpdatedByOthers', targets: [targetOf(2)] },
+      'deleting moco-test-2, which comes back at the revision that it had: somebody else has taken its pod, and its mysqld has not started at the update revision',
+      { kind: 'restore', rule: 'RestoreRequested', targets: [targetOf(2)] },
+      'deleting moco-test-2, which comes back at the revision that it had: a person has asked for that',
+    ],
+    delete: [
+      deletion('MemberDown', 2, 1),
+      'deleting moco-test-2, moco-test-1: stale and down',
+      deletion('MemberUnreachable', 2),
+      'deleting moco-test-2: stale, and its node does not answer',
+      deletion('MemberNotParticipating', 2),
+      'deleting moco-test-2: stale, running and not participating',
+      deletion('PrimaryNotParticipating', 0),
+      'deleting moco-test-0: stale, primary, and not participating for longer than a failover takes',
+      deletion('MemberImpaired', 2),
+      'deleting moco-test-2: stale, and one of its sidecars does not work',
+    ],
+    evict: [
+      { kind: 'evict', rule: 'ReplicaHealthy', targets: [targetOf(2)] },
+      'evicting moco-test-2',
+      { kind: 'evict', rule: 'SingleMember', targets: [targetOf(0)] },
+      'evicting moco-test-0',
+    ],
+    updateInPlace: [
+      updating(changeOf()),
+      'updating moco-test-2 in place: the revisions differ by nothing',
+      updating({ ...changeOf(), labels: { team: 'a' }, annotations: { note: null } }),
+      'updating moco-test-2 in place: only metadata changes (team, note)',
+      updating(changeOf('agent', 'slow-log')),
+      'updating moco-test-2 in place: the kubelet restarts agent, slow-log',
+    ],
+    resizeInPlace: [
+      resizing(resourcesOf('mysqld'), {
+        name: 'agent',
+        limits: { cpu: '1' },
+        requests: { memory: '1Gi' },
+        restarts: true,
+      }),
+      'resizing moco-test-2 in place: mysqld gets limits.cpu 2; agent gets limits.cpu 1, requests.memory 1Gi, and restarts',
+    ],
+    demote: [
+      { kind: 'demote', rule: 'PrimaryLast', targets: [targetOf(0)], revision: revisionAfter },
+      'asking MOCO to move the primary away from moco-test-0',
+    ],
+    undemote: [
+      back('NoLongerPrimary'),
+      'taking back the demotion of moco-test-0: it is no longer primary',
+      back('NotDue'),
+      'taking back the demotion of moco-test-0: it is not due for that revision',
+      back('OthersDue'),
+      'taking back the demotion of moco-test-0: another member is due before it',
+      back('TimedOut'),
+      'taking back the demotion of moco-test-0: the switchover timed out',
+      back('StrategyChanged'),
+      'taking back the demotion of moco-test-0: the update strategy has changed',
+      back('Paused'),
+      'taking back the demotion of moco-test-0: rule Paused holds',
+      back('MarkWithoutDemote'),
+      'removing the mark of a finished demotion from moco-test-0',
+    ],
+    release: [{ kind: 'release' }, 'releasing the StatefulSet to rolling updates by partition'],
+    setStrategy: [
+      { kind: 'setStrategy', newPods: 'UpdateRevision' },
+      'setting the update strategy of the StatefulSet to OnDelete',
+      { kind: 'setStrategy', newPods: 'CurrentRevision', lasts: 'whileHeld' },
+      'letting lost members come back at the revision that they had, while the rollout is held',
+      { kind: 'setStrategy', newPods: 'CurrentRevision', lasts: 'untilCreated' },
+      'letting lost members come back at the revision that they had, until their pods exist again',
+    ],
+    setPartition: [
+      { kind: 'setPartition', rule: 'ReplicaHealthy', partition: 2, targets: [targetOf(2)] },
+      'lowering the partition of the StatefulSet to 2, which updates moco-test-2',
+      { kind: 'setPartition', rule: 'AlreadyUpdated', partition: 1, targets: [] },
+      'lowering the partition of the StatefulSet to 1',
+    ],
+    promoteRevision: [
+      { kind: 'promoteRevision', revision: revisionAfter, replicas: 3, for: 'end', before: [] },
+      `setting the current revision of the StatefulSet to ${revisionAfter}`,
+    ],
+  };
+  for (const [kind, forms] of Object.entries(steps)) {
+    it(`${kind} has one`, () => expectSentences(forms, explainStep));
+  }
 });

@@ -12,10 +12,9 @@ const untilAborted = (signal: AbortSignal, log: string[], name: string): Promise
 describe('calls that are only useful together', () => {
   it('answer in their order', async () => {
     const { signal } = new AbortController();
-    const answers = await allOrAbort(signal, () => [
-      new Promise((resolve) => setImmediate(resolve, 1)),
-      Promise.resolve(2),
-    ]);
+    const answers = await allOrAbort(signal, () =>
+      Promise.all([new Promise((resolve) => setImmediate(resolve, 1)), Promise.resolve(2)]),
+    );
     expect(answers).to.deep.equal([1, 2]);
   });
 
@@ -23,10 +22,9 @@ describe('calls that are only useful together', () => {
     const aborted: string[] = [];
     const failure = new Error('the connection is broken');
     const { signal } = new AbortController();
-    const calls = allOrAbort(signal, (one) => [
-      untilAborted(one, aborted, 'read of a budget'),
-      Promise.reject(failure),
-    ]);
+    const calls = allOrAbort(signal, (one) =>
+      Promise.all([untilAborted(one, aborted, 'read of a budget'), Promise.reject(failure)]),
+    );
     const thrown = await calls.then(
       () => null,
       (error: unknown) => error,
@@ -39,9 +37,9 @@ describe('calls that are only useful together', () => {
     it(`are aborted with the caller, ${when} they begin`, async () => {
       const caller = new AbortController();
       if (when === 'before') caller.abort();
-      const calls = allOrAbort(caller.signal, (signal) => [
+      const calls = allOrAbort(caller.signal, (signal) =>
         signal.aborted ? Promise.reject(new Error('not begun')) : untilAborted(signal, [], 'read'),
-      ]);
+      );
       if (when === 'after') caller.abort();
       const thrown = await calls.then(
         () => null,

@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { path, type ResourceKind } from '../../src/kube/resource.ts';
 import { ApiServer } from '../support/api-server/api-server.ts';
 import { HttpFront } from '../support/api-server/http-front.ts';
-import type { LoopbackCertificate } from '../support/control-plane/certificates.ts';
 import { status } from './fake-world.ts';
+
+type Headers = Readonly<Record<string, string>>;
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, server: FakeApiServer) => void;
 
@@ -21,17 +22,12 @@ export class FakeApiServer {
   readonly watches: Handler[] = [];
   /** Of every request that came, with its query. */
   readonly urls: URL[] = [];
-  readonly authorizations: (string | undefined)[] = [];
-  /** Unless `null`, requests with any other are answered 401. */
-  token: string | null = null;
   readonly #streams = new Set<ServerResponse>();
   readonly #api = new ApiServer(() => 0);
   /** Nothing before it can be watched. */
   #oldest = 0;
   #uids = 0;
   #front!: HttpFront;
-  /** What watches would have been told, while that is collected. */
-  #collected: string[] | null = null;
 
   private constructor() {
     this.#api.store.subscribe(({ kind, type, object }) => {
@@ -39,10 +35,9 @@ export class FakeApiServer {
     });
   }
 
-  /** By plain HTTP, unless a certificate is given. */
-  static async start(certificate?: LoopbackCertificate): Promise<FakeApiServer> {
+  static async start(): Promise<FakeApiServer> {
     const server = new FakeApiServer();
-    server.#front = await HttpFront.start((request, response) => server.#answer(request, response), certificate);
+    server.#front = await HttpFront.start((request, response) => server.#answer(request, response));
     return server;
   }
 
@@ -86,18 +81,8 @@ export class FakeApiServer {
   }
 
   /** As it is, to every watch. */
-  send(text: string | Uint8Array): void {
-    if (this.#collected && typeof text === 'string') this.#collected.push(text);
-    else for (const stream of this.#streams) stream.write(text);
-  }
-
-  /** Whatever watches are told meanwhile, as bytes that are still to be sent. */
-  collect(happens: () => void): Uint8Array {
-    this.#collected = [];
-    happens();
-    const text = this.#collected.join('');
-    this.#collected = null;
-    return new TextEncoder().encode(text);
+  send(text: string): void {
+    for (const stream of this.#streams) stream.write(text);
   }
 
   /** The watches end as their time is over. */
@@ -113,6 +98,21 @@ export class FakeApiServer {
   /** Nothing from before can be watched any more. */
   compact(): void {
     this.#oldest = this.#api.store.revision;
+  }
+
+  /** Answers the next lists or watches with a Status of this code. */
+  refuse(which: 'lists' | 'watches', code: number, reason: string, times = 1, headers: Headers = {}): void {
+    for (let time = 0; time < times; time += 1) {
+      this[which].push((_, response) => json(response, code, status(code, reason), headers));
+    }
+  }
+
+  /** Begins to answer the next watch with this, and leaves the rest to whoever calls back. */
+  beginWatch(text: string, begun: (response: ServerResponse) => void = () => {}): void {
+    this.watches.push((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write(text, () => begun(response));
+    });
   }
 
   /** The server's own list, for a script that wants to do only something beside it. */
@@ -145,12 +145,6 @@ export class FakeApiServer {
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const url = urlOf(request);
     this.urls.push(url);
-    const { authorization } = request.headers;
-    this.authorizations.push(authorization);
-    if (this.token !== null && authorization !== `Bearer ${this.token}`) {
-      json(response, 401, status(401, 'Unauthorized'));
-      return;
-    }
     const watching = url.searchParams.get('watch') === 'true';
     const scripted = (watching ? this.watches : this.lists).shift();
     if (scripted) scripted(request, response, this);
@@ -160,7 +154,7 @@ export class FakeApiServer {
   }
 }
 
-const lineOf = (event: object): string => `${JSON.stringify(event)}\n`;
+export const lineOf = (event: object): string => `${JSON.stringify(event)}\n`;
 
 /** The bookmark after the last object of a streamed list. */
 export function endOfList(resourceVersion: string): object {
@@ -168,12 +162,7 @@ export function endOfList(resourceVersion: string): object {
   return { type: 'BOOKMARK', object: { kind: 'Thing', metadata } };
 }
 
-export function json(
-  response: ServerResponse,
-  code: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>> = {},
-): void {
+export function json(response: ServerResponse, code: number, body: unknown, headers: Headers = {}): void {
   response.writeHead(code, { 'content-type': 'application/json', ...headers });
   response.end(JSON.stringify(body));
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Options } from '../../src/options/flags.ts';
+import { flags, type Options } from '../../src/options/flags.ts';
 import { parseOptions } from '../../src/options/options.ts';
 
 const expectedUrl =
@@ -202,6 +202,34 @@ describe('options', () => {
   for (const [argv, message] of refused) {
     it(`refuse ${argv.join(' ')} with a sentence`, () => {
       expect(parseOptions(argv)).to.deep.equal({ kind: 'usage-error', message });
+    });
+  }
+
+  /** What no flag with such a value takes. */
+  const senseless: Readonly<Record<string, readonly string[]>> = {
+    '[bool]': ['', ' ', 'yes', '-1'],
+    '<number>': ['', ' ', 'few', '-1', '1e999', 'Infinity'],
+    '<duration>': ['', ' ', 'soon', '15', '-1s', '1e9s', '15 s', '87601h', '99999999999999999999h'],
+    '<address>': ['', ' ', 'here', '8080', ':-1', ':99999'],
+    '<url>': [' ', 'prometheus', 'file:///a'],
+    '<name>': [' ', '-1', 'A', 'a/b', '../a', 'a'.repeat(64)],
+    '<names>': ['-1', 'A', 'a/b', 'a b', 'a,'],
+    '<gates>': ['Nothing', 'Nothing=true', 'InPlaceUpdate', 'InPlaceUpdate=', '-1'],
+    // Any text may name a file.
+    '<path>': [],
+    '<file>': [],
+    '<directory>': [],
+  };
+  for (const { name, placeholder } of Object.values(flags)) {
+    const refusedTexts = placeholder.includes('|') ? ['', ' ', 'none'] : senseless[placeholder];
+    it(`refuse what makes no sense for --${name}`, () => {
+      expect(refusedTexts, placeholder).not.to.equal(undefined);
+      for (const text of refusedTexts ?? []) {
+        const parsed = parseOptions([`--${name}=${text}`]);
+        expect(parsed, text)
+          .to.have.property('message')
+          .that.matches(new RegExp(`^(Expected|In) --${name}\\b.*\\.$`));
+      }
     });
   }
 

@@ -1,11 +1,7 @@
 import { pods } from '../../../src/kube/resource.ts';
 import { setImage } from '../../../test/verification/simulation/acts-of-people.ts';
-import {
-  type Circumstances,
-  clusterName,
-  namespace,
-  Simulation,
-} from '../../../test/verification/simulation/simulation.ts';
+import { plainCircumstances } from '../../../test/verification/simulation/circumstances.ts';
+import { clusterName, namespace, Simulation } from '../../../test/verification/simulation/simulation.ts';
 import { isUpdated, participates, primaryOf, updateRevisionOf } from '../../../test/verification/witness/member.ts';
 import type { Moment } from '../../../test/verification/witness/moment.ts';
 import { backupMilliseconds, newImage, type Playing, type Scenario, type Way } from './ways.ts';
@@ -35,18 +31,7 @@ const lookMilliseconds = 10;
 /** MOCO's partitions take up to 45 s a member; who has not ended by then waits for ever. */
 const patienceMilliseconds = 15 * 60_000;
 
-const circumstances: Omit<Circumstances, 'replicas' | 'mode' | 'nodes' | 'backups' | 'seed'> = {
-  movesCurrentRevision: false,
-  onDeleteKeeper: 'policy',
-  processes: 1,
-  electsLeader: false,
-  moco: { notice: 5, healthyTrue: 20 },
-  lagMilliseconds: 5,
-  longestPage: Number.POSITIVE_INFINITY,
-  streamsLists: true,
-  maxUnavailable: null,
-  spec: {},
-};
+const circumstances = { ...plainCircumstances, moco: { notice: 5, healthyTrue: 20 }, lagMilliseconds: 5 };
 
 /** Plays one rollout in virtual time, the same for the same seed. */
 export async function play(row: Row, way: Way, seed: string): Promise<Result> {

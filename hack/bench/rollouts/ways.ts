@@ -8,7 +8,8 @@ import {
   podName,
   setImage,
 } from '../../../test/verification/simulation/acts-of-people.ts';
-import { type Circumstances, namespace, type Simulation } from '../../../test/verification/simulation/simulation.ts';
+import type { Circumstances } from '../../../test/verification/simulation/circumstances.ts';
+import { namespace, type Simulation } from '../../../test/verification/simulation/simulation.ts';
 
 const second = 1000;
 export const newImage = 'mysql:8.4.9';

@@ -3,6 +3,7 @@ import { policyKind } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { type Json, object, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
+import { listEach } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
 import { controllerDeployment, noAccount, podSpecOf } from './installation.ts';
@@ -54,28 +55,59 @@ export function userOfController(deployment: Json): string {
   return `system:serviceaccount:${namespace}:${text(podSpecOf(deployment)['serviceAccountName']) ?? 'default'}`;
 }
 
+/** Whether the controller may have images fetched wherever a setting asks for it. Without the right it just goes on. */
+export async function prepull(session: Session): Promise<Found> {
+  const namespaces = await listEach(session, rolloutKind, session.namespace, {}, ({ metadata, status }) => {
+    const { prepull: setting } = object(object(status)['settings']);
+    return (object(setting)['value'] ?? 'Never') === 'Never' ? null : text(object(metadata)['namespace']);
+  });
+  const wanting = [...new Set(namespaces.filter((one) => one !== null))].toSorted();
+  if (wanting.length === 0) return ok('no cluster asks for it: nodes pull images once a member is taken');
+  const deployment = await controllerDeployment(session);
+  if (deployment === null) return noAccount;
+  const user = userOfController(deployment);
+  const needed = [[rolloutKind.group, `${rolloutKind.plural}/preflight`, ['create']]] as const;
+  const denied = await Promise.all(
+    wanting.map(async (namespace) => (await deniedTo({ ...session, namespace }, needed, user)).length > 0),
+  );
+  const without = wanting.filter((_, index) => denied[index]);
+  return without.length === 0
+    ? ok(`${user} may have images fetched in ${wanting.join(', ')}`)
+    : failed(
+        `${user} may not create ${rolloutKind.plural}/preflight in ${without.join(', ')}: apply config/prepull there, or set prepull to Never`,
+      );
+}
+
+/** What a command needs, and what it needs in all namespaces: a RoleBinding grants nothing of that. */
+interface Needy {
+  readonly name: string;
+  readonly rights?: readonly Right[];
+  readonly rightsEverywhere?: readonly Right[];
+}
+
 /** Which commands the caller has the rights for. Only `status` is one that everybody needs. */
-export async function ownRights(session: Session): Promise<Found> {
+export async function ownRights(session: Session, commands: readonly Needy[]): Promise<Found> {
   const lacking = [
-    ...(await lackingOf(session, rightsOfCommands)),
-    ...(await lackingOf({ ...session, namespace: null }, rightsInAllNamespaces)),
+    ...(await lackingOf(session, commands, 'rights')),
+    ...(await lackingOf({ ...session, namespace: null }, commands, 'rightsEverywhere')),
   ];
   if (lacking.length === 0) return ok(`you may use every command ${whereAsked(session)}`);
-  const status = lacking.find(({ command }) => command === 'status');
+  const status = lacking.find(({ name }) => name === 'status');
   if (status !== undefined) return failed(`you may not ${status.missing.join(', ')} ${whereAsked(session)}`);
   const without = [...Map.groupBy(lacking, ({ missing }) => missing.join(', '))].map(
-    ([missing, alike]) => `${alike.map(({ command }) => command).join(', ')} (${missing})`,
+    ([missing, alike]) => `${alike.map(({ name }) => name).join(', ')} (${missing})`,
   );
   return ok(`you may use the commands ${whereAsked(session)}, but not ${without.join('; ')}`);
 }
 
 /** The commands that the caller lacks rights for in the namespace of the session, and these. */
-async function lackingOf(session: Session, rightsOf: typeof rightsOfCommands) {
-  const denied = new Set(await deniedTo(session, Object.values(rightsOf).flat(), null));
-  return Object.entries(rightsOf).flatMap(([command, rights]) => {
-    const names = rights.flatMap(([, resource, verbs]) => verbs.map((verb) => `${verb} ${resource}`));
+async function lackingOf(session: Session, commands: readonly Needy[], needed: 'rights' | 'rightsEverywhere') {
+  const rightsOf = (command: Needy): readonly Right[] => command[needed] ?? [];
+  const denied = new Set(await deniedTo(session, commands.flatMap(rightsOf), null));
+  return commands.flatMap((command) => {
+    const names = rightsOf(command).flatMap(([, resource, verbs]) => verbs.map((verb) => `${verb} ${resource}`));
     const missing = names.filter((right) => denied.has(right));
-    return missing.length === 0 ? [] : [{ command, missing }];
+    return missing.length === 0 ? [] : [{ name: command.name, missing }];
   });
 }
 
@@ -108,54 +140,19 @@ export async function deniedTo(
 }
 
 /** A group, a resource with its subresource, and verbs. */
-type Right = readonly [group: string, resource: string, verbs: readonly string[]];
+export type Right = readonly [group: string, resource: string, verbs: readonly string[]];
 
-const rollouts = (...verbs: readonly string[]): Right => [rolloutKind.group, rolloutKind.plural, verbs];
-const clusters = (...verbs: readonly string[]): Right => [clusterKind.group, clusterKind.plural, verbs];
+export const onRollouts = (...verbs: readonly string[]): Right => [rolloutKind.group, rolloutKind.plural, verbs];
+export const onClusters = (...verbs: readonly string[]): Right => [clusterKind.group, clusterKind.plural, verbs];
 
 /** Clusters are found by name or listed, and a misspelt name is looked for among the others. */
-const lookRights = [clusters('get', 'list'), rollouts('get', 'list')];
-const watch = [...lookRights, clusters('watch'), rollouts('watch')];
+export const toLook = [onClusters('get', 'list'), onRollouts('get', 'list')];
 /** What a decision is made from. Budgets, Jobs, claims, nodes and policies are done without, with a note. */
-const decideRights: readonly Right[] = [
-  ...lookRights,
+export const toDecide: readonly Right[] = [
+  ...toLook,
   ['', 'pods', ['get']],
   ['apps', 'statefulsets', ['get']],
   ['apps', 'controllerrevisions', ['get']],
 ];
-const revisions: readonly Right[] = [...lookRights, ['apps', 'controllerrevisions', ['list']]];
-const set = [...lookRights, rollouts('create', 'patch')];
-
-/** The rights without which a command fails. `check` asks for them; test/cluster/rbac-users.test.ts compares both. */
-const rightsOfCommands: Readonly<Record<string, readonly Right[]>> = {
-  status: lookRights,
-  get: lookRights,
-  wait: watch,
-  report: lookRights,
-  diagnose: lookRights,
-  plan: decideRights,
-  history: revisions,
-  undo: [...revisions, ['apps', 'statefulsets', ['get']]],
-  pause: set,
-  resume: set,
-  pin: set,
-  unpin: set,
-  approve: [...decideRights, ...set, rollouts('approve')],
-  override: [...set, rollouts('override')],
-  restore: [...decideRights, ...set],
-  unrestore: set,
-  release: [
-    ...decideRights,
-    clusters('patch'),
-    [clusterKind.group, `${clusterKind.plural}/status`, ['update']],
-    ['apps', 'statefulsets', ['list', 'patch']],
-    ['apps', 'statefulsets/status', ['patch']],
-    ['', 'pods', ['patch']],
-  ],
-  adopt: [...lookRights, clusters('patch')],
-};
-
-/** The same of commands about all namespaces: a RoleBinding grants nothing of that. */
-const rightsInAllNamespaces: Readonly<Record<string, readonly Right[]>> = {
-  sequence: [clusters('list'), rollouts('list'), [sequenceKind.group, sequenceKind.plural, ['list']]],
-};
+export const toReadRevisions: readonly Right[] = [...toLook, ['apps', 'controllerrevisions', ['list']]];
+export const toSet = [...toLook, onRollouts('create', 'patch')];

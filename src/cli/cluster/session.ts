@@ -8,11 +8,33 @@ import { type Connection, connect } from '../../kube/connection.ts';
 import type { KubeconfigChoice } from '../../kube/kubeconfig.ts';
 import { realWorld, type World } from '../../kube/world.ts';
 import { ClusterApi } from '../../objects/cluster-client.ts';
-import { parseDuration, read } from '../../options/flag.ts';
 import type { Host } from '../host.ts';
+import { anyText, duration, oneNamespace, type Values } from '../option.ts';
 
-/** The options of a command line, by their camel-case names. */
-export type Given = Readonly<Record<string, string | boolean | undefined>>;
+/** The options of every command that connects to the API server. */
+export const connectionOptions = {
+  namespace: oneNamespace(
+    '-n, --namespace <namespace>',
+    'namespace to work in (default: the namespace of the context)',
+  ),
+  context: anyText('--context <context>', 'context of the kubeconfig'),
+  kubeconfig: anyText(
+    '--kubeconfig <file>',
+    'kubeconfig file (default: KUBECONFIG, ~/.kube/config, or the ServiceAccount of the pod)',
+  ),
+  requestTimeout: duration(
+    '--request-timeout <duration>',
+    'how long to wait for one answer of the API server, such as 5s',
+    '10s',
+  ),
+};
+
+/** What commands about several clusters may be given besides. */
+interface Scope {
+  readonly allNamespaces?: boolean;
+  readonly selector?: string | undefined;
+  readonly all?: boolean;
+}
 
 export interface Session {
   readonly host: Host;
@@ -24,8 +46,9 @@ export interface Session {
   readonly namespace: string | null;
   /** The label selector for MySQLClusters, as given to `--selector`. */
   readonly selector: string | undefined;
+  /** Whether `--all` is given. */
+  readonly all: boolean;
   readonly requestTimeoutSeconds: number;
-  readonly given: Given;
   close(): Promise<void>;
 }
 
@@ -57,10 +80,12 @@ class CommandClient extends ApiClient {
 }
 
 /** Opens no connection yet. Throws `ConfigurationError` or `UsageError`. */
-export function openSession(given: Given, host: Host): Session {
-  const requestTimeoutMilliseconds = durationOf('request-timeout', given['requestTimeout'] ?? '10s');
-  const choice = { kubeconfig: optionText(given['kubeconfig']), context: optionText(given['context']) };
-  const connection: Connection = connect(chooseKubeconfig(choice, host));
+export function openSession(given: Values<typeof connectionOptions> & Scope, host: Host): Session {
+  const { allNamespaces, selector, all = false, namespace, requestTimeout } = given;
+  if (allNamespaces === true && namespace !== undefined) {
+    throw new UsageError('expected either --namespace or --all-namespaces, got both');
+  }
+  const connection: Connection = connect(chooseKubeconfig(given, host));
   const world: World = { ...realWorld(connection.exchange), wall: host.wall };
   const stop = new AbortController();
   const client = new CommandClient(stop.signal, {
@@ -68,23 +93,18 @@ export function openSession(given: Given, host: Host): Session {
     qps,
     burst,
     userAgent: `moco-rollout-cli/${manifest.version}`,
-    timeoutMilliseconds: requestTimeoutMilliseconds,
+    timeoutMilliseconds: requestTimeout,
   });
-  if (given['allNamespaces'] === true && given['namespace'] !== undefined) {
-    throw new UsageError('expected either --namespace or --all-namespaces, got both');
-  }
-  const asked = optionText(given['namespace']);
-  const selector = optionText(given['selector']);
   return {
     host,
     client,
     api: new ClusterApi(client, stop.signal),
     world,
     server: connection.server,
-    namespace: given['allNamespaces'] === true ? null : (asked ?? connection.namespace),
+    namespace: allNamespaces === true ? null : (namespace ?? connection.namespace),
     selector,
-    requestTimeoutSeconds: requestTimeoutMilliseconds / 1000,
-    given,
+    all,
+    requestTimeoutSeconds: requestTimeout / 1000,
     close: () => {
       stop.abort();
       return connection.close();
@@ -92,21 +112,12 @@ export function openSession(given: Given, host: Host): Session {
   };
 }
 
-export const optionText = (value: string | boolean | undefined): string | undefined =>
-  typeof value === 'string' ? value : undefined;
-
-/** Parses a duration into milliseconds. As in kubectl, a plain number is in seconds. Throws `UsageError`. */
-export function durationOf(option: string, value: string | boolean): number {
-  const parse = (text: string) => parseDuration(/^\d+$/.test(text) ? `${text}s` : text);
-  return read({ name: option, parse }, String(value));
-}
-
 /**
  * Uses the same order as kubectl: `--kubeconfig`, the files in KUBECONFIG, ~/.kube/config, the ServiceAccount of the
  * pod. Several files are merged; of those that KUBECONFIG lists, some may be missing.
  */
 function chooseKubeconfig(
-  { kubeconfig, context }: { readonly kubeconfig: string | undefined; readonly context: string | undefined },
+  { kubeconfig, context }: Pick<Values<typeof connectionOptions>, 'kubeconfig' | 'context'>,
   { env, home }: Pick<Host, 'env' | 'home'>,
 ): KubeconfigChoice {
   const standard = join(home, '.kube/config');

@@ -3,19 +3,19 @@ import { type Found, foundBy } from '../check/finding.ts';
 import { controller, definitions, kubernetes, moco } from '../check/installation.ts';
 import { budgets, claims, manifests } from '../check/member-objects.ts';
 import { mysql, semiSync } from '../check/mysql.ts';
-import { prepull } from '../check/prepull.ts';
-import { controllerRights, ownRights } from '../check/rights.ts';
+import { controllerRights, ownRights, prepull } from '../check/rights.ts';
+import type { Session } from '../cluster/session.ts';
 import { line, table } from '../terminal/lines.ts';
-import { formatOf, outputOption, writeResult } from '../terminal/output.ts';
-import { allNamespacesOption, type ClusterCommand } from './command.ts';
+import { outputOption, writeResult } from '../terminal/output.ts';
+import { allNamespacesOption, type CliCommand, clusterCommand } from './command.ts';
 
-const checks = {
+const checksWith = (commands: readonly CliCommand[]) => ({
   Kubernetes: kubernetes,
   MOCO: moco,
   CRDs: definitions,
   controller,
   'rights of the controller': controllerRights,
-  'your rights': ownRights,
+  'your rights': (session: Session) => ownRights(session, commands),
   admission,
   certificates,
   PodDisruptionBudgets: budgets,
@@ -24,28 +24,30 @@ const checks = {
   prepull,
   'semi-sync plugins': semiSync,
   MySQL: mysql,
-};
+});
 
 const colours = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
 
-export const checkCommand: ClusterCommand = {
-  name: 'check',
-  arguments: '',
-  summary: 'Check versions, rights, admission, certificates, budgets, manifests, claims, images, plugins and MySQL',
-  help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
-  examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
-  options: [allNamespacesOption, outputOption],
-  run: async (session) => {
-    const format = formatOf(session.given, outputOption);
-    const findings: (Found & { readonly about: string })[] = [];
-    // The first one tells whether there is an API server at all.
-    for (const [about, check] of Object.entries(checks)) findings.push({ about, ...(await foundBy(check, session)) });
-    writeResult(session.host, format, findings, () =>
-      table(
-        ['RESULT', 'CHECK', 'FOUND'],
-        findings.map(({ about, result, sentence }) => [line(result, colours[result]), line(about), line(sentence)]),
-      ),
-    );
-    return findings.some(({ result }) => result === 'failed') ? 1 : 0;
-  },
-};
+/** `all` are all commands: it checks the rights that each of them needs. */
+export const checkCommand = (all: () => readonly CliCommand[]) =>
+  clusterCommand({
+    name: 'check',
+    arguments: '',
+    summary: 'Check versions, rights, admission, certificates, budgets, manifests, claims, images, plugins and MySQL',
+    help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
+    examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
+    options: { allNamespaces: allNamespacesOption, output: outputOption },
+    run: async (session, _, { output }) => {
+      const findings: (Found & { readonly about: string })[] = [];
+      // The first one tells whether there is an API server at all.
+      for (const [about, check] of Object.entries(checksWith(all())))
+        findings.push({ about, ...(await foundBy(check, session)) });
+      writeResult(session.host, output, findings, () =>
+        table(
+          ['RESULT', 'CHECK', 'FOUND'],
+          findings.map(({ about, result, sentence }) => [line(result, colours[result]), line(about), line(sentence)]),
+        ),
+      );
+      return findings.some(({ result }) => result === 'failed') ? 1 : 0;
+    },
+  });

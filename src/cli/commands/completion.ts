@@ -7,15 +7,8 @@ import { memberSelector } from '../../moco/projections.ts';
 import { listAll } from '../cluster/clusters.ts';
 import { openSession, type Session } from '../cluster/session.ts';
 import type { Host } from '../host.ts';
-import {
-  type ArgumentKind,
-  type CliCommand,
-  type CommandOption,
-  kindOfArgument,
-  type LocalCommand,
-  optionOf,
-  optionsOf,
-} from './command.ts';
+import { type CommandOption, optionOf } from '../option.ts';
+import { argumentAt, type CliCommand, localCommand, type Named, optionsOf } from './command.ts';
 
 /** The name that kubectl 1.26 and later look up in PATH. */
 const scriptName = 'kubectl_complete-moco_rollout';
@@ -25,24 +18,23 @@ exec kubectl moco-rollout __complete "$@"
 `;
 
 /** Prints the script through which kubectl's completion calls this plugin. */
-export const completionCommand: LocalCommand = {
+export const completionCommand = localCommand({
   name: 'completion',
   arguments: '',
   summary: "Print the script for kubectl's shell completion",
   help: `kubectl's own completion has to be set up, and finds the script as ${scriptName} in PATH, if that is executable.`,
   examples: [['Write it into a directory of PATH', `completion > ~/bin/${scriptName} && chmod +x ~/bin/${scriptName}`]],
-  connects: false,
   run: (host) => {
     host.out(script);
     return 0;
   },
-};
+});
 
 /** Directives of cobra, the library of kubectl's command line: whether to offer files. */
 const noFiles = ':4';
 const files = ':0';
 /** Short, since a user has pressed a key and waits. */
-const requestTimeout = '2s';
+const requestTimeoutMilliseconds = 2000;
 
 interface Suggestion {
   readonly word: string;
@@ -70,14 +62,16 @@ function typedSoFar(words: readonly string[], commands: readonly CliCommand[]) {
   let command: CliCommand | null = null;
   const names: string[] = [];
   const given: Record<string, string> = {};
-  let awaits: CommandOption | null = null;
+  let awaits: CommandOption<unknown> | null = null;
   for (const word of words) {
     if (awaits !== null) {
       given[optionOf(awaits).name()] = word;
       awaits = null;
     } else if (word.startsWith('-')) {
       const [flag = '', value] = word.split('=', 2);
-      const option = optionsOf(command).find((one) => [optionOf(one).short, optionOf(one).long].includes(flag));
+      const option = Object.values(optionsOf(command)).find((one) =>
+        [optionOf(one).short, optionOf(one).long].includes(flag),
+      );
       if (option === undefined) continue;
       if (value === undefined && optionOf(option).required) awaits = option;
       else given[optionOf(option).name()] = value ?? 'true';
@@ -102,22 +96,22 @@ async function candidates(
   }
   if (command === null) return commands.map(({ name, summary }) => ({ word: name, description: summary }));
   if (wanted.startsWith('-')) {
-    return optionsOf(command).map((option) => ({
+    return Object.values(optionsOf(command)).map((option) => ({
       word: `--${optionOf(option).name()}`,
       description: option.description,
     }));
   }
-  const kind = kindOfArgument(command, names.length);
-  if (kind === undefined) return [];
+  const named = argumentAt(command, names.length)?.names;
+  if (named === undefined) return [];
   const known = command.name === 'explain' ? holdRules : overridableRules;
   const all =
-    kind === 'rule'
+    named === 'rule'
       ? known.map((word) => ({ word, description: rules[word].meaning }))
-      : await namesOf(given, host, kind);
+      : await namesOf(given, host, named);
   return all.filter(({ word }) => !names.includes(word));
 }
 
-type ListedKind = Exclude<ArgumentKind, 'rule'> | 'namespace';
+type ListedKind = Exclude<Named, 'rule'> | 'namespace';
 
 const lists: Readonly<Record<ListedKind, (session: Session) => Promise<readonly Json[]>>> = {
   cluster: (session) => listAll(session, clusterKind, session.namespace),
@@ -131,7 +125,7 @@ async function namesOf(
   host: Host,
   what: ListedKind,
 ): Promise<readonly Suggestion[]> {
-  const session = openSession({ requestTimeout, namespace, context, kubeconfig }, host);
+  const session = openSession({ requestTimeout: requestTimeoutMilliseconds, namespace, context, kubeconfig }, host);
   try {
     const found = await lists[what](session);
     return found.map(({ metadata }) => ({ word: text(object(metadata)['name']) ?? '' }));

@@ -26,9 +26,10 @@ import {
 } from '../../moco/names.ts';
 import { jobSelectorOf } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { toLook } from '../check/rights.ts';
 import { clusterNamed, find, listOrNothing } from '../cluster/clusters.ts';
 import { controllerLease } from '../cluster/controller-lease.ts';
-import { optionText, type Session } from '../cluster/session.ts';
+import type { Session } from '../cluster/session.ts';
 import { CommandError, sentenceOf } from '../command-error.ts';
 import {
   clusterShape,
@@ -42,22 +43,24 @@ import {
   type Shape,
   statefulSetShape,
 } from '../diagnose/shapes.ts';
+import { anyText } from '../option.ts';
 import { counted } from '../terminal/lines.ts';
-import type { ClusterCommand } from './command.ts';
+import { clusterCommand } from './command.ts';
 
-export const diagnoseCommand: ClusterCommand = {
+export const diagnoseCommand = clusterCommand({
   name: 'diagnose',
   arguments: '<NAME>',
+  rights: toLook,
   summary: 'Write a directory of objects for an issue report, without secrets',
   help: 'It has names, labels, images, statuses and the Events of moco-rollout. It has no Secrets, ConfigMaps, environment variables, arguments, commands, logs and values of foreign annotations. Read the files before you share them.',
   examples: [['Collect what an issue report needs', 'diagnose test']],
-  options: [
-    { flags: '--directory <directory>', description: 'directory to create (default: moco-rollout-NAMESPACE-NAME)' },
-  ],
-  run: async (session, [name = '']) => {
+  options: {
+    directory: anyText('--directory <directory>', 'directory to create (default: moco-rollout-NAMESPACE-NAME)'),
+  },
+  run: async (session, [name = ''], given) => {
     const cluster = await clusterNamed(session, name);
     const parts = await collect(session, cluster);
-    const directory = optionText(session.given['directory']) ?? `moco-rollout-${cluster.namespace}-${name}`;
+    const { directory = `moco-rollout-${cluster.namespace}-${name}` } = given;
     await mkdir(directory).catch(({ code }: NodeJS.ErrnoException) => {
       throw new CommandError(`cannot create ${directory} (${code}): name another one with --directory`);
     });
@@ -71,7 +74,7 @@ export const diagnoseCommand: ClusterCommand = {
     }
     return 0;
   },
-};
+});
 
 /**
  * What an issue report about a rollout needs, without anything that may be secret: the objects of each file, or `null`

@@ -3,9 +3,11 @@ import { milliseconds } from '../../moco/json.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { type TemplateDifference, templateDifferences } from '../../moco/template-changes.ts';
+import { toReadRevisions } from '../check/rights.ts';
 import { clusterNamed, rolloutOf } from '../cluster/clusters.ts';
-import { optionText, type Session } from '../cluster/session.ts';
+import type { Session } from '../cluster/session.ts';
 import { type Revision, revisionBefore, revisionNamed, revisionsOf } from '../cluster/template-revisions.ts';
+import { anyText } from '../option.ts';
 import {
   brief,
   changeInWords,
@@ -17,42 +19,41 @@ import {
   someOf,
   table,
 } from '../terminal/lines.ts';
-import { formatOf, outputOption, writeResult } from '../terminal/output.ts';
-import type { ClusterCommand } from './command.ts';
+import { outputOption, writeResult } from '../terminal/output.ts';
+import { clusterCommand } from './command.ts';
 
 /** Shows the pod templates that Kubernetes keeps, with what the controller reported about their rollouts. */
-export const historyCommand: ClusterCommand = {
+export const historyCommand = clusterCommand({
   name: 'history',
   arguments: '<NAME>',
+  rights: toReadRevisions,
   summary: 'Show past rollouts, or what a revision changed',
   help: 'Reads the differences from ControllerRevisions with your own rights. They may contain environment variables and arguments.',
   examples: [
     ['List the revisions of a cluster', 'history test'],
     ['Show what revision 3 changed', 'history test --revision=3'],
   ],
-  options: [
-    { flags: '--revision <revision>', description: 'show what this revision changed, by number or hash' },
-    outputOption,
-  ],
-  run: async (session, [name = '']) => {
-    const format = formatOf(session.given, outputOption);
+  options: {
+    revision: anyText('--revision <revision>', 'show what this revision changed, by number or hash'),
+    output: outputOption,
+  },
+  run: async (session, [name = ''], { revision: wanted, output }) => {
     const cluster = await clusterNamed(session, name);
     const [revisions, rollout] = await Promise.all([revisionsOf(session, cluster), rolloutOf(session, cluster)]);
-    const wanted = optionText(session.given['revision']);
     if (wanted !== undefined) {
       const revision = revisionNamed(revisions, wanted);
       const before = revisionBefore(revisions, revision);
       const changed = templateDifferences(before?.template ?? {}, revision.template);
       const data = { revision: shown(revision), before: before && shown(before), differences: changed };
-      writeResult(session.host, format, data, () => changeLines(revision, before, changed));
+      writeResult(session.host, output, data, () => changeLines(revision, before, changed));
       return 0;
     }
     const rows = rowsOf(revisions, rollout?.status?.history ?? [], name);
-    if (format === 'table' && rows.length === 0) session.host.err(`Kubernetes keeps no revision of ${name}\n`);
-    else writeResult(session.host, format, rows, () => historyTable(rows, session, cluster));
+    if (output === undefined && rows.length === 0) session.host.err(`Kubernetes keeps no revision of ${name}\n`);
+    else writeResult(session.host, output, rows, () => historyTable(rows, session, cluster));
     return 0;
   },
-};
+});
 
 const shown = ({ number, hash, createdAt }: Revision) => ({ number, hash, createdAt });
 

@@ -7,21 +7,32 @@ import { UsageError } from '../../failure.ts';
 import { nameOf } from '../../kube/store.ts';
 import { type Json, milliseconds, object, omitUndefined, text, timestampOf } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { onRollouts, toSet } from '../check/rights.ts';
 import { applySettings, removeSettings, type SettingsOf } from '../cluster/apply.ts';
 import { observeCluster } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed, unlessRefused } from '../cluster/clusters.ts';
 import { publishedFlags } from '../cluster/controller-lease.ts';
-import { durationOf, optionText, type Session } from '../cluster/session.ts';
+import type { Session } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
-import type { ClusterCommand } from './command.ts';
+import { anyText, duration, toggle, type Values } from '../option.ts';
+import { clusterCommand } from './command.ts';
 import { ruleNamed } from './explain.ts';
 
 const verb = 'override';
 
+type Given = Values<typeof options>;
+
 /** Switches a rule off for a while: an entry of `spec.overrides`. */
-export const overrideCommand: ClusterCommand = {
+const options = {
+  for: duration('--for <duration>', 'how long, such as 30m; required without --clear'),
+  reason: anyText('--reason <text>', 'why, for others who find it; required without --clear'),
+  clear: toggle('--clear', 'end the override of RULE now; without RULE, all overrides of the cluster'),
+};
+
+export const overrideCommand = clusterCommand({
   name: verb,
   arguments: '<NAME> [RULE]',
+  rights: [...toSet, onRollouts('override')],
   summary: 'Override a rule for a while, or end overrides',
   help: 'Adds an entry to `spec.overrides` of the MySQLRollout. `explain` lists the rules that can be overridden; rules that protect data or quorum cannot.',
   examples: [
@@ -32,37 +43,35 @@ export const overrideCommand: ClusterCommand = {
     ['End this override now', 'override test OutsideMaintenanceWindow --clear'],
     ['End all overrides of a cluster', 'override test --clear'],
   ],
-  options: [
-    { flags: '--for <duration>', description: 'how long, such as 30m; required without --clear' },
-    { flags: '--reason <text>', description: 'why, for others who find it; required without --clear' },
-    { flags: '--clear', description: 'end the override of RULE now; without RULE, all overrides of the cluster' },
-  ],
-  run: (session, [name = '', ruleName]) => {
+  options,
+  run: (session, [name = '', ruleName], given) => {
     const rule = ruleName === undefined ? null : ruleNamed(ruleName);
-    return session.given['clear'] === true ? clear(session, name, rule) : override(session, name, rule);
+    return (given.clear ? clear : override)(session, name, rule, given);
   },
-};
+});
 
-async function override(session: Session, name: string, rule: HoldRule | null): Promise<number> {
-  const { host, given, world } = session;
+async function override(session: Session, name: string, rule: HoldRule | null, given: Given): Promise<number> {
+  const { host, world } = session;
+  const { for: forMilliseconds, reason } = given;
   if (rule === null) throw new UsageError('expected a RULE to override, got none');
   if (!isOverridable(rule)) {
     throw new UsageError(
       `expected a rule that can be overridden, got ${rule}, which cannot; see \`${host.program} explain ${rule}\``,
     );
   }
-  const reason = optionText(given['reason']) ?? '';
-  if (given['for'] === undefined || reason === '') {
-    throw new UsageError(`expected --for and --reason, got ${given['for'] === undefined ? 'no --for' : 'no --reason'}`);
+  if (forMilliseconds === undefined || reason === undefined) {
+    throw new UsageError(
+      `expected --for and --reason, got ${forMilliseconds === undefined ? 'no --for' : 'no --reason'}`,
+    );
   }
-  const forMilliseconds = durationOf('for', given['for']);
   const cluster = await clusterNamed(session, name);
   const { options, unknown } = await publishedFlags(session);
   const most = options.maxOverrideMilliseconds;
   const longest = durationText(most / 1000);
   if (forMilliseconds > most) {
     const flag = '(--max-override-duration)';
-    if (unknown === null) throw new UsageError(`expected --for of at most ${longest} ${flag}, got ${given['for']}`);
+    if (unknown === null)
+      throw new UsageError(`expected --for of at most ${longest} ${flag}, got ${durationText(forMilliseconds / 1000)}`);
     host.err(`warning: an override of more than ${longest} may have no effect yet ${flag}: ${unknown}\n`);
   }
   const until = timestampOf(world.wall() + forMilliseconds);
@@ -102,9 +111,9 @@ async function userName({ client }: Session): Promise<string | undefined> {
   return text(object(object(review?.['status'])['userInfo'])['username']) ?? undefined;
 }
 
-async function clear(session: Session, name: string, rule: HoldRule | null): Promise<number> {
-  const { host, given, world } = session;
-  if (given['for'] !== undefined || given['reason'] !== undefined) {
+async function clear(session: Session, name: string, rule: HoldRule | null, given: Given): Promise<number> {
+  const { host, world } = session;
+  if (given.for !== undefined || given.reason !== undefined) {
     throw new UsageError('expected either --clear, or --for and --reason, got both');
   }
   const cluster = await clusterNamed(session, name);

@@ -3,46 +3,42 @@ import type { ObservedFacts } from '../../controller/facts/collect-facts.ts';
 import { byName, nameOf } from '../../kube/store.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { type Cache } from '../../objects/cache.ts';
-import { read } from '../../options/flag.ts';
-import { flags } from '../../options/flags.ts';
-import { fleetLimitsOf, type PublishedOptions } from '../../options/published.ts';
+import { fleetLimitsOf } from '../../options/published.ts';
 import { shownFleetPlan } from '../../plan/fleet-plan.ts';
 import { playFleet } from '../../plan/simulated-fleet.ts';
 import { observer, readFleet, withNewTemplate } from '../cluster/cluster-snapshot.ts';
 import { clustersIn } from '../cluster/clusters.ts';
 import { publishedFlags } from '../cluster/controller-lease.ts';
 import type { ManifestChange } from '../cluster/manifest-changes.ts';
-import { optionText, type Session } from '../cluster/session.ts';
+import type { connectionOptions, Session } from '../cluster/session.ts';
+import type { Values } from '../option.ts';
 import { fleetPlanLines } from '../terminal/fleet-plan-lines.ts';
 import { counted } from '../terminal/lines.ts';
-import { fleetOutputOption, formatOf, writeResult } from '../terminal/output.ts';
-import { type CommandOption, fleetSelectionOptions } from './command.ts';
-import { parseAssumed } from './plan-assumptions.ts';
-
-const { maxConcurrentRollouts, disruptionIntervalMilliseconds } = flags;
-
-export const fleetOptions: readonly CommandOption[] = [
-  { flags: '--fleet', description: 'show when each cluster of the fleet would begin and end' },
-  ...fleetSelectionOptions,
-  ...[maxConcurrentRollouts, disruptionIntervalMilliseconds].map(({ name, placeholder }) => ({
-    flags: `--${name} ${placeholder}`,
-    description: `with --fleet, another value of the controller's flag than it has`,
-  })),
-];
+import { writeResult } from '../terminal/output.ts';
+import type { planOptions } from './plan-options.ts';
 
 /** Shows when the clusters of the fleet would begin and end, before anything is changed. */
-export async function planFleet(session: Session, changes: readonly ManifestChange[]): Promise<number> {
-  const { given, host, world } = session;
-  const asked = formatOf(given, fleetOutputOption);
-  const isWide = asked === 'wide';
-  const format = isWide ? 'table' : asked;
-  const assumed = parseAssumed(optionText(given['assume']) ?? '');
-  const others = otherFlags(given);
+export async function planFleet(
+  session: Session,
+  changes: readonly ManifestChange[],
+  given: Values<typeof planOptions & typeof connectionOptions>,
+): Promise<number> {
+  const { host, world } = session;
+  const {
+    output,
+    assume: assumed = {},
+    assumeStale,
+    maxConcurrentRollouts: rollouts,
+    disruptionIntervalMilliseconds: interval,
+  } = given;
   const published = await publishedFlags(session);
-  const limits = fleetLimitsOf({ ...published.options, ...others });
-  const assumeStale = given['assumeStale'] === true;
+  const limits = fleetLimitsOf({
+    ...published.options,
+    ...(rollouts !== undefined && { maxConcurrentRollouts: rollouts }),
+    ...(interval !== undefined && { disruptionIntervalMilliseconds: interval }),
+  });
   const { cache, unread } = await readFleet(session);
-  const selected = await selectedKeys(session, cache);
+  const selected = await selectedKeys(session, cache, given.namespace);
   const facts = await factsOfAll(session, cache, selected, assumed, assumeStale, changes);
   const sequences = cache.sequences.values().toSorted(byName);
   const plan = playFleet({ nowSeconds: Math.floor(world.wall() / 1000), facts, sequences, limits });
@@ -57,29 +53,24 @@ export async function planFleet(session: Session, changes: readonly ManifestChan
     unread,
   });
   const columns = host.terminal()?.columns ?? columnsElsewhere;
-  writeResult(host, format, { ...shown, drawing: undefined }, () => fleetPlanLines(shown, columns, isWide));
+  const lines = () => fleetPlanLines(shown, columns, output === 'wide');
+  writeResult(host, output === 'wide' ? undefined : output, { ...shown, drawing: undefined }, lines);
   return 0;
 }
 
 /** For output that goes to no terminal. */
 const columnsElsewhere = 120;
 
-/** The flags of the controller that are given. */
-function otherFlags(given: Session['given']): Partial<PublishedOptions> {
-  const [rollouts, interval] = [optionText(given['maxConcurrentRollouts']), optionText(given['disruptionInterval'])];
-  return {
-    ...(rollouts !== undefined && { maxConcurrentRollouts: read(maxConcurrentRollouts, rollouts) }),
-    ...(interval !== undefined && { disruptionIntervalMilliseconds: read(disruptionIntervalMilliseconds, interval) }),
-  };
-}
-
 /** Without `--namespace` and `--selector` those of all clusters. */
-async function selectedKeys(session: Session, { clusters }: Cache): Promise<ReadonlySet<string>> {
-  const { given, namespace, selector } = session;
-  const isOneNamespace = given['namespace'] !== undefined;
+async function selectedKeys(
+  session: Session,
+  { clusters }: Cache,
+  namespace: string | undefined,
+): Promise<ReadonlySet<string>> {
+  const { selector } = session;
   const found =
-    isOneNamespace || selector !== undefined
-      ? await clustersIn(session, isOneNamespace ? namespace : null, selector)
+    namespace !== undefined || selector !== undefined
+      ? await clustersIn(session, namespace ?? null, selector)
       : clusters.values();
   return new Set(found.map(nameOf));
 }

@@ -12,6 +12,7 @@ import type { ClusterRecord } from '../../moco/records.ts';
 import { plan } from '../../plan/rollout-plan.ts';
 import type { PlanEntry } from '../../plan/simulated-cluster.ts';
 import { beginningOf } from '../../plan/simulated-fleet.ts';
+import { toDecide } from '../check/rights.ts';
 import {
   type AssumedChange,
   type ClusterObservation,
@@ -21,19 +22,20 @@ import {
 } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
 import { manifestChanges } from '../cluster/manifest-changes.ts';
-import { optionText, type Session } from '../cluster/session.ts';
+import type { Session } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
 import { apart, brief, counted, differenceInWords, type Line, line, piece } from '../terminal/lines.ts';
-import { fleetOutputOption, formatOf, outputOption, writeResult } from '../terminal/output.ts';
+import { writeResult } from '../terminal/output.ts';
 import { overridesInForce } from '../terminal/view.ts';
-import { type ClusterCommand, isAboutFleet } from './command.ts';
-import { parseAssumed } from './plan-assumptions.ts';
-import { fleetOptions, planFleet } from './plan-fleet.ts';
+import { clusterCommand, isAboutFleet } from './command.ts';
+import { planFleet } from './plan-fleet.ts';
+import { fleetOptions, planOptions } from './plan-options.ts';
 
 /** Shows what would happen next, from the same decisions that the controller would make. */
-export const planCommand: ClusterCommand = {
+export const planCommand = clusterCommand({
   name: 'plan',
   arguments: '[NAME]',
+  rights: toDecide,
   summary: 'Show what would happen next, step by step, and what it would cost',
   help:
     'Reads the cluster and simulates the rollout by the rules of the controller, as if pods started and MOCO did its part. ' +
@@ -48,40 +50,24 @@ export const planCommand: ClusterCommand = {
     ['Show how long a change of all manifests would take', 'plan --fleet -f fleet.yaml'],
     ['Show how long a change of every production cluster would take', 'plan --fleet --assume-stale -l env=production'],
   ],
-  options: [
-    {
-      flags: '--assume <settings>',
-      description: 'simulate with other settings, such as paused=false,maxUnavailable=2 or pinnedMembers=1+2',
-    },
-    {
-      flags: '-f, --filename <file>',
-      description: 'as if the MySQLClusters in this file of manifests were applied; - for standard input',
-    },
-    {
-      flags: '--assume-stale',
-      description: 'as if a change of the template had just reached the cluster, or with --fleet the selected ones',
-    },
-    ...fleetOptions,
-    { ...fleetOutputOption, description: `${outputOption.description}; with --fleet also wide` },
-  ],
-  run: async (session, names) => {
-    const { given, host, world } = session;
-    const file = optionText(given['filename']);
+  options: planOptions,
+  run: async (session, names, given) => {
+    const { host, world } = session;
+    const { filename: file, assume: assumed = {}, assumeStale, fleet, output } = given;
     if (file !== undefined && names.length > 0) throw new UsageError('expected either a NAME or --filename, got both');
-    if ((file === undefined || given['fleet'] === true) && isAboutFleet(session, names, fleetOptions)) {
-      return planFleet(session, file === undefined ? [] : await manifestChanges(session, file));
+    if ((file === undefined || fleet) && isAboutFleet(given, names, fleetOptions)) {
+      return planFleet(session, file === undefined ? [] : await manifestChanges(session, file), given);
     }
-    const format = formatOf(given, outputOption);
-    const assumed = parseAssumed(optionText(given['assume']) ?? '');
+    if (output === 'wide') throw new UsageError('expected --output to be json or yaml without --fleet, got `wide`');
     const plans: ShownPlan[] = [];
-    for (const { cluster, change, notes } of await planned(session, file, names)) {
+    for (const { cluster, change, notes } of await planned(session, file, names, assumeStale)) {
       plans.push(shownPlan(await observeCluster(session, cluster, change), assumed, world.wall(), notes));
     }
     const data = plans.length === 1 ? plans[0] : plans;
-    writeResult(host, format, data, () => apart(plans.map((shown) => lines(shown, session))));
+    writeResult(host, output, data, () => apart(plans.map((shown) => lines(shown, session))));
     return 0;
   },
-};
+});
 
 const noChange = 'applying it would change nothing';
 const newTemplate = [
@@ -93,6 +79,7 @@ async function planned(
   session: Session,
   file: string | undefined,
   [name = '']: readonly string[],
+  isStale: boolean,
 ): Promise<
   readonly {
     readonly cluster: ClusterRecord;
@@ -102,7 +89,6 @@ async function planned(
 > {
   if (file === undefined) {
     const cluster = await clusterNamed(session, name);
-    const isStale = session.given['assumeStale'] === true;
     return [{ cluster, change: isStale ? withNewTemplate : null, notes: isStale ? newTemplate : [] }];
   }
   const changes = await manifestChanges(session, file);

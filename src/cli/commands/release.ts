@@ -1,18 +1,42 @@
 import PQueue from 'p-queue';
 import { nameOf } from '../../kube/store.ts';
+import { clusterKind } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { onClusters, toDecide, toLook } from '../check/rights.ts';
 import { releaseOne, setReleased } from '../cluster/release-cluster.ts';
 import { forEachCluster, releaseTargets } from '../cluster/selection.ts';
-import { durationOf, type Session } from '../cluster/session.ts';
-import { type ClusterCommand, selectionOptions } from './command.ts';
+import type { Session } from '../cluster/session.ts';
+import { duration, toggle, type Values } from '../option.ts';
+import { clusterCommand, selectionOptions } from './command.ts';
 
 /** How many clusters are released in parallel. The client's own rate limit applies to the requests. */
 const mostParallel = 8;
 
 /** Returns StatefulSets to rolling updates by partition, with an annotation that a running controller obeys. */
-export const releaseCommand: ClusterCommand = {
+const options = {
+  ...selectionOptions,
+  includePaused: toggle(
+    '--include-paused',
+    'also release clusters that are paused: MOCO then replaces their stale pods',
+  ),
+  timeout: duration(
+    '--timeout <duration>',
+    'how long to wait for the first cluster, and for another one after each',
+    '5m',
+  ),
+};
+
+export const releaseCommand = clusterCommand({
   name: 'release',
   arguments: '[NAME...]',
+  rights: [
+    ...toDecide,
+    onClusters('patch'),
+    [clusterKind.group, `${clusterKind.plural}/status`, ['update']],
+    ['apps', 'statefulsets', ['list', 'patch']],
+    ['apps', 'statefulsets/status', ['patch']],
+    ['', 'pods', ['patch']],
+  ],
   summary: 'Return clusters to rolling updates by partition',
   help:
     'Deletes no pod: stale members wait until MOCO or the partition driver updates them. A controller leaves released clusters alone until `adopt`: the MySQLCluster has the ' +
@@ -22,24 +46,16 @@ export const releaseCommand: ClusterCommand = {
     ['Release all clusters in a namespace', 'release --all -n NAMESPACE'],
     ['Release every cluster before uninstalling moco-rollout', 'release --all --all-namespaces'],
   ],
-  options: [
-    ...selectionOptions,
-    {
-      flags: '--include-paused',
-      description: 'also release clusters that are paused: MOCO then replaces their stale pods',
-    },
-    {
-      flags: '--timeout <duration>',
-      description: 'how long to wait for the first cluster, and for another one after each',
-      default: '5m',
-    },
-  ],
+  options,
   run: releaseClusters,
-};
+});
 
-async function releaseClusters(session: Session, names: readonly string[]): Promise<number> {
-  const { host, given, world } = session;
-  const timeoutMilliseconds = durationOf('timeout', given['timeout'] ?? '5m');
+async function releaseClusters(
+  session: Session,
+  names: readonly string[],
+  { includePaused, timeout }: Values<typeof options>,
+): Promise<number> {
+  const { host, world } = session;
   const { clusters, orphans } = await releaseTargets(session, names);
   for (const orphan of orphans) host.out(`${orphan}: its MySQLCluster is gone; the garbage collector has the rest\n`);
   if (clusters.length === 0) {
@@ -47,14 +63,13 @@ async function releaseClusters(session: Session, names: readonly string[]): Prom
     return 0;
   }
   const deadline = new AbortController();
-  const startTimer = (): (() => void) => world.timer(timeoutMilliseconds, () => deadline.abort());
+  const startTimer = (): (() => void) => world.timer(timeout, () => deadline.abort());
   let cancel = startTimer();
   const left: string[] = [];
   let back = 0;
   const one = async (cluster: ClusterRecord): Promise<void> => {
     const key = nameOf(cluster);
     const waits = (reason: string): void => host.err(`${key}: ${reason}\n`);
-    const includePaused = given['includePaused'] === true;
     const outcome = await releaseOne(session, cluster, includePaused, deadline.signal, waits);
     if (outcome.kind === 'back') {
       // Hundreds of clusters take their time.
@@ -78,9 +93,10 @@ async function releaseClusters(session: Session, names: readonly string[]): Prom
 }
 
 /** Ends a release, so that a controller updates the cluster with its strategy. */
-export const adoptCommand: ClusterCommand = {
+export const adoptCommand = clusterCommand({
   name: 'adopt',
   arguments: '[NAME...]',
+  rights: [...toLook, onClusters('patch')],
   summary: 'End a release: let the controller update clusters again',
   help: 'The controller adopts a cluster if it runs with the feature gate UpdateStrategyOnDelete and the strategy in force is OnDelete.',
   examples: [
@@ -92,4 +108,4 @@ export const adoptCommand: ClusterCommand = {
     forEachCluster(session, names, async (cluster) =>
       (await setReleased(session, cluster, false)) ? 'no longer released' : 'was not released',
     ),
-};
+});

@@ -4,31 +4,34 @@ import { byName } from '../../kube/store.ts';
 import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { toLook } from '../check/rights.ts';
 import { backupSentence } from '../cluster/backup-sentence.ts';
 import { clusterNamed, ifAllowed, listAll, listOrNothing, rolloutOf } from '../cluster/clusters.ts';
 import { listedClusters } from '../cluster/selection.ts';
-import { durationOf, type Session } from '../cluster/session.ts';
+import { type connectionOptions, type Session } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
 import { page, timelinesOf } from '../html/cluster-page.ts';
 import { fleetClusters } from '../html/figures.ts';
 import { fleetPage } from '../html/fleet-page.ts';
+import { duration, toggle, type Values } from '../option.ts';
 import { viewOf } from '../terminal/view.ts';
-import { type ClusterCommand, type CommandOption, fleetSelectionOptions, isAboutFleet } from './command.ts';
+import { clusterCommand, fleetSelectionOptions, isAboutFleet } from './command.ts';
 
-const defaultSince = '720h';
+const defaultSinceHours = 720;
 
-const fleetOptions: readonly CommandOption[] = [
-  { flags: '--fleet', description: 'write a page about all clusters: what rolled when, and what it waited for' },
+const fleetOptions = {
+  fleet: toggle('--fleet', 'write a page about all clusters: what rolled when, and what it waited for'),
   ...fleetSelectionOptions,
-  {
-    flags: '--since <duration>',
-    description: `with --fleet, leave out rollouts that ended earlier (default ${defaultSince})`,
-  },
-];
+  since: duration(
+    '--since <duration>',
+    `with --fleet, leave out rollouts that ended earlier (default ${defaultSinceHours}h)`,
+  ),
+};
 
-export const reportCommand: ClusterCommand = {
+export const reportCommand = clusterCommand({
   name: 'report',
   arguments: '[NAME]',
+  rights: toLook,
   summary: 'Write an HTML page with a timeline of the last rollouts',
   help: 'The page loads nothing. The times of single steps come from Events, which the API server keeps for an hour by default.',
   examples: [
@@ -40,13 +43,13 @@ export const reportCommand: ClusterCommand = {
     ],
   ],
   options: fleetOptions,
-  run: async (session, names) => {
-    const isFleet = isAboutFleet(session, names, fleetOptions);
+  run: async (session, names, given) => {
+    const isFleet = isAboutFleet(given, names, fleetOptions);
     if (session.host.terminal() !== null) {
       const [what, file] = isFleet ? ['--fleet', 'fleet.html'] : ['NAME', 'rollout.html'];
       throw new CommandError(`cannot write a page to a terminal; redirect it to a file: report ${what} > ${file}`);
     }
-    if (isFleet) return reportFleet(session);
+    if (isFleet) return reportFleet(session, given);
     const [name = ''] = names;
     const { host, world } = session;
     const cluster = await clusterNamed(session, name);
@@ -61,7 +64,7 @@ export const reportCommand: ClusterCommand = {
     host.out(page({ ...view, standing: [['backup', backup], ...view.standing] }, timelines, now));
     return 0;
   },
-};
+});
 
 function eventsAbout(session: Session, { namespace, name, uid }: ClusterRecord): Promise<readonly Json[]> {
   const fieldSelector = `regarding.kind=${clusterKind.kind},regarding.name=${name},regarding.uid=${uid}`;
@@ -77,11 +80,17 @@ async function orWithout({ host }: Session, list: Promise<readonly Json[]>, what
 }
 
 /** Writes what the MySQLRollouts of the fleet have recorded as a page. */
-async function reportFleet(session: Session): Promise<number> {
-  const { given, host, world, selector } = session;
+async function reportFleet(
+  session: Session,
+  {
+    since: period = defaultSinceHours * 3_600_000,
+    namespace: asked,
+  }: Values<Pick<typeof fleetOptions, 'since'> & Pick<typeof connectionOptions, 'namespace'>>,
+): Promise<number> {
+  const { host, world, selector } = session;
   const now = world.wall();
-  const since = now - durationOf('since', given['since'] ?? defaultSince);
-  const namespace = given['namespace'] === undefined ? null : session.namespace;
+  const since = now - period;
+  const namespace = asked === undefined ? null : session.namespace;
   const [listed, sequences] = await Promise.all([
     listedClusters({ ...session, namespace }, []),
     orWithout(session, listOrNothing(session, sequenceKind, null), 'MySQLRolloutSequences: the page lacks them'),

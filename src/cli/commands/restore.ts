@@ -7,20 +7,23 @@ import { explainHold } from '../../core/rules/catalogue.ts';
 import { type Member, type Situation, survey } from '../../core/situation.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import { restoring } from '../../plan/rollout-plan.ts';
+import { toDecide, toSet } from '../check/rights.ts';
 import { applySettings, refuseWithoutEffect, removeSettings, type SettingsOf } from '../cluster/apply.ts';
 import { type ClusterObservation, observeCluster } from '../cluster/cluster-snapshot.ts';
 import { memberNamed, type NamedMember } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { explainWayBack, isRisky, wayBack } from '../cluster/way-back.ts';
 import { CommandError } from '../command-error.ts';
-import type { ClusterCommand } from './command.ts';
+import { toggle } from '../option.ts';
+import { clusterCommand } from './command.ts';
 
 const verb = 'restore';
 
 /** Gives a member that failed its revision back: an entry of `spec.restore`. */
-export const restoreCommand: ClusterCommand = {
+export const restoreCommand = clusterCommand({
   name: 'restore',
   arguments: '<MEMBER>',
+  rights: [...toDecide, ...toSet],
   summary: 'Give a member that failed at the update revision its revision back',
   help:
     'MEMBER is the name of its pod. Without --yes it only shows what this means for the data of the member: MySQL supports going ' +
@@ -31,16 +34,16 @@ export const restoreCommand: ClusterCommand = {
     ['Show what restoring a member means', 'restore moco-test-2'],
     ['Restore it', 'restore moco-test-2 --yes'],
   ],
-  options: [{ flags: '--yes', description: 'restore the member; without it nothing is changed' }],
-  run: async (session, [pod = '']) => {
-    const { host, given } = session;
+  options: { yes: toggle('--yes', 'restore the member; without it nothing is changed') },
+  run: async (session, [pod = ''], { yes }) => {
+    const { host } = session;
     const named = await memberNamed(session, pod);
     const { cluster, ordinal, name } = named;
     const observation = await observeCluster(session, cluster);
     refuseWithoutEffect(verb, cluster, observation.rollout, host.program);
     const found = restorable(session, observation, named);
     host.out(preview(session, named, found));
-    if (given['yes'] !== true) {
+    if (!yes) {
       const line = `${host.program} restore ${name} -n ${cluster.namespace} --yes`;
       throw new CommandError(`nothing has been changed, because --yes is missing; to restore ${name}: ${line}`);
     }
@@ -52,12 +55,13 @@ export const restoreCommand: ClusterCommand = {
     if (isRisky(found.wayBack)) host.err(`WARNING: the data of ${name} may not be usable: watch its mysqld start\n`);
     return 0;
   },
-};
+});
 
 /** Removes the entry of `restore`, and reports who else restores the member. */
-export const unrestoreCommand: ClusterCommand = {
+export const unrestoreCommand = clusterCommand({
   name: 'unrestore',
   arguments: '<MEMBER>',
+  rights: toSet,
   summary: 'Take a restore back, so that the member is updated again',
   help:
     'MEMBER is the name of its pod. Without another entry in `spec.restore`, the rollout goes on with the same update revision. ' +
@@ -75,7 +79,7 @@ export const unrestoreCommand: ClusterCommand = {
     session.host.out(`${cluster.namespace}/${name}: no longer restored\n`);
     return 0;
   },
-};
+});
 
 /** Of an earlier revision none count any more. */
 const membersOf = (spec: RolloutSpec | undefined, revision: string): readonly number[] =>

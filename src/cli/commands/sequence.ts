@@ -8,12 +8,14 @@ import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
 import { Cache } from '../../objects/cache.ts';
-import { clustersIn, listIfThere, listOrNothing } from '../cluster/clusters.ts';
+import { onClusters, onRollouts } from '../check/rights.ts';
+import { clustersIn, ifThere, listAll, listOrNothing } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { projectRollout, watching } from '../cluster/watch-clusters.ts';
 import { CommandError, didYouMean } from '../command-error.ts';
+import { toggle } from '../option.ts';
 import { type Render, showLive, type Watching } from '../terminal/live.ts';
-import { formatOf, objectOutputOption, writeLines, writeObjects } from '../terminal/output.ts';
+import { objectFormat, objectOutputOption, writeLines, writeObjects } from '../terminal/output.ts';
 import {
   type SequenceView,
   sequenceBlock,
@@ -21,15 +23,16 @@ import {
   sequenceViewOf,
   toldOfStages,
 } from '../terminal/sequence-view.ts';
-import type { ClusterCommand } from './command.ts';
+import { clusterCommand } from './command.ts';
 
 /** For output that goes to no terminal. */
 const columnsElsewhere = 100;
 
 /** Shows how far the stages of a sequence are, or a table of all sequences. */
-export const sequenceCommand: ClusterCommand = {
+export const sequenceCommand = clusterCommand({
   name: 'sequence',
   arguments: '[SEQUENCE]',
+  rightsEverywhere: [onClusters('list'), onRollouts('list'), [sequenceKind.group, sequenceKind.plural, ['list']]],
   summary: 'Show the stages of a fleet and what they wait for',
   help:
     'With a SEQUENCE, shows the stages of that MySQLRolloutSequence, with a sign for each of their clusters. Without one, ' +
@@ -39,21 +42,21 @@ export const sequenceCommand: ClusterCommand = {
     ['Show the stages of one, until interrupted', 'sequence production --watch'],
     ['Print one as YAML', 'sequence production -o yaml'],
   ],
-  options: [objectOutputOption, { flags: '-w, --watch', description: 'keep showing changes until interrupted' }],
-  run: async (session, [name]) => {
-    const { given, host } = session;
-    const format = formatOf(given, objectOutputOption);
+  options: { output: objectOutputOption, watch: toggle('-w, --watch', 'keep showing changes until interrupted') },
+  run: async (session, [name], given) => {
+    const { host } = session;
+    const format = objectFormat(given);
     const known = await sequencesOf(session);
     const shown = name === undefined ? known : [sequenceNamed(known, name)];
-    if (format !== 'table' && format !== 'wide') {
+    if (format !== null) {
       writeObjects(host, format, sequenceKind, shown, name !== undefined);
       return 0;
     }
-    const isWide = format === 'wide';
+    const isWide = given.output === 'wide';
     const lines: Render<SequenceView> = (views, room) =>
       name !== undefined && !isWide ? views.flatMap((view) => sequenceBlock(view, room)) : sequenceList(views, isWide);
     const sequences = new Sequences(session);
-    if (given['watch'] === true) {
+    if (given.watch) {
       const views = () => sequences.views(name);
       const source = (signal: AbortSignal) => ({ ...sequences.watch(session, signal), views });
       return showLive(session, source, lines, toldOfStages);
@@ -65,11 +68,11 @@ export const sequenceCommand: ClusterCommand = {
     else host.err('No MySQLRolloutSequences found\n');
     return 0;
   },
-};
+});
 
 /** The MySQLRolloutSequences of the API server. Throws `CommandError` where the kind does not exist. */
 async function sequencesOf(session: Session): Promise<readonly Json[]> {
-  const found = await listIfThere(session, sequenceKind, null);
+  const found = await ifThere(listAll(session, sequenceKind, null));
   if (found !== null) return found;
   throw new CommandError(`there is no kind ${sequenceKind.kind} on ${session.server}: is moco-rollout installed?`);
 }

@@ -5,27 +5,29 @@ import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import { keyOf, nameOf } from '../../kube/store.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { onRollouts, toDecide, toSet } from '../check/rights.ts';
 import { applySettings, refuseWithoutEffect, removeSettings, type SettingsOf } from '../cluster/apply.ts';
 import { nothingKnown, observeCluster } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed, memberNamed } from '../cluster/clusters.ts';
 import { forEachCluster } from '../cluster/selection.ts';
-import { optionText, type Session } from '../cluster/session.ts';
+import type { Session } from '../cluster/session.ts';
 import { CommandError, sentenceOf } from '../command-error.ts';
+import { anyText, toggle } from '../option.ts';
 import { volumeWarning } from '../terminal/view.ts';
-import { type ClusterCommand, selectionOptions } from './command.ts';
+import { clusterCommand, selectionOptions } from './command.ts';
 
-export const pauseCommand: ClusterCommand = {
+export const pauseCommand = clusterCommand({
   name: 'pause',
   arguments: '[NAME...]',
+  rights: toSet,
   summary: 'Pause rollouts: update no further member',
   help: 'Sets `spec.paused` of the MySQLRollout. Under OnDelete a stale member whose pod somebody else takes comes back at the revision that it had.',
   examples: [
     ['Pause the rollout of one cluster', 'pause test'],
     ['Pause production, but update members that are down', 'pause -A -l env=production --repair'],
   ],
-  options: [...selectionOptions, { flags: '--repair', description: 'still update members that are down' }],
-  run: async (session, names) => {
-    const repair = session.given['repair'] === true;
+  options: { ...selectionOptions, repair: toggle('--repair', 'still update members that are down') },
+  run: async (session, names, { repair }) => {
     const settings = { paused: true, ...(repair && { repairWhilePaused: true }) };
     let isAnyPaused = false;
     const status = await forEachCluster(session, names, async (cluster) => {
@@ -36,12 +38,13 @@ export const pauseCommand: ClusterCommand = {
     if (isAnyPaused) session.host.err(`${volumeWarning}\n`);
     return status;
   },
-};
+});
 
 /** Removes the setting of `pause`, and reports who else pauses the cluster. */
-export const resumeCommand: ClusterCommand = {
+export const resumeCommand = clusterCommand({
   name: 'resume',
   arguments: '[NAME...]',
+  rights: toSet,
   summary: 'Resume paused rollouts',
   help: 'Removes what `pause` set. Fails if somebody else, or a MySQLRolloutPolicy, still pauses the cluster.',
   examples: [
@@ -59,7 +62,7 @@ export const resumeCommand: ClusterCommand = {
       if (paused === null) return 'resumed';
       throw new CommandError(`${name} is still paused by ${paused}; change it there`);
     }),
-};
+});
 
 /**
  * Who else pauses the cluster; `null` if nobody does. What is left out, because the user may not read it, is a warning.
@@ -81,9 +84,10 @@ async function stillPausedBy(session: Session, cluster: ClusterRecord): Promise<
 }
 
 /** Sets `spec.approvedRevision`: the primary may be updated to exactly this revision. */
-export const approveCommand: ClusterCommand = {
+export const approveCommand = clusterCommand({
   name: 'approve',
   arguments: '<NAME>',
+  rights: [...toDecide, ...toSet, onRollouts('approve')],
   summary: 'Approve updating the primary',
   help:
     'Sets `spec.approvedRevision` of the MySQLRollout to the current update revision; a later revision needs another approval. ' +
@@ -92,14 +96,11 @@ export const approveCommand: ClusterCommand = {
     ['Approve the update of the primary', 'approve test'],
     ['Approve it only if the update revision is still the reviewed one', 'approve test --revision=7966559688'],
   ],
-  options: [
-    {
-      flags: '--revision <revision>',
-      description: 'approve only if this is the update revision, as `status` shows it',
-    },
-  ],
-  run: async (session, [name = '']) => {
-    const { api, host, given } = session;
+  options: {
+    revision: anyText('--revision <revision>', 'approve only if this is the update revision, as `status` shows it'),
+  },
+  run: async (session, [name = ''], { revision: wanted }) => {
+    const { api, host } = session;
     const cluster = await clusterNamed(session, name);
     const live = await api.readAll(nothingKnown(cluster));
     const statefulSet = live?.objects.statefulSet;
@@ -111,7 +112,6 @@ export const approveCommand: ClusterCommand = {
     }
     const { updateRevision: revision } = statefulSet;
     const hash = revisionHash(revision, name);
-    const wanted = optionText(given['revision']);
     if (wanted !== undefined && wanted !== hash && wanted !== revision) {
       throw new CommandError(
         `the update revision of ${name} is ${hash} now, not ${wanted}; see \`${host.program} plan ${name} -n ${cluster.namespace}\``,
@@ -125,22 +125,23 @@ export const approveCommand: ClusterCommand = {
     host.out(`${nameOf(cluster)}: revision ${hash} approved for the primary\n`);
     return 0;
   },
-};
+});
 
 /** Pins a member to its revision: an entry of `spec.pinnedMembers`. */
-export const pinCommand: ClusterCommand = {
+export const pinCommand = clusterCommand({
   name: 'pin',
   arguments: '<MEMBER>',
+  rights: toSet,
   summary: 'Pin a member to its revision',
   help:
     'MEMBER is the name of its pod. Adds an entry to `spec.pinnedMembers` of the MySQLRollout. Under OnDelete a pinned member ' +
     'whose pod somebody else takes comes back at its revision. The primary is not updated while another member is pinned.',
   examples: [['Keep one member as it is', 'pin moco-test-2 --reason="comparing query plans"']],
-  options: [{ flags: '--reason <text>', description: 'why, for others who find it (required)' }],
-  run: async (session, [pod = '']) => {
-    const { host, given } = session;
-    const reason = optionText(given['reason']) ?? '';
-    if (reason === '') throw new UsageError('expected --reason, for others who find the pinned member, got none');
+  options: { reason: anyText('--reason <text>', 'why, for others who find it (required)') },
+  run: async (session, [pod = ''], { reason }) => {
+    const { host } = session;
+    if (reason === undefined)
+      throw new UsageError('expected --reason, for others who find the pinned member, got none');
     const { cluster, ordinal, name } = await memberNamed(session, pod);
     await applySettings(session, cluster, 'pin', ({ others }) => ({
       pinnedMembers: [...others('pinnedMembers', { ordinal }), { ordinal, reason }],
@@ -149,12 +150,13 @@ export const pinCommand: ClusterCommand = {
     host.err(`${volumeWarning}\n`);
     return 0;
   },
-};
+});
 
 /** Removes the entry of `pin`, and reports who else pins the member. */
-export const unpinCommand: ClusterCommand = {
+export const unpinCommand = clusterCommand({
   name: 'unpin',
   arguments: '<MEMBER>',
+  rights: toSet,
   summary: 'Unpin a member, so that it is updated again',
   help: 'MEMBER is the name of its pod.',
   examples: [['Let a pinned member be updated', 'unpin moco-test-2']],
@@ -168,4 +170,4 @@ export const unpinCommand: ClusterCommand = {
     host.out(`${keyOf(cluster.namespace, name)}: unpinned\n`);
     return 0;
   },
-};
+});

@@ -1,6 +1,7 @@
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
+import { toLook } from '../check/rights.ts';
 import { backupSentence } from '../cluster/backup-sentence.ts';
 import { obstacleNotes } from '../cluster/cluster-snapshot.ts';
 import { controllerNote, publishedFlags } from '../cluster/controller-lease.ts';
@@ -8,29 +9,30 @@ import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts'
 import type { Session } from '../cluster/session.ts';
 import { watchClusters } from '../cluster/watch-clusters.ts';
 import { CommandError } from '../command-error.ts';
+import { toggle, type Values } from '../option.ts';
 import { block, byActivity, byUrgency, holdTable, overview, toldOfCluster } from '../terminal/cluster-lines.ts';
 import { apart, type Line } from '../terminal/lines.ts';
 import { showLive } from '../terminal/live.ts';
-import { formatOf, objectOutputOption, writeLines, writeObjects } from '../terminal/output.ts';
+import { objectFormat, objectOutputOption, writeLines, writeObjects } from '../terminal/output.ts';
 import { type ClusterView, isHeld, viewOf } from '../terminal/view.ts';
-import { allNamespacesOption, type ClusterCommand, selectorOption } from './command.ts';
+import { allNamespacesOption, clusterCommand, selectorOption } from './command.ts';
 
-const options = [
-  selectorOption,
-  allNamespacesOption,
-  { flags: '--held', description: 'only clusters that wait for a rule, those first that need a person' },
-  { flags: '--stale', description: 'only clusters with members at an older revision' },
-  objectOutputOption,
-  {
-    flags: '-w, --watch',
-    description: 'keep showing changes until interrupted, those first that need a person or move',
-  },
-];
+const options = {
+  selector: selectorOption,
+  allNamespaces: allNamespacesOption,
+  held: toggle('--held', 'only clusters that wait for a rule, those first that need a person'),
+  stale: toggle('--stale', 'only clusters with members at an older revision'),
+  output: objectOutputOption,
+  watch: toggle('-w, --watch', 'keep showing changes until interrupted, those first that need a person or move'),
+};
+
+type Given = Values<typeof options>;
 
 /** Shows details of the named clusters, or a table of many clusters. */
-export const statusCommand: ClusterCommand = {
+export const statusCommand = clusterCommand({
   name: 'status',
   arguments: '[NAME...]',
+  rights: toLook,
   summary: 'Show the progress of rollouts and what they wait for',
   help: 'Without a NAME, lists the clusters of the namespace.',
   examples: [
@@ -40,11 +42,11 @@ export const statusCommand: ClusterCommand = {
     ['List production clusters with stale members, with more columns', 'status -l env=production --stale -o wide'],
   ],
   options,
-  run: (session, names) => show(session, names, names.length > 0),
-};
+  run: (session, names, given) => show(session, names, given, names.length > 0),
+});
 
 /** Shows the table even for named clusters, as users of kubectl expect from `get`. */
-export const getCommand: ClusterCommand = {
+export const getCommand = clusterCommand({
   ...statusCommand,
   name: 'get',
   summary: 'List rollouts, as `status` does without a NAME',
@@ -53,26 +55,26 @@ export const getCommand: ClusterCommand = {
     ['List the clusters of all namespaces', 'get -A'],
     ['Print a MySQLRollout as YAML', 'get test -o yaml'],
   ],
-  run: (session, names) => show(session, names, false),
-};
+  run: (session, names, given) => show(session, names, given, false),
+});
 
-async function show(session: Session, names: readonly string[], inDetail: boolean): Promise<number> {
-  const { given, host, world } = session;
-  const format = formatOf(given, objectOutputOption);
-  if (names.length > 0 && (given['held'] === true || given['stale'] === true)) {
+async function show(session: Session, names: readonly string[], given: Given, inDetail: boolean): Promise<number> {
+  const { host, world } = session;
+  const format = objectFormat(given);
+  if (names.length > 0 && (given.held || given.stale)) {
     throw new UsageError('expected --held and --stale without names: they select from a list');
   }
-  const listed = (await listedClusters(session, names)).filter(isWanted(session));
-  if (format !== 'table' && format !== 'wide') {
+  const listed = (await listedClusters(session, names)).filter(isWanted(given));
+  if (format !== null) {
     writeObjects(host, format, rolloutKind, rolloutsOf(listed, names), names.length === 1);
     return 0;
   }
-  const lines = linesFor(session, format === 'wide', inDetail);
+  const lines = linesFor(session, given, inDetail);
   const viewNow = ({ cluster, rollout }: ClusterAndRollout) => viewOf(cluster, rollout, world.wall());
-  if (given['watch'] === true) {
+  if (given.watch) {
     const source = (signal: AbortSignal) => {
       const { clusters, ...watching } = watchClusters(session, names, signal);
-      return { ...watching, views: () => clusters().filter(isWanted(session)).map(viewNow) };
+      return { ...watching, views: () => clusters().filter(isWanted(given)).map(viewNow) };
     };
     return showLive(session, source, lines, toldOfCluster);
   }
@@ -81,7 +83,7 @@ async function show(session: Session, names: readonly string[], inDetail: boolea
   for (const one of listed)
     views.push(inDetail ? await detailed(session, one.cluster, viewNow(one), note) : viewNow(one));
   if (views.length > 0) writeLines(host, lines(views));
-  else host.err(nothingFound(session));
+  else host.err(nothingFound(session, given));
   return 0;
 }
 
@@ -104,11 +106,10 @@ async function unaskedOf(session: Session): Promise<ClusterView['standing']> {
     : [['mysql', 'acknowledgements and open writes are not known (feature gate ReplicationFacts is off)']];
 }
 
-function isWanted({ given }: Session): (one: ClusterAndRollout) => boolean {
+function isWanted({ held, stale }: Given): (one: ClusterAndRollout) => boolean {
   return ({ rollout }) => {
     const { replicas = 0, updatedReplicas = replicas } = rollout?.status ?? {};
-    const held = given['held'] !== true || isHeld(rollout?.status ?? {});
-    return held && (given['stale'] !== true || updatedReplicas < replicas);
+    return (!held || isHeld(rollout?.status ?? {})) && (!stale || updatedReplicas < replicas);
   };
 }
 
@@ -123,17 +124,18 @@ function rolloutsOf(listed: readonly ClusterAndRollout[], names: readonly string
   return listed.map(({ rollout }) => rollout).filter((rollout) => rollout !== null);
 }
 
-function linesFor({ namespace, host, given }: Session, isWide: boolean, inDetail: boolean) {
+function linesFor({ namespace, host }: Session, { output, held, watch }: Given, inDetail: boolean) {
+  const isWide = output === 'wide';
   const list = (views: readonly ClusterView[]) => overview(views, { namespace: namespace === null, wide: isWide });
   return (views: readonly ClusterView[]): readonly Line[] => {
     if (inDetail && !isWide) return apart(views.map((view) => block(view, host.program)));
-    if (given['held'] === true) return [...holdTable(views), [], ...list(byUrgency(views))];
-    return list(given['watch'] === true ? byActivity(views) : views);
+    if (held) return [...holdTable(views), [], ...list(byUrgency(views))];
+    return list(watch ? byActivity(views) : views);
   };
 }
 
-function nothingFound({ namespace, given, selector }: Session): string {
-  const isFiltered = given['held'] === true || given['stale'] === true || selector !== undefined;
+function nothingFound({ namespace, selector }: Session, { held, stale }: Given): string {
+  const isFiltered = held || stale || selector !== undefined;
   const what = isFiltered ? 'No matching MySQLClusters found' : 'No MySQLClusters found';
   return namespace === null ? `${what}\n` : `${what} in ${namespace} namespace.\n`;
 }

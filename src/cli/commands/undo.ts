@@ -1,17 +1,16 @@
-import PQueue from 'p-queue';
 import { UsageError } from '../../failure.ts';
 import { statefulSets } from '../../kube/resource.ts';
-import { nameOf } from '../../kube/store.ts';
 import { object } from '../../moco/json.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
 import { clusterKind, mysqldContainer } from '../../moco/names.ts';
 import { projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { templateDifferences } from '../../moco/template-changes.ts';
+import { toReadRevisions } from '../check/rights.ts';
 import { whereToChange } from '../cluster/apply.ts';
-import { find } from '../cluster/clusters.ts';
-import { listedClusters, selectedClusters } from '../cluster/selection.ts';
-import { optionText, type Session } from '../cluster/session.ts';
+import { clusterNamed, find } from '../cluster/clusters.ts';
+import { forEachOf, listedClusters, requireSelection } from '../cluster/selection.ts';
+import type { Session } from '../cluster/session.ts';
 import {
   mergePatchOf,
   type Revision,
@@ -20,10 +19,11 @@ import {
   revisionNamed,
   revisionsOf,
 } from '../cluster/template-revisions.ts';
-import { CommandError, explainCommandFailure } from '../command-error.ts';
+import { CommandError } from '../command-error.ts';
+import { anyText, oneOf } from '../option.ts';
 import { differenceInWords } from '../terminal/lines.ts';
-import { formatOf, outputOption, writeData } from '../terminal/output.ts';
-import { type ClusterCommand, selectionOptions } from './command.ts';
+import { outputFlags, writeData } from '../terminal/output.ts';
+import { clusterCommand, selectionOptions } from './command.ts';
 
 /** How many clusters are read at a time. */
 const clustersAtOnce = 8;
@@ -31,9 +31,16 @@ const imageOfMysqld = `spec.containers[${mysqldContainer}].image`;
 /** MOCO runs mysqld's image in an init container as well. */
 const alsoOfMysqld = 'spec.initContainers[moco-init].image';
 
-export const undoCommand: ClusterCommand = {
+const options = {
+  toRevision: anyText('--to-revision <revision>', 'revision to restore, by number or hash (default: the previous one)'),
+  output: oneOf('json', 'yaml')(outputFlags, 'output format: yaml (with comments) or json', 'yaml'),
+  ...selectionOptions,
+};
+
+export const undoCommand = clusterCommand({
   name: 'undo',
   arguments: '[NAME...]',
+  rights: [...toReadRevisions, ['apps', 'statefulsets', ['get']]],
   summary: 'Print a patch that restores an earlier pod template',
   help:
     'Prints a merge patch for the MySQLCluster and changes nothing: MOCO owns the template of the StatefulSet, so only the ' +
@@ -45,70 +52,40 @@ export const undoCommand: ClusterCommand = {
     ['Print what restores revision 3', 'undo test --to-revision=3'],
     ['Restore all clusters of which a rollout is not complete', 'undo --all -A | sh'],
   ],
-  options: [
-    {
-      flags: '--to-revision <revision>',
-      description: 'revision to restore, by number or hash (default: the previous one)',
-    },
-    { ...outputOption, description: 'output format: yaml (with comments) or json', default: 'yaml' },
-    ...selectionOptions,
-  ],
-  run: async (session, names) => {
-    const { given, host } = session;
-    const format = formatOf(given, outputOption);
-    const selected = await selectedClusters(session, names);
-    const [cluster] = selected;
-    if (names.length !== 1 || cluster === undefined) {
+  options,
+  run: async (session, names, { output: format, toRevision }) => {
+    const { host } = session;
+    requireSelection(session, names);
+    if (names.length !== 1) {
       if (format === 'json') throw new UsageError('expected one NAME with --output=json, got several clusters');
-      return undoEach(session, names, selected);
+      const listed = await listedClusters(session, names);
+      // Without names only those with a rollout that is not complete.
+      const wanted = listed.filter(({ rollout }) => names.length > 0 || rollout?.status?.rollout !== undefined);
+      const clusters = wanted.map(({ cluster }) => cluster);
+      return forEachOf(session, clusters, clustersAtOnce, (cluster) => patchCommand(session, cluster, toRevision));
     }
-    const { patch, notes } = await undone(session, cluster);
+    const cluster = await clusterNamed(session, names[0] ?? '');
+    const { patch, notes } = await undone(session, cluster, toRevision);
     if (format === 'json') host.err(notes.map((sentence) => `${sentence}\n`).join(''));
     else host.out(commented(notes));
-    writeData(host, format === 'json' ? format : 'yaml', patch);
+    writeData(host, format, patch);
     return 0;
   },
-};
+});
 
 const commented = (notes: readonly string[]): string =>
   notes.map((sentence) => `# ${sentence.replaceAll(/[\r\n]+/g, ' ')}\n`).join('');
 
-/**
- * A command for each cluster; without names only for those with a rollout that is not complete. Resolves to the exit
- * status.
- */
-async function undoEach(
-  session: Session,
-  names: readonly string[],
-  selected: readonly ClusterRecord[],
-): Promise<number> {
-  const { host } = session;
-  const listed = names.length > 0 ? [] : await listedClusters(session, []);
-  const unfinished = new Set(
-    listed.filter(({ rollout }) => rollout?.status?.rollout !== undefined).map(({ cluster }) => nameOf(cluster)),
-  );
-  const wanted = selected.filter((cluster) => names.length > 0 || unfinished.has(nameOf(cluster)));
-  const queue = new PQueue({ concurrency: clustersAtOnce });
-  const answers = wanted.map((cluster) => [cluster, queue.add(() => undone(session, cluster))] as const);
-  for (const [, answer] of answers) answer.catch(() => undefined);
-  let status = 0;
-  for (const [cluster, answer] of answers) {
-    try {
-      const { patch, notes } = await answer;
-      const quoted = `'${JSON.stringify(patch).replaceAll("'", String.raw`'\''`)}'`;
-      const patching = `kubectl patch mysqlcluster ${cluster.name} -n ${cluster.namespace} --type=merge --patch=${quoted}`;
-      host.out(`${commented(notes.slice(0, -1))}${patching}\n`);
-    } catch (error) {
-      if (!(error instanceof CommandError)) throw error;
-      host.err(`${explainCommandFailure(error, session)}\n`);
-      status = 1;
-    }
-  }
-  return status;
+/** A command that restores the template, below what is to be known about it. */
+async function patchCommand(session: Session, cluster: ClusterRecord, toRevision: string | undefined): Promise<string> {
+  const { patch, notes } = await undone(session, cluster, toRevision);
+  const quoted = `'${JSON.stringify(patch).replaceAll("'", String.raw`'\''`)}'`;
+  const patching = `kubectl patch mysqlcluster ${cluster.name} -n ${cluster.namespace} --type=merge --patch=${quoted}`;
+  return `${commented(notes.slice(0, -1))}${patching}`;
 }
 
 /** The patch of a MySQLCluster, and what is to be known about it. The last sentence says how to apply it. */
-async function undone(session: Session, cluster: ClusterRecord) {
+async function undone(session: Session, cluster: ClusterRecord, wanted: string | undefined) {
   const { name } = cluster;
   const [revisions, raw, statefulSet] = await Promise.all([
     revisionsOf(session, cluster),
@@ -116,7 +93,6 @@ async function undone(session: Session, cluster: ClusterRecord) {
     find(session, statefulSets, cluster.namespace, statefulSetName(name)),
   ]);
   const now = revisionNamed(revisions, (statefulSet && projectStatefulSet(statefulSet)?.updateRevision) || 'update');
-  const wanted = optionText(session.given['toRevision']);
   const back = wanted === undefined ? revisionBefore(revisions, now) : revisionNamed(revisions, wanted);
   if (back === null) throw new CommandError(`Kubernetes keeps no revision before ${now.number} (${now.hash})`);
   const own = object(object(raw)['spec'])['podTemplate'] ?? {};

@@ -1,16 +1,19 @@
 import { nameOf } from '../../kube/store.ts';
 import { rolloutCompleteCondition } from '../../moco/names.ts';
+import { onClusters, onRollouts, toLook } from '../check/rights.ts';
 import { type ClusterAndRollout, selectedClusters } from '../cluster/selection.ts';
-import { durationOf, type Session } from '../cluster/session.ts';
+import type { Session } from '../cluster/session.ts';
 import { watchClusters } from '../cluster/watch-clusters.ts';
 import { CommandError } from '../command-error.ts';
+import { duration } from '../option.ts';
 import { withoutPlace } from '../terminal/lines.ts';
-import { type ClusterCommand, selectionOptions } from './command.ts';
+import { clusterCommand, selectionOptions } from './command.ts';
 
 /** Watches until every member of the clusters is as their MySQLClusters specify. */
-export const waitCommand: ClusterCommand = {
+export const waitCommand = clusterCommand({
   name: 'wait',
   arguments: '[NAME...]',
+  rights: [...toLook, onClusters('watch'), onRollouts('watch')],
   summary: 'Wait until rollouts are complete',
   help:
     `A rollout is complete when condition ${rolloutCompleteCondition} of the MySQLCluster is True for its current ` +
@@ -19,14 +22,13 @@ export const waitCommand: ClusterCommand = {
     ['Wait for one cluster', 'wait test'],
     ['Wait up to an hour for all canaries', 'wait -A -l tier=canary --timeout=1h'],
   ],
-  options: [...selectionOptions, { flags: '--timeout <duration>', description: 'how long to wait', default: '30m' }],
-  run: async (session, names) => {
-    const timeoutMilliseconds = durationOf('timeout', String(session.given['timeout']));
+  options: { ...selectionOptions, timeout: duration('--timeout <duration>', 'how long to wait', '30m') },
+  run: async (session, names, { timeout }) => {
     const clusters = await selectedClusters(session, names);
     if (clusters.length === 0) throw new CommandError('no MySQLClusters are selected');
-    return untilComplete(session, names, clusters.map(nameOf), timeoutMilliseconds);
+    return untilComplete(session, names, clusters.map(nameOf), timeout);
   },
-};
+});
 
 /** Writes each outcome as soon as it is known. Resolves to the exit status: 0 if every cluster is complete. */
 async function untilComplete(

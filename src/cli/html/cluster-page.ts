@@ -5,7 +5,7 @@ import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { behind, brief, changeInWords, counted } from '../terminal/lines.ts';
 import type { ClusterView } from '../terminal/view.ts';
-import { document, escaped, instant, timeOfDay } from './document.ts';
+import { document, type Html, html, instant, timeOfDay } from './document.ts';
 import { entriesOf, figuresOf } from './figures.ts';
 
 /** One rollout with what happened in it. Times are milliseconds since 1970. */
@@ -93,19 +93,21 @@ function absence(seconds: number | null, takenAt: number | null): string {
 
 export function page(view: ClusterView, timelines: readonly Timeline[], nowMilliseconds: number): string {
   const rollouts =
-    timelines.map((one) => section(one, nowMilliseconds)).join('') || '<p>No rollout has been seen yet.</p>';
-  return document(`Rollouts of ${nameOf(view)}`, `${present(view)}${rollouts}`, nowMilliseconds, 'narrow');
+    timelines.length === 0
+      ? html`<p>No rollout has been seen yet.</p>`
+      : timelines.map((one) => section(one, nowMilliseconds));
+  return document(`Rollouts of ${nameOf(view)}`, html`${present(view)}${rollouts}`, nowMilliseconds, 'narrow');
 }
 
-/** A table, or nothing without rows. Titles and cells are text. */
-function plainTable(titles: readonly string[], rows: readonly (readonly string[])[]): string {
-  const row = (cells: readonly string[], tag: string): string =>
-    `<tr>${cells.map((cell) => `<${tag}>${escaped(cell)}</${tag}>`).join('')}</tr>`;
-  const body = rows.map((cells) => row(cells, 'td')).join('');
-  return body && `<table><thead>${row(titles, 'th')}</thead><tbody>${body}</tbody></table>`;
+/** A table, or nothing without rows. */
+function plainTable(titles: readonly string[], rows: readonly (readonly string[])[]): Html {
+  if (rows.length === 0) return html``;
+  const heads = titles.map((title) => html`<th>${title}</th>`);
+  const body = rows.map((cells) => html`<tr>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`);
+  return html`<table><thead><tr>${heads}</tr></thead><tbody>${body}</tbody></table>`;
 }
 
-function present({ phase, hold, members, standing }: ClusterView): string {
+function present({ phase, hold, members, standing }: ClusterView): Html {
   const isKnown = members.some(({ replication }) => replication !== null);
   const rows = members.map(({ name, role, state, replication, says }) => [
     name,
@@ -115,15 +117,15 @@ function present({ phase, hold, members, standing }: ClusterView): string {
     says,
   ]);
   const lines = [...(hold === null ? [] : [['waiting', `${hold.rule}: ${hold.message}`] as const]), ...standing];
-  return `<div>
-<h2>Now <span class="outcome">${escaped(phase)}</span></h2>
-${lines.map(([label, sentence]) => `<p>${escaped(label)}: ${escaped(sentence)}</p>`).join('\n')}
-${plainTable(['Member', 'Role', 'State', ...(isKnown ? ['Behind'] : []), 'Verdict'], rows)}
+  const table = plainTable(['Member', 'Role', 'State', ...(isKnown ? ['Behind'] : []), 'Verdict'], rows);
+  return html`<div>
+<h2>Now <span class="outcome">${phase}</span></h2>
+${lines.map(([label, sentence]) => html`<p>${label}: ${sentence}</p>\n`)}${table}
 </div>
 `;
 }
 
-function section(timeline: Timeline, nowMilliseconds: number): string {
+function section(timeline: Timeline, nowMilliseconds: number): Html {
   const { hash, from, startedAt, finishedAt, outcome, lanes, changes, marks, heldFor, avoided } = timeline;
   const took = brief(((finishedAt ?? nowMilliseconds) - startedAt) / 1000);
   const resized = avoided.resized === 0 ? '' : ` (${avoided.resized} resized)`;
@@ -135,25 +137,21 @@ function section(timeline: Timeline, nowMilliseconds: number): string {
     counted(timeline.disruptions, 'disruption'),
     `${counted(timeline.switchovers, 'switchover')}${inSeconds}`,
     ...(avoided.restarts === 0 ? [] : [spared]),
-    ...(from === null ? [] : [`before it ${escaped(from)}`]),
+    ...(from === null ? [] : [`before it ${from}`]),
   ];
   const waits = marks.map(
-    ({ at, title, note }) => `<tr><td>${timeOfDay(at)}</td><td>${escaped(title)}</td><td>${escaped(note)}</td></tr>`,
+    ({ at, title, note }) => html`<tr><td>${timeOfDay(at)}</td><td>${title}</td><td>${note}</td></tr>`,
   );
-  const details = `<details><summary>Waits and switchovers (${marks.length})</summary><table>${waits.join('')}</table></details>`;
-  return `<section>
-<h2>Revision ${escaped(hash)} <span class="outcome ${escaped(outcome)}">${escaped(outcome)}</span></h2>
+  const details = html`<details><summary>Waits and switchovers (${marks.length})</summary><table>${waits}</table></details>`;
+  const absences = lanes.map(({ name, fate }) => [name, fate]);
+  const holds = heldFor.map(({ rule, seconds }) => [rule, brief(seconds)]);
+  return html`<section>
+<h2>Revision ${hash} <span class="outcome ${outcome}">${outcome}</span></h2>
 <p class="dim">${facts.join(', ')}</p>
-${changes.map((change) => `<p><code>${escaped(change)}</code></p>`).join('')}
+${changes.map((change) => html`<p><code>${change}</code></p>`)}
 ${drawing(timeline, nowMilliseconds)}
-${plainTable(
-  ['Member', 'Unavailable'],
-  lanes.map(({ name, fate }) => [name, fate]),
-)}
-${plainTable(
-  ['Hold', 'Held for'],
-  heldFor.map(({ rule, seconds }) => [rule, brief(seconds)]),
-)}
+${plainTable(['Member', 'Unavailable'], absences)}
+${plainTable(['Hold', 'Held for'], holds)}
 ${marks.length === 0 ? '' : details}
 </section>
 `;
@@ -174,17 +172,13 @@ type Scale = (moment: number) => number;
 /**
  * Members as rows, the highest ordinal on top as in the order of updates; switchovers as lines, waits as dots below.
  */
-function drawing(timeline: Timeline, nowMilliseconds: number): string {
+function drawing(timeline: Timeline, nowMilliseconds: number): Html {
   const { lanes, startedAt, finishedAt, hash } = timeline;
   const end = Math.max(finishedAt ?? nowMilliseconds, startedAt + 1000);
   const at: Scale = (moment) => ((Math.min(Math.max(moment, startedAt), end) - startedAt) / (end - startedAt)) * 100;
-  return `<div class="chart" role="group" aria-label="Timeline of revision ${escaped(hash)}">
+  return html`<div class="chart" role="group" aria-label="Timeline of revision ${hash}">
 <div class="plot">${ticksOf(startedAt, end, at)}</div>
-${lanes
-  .toReversed()
-  .map((lane) => laneOf(lane, at, end))
-  .join('\n')}
-<div class="dim name">waits</div><div class="waits">${marksOf(timeline, 'hold', at)}</div>
+${lanes.toReversed().map((lane) => html`${laneOf(lane, at, end)}\n`)}<div class="dim name">waits</div><div class="waits">${marksOf(timeline, 'hold', at)}</div>
 <div class="plot above">${marksOf(timeline, 'switchover', at)}</div>
 </div>
 <ul class="legend">
@@ -196,38 +190,34 @@ ${lanes
 
 const percent = (number: number): string => `${number.toFixed(2)}%`;
 
-function ticksOf(startedAt: number, end: number, at: Scale): string {
+function ticksOf(startedAt: number, end: number, at: Scale): readonly Html[] {
   const span = (end - startedAt) / 1000;
   const step = tickSeconds.find((seconds) => span / seconds <= mostTicks) ?? span / mostTicks;
   const moments = Array.from({ length: mostTicks + 1 }, (_, index) => startedAt + index * step * 1000);
   const shown = moments.filter((moment) => moment <= startedAt + (end - startedAt) * lastTickShare);
-  return shown
-    .map((moment) => {
-      const label = moment === startedAt ? timeOfDay(moment) : `+${brief((moment - startedAt) / 1000)}`;
-      return `<span class="tick" style="left:${percent(at(moment))}"><span class="dim">${escaped(label)}</span></span>`;
-    })
-    .join('');
+  return shown.map((moment) => {
+    const label = moment === startedAt ? timeOfDay(moment) : `+${brief((moment - startedAt) / 1000)}`;
+    return html`<span class="tick" style="left:${percent(at(moment))}"><span class="dim">${label}</span></span>`;
+  });
 }
 
-function laneOf({ name, takenAt, seconds }: Timeline['lanes'][number], at: Scale, end: number): string {
-  const heading = `<div class="name">${escaped(name)}</div>`;
-  if (takenAt === null) return `${heading}<div class="lane"></div>`;
+function laneOf({ name, takenAt, seconds }: Timeline['lanes'][number], at: Scale, end: number): Html {
+  const heading = html`<div class="name">${name}</div>`;
+  if (takenAt === null) return html`${heading}<div class="lane"></div>`;
   const left = at(takenAt);
   const width = at(seconds === null ? end : takenAt + seconds * 1000) - left;
   const [label, title] =
     seconds === null
-      ? [`<span class="since">since ${timeOfDay(takenAt)}</span>`, `${name} unavailable since ${instant(takenAt)}`]
-      : [`<span>${brief(seconds)}</span>`, `${name} unavailable from ${instant(takenAt)} for ${brief(seconds)}`];
+      ? [html`<span class="since">since ${timeOfDay(takenAt)}</span>`, `${name} unavailable since ${instant(takenAt)}`]
+      : [html`<span>${brief(seconds)}</span>`, `${name} unavailable from ${instant(takenAt)} for ${brief(seconds)}`];
   const place = `left:${percent(left)};width:${percent(width)}`;
-  return `${heading}<div class="lane"><div class="unavailable" style="${place}" title="${escaped(title)}">${label}</div></div>`;
+  return html`${heading}<div class="lane"><div class="unavailable" style="${place}" title="${title}">${label}</div></div>`;
 }
 
-function marksOf({ marks }: Timeline, kind: Mark['kind'], at: Scale): string {
-  return marks
+const marksOf = ({ marks }: Timeline, kind: Mark['kind'], at: Scale): readonly Html[] =>
+  marks
     .filter((mark) => mark.kind === kind)
     .map(({ at: moment, title, note }) => {
       const words = `${timeOfDay(moment)} ${title}: ${note}`;
-      return `<span class="${kind}" style="left:${percent(at(moment))}" title="${escaped(words)}"></span>`;
-    })
-    .join('');
-}
+      return html`<span class="${kind}" style="left:${percent(at(moment))}" title="${words}"></span>`;
+    });

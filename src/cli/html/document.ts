@@ -1,31 +1,53 @@
 import { createHash } from 'node:crypto';
 import { timestampOf } from '../../moco/json.ts';
 
-/** A self-contained page: no font, no link, and no script but the given one. `body` is HTML. */
+/** What may be in HTML: text of others, which is escaped, and other HTML; of a list each of its parts. */
+type Part = string | number | Html | readonly Part[];
+
+/** Text that is HTML already, such as a stylesheet of this program. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** HTML with parts that are escaped, for elements and for attributes. */
+export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html =>
+  new Html(String.raw({ raw: strings }, ...parts.map(textOf)));
+
+const textOf = (part: Part): string => {
+  if (part instanceof Html) return part.text;
+  return typeof part === 'object' ? part.map(textOf).join('') : escaped(String(part));
+};
+
+/** A self-contained page: no font, no link, and no script but the given one. */
 export function document(
   title: string,
-  body: string,
+  body: Html,
   nowMilliseconds: number,
   width: 'narrow' | 'wide',
   script = '',
 ): string {
   const hash = createHash('sha256').update(script).digest('base64');
-  return `<!doctype html>
+  const policy = `default-src 'none'; style-src 'unsafe-inline'${script && `; script-src 'sha256-${hash}'`}`;
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'${script && `; script-src 'sha256-${hash}'`}">
+<meta http-equiv="Content-Security-Policy" content="${new Html(policy)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)}</title>
-<style>${style}</style>
+<title>${title}</title>
+<style>${new Html(style)}</style>
 </head>
-<body${width === 'wide' ? ' class="wide"' : ''}>
-<h1>${escaped(title)}</h1>
+<body${width === 'wide' ? html` class="wide"` : ''}>
+<h1>${title}</h1>
 <p class="dim">As of ${instant(nowMilliseconds)}, all times in UTC.</p>
-${body}${script && `\n<script>${script}</script>`}
+${body}${script && html`\n<script>${new Html(script)}</script>`}
 </body>
 </html>
-`;
+`.text;
 }
 
 const entities: Readonly<Record<string, string>> = {
@@ -36,10 +58,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Escapes text for an element or an attribute, since others wrote it. */
-export function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
-}
+const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character] ?? '');
 
 /** Such as `2026-07-01 12:00:41`, in UTC. */
 export function instant(moment: number): string {

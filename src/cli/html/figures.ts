@@ -1,8 +1,7 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
-import { type HistoryEntry, isTrue, type RolloutStatus } from '../../api/rollout-status.ts';
+import type { HistoryEntry, RolloutStatus } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../moco/json.ts';
-import type { ClusterRecord } from '../../moco/records.ts';
-import { overridesInForce } from '../terminal/view.ts';
+import { viewOf } from '../terminal/view.ts';
 
 interface HeldFor {
   readonly rule: string;
@@ -41,14 +40,14 @@ export function figuresOf(entry: HistoryEntry, nowMilliseconds: number) {
   };
 }
 
+interface ListedCluster {
+  readonly cluster: Parameters<typeof viewOf>[0];
+  readonly rollout: MySQLRollout | null;
+}
+
 /** One cluster with its rollouts of the period, the newest first. */
 export type FleetCluster = ReturnType<typeof fleetCluster>;
 export type FleetRollout = FleetCluster['rollouts'][number];
-
-interface ListedCluster {
-  readonly cluster: Pick<ClusterRecord, 'namespace' | 'name' | 'replicas'>;
-  readonly rollout: MySQLRollout | null;
-}
 
 /** Those first that need a person, then those in progress, then by their newest rollout. */
 export function fleetClusters(
@@ -56,34 +55,20 @@ export function fleetClusters(
   sinceMilliseconds: number,
   nowMilliseconds: number,
 ): readonly FleetCluster[] {
-  const rankOf = ({ stalled, rolling, rollouts }: FleetCluster): number =>
-    stalled ? 0 : rolling ? 1 : rollouts.length > 0 ? 2 : 3;
+  const rankOf = ({ stalled, rollout, rollouts }: FleetCluster): number =>
+    stalled ? 0 : rollout !== null ? 1 : rollouts.length > 0 ? 2 : 3;
   const newestOf = ({ rollouts }: FleetCluster): number => rollouts[0]?.startedAt ?? 0;
   return listed
     .map((one) => fleetCluster(one, sinceMilliseconds, nowMilliseconds))
     .toSorted((one, other) => rankOf(one) - rankOf(other) || newestOf(other) - newestOf(one));
 }
 
-function fleetCluster(
-  { cluster: { namespace, name, replicas }, rollout: record }: ListedCluster,
-  since: number,
-  now: number,
-) {
-  const status = record?.status ?? {};
-  const stalled = isTrue(status.conditions, 'Stalled');
+function fleetCluster({ cluster, rollout }: ListedCluster, since: number, now: number) {
+  const { status = {} } = rollout ?? {};
   const entries = entriesOf(status);
   return {
-    namespace,
-    name,
-    // `Stalled` where it needs a person, otherwise the phase; `Unknown` without a MySQLRollout.
-    state: stalled ? 'Stalled' : (status.phase ?? 'Unknown'),
-    stalled,
-    rolling: status.rollout !== undefined,
-    hold: status.hold?.rule ?? null,
-    overridden: overridesInForce(record, now).map(({ rule }) => rule),
+    ...viewOf(cluster, rollout, now),
     images: imagesIn(entries),
-    // A cluster of one member takes no writes while this restarts.
-    single: replicas === 1,
     rollouts: entries
       .map((entry) => fleetRollout(entry, status.hold, now))
       .filter(({ finishedAt }) => finishedAt === null || finishedAt >= since)
@@ -161,7 +146,7 @@ export function holdCosts(clusters: readonly FleetCluster[]) {
       seconds,
       clusters: new Set(own.map(({ cluster }) => cluster)).size,
       longest: Math.max(...own.map((one) => one.seconds)),
-      now: clusters.filter((one) => one.rolling && one.hold === rule).length,
+      now: clusters.filter((one) => one.rollout !== null && one.hold?.rule === rule).length,
     };
   });
 }

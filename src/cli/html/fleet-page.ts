@@ -1,7 +1,7 @@
 import type { SequenceRecord } from '../../api/rollout-sequence.ts';
 import { ruleAttributes } from '../../core/rules/catalogue.ts';
 import { brief, counted } from '../terminal/lines.ts';
-import { document, escaped, instant } from './document.ts';
+import { document, Html, html, instant } from './document.ts';
 import { type FleetCluster, type FleetRollout, holdCosts, imageCounts, notBegun, sum, together } from './figures.ts';
 
 interface FleetPage {
@@ -27,15 +27,15 @@ field.oninput = () => {
 export function fleetPage({ scope, clusters, sequences, sinceMilliseconds, nowMilliseconds }: FleetPage): string {
   const body =
     clusters.length === 0
-      ? '<p>There is no MySQLCluster.</p>'
-      : `<p class="dim">Rollouts that ended before ${instant(sinceMilliseconds)} are left out. A MySQLRollout keeps its last ten.</p>
+      ? html`<p>There is no MySQLCluster.</p>`
+      : html`<p class="dim">Rollouts that ended before ${instant(sinceMilliseconds)} are left out. A MySQLRollout keeps its last ten.</p>
 ${numbersOf(clusters)}
 ${imagesPart(clusters)}${sequencesPart(sequences)}${holdsOf(clusters)}${rowsOf(clusters, nowMilliseconds)}`;
   return document(`Rollouts of ${scope}`, body, nowMilliseconds, 'wide', clusters.length === 0 ? '' : search);
 }
 
-/** A column: its title, the HTML that a row has there, and the class of its cells. The first one names the row. */
-type PageColumn<Row> = readonly [title: string, cell: (row: Row) => string, name?: string];
+/** A column: its title, what a row has there, and the class of its cells. The first one names the row. */
+type PageColumn<Row> = readonly [title: string, cell: (row: Row) => Html | string | number, name?: string];
 
 /** On a phone each cell is below the other, with its title. */
 function wideTable<Row>(
@@ -44,9 +44,9 @@ function wideTable<Row>(
   rows: readonly Row[],
   caption = '',
   classOf?: (row: Row) => string,
-): string {
-  const named = (tag: string, name = ''): string => `<${tag}${name && ` class="${name}"`}>`;
-  const heads = columns.map(([title, , name]) => `${named('th scope="col"', name)}${title}</th>`);
+): Html {
+  const classed = (name = ''): Html | string => name && html` class="${name}"`;
+  const heads = columns.map(([title, , name]) => html`<th scope="col"${classed(name)}>${title}</th>`);
   const titles = columns.flatMap(([title], index) =>
     index === 0 || title === ''
       ? []
@@ -54,21 +54,21 @@ function wideTable<Row>(
   );
   const lines = rows.map((row) => {
     const cells = columns.map(([, cell, name], index) =>
-      index === 0 ? `<th scope="row">${cell(row)}</th>` : `${named('td', name)}${cell(row)}</td>`,
+      index === 0 ? html`<th scope="row">${cell(row)}</th>` : html`<td${classed(name)}>${cell(row)}</td>`,
     );
-    return `<tr${classOf === undefined ? '' : ` class="${classOf(row)}"`}>${cells.join('')}</tr>`;
+    return html`<tr${classOf === undefined ? '' : html` class="${classOf(row)}"`}>${cells}</tr>\n`;
   });
-  return `<style>@media (max-width: 44rem) { ${titles.join(' ')} }</style>
-<div class="scroll"><table>${caption && `<caption>${caption}</caption>`}<thead><tr>${heads.join('')}</tr></thead>
+  return html`<style>@media (max-width: 44rem) { ${new Html(titles.join(' '))} }</style>
+<div class="scroll"><table>${caption && html`<caption>${caption}</caption>`}<thead><tr>${heads}</tr></thead>
 <tbody class="${id}">
-${lines.join('\n')}
-</tbody></table></div>
+${lines}</tbody></table></div>
 `;
 }
 
-const part = (title: string, about = ''): string => `<h2>${title}</h2>\n${about && `<p class="dim">${about}</p>\n`}`;
+const part = (title: string, about = ''): Html =>
+  html`<h2>${title}</h2>\n${about && html`<p class="dim">${about}</p>\n`}`;
 
-function numbersOf(clusters: readonly FleetCluster[]): string {
+function numbersOf(clusters: readonly FleetCluster[]): Html {
   const rollouts = clusters.flatMap((one) => one.rollouts);
   const ended = rollouts.filter(({ finishedAt }) => finishedAt !== null);
   const endedAs = (wanted: string): number => ended.filter(({ outcome }) => outcome === wanted).length;
@@ -76,14 +76,14 @@ function numbersOf(clusters: readonly FleetCluster[]): string {
   const timed = rollouts.filter((one) => one.switchovers > 0 && one.switchoverSeconds !== null);
   const switchovers = sum(timed.map((one) => one.switchovers));
   const each = brief(sum(timed.map((one) => one.switchoverSeconds ?? 0)) / Math.max(1, switchovers));
-  const ofOne = clusters.filter((one) => one.single).flatMap((one) => one.rollouts);
+  const ofOne = clusters.filter((one) => one.replicas === 1).flatMap((one) => one.rollouts);
   const single = sum(ofOne.map((one) => one.unavailableSeconds));
   const avoided = (what: keyof FleetRollout['avoided']): number => sum(rollouts.map((one) => one.avoided[what]));
   const [restarts, resized] = [avoided('restarts'), avoided('resized')];
   const alsoResized = resized === 0 ? '' : `, ${resized} of members resized`;
   const numbers: readonly (readonly [number: number | string, what: string, isLeftOut?: boolean])[] = [
     [clusters.length, 'clusters'],
-    [clusters.filter(({ rolling }) => rolling).length, 'with a rollout in progress'],
+    [clusters.filter(({ rollout }) => rollout !== null).length, 'with a rollout in progress'],
     [clusters.filter(({ stalled }) => stalled).length, 'stalled'],
     [complete, 'rollouts complete'],
     [ended.length - complete - unbegun, 'superseded'],
@@ -94,88 +94,88 @@ function numbersOf(clusters: readonly FleetCluster[]): string {
     [avoided('switchovers'), 'switchovers avoided in place', restarts === 0],
     [brief(single), 'without a server, in clusters of one', single === 0],
   ];
-  const shown = numbers.flatMap(([number, what, isLeftOut]) => (isLeftOut ? [] : [`<li><b>${number}</b>${what}</li>`]));
-  return `<ul class="numbers">
-${shown.join('\n')}
-</ul>
+  const shown = numbers.flatMap(([number, what, isLeftOut]) =>
+    isLeftOut ? [] : [html`<li><b>${number}</b>${what}</li>\n`],
+  );
+  return html`<ul class="numbers">
+${shown}</ul>
 <p class="dim">Writes pause during a switchover. Its time is from the request until another member was the primary: moco-rollout does not talk to MySQL and does not measure writes. A cluster of one member takes none while its member restarts.</p>
 `;
 }
 
 const images: readonly PageColumn<ReturnType<typeof imageCounts>[number]>[] = [
-  ['Image', ({ image }) => escaped(image)],
-  ['Container', ({ container }) => escaped(container)],
-  ['Clusters', ({ clusters }) => String(clusters), 'number'],
+  ['Image', ({ image }) => image],
+  ['Container', ({ container }) => container],
+  ['Clusters', ({ clusters }) => clusters, 'number'],
   ['Being updated to it', ({ next }) => orBlank(next, String), 'number'],
 ];
 
-function imagesPart(clusters: readonly FleetCluster[]): string {
+function imagesPart(clusters: readonly FleetCluster[]): Html {
   const counts = imageCounts(clusters);
-  if (counts.length === 0) return '';
+  if (counts.length === 0) return html``;
   const about = 'Images of containers that rollouts have changed, as far as they have recorded it.';
-  return part('What was rolled out', about) + wideTable('images', images, counts);
+  return html`${part('What was rolled out', about)}${wideTable('images', images, counts)}`;
 }
 
 const sequenceColumns: readonly PageColumn<FleetPage['sequences'][number]>[] = [
-  ['Sequence', ({ name }) => escaped(name)],
-  ['Stage', ({ status }) => escaped(status.stage ?? 'Complete')],
+  ['Sequence', ({ name }) => name],
+  ['Stage', ({ status }) => status.stage ?? 'Complete'],
   ['Up to date', ({ status: { upToDateClusters = 0, clusters = 0 } }) => `${upToDateClusters}/${clusters}`, 'number'],
-  ['Rolling', ({ status: { rollingClusters = 0 } }) => String(rollingClusters), 'number'],
+  ['Rolling', ({ status: { rollingClusters = 0 } }) => rollingClusters, 'number'],
   [
     'Failing',
     ({ status: { failingClusters = 0 } }) =>
-      failingClusters > 0 ? `<span class="Stalled">${failingClusters}</span>` : '0',
+      failingClusters > 0 ? html`<span class="Stalled">${failingClusters}</span>` : 0,
     'number',
   ],
 ];
 
-const sequencesPart = (sequences: FleetPage['sequences']): string =>
-  sequences.length === 0 ? '' : part('Sequences') + wideTable('sequences', sequenceColumns, sequences);
+const sequencesPart = (sequences: FleetPage['sequences']): Html =>
+  sequences.length === 0 ? html`` : html`${part('Sequences')}${wideTable('sequences', sequenceColumns, sequences)}`;
 
-function holdsOf(clusters: readonly FleetCluster[]): string {
+function holdsOf(clusters: readonly FleetCluster[]): Html {
   const costs = holdCosts(clusters);
   const most = Math.max(1, ...costs.map(({ seconds }) => seconds));
   const share = (seconds: number): string => ((seconds / most) * 100).toFixed(1);
   const columns: readonly PageColumn<(typeof costs)[number]>[] = [
-    ['Hold', ({ rule }) => escaped(rule)],
+    ['Hold', ({ rule }) => rule],
     ['Held for', ({ seconds }) => brief(seconds), 'number'],
-    ['', ({ seconds }) => `<span class="share"><i style="width:${share(seconds)}%"></i></span>`],
-    ['Clusters', (hold) => String(hold.clusters), 'number'],
+    ['', ({ seconds }) => html`<span class="share"><i style="width:${share(seconds)}%"></i></span>`],
+    ['Clusters', (hold) => hold.clusters, 'number'],
     ['Longest', ({ longest }) => brief(longest), 'number'],
-    ['Now', ({ now }) => String(now), 'number'],
-    ['Ended by', ({ rule }) => escaped(ruleAttributes(rule)?.endedBy.join(', ') ?? '')],
-    ['Meaning', ({ rule }) => escaped(ruleAttributes(rule)?.meaning ?? ''), 'dim'],
+    ['Now', ({ now }) => now, 'number'],
+    ['Ended by', ({ rule }) => ruleAttributes(rule)?.endedBy.join(', ') ?? ''],
+    ['Meaning', ({ rule }) => ruleAttributes(rule)?.meaning ?? '', 'dim'],
   ];
   const about =
     'The time that each hold took of all rollouts, the most first. Waits of less than ten seconds that belong to every step are left out.';
-  const shown = costs.length === 0 ? '<p>No hold has been recorded.</p>\n' : wideTable('holds', columns, costs);
-  return part('What rollouts waited for', about) + shown;
+  const shown = costs.length === 0 ? html`<p>No hold has been recorded.</p>\n` : wideTable('holds', columns, costs);
+  return html`${part('What rollouts waited for', about)}${shown}`;
 }
 
 /** The filters and what they select, by the class of a row. */
 const filters: readonly (readonly [name: string, label: string, isIn: (cluster: FleetCluster) => boolean])[] = [
   ['stalled', 'stalled', ({ stalled }) => stalled],
-  ['rolling', 'in progress', ({ rolling }) => rolling],
+  ['rolling', 'in progress', ({ rollout }) => rollout !== null],
   ['held', 'held', ({ hold }) => hold !== null],
   ['rolled', 'with rollouts', ({ rollouts }) => rollouts.length > 0],
   ['switched', 'with switchovers', ({ rollouts }) => rollouts.some(({ switchovers }) => switchovers > 0)],
 ];
 
-function rowsOf(clusters: readonly FleetCluster[], now: number): string {
+function rowsOf(clusters: readonly FleetCluster[], now: number): Html {
   const from = Math.min(now - 1000, ...clusters.map(({ rollouts }) => rollouts.at(-1)?.startedAt ?? now));
   const choices = filters.map(
     ([name, label, isIn]) =>
-      `<label><input type="radio" name="show" id="only-${name}"> ${label} (${clusters.filter(isIn).length})</label>`,
+      html`<label><input type="radio" name="show" id="only-${name}"> ${label} (${clusters.filter(isIn).length})</label>\n`,
   );
   const rules = filters
     .map(([name]) => `fieldset:has(#only-${name}:checked) ~ .scroll .clusters tr:not(.${name})`)
     .join(', ');
-  return `${part('Clusters')}<style>${rules} { display: none; }</style>
+  return html`${part('Clusters')}<style>${new Html(rules)} { display: none; }</style>
 <p><input type="search" id="search" placeholder="Search" aria-label="Search clusters"></p>
 <fieldset><legend>Show</legend>
 <label><input type="radio" name="show" id="all" checked> all (${clusters.length})</label>
-${choices.join('\n')}
-</fieldset>
+${choices}</fieldset>
 ${wideTable(
   'clusters',
   clusterColumns(from, now),
@@ -186,7 +186,7 @@ ${wideTable(
 }
 
 const clusterColumns = (from: number, now: number): readonly PageColumn<FleetCluster>[] => [
-  ['Cluster', ({ namespace, name }) => `${escaped(namespace)}/${escaped(name)}`],
+  ['Cluster', ({ namespace, name }) => `${namespace}/${name}`],
   ['State', rowState, 'state'],
   ['Newest began', ({ rollouts: [newest] }) => (newest ? instant(newest.startedAt).slice(0, 16) : ''), 'time'],
   [
@@ -196,7 +196,7 @@ const clusterColumns = (from: number, now: number): readonly PageColumn<FleetClu
   ],
   [
     `When, ${instant(from).slice(0, 16)} to ${instant(now).slice(0, 16)}`,
-    ({ rollouts }) => `<div class="lane">${rollouts.map((one) => barOf(one, from, now)).join('')}</div>`,
+    ({ rollouts }) => html`<div class="lane">${rollouts.map((one) => barOf(one, from, now))}</div>`,
     'when',
   ],
   ['Waited for', waitedFor],
@@ -205,20 +205,20 @@ const clusterColumns = (from: number, now: number): readonly PageColumn<FleetClu
   ['Unavailable', ({ rollouts }) => orBlank(sum(rollouts.map((one) => one.unavailableSeconds)), brief), 'number'],
 ];
 
-function rowState({ state, hold, stalled, overridden }: FleetCluster): string {
-  const notes = [...(hold === null ? [] : [hold]), ...overridden.map((rule) => `${rule} overridden`)];
-  const shown = notes.map((note) => `<br><span class="dim">${escaped(note)}</span>`).join('');
-  return `<span${stalled ? ' class="Stalled"' : ''}>${escaped(state)}</span>${shown}`;
+function rowState({ phase, hold, stalled, overridden }: FleetCluster): Html {
+  const notes = [...(hold === null ? [] : [hold.rule]), ...overridden.map(({ rule }) => `${rule} overridden`)];
+  const shown = notes.map((note) => html`<br><span class="dim">${note}</span>`);
+  return html`<span${stalled ? html` class="Stalled"` : ''}>${stalled ? 'Stalled' : phase}</span>${shown}`;
 }
 
 /** The rest are in the page of the cluster. */
 const mostShownHolds = 2;
 
-function waitedFor({ rollouts }: FleetCluster): string {
+function waitedFor({ rollouts }: FleetCluster): Html {
   const held = together(rollouts.flatMap(({ heldFor }) => heldFor));
-  const shown = held.slice(0, mostShownHolds).map(({ rule, seconds }) => `${escaped(rule)} ${brief(seconds)}`);
+  const shown = held.slice(0, mostShownHolds).map(({ rule, seconds }) => `${rule} ${brief(seconds)}`);
   const more = held.length > shown.length ? [`and ${held.length - shown.length} more`] : [];
-  return [...shown, ...more].join('<br>');
+  return html`${[...shown, ...more].map((one, index) => html`${index === 0 ? '' : html`<br>`}${one}`)}`;
 }
 
 const orBlank = (number: number, text: (number: number) => string): string => (number === 0 ? '' : text(number));
@@ -233,11 +233,11 @@ function barOf(
   { startedAt, finishedAt, outcome, disruptions, switchovers }: FleetRollout,
   from: number,
   now: number,
-): string {
+): Html {
   const share = (moment: number): number => ((moment - from) / (now - from)) * 100;
   const end = finishedAt ?? now;
   const took = `${finishedAt === null ? 'for' : 'took'} ${brief((end - startedAt) / 1000)}`;
   const words = `${outcome}, ${instant(startedAt)}, ${took}, ${counted(disruptions, 'disruption')}, ${counted(switchovers, 'switchover')}`;
   const place = `left:${share(startedAt).toFixed(2)}%;width:${(share(end) - share(startedAt)).toFixed(2)}%`;
-  return `<div class="rollout ${escaped(outcome)}" style="${place}" title="${escaped(words)}"></div>`;
+  return html`<div class="rollout ${outcome}" style="${place}" title="${words}"></div>`;
 }

@@ -1,4 +1,4 @@
-import { ruleGroups } from '../../core/rules/catalogue.ts';
+import { isForOthers } from '../../core/rules/catalogue.ts';
 import { nameOf } from '../../kube/store.ts';
 import type { Cause, ShownFleetPlan, Span } from '../../plan/fleet-plan.ts';
 import { brief, joined, type Line, line, type Piece, piece, table, wrapped } from './lines.ts';
@@ -68,7 +68,7 @@ function causeLine({ what, seconds, clusters, longest }: Cause): Line {
 
 /** Those that nothing else keeps come first: others may wait for them. */
 function stopTable(stopped: readonly ShownCluster[], wide: boolean): readonly Line[] {
-  const waitsForOthers = ({ stopsAt }: ShownCluster): number => Number((stopsAt?.rule ?? '') in ruleGroups.fleet);
+  const waitsForOthers = ({ stopsAt }: ShownCluster): number => Number(isForOthers(stopsAt?.rule ?? ''));
   const causesFirst = stopped.toSorted((one, other) => waitsForOthers(one) - waitsForOthers(other));
   const groups = Map.groupBy(causesFirst, (one) => (wide ? nameOf(one) : one.stopsAt?.rule));
   const row = (one: ShownCluster, { length }: readonly ShownCluster[]): readonly Line[] => [

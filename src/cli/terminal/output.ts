@@ -3,36 +3,33 @@ import { UsageError } from '../../failure.ts';
 import type { ResourceKind } from '../../kube/resource.ts';
 import { type Json, object } from '../../moco/json.ts';
 import type { Host } from '../host.ts';
+import { asList, oneOf } from '../option.ts';
 import { type Line, painted } from './lines.ts';
 
-const asList = (words: readonly string[]): string => `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+export const outputFlags = '-o, --output <format>';
 
 /** How a result is printed: as a table where nothing is given. */
-const outputAs = <Word extends string>(...values: readonly Word[]) => ({
-  flags: '-o, --output <format>',
-  description: `output format: ${asList(values)}`,
-  values,
-});
+const outputAs = <Word extends string>(...formats: readonly Word[]) =>
+  oneOf(...formats)(outputFlags, `output format: ${asList(formats)}`);
 
 /** For commands whose result is not an API object. */
 export const outputOption = outputAs('json', 'yaml');
-export const fleetOutputOption = outputAs('json', 'yaml', 'wide');
 /** For those that print API objects, as kubectl does. */
 export const objectOutputOption = outputAs('wide', 'name', 'json', 'yaml');
 
-type DataFormat = (typeof outputOption.values)[number];
+type DataFormat = 'json' | 'yaml';
 
-/** The format of `--output`. Throws `UsageError` for one that the option does not have, or that cannot be watched. */
-export function formatOf<Word extends string>(
-  { output, watch }: Readonly<Record<string, string | boolean | undefined>>,
-  { values }: { readonly values: readonly Word[] },
-): Word | 'table' {
-  if (output === undefined) return 'table';
-  const format = values.find((known) => known === output);
-  if (format === undefined)
-    throw new UsageError(`expected --output to be ${asList(values)}, got \`${String(output)}\``);
-  if (watch === true && format !== 'wide') throw new UsageError(`expected either --watch or -o ${format}, got both`);
-  return format;
+/** How to print API objects as they are; `null` for a table of what is known of them. Throws `UsageError`. */
+export function objectFormat({
+  output,
+  watch,
+}: {
+  readonly output: DataFormat | 'name' | 'wide' | undefined;
+  readonly watch: boolean;
+}): DataFormat | 'name' | null {
+  if (output === undefined || output === 'wide') return null;
+  if (watch) throw new UsageError(`expected either --watch or -o ${output}, got both`);
+  return output;
 }
 
 /** For programs. Fields that are `undefined` are left out. */
@@ -43,11 +40,11 @@ export function writeData(host: Host, format: DataFormat, data: unknown): void {
 
 export function writeResult(
   host: Host,
-  format: DataFormat | 'table',
+  format: DataFormat | undefined,
   data: unknown,
   lines: () => readonly Line[],
 ): void {
-  if (format === 'table') writeLines(host, lines());
+  if (format === undefined) writeLines(host, lines());
   else writeData(host, format, data);
 }
 

@@ -3,12 +3,9 @@ import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
 import type { Step } from '../../core/decision.ts';
 import { kindsOf } from '../../core/effects.ts';
 import { type DisruptiveStep, isDisruptive } from '../../core/step.ts';
-import { ApiError } from '../../kube/api-error.ts';
 import { timestampOf } from '../../moco/json.ts';
-import type { ClusterObjects } from '../../moco/records.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import { execute } from '../../objects/execute.ts';
-import { admissionNotInForce, provePartitionHeld } from '../../objects/strategy.ts';
 import {
   again,
   confirmationMilliseconds,
@@ -28,11 +25,13 @@ import { readMysql } from '../reads/read-mysql.ts';
 import { isAnotherInForce, policiesToRead, readPolicies } from '../reads/read-policies.ts';
 import { statusOf } from '../status/status-report.ts';
 import { writeIntent, writeStatus } from '../status/write.ts';
+import { tryFirst } from './dry-runs.ts';
 import { intentOf, sameStep } from './intent.ts';
 import { settleIntent } from './prepare.ts';
 
 /**
- * Confirms the step, writes the intent, and acts. An intent stays in the status only if its outcome is unknown.
+ * Makes the dry runs that the step needs, confirms it, writes the intent, and acts. An intent stays in the status only
+ * if its outcome is unknown.
  * Rejects with the API server's response if a read or the write of the intent fails.
  *
  * @param observed what the step was decided from: the cache
@@ -40,8 +39,8 @@ import { settleIntent } from './prepare.ts';
 export async function disrupt(pass: Pass<ClusterApi>, observed: Observation, step: DisruptiveStep): Promise<End> {
   const { key, memory, api, context } = pass;
   const { objects: known } = observed;
-  const wrong = step.kind === 'setPartition' ? await partitionNotHeld(step.partition, known, api) : null;
-  if (wrong !== null) return { ...wrong, report: 'cached' };
+  const tried = await tryFirst(observed, step, api);
+  if (tried !== null) return tried;
   const policyNames = policiesToRead(known, context);
   const endReservation = step.kind === 'evict' ? context.fleet.evictions.reserve(key) : () => undefined;
   try {
@@ -84,10 +83,10 @@ async function confirm(
   const unsettled =
     rolloutProblem(live.objects.cluster, live.rollout) === null ? await settleIntent(pass, live.rollout) : null;
   if (unsettled !== null) return unsettled;
-  const confirmed = rememberSeen(memory, observeLive(pass, live, policies.policies));
+  const confirmed = rememberSeen(memory, observeLive(pass, live, policies));
   const { step: confirmedStep } = confirmed.decision;
   const isVetoed = !isDisruptive(confirmedStep) || !sameStep(step, confirmedStep);
-  if (isVetoed || isAnotherInForce(policies, live.objects, context)) {
+  if (isVetoed || isAnotherInForce(policies, policyNames, live.objects, context)) {
     context.log.debug({ cluster: key, step: step.kind }, 'the step is vetoed by a fresh read');
     return { kind: 'nothing', report: confirmed, ...vetoed };
   }
@@ -98,22 +97,6 @@ async function confirm(
     return await carryOut(pass, live.rollout, confirmed, confirmedStep, intent, since);
   } finally {
     release();
-  }
-}
-
-/** Whether MOCO's next write would not be reset to partition = replicas. */
-async function partitionNotHeld(
-  partition: number,
-  { statefulSet }: ClusterObjects,
-  api: ClusterApi,
-): Promise<Extract<PassOutcome, { kind: 'admission' }> | null> {
-  if (statefulSet === null) return null;
-  try {
-    await provePartitionHeld(statefulSet, partition, api);
-    return null;
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.reason !== admissionNotInForce) throw error;
-    return { kind: 'admission', mode: 'Partition', error };
   }
 }
 

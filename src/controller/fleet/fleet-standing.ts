@@ -2,7 +2,7 @@ import type { MySQLRollout } from '../../api/rollout.ts';
 import { type Intent, isTrue, type RolloutStatus } from '../../api/rollout-status.ts';
 import type { HoldRule } from '../../core/decision.ts';
 import { needsSlot } from '../../core/gates.ts';
-import { isRequestedByUser, ruleGroups } from '../../core/rules/catalogue.ts';
+import { isForOthers, isRequestedByUser } from '../../core/rules/catalogue.ts';
 import { refusedOnNodes } from '../../core/rules/refused-on-nodes.ts';
 import { milliseconds } from '../../moco/json.ts';
 
@@ -143,7 +143,7 @@ function standing({
   const refused = isRefusedOnNodes(rule);
   if (isAsking(rule)) return { ...idle, waitingSince, rolling: true, stalled: refused, refused };
   const wantsSlot = rule === undefined || slotWaits.has(rule);
-  const wantsTurn = rule === undefined || rule in ruleGroups.fleet || slotWaits.has(rule);
+  const wantsTurn = rule === undefined || isForOthers(rule) || slotWaits.has(rule);
   return { ...idle, waitingSince, wantsSlot, wantsTurn };
 }
 

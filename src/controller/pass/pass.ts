@@ -18,6 +18,7 @@ export interface Context extends Dependencies {
   readonly checks: Pick<Checks, 'factsFor' | 'ask' | 'forget'>;
   readonly client: ApiClient;
   readonly delays: DelayReader;
+  /** `undefined` while the feature gate `ReplicationFacts` is off. */
   readonly mysql?: MysqlAsker | undefined;
   readonly nodes: RecentNodes;
   /** Nodes and PersistentVolumes have no namespace, so a controller of some namespaces may lack the right to them. */

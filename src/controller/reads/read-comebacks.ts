@@ -1,4 +1,4 @@
-import type { EndingClaim } from '../../core/on-demand-facts.ts';
+import type { EndingClaim, TiedToNode } from '../../core/on-demand-facts.ts';
 import type { Target } from '../../core/step.ts';
 import {
   ApiError,
@@ -8,10 +8,18 @@ import {
   isInternalError,
   isInvalid,
 } from '../../kube/api-error.ts';
-import { persistentVolumeClaims, pods as podKind, statefulSets } from '../../kube/resource.ts';
+import { persistentVolumeClaims, persistentVolumes, pods as podKind, statefulSets } from '../../kube/resource.ts';
 import type { World } from '../../kube/world.ts';
-import { type Json, object, objects } from '../../moco/json.ts';
-import { isToBeEmptied } from '../../moco/nodes.ts';
+import { type Json, object, objects, text } from '../../moco/json.ts';
+import {
+  conditionTaintPrefix,
+  isToBeEmptied,
+  matches,
+  refusalsOf,
+  type Tie,
+  tieOfVolume,
+  tiesOf,
+} from '../../moco/nodes.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { claimsOf, fitsWithout, isTerminating, successorOf } from '../../moco/successor.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
@@ -19,7 +27,6 @@ import type { ComebackReadings, KnownComeback } from '../facts/readings.ts';
 import { type NodeContext, type NodeRead, type RecentNodes, readNode } from '../fleet/recent-nodes.ts';
 import type { Observation } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
-import { readTied } from './read-tied.ts';
 
 export interface ComebackContext extends NodeContext {
   readonly world: World;
@@ -125,7 +132,7 @@ async function readAll(
       refusalOf(pod, known),
     ]);
     const existing = claims.filter((claim) => claim !== null);
-    const tied = await readTied({ pod, tolerations, claims: existing, revision }, node, context);
+    const tied = await readTied(pod, revision, tolerations, existing, node, api);
     const ending = claimNames.flatMap((name, index) => endingClaim(name, claims[index] ?? null));
     const comeback = { revision, claimNames, tolerations, claims: ending, tied, refusal, atMilliseconds };
     return [[uid, comeback, isLeaving(node)]];
@@ -149,6 +156,39 @@ function endingClaim(name: string, claim: Json | null): readonly EndingClaim[] {
   if (claim === null) return [{ name, state: 'missing' }];
   return isTerminating(claim) ? [{ name, state: 'terminating' }] : [];
 }
+
+/**
+ * Whether the pod is tied to a node that takes none; `null` if not. The other nodes, the volumes and the template are
+ * read only where its own node takes no pods. Rejects with `ApiError`.
+ */
+async function readTied(
+  pod: PodRecord,
+  revision: string,
+  tolerations: readonly Json[],
+  claims: readonly Json[],
+  node: NodeRead,
+  api: ClusterReader,
+): Promise<TiedToNode | null> {
+  if (pod.node === null || node === 'unreadable' || refusalsOf(node, tolerations).length === 0) return null;
+  const template = (await api.readTemplate(pod.namespace, revision)) ?? {};
+  const tolerated = [...objects(object(template['spec'])['tolerations']), ...tolerations.filter(isOfKubernetes)];
+  const refusals = refusalsOf(node, tolerated);
+  if (refusals.length === 0) return null;
+  const volumes = claims.map((claim) => text(object(claim['spec'])['volumeName'])).filter((name) => name !== null);
+  const read = await Promise.all(volumes.map((name) => api.read(persistentVolumes, { name })));
+  const ofVolumes = read.flatMap((volume) => (volume === null ? [] : [tieOfVolume(volume)]));
+  const ties = [...ofVolumes.filter((tie) => tie !== null), ...tiesOf(template)];
+  if (ties.length === 0) return null;
+  const others = (await api.listNodes()).filter(
+    (other) => object(other['metadata'])['name'] !== pod.node && refusalsOf(other, tolerated).length === 0,
+  );
+  if (others.some((other) => ties.every((tie) => matches(tie, other)))) return null;
+  const excludes = (tie: Tie): boolean => others.some((other) => !matches(tie, other));
+  return { nodeName: pod.node, refusals, ties: ties.filter(excludes).map(({ what }) => what) };
+}
+
+/** Admission adds them to pods, such as those of nodes that are not ready. */
+const isOfKubernetes = ({ key }: Json): boolean => (text(key) ?? '').startsWith(conditionTaintPrefix);
 
 /** Pods that are gone are forgotten. */
 function withReadings(

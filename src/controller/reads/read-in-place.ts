@@ -8,13 +8,9 @@ import type { Json } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { ObservedFacts } from '../facts/collect-facts.ts';
-import {
-  hasBeenResized,
-  type InPlaceReadings,
-  imagePlaceOf,
-  nothingReadInPlace,
-  type TemplatesRead,
-} from '../facts/in-place-updates.ts';
+import { hasBeenResized, type InPlaceReadings, imagePlaceOf, nothingReadInPlace } from '../facts/in-place-updates.ts';
+import type { Readings } from '../facts/readings.ts';
+import type { Pass } from '../pass/pass.ts';
 
 /** A node reports its images with its status: every five minutes, and when it changes. It may remove one again. */
 const againMilliseconds = 60_000;
@@ -23,9 +19,21 @@ const againMilliseconds = 60_000;
 type UnreadNodes = 'haveImages' | 'lackImages';
 
 /**
+ * Reads what updates in place depend on, with the feature gate off of pods of which one was begun. Resolves to `null`
+ * if all of that is known.
+ */
+export async function readInPlaceAwaited(
+  observed: ObservedFacts,
+  { memory: { readings }, api, context: { world } }: Pass,
+): Promise<Pick<Readings, 'inPlace'> | null> {
+  const inPlace = await readInPlace(observed, readings.inPlace, api, world, 'lackImages');
+  return inPlace === readings.inPlace ? null : { inPlace };
+}
+
+/**
  * Reads what updates in place of this cluster depend on and what is not known: the templates of two revisions, once,
  * and whether the images of containers that would restart are on the nodes. While updates in place are off, only
- * whether one that was begun is over depends on it. Rejects with `ApiError`.
+ * whether one that was begun is over depends on it. Resolves to what was known if that is all. Rejects with `ApiError`.
  */
 export async function readInPlace(
   { objects, policy }: Pick<ObservedFacts, 'objects' | 'policy'>,
@@ -42,7 +50,7 @@ export async function readInPlace(
   });
   if (!statefulSet?.observed || concerned.length === 0) return nothingReadInPlace;
   const revisions = new Set([statefulSet.updateRevision, ...concerned.map(({ revision }) => revision)]);
-  let readings = { ...known, templates: await templatesOf(revisions, objects, known, api) };
+  let readings = await withTemplates(revisions, objects, known, api);
   if (isOff) return readings;
   for (const pod of concerned) {
     readings = await withImages(pod, objects, policy.inPlaceUpdates, readings, api, world, unreadNodes);
@@ -50,17 +58,18 @@ export async function readInPlace(
   return readings;
 }
 
-async function templatesOf(
+async function withTemplates(
   revisions: ReadonlySet<string>,
   { cluster: { namespace } }: ClusterObjects,
-  { templates }: InPlaceReadings,
+  known: InPlaceReadings,
   api: ClusterReader,
-): Promise<TemplatesRead> {
+): Promise<InPlaceReadings> {
+  if (revisions.size === known.templates.size && [...revisions].every((one) => known.templates.has(one))) return known;
   const read = [...revisions].map(async (revision): Promise<readonly [string, Json | string]> => {
-    const known = templates.get(revision);
-    return [revision, known ?? (await readTemplateOf(namespace, revision, api))];
+    const template = known.templates.get(revision);
+    return [revision, template ?? (await readTemplateOf(namespace, revision, api))];
   });
-  return new Map(await Promise.all(read));
+  return { ...known, templates: new Map(await Promise.all(read)) };
 }
 
 /** A revision never changes. One that is not kept any more does not come back. */
@@ -89,10 +98,13 @@ async function withImages(
   const update = compare(pod.live, { before, after }, settings);
   if (update.kind === 'impossible') return readings;
   const now = world.monotonic();
+  const asked = imagesNeeded(update.change, pod.live).filter((needed) => {
+    const known = readings.images.get(imagePlaceOf(pod, needed));
+    return !needed.pulledAlways && !(known && now - known.atMilliseconds < againMilliseconds);
+  });
+  if (asked.length === 0) return readings;
   const images = new Map(readings.images);
-  for (const needed of imagesNeeded(update.change, pod.live)) {
-    const known = images.get(imagePlaceOf(pod, needed));
-    if (needed.pulledAlways || (known && now - known.atMilliseconds < againMilliseconds)) continue;
+  for (const needed of asked) {
     const report = await api.readImage(pod.node, needed.image);
     const assumed = { present: unreadNodes === 'haveImages', isWhole: false };
     images.set(imagePlaceOf(pod, needed), { ...(report ?? assumed), atMilliseconds: now });

@@ -1,6 +1,6 @@
 import type { Condition } from '../../api/rollout-status.ts';
 import type { Hold } from '../../core/decision.ts';
-import { isAlarming, isRequestedByUser, isRoutine, ruleGroups } from '../../core/rules/catalogue.ts';
+import { isAlarming, isForOthers, isRequestedByUser, isRoutine } from '../../core/rules/catalogue.ts';
 import { conditionsAfter, policyInForce } from '../facts/policy-in-force.ts';
 import type { Occasion } from './occasion.ts';
 
@@ -10,7 +10,7 @@ const stalls = (hold: Hold): boolean => isAlarming(hold.rule) && !(hold.rule ===
  * Whether a user requested the wait, even with stale members. A wait for other clusters is not such a request: that
  * rollout is in progress.
  */
-const isRequestedWait = ({ rule }: Hold): boolean => isRequestedByUser(rule) && !(rule in ruleGroups.fleet);
+const isRequestedWait = ({ rule }: Hold): boolean => isRequestedByUser(rule) && !isForOthers(rule);
 
 /** Why a rollout is stalled although no rule says so. */
 const deadlineExceeded = 'ProgressDeadlineExceeded';

@@ -15,57 +15,32 @@ import { untouchable } from './untouchable.ts';
 // Every rule that can block a rollout, once, in the order in which they are asked. Types, sentences, `explain`,
 // documents and the CRD's enum come from here. A new rule is an entry here and its place in the table of gates.
 
-/** How far a rule holds, in the order in which they are asked. */
+/** How far rules hold, in the order in which they are asked. */
 export const ruleGroups = {
-  untouchable,
-  everything,
-  failing,
-  unfinished,
-  refused: refusedOnNodes,
-  fleet,
-  roles,
-  comeback,
-  notParticipating,
-  participating: { ...participating, ...primary },
-  partition,
-  step,
+  untouchable: { title: 'Nothing is written at all', rules: untouchable },
+  everything: { title: 'Every step is blocked, except taking back a demotion', rules: everything },
+  failing: { title: 'The new revision fails: it goes to no other member', rules: failing },
+  unfinished: { title: 'Only members that are down are replaced', rules: unfinished },
+  refused: { title: 'Nodes refuse the new revision: no member that works gets it', rules: refusedOnNodes },
+  fleet: { title: 'Only members that are down are replaced, once a member is due', rules: fleet },
+  roles: { title: 'The primary is moving, or MOCO has not set every role', rules: roles },
+  comeback: { title: 'A member would not come back as what it was', rules: comeback },
+  notParticipating: { title: 'A member does not participate', rules: notParticipating },
+  participating: { title: 'A member may not be taken yet', rules: { ...participating, ...primary } },
+  partition: { title: 'The partition decides which member is next', rules: partition },
+  step: { title: 'The chosen step is not done', rules: step },
 };
-
-export const groupTitles: Readonly<Record<RuleGroup, string>> = {
-  untouchable: 'Nothing is written at all',
-  everything: 'Every step is blocked, except taking back a demotion',
-  failing: 'The new revision fails: it goes to no other member',
-  unfinished: 'Only members that are down are replaced',
-  refused: 'Nodes refuse the new revision: no member that works gets it',
-  fleet: 'Only members that are down are replaced, once a member is due',
-  roles: 'The primary is moving, or MOCO has not set every role',
-  comeback: 'A member would not come back as what it was',
-  notParticipating: 'A member does not participate',
-  participating: 'A member may not be taken yet',
-  partition: 'The partition decides which member is next',
-  step: 'The chosen step is not done',
-};
-
-const catalogue = {
-  ...untouchable,
-  ...everything,
-  ...failing,
-  ...unfinished,
-  ...refusedOnNodes,
-  ...fleet,
-  ...roles,
-  ...comeback,
-  ...notParticipating,
-  ...participating,
-  ...primary,
-  ...partition,
-  ...step,
-};
-
-type Catalogue = typeof catalogue;
-type FactsOf<Entry> = Entry extends Rule<infer Facts> ? Facts : never;
 
 export type RuleGroup = keyof typeof ruleGroups;
+
+/** Of a union the intersection. */
+type All<Each> = (Each extends unknown ? (each: Each) => void : never) extends (all: infer Both) => void ? Both : never;
+/** The rules of all groups. */
+type Catalogue = All<(typeof ruleGroups)[RuleGroup]['rules']>;
+const catalogue: Catalogue = Object.assign({}, ...Object.values(ruleGroups).map(({ rules }) => rules));
+
+type FactsOf<Entry> = Entry extends Rule<infer Facts> ? Facts : never;
+
 export type HoldRule = keyof Catalogue;
 export type HoldOf<Name extends HoldRule> = {
   [Each in Name]: { readonly rule: Each } & FactsOf<Catalogue[Each]>;
@@ -76,6 +51,9 @@ export type Hold = HoldOf<HoldRule>;
 /** By name, in the order of their groups. */
 export const rules: Readonly<Record<HoldRule, RuleAttributes>> = catalogue;
 export const holdRules = Object.keys(catalogue) as readonly HoldRule[];
+/** By group, in order. */
+export const rulesOf = (group: RuleGroup): readonly HoldRule[] =>
+  Object.keys(ruleGroups[group].rules) as readonly HoldRule[];
 export const overridableRules = holdRules.filter((name) => rules[name].overridable);
 
 /** One sentence that says what is waited for, with names and numbers and without a full stop. */
@@ -107,6 +85,8 @@ export function alertOf(name: HoldRule): string | null {
   return requestedBy === undefined ? 'MocoRolloutNoProgress' : null;
 }
 
+/** It is about other clusters, and nothing is wrong with this one. */
+export const isForOthers = (name: string): boolean => Object.hasOwn(ruleGroups.fleet.rules, name);
 export const isOverridable = (name: string): boolean => ruleAttributes(name)?.overridable === true;
 export const isRequestedByUser = (name: string): boolean => ruleAttributes(name)?.requestedBy !== undefined;
 export const isRoutine = (name: string): boolean => ruleAttributes(name)?.routine === true;

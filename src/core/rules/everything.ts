@@ -34,7 +34,6 @@ export const everything = {
     endedBy: ['MOCO'],
     ends: 'By itself, once the new StatefulSet exists.',
     brief: true,
-    keepsDemotion: true,
     assumed: after('moment', (snapshot) => withStatefulSet(snapshot, { deleting: false })),
   }),
   Released: rule({
@@ -69,7 +68,6 @@ export const everything = {
     endedBy: ['Kubernetes', 'a person'],
     ends: 'By itself within moments. If the message names a field, correct it in the MySQLCluster; adoption ends these writes as well. If it names another writer, stop that one. Otherwise check that kube-controller-manager runs.',
     brief: true,
-    keepsDemotion: true,
     assumed: after('moment', (snapshot) =>
       snapshot.statefulSet?.updateRevision
         ? { ...withStatefulSet(snapshot, { observed: true }), contention: null }

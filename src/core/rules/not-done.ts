@@ -161,19 +161,19 @@ const longestRetryDelaySeconds = 30;
 /** How long the same step waits after so many failures in a row: 2 s, 4 s, 8 s, 16 s, then 30 s. */
 const retryDelaySeconds = (tries: number): number => Math.min(2 ** tries, longestRetryDelaySeconds);
 
+/** The step may go, and the last try to write it has failed. */
+export const isOfItsWrite = (rule: string): boolean => rule === 'ConfirmationTooSlow' || rule === 'StepRefused';
+
 /**
  * A step that the API server was too slow for, or did not carry out, waits before it is tried again. Any other step
  * goes on, unless an earlier step may still happen: then no step is done before that is known.
  */
-/** The step may go, and the last try to write it has failed. */
-export const isOfItsWrite = (rule: string): boolean => rule === 'ConfirmationTooSlow' || rule === 'StepRefused';
-
 function failedStep({ situation, step }: Asked, cause: 'tooSlow' | 'refused'): { readonly message: string } | null {
-  const { stepFailure: failure, statefulSet } = situation.snapshot;
+  const { stepFailure: failure } = situation.snapshot;
   if (failure === null || failure.cause !== cause) return null;
   const { message } = failure;
   if (failure.step === null) return { message };
-  if (failure.step !== stepIdentity(step, statefulSet?.updateRevision ?? '')) return null;
+  if (failure.step !== stepIdentity(step, situation.updateRevision)) return null;
   const delaySeconds = Math.max(retryDelaySeconds(failure.tries), failure.retryAfterSeconds);
   return situation.deadlines.reached(failure.sinceLastTrySeconds, delaySeconds) ? null : { message };
 }
@@ -204,6 +204,7 @@ const sinceThen = ({ silent }: { readonly silent: string | null }): string =>
   silent === null ? '' : ` as it last said, and can't be read since (${withoutFullStop(silent)})`;
 
 const transactions = (number: number): string => `${number} transaction${number === 1 ? '' : 's'}`;
+
 /**
  * So many evictions of the whole fleet may wait for the disruption controller. It has one worker: the next eviction
  * goes when one of them has been observed, so that evictions begin at the rate at which it works. It observes an

@@ -6,7 +6,7 @@ import type { Step } from '../step.ts';
 /** The name of a member in a sentence, such as `moco-test-2`. */
 export type MemberName = (ordinal: number) => string;
 
-export type EndedBy = 'a person' | 'MOCO' | 'Kubernetes' | 'moco-rollout' | 'the members' | 'time';
+type EndedBy = 'a person' | 'MOCO' | 'Kubernetes' | 'moco-rollout' | 'the members' | 'time';
 
 /** A phase that a rule gives to its cluster. Without one the phase follows from the members. */
 export type RulePhase = 'Off' | 'Paused' | 'AwaitingApproval' | 'PartitionReached' | 'Failing';
@@ -69,8 +69,6 @@ export interface RuleAttributes {
   readonly alarms?: true;
   /** The alert for this rule, where it has one of its own. */
   readonly alert?: string;
-  /** It blocks the next step, and a switchover that is under way goes on. */
-  readonly keepsDemotion?: true;
   readonly phase?: RulePhase;
 }
 

@@ -45,7 +45,6 @@ export const unfinished = {
     endedBy: ['MOCO'],
     ends: 'By itself. If not, check condition ReconcileSuccess of the MySQLCluster and the log of moco-controller.',
     brief: true,
-    keepsDemotion: true,
     assumed: after('moment', (snapshot) => {
       const { generation } = snapshot.cluster;
       return withCluster(snapshot, { reconciledGeneration: generation, succeededGeneration: generation });
@@ -78,7 +77,6 @@ export const unfinished = {
     endedBy: ['Kubernetes', 'a person'],
     ends: 'By itself. If not, the message has the reason of the StatefulSet controller, such as a quota or an admission webhook.',
     brief: true,
-    keepsDemotion: true,
     assumed: after('member', (snapshot, { members, message }) =>
       message === null && snapshot.statefulSet !== null
         ? { ...snapshot, members: withMissing(snapshot, members, snapshot.statefulSet.updateRevision) }
@@ -97,7 +95,6 @@ export const unfinished = {
     meaning: 'The number of members is changing, and scaling comes before updating.',
     endedBy: ['MOCO', 'Kubernetes'],
     ends: 'By itself, once as many pods exist as are wanted.',
-    keepsDemotion: true,
     assumed: after('member', (snapshot, { wanted }) => ({
       ...withStatefulSet(snapshot, { replicas: wanted }),
       members: snapshot.members.filter(({ ordinal }) => ordinal < wanted),

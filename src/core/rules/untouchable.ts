@@ -98,12 +98,14 @@ export const untouchable = {
   }),
 };
 
-function inconsistency({ snapshot: { cluster, members }, replicas }: Situation): string | null {
+function inconsistency({ snapshot: { cluster, statefulSet, members }, replicas }: Situation): string | null {
   if (!isPossibleSize(replicas)) return `spec.replicas of the MySQLCluster is ${replicas}`;
   if (!Number.isInteger(cluster.primaryIndex) || cluster.primaryIndex < 0 || cluster.primaryIndex >= replicas) {
     return `the primary index ${cluster.primaryIndex} is not one of ${replicas} members`;
   }
   if (!(cluster.syncedReplicas >= 0)) return `status.syncedReplicas is ${cluster.syncedReplicas}`;
+  const partition = statefulSet?.partition ?? 0;
+  if (!Number.isInteger(partition) || partition < 0) return `the partition of the StatefulSet is ${partition}`;
   const seen = new Set<number>();
   for (const { ordinal } of members) {
     if (!Number.isInteger(ordinal) || ordinal < 0) return `a pod has the ordinal ${ordinal}`;

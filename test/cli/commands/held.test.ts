@@ -1,10 +1,7 @@
 import { expect } from 'chai';
-import { rolloutKind } from '../../../src/api/rollout.ts';
 import type { HoldRule } from '../../../src/core/decision.ts';
 import { timestampOf } from '../../../src/moco/json.ts';
-import { clusterKind } from '../../../src/moco/names.ts';
-import { mysqlCluster } from '../../controller/moco-objects.ts';
-import { FakeCluster } from '../fake-cluster.ts';
+import { type FakeCluster, useFakeCluster } from '../fake-cluster.ts';
 
 describe('status --held of a fleet', () => {
   let cluster: FakeCluster;
@@ -14,21 +11,16 @@ describe('status --held of a fleet', () => {
     const now = cluster.bench.world.wall();
     for (let index = 0; index < count; index += 1) {
       const name = `${(rule ?? 'free').toLowerCase()}-${index}`;
-      const metadata = { name, namespace: 'default' };
       const labels = { env: rule === 'AwaitingEarlierStage' ? 'production' : 'development' };
       const since = timestampOf(now - (1000 - index) * 1000);
       const hold = rule === null ? {} : { hold: { rule, message: 'a message', since } };
       const status = { phase: 'Progressing', replicas: 3, updatedReplicas: index % 2, ...hold, ...more };
-      cluster.server.create(clusterKind, {
-        ...mysqlCluster(),
-        metadata: { ...metadata, labels, uid: name, generation: 1 },
-      });
-      cluster.server.create(rolloutKind, { metadata, status });
+      cluster.add(name, status, labels);
     }
   }
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
     add(null, 20);
     add('AwaitingEarlierStage', 240);
     add('OutsideMaintenanceWindow', 30);
@@ -37,8 +29,6 @@ describe('status --held of a fleet', () => {
     add('UpdateRevisionFailing', 3);
     add('BlockedByPDB', 1, { conditions: [{ type: 'Stalled', status: 'True' }] });
   });
-
-  afterEach(() => cluster.close());
 
   it('counts what holds how many, and shows first what needs a person', async () => {
     const { out } = await cluster.run('status', '-A', '--held');

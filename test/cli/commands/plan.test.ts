@@ -3,16 +3,14 @@ import { rolloutKind } from '../../../src/api/rollout.ts';
 import { controllerRevisions, jobs, podDisruptionBudgets } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import { emergencyBackup, recorded, revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
-import { FakeCluster, forbidden } from '../fake-cluster.ts';
+import { type FakeCluster, forbidden, useFakeCluster } from '../fake-cluster.ts';
 
 describe('plan', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
   });
-
-  afterEach(() => cluster.close());
 
   it('simulates other settings without writing them', async () => {
     cluster.bench.setting({ paused: true });
@@ -71,17 +69,4 @@ describe('plan', () => {
       .and.to.contain('mysqlrolloutpolicies')
       .and.to.contain('poddisruptionbudgets');
   });
-
-  for (const [text, says] of Object.entries({
-    'pause=true': /`pause` \(did you mean paused/,
-    'paused=maybe': /--assume.paused to be true or false, got "maybe"/,
-    'maxUnavailable=0': /--assume.maxUnavailable to be/,
-    'pinnedMembers=x': /--assume.pinnedMembers/,
-  })) {
-    it(`refuses --assume ${text}`, async () => {
-      const { status, err } = await cluster.run('plan', 'test', '--assume', text);
-      expect(status).to.equal(2);
-      expect(err).to.match(says);
-    });
-  }
 });

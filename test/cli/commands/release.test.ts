@@ -5,7 +5,7 @@ import { clusterKind, rolloutCompleteCondition } from '../../../src/moco/names.t
 import { revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
 import type { Patch, Raw } from '../../controller/object-server.ts';
 import { answer, status } from '../../kube/fake-world.ts';
-import { FakeCluster, forbidden, notFound } from '../fake-cluster.ts';
+import { FakeCluster, forbidden, notFound, useFakeCluster } from '../fake-cluster.ts';
 
 const strategyLabel = 'moco-rollout.io/strategy';
 
@@ -20,11 +20,9 @@ const failedWebhook = (name: string): ReturnType<typeof answer> =>
 describe('release', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
   });
-
-  afterEach(() => cluster.close());
 
   const annotation = (): string | undefined =>
     (cluster.server.get(clusterKind, 'test').metadata.annotations ?? {})['moco-rollout.io/released'];
@@ -181,17 +179,6 @@ describe('release', () => {
     const { status: code, err } = await cluster.run('release', 'test');
     expect(code).to.equal(1);
     expect(err).to.contain('default/test: user "me" cannot patch').and.to.contain('/mysqlclusters/test');
-  });
-
-  it('requires a selection of clusters', async () => {
-    expect(await cluster.run('release')).to.deep.equal({
-      status: 2,
-      out: '',
-      err: 'error: expected a NAME, --selector or --all, got none of them; see `kubectl moco-rollout release --help`\n',
-    });
-    for (const argv of [['test', '--all'], ['-A'], ['-l', 'a=b', '--all'], ['test', '--timeout=soon']]) {
-      expect((await cluster.run('release', ...argv)).status, argv.join(' ')).to.equal(2);
-    }
   });
 
   it('is undone by adopt', async () => {

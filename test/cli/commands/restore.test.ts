@@ -1,21 +1,18 @@
 import { expect } from 'chai';
 import type { RolloutSpec } from '../../../src/api/rollout.ts';
-import type { RolloutProgress } from '../../../src/api/rollout-status.ts';
 import { revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
 import { heldByMoco } from '../../controller/object-server.ts';
-import { fails, imagePath as image, progress } from '../failing-member.ts';
-import { FakeCluster, forbidden } from '../fake-cluster.ts';
+import { fails, imagePath as image } from '../failing-member.ts';
+import { type FakeCluster, forbidden, useFakeCluster } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
 import { phases } from '../phases.ts';
 
 describe('restore', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
   });
-
-  afterEach(() => cluster.close());
 
   const applied = (): RolloutSpec | undefined =>
     (cluster.server.writes.at(-1)?.body as { spec?: RolloutSpec } | undefined)?.spec;
@@ -28,61 +25,13 @@ describe('restore', () => {
     });
   };
 
-  const cases: Readonly<Record<string, readonly [changes: RolloutProgress['changes'], data: RegExp]>> = {
-    'within a series': [progress.changes, /data +safe by MySQL's manual.*: both images are of series 8\.4\n/],
-    'within 9.7': [
-      [{ path: image, from: 'ghcr.io/cybozu-go/moco/mysql:9.7.0.1', to: 'ghcr.io/cybozu-go/moco/mysql:9.7.2.1' }],
-      /data +safe by .*series 9\.7\n/,
-    ],
-    'within 8.0': [[{ path: image, from: 'mysql:8.0.35', to: 'mysql:8.0.42' }], /data +safe by .*series 8\.0\n/],
-    'within 8.0, to before its last incompatible release': [
-      [{ path: image, from: 'mysql:8.0.34', to: 'mysql:8.0.42' }],
-      /data +at risk: .* no way back from 8\.0\.42 to 8\.0\.34\./,
-    ],
-    'to another image of the same release': [
-      [{ path: image, from: 'mysql:9.1.0.1', to: 'mysql:9.1.0.2@sha256:ab' }],
-      /data +safe by .*series 9\.1\n/,
-    ],
-    'within an innovation series': [
-      [{ path: image, from: 'mysql:9.1.0', to: 'mysql:9.1.1' }],
-      /data +at risk: .* no way back from 9\.1\.1 to 9\.1\.0\./,
-    ],
-    'from 9.1 to 8.4': [
-      [{ path: image, from: 'mysql:8.4.8', to: 'mysql:9.1.0' }],
-      /data +at risk: .* no way back from 9\.1\.0 to 8\.4\.8\. If mysqld .* refuses to start/,
-    ],
-    'from 8.4 to 8.0': [
-      [{ path: image, from: 'mysql:8.0.41', to: 'mysql:v8.4' }],
-      /data +at risk: .* no way back from 8\.4 to 8\.0\.41\./,
-    ],
-    'between images without a version': [
-      [{ path: image, from: 'registry:5000/mysql', to: 'mysql@sha256:00' }],
-      /data +unknown, /,
-    ],
-    'without known changes': [undefined, /data +unknown, because the versions of mysqld are not known\./],
-    'without a change of mysqld': [
-      [{ path: 'spec.containers[agent].image', from: 'agent:1', to: 'agent:2' }],
-      /data +safe: the update revision does not change the image of mysqld\n/,
-    ],
-  };
-  for (const [what, [changes, data]] of Object.entries(cases)) {
-    it(`says what going back means for the data: ${what}`, async () => {
-      const { changes: _, ...unchanged } = progress;
-      fails(cluster);
-      cluster.bench.changeRollout({ status: { rollout: null } });
-      cluster.bench.changeRollout({ status: { rollout: { ...unchanged, ...(changes && { changes }) } } });
-      const shown = await cluster.run('restore', 'moco-test-2');
-      expect(shown.out).to.match(data);
-      expect(shown.status).to.equal(1);
-      expect(cluster.server.writes).to.deep.equal([]);
-      const { status, err } = await cluster.run('restore', 'moco-test-2', '--yes');
-      const isRisky = /at risk|unknown/.test(String(data));
-      expect([status, err]).to.deep.equal([
-        0,
-        isRisky ? 'WARNING: the data of moco-test-2 may not be usable: watch its mysqld start\n' : '',
-      ]);
-    });
-  }
+  it('warns where nobody can be sure that the older mysqld starts', async () => {
+    fails(cluster, { changes: [{ path: image, from: 'mysql:8.4.8', to: 'mysql:9.1.0' }] });
+    const { status, out, err } = await cluster.run('restore', 'moco-test-2', '--yes');
+    expect(out).to.contain("data      at risk: MySQL's manual supports no way back from 9.1.0 to 8.4.8.");
+    const warning = 'WARNING: the data of moco-test-2 may not be usable: watch its mysqld start\n';
+    expect([status, err]).to.deep.equal([0, warning]);
+  });
 
   it('shows everything without --yes, and changes nothing', async () => {
     fails(cluster);
@@ -268,14 +217,6 @@ describe('restore', () => {
     expect(status).to.equal(1);
     expect(err).to.match(/^Error from server \(Forbidden\): user "me" cannot patch .*mysqlrollouts\/test\n$/);
   });
-
-  for (const verb of ['restore', 'unrestore']) {
-    it(`${verb} exits with 2 without a pod's name`, async () => {
-      for (const argv of [[verb], [verb, 'test'], [verb, 'moco-test-2', '--no']]) {
-        expect((await cluster.run(...argv)).status, argv.join(' ')).to.equal(2);
-      }
-    });
-  }
 
   it('is taken back by unrestore, member by member, also without a controller', async () => {
     owned({ revision: revisionAfter, members: [1, 2] });

@@ -1,22 +1,17 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
-import { rolloutKind } from '../../../src/api/rollout.ts';
 import type { Terminal } from '../../../src/cli/host.ts';
-import { clusterKind } from '../../../src/moco/names.ts';
-import { mysqlCluster } from '../../controller/moco-objects.ts';
-import { FakeCluster } from '../fake-cluster.ts';
+import { type FakeCluster, useFakeCluster } from '../fake-cluster.ts';
 import { phases } from '../phases.ts';
 
 // What changes while it is watched: test/cluster/cli-watch.test.ts.
 describe('status --watch', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster(async (fresh) => {
+    cluster = fresh;
     await phases['awaiting-switchover']?.(cluster);
   });
-
-  afterEach(() => cluster.close());
 
   const watched = (terminal: Terminal | null, ...argv: readonly string[]) =>
     cluster.watch(terminal, 'status', ...argv, '--watch');
@@ -29,11 +24,7 @@ describe('status --watch', () => {
   });
 
   it('has those clusters first that need a person, then those that move, those that wait, and those that are done', async () => {
-    const add = (name: string, status: object): void => {
-      const metadata = { name, namespace: 'default' };
-      cluster.server.create(clusterKind, { ...mysqlCluster(), metadata: { ...metadata, uid: name, generation: 1 } });
-      cluster.server.create(rolloutKind, { metadata, status: { replicas: 3, ...status } });
-    };
+    const add = (name: string, status: object): void => cluster.add(name, { replicas: 3, ...status });
     const hold = (rule: string) => ({ hold: { rule, message: '', since: '2026-07-01T12:00:00Z' } });
     add('a-done', { conditions: [{ type: 'Ready', status: 'True' }] });
     add('b-waits', hold('AwaitingFleetSlot'));

@@ -32,16 +32,19 @@ function broughtBack(bench: Bench): void {
 }
 
 describe('adopting a StatefulSet', () => {
-  it('makes two dry runs first: one that adopts it, one that sets RollingUpdate', async () => {
+  it('makes two dry runs first, one that sets RollingUpdate, and then sets OnDelete and the label in one patch', async () => {
     const bench = notYetAdopted();
     const { uid } = statefulSetOf(bench).metadata;
     await bench.start().work();
     expect(bench.steps).to.deep.equal(['setStrategy', 'evict 2']);
     const metadata = { uid, labels: { 'moco-rollout.io/strategy': 'OnDelete', 'moco-rollout.io/new-pods': null } };
+    const adoption = { metadata, spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } } };
     expect(dryRunsOf(bench)).to.deep.equal([
-      { metadata, spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: null } } },
+      adoption,
       { metadata, spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: null } } },
     ]);
+    const patch = bench.server.writes.find(({ path }) => path.endsWith('/statefulsets/moco-test'));
+    expect(patch?.body).to.deep.equal(adoption);
   });
 
   it('is not starved by a writer that changes the object before each request, nor by a status that is always behind', async () => {

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { Intent } from '../../../src/api/rollout-status.ts';
 import { intentOf, invalidate, sameStep } from '../../../src/controller/disrupt/intent.ts';
 import type { Step, Target } from '../../../src/core/decision.ts';
-import { isDisruptive, ruleOf } from '../../../src/core/step.ts';
+import { type DisruptiveStep, isDisruptive, ruleOf } from '../../../src/core/step.ts';
 import { ApiClient } from '../../../src/kube/api-client.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { ClusterApi } from '../../../src/objects/cluster-client.ts';
@@ -16,14 +16,14 @@ const target = (ordinal: number, uid = `uid-${ordinal}`, resourceVersion = '1'):
   resourceVersion,
 });
 const statefulSet = { name: 'moco-test', uid: 'uid-s', resourceVersion: '7', updateRevision: 'r' };
-const lower = (partition: number, ...targets: readonly Target[]): Step => ({
+const lower = (partition: number, ...targets: readonly Target[]): DisruptiveStep => ({
   kind: 'setPartition',
   rule: targets.length > 0 ? 'ReplicaHealthy' : 'AlreadyUpdated',
   partition,
   targets,
 });
-const evict = (one: Target): Step => ({ kind: 'evict', rule: 'ReplicaHealthy', targets: [one] });
-const remove = (...targets: readonly Target[]): Step => ({ kind: 'delete', rule: 'MemberDown', targets });
+const evict = (one: Target): DisruptiveStep => ({ kind: 'evict', rule: 'ReplicaHealthy', targets: [one] });
+const remove = (...targets: readonly Target[]): DisruptiveStep => ({ kind: 'delete', rule: 'MemberDown', targets });
 
 describe('comparing two decisions', () => {
   it('treats them as the same step if only the resourceVersions of the pods differ', () => {
@@ -56,9 +56,7 @@ describe('comparing two decisions', () => {
 
 describe('an intent', () => {
   it('names the step, its rule and the exact version of every pod', () => {
-    const step = remove(target(2), target(1));
-    if (!isDisruptive(step)) throw new Error('expected a delete to be disruptive');
-    expect(intentOf(step, ['stops'], statefulSet, 'an-id', 'me', 'now')).to.deep.equal({
+    expect(intentOf(remove(target(2), target(1)), ['stops'], statefulSet, 'an-id', 'me', 'now')).to.deep.equal({
       effects: ['stops'],
       id: 'an-id',
       holder: 'me',
@@ -74,9 +72,7 @@ describe('an intent', () => {
   });
 
   it('of a lower partition names the StatefulSet', () => {
-    const step = lower(2, target(2));
-    if (!isDisruptive(step)) throw new Error('expected a setPartition to be disruptive');
-    expect(intentOf(step, [], statefulSet, 'an-id', 'me', 'now')).to.deep.include({
+    expect(intentOf(lower(2, target(2)), [], statefulSet, 'an-id', 'me', 'now')).to.deep.include({
       partition: 2,
       statefulSet: { name: 'moco-test', uid: 'uid-s', resourceVersion: '7' },
       pods: [{ name: member(2), uid: 'uid-2', resourceVersion: '1' }],
@@ -92,6 +88,19 @@ describe('an intent', () => {
 
 describe('invalidating an intent', () => {
   const signal = new AbortController().signal;
+  const apiOf = ({ world }: Bench) => new ClusterApi(new ApiClient({ world, qps: 1e6, burst: 1e6 }), signal);
+  const intended = (step: DisruptiveStep, of = statefulSet): Intent =>
+    intentOf(step, [], of, 'an-id', 'somebody', 'then');
+  /** A pod as it is now. */
+  const present = ({ server }: Bench, ordinal: number): Target => {
+    const { uid, resourceVersion } = server.get(pods, member(ordinal)).metadata;
+    return target(ordinal, uid, resourceVersion);
+  };
+  const problemOf = (outcome: Promise<unknown>): Promise<unknown> =>
+    outcome.then(
+      () => null,
+      (error: unknown) => error,
+    );
 
   /** An intent about the pods as they are, then whatever happens to them, then it is made void. */
   async function invalidated(
@@ -99,23 +108,16 @@ describe('invalidating an intent', () => {
     happens: (bench: Bench) => void,
   ): Promise<[Bench, Intent, boolean, readonly number[]]> {
     const bench = new Bench();
-    const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }), signal);
-    const targets = ordinals.map((ordinal) => {
-      const { uid, resourceVersion } = bench.server.get(pods, member(ordinal)).metadata;
-      return target(ordinal, uid, resourceVersion);
-    });
-    const step = remove(...targets);
-    if (!isDisruptive(step)) throw new Error('expected a delete to be disruptive');
-    const intent = intentOf(step, [], statefulSet, 'an-id', 'somebody', 'then');
+    const intent = intended(remove(...ordinals.map((ordinal) => present(bench, ordinal))));
     happens(bench);
-    const { staysDemoted, spared } = await invalidate(intent, 'default', api);
+    const { staysDemoted, spared } = await invalidate(intent, 'default', apiOf(bench));
     return [bench, intent, staysDemoted, spared];
   }
 
   /** What comes of the write that its author may still send. */
-  async function lateWrite(bench: Bench, { pods: [intended] }: Intent): Promise<number> {
-    if (!intended) throw new Error('expected an intent about a pod');
-    const { name, uid, resourceVersion } = intended;
+  async function lateWrite(bench: Bench, { pods: [pod] }: Intent): Promise<number> {
+    if (!pod) throw new Error('expected an intent about a pod');
+    const { name, uid, resourceVersion } = pod;
     const { status } = await bench.server.exchange({
       method: 'DELETE',
       path: `/api/v1/namespaces/default/pods/${name}`,
@@ -164,18 +166,14 @@ describe('invalidating an intent', () => {
       happens: (bench: Bench, firstWrite: () => void) => void,
     ): Promise<readonly [Bench, ApiAnswer]> {
       const bench = new Bench();
-      const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }), signal);
-      const { uid, resourceVersion } = bench.server.get(pods, member(2)).metadata;
-      const step = evict(target(2, uid, resourceVersion));
-      if (!isDisruptive(step)) throw new Error('expected an eviction to be disruptive');
-      const intent = intentOf(step, [], statefulSet, 'an-id', 'somebody', 'then');
-      const begin = (): ReturnType<typeof bench.server.beginEviction> =>
-        bench.server.beginEviction(member(2), { uid, resourceVersion });
+      const pod = present(bench, 2);
+      const intent = intended(evict(pod));
+      const begin = (): ReturnType<typeof bench.server.beginEviction> => bench.server.beginEviction(member(2), pod);
       let rest: ReturnType<typeof begin> | null = null;
       happens(bench, () => {
         rest = begin();
       });
-      await invalidate(intent, 'default', api);
+      await invalidate(intent, 'default', apiOf(bench));
       const late = rest ?? begin();
       return [bench, typeof late === 'function' ? late() : late];
     }
@@ -201,13 +199,10 @@ describe('invalidating an intent', () => {
 
     it('leaves a pod alone that both have reached', async () => {
       const bench = new Bench();
-      const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }), signal);
-      const { uid, resourceVersion } = bench.server.get(pods, member(2)).metadata;
-      const step = evict(target(2, uid, resourceVersion));
-      if (!isDisruptive(step)) throw new Error('expected an eviction to be disruptive');
-      await api.evictPod('default', target(2, uid, resourceVersion));
+      const pod = present(bench, 2);
+      await apiOf(bench).evictPod('default', pod);
       const writes = bench.server.writes.length;
-      await invalidate(intentOf(step, [], statefulSet, 'an-id', 'somebody', 'then'), 'default', api);
+      await invalidate(intended(evict(pod)), 'default', apiOf(bench));
       expect(bench.server.writes).to.have.lengthOf(writes);
     });
 
@@ -217,30 +212,23 @@ describe('invalidating an intent', () => {
         changes += 1;
         bench.changePod(2, { metadata: { labels: { x: String(changes) } } });
       };
-      let problem: unknown = null;
-      await lateEviction((bench, firstWrite) => {
+      const evicted = lateEviction((bench, firstWrite) => {
         firstWrite();
         bench.server.always('PATCH', /pods/, (_, carryOut) => {
           change(bench);
           return carryOut();
         });
-      }).catch((error: unknown) => {
-        problem = error;
       });
-      expect(problem).to.include({ status: 409 });
+      expect(await problemOf(evicted)).to.include({ status: 409 });
     });
   });
 
   it('about a lower partition changes the StatefulSet and no pod, so that a late write fails', async () => {
     const bench = new Bench();
-    const api = new ClusterApi(new ApiClient({ world: bench.world, qps: 1e6, burst: 1e6 }), signal);
     const { uid, resourceVersion } = bench.server.get(statefulSets, 'moco-test').metadata;
-    const { uid: podUid, resourceVersion: podVersion } = bench.server.get(pods, member(2)).metadata;
-    const step = lower(2, target(2, podUid, podVersion));
-    if (!isDisruptive(step)) throw new Error('expected a setPartition to be disruptive');
-    const intent = intentOf(step, [], { ...statefulSet, uid, resourceVersion }, 'an-id', 'somebody', 'then');
-    await invalidate(intent, 'default', api);
-    expect(bench.server.get(pods, member(2)).metadata.resourceVersion).to.equal(podVersion);
+    const pod = present(bench, 2);
+    await invalidate(intended(lower(2, pod), { ...statefulSet, uid, resourceVersion }), 'default', apiOf(bench));
+    expect(present(bench, 2)).to.deep.equal(pod);
     const after = bench.server.get(statefulSets, 'moco-test').metadata;
     expect(after.resourceVersion).not.to.equal(resourceVersion);
     expect(after.annotations).to.deep.include({ 'moco-rollout.io/invalidated-intent': 'an-id' });
@@ -285,10 +273,7 @@ describe('invalidating an intent', () => {
   }
 
   it('rejects if the API server refuses, since the late write may still arrive', async () => {
-    let problem: unknown = null;
-    await invalidated([2], ({ server }) => server.refuse('PATCH', /pods/, 403, 'Forbidden')).catch((error: unknown) => {
-      problem = error;
-    });
-    expect(problem).to.include({ status: 403 });
+    const refused = invalidated([2], ({ server }) => server.refuse('PATCH', /pods/, 403, 'Forbidden'));
+    expect(await problemOf(refused)).to.include({ status: 403 });
   });
 });

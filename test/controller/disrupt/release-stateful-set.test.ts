@@ -4,7 +4,7 @@ import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { clusterKind, releasedAnnotation, restartInPlaceAnnotation } from '../../../src/moco/names.ts';
 import { atWork, Bench, begin, secondsOf } from '../bench.ts';
 import { appliedBy, revisionAfter, revisionBefore } from '../moco-objects.ts';
-import { heldBack, type Patch, type Raw } from '../object-server.ts';
+import { heldBack, heldByMoco, type Patch, type Raw } from '../object-server.ts';
 import { completion } from '../whole-rollout.ts';
 
 type Strategy = { type?: string; rollingUpdate?: { partition?: number } | null };
@@ -12,23 +12,10 @@ const strategyOf = (raw: Raw): Strategy => (raw['spec'] as { updateStrategy: Str
 const statefulSetOf = (bench: Bench): Raw => bench.server.get(statefulSets, 'moco-test');
 const currentRevision = (bench: Bench): unknown => (statefulSetOf(bench)['status'] as Patch)['currentRevision'];
 
-/** MOCO's webhook: it adds a partition where none is named, and panics over one where there was none. */
-function withMocoWebhook(bench: Bench): Bench {
-  bench.server.admit = (after, before) => {
-    if (after.kind !== 'StatefulSet') return after;
-    const strategy = strategyOf(after);
-    if (strategy.rollingUpdate?.partition !== undefined && strategyOf(before).rollingUpdate === undefined) {
-      throw new Error('panic: MOCO dereferences the partition of before');
-    }
-    const updateStrategy = { ...strategy, rollingUpdate: { partition: 3 } };
-    return { ...after, spec: { ...(after['spec'] as Patch), updateStrategy } };
-  };
-  return bench;
-}
-
 describe('releasing a StatefulSet', () => {
   it('leaves the partition to MOCO if MOCO’s webhook sets it', async () => {
-    const bench = withMocoWebhook(new Bench());
+    const bench = new Bench();
+    bench.server.admit = heldByMoco;
     await bench.start({ mode: 'MOCO' }).work();
     expect(bench.steps).to.deep.equal(['promoteRevision', 'release']);
     expect(strategyOf(statefulSetOf(bench))).to.deep.equal({ type: 'RollingUpdate', rollingUpdate: { partition: 3 } });

@@ -13,6 +13,7 @@ import {
 import { defaultPolicy } from '../../../src/core/policy.ts';
 import { milliseconds } from '../../../src/moco/json.ts';
 import { flags } from '../../../src/options/flags.ts';
+import { refusedSettings } from '../../api/refused-settings.ts';
 
 const now = milliseconds('2026-01-02T03:04:05Z') ?? Number.NaN;
 const builtIn: DefaultSettings = { policy: defaultPolicy, strategy: builtInStrategy };
@@ -276,189 +277,16 @@ describe('the settings for a cluster', () => {
 });
 
 describe('invalid settings', () => {
-  const wholeFrom0 = 'a whole number from 0 to 2147483647';
-  const budget = 'a whole number from 1 to 1000, or a percentage from "1%" to "100%"';
-  const window = { schedule: '0 1 * * *', duration: '4h', timeZone: 'Asia/Tokyo' };
-  const windowPath = 'maintenanceWindows[0]';
-  const schedule =
-    'a schedule of five fields, of which the first is a minute and the second an hour or up to six hours, such as "0 1 * * TUE-THU"';
-  const zone = 'the name of a time zone of the IANA database, such as "Asia/Tokyo"';
-  const duration = 'a duration such as "90s", "5m" or "24h", or a whole number of seconds';
-  const override = { rule: 'BackupRunning', until: '2026-01-02T03:04:05Z', reason: 'x' };
-  const unreadable: Readonly<Record<string, readonly [spec: object, says: string]>> = {
-    'a strategy of Kubernetes’ own': [
-      { strategy: 'RollingUpdate' },
-      'strategy to be OnDelete or Partition, got "RollingUpdate"',
-    ],
-    'a pause that is a string': [{ paused: 'yes' }, 'paused to be true or false, got "yes"'],
-    'repairs that are a number': [{ repairWhilePaused: 1 }, 'repairWhilePaused to be true or false, got 1'],
-    'no member that may be unavailable': [{ maxUnavailable: 0 }, `maxUnavailable to be ${budget}, got 0`],
-    'zero percent that may be unavailable': [{ maxUnavailable: '0%' }, `maxUnavailable to be ${budget}, got "0%"`],
-    'more than all that may be away': [{ maxUnavailable: '101%' }, `maxUnavailable to be ${budget}, got "101%"`],
-    'a number as a text': [{ maxUnavailable: '2' }, `maxUnavailable to be ${budget}, got "2"`],
-    'a partition below zero': [{ partition: -1 }, `partition to be ${wholeFrom0}, got -1`],
-    'half a partition': [{ partition: 0.5 }, `partition to be ${wholeFrom0}, got 0.5`],
-    'a partition beyond 32 bits': [{ partition: 2 ** 31 }, `partition to be ${wholeFrom0}, got 2147483648`],
-    'seconds as a text': [{ minReadySeconds: '5' }, 'minReadySeconds to be a whole number from 0 to 3600, got "5"'],
-    'null instead of a number': [
-      { minReadySeconds: null },
-      'minReadySeconds to be a whole number from 0 to 3600, got null',
-    ],
-    'no time for progress': [
-      { progressDeadlineSeconds: 0 },
-      'progressDeadlineSeconds to be a whole number from 1 to 86400, got 0',
-    ],
-    'no time for a switchover': [
-      { switchoverTimeoutSeconds: 0 },
-      'switchoverTimeoutSeconds to be a whole number from 1 to 3600, got 0',
-    ],
-    'less time for a failover than MOCO needs': [
-      { failoverGraceSeconds: 59 },
-      'failoverGraceSeconds to be a whole number from 60 to 3600, got 59',
-    ],
-    'another way with the primary': [
-      { primaryUpdatePolicy: 'Never' },
-      'primaryUpdatePolicy to be Automatic or Manual, got "Never"',
-    ],
-    'another way with lost members': [
-      { lostMembers: 'Update' },
-      'lostMembers to be UpdateOnceVerified or KeepRevision, got "Update"',
-    ],
-    'members to restore without their revision': [
-      { restore: { members: [1] } },
-      'restore.revision to be a text of 1 to 253 characters, got nothing',
-    ],
-    'members to restore from an empty revision': [
-      { restore: { revision: '', members: [1] } },
-      'restore.revision to be a text of 1 to 253 characters, got ""',
-    ],
-    'no member to restore': [
-      { restore: { revision: 'r', members: [] } },
-      'restore.members to be a list of at least 1, got []',
-    ],
-    'a member to restore beyond the last that can be': [
-      { restore: { revision: 'r', members: [1000] } },
-      'restore.members[0] to be a whole number from 0 to 999, got 1000',
-    ],
-    'a member to restore twice': [
-      { restore: { revision: 'r', members: [2, 1, 2] } },
-      'restore.members[2] to be different from every other value in the list, got 2',
-    ],
-    'an approval of nothing': [
-      { approvedRevision: '' },
-      'approvedRevision to be a text of 1 to 253 characters, got ""',
-    ],
-    'held members that are no list': [{ pinnedMembers: 2 }, 'pinnedMembers to be a list, got 2'],
-    'a pinned member that is a number': [{ pinnedMembers: [2] }, 'pinnedMembers[0] to be an object, got 2'],
-    'a held member without an ordinal': [
-      { pinnedMembers: [{ reason: 'x' }] },
-      'pinnedMembers[0].ordinal to be a whole number from 0 to 999, got nothing',
-    ],
-    'a held member without a reason': [
-      { pinnedMembers: [{ ordinal: 1, reason: 'x' }, { ordinal: 2 }] },
-      'pinnedMembers[1].reason to be a text of 1 to 256 characters, got nothing',
-    ],
-    'a member pinned twice': [
-      {
-        pinnedMembers: [
-          { ordinal: 1, reason: 'x' },
-          { ordinal: 1, reason: 'y' },
-        ],
-      },
-      'pinnedMembers[1].ordinal to be different from every other ordinal in the list, got 1',
-    ],
-    'every label and annotation to change in a running pod': [
-      { inPlace: { metadata: ['team', '*'] } },
-      'inPlace.metadata[1] to be the key of a label or an annotation, or the beginning of keys with a * after it, got "*"',
-    ],
-    'an override until a day': [
-      { overrides: [{ ...override, until: '2026-01-02' }] },
-      'overrides[0].until to be a time such as 2026-01-02T03:04:05Z, got "2026-01-02"',
-    ],
-    'an override until a day that there is not': [
-      { overrides: [{ ...override, until: '2026-13-02T03:04:05Z' }] },
-      'overrides[0].until to be a time such as 2026-01-02T03:04:05Z, got "2026-13-02T03:04:05Z"',
-    ],
-    'an override without an end': [
-      { overrides: [{ rule: 'BackupRunning', reason: 'x' }] },
-      'overrides[0].until to be a time such as 2026-01-02T03:04:05Z, got nothing',
-    ],
-    'an override without a reason': [
-      { overrides: [{ ...override, reason: '' }] },
-      'overrides[0].reason to be a text of 1 to 256 characters, got ""',
-    ],
-    ...Object.fromEntries(
-      [
-        '* 1 * * *',
-        '0 */2 * * *',
-        '0 1 * *',
-        '0 0 1 * * *',
-        '0 24 * * *',
-        '60 1 * * *',
-        '0 1 32 * *',
-        '0 1 * * FRI-MON',
-        '0 1 * * XYZ',
-        '@daily',
-        '2026-01-02T03:04:05',
-        '',
-      ].map((text) => [
-        `a window with the schedule ${text}`,
-        [
-          { maintenanceWindows: [{ ...window, schedule: text }] },
-          `${windowPath}.schedule to be ${schedule}, got "${text}"`,
-        ],
-      ]),
-    ),
-    ...Object.fromEntries(
-      ['Mars/Olympus', '+09:00', 'Local', ''].map((name) => [
-        `a window in the time zone ${name}`,
-        [
-          { maintenanceWindows: [{ ...window, timeZone: name }] },
-          `${windowPath}.timeZone to be ${zone}, got "${name}"`,
-        ],
-      ]),
-    ),
-    ...Object.fromEntries(
-      ['4', '1.5h', '-1h', '30m1h', '2d'].map((text) => [
-        `a window for ${text}`,
-        [
-          { maintenanceWindows: [{ ...window, duration: text }] },
-          `${windowPath}.duration to be ${duration}, got "${text}"`,
-        ],
-      ]),
-    ),
-    'a window without a schedule': [
-      { maintenanceWindows: [{ duration: '4h' }] },
-      `${windowPath}.schedule to be ${schedule}, got nothing`,
-    ],
-    'a blackout that ends when it begins': [
-      { blackouts: [{ from: override.until, until: override.until, reason: 'x' }] },
-      'blackouts[0].until to be a time after the beginning of the blackout, got "2026-01-02T03:04:05Z"',
-    ],
-    'a blackout without a reason': [
-      { blackouts: [{ from: override.until, until: '2026-01-03T00:00:00Z' }] },
-      'blackouts[0].reason to be a text of 1 to 256 characters, got nothing',
-    ],
-    'no time for a member': [
-      { expectedMemberSeconds: 0 },
-      'expectedMemberSeconds to be a whole number from 1 to 86400, got 0',
-    ],
-    'two overrides of one rule': [
-      { overrides: [override, override] },
-      'overrides[1].rule to be different from every other rule in the list, got "BackupRunning"',
-    ],
-  };
-  for (const [what, [spec, says]] of Object.entries(unreadable)) {
-    it(`are a named problem if there is ${what}`, () => {
-      // A pause that can't be read counts as one.
-      const policyThen = { ...defaultPolicy, paused: 'paused' in spec };
+  for (const { title, spec, message } of refusedSettings) {
+    it(`are a named problem: ${title}`, () => {
       expect(settings(spec)).to.deep.equal({
-        policy: policyThen,
+        // A pause that can't be read counts as one.
+        policy: { ...defaultPolicy, paused: 'paused' in spec },
         maintenance: noMaintenance,
         checks: [],
         strategy: null,
         sources: {},
-        problem: `expected spec.${says}`,
+        problem: message,
       });
     });
   }
@@ -510,13 +338,6 @@ describe('invalid settings', () => {
       expect([problem, sources['minReadySeconds']?.source]).to.deep.equal([null, from]);
     });
   }
-
-  it('include an override of a rule that protects data; the message names those that can be overridden', () => {
-    const says = settings({ overrides: [{ ...override, rule: 'NotEnoughAcknowledging' }] }).problem;
-    expect(says).to.match(
-      /^expected spec\.overrides\[0\]\.rule to be .*BackupRunning.*, got "NotEnoughAcknowledging"$/,
-    );
-  });
 
   it('include a spec that is not an object', () => {
     expect(settings([] as object).problem).to.equal('expected spec to be an object, got []');

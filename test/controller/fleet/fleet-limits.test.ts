@@ -66,12 +66,6 @@ const step = (kind: 'evict' | 'delete' | 'setPartition', rule: string, seconds: 
 });
 
 describe('the slots of a fleet', () => {
-  it('are unlimited without a limit', () => {
-    const watched = new Watched({});
-    for (const key of ['a', 'b', 'c']) watched.rolls(key);
-    expect(watched.place('d')).to.equal(null);
-  });
-
   it('go to the rollout that has been due longest, and are kept until it ends', () => {
     const watched = new Watched({ maxConcurrentRollouts: 1 });
     watched.waits('a', 20);
@@ -338,12 +332,14 @@ describe('the breaker of a fleet', () => {
     expect(watched.fleet.numbers).to.include({ slots: null, rolling: 1, waiting: 1, failing: 2 });
   });
 
-  it('lets go on what has begun', () => {
+  it('lets go on what has begun, and what corrects a failing revision', () => {
     const watched = new Watched({ maxFailingRollouts: 1 });
     watched.notify('a', failing);
     watched.rolls('b');
     watched.rolls('c', { hold: { rule: 'Paused', message: '', since: at(0) } });
     expect([waitsOf(watched, 'b'), waitsOf(watched, 'c')]).to.deep.equal([[], []]);
+    watched.notify('d', failing);
+    expect(watched.fleet.factsFor('a', 'OnDelete', 'corrected').fleetWaits, 'a correction').to.deep.equal([]);
   });
 
   it('does not count a rollout that is stalled and has not begun', () => {
@@ -496,17 +492,6 @@ describe('a cluster of a fleet', () => {
     await program.work();
     expect(first()).to.equal(undefined);
     expect(bench.status.rollout?.verifiedAt).to.be.a('string');
-  });
-
-  it('gives up its slot when it goes offline in the middle of its rollout', async () => {
-    const [bench, program] = begin({}, { ...noFleetLimits, maxConcurrentRollouts: 1 });
-    const place = () => program.fleet.factsFor('default/other', 'OnDelete', 'r').fleetQueue?.place ?? null;
-    await program.work();
-    expect([bench.steps, place()]).to.deep.equal([['evict 2'], 1]);
-    bench.changeCluster({ spec: { offline: true } });
-    for (const ordinal of [0, 1, 2]) bench.removePod(ordinal);
-    await program.work();
-    expect([bench.status.hold?.rule, place()]).to.deep.equal(['Offline', null]);
   });
 
   it('counts the interval from a step of the previous leader whose outcome is unknown, too', async () => {

@@ -10,7 +10,7 @@ const waiting = (since: number): SlotStanding => ({ ...idle, waitingSince: since
 type Standings = Readonly<Record<string, SlotStanding>>;
 
 function slotsOf(standings: Standings, limit: number): FleetSlots {
-  const slots = new FleetSlots(limit);
+  const slots = new FleetSlots(limit, () => undefined);
   for (const [key, standing] of Object.entries(standings)) slots.note(key, standing);
   return slots;
 }
@@ -26,32 +26,6 @@ function queueOf(slots: FleetSlots, standings: Standings): Readonly<Record<strin
 }
 
 describe('the queue of a fleet', () => {
-  const cases: Readonly<Record<string, readonly [Standings, number, Readonly<Record<string, number>>]>> = {
-    'is empty without a limit': [{ a: rolling, b: waiting(1), c: waiting(9) }, 0, {}],
-    'is empty while no cluster needs a slot': [{ a: rolling, b: idle }, 1, {}],
-    'is empty while there are slots for all': [{ a: waiting(2), b: waiting(1) }, 2, {}],
-    'has those that have waited less': [{ a: waiting(2), b: waiting(1) }, 1, { a: 1 }],
-    'has them by how long they have waited': [
-      { z: rolling, a: waiting(3), b: waiting(1), c: waiting(2) },
-      1,
-      { b: 1, c: 2, a: 3 },
-    ],
-    'orders them by name if they are equal': [
-      { z: rolling, b: waiting(1), a: waiting(1), c: waiting(1) },
-      1,
-      { a: 1, b: 2, c: 3 },
-    ],
-    'keeps the slots of running rollouts, even of too many': [
-      { x: rolling, y: rolling, z: rolling, a: waiting(2), b: waiting(1) },
-      2,
-      { b: 1, a: 2 },
-    ],
-    'assigns a free slot': [{ z: rolling, a: waiting(2), b: waiting(1) }, 2, { a: 1 }],
-  };
-  for (const [sentence, [standings, limit, expected]] of Object.entries(cases)) {
-    it(sentence, () => expect(queueOf(slotsOf(standings, limit), standings)).to.deep.equal(expected));
-  }
-
   it('names the limit with every place, and how many slots stalled rollouts hold', () => {
     const slots = slotsOf({ x: rolling, y: stalled, z: stalled, a: waiting(1), b: waiting(2) }, 3);
     expect(slots.placeOf('a', 1)).to.deep.equal({ place: 1, limit: 3, stalled: 2 });
@@ -79,20 +53,21 @@ describe('the queue of a fleet', () => {
   it('is the same after any changes as one made anew, and neither wastes a slot nor gives one twice', () => {
     fc.assert(
       fc.property(changes, fc.integer({ min: 0, max: 5 }), (all, limit) => {
-        const slots = new FleetSlots(limit);
+        const slots = new FleetSlots(limit, () => undefined);
         const known = new Map<string, SlotStanding>();
+        let order: readonly string[] = [];
+        let free = limit;
         for (const [key, one] of all) {
           slots.note(key, one);
           if (one === null) known.delete(key);
           else known.set(key, one);
+          order = [...known]
+            .flatMap(([key, { waitingSince: since }]) => (since === null ? [] : [{ key, since }]))
+            .toSorted((one, other) => one.since - other.since || (one.key < other.key ? -1 : 1))
+            .map(({ key }) => key);
+          free = Math.max(0, limit - [...known.values()].filter(({ occupies }) => occupies).length);
+          expect(slots.next()).to.deep.equal(order.slice(0, free));
         }
-        const order = [...known]
-          .flatMap(([key, { waitingSince: since }]) => (since === null ? [] : [{ key, since }]))
-          .toSorted((one, other) => one.since - other.since || (one.key < other.key ? -1 : 1))
-          .map(({ key }) => key);
-        const taken = [...known.values()].filter(({ occupies }) => occupies).length;
-        const free = Math.max(0, limit - taken);
-        expect(slots.next()).to.deep.equal(order.slice(0, free));
         const queued = limit === 0 ? [] : order.slice(free);
         expect(queueOf(slots, Object.fromEntries(known))).to.deep.equal(
           Object.fromEntries(queued.map((key, index) => [key, index + 1])),

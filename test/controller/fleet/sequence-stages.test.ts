@@ -75,26 +75,6 @@ describe('the stages of a fleet', () => {
     expect(watched('canary-1')).to.equal(false);
   });
 
-  it('let a change settle before any cluster begins', () => {
-    const fleet = fleetOf();
-    change(fleet, '1');
-    expect(ruleOf(fleet, 'canary-1')).to.equal('AwaitingSettle');
-    fleet.wait(299);
-    expect(ruleOf(fleet, 'canary-1')).to.equal('AwaitingSettle');
-    fleet.wait(1);
-    expect(ruleOf(fleet, 'canary-1')).to.equal(undefined);
-  });
-
-  it('let a change settle anew that replaces one for which a cluster has waited, also before its status shows that', () => {
-    const fleet = fleetOf();
-    change(fleet, '1');
-    fleet.wait(300);
-    expect(ruleOf(fleet, 'canary-1')).to.equal(undefined);
-    cluster(fleet, 'canary-1').revision = '2';
-    fleet.changed(cluster(fleet, 'canary-1'));
-    expect(ruleOf(fleet, 'canary-1')).to.equal('AwaitingSettle');
-  });
-
   it('let as many clusters of a stage roll as it allows, those that have waited longest first', () => {
     const fleet = fleetOf();
     change(fleet, '1');
@@ -121,23 +101,6 @@ describe('the stages of a fleet', () => {
     expect([ruleOf(fleet, 'canary-1'), ruleOf(fleet, 'canary-2')]).to.deep.equal([undefined, 'AwaitingStageSlot']);
     held('ImageUnavailable');
     expect([ruleOf(fleet, 'canary-1'), fleet.waits(other)[0]?.hold.rule]).to.deep.equal([undefined, 'StageFailing']);
-  });
-
-  it('round percentages down: a quarter of nine clusters are two, and a tenth is one', () => {
-    for (const [maxConcurrent, limit] of [
-      ['25%', 2],
-      ['10%', 1],
-      ['100%', 9],
-      [4, 4],
-    ] as const) {
-      const [canary, most, ...rest] = production.stages;
-      if (canary === undefined || most === undefined) throw new Error('Expected two stages, got fewer');
-      const fleet = fleetOf({ ...production, stages: [canary, { ...most, maxConcurrent }, ...rest] });
-      change(fleet, '1', ...Array.from({ length: 9 }, (_, index) => `most-${index + 1}`));
-      fleet.wait(300);
-      const may = Array.from({ length: 9 }, (_, index) => ruleOf(fleet, `most-${index + 1}`));
-      expect(may.filter((rule) => rule === undefined).length, String(maxConcurrent)).to.equal(limit);
-    }
   });
 
   it('wait for every cluster of an earlier stage, then for its soak', () => {

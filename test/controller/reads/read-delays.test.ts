@@ -83,17 +83,6 @@ describe('the controller before a switchover', () => {
     ]);
   });
 
-  it('waits for every replica, since MOCO stops the replication of all of them', async () => {
-    const bench = onlyThePrimaryIsLeft();
-    bench.replicas.says(member(2), { kind: 'delay', seconds: 300 });
-    const program = bench.start();
-    await passes(bench, program, 40);
-    expect(bench.steps).to.deep.equal([]);
-    bench.replicas.says(member(2), { kind: 'delay', seconds: 0 });
-    await program.work();
-    expect(bench.steps).to.deep.equal(['demote 0']);
-  });
-
   it('counts the reading of a pod for no other pod of its name', async () => {
     const bench = onlyThePrimaryIsLeft();
     bench.replicas.says(member(1), { kind: 'delay', seconds: 2 });

@@ -15,23 +15,29 @@ function seen(bench: Bench): readonly [string, string | undefined] {
   return [status, rollout.status?.conditions?.find((condition) => condition.type === type)?.reason];
 }
 
-const pausedBy = (bench: Bench): void => bench.setting({ paused: true });
+type Stage = readonly [
+  happens: (bench: Bench, program: Process) => void | Promise<void>,
+  status: string,
+  reason: string,
+  phase: string,
+];
 
-const stages: Readonly<
-  Record<string, readonly [(bench: Bench, program: Process) => void | Promise<void>, string, string]>
-> = {
-  'a rollout in progress': [() => {}, 'InProgress', 'Progressing'],
-  'a complete rollout': [rollOut, 'Current', 'UpToDate'],
-  'a paused one': [pausedBy, 'Current', 'Paused'],
-  'one that waits for approval': [
-    (bench) => {
-      bench.replace(2);
-      bench.replace(1);
-      bench.setting({ primaryUpdatePolicy: 'Manual' });
-    },
-    'Current',
-    'AwaitingApproval',
-  ],
+const atItsPrimary = (bench: Bench): void => {
+  bench.replace(2);
+  bench.replace(1);
+  bench.setting({ primaryUpdatePolicy: 'Manual' });
+};
+const atItsFirst = (does: 'ImagePullBackOff' | 'starting') => async (bench: Bench, program: Process) => {
+  await program.work();
+  bench.replace(2);
+  bench.mysqld(2, does);
+};
+
+const stages: Readonly<Record<string, Stage>> = {
+  'a rollout in progress': [() => {}, 'InProgress', 'Progressing', 'Progressing'],
+  'a complete rollout': [rollOut, 'Current', 'UpToDate', 'UpToDate'],
+  'a paused one': [(bench) => bench.setting({ paused: true }), 'Current', 'Paused', 'Paused'],
+  'one that waits for approval': [atItsPrimary, 'Current', 'AwaitingApproval', 'AwaitingApproval'],
   'a finished canary': [
     (bench) => {
       bench.replace(2);
@@ -39,52 +45,40 @@ const stages: Readonly<
     },
     'Current',
     'PartitionReached',
+    'PartitionReached',
   ],
-  'a short hold': [
-    async (bench, program) => {
-      await program.work();
-      bench.replace(2, { ready: false });
-    },
-    'InProgress',
-    'Progressing',
-  ],
-  'a revision that fails': [
-    async (bench, program) => {
-      await program.work();
-      bench.replace(2);
-      bench.mysqld(2, 'ImagePullBackOff');
-    },
-    'Failed',
-    'UpdateRevisionFailing',
-  ],
+  'a short hold': [atItsFirst('starting'), 'InProgress', 'Progressing', 'Progressing'],
+  'a revision that fails': [atItsFirst('ImagePullBackOff'), 'Failed', 'UpdateRevisionFailing', 'Failing'],
   'one past its deadline': [
     async (bench, program) => {
-      await program.work();
-      bench.replace(2, { ready: false });
+      await atItsFirst('starting')(bench, program);
       await program.work();
       bench.world.freeze(600_000);
     },
     'Failed',
     'ProgressDeadlineExceeded',
+    'Blocked',
   ],
   'settings that contradict each other': [
     (bench) => bench.setting({ minReadySeconds: 60, progressDeadlineSeconds: 30 }),
     'Failed',
     'SettingsInvalid',
+    'Blocked',
   ],
 };
 
 describe('the kstatus of a rollout', () => {
-  for (const [what, [happens, status, reason]] of Object.entries(stages)) {
+  for (const [what, [happens, status, reason, phase]] of Object.entries(stages)) {
     it(`${what} is ${status} with the reason ${reason}`, async () => {
       const [bench, program] = begin();
       await happens(bench, program);
       await program.work();
       expect(seen(bench)).to.deep.equal([status, reason]);
-      for (const type of ['Ready', 'Reconciling', 'Stalled', 'PolicyInForce']) {
-        const condition = read(bench).status?.conditions?.find((candidate) => candidate.type === type);
-        expect(condition?.reason, type).to.match(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/);
-      }
+      const { conditions = [], phase: shown } = bench.status;
+      expect(shown).to.equal(phase);
+      expect(conditions.map(({ type }) => type)).to.deep.equal(['Ready', 'Reconciling', 'Stalled', 'PolicyInForce']);
+      expect(conditions[0]?.status).to.equal(reason === 'UpToDate' ? 'True' : 'False');
+      for (const one of conditions) expect(one.reason).to.match(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/);
     });
   }
 

@@ -48,15 +48,6 @@ describe('the history of rollouts', () => {
     expect(bench.status.rollout).to.equal(undefined);
   });
 
-  it('never stores a value but that of an image', async () => {
-    const bench = withTemplates();
-    await rollOut(bench, bench.start());
-    const written = JSON.stringify(bench.server.writes.map(({ body }) => body));
-    expect(written).to.contain('env[PASSWORD].value');
-    expect(written).to.not.contain('swordfish');
-    expect(written).to.not.contain('sesame');
-  });
-
   it('reads the templates once for each rollout', async () => {
     const bench = withTemplates();
     const reads = (): number => bench.server.reads.filter((path) => controllerRevisionPath.test(path)).length;
@@ -88,16 +79,6 @@ describe('the history of rollouts', () => {
     bench.world.freeze(100_000);
     await program.reportAll();
     expect(bench.status.rollout?.changes).to.deep.equal(changes);
-  });
-
-  it('distinguishes a superseded rollout from a complete one', async () => {
-    const bench = withTemplates();
-    const program = await bench.started();
-    bench.changeStatefulSet({ status: { updateRevision: 'moco-test-third' } });
-    await program.work();
-    expect(bench.status.history).to.have.length(1);
-    expect(bench.status.history?.[0]).to.include({ revision: revisionAfter, outcome: 'Superseded' });
-    expect(bench.status.rollout).to.include({ revision: 'moco-test-third', from: revisionBefore });
   });
 
   it('records a rollout as complete if the next one begins before the status tells', async () => {
@@ -140,18 +121,6 @@ describe('the history of rollouts', () => {
     bench.replace(1, { revision: 'moco-test-between' });
     await bench.start().work();
     expect(bench.status.rollout?.from).to.equal('moco-test-between');
-  });
-
-  it('keeps the last ten', async () => {
-    const [bench, program] = begin();
-    bench.setting({ paused: true });
-    for (let change = 0; change < 13; change += 1) {
-      bench.changeStatefulSet({ status: { updateRevision: `moco-test-${change}` } });
-      await program.work();
-    }
-    expect(bench.status.history?.map(({ revision }) => revision)).to.deep.equal(
-      Array.from({ length: 10 }, (_, index) => `moco-test-${index + 2}`),
-    );
   });
 });
 

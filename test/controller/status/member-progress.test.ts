@@ -10,9 +10,8 @@ import { newsOf } from '../../../src/controller/status/news.ts';
 import type { MemberFacts, StatefulSetFacts } from '../../../src/core/snapshot.ts';
 import { revisionHashLabel } from '../../../src/moco/names.ts';
 import type { OwnWrite } from '../../../src/objects/execute.ts';
-import { atWork, Bench, begin, member, type Process } from '../bench.ts';
+import { atWork, Bench, member, type Process } from '../bench.ts';
 import { revisionAfter, revisionBefore } from '../moco-objects.ts';
-import { rollOut, switchOver } from '../whole-rollout.ts';
 
 const reported = ({ events }: Process): readonly (string | undefined)[] =>
   events.filter(({ reason }) => reason === 'UpdatedOutOfBand').map(({ related }) => related?.name);
@@ -103,51 +102,6 @@ describe('a member that comes up at the update revision without a step', () => {
     await program.work();
     await program.workAfter(60_000);
     expect(bench.status.members?.[1]).to.include({ verdict: 'UpdatedOutOfBand', updatedAt: since });
-  });
-
-  it('is not one that a step has disrupted', async () => {
-    const [bench, program] = begin();
-    await rollOut(bench, program);
-    expect(bench.status.history?.[0]).to.not.have.property('updatedOutOfBand');
-    expect(reported(program)).to.deep.equal([]);
-  });
-
-  it('is not one that a crashed process disrupted before it could record that', async () => {
-    const bench = new Bench();
-    bench.server.loseAnswer('POST', /\/eviction$/);
-    const program = bench.start();
-    await program.turn().catch(() => {});
-    const next = bench.start();
-    bench.replace(2);
-    await next.work();
-    expect(bench.status.members?.[2]?.verdict).to.equal('Updated');
-    expect(reported(next)).to.deep.equal([]);
-  });
-
-  it('can be one whose eviction was refused', async () => {
-    const [bench, program] = begin();
-    bench.server.refuse('POST', /\/eviction$/, 429, 'TooManyRequests');
-    await program.turn();
-    bench.setting({ paused: true });
-    await program.work();
-    bench.replace(2);
-    await program.work();
-    expect(reported(program)).to.deep.equal([member(2)]);
-  });
-
-  it('can be one that was only asked to give up the primary role', async () => {
-    const [bench, program] = await atWork();
-    bench.replace(2);
-    await program.work();
-    bench.replace(1);
-    await program.work();
-    expect(bench.steps.at(-1)).to.equal('demote 0');
-    bench.setting({ paused: true });
-    switchOver(bench, 0, 1);
-    await program.work();
-    bench.replace(0);
-    await program.work();
-    expect(reported(program)).to.deep.equal([member(0)]);
   });
 
   it('is not one that was up to date all along and restarts', async () => {
@@ -265,18 +219,34 @@ describe('the progress of members', () => {
     expect(after({ unavailableMembers: [{ ordinal: 1, since: 'then' }] })).to.deep.equal([0]);
   });
 
-  it('begins without a member that an earlier step may still take', () => {
-    const unresolved: Intent = {
-      id: 'i',
-      holder: 'h',
-      step: 'evict',
-      rule: 'ReplicaHealthy',
-      revision: 'earlier',
-      at: 'then',
-      pods: [{ name: member(1), uid: 'uid-1', resourceVersion: '1' }],
-    };
-    expect(begins([0], {}, { unresolved })).to.deep.equal([0]);
-  });
+  const takes: Readonly<Record<Exclude<Intent['step'], 'none'>, boolean>> = {
+    delete: true,
+    evict: true,
+    restore: true,
+    setPartition: true,
+    updateInPlace: true,
+    resizeInPlace: false,
+    demote: false,
+    undemote: false,
+    setStrategy: false,
+    release: false,
+    promoteRevision: false,
+  };
+  for (const [step, isTaken] of Object.entries(takes)) {
+    it(`begins ${isTaken ? 'without' : 'with'} a member that is about to be taken, or may have been: ${step}`, () => {
+      const intent: Intent = {
+        id: 'i',
+        holder: 'h',
+        step: step as Intent['step'],
+        rule: 'ReplicaHealthy',
+        revision: 'earlier',
+        at: 'then',
+        pods: [{ name: member(1), uid: 'uid-1', resourceVersion: '1' }],
+      };
+      expect(begins([0], {}, { intent })).to.deep.equal(isTaken ? [0] : [0, 1]);
+      expect(begins([0], {}, { unresolved: intent })).to.deep.equal(isTaken ? [0] : [0, 1]);
+    });
+  }
 
   it('is reset for a member that is unchanged after a step that did not happen', () => {
     for (const result of ['refused', 'conflict'] as const) {

@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { podDisruptionBudgets } from '../../../src/kube/resource.ts';
 import { atWork, Bench, begin, type Process } from '../bench.ts';
 import { heldByMoco, keepByWebhook } from '../object-server.ts';
@@ -130,14 +129,6 @@ describe('publishing the status', () => {
     expect(bench.status.hold?.rule).to.equal('UpdatedMemberNotParticipating');
   });
 
-  it('writes the end of a rollout with what has been written for it', async () => {
-    const [bench, program] = begin();
-    await rollOut(bench, program);
-    expect(bench.status.conditions?.find(({ type }) => type === 'Ready')?.status).to.equal('True');
-    expect(bench.status.currentRevision).to.equal(bench.status.updateRevision);
-    expect(bench.status.history?.at(-1)).to.include({ disruptions: 3, switchovers: 1, outcome: 'Complete' });
-  });
-
   it('counts progress from when it was seen, however late it is written', async () => {
     const bench = new Bench();
     bench.setting({ minReadySeconds: 60 });
@@ -210,17 +201,6 @@ describe('publishing the status', () => {
     await rollOut(bench, program).catch(() => undefined);
     await program.work();
     expect(bench.status.history?.at(-1)).to.include({ disruptions: 3, outcome: 'Complete' });
-  });
-
-  it('gives up its slot of the fleet within ten seconds if a rollout stops', async () => {
-    const [bench, program] = await atWork({}, { ...noFleetLimits, maxConcurrentRollouts: 500 });
-    bench.replace(2, { ready: false });
-    bench.setting({ paused: true });
-    await program.work();
-    expect(program.fleet.numbers.rolling).to.equal(1);
-    bench.replace(2);
-    await program.reportAll();
-    expect(program.fleet.numbers.rolling).to.equal(0);
   });
 
   it('retries on top of another writer’s change', async () => {

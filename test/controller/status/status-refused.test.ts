@@ -46,13 +46,6 @@ describe('a status that the CRD does not know', () => {
     expect(bench.status.hold?.message).to.contain('unknown field "status.intent"');
   });
 
-  it('is found out by every process by itself', async () => {
-    const bench = new Bench();
-    refuse(bench, 'intent');
-    for (const program of [bench.start(), bench.start()]) await program.work();
-    expect(bench.steps).to.deep.equal([]);
-  });
-
   it('is written once in 30 s', async () => {
     const bench = new Bench();
     refuse(bench, 'phase');

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
+import { concurrencyOf } from '../../../src/core/fleet/stage-counts.ts';
 import { type FleetCounts, fleetPlace } from '../../../src/core/fleet/waits.ts';
-import { cluster } from '../cluster-builder.ts';
+import { cluster, stale } from '../cluster-builder.ts';
 import { member } from '../member-builder.ts';
-import { decideCase, holds, play } from '../table.ts';
+import { decideCase, deletes, holds, play } from '../table.ts';
 
 describe('the place of a cluster in the queue', () => {
   const cases: Readonly<Record<string, readonly [Partial<FleetCounts>, number | null]>> = {
@@ -33,8 +34,22 @@ describe('the place of a cluster in the queue', () => {
   });
 });
 
+describe('how many clusters of a stage may roll at a time', () => {
+  for (const [maxConcurrent, clusters, limit] of [
+    [4, 9, 4],
+    ['25%', 9, 2],
+    ['10%', 9, 1],
+    ['100%', 9, 9],
+  ] as const) {
+    it(`${maxConcurrent} of ${clusters} are ${limit}`, () => {
+      const stage = { name: 'most', maxConcurrent, soakSeconds: 0, maxFailures: 0 };
+      expect(concurrencyOf(stage, clusters)).to.equal(limit);
+    });
+  }
+});
+
 describe('a cluster in the queue', () => {
-  const queued = () => cluster(3).templateChanged().queued(2, 1);
+  const queued = () => stale().queued(2, 1);
   const hold = holds({ rule: 'AwaitingFleetSlot', place: 2, limit: 1, stalled: 0 });
   play({
     'disrupts no working member': { given: queued(), decides: hold },
@@ -42,7 +57,7 @@ describe('a cluster in the queue', () => {
     'disrupts no unreachable member': { given: queued().members(member(2).unreachable()), decides: hold },
     'disrupts those that are down': {
       given: queued().members(member(2).down('ErrImagePull')),
-      decides: { step: { kind: 'delete', rule: 'MemberDown', ordinals: [2] } },
+      decides: deletes('MemberDown', 2),
     },
     'is not reported when nothing is due': { given: cluster(3).queued(2, 1), decides: 'idle' },
     'has lower precedence than the holds that block everything': {

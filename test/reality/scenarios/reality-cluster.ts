@@ -10,15 +10,15 @@ import {
   releasedAnnotation,
 } from '../../../src/moco/names.ts';
 import { statefulSetName } from '../../../src/moco/projections.ts';
+import type { History } from '../../cluster/rollout-history.ts';
 import type { ClusterNode } from '../../support/cluster/node.ts';
 import { until } from '../../support/control-plane/until.ts';
 import { beginBackup } from '../../support/moco/backup-job.ts';
 import { dataVolume } from '../../support/moco/names.ts';
 import { sampleCluster } from '../../support/moco/sample.ts';
 import { createBackupPolicy } from '../../support/real-moco/backup-policy.ts';
-import type { StoreRecord } from '../../verification/chaos/store-record.ts';
 import type { Change } from '../../verification/witness/moment.ts';
-import type { WitnessedCluster, WitnessedPod } from '../../verification/witness/objects.ts';
+import type { WitnessedPod } from '../../verification/witness/objects.ts';
 import type { Bed } from '../bed.ts';
 import type { RunningPod } from '../containers.ts';
 import { ClusterLoad } from '../load/cluster-load.ts';
@@ -34,7 +34,7 @@ export const clusterName = 'test';
 /** What all clusters of a run share. */
 export interface Surroundings {
   readonly bed: Bed;
-  readonly record: StoreRecord;
+  readonly history: History;
   readonly clusters: LiveClusters;
   /** Rejects if this program is asked to end. */
   readonly race: <T>(work: Promise<T>) => Promise<T>;
@@ -111,20 +111,17 @@ export class RealityCluster {
   }
 
   get changes(): readonly Change[] {
-    return this.#surroundings.record.changes(this.namespace);
+    return this.#surroundings.history.witnessed(this.namespace);
   }
 
   /** As the API server shows them now. */
   get pods(): readonly SeenPod[] {
-    return [...this.#surroundings.record.present(this.namespace)]
-      .filter(([key]) => key.startsWith('Pod/'))
-      .map(([, object]) => object as SeenPod);
+    return this.#surroundings.history.present(this.namespace, pods) as readonly SeenPod[];
   }
 
   /** Members with transactions that no other has. */
   get errant(): readonly number[] {
-    const present = this.#surroundings.record.present(this.namespace);
-    const cluster = present.get(`${clusterKind.kind}/${clusterName}`) as WitnessedCluster | undefined;
+    const { cluster } = this.#surroundings.history.now(this.namespace);
     return cluster?.status?.errantReplicaList ?? [];
   }
 
@@ -302,9 +299,8 @@ export class RealityCluster {
   }
 
   async #untilGone(): Promise<void> {
-    const key = `${clusterKind.kind}/${clusterName}`;
     await until(
-      () => !this.#surroundings.record.present(this.namespace).has(key) || undefined,
+      () => this.#surroundings.history.now(this.namespace).cluster === null || undefined,
       patienceMilliseconds,
       () => `Expected ${this.namespace}/${clusterName} to be gone within ${roughly(patienceMilliseconds)}`,
     );

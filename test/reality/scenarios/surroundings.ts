@@ -1,6 +1,6 @@
 import type { Interruption } from '../../../hack/program/interruption.ts';
 import { progressing, type Say } from '../../../hack/program/progress.ts';
-import { StoreRecord } from '../../verification/chaos/store-record.ts';
+import { History } from '../../cluster/rollout-history.ts';
 import { type BedOptions, openBed } from '../bed.ts';
 import { LiveClusters } from '../sight/live-cluster.ts';
 import type { Surroundings } from './reality-cluster.ts';
@@ -21,13 +21,13 @@ export async function withSurroundings<T>(
     signal.throwIfAborted();
     const { promise: broken, reject } = Promise.withResolvers<never>();
     broken.catch(() => undefined);
-    const record = await StoreRecord.start(bed.client, reject);
-    ends.push(() => record.stop());
+    const history = await History.start(bed.client, reject);
+    ends.push(() => history.stop());
     const clusters = new LiveClusters(bed.client, bed.world, []);
     ends.push(() => clusters.stop());
     signal.throwIfAborted();
     const raced = <R>(work: Promise<R>): Promise<R> => race(Promise.race([work, broken]));
-    return await use({ bed, record, clusters, race: raced });
+    return await use({ bed, history, clusters, race: raced });
   } finally {
     for (const end of ends.toReversed()) await end();
   }

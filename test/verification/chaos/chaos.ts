@@ -1,18 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { annotationOn, demoteAnnotation, demotedForAnnotation, strategyLabel } from '../../../src/moco/names.ts';
+import { demotedForAnnotation } from '../../../src/moco/names.ts';
 import { RolloutCluster } from '../../cluster/rollout-cluster.ts';
 import { History } from '../../cluster/rollout-history.ts';
 import { controllerUser, storyOf } from '../../cluster/rollout-story.ts';
-import type { AuditEvent } from '../../support/control-plane/audit-log.ts';
 import { startControlPlane } from '../../support/control-plane/control-plane.ts';
 import { Stage } from '../../support/stage/stage.ts';
 import { Chance } from '../simulation/chance.ts';
 import { hear } from '../witness/hear.ts';
-import { actorOf, isAgreed, partitionOf } from '../witness/heard-disruptions.ts';
-import { type Act, type ClusterPlan, changesOf, type Driver, mostSwitchovers, type Task } from './acts.ts';
-import { drawDisturbances } from './disturbance.ts';
+import { type Act, type ClusterPlan, drawDisturbances } from './acts.ts';
 import { Replicas } from './replicas.ts';
-import { StoreRecord } from './store-record.ts';
 
 export interface ChaosOptions {
   readonly seed: string;
@@ -36,8 +32,6 @@ export interface Tally {
   /** Rollouts that never ended. */
   lost: number;
   disturbances: number;
-  /** Of the gate, and of a cluster's strategy in the middle of a rollout. */
-  flips: number;
   kills: number;
   processes: number;
   mocoRestarts: number;
@@ -59,7 +53,6 @@ const patienceMilliseconds = 420_000;
 const calm = { fromMilliseconds: 3000, toMilliseconds: 9000 } as const;
 const mocoStays = { fromMilliseconds: 2000, toMilliseconds: 10_000 } as const;
 const mocoIsAway = { fromMilliseconds: 200, toMilliseconds: 6000 } as const;
-const gateStays = { fromMilliseconds: 6000, toMilliseconds: 15_000 } as const;
 /** MOCO's own order of things, sooner. */
 const partition = { notReconciled: 100, notReady: 200, afterStep: 100, available: 1000 };
 const replicaCount = 2;
@@ -80,7 +73,6 @@ export async function playChaos(options: ChaosOptions): Promise<Tally> {
     races: 0,
     lost: 0,
     disturbances: 0,
-    flips: 0,
     kills: 0,
     processes: 0,
     mocoRestarts: 0,
@@ -94,12 +86,8 @@ export async function playChaos(options: ChaosOptions): Promise<Tally> {
     const controlPlane = await startControlPlane();
     try {
       const stage = await Stage.open(controlPlane, { partitionDriver: driver, partition });
-      const history = await History.start(stage.client, stage.world);
-      const record = await StoreRecord.start(stage.client, (error) => {
-        tally.defects.push(`what the store holds is no longer known: ${String(error)}`);
-      });
-      for (const act of acts) await new Play({ stage, history, record }, act, options, tally, endsAt).run();
-      await record.stop();
+      const history = await History.start(stage.client);
+      for (const act of acts) await new Play({ stage, history }, act, options, tally, endsAt).run();
       await history.stop();
       await stage.close();
     } finally {
@@ -112,26 +100,21 @@ export async function playChaos(options: ChaosOptions): Promise<Tally> {
 interface Ground {
   readonly stage: Stage;
   readonly history: History;
-  readonly record: StoreRecord;
 }
 
 /** One act. */
 class Play {
   readonly #stage: Stage;
   readonly #history: History;
-  readonly #record: StoreRecord;
   readonly #act: Act;
   readonly #options: ChaosOptions;
   readonly #tally: Tally;
   readonly #endsAt: number;
   readonly #seed: string;
-  /** Processes with the gate off. */
-  readonly #withoutGate = new Set<string>();
 
-  constructor({ stage, history, record }: Ground, act: Act, options: ChaosOptions, tally: Tally, endsAt: number) {
+  constructor({ stage, history }: Ground, act: Act, options: ChaosOptions, tally: Tally, endsAt: number) {
     this.#stage = stage;
     this.#history = history;
-    this.#record = record;
     this.#act = act;
     this.#options = options;
     this.#tally = tally;
@@ -143,19 +126,13 @@ class Play {
     const replicas = new Replicas({
       stage: this.#stage,
       elects: this.#act.elects,
+      hasGate: this.#act.driver === 'moco',
       count: replicaCount,
-      onStart: (actor, hasGate) => {
-        if (!hasGate) this.#withoutGate.add(actor);
-      },
       onEnd: (log) => this.#noteEnd(log),
     });
     await replicas.start();
     const ending = new AbortController();
-    const troubles = [
-      this.#disturb(replicas, ending.signal),
-      this.#flipGate(replicas, ending.signal),
-      this.#restartMoco(replicas, ending.signal),
-    ];
+    const troubles = [this.#disturb(replicas, ending.signal), this.#restartMoco(replicas, ending.signal)];
     const queue = [...this.#act.plans];
     const worker = async (): Promise<void> => {
       for (let plan = queue.shift(); plan !== undefined; plan = queue.shift()) {
@@ -192,16 +169,6 @@ class Play {
     }
   }
 
-  async #flipGate(replicas: Replicas, signal: AbortSignal): Promise<void> {
-    const chance = new Chance(`${this.#seed}/gate`);
-    while (this.#act.flipsGate) {
-      await sleep(chance.between(gateStays.fromMilliseconds, gateStays.toMilliseconds), signal);
-      if (signal.aborted) return;
-      this.#tally.flips += 1;
-      await replicas.flipGate();
-    }
-  }
-
   /** Every second time all of our processes are killed as well, before or after it. */
   async #restartMoco(replicas: Replicas, signal: AbortSignal): Promise<void> {
     const chance = new Chance(`${this.#seed}/moco`);
@@ -223,46 +190,29 @@ class Play {
 
   async #playCluster(plan: ClusterPlan): Promise<void> {
     const beganAt = performance.now();
-    const { name: namespace, replicas } = plan;
+    const { name: namespace, replicas, images } = plan;
     const cluster = new RolloutCluster(this.#stage, this.#history, namespace);
     cluster.patientFor(patienceMilliseconds);
-    let { strategy } = plan;
     let lost: string | null = null;
     try {
       await cluster.create({ replicas });
-      await cluster.until('the controller has seen the cluster', ({ rollout }) => rollout !== null);
-      await cluster.setting({ strategy });
-      await this.#rests(cluster, strategy);
-      for (const task of plan.tasks) {
-        this.#tally.rollouts += changesOf(task);
-        if (task.kind === 'flip') strategy = task.to;
-        await this.#carryOut(cluster, task);
-        await this.#rests(cluster, strategy);
+      await this.#rests(cluster);
+      for (const image of images) {
+        this.#tally.rollouts += 1;
+        await cluster.setImage(image);
+        await this.#rests(cluster);
       }
     } catch (error) {
       lost = String(error);
     }
     await this.#judge(plan, cluster, lost, (performance.now() - beganAt) / 1000);
     if (lost === null) await this.#stage.controlPlane.kubectl('delete', 'namespace', namespace, '--wait=false');
-    this.#record.forget(namespace);
+    this.#history.forget(namespace);
   }
 
-  async #carryOut(cluster: RolloutCluster, task: Task): Promise<void> {
-    const first = task.kind === 'changeOfMind' ? task.first : task.image;
-    await cluster.setImage(first);
-    if (task.kind === 'image') return;
-    await cluster.until(`a member is given ${first}`, ({ pods }) =>
-      pods.some((pod) => JSON.stringify(pod).includes(`"image":"${first}"`)),
-    );
-    if (task.kind === 'changeOfMind') return cluster.setImage(task.image);
-    this.#tally.flips += 1;
-    return cluster.setting({ strategy: task.to });
-  }
-
-  /** Where the gate alternates, nobody knows which strategy is in force. */
-  async #rests(cluster: RolloutCluster, strategy: ClusterPlan['strategy']): Promise<void> {
+  async #rests(cluster: RolloutCluster): Promise<void> {
     await cluster.completes();
-    if (!this.#act.flipsGate) await (strategy === 'OnDelete' ? cluster.isTaken() : cluster.isByPartitions());
+    await (this.#act.driver === 'moco' ? cluster.isTaken() : cluster.isByPartitions());
     await cluster.until('no demotion of ours is left', ({ pods }) =>
       pods.every(({ metadata }) => metadata.annotations?.[demotedForAnnotation] === undefined),
     );
@@ -275,18 +225,14 @@ class Play {
     seconds: number,
   ): Promise<void> {
     const { onLine, seed } = this.#options;
-    const { driver, elects, flipsGate } = this.#act;
+    const { driver, elects } = this.#act;
     const audit = (await this.#stage.controlPlane.audit()).filter(
       ({ objectRef }) => objectRef?.namespace === namespace,
     );
-    const witness = hear(this.#record.changes(namespace), audit, controllerUser, { minReadySeconds: 0 });
-    for (const event of audit.filter((one) => this.#withoutGate.has(actorOf(one)) && needsGate(one, driver))) {
-      const what = `${event.verb} ${event.objectRef?.resource} ${event.objectRef?.name}, with the gate off`;
-      witness.object('I10', what, Date.parse(event.requestReceivedTimestamp));
-    }
+    const witness = hear(this.#history.witnessed(namespace), audit, controllerUser, { minReadySeconds: 0 });
     const { disruptions, needless, switchovers } = witness.measures(`${namespace}/${name}`, 0);
-    const most = mostSwitchovers(plan, this.#act);
-    if (most !== null && switchovers > most) {
+    const most = plan.images.length;
+    if (driver === 'moco' && switchovers > most) {
       witness.object('I8', `${switchovers} switchovers where ${most} would do`, Date.now());
     }
     const story = storyOf(audit, namespace);
@@ -300,10 +246,9 @@ class Play {
     tally.violations += violations.length;
     tally.races += witness.findings.length - violations.length;
     tally.lost += lost === null ? 0 : 1;
-    const how = `${elects ? 'one leads' : 'both act'}${flipsGate ? ', the gate flips' : ''}`;
-    const tasks = plan.tasks.map(({ kind }) => kind).join(', ');
+    const how = `${driver === 'moco' ? 'at OnDelete' : 'by our partitions'}, ${elects ? 'one leads' : 'both act'}`;
     onLine(
-      `${namespace}: ${plan.replicas} members, ${plan.strategy} beside ${driver}, ${how}, ${tasks}: ${steps} steps, ${disruptions} disruptions, ${seconds.toFixed(1)} s`,
+      `${namespace}: ${plan.replicas} members, ${how}: ${steps} steps, ${disruptions} disruptions, ${seconds.toFixed(1)} s`,
     );
     for (const { kind, law, text } of witness.findings) onLine(`  → ${kind}: ${law}: ${text}`);
     if (lost !== null) onLine(`  → lost: ${lost}: ${JSON.stringify(this.#history.now(namespace).rollout?.status)}`);
@@ -312,22 +257,6 @@ class Play {
     for (const { at, by, text } of story) onLine(`    ${at.slice(11, 23)} ${by.padEnd(10)} ${text}`);
     onLine(`  SEED=${seed} make chaos`);
   }
-}
-
-interface Marked {
-  readonly metadata?: Readonly<Record<'labels' | 'annotations', Readonly<Record<string, string | null>> | undefined>>;
-}
-
-/** Only with the gate a process takes members itself; beside its own partitions it deletes those that are down. */
-function needsGate(event: AuditEvent, driver: Driver): boolean {
-  const { verb, objectRef, requestObject, requestURI } = event;
-  if (!isAgreed(event) || requestURI.includes('dryRun=')) return false;
-  if (objectRef?.resource === 'pods' && objectRef.subresource === 'eviction') return true;
-  if (objectRef?.resource === 'pods' && verb === 'delete') return driver === 'moco';
-  if (verb !== 'patch') return false;
-  const { labels, annotations } = ((requestObject ?? {}) as Marked).metadata ?? {};
-  if (typeof labels?.[strategyLabel] === 'string' || annotations?.[demoteAnnotation] === annotationOn) return true;
-  return driver === 'moco' && partitionOf(event) !== null;
 }
 
 /** Resolves after the delay, or when cancelled. */

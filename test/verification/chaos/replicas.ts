@@ -1,11 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CuttingProxy } from '../../support/control-plane/cutting-proxy.ts';
 import { until } from '../../support/control-plane/until.ts';
 import type { ControllerProcess } from '../../support/stage/controller-process.ts';
 import type { Stage } from '../../support/stage/stage.ts';
-import { actorWith } from '../witness/heard-disruptions.ts';
-import type { Disturbance } from './disturbance.ts';
+import type { Disturbance } from './acts.ts';
 
 /** The namespace and the ServiceAccount of `config/`. */
 const serviceAccount = { namespace: 'moco-rollout-system', name: 'moco-rollout' };
@@ -14,16 +12,13 @@ const common = ['--min-ready-seconds=0'];
 const gate = (isOn: boolean): string => `--feature-gates=UpdateStrategyOnDelete=${isOn}`;
 /** Consecutive failures to start a process. */
 const mostFailures = 10;
-/** Of a gate that flips: how long some processes have it on and others off. */
-const overlapMilliseconds = 2000;
 
 export interface ReplicasOptions {
   readonly stage: Stage;
   /** `false`: all of them act at once, all the time. */
   readonly elects: boolean;
+  readonly hasGate: boolean;
   readonly count: number;
-  /** A process is to start. The API server knows it as the actor. */
-  readonly onStart: (actor: string, hasGate: boolean) => void;
   /** A process has ended by itself. */
   readonly onEnd: (log: string) => void;
 }
@@ -42,7 +37,6 @@ export class Replicas {
   readonly #stopping = new AbortController();
   /** The stage names what it starts by their number: one at a time. */
   #starting: Promise<unknown> = Promise.resolve();
-  #hasGate = true;
   #started = 0;
   #kills = 0;
 
@@ -71,15 +65,6 @@ export class Replicas {
     this.#stopping.abort();
     for (const { process } of this.#running.values()) process.signal('SIGKILL');
     await Promise.all(this.#slots);
-  }
-
-  /** As a Deployment brings another flag: one process after the other ends, and the next one has it. */
-  async flipGate(): Promise<void> {
-    this.#hasGate = !this.#hasGate;
-    for (const slot of Array.from({ length: this.#options.count }, (_, index) => index)) {
-      this.#running.get(slot)?.process.signal('SIGTERM');
-      await pause(overlapMilliseconds);
-    }
   }
 
   /** All at once. */
@@ -136,14 +121,11 @@ export class Replicas {
   }
 
   async #begin(): Promise<Replica> {
-    const { stage, elects, onStart } = this.#options;
-    const hasGate = this.#hasGate;
+    const { stage, elects, hasGate } = this.#options;
     const direct = await stage.controlPlane.kubeconfigFor(serviceAccount);
     const proxy = await CuttingProxy.start(stage.controlPlane.server);
     try {
       const kubeconfig = await proxy.kubeconfig(direct);
-      const { users } = JSON.parse(await readFile(direct, 'utf8')) as { users: readonly { user: { token: string } }[] };
-      onStart(actorWith(users[0]?.user.token ?? ''), hasGate);
       this.#started += 1;
       const flags = [...common, gate(hasGate), ...(elects ? electing : []), `--kubeconfig=${kubeconfig}`];
       return { process: await stage.startController(flags), proxy };

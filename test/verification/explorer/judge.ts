@@ -72,9 +72,9 @@ const quorumStays: Condition = (moment) =>
   others(moment, facts.participates) >= facts.majorityOf(moment.n);
 
 const floorStays: Condition = (moment) => {
-  const { cells, n, target, world } = moment;
+  const { cells, n, target, world, verdict } = moment;
   const index = cells[c.INDEX] as number;
-  if (!facts.acknowledges(cells, target)) return true;
+  if (verdict.rule !== 'MemberNotParticipating' || !facts.acknowledges(cells, target)) return true;
   if (cells[c.GRACE] === 0) {
     // Where those that are behind are all alike, the one that is taken acknowledges, and no other one does.
     const known = foldsReplication(world) ? facts.participates : facts.acknowledges;
@@ -176,8 +176,10 @@ const nobodyMissing: Condition = ({ cells, world }) =>
   facts.count(cells, world.families.has('scaling') ? membersBeforeScaling(world) : world.replicas, facts.isMissing) ===
   0;
 
-/** A disruption might break the backup off. */
-const noBackup: Condition = ({ cells }) => cells[c.BACKUP] === c.Backup.None;
+/** The deletion of a member that runs, as every other disruption, might break the backup off. */
+const noBackup: Condition = ({ cells, verdict: { kind, rule } }) =>
+  cells[c.BACKUP] === c.Backup.None ||
+  (kind === 'delete' && rule !== 'MemberNotParticipating' && rule !== 'MemberImpaired');
 
 const isPrimary: Condition = ({ cells, target }) => target === cells[c.INDEX];
 
@@ -230,128 +232,77 @@ const mayGoBack: Condition = ({ cells, target, world }) => {
   return !(facts.has(cells[c.RAN], target) && isKnown) || (cells[c.RESTORE] === 1 && target === world.replicas - 1);
 };
 
-/** What holds for the end of a primary that serves, whatever the step is called. */
-const primaryMoves = [
-  ['setting', approvedToMove],
-  ['setting', nobodyOlder],
-  ['behind', caughtUp],
-] as const;
+/** What is done to a member: of updates in place, with the resizes of a world, only the label is left. */
+type Deed = 'delete' | 'evict' | 'setPartition' | 'demote' | 'resize' | 'label' | 'restart' | 'restore';
 
-function conditionsOf({ kind, rule }: Verdict, world: World): readonly (readonly [Invariant, Condition])[] {
-  const onDelete = world.policy.mode === 'OnDelete';
+/** Its pod goes. */
+const takesPod: readonly Deed[] = ['delete', 'evict', 'setPartition'];
+/** So it does in the end. */
+const takes: readonly Deed[] = [...takesPod, 'demote'];
+/** It gets something of the update revision. */
+const updates: readonly Deed[] = [...takes, 'resize', 'label', 'restart'];
+/** While another one may. */
+const inSequence: readonly Deed[] = ['evict', 'demote', 'resize', 'restart'];
+const keepsStrategy: readonly Deed[] = updates.filter((deed) => deed !== 'setPartition');
+
+/** Each invariant with its condition and the deeds that it is asked of. */
+const laws: readonly (readonly [invariant: Invariant, holds: Condition, of: readonly Deed[]])[] = [
+  ['I2', quorumStays, takesPod],
+  ['I2', fullHouse, ['demote', 'restart']],
+  ['I2b', floorStays, ['delete']],
+  ['I3', handedOver, ['delete', 'evict']],
+  ['I3', handedOverForAgent, ['restart']],
+  ['I3', rolesRest, ['restart']],
+  ['I3', isPrimary, ['demote']],
+  ['I4', notWell, ['delete']],
+  ['I5', stale, updates],
+  ['I17', works, ['label']],
+  ['I17', worksAlone, ['restart']],
+  ['I17', resizesAlone, ['resize']],
+  ['I17', hasItsResources, ['label']],
+  ['I18', fits, [...takesPod, 'resize', 'restart']],
+  ['I18', fitsTogether, ['demote']],
+  ['I20', relayLogStays, [...takesPod, 'restore']],
+  ['I21', keepsAddress, ['restart']],
+  ['I25', keepsData, [...takes, 'restore']],
+  ['I26', comesBack, takes],
+  ['I27', othersReceived, ['evict']],
+  ['sequence', othersDone, inSequence],
+  ['behind', caughtUp, takes],
+  ['setting', configured, updates],
+  ['setting', approvedToMove, takes],
+  ['setting', nobodyOlder, takes],
+  ['protected', unprotected, [...takesPod, 'restart', 'restore']],
+  ['recovering', notRecovering, ['delete', 'setPartition']],
+  ['backup', noBackup, ['delete', 'evict', 'demote', 'restart']],
+  ['creation', nobodyMissing, ['delete', 'evict', 'restore']],
+  ['kept', comesUpUpdated, keepsStrategy],
+  ['restored', updated, ['restore']],
+  ['restored', doesNotWork, ['restore']],
+  ['restored', mayGoBack, ['restore']],
+  ['restored', comesUpAsItWas, ['restore']],
+];
+
+const lawsOf: ReadonlyMap<Deed, typeof laws> = new Map(
+  [...updates, 'restore' as const].map((deed) => [deed, laws.filter(([, , of]) => of.includes(deed))]),
+);
+
+/** `null` for what takes no member and gives it nothing. */
+function deedOf({ kind }: Verdict, { policy, families }: World): Deed | null {
   switch (kind) {
     case 'delete':
-      return [
-        ['I2', quorumStays],
-        ['I3', handedOver],
-        ['I4', notWell],
-        ['I5', stale],
-        ['kept', comesUpUpdated],
-        ['setting', configured],
-        ['protected', unprotected],
-        ['recovering', notRecovering],
-        ['creation', nobodyMissing],
-        ['I18', fits],
-        ['I20', relayLogStays],
-        ['I25', keepsData],
-        ['I26', comesBack],
-        ...primaryMoves,
-        ...(rule === 'MemberNotParticipating' ? ([['I2b', floorStays]] as const) : []),
-        ...(rule === 'MemberNotParticipating' || rule === 'MemberImpaired' ? ([['backup', noBackup]] as const) : []),
-      ];
     case 'evict':
-      return [
-        ['I2', quorumStays],
-        ['I3', handedOver],
-        ['I5', stale],
-        ['kept', comesUpUpdated],
-        ['setting', configured],
-        ['protected', unprotected],
-        ['creation', nobodyMissing],
-        ['backup', noBackup],
-        ['I18', fits],
-        ['I20', relayLogStays],
-        ['sequence', othersDone],
-        ['I27', othersReceived],
-        ['I25', keepsData],
-        ['I26', comesBack],
-        ...primaryMoves,
-      ];
-    case 'resizeInPlace':
-      return [
-        ['I17', resizesAlone],
-        ['I5', stale],
-        ['kept', comesUpUpdated],
-        ['setting', configured],
-        ['I18', fits],
-        ['sequence', othersDone],
-      ];
-    case 'updateInPlace':
-      if (world.families.has('resize')) {
-        return [
-          ['I17', hasItsResources],
-          ['I17', works],
-          ['I5', stale],
-          ['kept', comesUpUpdated],
-          ['setting', configured],
-        ];
-      }
-      return [
-        ['I17', worksAlone],
-        ['I2', fullHouse],
-        ['I3', handedOverForAgent],
-        ['I3', rolesRest],
-        ['I21', keepsAddress],
-        ['I5', stale],
-        ['kept', comesUpUpdated],
-        ['setting', configured],
-        ['protected', unprotected],
-        ['backup', noBackup],
-        ['I18', fits],
-        ['sequence', othersDone],
-      ];
-    case 'restore':
-      return [
-        ['restored', updated],
-        ['restored', doesNotWork],
-        ['restored', mayGoBack],
-        ['restored', comesUpAsItWas],
-        ['I25', keepsData],
-        ['protected', unprotected],
-        ['creation', nobodyMissing],
-        ['I20', relayLogStays],
-      ];
     case 'demote':
-      return [
-        ['I2', fullHouse],
-        ['I3', isPrimary],
-        ['I5', stale],
-        ['kept', comesUpUpdated],
-        ['setting', configured],
-        ['backup', noBackup],
-        ['I18', fitsTogether],
-        ['sequence', othersDone],
-        ['I25', keepsData],
-        ['I26', comesBack],
-        ...primaryMoves,
-      ];
+    case 'restore':
+      return kind;
+    case 'resizeInPlace':
+      return 'resize';
+    case 'updateInPlace':
+      return families.has('resize') ? 'label' : 'restart';
     case 'setPartition':
-      return onDelete
-        ? []
-        : [
-            ['I2', quorumStays],
-            ['I5', stale],
-            ['setting', configured],
-            ['protected', unprotected],
-            ['recovering', notRecovering],
-            ['I18', fits],
-            ['I20', relayLogStays],
-            ['I25', keepsData],
-            ['I26', comesBack],
-            ...primaryMoves,
-          ];
+      return policy.mode === 'OnDelete' ? null : kind;
     default:
-      return [];
+      return null;
   }
 }
 
@@ -375,8 +326,9 @@ export function judge(
   world: World,
   isWanted: Wanted = () => true,
 ): Judgement {
-  const conditions = conditionsOf(verdict, world);
-  if (conditions.length === 0) return clean;
+  const deed = deedOf(verdict, world);
+  if (deed === null) return clean;
+  const conditions = lawsOf.get(deed) ?? [];
   let race = false;
   let taken = 0;
   const now = path.at(-1) as c.Cells;
@@ -391,13 +343,8 @@ export function judge(
       if (held) race = true;
       else if (isWanted(invariant)) return { violated: invariant, race: false, taken };
     }
-    if (
-      verdict.kind !== 'demote' &&
-      verdict.kind !== 'updateInPlace' &&
-      verdict.kind !== 'resizeInPlace' &&
-      path.every((cells) => facts.participates(cells, target))
-    )
-      taken |= c.bit(target);
+    const goes = takesPod.includes(deed) || deed === 'restore';
+    if (goes && path.every((cells) => facts.participates(cells, target))) taken |= c.bit(target);
   }
   const isFailing = facts.isBadRevision(now, now[c.TARGET] as number);
   if (taken !== 0 && isFailing && membersIn((now[c.LOST] as number) | taken) > mostUnavailable(world)) {

@@ -557,6 +557,11 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     explorer: { finds: 'lost', world: losses(1, { badRevision: true, requests: new Set(['restores']) }) },
   },
+  'takes members with the gate off': {
+    wrong: 'goes on as at OnDelete once the feature gate is off, and releases nothing to MOCO',
+    decide: (snapshot, policy) => decide(snapshot, { ...policy, mode: 'OnDelete' }),
+    simulation: ['flips'],
+  },
   'allows one failure too many': {
     wrong: 'lets clusters begin although maxFailures + 1 rollouts of a stage fail',
     module: {

@@ -1,46 +1,28 @@
 import { pods } from '../../../src/kube/resource.ts';
+import { mysqldContainer } from '../../../src/moco/names.ts';
 import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
-import { withContainerFault } from '../../support/nodes/fault-script.ts';
-import type { ContainerFault, PodFaults } from '../../support/nodes/faults.ts';
+import { withContainerFault, withRestart } from '../../support/nodes/fault-script.ts';
+import type { ContainerFault, PodFaults, ResizeFault } from '../../support/nodes/faults.ts';
+import { type Act, act, type Lasting, type OfMember } from './act.ts';
 import { asked, evict, forceDelete, podName, podPath } from './acts-of-people.ts';
-import type { Happening } from './happening.ts';
+import type { FetchTrouble } from './fetchers.ts';
 import { namespace, type Simulation } from './simulation.ts';
 
 // Faults of nodes and members.
 
 const drainRetryMilliseconds = 5_000;
 
-export const neverScheduled = (faults: PodFaults): PodFaults => ({ ...faults, neverScheduled: true });
+const neverScheduled = (faults: PodFaults): PodFaults => ({ ...faults, neverScheduled: true });
 
-export function memberAt({ server }: Simulation, ordinal: number): StoredObject | null {
+function memberAt({ server }: Simulation, ordinal: number): StoredObject | null {
   return server.store.get(pods, namespace, podName(ordinal));
 }
 
-/** As `kubectl drain`: retries until the eviction succeeds; no node accepts the member meanwhile. */
-export function drain(
-  simulation: Simulation,
-  { ordinal, forMilliseconds }: Extract<Happening, { kind: 'drain' }>,
-): void {
-  const { clock, kubelets } = simulation;
-  const end = clock.nowMilliseconds + forMilliseconds;
-  kubelets.faultPlace(namespace, podName(ordinal), neverScheduled);
-  clock.after(forMilliseconds, () => kubelets.heal(namespace, podName(ordinal)));
-  const tryOnce = (): void => {
-    if (clock.nowMilliseconds >= end) return;
-    if (evict(simulation, ordinal)) simulation.struck('drain');
-    else clock.after(drainRetryMilliseconds, tryOnce);
-  };
-  tryOnce();
-}
-
 export function fault(
-  simulation: Simulation,
-  ordinal: number,
-  container: string,
+  { kubelets, clock }: Simulation,
+  { ordinal, container, forMilliseconds }: OfContainer & Lasting,
   what: ContainerFault,
-  forMilliseconds: number,
 ): boolean {
-  const { kubelets, clock } = simulation;
   if (!kubelets.fault(namespace, podName(ordinal), withContainerFault(container, what))) return false;
   clock.after(forMilliseconds, () => kubelets.heal(namespace, podName(ordinal)));
   return true;
@@ -50,7 +32,7 @@ export function fault(
  * As after an eviction by the kubelet, a preemption or the shutdown of a node: the containers have ended, and the pod is
  * `Failed`. Nobody has requested its deletion before the StatefulSet controller does.
  */
-export function failPod(simulation: Simulation, ordinal: number): boolean {
+function failPod(simulation: Simulation, ordinal: number): boolean {
   const pod = memberAt(simulation, ordinal);
   if (pod === null || pod.metadata.deletionTimestamp !== undefined) return false;
   const before = record(pod['status']) as Readonly<
@@ -64,23 +46,8 @@ export function failPod(simulation: Simulation, ordinal: number): boolean {
   return asked(simulation, { method: 'PATCH', path: `${podPath(ordinal)}/status`, body: { status } });
 }
 
-/** Its Node object is deleted after a while: the pod garbage collector lets its pods fail, and deletes them by force. */
-export function nodeGone(
-  simulation: Simulation,
-  { ordinal, forMilliseconds }: Extract<Happening, { kind: 'nodeGone' }>,
-  strikes: (struck: boolean) => void,
-): void {
-  const uid = memberAt(simulation, ordinal)?.metadata.uid;
-  if (!loseNode(simulation, ordinal, forMilliseconds)) return;
-  simulation.clock.after(forMilliseconds - 1, () => {
-    if (memberAt(simulation, ordinal)?.metadata.uid !== uid) return;
-    failPod(simulation, ordinal);
-    strikes(forceDelete(simulation, ordinal));
-  });
-}
-
 /** Neither the kubelet nor MOCO reaches the member, and the others don't either. */
-export function loseNode(simulation: Simulation, ordinal: number, forMilliseconds: number): boolean {
+function loseNode(simulation: Simulation, ordinal: number, forMilliseconds: number): boolean {
   const { kubelets, moco, clock } = simulation;
   const lost = (nodeLost: boolean) => (faults: PodFaults) => ({ ...faults, nodeLost });
   if (!kubelets.fault(namespace, podName(ordinal), lost(true))) return false;
@@ -94,3 +61,115 @@ export function loseNode(simulation: Simulation, ordinal: number, forMillisecond
   });
   return true;
 }
+
+interface OfContainer extends OfMember {
+  readonly container: string;
+}
+
+const ofContainer = (sentence: string, what: ContainerFault): Act<OfContainer & Lasting> =>
+  act(sentence, (simulation, of, strikes) => strikes(fault(simulation, of, what)));
+
+/** What awaits every pod of that name until then. It counts if the pod that is there then has met with it. */
+const inPlaceOf = (
+  sentence: string,
+  change: (faults: PodFaults) => PodFaults,
+  hasMet: (pod: StoredObject | null) => boolean,
+): Act<OfMember & Lasting> =>
+  act(sentence, (simulation, { ordinal, forMilliseconds }, strikes) => {
+    simulation.kubelets.faultPlace(namespace, podName(ordinal), change);
+    simulation.clock.after(forMilliseconds, () => {
+      strikes(hasMet(memberAt(simulation, ordinal)));
+      simulation.kubelets.heal(namespace, podName(ordinal));
+    });
+  });
+
+export const actsOfNodes = {
+  failPod: act<OfMember>(
+    'a pod fails, as when its kubelet evicts it, and the StatefulSet controller deletes it',
+    (simulation, { ordinal }, strikes) => strikes(failPod(simulation, ordinal)),
+  ),
+  /** As `kubectl drain`: retries until the eviction succeeds; no node accepts the member meanwhile. */
+  drain: act<OfMember & Lasting>(
+    "somebody drains a member's node: evicts it again and again until that is let, and no node takes it for a while",
+    (simulation, { ordinal, forMilliseconds }, strikes) => {
+      const { clock, kubelets } = simulation;
+      const end = clock.nowMilliseconds + forMilliseconds;
+      kubelets.faultPlace(namespace, podName(ordinal), neverScheduled);
+      clock.after(forMilliseconds, () => kubelets.heal(namespace, podName(ordinal)));
+      const tryOnce = (): void => {
+        if (clock.nowMilliseconds >= end) return;
+        if (evict(simulation, ordinal)) strikes(true);
+        else clock.after(drainRetryMilliseconds, tryOnce);
+      };
+      tryOnce();
+    },
+  ),
+  kill: ofContainer('a container dies and does not come back for a while', 'dead'),
+  crashLoop: ofContainer('a container crashes again and again', 'crashLoop'),
+  flap: ofContainer('a container is not ready for a while', 'notReady'),
+  restart: act<OfContainer>('a container restarts', ({ kubelets }, { ordinal, container }, strikes) =>
+    strikes(kubelets.fault(namespace, podName(ordinal), withRestart(container))),
+  ),
+  loseNode: act<OfMember & Lasting>(
+    'a node is lost: its kubelet says nothing any more, nobody reaches the member, and later it is back',
+    (simulation, { ordinal, forMilliseconds }, strikes) => strikes(loseNode(simulation, ordinal, forMilliseconds)),
+  ),
+  /** Its Node object is deleted after a while: the pod garbage collector lets its pods fail, and deletes them by force. */
+  nodeGone: act<OfMember & Lasting>(
+    'a node is lost and does not come back: its pods fail, and are deleted by force',
+    (simulation, { ordinal, forMilliseconds }, strikes) => {
+      const uid = memberAt(simulation, ordinal)?.metadata.uid;
+      if (!loseNode(simulation, ordinal, forMilliseconds)) return;
+      simulation.clock.after(forMilliseconds - 1, () => {
+        if (memberAt(simulation, ordinal)?.metadata.uid !== uid) return;
+        failPod(simulation, ordinal);
+        strikes(forceDelete(simulation, ordinal));
+      });
+    },
+  ),
+  unschedulable: inPlaceOf(
+    'no node takes a member that was made anew',
+    neverScheduled,
+    (pod) => pod !== null && record(pod['spec'])['nodeName'] === undefined,
+  ),
+  pullFails: inPlaceOf(
+    "a member's image can't be fetched where it is started",
+    withContainerFault(mysqldContainer, 'imagePull'),
+    (pod) => /ImagePull/.test(JSON.stringify(pod?.['status'] ?? null)),
+  ),
+  slowPull: act<OfMember & Lasting>(
+    'a member that is made anew waits for its image',
+    (simulation, { ordinal, forMilliseconds }, strikes) => {
+      const { kubelets, clock, situations } = simulation;
+      strikes(true);
+      kubelets.faultPlace(namespace, podName(ordinal), withContainerFault(mysqldContainer, 'hangs'));
+      clock.after(forMilliseconds, () => {
+        situations.look(simulation.members, clock.nowMilliseconds);
+        kubelets.heal(namespace, podName(ordinal));
+      });
+    },
+  ),
+  hangTerminating: act<OfMember & Lasting>(
+    "the containers of a member that goes don't end",
+    (simulation, { ordinal, forMilliseconds }, strikes) => {
+      simulation.kubelets.fault(namespace, podName(ordinal), (faults) => ({ ...faults, hangsTerminating: true }));
+      simulation.clock.after(forMilliseconds, () => {
+        strikes(memberAt(simulation, ordinal)?.metadata.deletionTimestamp !== undefined);
+        simulation.kubelets.heal(namespace, podName(ordinal));
+      });
+    },
+  ),
+  refuseResize: act<OfMember & Lasting & { readonly how: ResizeFault }>(
+    'a kubelet defers a resize, calls it infeasible, or reports an error',
+    ({ kubelets, clock }, { ordinal, how, forMilliseconds }, strikes) => {
+      const resize = (answer: ResizeFault | null): boolean =>
+        kubelets.fault(namespace, podName(ordinal), (faults) => ({ ...faults, resize: answer }));
+      strikes(resize(how));
+      clock.after(forMilliseconds, () => void resize(null));
+    },
+  ),
+  failFetch: act<FetchTrouble>(
+    'pods that fetch images on nodes fail, wait, or are deleted by somebody',
+    ({ fetchers }, trouble, strikes) => fetchers.failFor(trouble, strikes),
+  ),
+};

@@ -1,22 +1,33 @@
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { cronJobs, jobs, path, persistentVolumeClaims, pods, statefulSets } from '../../../src/kube/resource.ts';
-import { annotationOn, clusterKind, demotedForAnnotation, preflightLabel } from '../../../src/moco/names.ts';
+import {
+  annotationOn,
+  clusteringStoppedAnnotation,
+  clusterKind,
+  demoteAnnotation,
+  demotedForAnnotation,
+  forceRollingUpdateAnnotation,
+  preflightLabel,
+  reconciliationStoppedAnnotation,
+} from '../../../src/moco/names.ts';
 import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import { dailyWindow } from '../../support/daily-window.ts';
 import { dataVolume, jobLabels } from '../../support/moco/names.ts';
 import { timestamp } from '../../support/moment.ts';
 import { isOpen } from '../witness/maintenance.ts';
 import type { WitnessedWindow } from '../witness/objects.ts';
-import type { Happening } from './happening.ts';
+import { type Act, act, type Hindrance, type Lasting, type OfMember } from './act.ts';
 import { podTemplateOf } from './pod-template.ts';
-import { clusterName, namespace, type Simulation } from './simulation.ts';
+import { clusterName, firstImage, namespace, type Simulation } from './simulation.ts';
+import { foreignOwner } from './situations.ts';
 
-// Requests of the user and others to the API server. Each returns whether it succeeded.
+// Requests of the user and others to the API server, each of which returns whether it succeeded; and what they do, made
+// of such requests.
 
 const statefulSet = `moco-${clusterName}`;
 const clusterPath = path(clusterKind, { namespace, name: clusterName });
-
-export const statefulSetPath = path(statefulSets, { namespace, name: statefulSet });
+const rolloutPath = path(rolloutKind, { namespace, name: clusterName });
+const statefulSetPath = path(statefulSets, { namespace, name: statefulSet });
 export const podName = (ordinal: number): string => `${statefulSet}-${ordinal}`;
 export const podPath = (ordinal: number): string => path(pods, { namespace, name: podName(ordinal) });
 
@@ -30,17 +41,9 @@ export function evict(simulation: Simulation, ordinal: number): boolean {
 }
 
 /** With the label by which the program lists the pods that fetch images, or without it. */
-export function labelMember(simulation: Simulation, ordinal: number, value: string | null): boolean {
+function labelMember(simulation: Simulation, ordinal: number, value: string | null): boolean {
   const body = { metadata: { labels: { [preflightLabel]: value } } };
   return asked(simulation, { method: 'PATCH', path: podPath(ordinal), body });
-}
-
-/** As `kubectl moco-rollout override` writes it. */
-export function overrideOf(
-  { rule, forMilliseconds }: Extract<Happening, { kind: 'overridePreflight' }>,
-  wallMilliseconds: number,
-): Json {
-  return { rule, until: timestamp(wallMilliseconds + forMilliseconds), reason: 'the image comes later' };
 }
 
 /** As `kubectl delete --force` does: nobody waits for the kubelet. */
@@ -48,7 +51,7 @@ export function forceDelete(simulation: Simulation, ordinal: number): boolean {
   return asked(simulation, { method: 'DELETE', path: podPath(ordinal), body: { gracePeriodSeconds: 0 } });
 }
 
-export function patchCluster(simulation: Simulation, body: Json): boolean {
+function patchCluster(simulation: Simulation, body: Json): boolean {
   return asked(simulation, { method: 'PATCH', path: clusterPath, body });
 }
 
@@ -66,7 +69,7 @@ export function setPart(simulation: Simulation, part: 'label' | 'sidecar' | 'cpu
 }
 
 /** Which of the situations of updates in place this is the beginning of. */
-export function noteInPlace({ server, checks, situations, wall }: Simulation, part: 'sidecar' | 'cpu'): void {
+function noteInPlace({ server, checks, situations, wall }: Simulation, part: 'sidecar' | 'cpu'): void {
   const rollout = server.store.get(rolloutKind, namespace, clusterName);
   const { inPlace, maintenanceWindows = [] } = record(rollout?.['spec']);
   if (inPlace === undefined) return;
@@ -86,7 +89,7 @@ export function annotateFor(simulation: Simulation, name: string, forMillisecond
   return patchCluster(simulation, { metadata: { annotations: { [name]: annotationOn } } });
 }
 
-export function growVolumes(simulation: Simulation, size: string): boolean {
+function growVolumes(simulation: Simulation, size: string): boolean {
   const templates = record(simulation.cluster?.['spec'])['volumeClaimTemplates'] as readonly Json[] | undefined;
   const grown = (templates ?? []).map((template) => {
     const spec = record(template['spec']);
@@ -105,7 +108,7 @@ export function deleteClaim(simulation: Simulation, ordinal: number): boolean {
 const isOwned = ({ metadata }: StoredObject): boolean => (metadata.ownerReferences?.length ?? 0) > 0;
 
 /** Created again once the old one and its dependents are deleted. */
-export function recreateCluster(simulation: Simulation): boolean {
+function recreateCluster(simulation: Simulation): boolean {
   const { clock, server } = simulation;
   const goes = asked(simulation, { method: 'DELETE', path: clusterPath, body: {} });
   const make = (): void => {
@@ -123,7 +126,7 @@ export function recreateCluster(simulation: Simulation): boolean {
 const minuteMilliseconds = 60_000;
 
 /** A window that closes after so long, and one that opens a minute later. Both last for whole seconds. */
-export function maintenance(wallMilliseconds: number, openMilliseconds: number): Json {
+function twoWindows(wallMilliseconds: number, openMilliseconds: number): Json {
   const opened = wallMilliseconds - (wallMilliseconds % minuteMilliseconds);
   const seconds = Math.ceil((wallMilliseconds + openMilliseconds - opened) / 1000);
   const next = opened + (Math.ceil(seconds / 60) + 1) * minuteMilliseconds;
@@ -160,3 +163,245 @@ function listActive(simulation: Simulation, active: readonly object[]): void {
     simulation.request({ method: 'PUT', path: target, body: { status: { active } } });
   }
 }
+
+const nothingOf = (spec: Json): Json => Object.fromEntries(Object.keys(spec).map((name) => [name, null]));
+
+/** A setting of the MySQLRollout, and for a while only. Later it is what is given, or nothing. */
+function settingFor(simulation: Simulation, forMilliseconds: number, spec: Json, later = nothingOf(spec)): boolean {
+  const isSet = simulation.setting(spec);
+  simulation.clock.after(forMilliseconds, () => void simulation.setting(later));
+  return isSet;
+}
+
+const setting = (sentence: string, spec: Json, later?: Json, hindrance?: Hindrance): Act<Lasting> =>
+  act(
+    sentence,
+    (simulation, { forMilliseconds }, strikes) => strikes(settingFor(simulation, forMilliseconds, spec, later)),
+    hindrance,
+  );
+
+const annotated = (sentence: string, name: string): Act<Lasting> =>
+  act(sentence, (simulation, { forMilliseconds }, strikes) => strikes(annotateFor(simulation, name, forMilliseconds)));
+
+const backup = (sentence: string, by: 'schedule' | 'hand'): Act<Lasting> =>
+  act(sentence, (simulation, { forMilliseconds }, strikes) => {
+    const job = beginBackup(simulation, by);
+    strikes(job !== null);
+    simulation.clock.after(forMilliseconds, () => job !== null && completeBackup(simulation, job));
+  });
+
+/** A request that may be made of every cluster. */
+const request = (sentence: string, wanted: Parameters<typeof asked>[1], hindrance?: Hindrance): Act<unknown> =>
+  act(sentence, (simulation, _, strikes) => strikes(asked(simulation, wanted)), hindrance);
+
+/** What does not work, and what replaces it after a while. */
+interface Corrected extends Lasting {
+  readonly image: string;
+  readonly corrected: string;
+}
+
+/** The nodes may have a sidecar's image already. */
+type Change =
+  | { readonly part: 'label' | 'cpu'; readonly value: string }
+  | { readonly part: 'sidecar'; readonly value: string; readonly pulled: boolean };
+
+/** What the user does, and other people. */
+export const actsOfPeople = {
+  rollOut: act<{ readonly image: string }>(
+    'the user asks for an image',
+    (simulation, { image }) => {
+      simulation.struck(image === firstImage ? 'revert' : 'change');
+      setImage(simulation, image);
+    },
+    { isUneventful: true },
+  ),
+  rollOutBad: act<Corrected>(
+    'the user asks for an image that crashes, is missing, hangs or never gets ready, and corrects it later',
+    (simulation, { image, corrected, forMilliseconds }, strikes) => {
+      setImage(simulation, image);
+      simulation.clock.after(forMilliseconds, () => {
+        strikes(true);
+        setImage(simulation, corrected);
+      });
+    },
+  ),
+  changePod: act<Change>(
+    'the user changes a label, a sidecar or the CPU of the pods, which may be done while they run',
+    (simulation, change, strikes) => {
+      if (change.part === 'sidecar' && change.pulled) simulation.nodeImages.bring(change.value);
+      if (change.part !== 'label') noteInPlace(simulation, change.part);
+      strikes(setPart(simulation, change.part, change.value));
+    },
+  ),
+  /** The nodes have reported the image, and have lost it since. */
+  badSidecar: act<Corrected>(
+    'the user asks for a sidecar whose image is missing, in pods that may be changed while they run',
+    (simulation, { image, corrected, forMilliseconds }, strikes) => {
+      for (const one of [image, corrected]) simulation.nodeImages.bring(one);
+      setPart(simulation, 'sidecar', image);
+      simulation.clock.after(forMilliseconds, () => {
+        strikes(true);
+        setPart(simulation, 'sidecar', corrected);
+      });
+    },
+  ),
+  upgradeMoco: act<{ readonly agent: string; readonly pulled: boolean }>(
+    'MOCO is upgraded, with another agent that the nodes may have or not',
+    (simulation, { agent, pulled }, strikes) => {
+      if (pulled) simulation.nodeImages.bring(agent);
+      simulation.wanted.agent = agent;
+      simulation.moco.upgradeAgent(agent);
+      strikes(true);
+    },
+  ),
+  pause: setting('the user pauses the rollout for a while', { paused: true }),
+  keepBelow: act<Lasting & { readonly partition: number }>(
+    'the user keeps the lower members as they are for a while',
+    (simulation, { partition, forMilliseconds }, strikes) =>
+      strikes(settingFor(simulation, forMilliseconds, { partition })),
+  ),
+  /** In the end there are no windows. */
+  maintenance: act<Lasting & { readonly openMilliseconds: number }>(
+    'the user has a maintenance window that closes, and opens again a minute later',
+    (simulation, { openMilliseconds, forMilliseconds }, strikes) =>
+      strikes(settingFor(simulation, forMilliseconds, twoWindows(simulation.wall(), openMilliseconds))),
+  ),
+  allow: act<Lasting & { readonly maxUnavailable: number | string }>(
+    'the user lets more members be away at once for a while',
+    (simulation, { maxUnavailable, forMilliseconds }, strikes) =>
+      strikes(settingFor(simulation, forMilliseconds, { maxUnavailable })),
+  ),
+  usePartitions: setting(
+    'the user has members updated by partitions for a while',
+    { strategy: 'Partition' },
+    undefined,
+    { blinds: true },
+  ),
+  stopClustering: annotated("the user stops MOCO's clustering for a while", clusteringStoppedAnnotation),
+  stopReconciliation: annotated("the user stops MOCO's reconciliation for a while", reconciliationStoppedAnnotation),
+  forceRollingUpdate: annotated(
+    "the user forces Kubernetes' own rolling update for a while",
+    forceRollingUpdateAnnotation,
+  ),
+  goOffline: act<Lasting>('the user takes the cluster offline for a while', (simulation, what, strikes) => {
+    if (!simulation.isComplete(simulation.wanted.image)) simulation.situations.find('offlineInMidRollout');
+    strikes(patchCluster(simulation, { spec: { offline: true } }));
+    simulation.clock.after(what.forMilliseconds, () => patchCluster(simulation, { spec: { offline: null } }));
+  }),
+  scale: act<{ readonly replicas: number }>('the user wants two more members', (simulation, { replicas }, strikes) => {
+    simulation.wanted.replicas = replicas;
+    strikes(patchCluster(simulation, { spec: { replicas } }));
+  }),
+  growVolumes: act<{ readonly size: string }>(
+    'the user wants bigger volumes: MOCO makes the StatefulSet again',
+    (simulation, { size }, strikes) => strikes(growVolumes(simulation, size)),
+  ),
+  recreateCluster: act<unknown>('the user deletes the cluster and makes it again', (simulation, _, strikes) =>
+    strikes(recreateCluster(simulation)),
+  ),
+  manual: setting('the user lets the primary wait for approval for a while', { primaryUpdatePolicy: 'Manual' }),
+  keepLost: setting('the user wants members that somebody else takes to keep their revision, for a while', {
+    lostMembers: 'KeepRevision',
+  }),
+  stopInPlace: setting(
+    'the user takes other CPU back and turns updates in place off, for a while',
+    { inPlace: { mode: 'Never' } },
+    { inPlace: { mode: 'IfPossible' } },
+  ),
+  stopPrepull: setting(
+    'the user wants no images fetched any more before members are taken, for a while',
+    { prepull: 'Never' },
+    { prepull: 'Nodes' },
+  ),
+  /** As `kubectl moco-rollout override` writes it. */
+  overridePreflight: act<Lasting & { readonly rule: 'ImageUnavailable' | 'PreflightRunning' }>(
+    'the user overrides a rule about images that are fetched before members are taken',
+    (simulation, { rule, forMilliseconds }, strikes) => {
+      const until = timestamp(simulation.wall() + forMilliseconds);
+      const overrides = [{ rule, until, reason: 'the image comes later' }];
+      strikes(settingFor(simulation, forMilliseconds, { overrides }));
+    },
+  ),
+  pin: act<OfMember & Lasting>(
+    'the user pins a member for a while',
+    (simulation, { ordinal, forMilliseconds }, strikes) => {
+      const pinnedMembers = [{ ordinal, reason: 'kept for a while' }];
+      strikes(settingFor(simulation, forMilliseconds, { pinnedMembers }));
+    },
+  ),
+  failCheck: act<Lasting>('a check of the user fails for a while', ({ checks }, { forMilliseconds }, strikes) =>
+    checks.failFor(forMilliseconds, strikes),
+  ),
+  backup: backup("a backup runs: MOCO closes the cluster's PodDisruptionBudget", 'schedule'),
+  backUpByHand: backup('a person begins a backup that MOCO does not know of', 'hand'),
+  deletePod: act<OfMember>('somebody else deletes a member', (simulation, { ordinal }, strikes) =>
+    strikes(asked(simulation, { method: 'DELETE', path: podPath(ordinal), body: {} })),
+  ),
+  forceDelete: act<OfMember>(
+    'somebody else deletes a member by force, without a grace period',
+    (simulation, { ordinal }, strikes) => strikes(forceDelete(simulation, ordinal)),
+  ),
+  evictPod: act<OfMember>('somebody else evicts a member', (simulation, { ordinal }, strikes) =>
+    strikes(evict(simulation, ordinal)),
+  ),
+  recreateStatefulSet: request('somebody deletes the StatefulSet and leaves its pods; MOCO makes it again', {
+    method: 'DELETE',
+    path: statefulSetPath,
+    body: { propagationPolicy: 'Orphan' },
+  }),
+  removeRollout: request(
+    'somebody deletes the MySQLRollout',
+    { method: 'DELETE', path: rolloutPath },
+    { blinds: true },
+  ),
+  touchRollout: act<unknown>(
+    'somebody annotates the MySQLRollout',
+    (simulation, _, strikes) => {
+      const annotations = { 'example.com/touched': String(simulation.clock.nowMilliseconds) };
+      strikes(asked(simulation, { method: 'PATCH', path: rolloutPath, body: { metadata: { annotations } } }));
+    },
+    { isUneventful: true },
+  ),
+  copyRollout: act<Lasting>(
+    'the MySQLRollout is overwritten by one that belongs to another cluster, and deleted later',
+    (simulation, { forMilliseconds }, strikes) => {
+      simulation.clock.after(forMilliseconds, () => void asked(simulation, { method: 'DELETE', path: rolloutPath }));
+      const body = { metadata: { ownerReferences: [foreignOwner] } };
+      strikes(asked(simulation, { method: 'PATCH', path: rolloutPath, body }));
+    },
+    { blinds: true, impedes: true },
+  ),
+  keepRollout: act<Lasting>(
+    "somebody deletes the MySQLRollout, and somebody's finalizer keeps it for a while",
+    (simulation, { forMilliseconds }, strikes) => {
+      const finalizers = (list: readonly string[]): boolean =>
+        asked(simulation, { method: 'PATCH', path: rolloutPath, body: { metadata: { finalizers: list } } });
+      simulation.clock.after(forMilliseconds, () => finalizers([]));
+      const isKept = finalizers(['example.com/keeps']);
+      strikes(isKept && asked(simulation, { method: 'DELETE', path: rolloutPath }));
+    },
+    { blinds: true, impedes: true },
+  ),
+  foreignDemote: act<OfMember & Lasting>(
+    'somebody else demotes a member',
+    (simulation, { ordinal, forMilliseconds }, strikes) => {
+      const demote = (value: string | null): boolean => {
+        const body = { metadata: { annotations: { [demoteAnnotation]: value } } };
+        return asked(simulation, { method: 'PATCH', path: podPath(ordinal), body });
+      };
+      strikes(demote(annotationOn));
+      simulation.clock.after(forMilliseconds, () => void demote(null));
+    },
+  ),
+  labelMember: act<OfMember & Lasting>(
+    'somebody gives a member the label of a pod that fetches images',
+    (simulation, { ordinal, forMilliseconds }, strikes) => {
+      strikes(labelMember(simulation, ordinal, clusterName));
+      simulation.clock.after(forMilliseconds, () => void labelMember(simulation, ordinal, null));
+    },
+  ),
+  foreignFetchers: act<Lasting>(
+    "somebody's pods have the label or the name of a pod that fetches images",
+    ({ fetchers }, { forMilliseconds }, strikes) => strikes(fetchers.imitateFor(forMilliseconds)),
+  ),
+};

@@ -1,74 +1,161 @@
-import { rolloutKind } from '../../../src/api/rollout.ts';
-import { path } from '../../../src/kube/resource.ts';
-import { mysqldContainer } from '../../../src/moco/names.ts';
-import { withContainerFault } from '../../support/nodes/fault-script.ts';
-import { asked, podName } from './acts-of-people.ts';
-import type { Happening } from './happening.ts';
-import { clusterName, namespace, type Simulation } from './simulation.ts';
-import { foreignOwner } from './situations.ts';
+import { type Act, act, type Lasting } from './act.ts';
+import type { Simulation } from './simulation.ts';
+import type { Mishap, RequestKind } from './trouble.ts';
+import type { WatchStream } from './watch-stream.ts';
 
-// Refusals of the API server, changes of the MySQLRollout, and outages of processes.
+// What the API server refuses, what befalls requests and watches on their way to it, and Kubernetes' own controllers.
 
-type Of<Kind extends Happening['kind']> = Extract<Happening, { readonly kind: Kind }>;
-
-const rolloutPath = path(rolloutKind, { namespace, name: clusterName });
-const foreignFinalizer = 'example.com/keeps';
-
-/** Kills every process, and none returns for a while. Returns whether there was one. */
-export function programStopped(
-  { processes, mocoGoesOn }: Simulation,
-  { forMilliseconds }: Of<'programStopped'>,
-): boolean {
-  const ran = processes.some(({ isRunning }) => isRunning);
-  for (const process of processes) process.crash('was taken away', forMilliseconds);
-  mocoGoesOn.look();
-  return ran;
-}
-
-export function stopMoco(simulation: Simulation, what: Of<'stopMoco'>): void {
-  const { moco, clock, processes, situations, mocoGoesOn } = simulation;
-  moco.stop(what);
-  clock.after(what.forMilliseconds, () => {
-    simulation.struck('stopMoco');
-    if (!processes.some(({ isServing }) => isServing)) situations.find('mocoRestartsAlone');
-    moco.start();
-    mocoGoesOn.look();
-  });
-}
+type Refusals = Simulation['server']['refusals'];
 
 /** Forbids something for a while; the StatefulSet controller retries afterwards. */
-export function refuse({ server, clock, controllers }: Simulation, what: Of<'refuseEvictions' | 'refusePods'>): void {
-  const { refusals } = server;
-  if (what.kind === 'refuseEvictions') refusals.evictions = what.code;
-  else refusals.pods = 403;
-  clock.after(what.forMilliseconds, () => {
-    if (what.kind === 'refuseEvictions') refusals.evictions = null;
-    else refusals.pods = null;
-    controllers.checkAll();
+const refused = <More>(
+  sentence: string,
+  forbid: (refusals: Refusals, what: More) => void,
+  allow: (refusals: Refusals) => void,
+): Act<Lasting & More> =>
+  act(sentence, ({ server, clock, controllers }, what, strikes) => {
+    strikes(true);
+    forbid(server.refusals, what);
+    clock.after(what.forMilliseconds, () => {
+      allow(server.refusals);
+      controllers.checkAll();
+    });
   });
+
+interface Mishaps extends Lasting {
+  readonly mishap: Mishap;
+  readonly requests: RequestKind;
+  readonly probability: number;
+  readonly process: number | null;
+  /** What becomes of the open watches when it begins. */
+  readonly watches: 'stay' | 'break' | 'expire';
 }
 
-/** New pods there wait for their image. */
-export function slowPull(simulation: Simulation, { ordinal, forMilliseconds }: Of<'slowPull'>): void {
-  const { kubelets, clock, situations } = simulation;
-  kubelets.faultPlace(namespace, podName(ordinal), withContainerFault(mysqldContainer, 'hangs'));
+/** `null` for those of every kind. */
+interface OfWatches {
+  readonly plural: string | null;
+}
+interface OfWatchesOfProcess extends OfWatches {
+  readonly process: number | null;
+}
+
+const longestConfirmationMilliseconds = 2_000;
+const longMilliseconds = 10_000;
+
+function noteSlowConfirmations({ clock, strikes, situations }: Simulation, { mishap, forMilliseconds }: Mishaps): void {
+  const slow = mishap.kind === 'slow' ? mishap.thereMilliseconds + mishap.backMilliseconds : 0;
+  if (slow < longestConfirmationMilliseconds || forMilliseconds < longMilliseconds) return;
+  const before = strikes['slow get'] ?? 0;
   clock.after(forMilliseconds, () => {
-    situations.look(simulation.members, clock.nowMilliseconds);
-    kubelets.heal(namespace, podName(ordinal));
+    if ((strikes['slow get'] ?? 0) > before) situations.find('confirmationTooSlow');
   });
 }
 
-/** Applied from another cluster with all of its metadata; deleted when a user notices. */
-export function copyRollout(simulation: Simulation, { forMilliseconds }: Of<'copyRollout'>): boolean {
-  simulation.clock.after(forMilliseconds, () => void asked(simulation, { method: 'DELETE', path: rolloutPath }));
-  const body = { metadata: { ownerReferences: [foreignOwner] } };
-  return asked(simulation, { method: 'PATCH', path: rolloutPath, body });
+/** The API server has compacted its history. */
+function forget({ network, server }: Simulation): void {
+  network.oldestRevision = server.store.revision;
+  server.lists.expire();
 }
 
-/** Deleted, and kept by another finalizer for a while. */
-export function keepRollout(simulation: Simulation, { forMilliseconds }: Of<'keepRollout'>): boolean {
-  const finalizers = (list: readonly string[]): boolean =>
-    asked(simulation, { method: 'PATCH', path: rolloutPath, body: { metadata: { finalizers: list } } });
-  simulation.clock.after(forMilliseconds, () => finalizers([]));
-  return finalizers([foreignFinalizer]) && asked(simulation, { method: 'DELETE', path: rolloutPath });
+function eachOf(
+  watches: readonly WatchStream[],
+  does: (watch: WatchStream) => void,
+  strikes: (struck: boolean) => void,
+): void {
+  strikes(watches.length > 0);
+  for (const watch of watches) does(watch);
 }
+
+const onTheWay = { blinds: true, isUneventful: true } as const;
+
+export const actsOfServers = {
+  /** By missing rights, or by a policy. */
+  refuseEvictions: refused<{ readonly code: 403 | 422 }>(
+    'evictions are refused, by RBAC or by a policy',
+    (refusals, { code }) => {
+      refusals.evictions = code;
+    },
+    (refusals) => {
+      refusals.evictions = null;
+    },
+  ),
+  refusePods: refused<unknown>(
+    'no pod can be made, as where a quota is used up',
+    (refusals) => {
+      refusals.pods = 403;
+    },
+    (refusals) => {
+      refusals.pods = null;
+    },
+  ),
+  mishaps: act<Mishaps>(
+    'requests meet with trouble on their way',
+    (simulation, what) => {
+      const { clock, network } = simulation;
+      const { mishap, requests, probability, process, watches, forMilliseconds } = what;
+      const untilMilliseconds = clock.nowMilliseconds + forMilliseconds;
+      network.add({ mishap, requests, probability, process, untilMilliseconds });
+      if (requests === 'confirm' && mishap.kind === 'slow') noteSlowConfirmations(simulation, what);
+      if (watches === 'expire') forget(simulation);
+      if (watches !== 'stay') for (const watch of network.watches(process, null)) watch.break();
+    },
+    { ...onTheWay, impedes: true },
+  ),
+  watchLag: act<Lasting & { readonly plural: string; readonly milliseconds: number }>(
+    'the watches of a kind are late',
+    ({ network, clock }, { plural, milliseconds, forMilliseconds }, strikes) => {
+      strikes(network.watches(null, plural).length > 0);
+      network.lagOf.set(plural, milliseconds);
+      clock.after(forMilliseconds, () => void network.lagOf.delete(plural));
+    },
+    { ...onTheWay, impedes: true },
+  ),
+  watchStalls: act<OfWatchesOfProcess & Lasting>(
+    'watches say nothing for a while',
+    ({ network }, { process, plural, forMilliseconds }, strikes) =>
+      eachOf(network.watches(process, plural), (watch) => watch.stall(forMilliseconds), strikes),
+    { ...onTheWay, impedes: true },
+  ),
+  watchBreaks: act<OfWatchesOfProcess>(
+    'watches break off; what was on its way is lost',
+    ({ network }, { process, plural }, strikes) =>
+      eachOf(network.watches(process, plural), (watch) => watch.break(), strikes),
+    onTheWay,
+  ),
+  watchExpires: act<OfWatches>(
+    'watches are answered with 410, and older revisions and pages can not be had any more',
+    (simulation, { plural }, strikes) => {
+      forget(simulation);
+      eachOf(simulation.network.watches(null, plural), (watch) => watch.expire(), strikes);
+    },
+    onTheWay,
+  ),
+  watchForgets: act<OfWatches & Lasting>(
+    'watches never tell what was in between: states are missed',
+    (simulation, { plural, forMilliseconds }, strikes) => {
+      simulation.clock.after(forMilliseconds, () => forget(simulation));
+      for (const watch of simulation.network.watches(null, plural)) {
+        watch.forget(forMilliseconds, (lines) => strikes(lines > 0));
+      }
+    },
+    { ...onTheWay, impedes: true },
+  ),
+  watchRepeats: act<{ readonly plural: string; readonly lines: number }>(
+    'watches say again what they have said: time goes backwards for a cache',
+    ({ network }, { plural, lines }, strikes) => {
+      for (const watch of network.watches(null, plural)) strikes(watch.repeat(lines));
+    },
+    onTheWay,
+  ),
+  slowControllers: act<Lasting & { readonly milliseconds: number }>(
+    "Kubernetes' own controllers are slow",
+    ({ controllers, clock }, { milliseconds, forMilliseconds }, strikes) => {
+      strikes(true);
+      controllers.slowByMilliseconds = milliseconds;
+      clock.after(forMilliseconds, () => {
+        controllers.slowByMilliseconds = 0;
+      });
+    },
+    onTheWay,
+  ),
+};

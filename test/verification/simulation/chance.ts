@@ -42,6 +42,11 @@ export class Chance {
     return Math.floor(this.between(from, to + 1));
   }
 
+  /** Milliseconds, of so many seconds. */
+  span(fromSeconds: number, toSeconds: number): number {
+    return Math.round(this.between(fromSeconds, toSeconds) * 1000);
+  }
+
   happens(probability: number): boolean {
     return this.next() < probability;
   }

@@ -4,7 +4,7 @@ import { persistentVolumeClaims, pods } from '../../../src/kube/resource.ts';
 import { record } from '../../support/api-server/stored-object.ts';
 import { dataVolume, prefixedName } from '../../support/moco/names.ts';
 import { deleteClaim, forceDelete, setImage } from './acts-of-people.ts';
-import { draw } from './draw.ts';
+import { plainCircumstances } from './circumstances.ts';
 import { clusterName, namespace, Simulation } from './simulation.ts';
 
 const minuteMilliseconds = 60_000;
@@ -20,14 +20,7 @@ describe('a claim that is deleted in the simulation', function claims() {
   this.timeout(60_000);
 
   async function begun(): Promise<Simulation> {
-    const { circumstances } = draw('calm');
-    const simulation = new Simulation({
-      ...circumstances,
-      replicas: 3,
-      mode: 'OnDelete',
-      processes: 1,
-      electsLeader: false,
-    });
+    const simulation = new Simulation(plainCircumstances);
     await simulation.start();
     return simulation;
   }

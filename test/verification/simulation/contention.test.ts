@@ -4,8 +4,8 @@ import { pods, statefulSets } from '../../../src/kube/resource.ts';
 import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import { prefixedName } from '../../support/moco/names.ts';
 import { setImage } from './acts-of-people.ts';
-import { draw } from './draw.ts';
-import { type Circumstances, clusterName, namespace, Simulation } from './simulation.ts';
+import { type Circumstances, plainCircumstances } from './circumstances.ts';
+import { clusterName, namespace, Simulation } from './simulation.ts';
 
 /** Twice that is a window in which the program counts writes. */
 const whileMilliseconds = 12_000;
@@ -26,8 +26,7 @@ function messageOf({ server }: Simulation): unknown {
 
 /** MOCO applies a `fieldRef` without `apiVersion`, which the API server adds. */
 function contended(given: Partial<Circumstances>): Simulation {
-  const { circumstances } = draw('calm');
-  const simulation = new Simulation({ ...circumstances, replicas: 3, processes: 1, electsLeader: false, ...given });
+  const simulation = new Simulation({ ...plainCircumstances, ...given });
   simulation.wanted.fieldRef = true;
   return simulation;
 }

@@ -31,10 +31,11 @@ export interface ProcessOptions {
   /** Milliseconds since 1970 at the beginning of the simulation. */
   readonly epochMilliseconds: number;
   readonly number: number;
-  /** Feature gate `UpdateStrategyOnDelete`. */
+  /** Feature gate `UpdateStrategyOnDelete` in the beginning, and who lowers partitions. */
   readonly strategies: StrategySettings;
   /** Without it the process leads from the start, regardless of others. */
   readonly electsLeader: boolean;
+  readonly onStart: (actor: string, strategies: StrategySettings) => void;
   readonly onEnd: (why: string, actor: string) => void;
   /** `isLeading` may have changed. */
   readonly onLeading: () => void;
@@ -65,9 +66,11 @@ export class ControllerProcess {
   #lives = 0;
   #points: (WritePoint & { writes: number; readonly reached: () => void })[] = [];
   #wallOffsetMilliseconds = 0;
+  #strategies: StrategySettings;
 
   constructor(options: ProcessOptions) {
     this.#options = options;
+    this.#strategies = options.strategies;
   }
 
   get isRunning(): boolean {
@@ -93,7 +96,9 @@ export class ControllerProcess {
     if (this.#life !== null) return;
     this.#lives += 1;
     const { number } = this.#options;
-    const life = new Life(this.#options, actorOf(number, this.#lives), {
+    const actor = actorOf(number, this.#lives);
+    this.#options.onStart(actor, this.#strategies);
+    const life = new Life({ ...this.#options, strategies: this.#strategies }, actor, {
       wall: () => this.#options.epochMilliseconds + this.#options.clock.nowMilliseconds + this.#wallOffsetMilliseconds,
       writes: (to, when) => this.#wrote(to, when),
       ended: (why) => this.#ended(life, why),
@@ -140,6 +145,12 @@ export class ControllerProcess {
   async #stopped(life: Life, restartAfterMilliseconds: number): Promise<void> {
     await life.stop();
     if (this.#life === life) this.crash('was stopped', restartAfterMilliseconds);
+  }
+
+  /** As a Deployment brings another flag: it is stopped, and the next one has the feature gate the other way. */
+  flipGate(): void {
+    this.#strategies = { ...this.#strategies, onDeleteEnabled: !this.#strategies.onDeleteEnabled };
+    this.stop();
   }
 
   /** As SIGSTOP and SIGCONT do it. */

@@ -1,5 +1,12 @@
+import type { StrategySettings } from '../../../src/controller/facts/mode.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
-import { annotationOn, clusterNameLabel, demoteAnnotation, revisionHashLabel } from '../../../src/moco/names.ts';
+import {
+  annotationOn,
+  clusterNameLabel,
+  demoteAnnotation,
+  revisionHashLabel,
+  strategyLabel,
+} from '../../../src/moco/names.ts';
 import { type ApiAnswer, type ApiRequest, isDryRun } from '../../support/api-server/api-answer.ts';
 import type { ApiServer } from '../../support/api-server/api-server.ts';
 import { type ResourcePath, resourceAt } from '../../support/api-server/resource-path.ts';
@@ -9,7 +16,7 @@ import type { Witness } from '../witness/witness.ts';
 import type { VirtualClock } from './clock.ts';
 import { isMember } from './members.ts';
 import type { Sent } from './network.ts';
-import type { Circumstances, Simulation } from './simulation.ts';
+import type { Simulation } from './simulation.ts';
 
 const controllers = /^controller-/;
 
@@ -22,17 +29,24 @@ export class Deeds {
   readonly #server: ApiServer;
   readonly #witness: Witness;
   readonly #simulation: Simulation;
-  readonly #mode: Circumstances['mode'];
   readonly #asked = new Map<string, Sent>();
+  /** By process. */
+  readonly #strategies = new Map<string, StrategySettings>();
 
-  constructor(simulation: Simulation, mode: Circumstances['mode']) {
+  readonly #onDisruption: (disruption: Disruption) => void;
+
+  constructor(simulation: Simulation, onDisruption: (disruption: Disruption) => void) {
     const { clock, server, witness } = simulation;
     this.#simulation = simulation;
-    this.#mode = mode;
+    this.#onDisruption = onDisruption;
     this.#clock = clock;
     this.#server = server;
     this.#witness = witness;
     server.onRequest((request, answer, before) => this.#answered(request, answer, before));
+  }
+
+  started(actor: string, strategies: StrategySettings): void {
+    this.#strategies.set(actor, strategies);
   }
 
   sent(sent: Sent): void {
@@ -47,7 +61,7 @@ export class Deeds {
     const target = resourceAt(path);
     if (target === null || target.name === null) return;
     const { kind, namespace, name, subresource } = target;
-    if (this.#isForbidden(target)) {
+    if (this.#isForbidden(request, target)) {
       this.#witness.object('I10', `${method} ${path} by ${actor}, with the gate off`, this.#clock.nowMilliseconds);
     }
     if (kind === pods && (method === 'DELETE' || subresource === 'eviction')) {
@@ -73,10 +87,17 @@ export class Deeds {
     }
   }
 
-  /** With the gate off this program lowers partitions. Which members it may delete then, the witness judges. */
-  #isForbidden({ kind, subresource }: ResourcePath): boolean {
-    if (this.#mode === 'OnDelete' || (kind !== pods && kind !== statefulSets)) return false;
-    return this.#mode === 'MOCO' || subresource === 'eviction';
+  /**
+   * With the gate off a process releases what another one has taken, for which it promotes a revision, and lowers partitions
+   * if that is this program's. Which members it may delete then, the witness judges.
+   */
+  #isForbidden({ actor, body }: ApiRequest, { kind, subresource }: ResourcePath): boolean {
+    const { onDeleteEnabled, partitionDriver } = this.#strategies.get(actor) ?? {};
+    if (onDeleteEnabled === true || (kind !== pods && kind !== statefulSets)) return false;
+    const { labels, annotations } = record(record(body)['metadata']);
+    const [label, demote] = [record(labels)[strategyLabel], record(annotations)[demoteAnnotation]];
+    if (partitionDriver === 'own') return subresource === 'eviction' || Boolean(label ?? demote);
+    return subresource !== 'status' && label !== null && demote !== null;
   }
 
   /** A container restarts only where its image is: the kubelet stops it first and pulls afterwards. */
@@ -112,7 +133,7 @@ export class Deeds {
     }
     const asked = this.#asked.get(actor);
     const atMilliseconds = this.#clock.nowMilliseconds;
-    this.#witness.disrupted({
+    this.#onDisruption({
       verb,
       containers,
       actor,

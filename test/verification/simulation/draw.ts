@@ -1,12 +1,12 @@
 import { realEnd } from '../../support/nodes/settings.ts';
 import { Chance } from './chance.ts';
+import type { Circumstances } from './circumstances.ts';
 import type { Happening, Planned } from './happening.ts';
 import { drawHardTimes, hardThemes } from './hard-times.ts';
 import { drawInPlace } from './in-place.ts';
 import { drawLosses, lossThemes } from './losses.ts';
 import { drawPrepull } from './prepull.ts';
-import { type Circumstances, firstImage } from './simulation.ts';
-import { span } from './span.ts';
+import { firstImage } from './simulation.ts';
 import { budgets, imageNamed, narrowThemes, themes } from './themes.ts';
 
 /** One run: a world, and what happens in it, in order. */
@@ -55,29 +55,29 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
     processes: several ? 2 : 1,
     electsLeader: several && chance.happens(0.5),
     nodes: {
-      scheduleMilliseconds: span(chance, 0, 1),
-      initMilliseconds: span(chance, 0, 2),
-      startMilliseconds: span(chance, 0.5, 8),
-      startupMilliseconds: span(chance, 0, 4),
+      scheduleMilliseconds: chance.span(0, 1),
+      initMilliseconds: chance.span(0, 2),
+      startMilliseconds: chance.span(0.5, 8),
+      startupMilliseconds: chance.span(0, 4),
       ...drawEnd(chance),
-      crashAfterMilliseconds: span(chance, 0.2, 20),
-      restartMilliseconds: span(chance, 0.2, 2),
-      readinessPatienceMilliseconds: span(chance.fork('probes'), 0, 30),
-      silenceMilliseconds: span(chance.fork('silence'), 0, 50),
+      crashAfterMilliseconds: chance.span(0.2, 20),
+      restartMilliseconds: chance.span(0.2, 2),
+      readinessPatienceMilliseconds: chance.fork('probes').span(0, 30),
+      silenceMilliseconds: chance.fork('silence').span(0, 50),
       ...inPlace?.nodes,
     },
     moco: {
-      notice: span(chance, 0.02, 2),
-      silence: span(chance, 0.2, 9),
-      drain: span(chance, 0.1, 4),
-      failedTry: span(chance, 1, 50),
-      retry: span(chance, 0.2, 5),
-      failover: span(chance, 1, 30),
-      healthyFalse: span(chance, 0.02, 3),
-      repoint: span(chance, 0.02, 3),
-      label: span(chance, 0.02, 1),
-      open: span(chance, 0.02, 3),
-      healthyTrue: span(chance, 0.05, 3),
+      notice: chance.span(0.02, 2),
+      silence: chance.span(0.2, 9),
+      drain: chance.span(0.1, 4),
+      failedTry: chance.span(1, 50),
+      retry: chance.span(0.2, 5),
+      failover: chance.span(1, 30),
+      healthyFalse: chance.span(0.02, 3),
+      repoint: chance.span(0.02, 3),
+      label: chance.span(0.02, 1),
+      open: chance.span(0.02, 3),
+      healthyTrue: chance.span(0.05, 3),
     },
     lagMilliseconds: chance.pick([5, 30, 30, 300]),
     longestPage: chance.happens(0.2) ? 2 : Number.POSITIVE_INFINITY,
@@ -94,15 +94,25 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
   const hasLosses = !calm && given.length === 0 && mode === 'OnDelete';
   const losses = hasLosses ? drawLosses(chance.fork('losses'), replicas) : [];
   const ofPrepull = calm ? [] : (prepull?.plan ?? []);
-  const all = [...plan, ...hard, ...byHand, ...losses, ...ofPrepull].sort(byTime);
+  const flips = calm || given.length > 0 ? [] : drawFlips(chance.fork('flips'), replicas);
+  const all = [...plan, ...hard, ...byHand, ...losses, ...ofPrepull, ...flips].sort(byTime);
   return { circumstances, plan: inPlace === null ? all : inPlace.plan(all, replicas) };
 }
 
 /** Some take longer than the rollout would. */
 function drawBackups(chance: Chance): readonly Planned[] {
   if (chance.happens(0.5)) return [];
-  const forMilliseconds = chance.happens(0.2) ? span(chance, 600, 900) : span(chance, 5, 120);
-  return [{ atMilliseconds: span(chance, 0, 60), what: { kind: 'backUpByHand', forMilliseconds } }];
+  const forMilliseconds = chance.happens(0.2) ? chance.span(600, 900) : chance.span(5, 120);
+  return [{ atMilliseconds: chance.span(0, 60), what: { kind: 'backUpByHand', forMilliseconds } }];
+}
+
+/** The gate or the strategy changes in the middle of some rollouts. */
+function drawFlips(chance: Chance, replicas: number): readonly Planned[] {
+  if (!chance.happens(0.15)) return [];
+  return Array.from({ length: chance.whole(1, 2) }, () => {
+    const what = chance.pick(narrowThemes['flips'] ?? [])(chance, replicas);
+    return { atMilliseconds: chance.span(-5, 90), what };
+  });
 }
 
 /** A cluster that protects its primary while a replica lags, or that replicates from elsewhere. */
@@ -113,8 +123,8 @@ function drawBurdens(chance: Chance): Circumstances['spec'] {
 /** Mostly as MOCO's pods end; the others differ more from each other. */
 function drawEnd(chance: Chance): Circumstances['nodes'] {
   return chance.happens(0.7)
-    ? { ...realEnd, stopMilliseconds: span(chance, 0.2, 4) }
-    : { stopMilliseconds: span(chance, 0.2, 25) };
+    ? { ...realEnd, stopMilliseconds: chance.span(0.2, 4) }
+    : { stopMilliseconds: chance.span(0.2, 25) };
 }
 
 function calmPlan(chance: Chance): readonly Planned[] {
@@ -125,7 +135,7 @@ function wildPlan(chance: Chance, replicas: number, own: readonly string[]): rea
   const plan: Planned[] = [{ atMilliseconds: 0, what: firstRollout(chance) }];
   if (chance.happens(0.25)) {
     const image = chance.happens(0.3) ? firstImage : imageNamed(chance);
-    plan.push({ atMilliseconds: span(chance, 1, 120), what: { kind: 'rollOut', image } });
+    plan.push({ atMilliseconds: chance.span(1, 120), what: { kind: 'rollOut', image } });
   }
   const count = chance.whole(1, 5);
   for (let index = 0; index < count; index++) {
@@ -143,6 +153,6 @@ function firstRollout(chance: Chance): Happening {
     kind: 'rollOutBad',
     image: `mysql:8.4.${chance.whole(1, 9)}-${chance.pick(badImages)}`,
     corrected: imageNamed(chance),
-    forMilliseconds: span(chance, 5, 240),
+    forMilliseconds: chance.span(5, 240),
   };
 }

@@ -1,15 +1,16 @@
 import type { CheckReader } from '../../../src/controller/fleet/check-answers.ts';
-import { pods, statefulSets } from '../../../src/kube/resource.ts';
-import { annotationOn, demoteAnnotation } from '../../../src/moco/names.ts';
-import type { ApiAnswer, ApiRequest } from '../../support/api-server/api-answer.ts';
-import { resourceAt } from '../../support/api-server/resource-path.ts';
 import { record } from '../../support/api-server/stored-object.ts';
-import type { Sent } from './network.ts';
+import type { Disruption, Verb } from '../witness/disruption.ts';
 import type { Simulation } from './simulation.ts';
 
-const controllers = /^controller-/;
 /** For so long a step may rely on an answer. */
 const freshMilliseconds = 5000;
+/** What a failing check forbids. */
+const takes: Readonly<Partial<Record<Verb, string>>> = {
+  evict: 'evicted a member',
+  resize: 'resized a member',
+  demote: 'asked for a switchover',
+};
 const checks = [{ name: 'errors', query: 'errors > 0' }];
 
 /**
@@ -18,15 +19,12 @@ const checks = [{ name: 'errors', query: 'errors > 0' }];
  */
 export class FailingChecks {
   readonly #simulation: Simulation;
-  /** By process: when its last confirmation began. */
-  readonly #confirmingSince = new Map<string, number>();
   /** Since when the MySQLRollout has the check; infinite while it does not. */
   #setSince = Number.POSITIVE_INFINITY;
   #failingSince = Number.POSITIVE_INFINITY;
 
   constructor(simulation: Simulation) {
     this.#simulation = simulation;
-    simulation.server.onRequest((request, answer) => this.#answered(request, answer));
     simulation.server.store.subscribe(({ type, object }) => {
       if (object.kind !== 'MySQLRollout') return;
       const isSet = type !== 'DELETED' && record(object['spec'])['checks'] !== undefined;
@@ -59,27 +57,15 @@ export class FailingChecks {
     return this.#setSince < this.#now && this.#failingSince < this.#now;
   }
 
-  sent({ method, path, actor, atMilliseconds }: Sent): void {
-    const target = resourceAt(path);
-    if (method !== 'GET' || target?.kind !== statefulSets || target.name === null) return;
-    this.#confirmingSince.set(actor, atMilliseconds);
-  }
-
   get #now(): number {
     return this.#simulation.clock.nowMilliseconds;
   }
 
-  #answered({ method, path, actor, body }: ApiRequest, { code }: ApiAnswer): void {
-    if (!controllers.test(actor) || code >= 300 || resourceAt(path)?.kind !== pods) return;
-    const evicts = method === 'POST' && path.includes('/eviction');
-    const annotations = record(record(record(body)['metadata'])['annotations']);
-    const demotes = method === 'PATCH' && annotations[demoteAnnotation] === annotationOn;
-    const confirmingSince = this.#confirmingSince.get(actor) ?? 0;
-    const knew = this.#setSince < confirmingSince && this.#failingSince + freshMilliseconds < confirmingSince;
-    const resizes = method === 'PATCH' && path.endsWith('/resize');
-    if (!(evicts || demotes || resizes) || !knew) return;
-    const forSeconds = Math.floor((confirmingSince - this.#failingSince) / 1000);
-    const what = evicts ? 'evicted a member' : resizes ? 'resized a member' : 'asked for a switchover';
+  disrupted({ verb, confirmingSince: { atMilliseconds: since } }: Disruption): void {
+    const what = takes[verb];
+    const knew = this.#setSince < since && this.#failingSince + freshMilliseconds < since;
+    if (what === undefined || !knew) return;
+    const forSeconds = Math.floor((since - this.#failingSince) / 1000);
     this.#simulation.witness.object('check', `${what} although a check had failed for ${forSeconds} s`, this.#now);
   }
 }

@@ -1,13 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { mistakes } from '../mistakes/catalogue.ts';
-import { draw, type Scenario } from './draw.ts';
-import { faults, mishapSentences, requestVerbs } from './faults.ts';
+import { plainCircumstances } from './circumstances.ts';
+import type { Scenario } from './draw.ts';
+import { faults } from './faults.ts';
 import type { Planned } from './happening.ts';
 import { run } from './run.ts';
 import { isFailure } from './shrink.ts';
 import { Tally } from './tally.ts';
-import type { Mishap, RequestKind } from './trouble.ts';
+import { type Mishap, mishapSentences, type RequestKind, requestVerbs } from './trouble.ts';
 
 const readme = new URL('./README.md', import.meta.url);
 
@@ -45,7 +46,6 @@ const requestsToPlay: readonly RequestKind[] = [
 
 /** A rollout of three, one of which is dead, in which half of such requests meet with that until it is nearly over. */
 function troubled(mishap: Mishap, requests: RequestKind, number: number): Scenario {
-  const { circumstances } = draw('calm');
   const trouble = { kind: 'mishaps', mishap, requests, probability: 0.5, process: null } as const;
   const plan: readonly Planned[] = [
     { atMilliseconds: 0, what: { kind: 'rollOut', image: 'mysql:8.4.1' } },
@@ -56,7 +56,7 @@ function troubled(mishap: Mishap, requests: RequestKind, number: number): Scenar
   ];
   const seed = `${mishap.kind} ${requests} ${number}`;
   return {
-    circumstances: { ...circumstances, seed, mode: 'OnDelete', replicas: 3, processes: 1, electsLeader: true },
+    circumstances: { ...plainCircumstances, seed, electsLeader: true },
     plan,
   };
 }

@@ -9,10 +9,13 @@ import { withContainerFault } from '../../support/nodes/fault-script.ts';
 import type { PodFaults } from '../../support/nodes/faults.ts';
 import type { Pod } from '../../support/nodes/objects.ts';
 import { runsOnce } from '../../support/nodes/run-once.ts';
-import type { Happening } from './happening.ts';
+import type { Lasting } from './act.ts';
 import { clusterName, namespace, type Simulation } from './simulation.ts';
 
-type FailFetch = Extract<Happening, { kind: 'failFetch' }>;
+/** What every pod that fetches images meets with for a while. */
+export interface FetchTrouble extends Lasting {
+  readonly how: 'imagePull' | 'hangs' | 'neverScheduled' | 'evicted' | 'deleted';
+}
 
 const neverScheduled = (faults: PodFaults): PodFaults => ({ ...faults, neverScheduled: true });
 const nodeLost =
@@ -25,7 +28,7 @@ const [soonestMilliseconds, latestMilliseconds] = [200, 4_000];
 export class Fetchers {
   readonly #simulation: Simulation;
   readonly #chance: Simulation['chance'];
-  #trouble: { readonly how: FailFetch['how']; readonly strikes: (struck: boolean) => void } | null = null;
+  #trouble: { readonly how: FetchTrouble['how']; readonly strikes: (struck: boolean) => void } | null = null;
   /** Of each member whose node is lost. */
   #lost: readonly string[] = [];
   #isSquatted = false;
@@ -52,7 +55,7 @@ export class Fetchers {
   }
 
   /** For a while each of them meets with that. */
-  failFor({ how, forMilliseconds }: FailFetch, strikes: (struck: boolean) => void): void {
+  failFor({ how, forMilliseconds }: FetchTrouble, strikes: (struck: boolean) => void): void {
     const trouble = { how, strikes };
     this.#trouble = trouble;
     for (const pod of this.#all) this.#meets(pod);

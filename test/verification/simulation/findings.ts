@@ -1,21 +1,6 @@
 import { realEnd } from '../../support/nodes/settings.ts';
+import { type Circumstances, plainCircumstances } from './circumstances.ts';
 import type { Scenario } from './draw.ts';
-import type { Circumstances } from './simulation.ts';
-
-const threeUnderOnDelete = {
-  replicas: 3,
-  mode: 'OnDelete',
-  movesCurrentRevision: false,
-  onDeleteKeeper: 'policy',
-  processes: 1,
-  electsLeader: false,
-  lagMilliseconds: 30,
-  longestPage: Number.POSITIVE_INFINITY,
-  streamsLists: true,
-  maxUnavailable: null,
-  backups: false,
-  spec: {},
-} satisfies Partial<Circumstances>;
 
 const quick = {
   nodes: { startMilliseconds: 2000, stopMilliseconds: 1000 },
@@ -71,7 +56,7 @@ const slowTo = (thereMilliseconds: number, forMilliseconds: number) =>
 export const findings = {
   'takes a demotion back in its time whose taking back was on its way when the process died': {
     circumstances: {
-      ...threeUnderOnDelete,
+      ...plainCircumstances,
       seed: '108954',
       nodes: nodesOf(373, 479, 3915, 3592, 2347, 18_925, 346),
       moco: mocoOf(989, 5360, 3442, 1538, 4100, 28_453, 1622, 729, 262, 89, 1977),
@@ -91,7 +76,7 @@ export const findings = {
   },
   'goes on where MOCO, killed between taking a role away and giving one, is content without it': {
     circumstances: {
-      ...threeUnderOnDelete,
+      ...plainCircumstances,
       seed: '103815',
       lagMilliseconds: 5,
       nodes: { initMilliseconds: 1649, startMilliseconds: 5893, startupMilliseconds: 994, stopMilliseconds: 23_831 },
@@ -106,7 +91,7 @@ export const findings = {
   },
   'lets a process go by what it reads 30 s after it has asked for a pod to go, however late it was told that it does': {
     circumstances: {
-      ...threeUnderOnDelete,
+      ...plainCircumstances,
       seed: '39476',
       replicas: 1,
       movesCurrentRevision: true,
@@ -123,11 +108,7 @@ export const findings = {
     ],
   },
   'counts no switchover as failed that another template has made pointless': {
-    circumstances: {
-      ...threeUnderOnDelete,
-      seed: '1',
-      ...quick,
-    },
+    circumstances: { ...plainCircumstances, seed: '1', ...quick },
     plan: [
       { atMilliseconds: 0, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
       {
@@ -144,11 +125,7 @@ export const findings = {
     ],
   },
   'does not let an eviction end that the API server had begun when its author died': {
-    circumstances: {
-      ...threeUnderOnDelete,
-      seed: '1',
-      ...quick,
-    },
+    circumstances: { ...plainCircumstances, seed: '1', ...quick },
     plan: [
       { atMilliseconds: 0, what: { kind: 'rollOut', image: 'mysql:8.4.3' } },
       {
@@ -172,7 +149,7 @@ export const findings = {
   },
   'keeps the revision of a member whose pod is going when the template changes': {
     circumstances: {
-      ...threeUnderOnDelete,
+      ...plainCircumstances,
       seed: '1',
       nodes: { ...realEnd, startMilliseconds: 2000 },
       moco: { notice: 500, drain: 3000 },
@@ -184,12 +161,7 @@ export const findings = {
     ],
   },
   'replaces a member with resources that no revision asks for, once updates in place are off': {
-    circumstances: {
-      ...threeUnderOnDelete,
-      seed: '1',
-      ...quick,
-      inPlace: { mode: 'IfPossible' },
-    },
+    circumstances: { ...plainCircumstances, seed: '1', ...quick, inPlace: { mode: 'IfPossible' } },
     plan: [
       { atMilliseconds: 0, what: { kind: 'refuseResize', ordinal: 2, how: 'Deferred', forMilliseconds: 60_000 } },
       { atMilliseconds: 1000, what: { kind: 'changePod', part: 'cpu', value: '16' } },
@@ -198,19 +170,14 @@ export const findings = {
     ],
   },
   'finishes a resize that a failing check has held before, where new pods come up at the current revision': {
-    circumstances: {
-      ...threeUnderOnDelete,
-      seed: '30',
-      ...quick,
-      inPlace: { mode: 'IfPossible', containers: [] },
-    },
+    circumstances: { ...plainCircumstances, seed: '30', ...quick, inPlace: { mode: 'IfPossible', containers: [] } },
     plan: [
       { atMilliseconds: 0, what: { kind: 'failCheck', forMilliseconds: 120_000 } },
       { atMilliseconds: 50_000, what: { kind: 'changePod', part: 'cpu', value: '16' } },
     ],
   },
   'leaves alone what others have given the label or the name of a pod that fetches images': {
-    circumstances: { ...threeUnderOnDelete, seed: '1', ...quick, prepull: fetchesIn(5_000) },
+    circumstances: { ...plainCircumstances, seed: '1', ...quick, prepull: fetchesIn(5_000) },
     plan: [
       { atMilliseconds: -3000, what: { kind: 'labelMember', ordinal: 1, forMilliseconds: 300_000 } },
       { atMilliseconds: -3000, what: { kind: 'foreignFetchers', forMilliseconds: 300_000 } },
@@ -219,7 +186,7 @@ export const findings = {
   },
   'restarts no container in place whose image its node has not fetched, whatever is overridden': {
     circumstances: {
-      ...threeUnderOnDelete,
+      ...plainCircumstances,
       seed: '1',
       ...quick,
       inPlace: { mode: 'IfPossible', containers: ['agent', 'user-sidecar'] },

@@ -1,146 +1,106 @@
-import type { ResizeFault } from '../../support/nodes/faults.ts';
-import type { Mishap, RequestKind } from './trouble.ts';
+import { inspect } from 'node:util';
+import type { Act } from './act.ts';
+import { actsOfMoco } from './acts-of-moco.ts';
+import { actsOfNodes } from './acts-of-nodes.ts';
+import { actsOfPeople } from './acts-of-people.ts';
+import { actsOfServers } from './acts-of-servers.ts';
+import { type AtWrite, actsOnProcesses, atWrite } from './acts-on-processes.ts';
+import type { Fault } from './faults.ts';
+import type { Simulation } from './simulation.ts';
 
-/** What ends after a while, by its kind alone. */
-type Lasting<Kind extends string> = Kind extends string
-  ? { readonly kind: Kind; readonly forMilliseconds: number }
-  : never;
-type Bare<Kind extends string> = Kind extends string ? { readonly kind: Kind } : never;
-type ToMember<Kind extends string> = Kind extends string ? { readonly kind: Kind; readonly ordinal: number } : never;
-type ToMemberForAWhile<Kind extends string> = Kind extends string
-  ? { readonly kind: Kind; readonly ordinal: number; readonly forMilliseconds: number }
-  : never;
-type ToContainerForAWhile<Kind extends string> = Kind extends string
-  ? { readonly kind: Kind; readonly ordinal: number; readonly container: string; readonly forMilliseconds: number }
-  : never;
-type ToProcess<Kind extends string, More> = { readonly kind: Kind; readonly process: number } & More;
+/** Everything that people, machines and MOCO do to a cluster, or to the program. */
+export const acts = { ...actsOfPeople, ...actsOfNodes, ...actsOfMoco, ...actsOfServers, ...actsOnProcesses };
 
-export type LastingKind =
-  // The user.
-  | 'pause'
-  | 'stopClustering'
-  | 'stopReconciliation'
-  | 'forceRollingUpdate'
-  | 'goOffline'
-  | 'backup'
-  | 'backUpByHand'
-  | 'failCheck'
-  /** The primary waits for approval. */
-  | 'manual'
-  /** Lost members keep their revision. */
-  | 'keepLost'
-  /** Running pods are not changed. */
-  | 'stopInPlace'
-  /** No node is asked to fetch images. */
-  | 'stopPrepull'
-  // Others: the MySQLRollout is that of another cluster, or a finalizer keeps it.
-  | 'copyRollout'
-  | 'keepRollout'
-  // MOCO.
-  | 'upstreamUnavailable'
-  // MySQL and its agents: every replica applies a long DDL; no probe is answered.
-  | 'backlog'
-  | 'agentsDie'
-  /** Somebody's pods look as those that fetch images. */
-  | 'foreignFetchers'
-  // A quota is exhausted: no pod is created.
-  | 'refusePods'
-  | 'programStopped';
-export type MemberKind =
-  | 'drain'
-  | 'foreignDemote'
-  | 'loseNode'
-  | 'nodeGone'
-  | 'unschedulable'
-  | 'pullFails'
-  | 'slowPull'
-  | 'hangTerminating'
-  | 'nextPrimary'
-  | 'receiverBehind'
-  | 'pin'
-  /** With the label of pods that fetch images. */
-  | 'labelMember'
-  | 'errant';
-export type ContainerKind = 'kill' | 'crashLoop' | 'flap';
+type Acts = typeof acts;
+export type ActKind = keyof Acts;
+/** The parameters of an act. */
+export type WhatOf<Kind extends ActKind> = Acts[Kind] extends Act<infer What> ? What : never;
 
-/** A write of a process: the n-th from now on, to a pod or to anything. */
-interface AtWrite {
-  readonly writes: number;
-  readonly to: 'pod' | 'any';
-  readonly when: 'before' | 'onItsWay' | 'after';
-}
+type Single = { readonly [Kind in ActKind]: { readonly kind: Kind } & WhatOf<Kind> }[ActKind];
 
 /** Related happenings, each with its delay after the first. */
-export interface AllOrAbort {
+export interface Together {
   readonly kind: 'together';
   readonly all: readonly { readonly afterMilliseconds: number; readonly what: Happening }[];
 }
 
-/** What people, machines and MOCO do to a cluster. What lasts ends after `forMilliseconds`. */
-export type Happening =
-  | AllOrAbort
-  | Lasting<LastingKind>
-  | ToMember<'deletePod' | 'forceDelete' | 'failPod' | 'evictPod' | 'breakReplica'>
-  | ToMemberForAWhile<MemberKind>
-  | ToContainerForAWhile<ContainerKind>
-  // The user.
-  | { readonly kind: 'rollOut'; readonly image: string }
-  | (Lasting<'rollOutBad'> & { readonly image: string; readonly corrected: string })
-  | (Lasting<'keepBelow'> & { readonly partition: number })
-  | (Lasting<'allow'> & { readonly maxUnavailable: number | string })
-  | { readonly kind: 'scale'; readonly replicas: number }
-  /** What can change in a running pod. */
-  | { readonly kind: 'changePod'; readonly part: 'label' | 'cpu'; readonly value: string }
-  /** The nodes may have its image already. */
-  | { readonly kind: 'changePod'; readonly part: 'sidecar'; readonly value: string; readonly pulled: boolean }
-  /** The nodes have reported it, and have lost it since. */
-  | (Lasting<'badSidecar'> & { readonly image: string; readonly corrected: string })
-  | { readonly kind: 'upgradeMoco'; readonly agent: string; readonly pulled: boolean }
-  | (ToMemberForAWhile<'refuseResize'> & { readonly how: ResizeFault })
-  | { readonly kind: 'growVolumes'; readonly size: string }
-  | Bare<'recreateCluster' | 'recreateStatefulSet' | 'removeRollout' | 'touchRollout'>
-  | (Lasting<'overridePreflight'> & { readonly rule: 'ImageUnavailable' | 'PreflightRunning' })
-  // Nodes and MOCO.
-  /** Pods that fetch images. */
-  | (Lasting<'failFetch'> & {
-      readonly how: 'imagePull' | 'hangs' | 'neverScheduled' | 'evicted' | 'deleted';
-    })
-  | (ToMember<'restart'> & { readonly container: string })
-  /** `otherReplica`: a replica that doesn't lead keeps serving webhooks. */
-  | (Lasting<'stopMoco'> & { readonly otherReplica: boolean })
-  | (Lasting<'switchover'> & { readonly how: 'ignored' | 'failing' })
-  | (ToMemberForAWhile<'lag'> & { readonly seconds: number })
-  | (Lasting<'staleStatus'> & { readonly byMilliseconds: number })
-  /** A maintenance window is open, closes and opens again. In the end there are none. */
-  | (Lasting<'maintenance'> & { readonly openMilliseconds: number })
-  // The API server and the way to it.
-  /** By missing rights, or by a policy. */
-  | (Lasting<'refuseEvictions'> & { readonly code: 403 | 422 })
-  | (Lasting<'mishaps'> & {
-      readonly mishap: Mishap;
-      readonly requests: RequestKind;
-      readonly probability: number;
-      readonly process: number | null;
-      /** What becomes of the open watches when it begins. */
-      readonly watches: 'stay' | 'break' | 'expire';
-    })
-  | (Lasting<'watchLag'> & { readonly plural: string; readonly milliseconds: number })
-  | (Lasting<'watchStalls'> & { readonly plural: string | null; readonly process: number | null })
-  | { readonly kind: 'watchBreaks'; readonly plural: string | null; readonly process: number | null }
-  | { readonly kind: 'watchExpires'; readonly plural: string | null }
-  | (Lasting<'watchForgets'> & { readonly plural: string | null })
-  | { readonly kind: 'watchRepeats'; readonly plural: string; readonly lines: number }
-  | (Lasting<'slowControllers'> & { readonly milliseconds: number })
-  // The program's own processes.
-  | ToProcess<'crash', { readonly downMilliseconds: number }>
-  | ToProcess<'stop', { readonly downMilliseconds: number }>
-  | ToProcess<'crashAtWrite', AtWrite>
-  | ToProcess<'atWrite', AtWrite & { readonly what: Happening }>
-  | ToProcess<'freeze', { readonly forMilliseconds: number }>
-  | ToProcess<'moveClock', { readonly byMilliseconds: number }>;
+/** Something happens at a write of a process. */
+interface HappensAtWrite extends AtWrite {
+  readonly kind: 'atWrite';
+  readonly what: Happening;
+}
+
+/** An act with its parameters, or several. What lasts ends after `forMilliseconds`. */
+export type Happening = Single | Together | HappensAtWrite;
 
 /** A happening and its time, since the first rollout was asked for. */
 export interface Planned {
   readonly atMilliseconds: number;
   readonly what: Happening;
+}
+
+/** Lets something happen now, and end when its time is over. */
+export function happen(simulation: Simulation, what: Happening): void {
+  switch (what.kind) {
+    case 'together':
+      for (const { afterMilliseconds, what: one } of what.all) {
+        simulation.clock.after(afterMilliseconds, () => happen(simulation, one));
+      }
+      return;
+    case 'atWrite':
+      return atWrite(simulation, what, () => {
+        simulation.struck('atWrite');
+        happen(simulation, what.what);
+      });
+    default: {
+      hinder(simulation, what);
+      const { begin } = actOf(what);
+      begin(simulation, what, (struck) => {
+        if (struck) simulation.struck(what.kind as Fault);
+      });
+    }
+  }
+}
+
+const actOf = ({ kind }: Single): Act<unknown> => acts[kind] as Act<unknown>;
+
+/** A process that has lost touch tries again after this time, at the latest. */
+const retriesWithinMilliseconds = 45_000;
+
+/** How long the program may be kept from acting, reading or writing. Whether a process leads, the processes say themselves. */
+function hinder({ clock, ability, demotions }: Simulation, what: Single): void {
+  const { blinds, impedes } = actOf(what);
+  const now = clock.nowMilliseconds;
+  const lasts = 'forMilliseconds' in what ? what.forMilliseconds : 0;
+  const isDown = 'downMilliseconds' in what ? what.downMilliseconds : 0;
+  const isLate = what.kind === 'watchLag' ? what.milliseconds : 0;
+  const isSlow = what.kind === 'mishaps' && what.mishap.kind === 'slow' ? what.mishap.thereMilliseconds : 0;
+  const until = now + lasts + isLate + isSlow;
+  if (blinds) ability.impede(now, until + retriesWithinMilliseconds);
+  if (impedes && lasts + isDown > 0) demotions.impede(until + isDown);
+}
+
+/** Nothing of it fails a member by itself. */
+export function isUneventful(what: Happening): boolean {
+  if (what.kind === 'together') return false;
+  return what.kind === 'atWrite' ? isUneventful(what.what) : actOf(what).isUneventful === true;
+}
+
+/** How long it lasts. */
+export function lengthOf(what: Happening): number {
+  if (what.kind !== 'together') return 'forMilliseconds' in what ? what.forMilliseconds : 0;
+  return Math.max(...what.all.map(({ afterMilliseconds, what: one }) => afterMilliseconds + lengthOf(one)));
+}
+
+const sentences = {
+  together: 'several of these, each after its delay',
+  atWrite: 'one of these happens at a write of a process',
+};
+
+/** One line of a story: what that is, and how a plan has it. */
+export function told({ atMilliseconds, what }: Planned): string {
+  const { kind } = what;
+  const sentence = kind === 'together' || kind === 'atWrite' ? sentences[kind] : actOf(what).sentence;
+  const planned = inspect(what, { depth: null, compact: true, breakLength: Number.POSITIVE_INFINITY });
+  return `${(atMilliseconds / 1000).toFixed(3)} s: ${sentence}: ${planned}`;
 }

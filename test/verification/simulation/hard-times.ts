@@ -1,25 +1,24 @@
 import type { Chance } from './chance.ts';
-import type { AllOrAbort, Happening, Planned } from './happening.ts';
-import { span } from './span.ts';
+import type { Happening, Planned, Together } from './happening.ts';
 
 // What rarely meets by chance: faults that belong together, each with what has to happen beside it.
 
 type Draw = (chance: Chance, replicas: number) => Happening;
-type Part = AllOrAbort['all'][number];
+type Part = Together['all'][number];
 
 const slowLog = 'slow-log';
 const together = (...all: readonly Part[]): Happening => ({ kind: 'together', all });
 const at = (chance: Chance, fromSeconds: number, toSeconds: number, what: Happening): Part => ({
-  afterMilliseconds: span(chance, fromSeconds, toSeconds),
+  afterMilliseconds: chance.span(fromSeconds, toSeconds),
   what,
 });
 
 /** A long DDL in the appliers, and a primary that dies in that time and comes back long after. */
 const failover: Draw = (chance, replicas) => {
   const ordinal = chance.happens(0.8) ? 0 : chance.whole(0, replicas - 1);
-  const forMilliseconds = span(chance, 450, 700);
+  const forMilliseconds = chance.span(450, 700);
   return together(
-    at(chance, 0, 0, { kind: 'backlog', forMilliseconds: span(chance, 190, 300) }),
+    at(chance, 0, 0, { kind: 'backlog', forMilliseconds: chance.span(190, 300) }),
     ...(chance.happens(0.7)
       ? [at(chance, 0.5, 3, { kind: 'loseNode', ordinal, forMilliseconds })]
       : [
@@ -34,7 +33,7 @@ const agents: Draw = () => ({ kind: 'agentsDie', forMilliseconds: 900_000 });
 const receiver: Draw = (chance, replicas) => ({
   kind: 'receiverBehind',
   ordinal: chance.whole(0, replicas - 2),
-  forMilliseconds: span(chance, 60, 300),
+  forMilliseconds: chance.span(60, 300),
 });
 
 /** Of two replicas the higher one breaks, and the lower one comes up anew. */
@@ -48,7 +47,7 @@ const roles: Draw = (chance, replicas) => {
 
 /** A sidecar of the primary crashes, and something keeps that primary from being taken. */
 const impaired: Draw = (chance, replicas) => {
-  const forMilliseconds = span(chance, 120, 400);
+  const forMilliseconds = chance.span(120, 400);
   const keeps: readonly Happening[] = [
     { kind: 'manual', forMilliseconds },
     { kind: 'pin', ordinal: chance.whole(1, replicas - 1), forMilliseconds },
@@ -57,7 +56,7 @@ const impaired: Draw = (chance, replicas) => {
   const kind = chance.pick(['kill', 'crashLoop'] as const);
   return together(
     at(chance, 0, 0, chance.pick(keeps)),
-    at(chance, 0, 5, { kind, ordinal: 0, container: slowLog, forMilliseconds: span(chance, 90, 400) }),
+    at(chance, 0, 5, { kind, ordinal: 0, container: slowLog, forMilliseconds: chance.span(90, 400) }),
   );
 };
 
@@ -77,5 +76,5 @@ const smallest = 3;
 export function drawHardTimes(chance: Chance, replicas: number): readonly Planned[] {
   if (replicas < smallest || !chance.happens(0.4)) return [];
   const what = chance.pick(kinds)(chance, replicas);
-  return [{ atMilliseconds: chance.happens(0.7) ? span(chance, -5, -3) : span(chance, 0, 90), what }];
+  return [{ atMilliseconds: chance.happens(0.7) ? chance.span(-5, -3) : chance.span(0, 90), what }];
 }

@@ -1,9 +1,8 @@
 import { agentContainer } from '../../../src/moco/names.ts';
 import type { Chance } from './chance.ts';
+import type { Circumstances } from './circumstances.ts';
 import type { Happening, Planned } from './happening.ts';
 import { sidecarContainer, userLabel } from './pod-template.ts';
-import type { Circumstances } from './simulation.ts';
-import { span } from './span.ts';
 
 /** A world with the feature gate InPlaceUpdate, some of whose rollouts change nothing that needs another pod. */
 interface InPlace {
@@ -28,7 +27,7 @@ export function drawInPlace(chance: Chance, given: readonly string[]): InPlace |
       ...(primary !== null && { primary }),
     },
     // Longer than the agent may be away, now and then: its node has lost the image since it last reported.
-    nodes: { pullMilliseconds: chance.happens(0.15) ? 40 * second : span(chance, 0, 8) },
+    nodes: { pullMilliseconds: chance.happens(0.15) ? 40 * second : chance.span(0, 8) },
     plan: (plan, replicas) =>
       inOrder([
         ...withFirst(plan, chance),
@@ -42,13 +41,13 @@ export function drawInPlace(chance: Chance, given: readonly string[]): InPlace |
 /** The first rollout is one in place, most often. */
 function withFirst(plan: readonly Planned[], chance: Chance): readonly Planned[] {
   const what = rollout(chance);
-  if (!chance.happens(0.7)) return [...plan, { atMilliseconds: span(chance, 1, 120), what }];
+  if (!chance.happens(0.7)) return [...plan, { atMilliseconds: chance.span(1, 120), what }];
   return plan.map((one) => (one.what.kind === 'rollOut' && one.atMilliseconds === 0 ? { ...one, what } : one));
 }
 
 function drawMore(chance: Chance, replicas: number): readonly Planned[] {
   return Array.from({ length: chance.whole(1, 3) }, () => ({
-    atMilliseconds: span(chance, -5, horizonMilliseconds / second),
+    atMilliseconds: chance.span(-5, horizonMilliseconds / second),
     what: chance.happens(0.5) ? trouble(chance, replicas) : rollout(chance),
   }));
 }
@@ -57,11 +56,11 @@ function drawMore(chance: Chance, replicas: number): readonly Planned[] {
 function drawForbidden(chance: Chance): readonly Planned[] {
   if (!chance.happens(0.3)) return [];
   const what: Happening = { kind: 'changePod', part: 'cpu', value: String(chance.whole(10, 19)) };
-  const forMilliseconds = span(chance, 200, 400);
+  const forMilliseconds = chance.span(200, 400);
   const forbids: Happening = chance.happens(0.5)
     ? { kind: 'maintenance', openMilliseconds: second, forMilliseconds }
     : { kind: 'failCheck', forMilliseconds };
-  const beganMilliseconds = span(chance, 100, 240);
+  const beganMilliseconds = chance.span(100, 240);
   const begun = { afterMilliseconds: 0, what: forbids };
   // A check fails after a quarter of its time.
   const changed = { afterMilliseconds: forMilliseconds / 4 + 10 * second, what };
@@ -75,15 +74,15 @@ function drawStopped(chance: Chance): readonly Planned[] {
   if (!chance.happens(0.3)) return [];
   const cpu = (value: string): Happening => ({ kind: 'changePod', part: 'cpu', value });
   const [value, back] = [chance.whole(20, 29), chance.whole(30, 39)];
-  const afterMilliseconds = span(chance, 1, 30);
-  const stop: Happening = { kind: 'stopInPlace', forMilliseconds: span(chance, 60, 400) };
+  const afterMilliseconds = chance.span(1, 30);
+  const stop: Happening = { kind: 'stopInPlace', forMilliseconds: chance.span(60, 400) };
   const all = [
     { afterMilliseconds: 0, what: cpu(String(back)) },
     { afterMilliseconds: 60 * second, what: cpu(String(value)) },
     { afterMilliseconds: 60 * second + afterMilliseconds, what: stop },
     { afterMilliseconds: 60 * second + afterMilliseconds, what: cpu(String(back)) },
   ];
-  return [{ atMilliseconds: span(chance, 100, 240), what: { kind: 'together', all } }];
+  return [{ atMilliseconds: chance.span(100, 240), what: { kind: 'together', all } }];
 }
 
 function rollout(chance: Chance): Happening {
@@ -102,14 +101,14 @@ function rollout(chance: Chance): Happening {
         kind: 'badSidecar',
         image: `example/sidecar:${number}-missing`,
         corrected: `example/sidecar:${number}`,
-        forMilliseconds: span(chance, 5, 120),
+        forMilliseconds: chance.span(5, 120),
       };
   }
 }
 
 function trouble(chance: Chance, replicas: number): Happening {
   const ordinal = chance.whole(0, replicas - 1);
-  const forMilliseconds = span(chance, 5, 400);
+  const forMilliseconds = chance.span(5, 400);
   switch (chance.pick(['resize', 'resize', 'agent', 'killed'] as const)) {
     case 'resize':
       return {
@@ -119,7 +118,7 @@ function trouble(chance: Chance, replicas: number): Happening {
         forMilliseconds,
       };
     case 'agent':
-      return { kind: 'kill', ordinal, container: agentContainer, forMilliseconds: span(chance, 5, 60) };
+      return { kind: 'kill', ordinal, container: agentContainer, forMilliseconds: chance.span(5, 60) };
     case 'killed':
       // Between the resize and the label, among others.
       return {

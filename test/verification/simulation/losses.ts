@@ -1,12 +1,11 @@
 import type { Chance } from './chance.ts';
-import type { AllOrAbort, Happening, Planned } from './happening.ts';
+import type { Happening, Planned, Together } from './happening.ts';
 import { firstImage } from './simulation.ts';
-import { span } from './span.ts';
 
 // Members that somebody else takes while the rollout is held: before it begins, at its first member, in the middle.
 
 type Draw = (chance: Chance, replicas: number) => Happening;
-type Part = AllOrAbort['all'][number];
+type Part = Together['all'][number];
 
 const at = (milliseconds: number, what: Happening): Part => ({ afterMilliseconds: milliseconds, what });
 const anyOf = (chance: Chance, replicas: number): number => chance.whole(0, replicas - 1);
@@ -17,7 +16,7 @@ function loss(chance: Chance, ordinal: number): Happening {
     case 'delete':
       return { kind: 'deletePod', ordinal };
     case 'drain':
-      return { kind: 'drain', ordinal, forMilliseconds: span(chance, 30, 120) };
+      return { kind: 'drain', ordinal, forMilliseconds: chance.span(30, 120) };
     case 'evict':
       return { kind: 'evictPod', ordinal };
     case 'force':
@@ -25,9 +24,9 @@ function loss(chance: Chance, ordinal: number): Happening {
     case 'fails':
       return { kind: 'failPod', ordinal };
     case 'lost':
-      return { kind: 'loseNode', ordinal, forMilliseconds: span(chance, 310, 400) };
+      return { kind: 'loseNode', ordinal, forMilliseconds: chance.span(310, 400) };
     case 'gone':
-      return { kind: 'nodeGone', ordinal, forMilliseconds: span(chance, 40, 90) };
+      return { kind: 'nodeGone', ordinal, forMilliseconds: chance.span(40, 90) };
   }
 }
 
@@ -67,16 +66,16 @@ function dies(chance: Chance): Happening {
 
 /** One hold, one loss or more, most often something else beside it. */
 const whileHeld: Draw = (chance, replicas) => {
-  const forMilliseconds = span(chance, 90, 240);
+  const forMilliseconds = chance.span(90, 240);
   const hold = chance.pick(holds)(chance, replicas, forMilliseconds);
-  const first = span(chance, 3, 60);
+  const first = chance.span(3, 60);
   const ordinal = anyOf(chance, replicas);
-  const next = span(chance, 0, 1) < 500 ? first : first + span(chance, 0, 60);
+  const next = chance.span(0, 1) < 500 ? first : first + chance.span(0, 60);
   const others = chance.happens(0.4) ? [at(next, loss(chance, (ordinal + 1) % replicas))] : [];
   // Right before or after the loss, when the program reacts.
   const beside = chance.pick(besides)(chance, replicas);
   const isAtOnce = beside.kind === 'crashAtWrite' || chance.happens(0.5);
-  const when = isAtOnce ? Math.max(0, first + span(chance, -2, 8)) : span(chance, 0, 90);
+  const when = isAtOnce ? Math.max(0, first + chance.span(-2, 8)) : chance.span(0, 90);
   return {
     kind: 'together',
     all: [
@@ -90,15 +89,15 @@ const whileHeld: Draw = (chance, replicas) => {
 
 /** Paused once a member works at the update revision: a stale member goes, and one that works beside it or later. */
 const whileWorking: Draw = (chance, replicas) => {
-  const paused = span(chance, 20, 50);
-  const first = paused + span(chance, 1, 10);
-  const next = chance.happens(0.7) ? first + span(chance, 0, 4) : first + span(chance, 35, 60);
+  const paused = chance.span(20, 50);
+  const first = paused + chance.span(1, 10);
+  const next = chance.happens(0.7) ? first + chance.span(0, 4) : first + chance.span(35, 60);
   // The primary is updated last.
   const stale = chance.happens(0.7) ? 0 : chance.whole(0, Math.max(0, replicas - 2));
   return {
     kind: 'together',
     all: [
-      at(paused, { kind: 'pause', forMilliseconds: span(chance, 100, 180) }),
+      at(paused, { kind: 'pause', forMilliseconds: chance.span(100, 180) }),
       at(first, { kind: 'deletePod', ordinal: stale }),
       at(next, { kind: 'deletePod', ordinal: replicas - 1 }),
     ],
@@ -114,7 +113,7 @@ export const lossThemes: Readonly<Record<string, readonly Draw[]>> = {
 /** For some of the worlds in which this program takes members. Half of the holds begin right before the rollout. */
 export function drawLosses(chance: Chance, replicas: number): readonly Planned[] {
   if (!chance.happens(0.4)) return [];
-  if (chance.happens(0.2)) return [{ atMilliseconds: span(chance, 10, 50), what: whileWorking(chance, replicas) }];
-  const atMilliseconds = chance.happens(0.5) ? span(chance, -5, -3) : span(chance, 0, 60);
+  if (chance.happens(0.2)) return [{ atMilliseconds: chance.span(10, 50), what: whileWorking(chance, replicas) }];
+  const atMilliseconds = chance.happens(0.5) ? chance.span(-5, -3) : chance.span(0, 60);
   return [{ atMilliseconds, what: whileHeld(chance, replicas) }];
 }

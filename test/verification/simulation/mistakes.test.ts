@@ -31,6 +31,8 @@ describe('mistakes in the simulation', function mistaken() {
     const outcome = await mistaken.run(short);
     expect(kept).to.have.lengthOf(1);
     expect(replayLine(seed, kept)).to.equal(`SEED=1 REPLAY=${kept.join()} make simulate`);
-    expect(storyOf(short, outcome)).to.match(/the user asks for mysql:8\.4\.\d[\s\S]*I4: delete \d by controller-0/);
+    expect(storyOf(short, outcome)).to.match(
+      /the user asks for an image: \{ kind: 'rollOut', image: 'mysql:8\.4\.\d' \}[\s\S]*I4: delete \d by controller-0/,
+    );
   });
 });

@@ -6,8 +6,9 @@ import { record } from '../../support/api-server/stored-object.ts';
 import { prefixedName } from '../../support/moco/names.ts';
 import { fault } from './acts-of-nodes.ts';
 import { asked, beginBackup, setImage } from './acts-of-people.ts';
-import { draw, type Scenario } from './draw.ts';
-import type { AllOrAbort, Happening } from './happening.ts';
+import { plainCircumstances } from './circumstances.ts';
+import type { Scenario } from './draw.ts';
+import type { Happening, Together } from './happening.ts';
 import { run } from './run.ts';
 import { clusterName, namespace, Simulation } from './simulation.ts';
 
@@ -18,16 +19,7 @@ const budgetPath = path(podDisruptionBudgets, { namespace, name: prefixedName(cl
 
 /** A cluster at OnDelete, and this program down for good. */
 async function started(onDeleteKeeper: OnDeleteKeeper): Promise<Simulation> {
-  const { circumstances } = draw('calm');
-  const simulation = new Simulation({
-    ...circumstances,
-    replicas: 3,
-    mode: 'OnDelete',
-    onDeleteKeeper,
-    processes: 1,
-    electsLeader: false,
-    backups: true,
-  });
+  const simulation = new Simulation({ ...plainCircumstances, onDeleteKeeper, backups: true });
   await simulation.start();
   for (const process of simulation.processes) process.crash('was uninstalled', forEver);
   return simulation;
@@ -46,7 +38,9 @@ async function withoutUs(onDeleteKeeper: OnDeleteKeeper): Promise<Simulation> {
 const primaryIndex = ({ cluster }: Simulation): unknown => record(cluster?.['status'])['currentPrimaryIndex'];
 
 function killPrimary(simulation: Simulation): void {
-  expect(fault(simulation, 0, mysqldContainer, 'dead', forEver)).to.equal(true);
+  expect(fault(simulation, { ordinal: 0, container: mysqldContainer, forMilliseconds: forEver }, 'dead')).to.equal(
+    true,
+  );
 }
 
 function strategy({ server }: Simulation): unknown {
@@ -58,21 +52,13 @@ const minutes = 60_000;
 
 /** The program stops, moco-controller restarts, and then something happens; a rollout follows at the end. */
 function alone(onDeleteKeeper: OnDeleteKeeper, what: Happening): Scenario {
-  const { circumstances } = draw('calm');
-  const all: AllOrAbort['all'] = [
+  const all: Together['all'] = [
     { afterMilliseconds: 0, what: { kind: 'programStopped', forMilliseconds: 10 * minutes } },
     { afterMilliseconds: 1_000, what: { kind: 'stopMoco', otherReplica: true, forMilliseconds: 5_000 } },
     { afterMilliseconds: 2 * minutes, what },
   ];
   return {
-    circumstances: {
-      ...circumstances,
-      replicas: 3,
-      mode: 'OnDelete',
-      onDeleteKeeper,
-      processes: 1,
-      electsLeader: false,
-    },
+    circumstances: { ...plainCircumstances, onDeleteKeeper },
     plan: [
       { atMilliseconds: 0, what: { kind: 'together', all } },
       { atMilliseconds: 9 * minutes, what: { kind: 'rollOut', image: 'mysql:8.4.9' } },
@@ -110,9 +96,8 @@ describe('a failover whose candidate has received more than it has applied', fun
   this.timeout(60_000);
 
   it('ends while the program is down, once that is applied', async () => {
-    const { circumstances } = draw('calm');
     const { violations, situations, measures } = await run({
-      circumstances: { ...circumstances, replicas: 3, mode: 'OnDelete', processes: 1, electsLeader: false },
+      circumstances: plainCircumstances,
       plan: [
         { atMilliseconds: 0, what: { kind: 'programStopped', forMilliseconds: 8 * minutes } },
         { atMilliseconds: 1_000, what: { kind: 'backlog', forMilliseconds: 4 * minutes } },

@@ -7,8 +7,8 @@ import { resourceAt } from '../../support/api-server/resource-path.ts';
 import type { StoredObject } from '../../support/api-server/stored-object.ts';
 import type { Chance } from './chance.ts';
 import type { VirtualClock } from './clock.ts';
-import { type Strike, verbOf } from './faults.ts';
-import { kindOf, type Mishap, type Trouble } from './trouble.ts';
+import type { Strike } from './faults.ts';
+import { kindOf, type Mishap, type Trouble, verbOf } from './trouble.ts';
 import { WatchStream } from './watch-stream.ts';
 
 /** A process as the network knows it. */

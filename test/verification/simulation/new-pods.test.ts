@@ -4,7 +4,7 @@ import { newPodsLabel, revisionHashLabel } from '../../../src/moco/names.ts';
 import { record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import { mocoManager, prefixedName } from '../../support/moco/names.ts';
 import { setImage } from './acts-of-people.ts';
-import { draw } from './draw.ts';
+import { plainCircumstances } from './circumstances.ts';
 import { clusterName, namespace, Simulation } from './simulation.ts';
 
 const minuteMilliseconds = 60_000;
@@ -15,16 +15,8 @@ const revisions = ({ members }: Simulation): readonly unknown[] =>
   members.map(({ metadata }) => metadata.labels?.[revisionHashLabel]);
 
 /** A paused rollout to which nobody has been updated. */
-async function paused(onDeleteKeeper: 'policy' | 'webhook', replicas = 3): Promise<Simulation> {
-  const { circumstances } = draw('calm');
-  const simulation = new Simulation({
-    ...circumstances,
-    replicas,
-    mode: 'OnDelete',
-    onDeleteKeeper,
-    processes: 1,
-    electsLeader: false,
-  });
+async function paused(): Promise<Simulation> {
+  const simulation = new Simulation(plainCircumstances);
   await simulation.start();
   simulation.setting({ paused: true });
   setImage(simulation, 'mysql:8.4.1');
@@ -40,7 +32,7 @@ describe('a paused rollout in the simulation', function held() {
   this.timeout(60_000);
 
   it('rests where new pods come up at the current revision, whatever MOCO’s partition controller asks for every 10 s', async () => {
-    const simulation = await paused('policy');
+    const simulation = await paused();
     const { clock, server } = simulation;
     const before = revisions(simulation);
     let patches = 0;

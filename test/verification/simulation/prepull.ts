@@ -1,8 +1,8 @@
 import type { Chance } from './chance.ts';
-import type { Happening, Planned } from './happening.ts';
+import type { Circumstances } from './circumstances.ts';
+import { anyMember, type Draw, drawn, oneOf, seconds } from './drawn.ts';
+import type { Planned } from './happening.ts';
 import type { Reports } from './node-images.ts';
-import type { Circumstances } from './simulation.ts';
-import { span } from './span.ts';
 
 /** The setting `prepull`, and what nodes are like there. */
 export interface Prepull {
@@ -22,38 +22,21 @@ interface Drawn {
   readonly plan: readonly Planned[];
 }
 
-type Draw = (chance: Chance, replicas: number) => Happening;
+const lasts = (from: number, to: number) => ({ forMilliseconds: seconds(from, to) });
 
-const lasts = (chance: Chance): number => span(chance, 5, 240);
-
-const fails: Draw = (chance) => ({
-  kind: 'failFetch',
-  how: chance.pick(['imagePull', 'imagePull', 'hangs', 'neverScheduled', 'evicted', 'deleted'] as const),
-  forMilliseconds: span(chance, 30, 240),
+const fails = drawn('failFetch', {
+  how: oneOf('imagePull', 'imagePull', 'hangs', 'neverScheduled', 'evicted', 'deleted'),
+  ...lasts(30, 240),
 });
 
 /** Each with its probability. */
 const troubles: readonly (readonly [probability: number, draw: Draw])[] = [
   [0.6, fails],
   [0.25, fails],
-  [
-    0.3,
-    (chance, replicas) => ({
-      kind: 'labelMember',
-      ordinal: chance.whole(0, replicas - 1),
-      forMilliseconds: span(chance, 30, 300),
-    }),
-  ],
-  [0.25, (chance) => ({ kind: 'foreignFetchers', forMilliseconds: span(chance, 30, 300) })],
-  [
-    0.3,
-    (chance) => ({
-      kind: 'overridePreflight',
-      rule: chance.pick(['ImageUnavailable', 'PreflightRunning'] as const),
-      forMilliseconds: lasts(chance),
-    }),
-  ],
-  [0.15, (chance) => ({ kind: 'stopPrepull', forMilliseconds: lasts(chance) })],
+  [0.3, drawn('labelMember', { ordinal: anyMember, ...lasts(30, 300) })],
+  [0.25, drawn('foreignFetchers', lasts(30, 300))],
+  [0.3, drawn('overridePreflight', { rule: oneOf('ImageUnavailable', 'PreflightRunning'), ...lasts(5, 240) })],
+  [0.15, drawn('stopPrepull', lasts(5, 240))],
 ];
 
 /** `null` for a world without. The given theme `prepull` always has one. */
@@ -65,13 +48,13 @@ export function drawPrepull(chance: Chance, replicas: number, given: readonly st
     circumstances: {
       setting: { prepull: 'Nodes', ...(isShort && { prepullTimeoutSeconds }) },
       reports: chance.pick(['every image', 'every image', 'fifty others'] as const),
-      pullMilliseconds: span(chance, 0, 40),
+      pullMilliseconds: chance.span(0, 40),
       isAllowed: chance.happens(0.9),
       isLabelled: chance.happens(0.15),
     },
     plan: troubles.flatMap(([probability, draw]) => {
       // Most begin with the first rollout, before any node is asked.
-      const atMilliseconds = chance.happens(0.7) ? 0 : span(chance, 0, 120);
+      const atMilliseconds = chance.happens(0.7) ? 0 : chance.span(0, 120);
       return chance.happens(probability) ? [{ atMilliseconds, what: draw(chance, replicas) }] : [];
     }),
   };

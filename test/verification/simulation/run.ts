@@ -7,11 +7,11 @@ import { isUpdated, participates } from '../witness/member.ts';
 import type { Moment } from '../witness/moment.ts';
 import type { StepRecord } from '../witness/step-log.ts';
 import type { Finding } from '../witness/witness.ts';
+import type { Circumstances } from './circumstances.ts';
 import type { Scenario } from './draw.ts';
 import type { Strikes } from './faults.ts';
-import { happen } from './happen.ts';
-import type { Happening } from './happening.ts';
-import { type Circumstances, clusterName, namespace, Simulation } from './simulation.ts';
+import { type Happening, happen, isUneventful, lengthOf } from './happening.ts';
+import { clusterName, namespace, Simulation } from './simulation.ts';
 import type { Situation } from './situations.ts';
 
 export interface Outcome {
@@ -79,7 +79,7 @@ export async function run({ circumstances, plan }: Scenario): Promise<Outcome> {
   for (const process of simulation.processes) process.end();
   const { findings } = witness;
   for (const { law, text, atMilliseconds } of findings.filter(({ kind }) => kind === 'race')) {
-    if (isUneventful(plan))
+    if (isOfOneImage(plan))
       witness.object('race', `${law}: ${text}, though no member failed by itself`, atMilliseconds);
   }
   const { lost, restored } = witness.lostMembers(`${namespace}/${clusterName}`);
@@ -108,42 +108,16 @@ function isCalm(plan: Scenario['plan']): boolean {
   return plan.length === 1 && plan.every(({ what }) => what.kind === 'rollOut');
 }
 
-/** What changes no member and no setting by itself: only the program's own deeds, and how it sees and writes. */
-const uneventful: ReadonlySet<Happening['kind']> = new Set([
-  'rollOut',
-  'touchRollout',
-  'mishaps',
-  'watchLag',
-  'watchStalls',
-  'watchBreaks',
-  'watchExpires',
-  'watchForgets',
-  'watchRepeats',
-  'slowControllers',
-  'crash',
-  'crashAtWrite',
-  'stop',
-  'freeze',
-  'moveClock',
-]);
-
 /** No random failures, and one image. */
-function isUneventful(plan: Scenario['plan']): boolean {
-  const kinds = plan.map(({ what }) => (what.kind === 'atWrite' ? what.what.kind : what.kind));
-  return kinds.every((kind) => uneventful.has(kind)) && kinds.filter((kind) => kind === 'rollOut').length === 1;
+function isOfOneImage(plan: Scenario['plan']): boolean {
+  const all = plan.map(({ what }) => (what.kind === 'atWrite' ? what.what : what));
+  return all.every(isUneventful) && all.filter(({ kind }) => kind === 'rollOut').length === 1;
 }
 
 /** Changes of mysqld's image. Those that may be made in running pods come on top. */
 function changesOf(what: Happening): number {
   if (what.kind === 'together') return what.all.reduce((sum, one) => sum + changesOf(one.what), 0);
   return what.kind === 'rollOut' || what.kind === 'rollOutBad' ? 1 : 0;
-}
-
-function lengthOf(what: Happening): number {
-  if (what.kind === 'together') {
-    return Math.max(...what.all.map(({ afterMilliseconds, what: one }) => afterMilliseconds + lengthOf(one)));
-  }
-  return 'forMilliseconds' in what ? what.forMilliseconds : 0;
 }
 
 /** Nothing that this program could do would end it. */

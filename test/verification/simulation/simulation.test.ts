@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { plainCircumstances } from './circumstances.ts';
 import { draw, type Scenario } from './draw.ts';
 import { type Played, play } from './play.ts';
 import { playSeeds } from './play-seeds.ts';
@@ -42,9 +43,8 @@ describe('the simulation', function simulation() {
       [3, 1],
       [5, 1],
     ] as const) {
-      const { circumstances } = draw('calm');
       const scenario: Scenario = {
-        circumstances: { ...circumstances, replicas, mode: 'OnDelete', processes: 1, electsLeader: false },
+        circumstances: { ...plainCircumstances, replicas },
         plan: [{ atMilliseconds: 0, what: { kind: 'rollOut', image: 'mysql:8.4.1' } }],
       };
       const { measures, violations, races, stuck } = await run(scenario);

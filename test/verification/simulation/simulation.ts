@@ -10,7 +10,6 @@ import {
   type ResourceKind,
   statefulSets,
 } from '../../../src/kube/resource.ts';
-import type { Log } from '../../../src/kube/world.ts';
 import {
   agentContainer,
   clusterKind,
@@ -18,13 +17,13 @@ import {
   roleLabel,
   rolloutCompleteCondition,
 } from '../../../src/moco/names.ts';
-import { type Admission, admitStatefulSet, type OnDeleteKeeper } from '../../support/api-server/admission.ts';
+import { type Admission, admitStatefulSet } from '../../support/api-server/admission.ts';
 import type { ApiAnswer, ApiRequest } from '../../support/api-server/api-answer.ts';
 import { ApiServer } from '../../support/api-server/api-server.ts';
 import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import type { MySQLCluster } from '../../support/moco/objects.ts';
 import { sampleCluster } from '../../support/moco/sample.ts';
-import { type ClusteringDurations, defaultSettings as mocoSettings } from '../../support/moco/settings.ts';
+import { defaultSettings as mocoSettings } from '../../support/moco/settings.ts';
 import { defaultCluster } from '../../support/moco/webhooks.ts';
 import { type NodesSettings, defaultSettings as nodesSettings } from '../../support/nodes/settings.ts';
 import { Ability } from '../witness/ability.ts';
@@ -32,12 +31,12 @@ import { Demotions } from '../witness/demotions.ts';
 import type { WitnessedKind } from '../witness/objects.ts';
 import { Witness } from '../witness/witness.ts';
 import { Chance } from './chance.ts';
+import type { Circumstances } from './circumstances.ts';
 import { VirtualClock } from './clock.ts';
 import { ControllerProcess } from './controller-process.ts';
 import { Deeds } from './deeds.ts';
 import { Expectations } from './expectations.ts';
 import { FailingChecks } from './failing-checks.ts';
-import { FailoverGoesOn } from './failover-goes-on.ts';
 import { FalseAlarms } from './false-alarms.ts';
 import type { Strike, Strikes } from './faults.ts';
 import { Fetchers } from './fetchers.ts';
@@ -49,46 +48,11 @@ import { Kubelets } from './kubelets.ts';
 import { LaggingCandidates } from './lagging-candidates.ts';
 import { isMember } from './members.ts';
 import { Moco } from './moco.ts';
-import { MocoGoesOn, watchedByI13 } from './moco-goes-on.ts';
+import { MocoGoesOn } from './moco-goes-on.ts';
 import { Network } from './network.ts';
 import { NodeImages } from './node-images.ts';
 import { firstAgent, firstInPlace, podTemplateOf, sidecarContainer, userLabel, type Wanted } from './pod-template.ts';
-import type { Prepull } from './prepull.ts';
 import { Situations } from './situations.ts';
-
-/** What a simulated world is like, whatever happens in it. */
-export interface Circumstances {
-  readonly seed: string;
-  readonly replicas: number;
-  /**
-   * Who disrupts members: this program, by pods or by partitions if MOCO has no webhook; or MOCO's own partition
-   * controller, while this program only reports.
-   */
-  readonly mode: 'OnDelete' | 'Partition' | 'MOCO';
-  readonly movesCurrentRevision: boolean;
-  readonly onDeleteKeeper: OnDeleteKeeper;
-  readonly processes: number;
-  /** Without it every process leads. */
-  readonly electsLeader: boolean;
-  readonly nodes: Partial<NodesSettings>;
-  readonly moco: Partial<ClusteringDurations>;
-  readonly lagMilliseconds: number;
-  readonly longestPage: number;
-  /** Whether a watch may begin with a list. */
-  readonly streamsLists: boolean;
-  /** What the user has set in the MySQLRollout from the beginning; `null` for nothing. */
-  readonly maxUnavailable: number | string | null;
-  /** The cluster has a backup policy, so that there is a CronJob from which backups begin. */
-  readonly backups: boolean;
-  /** More of the MySQLCluster's spec. */
-  readonly spec: Json;
-  /** The setting `inPlace`, with the feature gate; absent without it. */
-  readonly inPlace?: Json;
-  /** The setting `prepull`, and the nodes that are asked; absent without it. */
-  readonly prepull?: Prepull;
-  /** What the controller logs. */
-  readonly log?: Log;
-}
 
 export const namespace = 'default';
 export const clusterName = 'test';
@@ -133,7 +97,6 @@ export class Simulation {
   readonly situations: Situations;
   readonly kept: KeptRevisions;
   readonly mocoGoesOn: MocoGoesOn;
-  readonly failoverGoesOn: FailoverGoesOn;
   readonly checks: FailingChecks;
   readonly nodeImages: NodeImages;
   readonly fetchers: Fetchers;
@@ -182,12 +145,14 @@ export class Simulation {
       pullMilliseconds: prepull?.pullMilliseconds ?? 0,
     });
     this.fetchers = new Fetchers(this);
-    const deeds = new Deeds(this, mode);
+    const lagging = new LaggingCandidates(this);
+    this.checks = new FailingChecks(this);
+    const deeds = new Deeds(this, (disruption) => {
+      for (const judge of [this.witness, lagging, this.checks]) judge.disrupted(disruption);
+    });
     const expectations = new Expectations(clock, this.witness);
     const strikesFound = new FoundStrikes(this);
     const alarms = new FalseAlarms(this.witness, this.ability);
-    const lagging = new LaggingCandidates(this);
-    this.checks = new FailingChecks(this);
     this.network = new Network({
       clock,
       chance: chance.fork('network'),
@@ -196,8 +161,6 @@ export class Simulation {
         deeds.sent(sent);
         expectations.sent(sent);
         strikesFound.sent(sent);
-        lagging.sent(sent);
-        this.checks.sent(sent);
       },
       onStrike: (strike) => this.struck(strike),
     });
@@ -229,8 +192,7 @@ export class Simulation {
     const clustering = { ...mocoSettings.clustering, ...moco };
     const { failedTry: _, clone: __, ...taking } = clustering;
     const mocoMilliseconds = Object.values(taking).reduce((sum, one) => sum + one);
-    this.mocoGoesOn = new MocoGoesOn(this, mocoMilliseconds, mode !== 'Partition');
-    this.failoverGoesOn = new FailoverGoesOn(this, mocoMilliseconds);
+    this.mocoGoesOn = new MocoGoesOn(this, { mocoMilliseconds, isJudgedAlone: mode !== 'Partition' });
     this.moco = new Moco({
       clock,
       server,
@@ -264,6 +226,7 @@ export class Simulation {
           inPlaceEnabled: circumstances.inPlace !== undefined,
         },
         electsLeader,
+        onStart: (...started) => deeds.started(...started),
         onEnd,
         onLeading: () => this.ability.leads(this.#someoneLeads(), clock.nowMilliseconds),
         onReported: (...reported) => expectations.reported(...reported),
@@ -280,10 +243,6 @@ export class Simulation {
       if (this.#began) {
         this.situations.changed(change, clock.nowMilliseconds, this.cluster);
         this.kept.changed(change);
-        if (watchedByI13.includes(change.kind)) {
-          this.mocoGoesOn.look();
-          this.failoverGoesOn.look();
-        }
       }
       const kind = witnessedKinds.get(change.kind);
       if (kind === undefined) return;
@@ -296,7 +255,9 @@ export class Simulation {
         object,
         identity,
       });
-      if (this.#began && kind === 'Pod') noteImpairedPrimary(this);
+      if (!this.#began) return;
+      if (kind === 'Pod') noteImpairedPrimary(this);
+      if (kind === 'Pod' || kind === 'MySQLCluster' || kind === 'StatefulSet') this.mocoGoesOn.look();
     });
   }
 

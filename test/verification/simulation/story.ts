@@ -1,6 +1,6 @@
 import type { Scenario } from './draw.ts';
+import { told } from './happening.ts';
 import type { Outcome } from './run.ts';
-import { words } from './words.ts';
 
 /** The line that plays the same again. */
 export function replayLine(seed: string, kept: readonly number[]): string {
@@ -15,7 +15,7 @@ export function storyOf({ circumstances, plan }: Scenario, { violations, stuck, 
   const kubernetes = movesCurrentRevision ? 'from 1.37 on' : 'before 1.37';
   return [
     `  ${replicas} members${unavailable}, mode ${mode}, ${processes} process${processes === 1 ? '' : 'es'}${leader}, Kubernetes ${kubernetes}`,
-    ...plan.map((planned) => `  ${words(planned)}`),
+    ...plan.map((planned) => `  ${told(planned)}`),
     ...violations.map(
       ({ law, text, atMilliseconds }) => `  → ${(atMilliseconds / 1000).toFixed(3)} s: ${law}: ${text}`,
     ),

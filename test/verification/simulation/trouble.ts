@@ -1,4 +1,5 @@
 import type { ExchangeRequest } from '../../../src/kube/world.ts';
+import { resourceAt } from '../../support/api-server/resource-path.ts';
 
 /** What can happen to a request on its way. */
 export type Mishap =
@@ -31,4 +32,37 @@ export function kindOf({ method, path, pool }: ExchangeRequest): Exclude<Request
   if (path.includes('/leases')) return 'lease';
   if (method === 'GET') return pool === 'watch' || path.includes('?') ? 'read' : 'confirm';
   return path.includes('/pods/') ? 'pod' : 'status';
+}
+
+/** Where requests go wrong, the lease apart. */
+export const requestVerbs = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'evict', 'lease'] as const;
+export type RequestVerb = (typeof requestVerbs)[number];
+
+/** What requests meet with, each of them on each kind of request. */
+export const mishapSentences: Readonly<Record<Mishap['kind'], string>> = {
+  error: 'answered with 429, 500, 503 or 504',
+  lost: 'carried out, the connection broken before the answer',
+  reset: 'the connection broken before it arrived',
+  refused: 'nobody listened',
+  silent: 'carried out and never answered',
+  slow: 'seconds on its way, or its answer',
+};
+
+export function verbOf({ method, path }: ExchangeRequest): RequestVerb {
+  const [place = '', query = ''] = path.split('?');
+  if (place.includes('/leases')) return 'lease';
+  if (place.endsWith('/eviction')) return 'evict';
+  switch (method) {
+    case 'POST':
+      return 'create';
+    case 'PUT':
+      return 'update';
+    case 'PATCH':
+      return 'patch';
+    case 'DELETE':
+      return 'delete';
+    case 'GET':
+      if (query.includes('watch=true')) return 'watch';
+      return resourceAt(place)?.name === null ? 'list' : 'get';
+  }
 }

@@ -14,17 +14,10 @@ const refused: ReadonlySet<number> = new Set([400, 401, 403, 404, 409, 422, 429]
 const credential = 'authentication.kubernetes.io/credential-id';
 
 /** A process by its token, or by its user where the API server does not tell tokens apart. */
-export const actorOf = ({ user }: AuditEvent): string => user.extra?.[credential]?.[0] ?? user.username;
-/** Of the process that has this token. */
-export function actorWith(token: string): string {
-  const payload = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
-    readonly jti: string;
-  };
-  return `JTI=${payload.jti}`;
-}
+const actorOf = ({ user }: AuditEvent): string => user.extra?.[credential]?.[0] ?? user.username;
 
 const codeOf = ({ responseStatus }: AuditEvent): number => responseStatus?.code ?? 500;
-export const isAgreed = (event: AuditEvent): boolean => codeOf(event) < 300;
+const isAgreed = (event: AuditEvent): boolean => codeOf(event) < 300;
 const received = ({ requestReceivedTimestamp }: AuditEvent): number => Date.parse(requestReceivedTimestamp);
 
 /**
@@ -132,7 +125,7 @@ function atPartition(event: AuditEvent, changes: readonly Change[]): Target | nu
 }
 
 /** `null` for a request that lowers none. A release disrupts no member. */
-export function partitionOf({ verb, objectRef, requestURI, requestObject }: AuditEvent): number | null {
+function partitionOf({ verb, objectRef, requestURI, requestObject }: AuditEvent): number | null {
   if (verb !== 'patch' || objectRef?.resource !== 'statefulsets' || objectRef.subresource !== undefined) return null;
   if (requestURI.includes('dryRun=')) return null;
   const { metadata, spec } = (requestObject ?? {}) as PartitionPatch;

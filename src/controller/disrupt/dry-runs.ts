@@ -1,23 +1,57 @@
 import type { Target } from '../../core/decision.ts';
 import type { InPlaceChange } from '../../core/in-place-changes.ts';
+import type { DisruptiveStep } from '../../core/step.ts';
 import type { StepInPlace } from '../../core/update-in-place.ts';
 import { ApiError, isConflict, isForbidden, isInvalid, isNotFound, withoutRequest } from '../../kube/api-error.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import { patchOf } from '../../objects/execute.ts';
-import type { PassOutcome } from '../pass/end.ts';
+import { admissionNotInForce, provePartitionHeld } from '../../objects/strategy.ts';
+import { again, type End } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
+
+/**
+ * The dry runs that a step needs before it is confirmed. Resolves to how the pass ends if they have shown something
+ * new, and to `null` if the step may go on.
+ */
+export async function tryFirst(observed: Observation, step: DisruptiveStep, api: ClusterApi): Promise<End | null> {
+  switch (step.kind) {
+    case 'setPartition':
+      return tryPartition(step.partition, observed, api);
+    case 'updateInPlace':
+    case 'resizeInPlace':
+      return tryInPlace(observed, step, api);
+    default:
+      return null;
+  }
+}
+
+/** Whether MOCO's next write would be reset to partition = replicas. */
+async function tryPartition(
+  partition: number,
+  { objects: { statefulSet } }: Observation,
+  api: ClusterApi,
+): Promise<End | null> {
+  if (statefulSet === null) return null;
+  try {
+    await provePartitionHeld(statefulSet, partition, api);
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.reason !== admissionNotInForce) throw error;
+    return { kind: 'admission', mode: 'Partition', error, report: 'cached' };
+  }
+}
 
 /**
  * Sends the writes to every stale member as dry runs, once for each revision, before the first member is changed. So a
  * cluster is not left with some members updated in place and others not, because an admission policy refuses the rest.
- * Resolves to the answers, or to `null` if all of them are known. Rejects with `ApiError` if there is no answer.
+ * Rejects with `ApiError` if there is no answer.
  */
-export async function tryInPlace(
+async function tryInPlace(
   { objects, snapshot, memory }: Observation,
   { revision }: StepInPlace,
   api: ClusterApi,
-): Promise<Extract<PassOutcome, { kind: 'inPlace' }> | null> {
+): Promise<End | null> {
   const answers: { readonly uid: string; readonly refusal: string | null }[] = [];
   for (const { uid, ordinal, name, resourceVersion, inPlace } of snapshot.members) {
     if (inPlace?.kind !== 'possible' || memory.readings.inPlace.accepted.get(uid) === revision) continue;
@@ -25,7 +59,7 @@ export async function tryInPlace(
     const answer = await dryRun(target, inPlace.change, revision, objects, api);
     if (!answer.isStale) answers.push({ uid, refusal: answer.refusal });
   }
-  return answers.length === 0 ? null : { kind: 'inPlace', revision, answers };
+  return answers.length === 0 ? null : { kind: 'inPlace', revision, answers, ...again };
 }
 
 /** The API server's words if it refuses. Stale: the pod has changed since it was read. */

@@ -1,0 +1,76 @@
+import { Option } from 'commander';
+import { UsageError } from '../failure.ts';
+import { namespacePattern, type Parsed, parseDuration, read, unreadable, value } from '../options/flag.ts';
+
+/** An option of a command, and how its text becomes a value. */
+export interface CommandOption<Value> {
+  /** In commander's syntax: `--for <duration>`. Without a placeholder it is a switch. */
+  readonly flags: string;
+  readonly description: string;
+  readonly defaultText?: string | undefined;
+  /** The possible values, for completion. */
+  readonly values?: readonly string[] | undefined;
+  readonly parse: (text: string) => Parsed<Value>;
+}
+
+export type CommandOptions = Readonly<Record<string, CommandOption<unknown>>>;
+
+/** The values of options by their fields: `undefined` without a default if not given, `false` for a switch. */
+export type Values<Options extends CommandOptions> = {
+  readonly [Field in keyof Options]: Options[Field] extends CommandOption<infer Value> ? Value : never;
+};
+
+/** A kind of option, which becomes an option by its flags. With a default it always has a value. */
+export function optionKind<Value>(parse: (text: string) => Parsed<Value>, values?: readonly string[]) {
+  function option(flags: string, description: string): CommandOption<Value | undefined>;
+  function option(flags: string, description: string, defaultText: string): CommandOption<Value>;
+  function option(flags: string, description: string, defaultText?: string): CommandOption<Value> {
+    return { flags, description, defaultText, values, parse };
+  }
+  return option;
+}
+
+export const anyText = optionKind(value);
+
+export const oneNamespace = optionKind((given) =>
+  namespacePattern.test(given) ? value(given) : unreadable('the name of a namespace'),
+);
+
+/** Milliseconds. As in kubectl, a plain number is in seconds. */
+export const duration = optionKind((given) => parseDuration(/^\d+$/.test(given) ? `${given}s` : given));
+
+export const asList = (words: readonly string[]): string => `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+
+export const oneOf = <Word extends string>(...words: readonly Word[]) =>
+  optionKind((given) => {
+    const word = words.find((known) => known === given);
+    return word === undefined ? unreadable(asList(words)) : value(word);
+  }, words);
+
+export const toggle = (flags: string, description: string): CommandOption<boolean> => ({
+  flags,
+  description,
+  parse: () => value(true),
+});
+
+/** As commander reads it. */
+export const optionOf = ({ flags, description, defaultText }: CommandOption<unknown>): Option =>
+  new Option(flags, description).default(defaultText);
+
+/**
+ * The values of what commander has read. An empty text is refused: it is most often a variable of a script that is not
+ * set, and as a selector it would select every cluster. Throws `UsageError`.
+ */
+export function valuesOf<Options extends CommandOptions>(
+  options: Options,
+  texts: Readonly<Record<string, string | boolean | undefined>>,
+): Values<Options> {
+  const values = Object.entries(options).map(([field, one]) => {
+    const option = optionOf(one);
+    const given = texts[option.attributeName()];
+    if (typeof given !== 'string') return [field, option.isBoolean() ? given === true : undefined];
+    if (given.trim() === '') throw new UsageError(`expected a value after ${option.long}, got an empty text`);
+    return [field, read({ name: option.name(), parse: one.parse }, given)];
+  });
+  return Object.fromEntries(values) as Values<Options>;
+}

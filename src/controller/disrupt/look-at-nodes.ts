@@ -1,0 +1,108 @@
+import { ApiError, withoutRequest } from '../../kube/api-error.ts';
+import { shortened } from '../../kube/text.ts';
+import { identityOf, type Json, milliseconds, object, omitUndefined } from '../../moco/json.ts';
+import { type PreflightSaid, readPreflightPod } from '../../moco/preflight-pod.ts';
+import { isRefused, type NodeQuestion } from '../facts/preflight-facts.ts';
+import type { Observation } from '../pass/observe.ts';
+
+// What the pods of a preflight say, without a request.
+
+/** A pod as it was listed, `null` if it was not, or why none were. */
+export type ListedPod = Json | null | ApiError;
+
+/** Since when the kubelet has had no image for pods, by uid, on the monotonic clock. */
+export type FailingPods = ReadonlyMap<string, number>;
+
+const longestMessage = 448;
+/**
+ * Within this time the kubelet has tried a second time. A registry that was busy once, or a connection that broke,
+ * holds no rollout.
+ */
+const failingMilliseconds = 30_000;
+
+/** The question after a look at its pod: answered, or still to be answered. */
+export function lookedAt(one: NodeQuestion, pod: ListedPod, failing: FailingPods, observed: Observation): NodeQuestion {
+  const said = saidBy(one, pod);
+  switch (said.kind) {
+    case 'fetched':
+      return settled(one, observed, one.about === 'configuration' ? 'Accepted' : 'Fetched');
+    case 'timedOut':
+      return settled(one, observed, 'TimedOut', one.message);
+    case 'unknown':
+      return settled(one, observed, 'Unknown', said.message);
+    case 'failing': {
+      const since = failing.get(uidOf(pod)) ?? observed.nowMilliseconds;
+      const isLasting = observed.nowMilliseconds - since >= failingMilliseconds;
+      return isRefused(one) || isLate(one, observed) || isLasting
+        ? settled(one, observed, 'ImageUnavailable', said.message)
+        : stillAsked(one, said.message);
+    }
+    case 'running':
+      if (isLate(one, observed)) return settled(one, observed, 'TimedOut', said.message ?? one.message);
+      return stillAsked(one, said.message);
+    default:
+      return settled(one, observed, said.kind, said.message);
+  }
+}
+
+/** Those whose kubelet has no image for them. A pod that has another image, or is gone, begins anew. */
+export const failingAmong = (pods: readonly Json[], before: FailingPods, nowMilliseconds: number): FailingPods =>
+  new Map(
+    pods
+      .filter((pod) => !isTerminating(pod) && readPreflightPod(pod, false).kind === 'failing')
+      .map((pod) => [uidOf(pod), before.get(uidOf(pod)) ?? nowMilliseconds] as const),
+  );
+
+/** It goes on being asked, and these words are shown meanwhile, unless it has been refused. */
+export const stillAsked = (one: NodeQuestion, message: string | null): NodeQuestion =>
+  isRefused(one)
+    ? one
+    : omitUndefined<NodeQuestion>({
+        ...one,
+        message: message === null ? undefined : shortened(message, longestMessage),
+      });
+
+/** The answer. A refusal stands until there is one. */
+export function settled(
+  one: NodeQuestion,
+  { now }: Observation,
+  answer: NonNullable<NodeQuestion['result']>,
+  message?: string,
+): NodeQuestion {
+  const { about, name, at, result: before, since } = one;
+  // What could not be found out is asked again, and all tries together have one limit.
+  const isOpen = answer === 'Unknown' || answer === 'Skipped';
+  const stands = isRefused(one) && (isOpen || answer === 'TimedOut');
+  const result = stands ? before : answer;
+  const words = stands ? one.message : message;
+  return omitUndefined<NodeQuestion>({
+    about,
+    name,
+    since: before === result || (isOpen && !stands) ? since : now,
+    at,
+    result,
+    message: words === undefined ? undefined : shortened(words, longestMessage),
+    trying: undefined,
+  });
+}
+
+/** The reason, without who says it and about what: the status has little room. */
+export const wordsOf = (error: ApiError): string => withoutRequest(error).replace(/^.* denied (the )?request: /s, '');
+
+export const isTerminating = (pod: Json): boolean => object(pod['metadata'])['deletionTimestamp'] !== undefined;
+
+function saidBy({ about }: NodeQuestion, pod: ListedPod): PreflightSaid {
+  if (pod instanceof ApiError) return { kind: 'running', message: wordsOf(pod) };
+  if (pod === null) return { kind: 'unknown', message: 'its pod was deleted, or a pod of somebody else has its name' };
+  // What it says may be the answer to an earlier question.
+  if (isTerminating(pod)) return { kind: 'running', message: 'its pod is being deleted' };
+  return readPreflightPod(pod, about === 'configuration');
+}
+
+function isLate({ name, about, at }: NodeQuestion, { snapshot, policy, now }: Observation): boolean {
+  const awaited = snapshot.preflight?.awaited.find((one) => one.nodeName === name && one.about === about)?.forSeconds;
+  const seconds = awaited ?? ((milliseconds(now) ?? 0) - (milliseconds(at) ?? 0)) / 1000;
+  return seconds >= policy.prepullTimeoutSeconds;
+}
+
+const uidOf = (pod: ListedPod): string => (pod === null || pod instanceof ApiError ? '' : identityOf(pod).uid);
