@@ -20,7 +20,8 @@ const command = new Command('hack/demo.ts')
     speeds.default,
   );
 
-await runProgram<{ readonly speed: number }>(command, async ({ speed }) => {
+await runProgram(command, async () => {
+  const { speed } = command.opts<{ readonly speed: number }>();
   await playDemo(realHost(), speed);
   process.stdout.write(nextSteps);
 });

@@ -28,16 +28,13 @@ export function withArguments(command: Command): Command {
 }
 
 /**
- * Runs the program for the arguments, prints one sentence on failure, and ends this process even with open handles:
+ * Runs the program once the command has its options, prints one sentence on failure, and ends this process even with open handles:
  * external processes are stopped by then, or by their guards.
  */
-export async function runProgram<Options extends object>(
-  command: Command,
-  run: (options: Options) => Promise<void>,
-): Promise<never> {
-  const options = withArguments(command).opts() as Options;
+export async function runProgram(command: Command, run: () => Promise<void>): Promise<never> {
+  withArguments(command);
   try {
-    await run(options);
+    await run();
     process.exit(0);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -18,8 +18,8 @@ export class Watching {
     this.#through = { client, world, log };
   }
 
-  /** Before it starts. Returns the store. */
-  fill<R extends Stored>(
+  /** Keeps that store from its start on. Returns it. */
+  follow<R extends Stored>(
     store: Store<R>,
     kind: ResourceKind,
     project: (raw: Json) => R | null,

@@ -58,8 +58,8 @@ export class Clusters {
     this.#access = access;
     const { warn } = console;
     this.#watching = new Watching(access, { ...silentLog, warn, error: warn });
-    this.#watching.fill(this.#clusters, clusterKind, projectCluster);
-    this.#watching.fill(this.#statefulSets, statefulSets, sightOf, { labelSelector: memberSelector });
+    this.#watching.follow(this.#clusters, clusterKind, projectCluster);
+    this.#watching.follow(this.#statefulSets, statefulSets, sightOf, { labelSelector: memberSelector });
     const tell = ({ namespace, name }: FleetCluster): void => {
       for (const change of this.#changes) change({ namespace, name });
     };

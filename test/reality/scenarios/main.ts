@@ -16,9 +16,12 @@ import { randomTurnsOf, roundsOf, turnsOf } from './turns.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const mostMembers = 5;
 
-await runProgram<RealityOptions>(realityCommand(), (options) =>
-  runWhereItCan(atATime(options) * mostMembers, () => run(options)),
-);
+const command = realityCommand();
+
+await runProgram(command, () => {
+  const options = command.opts<RealityOptions>();
+  return runWhereItCan(atATime(options) * mostMembers, () => run(options));
+});
 
 async function run(options: RealityOptions): Promise<void> {
   const { runs, random, output, record, sideBySide, together } = options;

@@ -33,7 +33,7 @@ export class ObjectLoop<Name extends string> {
     this.#watching = new Watching(this.#access);
     this.#stores = new Map(
       Object.entries<ResourceKind>(kinds).map(([which, kind]) => {
-        const store = this.#watching.fill(new Store<Cached<unknown>>({}), kind, cached);
+        const store = this.#watching.follow(new Store<Cached<unknown>>({}), kind, cached);
         store.subscribe(() => this.#loop.trigger());
         return [which, store];
       }),

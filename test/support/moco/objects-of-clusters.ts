@@ -49,7 +49,7 @@ export class ObjectsOfClusters {
           onChange(name, changed.namespace, changed.clusterName);
         }
       });
-      return this.#watching.fill(store, kind, (raw) => ofCluster(raw, name), query);
+      return this.#watching.follow(store, kind, (raw) => ofCluster(raw, name), query);
     };
     this.#stores = new Map(kinds.map((name) => [name, watch(writtenKinds[name], name)]));
     this.#storageClasses = watch(storageClasses, null);

@@ -47,7 +47,7 @@ export class Kubelets {
   constructor(options: KubeletsOptions, watching: Watching) {
     this.#options = options;
     this.#addresses = new Addresses(options.network);
-    watching.fill(this.#pods, pods, cached<Pod>);
+    watching.follow(this.#pods, pods, cached<Pod>);
     this.#pods.subscribe(({ before, after }) => this.#changed(before, after));
     this.#unsubscribe = options.databases?.onDatabasesChange((namespace, clusterName) => {
       for (const { name } of this.#pods.by(byCluster, `${namespace}/${clusterName}`)) {

@@ -15,7 +15,7 @@ export class Volumes {
 
   constructor(access: Access, watching: Watching) {
     this.#access = access;
-    watching.fill(this.#claims, persistentVolumeClaims, cached<PersistentVolumeClaim>);
+    watching.follow(this.#claims, persistentVolumeClaims, cached<PersistentVolumeClaim>);
     this.#claims.subscribe(({ after }) => {
       if (after !== null) {
         this.#loopOf(after.namespace, after.name).trigger();

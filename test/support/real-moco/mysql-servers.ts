@@ -42,7 +42,7 @@ export class MysqlServers {
         const changed = after ?? before;
         if (changed !== null) this.#look(changed.namespace, clusterOf(changed.object));
       });
-      return this.#watching.fill(made, kind, cached<T>);
+      return this.#watching.follow(made, kind, cached<T>);
     };
     this.#pods = store<Pod>(pods, ({ metadata }) => metadata.labels?.[clusterNameLabel] ?? '');
     this.#mysqlClusters = store<MySQLCluster>(clusterKind, ({ metadata }) => metadata.name);

@@ -47,9 +47,9 @@ export class PlainLoop {
     const watching = new Watching(access, log);
     this.#watching = watching;
     const ofMembers = { labelSelector: memberSelector };
-    watching.fill(this.#statefulSets, statefulSets, projectStatefulSet, ofMembers);
-    watching.fill(this.#budgets, podDisruptionBudgets, projectBudget, { labelSelector: createdBySelector });
-    watching.fill(this.#pods, pods, projectPod, ofMembers);
+    watching.follow(this.#statefulSets, statefulSets, projectStatefulSet, ofMembers);
+    watching.follow(this.#budgets, podDisruptionBudgets, projectBudget, { labelSelector: createdBySelector });
+    watching.follow(this.#pods, pods, projectPod, ofMembers);
     const about = <R extends Stored>(store: Store<R>, clusterOf: (record: R) => string): void => {
       store.subscribe(({ before, after }) => {
         const record = after ?? before;
