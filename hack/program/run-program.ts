@@ -28,8 +28,8 @@ export function withArguments(command: Command): Command {
 }
 
 /**
- * Runs the program once the command has its options, prints one sentence on failure, and ends this process even with open handles:
- * external processes are stopped by then, or by their guards.
+ * Runs the program once the command has its options, prints one sentence on failure, and ends this process even with
+ * open handles: external processes are stopped by then, or by their guards.
  */
 export async function runProgram(command: Command, run: () => Promise<void>): Promise<never> {
   withArguments(command);
