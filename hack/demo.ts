@@ -20,8 +20,7 @@ const command = new Command('hack/demo.ts')
     speeds.default,
   );
 
-await runProgram(command, async () => {
-  const { speed } = command.opts<{ readonly speed: number }>();
+await runProgram(command, async ({ speed }: { readonly speed: number }) => {
   await playDemo(realHost(), speed);
   process.stdout.write(nextSteps);
 });

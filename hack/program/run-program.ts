@@ -28,13 +28,15 @@ export function withArguments(command: Command): Command {
 }
 
 /**
- * Runs the program once the command has its options, prints one sentence on failure, and ends this process even with
- * open handles: external processes are stopped by then, or by their guards.
+ * Runs the program for the arguments, prints one sentence on failure, and ends this process even with open handles:
+ * external processes are stopped by then, or by their guards.
+ *
+ * @param run whose parameter has the type of the command's options
  */
-export async function runProgram(command: Command, run: () => Promise<void>): Promise<never> {
-  withArguments(command);
+export async function runProgram(command: Command, run: (options: never) => Promise<void>): Promise<never> {
+  const options = withArguments(command).opts<never>();
   try {
-    await run();
+    await run(options);
     process.exit(0);
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

@@ -16,7 +16,7 @@ import { tablesOf } from './tables.ts';
 
 const command = fleetCommand();
 
-await runProgram(command, () => run(command.opts()));
+await runProgram(command, run);
 
 async function run(options: FleetBenchOptions): Promise<void> {
   if (process.platform !== 'linux') {

@@ -30,7 +30,7 @@ const command = new Command('hack/bench/runtime/main.ts')
   .option('--idle-seconds <number>', 'how long an idle program is watched', wholeNumber(1, Number.MAX_SAFE_INTEGER), 60)
   .addOption(recordFlag());
 
-await runProgram(command, () => run(command.opts()));
+await runProgram(command, run);
 
 async function run(options: Options): Promise<void> {
   if (process.platform !== 'linux')

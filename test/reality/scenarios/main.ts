@@ -16,12 +16,9 @@ import { randomTurnsOf, roundsOf, turnsOf } from './turns.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const mostMembers = 5;
 
-const command = realityCommand();
-
-await runProgram(command, () => {
-  const options = command.opts<RealityOptions>();
-  return runWhereItCan(atATime(options) * mostMembers, () => run(options));
-});
+await runProgram(realityCommand(), (options: RealityOptions) =>
+  runWhereItCan(atATime(options) * mostMembers, () => run(options)),
+);
 
 async function run(options: RealityOptions): Promise<void> {
   const { runs, random, output, record, sideBySide, together } = options;

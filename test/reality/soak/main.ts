@@ -29,10 +29,9 @@ const command = new Command('test/reality/soak/main.ts')
   .option('--side-by-side <number>', 'how many clusters', wholeNumber(1, most.sideBySide), 4)
   .option('--output <directory>', 'where all that was seen is kept (default: in .cache/reality-runs)');
 
-await runProgram(command, () => {
-  const options = command.opts<SoakOptions>();
-  return runWhereItCan(options.sideBySide * membersOfACluster, () => run(options));
-});
+await runProgram(command, (options: SoakOptions) =>
+  runWhereItCan(options.sideBySide * membersOfACluster, () => run(options)),
+);
 
 async function run({ rollouts, sideBySide, output }: SoakOptions): Promise<void> {
   const seed = process.env['SEED'] || String(Date.now() % 1_000_000);
