@@ -26,7 +26,7 @@ export async function rollOutStandIns(
     await progressing(say, title, async () => {
       await stage.createNamespace(place.namespace);
       const body = sampleCluster({ ...place, replicas: members, image: oldImage });
-      await stage.client.create(clusterKind, { namespace: place.namespace }, body, { priority: 'disrupt' });
+      await stage.client.create(clusterKind, { namespace: place.namespace }, body);
       await demo.race(complete(controlPlane.adminKubeconfig));
     });
     say(`Changing its image to ${newImage}\n`);
@@ -42,7 +42,7 @@ async function rollOut({ controlPlane, stage }: DemoStage): Promise<string> {
   await showRollout(controlPlane.adminKubeconfig, async () => {
     since = world.wall();
     const body = { spec: { podTemplate: { spec: { containers: [{ name: mysqldContainer, image: newImage }] } } } };
-    await client.patch(clusterKind, place, 'application/merge-patch+json', body, { priority: 'disrupt' });
+    await client.merge(clusterKind, place, body);
   });
   const seconds = ((world.wall() - since) / 1_000).toFixed(1);
   const gap = (outage.end().milliseconds / 1_000).toFixed(1);

@@ -175,7 +175,7 @@ export class Bed {
   }
 
   async createNamespace(name: string): Promise<void> {
-    await this.client.create(namespaces, {}, { metadata: { name } }, { priority: 'disrupt' });
+    await this.client.create(namespaces, {}, { metadata: { name } });
   }
 
   /** Ends every process, removes every directory. */

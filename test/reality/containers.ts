@@ -124,7 +124,7 @@ export class Containers {
 
   async #pod(namespace: string, name: string): Promise<RunningPod | null> {
     try {
-      return await this.#client.get<RunningPod>(pods, { namespace, name }, { priority: 'read' });
+      return await this.#client.get<RunningPod>(pods, { namespace, name });
     } catch (error) {
       if (isNotFound(error)) return null;
       throw error;

@@ -1,6 +1,6 @@
+import type { Json } from '../../src/kube/raw-object.ts';
 import { revisionHashLabel } from '../../src/moco/names.ts';
-
-type Json = Readonly<Record<string, unknown>>;
+import { timestamp } from './moment.ts';
 
 interface Labelled {
   readonly metadata: { readonly labels?: Readonly<Record<string, string>>; readonly managedFields?: readonly Json[] };
@@ -25,5 +25,5 @@ export function withRevisionOwner(
   const revision = labels?.[revisionHashLabel];
   if (revision === undefined || revision === before?.metadata.labels?.[revisionHashLabel]) return managedFields;
   const others = (managedFields ?? []).filter((entry) => !JSON.stringify(entry).includes(`"f:${revisionHashLabel}"`));
-  return [...others, revisionOwner(manager, new Date(wallMilliseconds).toISOString().replace(/\.\d+/, ''))];
+  return [...others, revisionOwner(manager, timestamp(wallMilliseconds))];
 }

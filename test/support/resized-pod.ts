@@ -1,4 +1,6 @@
-type Json = Readonly<Record<string, unknown>>;
+import type { Json } from '../../src/kube/raw-object.ts';
+import { timestamp } from './moment.ts';
+
 type Lists = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 interface Resizable {
@@ -25,7 +27,7 @@ export function resizedPod(
     manager,
     operation: 'Update',
     subresource: 'resize',
-    time: new Date(wallMilliseconds).toISOString().replace(/\.\d+/, ''),
+    time: timestamp(wallMilliseconds),
     fieldsV1: { 'f:spec': { 'f:containers': Object.fromEntries(containers.map((one) => fieldsOf(one, old))) } },
   };
   const { managedFields: known = [] } = before.metadata as { readonly managedFields?: readonly Json[] };

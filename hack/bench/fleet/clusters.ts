@@ -1,24 +1,24 @@
 import PQueue from 'p-queue';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { policyKind } from '../../../src/api/rollout-policy.ts';
-import { Reflector } from '../../../src/kube/reflector.ts';
-import { namespaces, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
-import { Store, type Stored } from '../../../src/kube/store.ts';
-import type { World } from '../../../src/kube/world.ts';
-import { type Json, object, text, whole } from '../../../src/moco/json.ts';
+import { namespaces, statefulSets } from '../../../src/kube/resource.ts';
+import { nameOf, Store, type Stored } from '../../../src/kube/store.ts';
+import { identityOf, type Json, object, text, whole } from '../../../src/moco/json.ts';
 import { clusterKind, mysqldContainer, strategyLabel } from '../../../src/moco/names.ts';
 import { memberSelector, projectCluster, statefulSetName } from '../../../src/moco/projections.ts';
 import type { ClusterRecord } from '../../../src/moco/records.ts';
 import { sampleCluster } from '../../../test/support/moco/sample.ts';
-import type { ObjectClient } from '../../../test/support/object-client.ts';
+import type { Access } from '../../../test/support/object-client.ts';
+import { silentLog } from '../../../test/support/silent-log.ts';
+import { Watching } from '../../../test/support/watching.ts';
 
 export const members = 3;
-/** Clusters whose writes are recorded with their bodies; enough that each is rolled out only a few times. */
-export const watchedNamespace = 'fleet-watched';
-const watchedClusters = 10;
-const otherNamespaces = 9;
+const namespaceCount = 10;
 const requestsAtOnce = 16;
 const overrideMilliseconds = 24 * 3_600_000;
+/** A budget may stay closed for two minutes, and on two cores a thousand clusters move in waves. */
+const patienceMilliseconds = 300_000;
+const lookMilliseconds = 1000;
 
 export interface FleetCluster {
   readonly namespace: string;
@@ -34,16 +34,18 @@ interface StatefulSetSight extends Stored {
   readonly isAdopted: boolean;
 }
 
-/** The first ones are those that are looked at closely. */
-export function fleetCluster(index: number): FleetCluster {
-  const namespace = index < watchedClusters ? watchedNamespace : `fleet-${index % otherNamespaces}`;
-  return { namespace, name: `db-${String(index).padStart(4, '0')}` };
-}
+const fleetNamespace = (index: number): string => `fleet-${index % namespaceCount}`;
+
+/** The cluster with that number, from 0 on. */
+const fleetCluster = (_: unknown, index: number): FleetCluster => ({
+  namespace: fleetNamespace(index),
+  name: `db-${String(index).padStart(4, '0')}`,
+});
 
 /** The clusters of the fleet, as the measuring process watches them. */
 export class Clusters {
-  readonly #client: ObjectClient;
-  readonly #world: World;
+  readonly #access: Access;
+  readonly #watching: Watching;
   readonly #clusters = new Store<ClusterRecord>({});
   readonly #statefulSets = new Store<StatefulSetSight>({});
   readonly #changes = new Set<(cluster: FleetCluster) => void>();
@@ -51,10 +53,13 @@ export class Clusters {
   #count = 0;
   #revision = 0;
 
-  constructor(client: ObjectClient, world: World, policies: number) {
+  constructor(access: Access, policies: number) {
     this.#policies = policies;
-    this.#client = client;
-    this.#world = world;
+    this.#access = access;
+    const { warn } = console;
+    this.#watching = new Watching(access, { ...silentLog, warn, error: warn });
+    this.#watching.follow(this.#clusters, clusterKind, projectCluster);
+    this.#watching.follow(this.#statefulSets, statefulSets, sightOf, { labelSelector: memberSelector });
     const tell = ({ namespace, name }: FleetCluster): void => {
       for (const change of this.#changes) change({ namespace, name });
     };
@@ -65,32 +70,20 @@ export class Clusters {
     });
   }
 
-  /** Resolves once everything has been listed; ends when the signal does. */
-  async watch(signal: AbortSignal): Promise<void> {
-    const { warn } = console;
-    const log = { debug: ignore, info: ignore, warn, error: warn };
-    const reflector = <R extends Stored>(
-      kind: ResourceKind,
-      query: { readonly labelSelector?: string },
-      project: (raw: Json) => R | null,
-      store: Store<R>,
-    ): Promise<void> => {
-      const { client, world } = { client: this.#client, world: this.#world };
-      const read = (raw: unknown): R | null => project(raw as Json);
-      const one = new Reflector<R>({ client, world, log, kind, query, store, project: read });
-      void one.run(signal);
-      return one.synced;
-    };
-    await Promise.all([
-      reflector(clusterKind, {}, projectCluster, this.#clusters),
-      reflector(statefulSets, { labelSelector: memberSelector }, sightOf, this.#statefulSets),
-    ]);
-    for (const name of [watchedNamespace, ...Array.from({ length: otherNamespaces }, (_, one) => `fleet-${one}`)]) {
-      await this.#client.create(namespaces, {}, { metadata: { name } }, { priority: 'disrupt' });
+  /** Resolves once everything has been listed, and there is what clusters need. */
+  async start(): Promise<void> {
+    const { client } = this.#access;
+    await this.#watching.start();
+    for (let index = 0; index < namespaceCount; index += 1) {
+      await client.create(namespaces, {}, { metadata: { name: fleetNamespace(index) } });
     }
     for (let number = 0; number < this.#policies; number += 1) {
-      await this.#client.create(policyKind, {}, policyOf(team(number)), { priority: 'disrupt' });
+      await client.create(policyKind, {}, policyOf(team(number)));
     }
+  }
+
+  stop(): Promise<void> {
+    return this.#watching.stop();
   }
 
   get count(): number {
@@ -98,41 +91,70 @@ export class Clusters {
   }
 
   get all(): readonly FleetCluster[] {
-    return Array.from({ length: this.#count }, (_, index) => fleetCluster(index));
-  }
-
-  /** Those that are looked at closely. */
-  get watched(): readonly FleetCluster[] {
-    return this.all.filter(({ namespace }) => namespace === watchedNamespace);
+    return Array.from({ length: this.#count }, fleetCluster);
   }
 
   /** Makes as many as are missing; each begins at the image that the others have. */
   async grow(count: number): Promise<void> {
+    const { client } = this.#access;
     const first = this.#count;
     this.#count = count;
     const more = this.all.slice(first).map((cluster, index) => ({ ...cluster, labels: this.#labels(first + index) }));
     await atOnce(more, async ({ namespace, name, labels }) => {
-      await this.#client.create(rolloutKind, { namespace }, this.#rolloutOf(namespace, name), { priority: 'disrupt' });
+      await client.create(rolloutKind, { namespace }, this.#rolloutOf(namespace, name));
       const cluster = sampleCluster({ name, namespace, replicas: members, image: this.#image, labels });
-      await this.#client.create(clusterKind, { namespace }, cluster, { priority: 'disrupt' });
+      await client.create(clusterKind, { namespace }, cluster);
     });
   }
 
   /** A new template for each of them. Calls back for each that has been asked. */
-  async change(clusters: readonly FleetCluster[], onChanged: (cluster: FleetCluster) => void): Promise<void> {
+  async change(onChanged: (cluster: FleetCluster) => void): Promise<void> {
     this.#revision += 1;
     const containers = [{ name: mysqldContainer, image: this.#image }];
     const body = { spec: { podTemplate: { spec: { containers } } } };
-    await atOnce(clusters, async (cluster) => {
+    await atOnce(this.all, async (cluster) => {
       onChanged(cluster);
-      await this.#client.patch(clusterKind, cluster, 'application/merge-patch+json', body, { priority: 'disrupt' });
+      await this.#access.client.merge(clusterKind, cluster, body);
     });
   }
 
-  /** Told of every change of one of them, until the function that this returns is called. */
-  onChange(callback: (cluster: FleetCluster) => void): () => void {
-    this.#changes.add(callback);
-    return () => this.#changes.delete(callback);
+  /**
+   * Resolves once that is so of every one of them. Rejects with how many are missing when none of these changes for too
+   * long.
+   *
+   * @param what the expected state, as the rest of a sentence after "expected"
+   * @param onProgress told of each that is there, and how many are missing then
+   */
+  async untilEach(
+    isSo: (cluster: FleetCluster) => boolean,
+    what: string,
+    onProgress: (cluster: FleetCluster, missing: number) => void = () => undefined,
+  ): Promise<void> {
+    const missing = new Set(this.all.filter((cluster) => !isSo(cluster)).map(nameOf));
+    if (missing.size === 0) return;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    let lastChange = performance.now();
+    const changed = (cluster: FleetCluster): void => {
+      if (!missing.has(nameOf(cluster))) return;
+      lastChange = performance.now();
+      if (!isSo(cluster)) return;
+      missing.delete(nameOf(cluster));
+      onProgress(cluster, missing.size);
+      if (missing.size === 0) resolve();
+    };
+    this.#changes.add(changed);
+    const watchdog = setInterval(() => {
+      if (performance.now() - lastChange < patienceMilliseconds) return;
+      const [first = ''] = missing;
+      const late = `${missing.size} of ${this.#count}, such as ${first}, are not`;
+      reject(new Error(`Expected ${what}; ${late} after ${patienceMilliseconds / 1000} s`));
+    }, lookMilliseconds);
+    try {
+      await promise;
+    } finally {
+      clearInterval(watchdog);
+      this.#changes.delete(changed);
+    }
   }
 
   updateRevision({ namespace, name }: FleetCluster): string {
@@ -181,7 +203,7 @@ export class Clusters {
   /** Revision after revision within minutes is what a benchmark wants, and what the controller holds otherwise. */
   #rolloutOf(namespace: string, name: string): object {
     const { group, version, kind } = rolloutKind;
-    const until = new Date(this.#world.wall() + overrideMilliseconds).toISOString();
+    const until = new Date(this.#access.world.wall() + overrideMilliseconds).toISOString();
     const overrides = [{ rule: 'RevisionFlapping', until, reason: 'measured again and again' }];
     return { apiVersion: `${group}/${version}`, kind, metadata: { namespace, name }, spec: { overrides } };
   }
@@ -207,18 +229,12 @@ function policyOf(name: string): object {
   };
 }
 
-function ignore(): void {}
-
-function sightOf(raw: Json): StatefulSetSight | null {
+function sightOf(raw: Json): StatefulSetSight {
   const [metadata, spec, status] = [object(raw['metadata']), object(raw['spec']), object(raw['status'])];
-  const field = (name: string): string => text(metadata[name]) ?? '';
   const count = (name: string): number => whole(status[name], 0);
   const replicas = whole(spec['replicas'], 0);
   return {
-    namespace: field('namespace'),
-    name: field('name'),
-    uid: field('uid'),
-    resourceVersion: field('resourceVersion'),
+    ...identityOf(raw),
     updateRevision: text(status['updateRevision']) ?? '',
     isAdopted:
       object(metadata['labels'])[strategyLabel] !== undefined || object(spec['updateStrategy'])['type'] === 'OnDelete',

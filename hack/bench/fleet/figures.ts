@@ -1,19 +1,10 @@
+import type { Figure } from '../record/figure.ts';
 import { median } from '../record/spread.ts';
 import { members } from './clusters.ts';
 import { type FleetRollout, rolloutsPerMinute } from './fleet-rollout.ts';
+import type { RivalName } from './installation.ts';
 import type { MeasuredFleet } from './measured-fleet.ts';
 import { mostClustersForRounds } from './settings.ts';
-
-/** One target. */
-export interface Figure {
-  readonly what: string;
-  readonly value: number;
-  readonly unit: string;
-  readonly digits: number;
-  readonly limit: number;
-  /** Whether the limit is the least or the most. */
-  readonly isLeast?: boolean;
-}
 
 const megabyte = 1_000_000;
 
@@ -46,31 +37,40 @@ export function medianOf(rollouts: readonly FleetRollout[], figure: (rollout: Fl
 export const appliesOfMember = ({ applies, clusters }: FleetRollout): number => applies / (clusters * members);
 
 /** The controller's rate by that of another; NaN where that was not measured. */
-export function ratioOf({ controller }: MeasuredFleet, rival: readonly FleetRollout[]): number {
-  return medianOf(controller, rolloutsPerMinute) / medianOf(rival, rolloutsPerMinute);
+export function ratioOf({ rollouts }: MeasuredFleet, rival: RivalName): number {
+  return medianOf(rollouts.controller, rolloutsPerMinute) / medianOf(rollouts[rival], rolloutsPerMinute);
 }
 
 /** The targets of the largest fleet, and the figures that must equal those of the previous size. */
 export function figuresOf(fleets: readonly MeasuredFleet[]): readonly Figure[] {
   const largest = fleets.at(-1);
   if (largest === undefined) return [];
-  const { controller } = largest;
+  const { controller } = largest.rollouts;
   const cost = (figure: keyof CostOfMember): number => medianOf(controller, (rollout) => costOfMember(rollout)[figure]);
   const smaller = fleets.slice(0, -1);
   const before = smaller.findLast((fleet) => fleet.clusters <= mostClustersForRounds) ?? smaller.at(-1);
   const growth = (figure: keyof CostOfMember): number =>
-    before === undefined ? 1 : cost(figure) / medianOf(before.controller, (rollout) => costOfMember(rollout)[figure]);
-  const rate = (what: string, rival: readonly FleetRollout[], limit: number): readonly Figure[] =>
-    rival.length === 0
+    before === undefined
+      ? 1
+      : cost(figure) / medianOf(before.rollouts.controller, (rollout) => costOfMember(rollout)[figure]);
+  const rate = (what: string, rival: RivalName, limit: number): readonly Figure[] =>
+    largest.rollouts[rival].length === 0
       ? []
-      : [{ what, value: ratioOf(largest, rival) * 100, unit: ' %', digits: 0, limit, isLeast: true }];
-  const most = (what: string, value: number, limit: number): Figure => ({ what, value, unit: '', digits: 2, limit });
+      : [{ what, value: ratioOf(largest, rival) * 100, unit: '%', digits: 0, limit, sense: '≥' }];
+  const most = (what: string, value: number, limit: number): Figure => ({
+    what,
+    value,
+    unit: '',
+    digits: 2,
+    limit,
+    sense: '≤',
+  });
   return [
-    ...rate("rollouts a minute, of the plain loop's", largest.plainLoop, 85),
-    ...rate("rollouts a minute, of MOCO's own", largest.moco, 100),
+    ...rate("rollouts a minute, of the plain loop's", 'plain loop', 85),
+    ...rate("rollouts a minute, of MOCO's own", "MOCO's partitions", 100),
     {
       ...most('resident at its peak', Math.max(...controller.map(({ peakBytes }) => peakBytes)) / megabyte, 150),
-      unit: ' MB',
+      unit: 'MB',
       digits: 0,
     },
     most('writes a member, Events aside', cost('writes'), 6),
@@ -91,6 +91,3 @@ export function figuresOf(fleets: readonly MeasuredFleet[]): readonly Figure[] {
 
 /** Flat: within what two runs on a busy machine differ by. */
 const mostGrowth = 1.25;
-
-export const isMissed = ({ value, limit, isLeast = false }: Figure): boolean =>
-  Number.isNaN(value) || (isLeast ? value < limit : value > limit);

@@ -1,3 +1,4 @@
+import { nameOf } from '../../../src/kube/store.ts';
 import { endOfAudit, readAudit } from '../../../test/support/control-plane/audit-lines.ts';
 import type { AuditEvent } from '../../../test/support/control-plane/audit-log.ts';
 import { percentile } from '../record/spread.ts';
@@ -6,7 +7,6 @@ import type { Clusters, FleetCluster } from './clusters.ts';
 import type { Installation, RivalName } from './installation.ts';
 import { type Cores, coresBetween, processorTime } from './processor-time.ts';
 import { RequestCount, type RequestsByAsker } from './requests.ts';
-import { every, keyOf } from './wait.ts';
 
 /** A fleet rolled out by one of the rivals, all clusters asked at once. */
 export interface FleetRollout {
@@ -57,27 +57,24 @@ export async function rollOutFleet(
 ): Promise<FleetRollout> {
   const { all } = clusters;
   const pids = process === noProcess ? installation.pids : { ...installation.pids, [rival]: process.pid };
-  const before = new Map(all.map((cluster) => [keyOf(cluster), clusters.updateRevision(cluster)]));
+  const before = new Map(all.map((cluster) => [nameOf(cluster), clusters.updateRevision(cluster)]));
   const began = new Map<string, number>();
   const times: number[] = [];
   const isDone = (cluster: FleetCluster): boolean =>
-    clusters.isRolledOut(cluster) && clusters.updateRevision(cluster) !== before.get(keyOf(cluster));
+    clusters.isRolledOut(cluster) && clusters.updateRevision(cluster) !== before.get(nameOf(cluster));
   await process.eventLoopDelay();
   const { readBytes } = process.usage();
   const auditStart = await endOfAudit(installation.auditFile);
   const start = processorTime(pids);
-  const changed = clusters.change(all, (cluster) => began.set(keyOf(cluster), performance.now()));
+  const changed = clusters.change((cluster) => began.set(nameOf(cluster), performance.now()));
   const tenth = Math.ceil(all.length / 10);
   const ended = process.untilItEnds();
   ended.catch(() => undefined);
   const rolledOut = Promise.all([
     changed,
-    every(clusters, all, isDone, {
-      what: `every cluster to be rolled out by the ${rival}`,
-      onProgress: (cluster, missing) => {
-        times.push((performance.now() - (began.get(keyOf(cluster)) ?? Number.NaN)) / 1000);
-        if (missing % tenth === 0) progress(`${all.length - missing} of ${all.length} by the ${rival}`);
-      },
+    clusters.untilEach(isDone, `every cluster to be rolled out by the ${rival}`, (cluster, missing) => {
+      times.push((performance.now() - (began.get(nameOf(cluster)) ?? Number.NaN)) / 1000);
+      if (missing % tenth === 0) progress(`${all.length - missing} of ${all.length} by the ${rival}`);
     }),
   ]);
   await Promise.race([rolledOut, ended]).catch((error: unknown) => {
@@ -88,7 +85,7 @@ export async function rollOutFleet(
   const eventLoop = await process.eventLoopDelay();
   const rests = (cluster: FleetCluster): boolean =>
     rival === 'controller' ? clusters.isComplete(cluster) : clusters.isHealthy(cluster);
-  await every(clusters, all, rests, { what: 'every cluster to be at rest' });
+  await clusters.untilEach(rests, 'every cluster to be at rest');
   const rest = processorTime(pids);
   const usage = process.usage();
   const count = new RequestCount();

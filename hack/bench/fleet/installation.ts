@@ -2,23 +2,19 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { connect } from '../../../src/kube/connection.ts';
 import { delay } from '../../../src/kube/delay.ts';
-import { realWorld, type World } from '../../../src/kube/world.ts';
-import { auditDefaults, auditPolicy } from '../../../test/support/control-plane/audit-policy.ts';
 import { type ControlPlane, startControlPlane } from '../../../test/support/control-plane/control-plane.ts';
 import { freePort } from '../../../test/support/control-plane/free-port.ts';
 import { Guard } from '../../../test/support/control-plane/guard.ts';
 import { clusterDefinitionFile } from '../../../test/support/moco/install.ts';
 import { startNodes } from '../../../test/support/nodes/driver.ts';
-import { ObjectClient } from '../../../test/support/object-client.ts';
+import { type Access, accessWith } from '../../../test/support/object-client.ts';
 import { startRealMoco } from '../../../test/support/real-moco/driver.ts';
 import { installAdmissionPolicy } from '../../../test/support/stage/admission-policy.ts';
 import { isKeptOnDelete } from '../../../test/support/stage/kept-on-delete.ts';
 import { MeasuredProcess } from '../runtime/measured-process.ts';
 import { theImage } from '../runtime/variants.ts';
 import { bundleCopy } from './bundle-copy.ts';
-import { watchedNamespace } from './clusters.ts';
 import type { Pids } from './processor-time.ts';
 import { restartOf } from './restart.ts';
 
@@ -26,8 +22,6 @@ const configuration = fileURLToPath(new URL('../../../config/', import.meta.url)
 const program = (name: string): string => fileURLToPath(new URL(`${name}/main.ts`, import.meta.url));
 const systemNamespace = 'moco-rollout-system';
 
-/** Far above what one machine can do. */
-const unlimited = { qps: 100_000, burst: 100_000 };
 /** Between two checks whether the policy is in force. */
 const pollMilliseconds = 100;
 
@@ -46,8 +40,7 @@ export interface InstallationOptions {
 
 interface Parts {
   readonly controlPlane: ControlPlane;
-  readonly client: ObjectClient;
-  readonly world: World;
+  readonly access: Access;
   readonly guard: Guard;
   /** MOCO and the nodes. */
   readonly around: Pids;
@@ -68,12 +61,8 @@ export class Installation {
     this.#parts = parts;
   }
 
-  get client(): ObjectClient {
-    return this.#parts.client;
-  }
-
-  get world(): World {
-    return this.#parts.world;
+  get access(): Access {
+    return this.#parts.access;
   }
 
   get auditFile(): string {
@@ -87,8 +76,6 @@ export class Installation {
       const bundle = await bundleCopy(guard);
       const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-fleet-'));
       guard.remove(directory);
-      const policyFile = join(directory, 'audit-policy.json');
-      await writeFile(policyFile, JSON.stringify(policy()));
       const rightsFile = join(directory, 'rights.yaml');
       await writeFile(rightsFile, plainLoopRights);
       const controlPlane = await startControlPlane({
@@ -99,20 +86,19 @@ export class Installation {
           join(configuration, 'rbac'),
           rightsFile,
         ],
-        moreApiServerFlags: [`--audit-policy-file=${policyFile}`],
+        audit: { writes: 'Metadata' },
       });
       closers.push(() => controlPlane.stop());
-      const connection = connect({ kubeconfigPath: await controlPlane.kubeconfigForUser('benchmark') });
-      closers.push(() => connection.close());
-      const world = realWorld(connection.exchange);
-      const client = new ObjectClient({ world, ...unlimited, userAgent: 'benchmark' });
+      const access = accessWith(await controlPlane.kubeconfigForUser('benchmark'), { userAgent: 'benchmark' });
+      const { client, world } = access;
+      closers.push(() => access.connection.close());
       const around = await startAround({ ...options, controlPlane, client, world, directory, guard, closers });
       await installAdmissionPolicy(client);
       while (!(await isKeptOnDelete(client))) await delay(world, pollMilliseconds);
       const account = (name: string): Promise<string> =>
         controlPlane.kubeconfigFor({ namespace: systemNamespace, name });
       const kubeconfigs = { controller: await account('moco-rollout'), 'plain loop': await account('plain-loop') };
-      return new Installation({ controlPlane, client, world, guard, around, bundle, kubeconfigs, closers });
+      return new Installation({ controlPlane, access, guard, around, bundle, kubeconfigs, closers });
     } catch (error) {
       for (const close of closers.toReversed()) await close();
       throw error;
@@ -165,10 +151,8 @@ export class Installation {
   }
 }
 
-interface Around extends InstallationOptions {
+interface Around extends InstallationOptions, Access {
   readonly controlPlane: ControlPlane;
-  readonly client: ObjectClient;
-  readonly world: World;
   readonly directory: string;
   readonly guard: Guard;
   readonly closers: (() => Promise<unknown>)[];
@@ -190,13 +174,12 @@ async function startAround(around: Around): Promise<Pids> {
     await standIns.logged('the stand-ins run');
     return { 'stand-ins': standIns.pid };
   }
-  const connection = connect({ kubeconfigPath: nodesKubeconfig });
+  const { client, world, connection } = accessWith(nodesKubeconfig, { userAgent: 'nodes' });
   closers.push(() => connection.close());
-  const world = realWorld(connection.exchange);
   const real = await startRealMoco({ ...around, user: 'moco-controller', program: mocoController });
   closers.push(() => real.stop());
   const nodes = await startNodes({
-    client: new ObjectClient({ world, ...unlimited, userAgent: 'nodes' }),
+    client,
     world,
     databases: real,
     settings: restartOf(terminationSeconds),
@@ -204,13 +187,6 @@ async function startAround(around: Around): Promise<Pids> {
   });
   closers.push(() => nodes.stop());
   return { 'moco-controller': real.pid };
-}
-
-/** Everything by its metadata; with bodies what the computation of a reaction reads, of a few clusters. */
-function policy(): object {
-  const { rules, ...rest } = auditPolicy({ ...auditDefaults, writes: 'Metadata' }) as { readonly rules: object[] };
-  const closely = { level: 'Request', namespaces: [watchedNamespace], verbs: ['create', 'update', 'patch', 'delete'] };
-  return { ...rest, rules: [closely, ...rules] };
 }
 
 /** It needs no roles: the benchmark does not measure its rights. */

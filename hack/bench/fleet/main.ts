@@ -1,12 +1,13 @@
 import { basename } from 'node:path';
 import { interruption } from '../../program/interruption.ts';
 import { runProgram } from '../../program/run-program.ts';
+import { isMissed } from '../record/figure.ts';
 import { Recording } from '../record/record.ts';
 import { textOf } from '../record/table.ts';
 import { Clusters } from './clusters.ts';
-import { figuresOf, isMissed } from './figures.ts';
+import { figuresOf } from './figures.ts';
 import { Installation } from './installation.ts';
-import { type MeasuredFleet, measureFleet } from './measured-fleet.ts';
+import { type MeasuredFleet, measureFleet, type Place } from './measured-fleet.ts';
 import { type FleetBenchOptions, fleetCommand, mostClustersForRounds } from './settings.ts';
 import { tablesOf } from './tables.ts';
 
@@ -38,12 +39,12 @@ async function run(options: FleetBenchOptions): Promise<void> {
     const figures = figuresOf(fleets);
     return recording.write(options.record, tablesOf(fleets, figures), { fleets, figures });
   };
-  const watching = new AbortController();
+  const clusters = new Clusters(installation.access, options.policies);
   try {
-    await race(measureAll(installation, options, write, watching.signal, progress));
+    await race(measureAll({ installation, clusters }, options, write, progress));
   } finally {
     progress('cleaning up');
-    watching.abort();
+    await clusters.stop();
     await installation.close();
   }
   const figures = figuresOf(fleets);
@@ -53,16 +54,14 @@ async function run(options: FleetBenchOptions): Promise<void> {
 }
 
 async function measureAll(
-  installation: Installation,
-  { clusters: counts, rounds, policies, rivals }: FleetBenchOptions,
+  place: Place,
+  { clusters: counts, rounds, rivals }: FleetBenchOptions,
   onMeasured: (fleet: MeasuredFleet) => Promise<void>,
-  signal: AbortSignal,
   progress: (what: string) => void,
 ): Promise<void> {
-  const clusters = new Clusters(installation.client, installation.world, policies);
-  await clusters.watch(signal);
+  await place.clusters.start();
   for (const count of counts) {
     const plan = { clusters: count, rounds: count <= mostClustersForRounds ? rounds : 1, rivals };
-    await onMeasured(await measureFleet({ installation, clusters }, plan, progress));
+    await onMeasured(await measureFleet(place, plan, progress));
   }
 }

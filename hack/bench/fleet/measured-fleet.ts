@@ -1,9 +1,8 @@
 import type { MeasuredProcess } from '../runtime/measured-process.ts';
 import { quiet } from '../runtime/watching.ts';
-import type { Clusters } from './clusters.ts';
+import type { Clusters, FleetCluster } from './clusters.ts';
 import { type FleetRollout, noProcess, rollOutFleet } from './fleet-rollout.ts';
 import type { Installation, RivalName } from './installation.ts';
-import { every } from './wait.ts';
 
 /** The plain loop waits for Ready and for nothing after it. */
 const flags = ['--min-ready-seconds=0', '--replica-delay-grace-seconds=0'];
@@ -14,9 +13,8 @@ export interface MeasuredFleet {
   /** From creation to healthy; only if clusters were created. */
   readonly creationSeconds: number;
   readonly takeOverSeconds: number;
-  readonly controller: readonly FleetRollout[];
-  readonly plainLoop: readonly FleetRollout[];
-  readonly moco: readonly FleetRollout[];
+  /** None of a rival that was not measured. */
+  readonly rollouts: Readonly<Record<RivalName, readonly FleetRollout[]>>;
 }
 
 export interface FleetPlan {
@@ -26,7 +24,7 @@ export interface FleetPlan {
   readonly rivals: readonly RivalName[];
 }
 
-interface Place {
+export interface Place {
   readonly installation: Installation;
   readonly clusters: Clusters;
 }
@@ -39,19 +37,17 @@ export async function measureFleet(
 ): Promise<MeasuredFleet> {
   const { clusters } = place;
   const creationSeconds = await secondsOf(() => create(place, count, progress));
-  const controller: FleetRollout[] = [];
-  const plainLoop: FleetRollout[] = [];
-  const moco: FleetRollout[] = [];
+  const rollouts: Record<RivalName, FleetRollout[]> = { controller: [], 'plain loop': [], "MOCO's partitions": [] };
   let takeOverSeconds = 0;
   for (let round = 0; round < rounds; round += 1) {
     const { process, seconds } = await start(place, progress);
     takeOverSeconds = round === 0 ? seconds : takeOverSeconds;
-    controller.push(await rollOutFleet(place, 'controller', process, progress));
+    rollouts.controller.push(await rollOutFleet(place, 'controller', process, progress));
     await process.stop();
-    if (rivals.includes('plain loop')) plainLoop.push(await byPlainLoop(place, progress));
-    if (rivals.includes("MOCO's partitions")) moco.push(await byMoco(place, progress));
+    if (rivals.includes('plain loop')) rollouts['plain loop'].push(await byPlainLoop(place, progress));
+    if (rivals.includes("MOCO's partitions")) rollouts["MOCO's partitions"].push(await byMoco(place, progress));
   }
-  return { clusters: clusters.count, creationSeconds, takeOverSeconds, controller, plainLoop, moco };
+  return { clusters: clusters.count, creationSeconds, takeOverSeconds, rollouts };
 }
 
 async function byPlainLoop(place: Place, progress: (what: string) => void): Promise<FleetRollout> {
@@ -66,9 +62,8 @@ async function byMoco(place: Place, progress: (what: string) => void): Promise<F
   const { installation, clusters } = place;
   progress('releasing every cluster');
   const releasing = await installation.controller(['--feature-gates=UpdateStrategyOnDelete=false']);
-  await every(clusters, clusters.all, (cluster) => clusters.isReleased(cluster) && clusters.isHealthy(cluster), {
-    what: 'every cluster to be released',
-  });
+  const isReleased = (cluster: FleetCluster): boolean => clusters.isReleased(cluster) && clusters.isHealthy(cluster);
+  await clusters.untilEach(isReleased, 'every cluster to be released');
   await releasing.stop();
   return rollOutFleet(place, "MOCO's partitions", noProcess, progress);
 }
@@ -78,16 +73,11 @@ async function create({ clusters }: Place, count: number, progress: (what: strin
   progress(`creating ${fresh} clusters`);
   const creating = clusters.grow(count);
   const every10th = Math.ceil(count / 10);
-  const onProgress = (_: unknown, missing: number): void => {
+  const isHealthy = (cluster: FleetCluster): boolean => clusters.isHealthy(cluster);
+  const healthy = clusters.untilEach(isHealthy, 'every cluster to be healthy', (_, missing) => {
     if (missing % every10th === 0) progress(`${count - missing} of ${count} are healthy`);
-  };
-  await Promise.all([
-    creating,
-    every(clusters, clusters.all, (cluster) => clusters.isHealthy(cluster), {
-      what: 'every cluster to be healthy',
-      onProgress,
-    }),
-  ]);
+  });
+  await Promise.all([creating, healthy]);
 }
 
 /** Resolves once it has nothing left to do. */
@@ -99,9 +89,7 @@ async function start(
   const begun = performance.now();
   const process = await installation.controller(flags);
   await process.logged('the cache is in sync');
-  await every(clusters, clusters.all, (cluster) => clusters.isComplete(cluster), {
-    what: 'every cluster to be adopted and complete',
-  });
+  await clusters.untilEach((cluster) => clusters.isComplete(cluster), 'every cluster to be adopted and complete');
   const seconds = (performance.now() - begun) / 1000;
   await quiet(process, 1);
   return { process, seconds };

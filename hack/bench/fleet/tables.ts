@@ -1,16 +1,10 @@
+import { type Figure, isMissed, limitOf, shown } from '../record/figure.ts';
 import { spreadOf } from '../record/spread.ts';
 import type { Table } from '../record/table.ts';
 import { members } from './clusters.ts';
-import {
-  appliesOfMember,
-  type CostOfMember,
-  costOfMember,
-  type Figure,
-  isMissed,
-  medianOf,
-  ratioOf,
-} from './figures.ts';
+import { appliesOfMember, type CostOfMember, costOfMember, medianOf, ratioOf } from './figures.ts';
 import { type FleetRollout, fairness, rolloutsPerMinute } from './fleet-rollout.ts';
+import type { RivalName } from './installation.ts';
 import type { MeasuredFleet } from './measured-fleet.ts';
 import type { Asker, Requests } from './requests.ts';
 
@@ -22,17 +16,11 @@ export function tablesOf(fleets: readonly MeasuredFleet[], figures: readonly Fig
 }
 
 function limits(figures: readonly Figure[]): Table {
-  const shown = (value: number, { unit, digits }: Figure): string => `${value.toFixed(digits)}${unit}`;
   return {
     name: 'limits',
     title: 'What the largest fleet is to reach',
     columns: ['', 'measured', 'limit', ''],
-    rows: figures.map((figure) => [
-      figure.what,
-      shown(figure.value, figure),
-      `${figure.isLeast ? '≥' : '≤'} ${figure.limit}${figure.unit}`,
-      isMissed(figure) ? 'missed' : '',
-    ]),
+    rows: figures.map((figure) => [figure.what, shown(figure), limitOf(figure), isMissed(figure) ? 'missed' : '']),
   };
 }
 
@@ -67,25 +55,24 @@ const machineMilliseconds = ({ processorSeconds, clusters }: FleetRollout): numb
 
 const percent = (ratio: number): string => (Number.isNaN(ratio) ? '' : `${(ratio * 100).toFixed(0)} %`);
 
-type RivalsOfFleet = 'controller' | 'plainLoop' | 'moco';
 type FigureOf = (rollout: FleetRollout) => number;
 
-const row = (what: string, rival: RivalsOfFleet, figure: FigureOf, digits: number, unit = ''): Row => ({
+const row = (what: string, rival: RivalName, figure: FigureOf, digits: number, unit = ''): Row => ({
   what,
-  of: (fleet) => spread(fleet[rival], figure, digits, unit),
+  of: (fleet) => spread(fleet.rollouts[rival], figure, digits, unit),
 });
 /** Of the controller, then of the plain loop. */
 const both = (what: string, figure: FigureOf, digits: number, unit = ''): readonly Row[] => [
   row(what, 'controller', figure, digits, unit),
-  row('the same, plain loop', 'plainLoop', figure, digits, unit),
+  row('the same, plain loop', 'plain loop', figure, digits, unit),
 ];
 
 const growthRows: readonly Row[] = [
   row('rollouts a minute', 'controller', rolloutsPerMinute, 0),
-  row('rollouts a minute, plain loop', 'plainLoop', rolloutsPerMinute, 0),
-  { what: "the controller's by the plain loop's", of: (fleet) => percent(ratioOf(fleet, fleet.plainLoop)) },
-  row("rollouts a minute, MOCO's partitions", 'moco', rolloutsPerMinute, 0),
-  { what: "the controller's by MOCO's", of: (fleet) => percent(ratioOf(fleet, fleet.moco)) },
+  row('rollouts a minute, plain loop', 'plain loop', rolloutsPerMinute, 0),
+  { what: "the controller's by the plain loop's", of: (fleet) => percent(ratioOf(fleet, 'plain loop')) },
+  row("rollouts a minute, MOCO's partitions", "MOCO's partitions", rolloutsPerMinute, 0),
+  { what: "the controller's by MOCO's", of: (fleet) => percent(ratioOf(fleet, "MOCO's partitions")) },
   ...both('budgets that stayed closed for two minutes', ({ budgetsStuck }) => budgetsStuck, 0),
   ...both('slowest cluster by the median one', fairness, 2),
   ...both('requests a second, everybody', ({ requestsPerSecond }) => requestsPerSecond, 0),
@@ -99,21 +86,23 @@ const growthRows: readonly Row[] = [
   row('resident at its peak, controller', 'controller', ({ peakBytes }) => peakBytes / megabyte, 0, ' MB'),
   row('event-loop delay p99, controller', 'controller', ({ eventLoop }) => eventLoop.p99, 0, ' ms'),
   ...both('StatefulSets that MOCO applies a member', appliesOfMember, 2),
-  row("the same, MOCO's partitions", 'moco', appliesOfMember, 2),
+  row("the same, MOCO's partitions", "MOCO's partitions", appliesOfMember, 2),
   { what: 'adopted and complete after', of: ({ takeOverSeconds }) => `${takeOverSeconds.toFixed(0)} s` },
 ];
 
 /** What everybody has cost for a member of the largest fleet. */
 function costs(fleets: readonly MeasuredFleet[]): Table {
-  const { controller = [], plainLoop = [], moco = [] } = fleets.at(-1) ?? {};
-  const mocoOf = (rollouts: readonly FleetRollout[], what: string): readonly (readonly string[])[] =>
-    rollouts.length === 0 ? [] : [[what, ...costOf(rollouts, 'MOCO', 'moco-controller')]];
+  const largest = fleets.at(-1)?.rollouts;
+  const cost = (what: string, rival: RivalName, asker: Asker, program: string): readonly (readonly string[])[] => {
+    const rollouts = largest?.[rival] ?? [];
+    return rollouts.length === 0 ? [] : [[what, ...costOf(rollouts, asker, program)]];
+  };
   const all = [
-    ['controller', ...costOf(controller, 'controller', 'controller')],
-    ...mocoOf(controller, 'MOCO beside it'),
-    ...(plainLoop.length === 0 ? [] : [['plain loop', ...costOf(plainLoop, 'plain loop', 'plain loop')]]),
-    ...mocoOf(plainLoop, 'MOCO beside it'),
-    ...mocoOf(moco, 'MOCO, by its partitions'),
+    ...cost('controller', 'controller', 'controller', 'controller'),
+    ...cost('MOCO beside it', 'controller', 'MOCO', 'moco-controller'),
+    ...cost('plain loop', 'plain loop', 'plain loop', 'plain loop'),
+    ...cost('MOCO beside it', 'plain loop', 'MOCO', 'moco-controller'),
+    ...cost('MOCO, by its partitions', "MOCO's partitions", 'MOCO', 'moco-controller'),
   ];
   return {
     name: 'costs',
@@ -147,12 +136,10 @@ function growth(fleets: readonly MeasuredFleet[]): Table {
 }
 
 function processors(fleets: readonly MeasuredFleet[]): Table {
-  const rivals = fleets.flatMap(({ clusters, controller, plainLoop, moco }) =>
-    [
-      { title: `${clusters}, controller`, rollouts: controller },
-      { title: `${clusters}, plain loop`, rollouts: plainLoop },
-      { title: `${clusters}, MOCO's partitions`, rollouts: moco },
-    ].filter(({ rollouts }) => rollouts.length > 0),
+  const rivals = fleets.flatMap((fleet) =>
+    Object.entries(fleet.rollouts)
+      .map(([rival, rollouts]) => ({ title: `${fleet.clusters}, ${rival}`, rollouts }))
+      .filter(({ rollouts }) => rollouts.length > 0),
   );
   const names = [...new Set(rivals.flatMap(({ rollouts }) => rollouts.flatMap(({ cores }) => Object.keys(cores.of))))];
   const cells = (what: string, figure: FigureOf): readonly string[] => [
@@ -174,8 +161,8 @@ function processors(fleets: readonly MeasuredFleet[]): Table {
 }
 
 function calls(fleets: readonly MeasuredFleet[]): Table {
-  const perMember = fleets.map(({ controller }) => {
-    const [rollout] = controller;
+  const perMember = fleets.map(({ rollouts }) => {
+    const [rollout] = rollouts.controller;
     const all = (rollout?.clusters ?? 0) * members;
     return new Map(Object.entries(rollout?.kinds ?? {}).map(([kind, count]) => [kind, count / all]));
   });

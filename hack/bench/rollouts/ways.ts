@@ -1,5 +1,5 @@
+import { type Json } from '../../../src/moco/json.ts';
 import { forceRollingUpdateAnnotation, mysqldContainer } from '../../../src/moco/names.ts';
-import type { Json } from '../../../test/support/api-server/stored-object.ts';
 import { withContainerFault } from '../../../test/support/nodes/fault-script.ts';
 import {
   annotateFor,

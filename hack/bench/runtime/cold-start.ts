@@ -11,8 +11,9 @@ export interface ColdStart {
 }
 
 const starts = 5;
-/** On the line about a cluster that something new was decided of; the first decision always is. */
+/** On the line about a cluster that something new was decided of; the first decision always is, and no news. */
 const anythingDecided = '"rule":';
+const withEveryLine = '--log-level=debug';
 
 /** Starts the image's program several times on a fleet that it has adopted already. */
 export async function measureColdStarts(
@@ -24,7 +25,7 @@ export async function measureColdStarts(
   for (let times = 0; times < starts; times += 1) {
     const begun = performance.now();
     const since = (): number => (performance.now() - begun) / 1000;
-    const process = new MeasuredProcess([...bundle.command, ...flags], guard, bundle.environment);
+    const process = new MeasuredProcess([...bundle.command, ...flags, withEveryLine], guard, bundle.environment);
     await process.logged('the cache is in sync');
     const synced = since();
     await process.logged(anythingDecided);

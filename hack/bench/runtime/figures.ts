@@ -3,8 +3,8 @@ import type { Idle } from './idle.ts';
 
 const megabyte = 1_000_000;
 
-/** A figure of a measurement, in its unit. */
-export interface Figure<Measured> {
+/** What a figure is of what was measured, in its unit. */
+export interface Measure<Measured> {
   readonly what: string;
   readonly unit: string;
   readonly digits: number;
@@ -32,4 +32,4 @@ export const idleFigures = {
     digits: 0,
     of: ({ scrapeMilliseconds }) => spreadOf(scrapeMilliseconds).median,
   },
-} as const satisfies Readonly<Record<string, Figure<Idle>>>;
+} as const satisfies Readonly<Record<string, Measure<Idle>>>;

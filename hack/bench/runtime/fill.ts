@@ -14,7 +14,7 @@ const atOnce = 16;
 /** Creates a fleet, status included, in an API server without controllers, which would make something else of it. */
 export async function fill(client: ObjectClient, size: FleetSize): Promise<void> {
   for (let index = 0; index < size.namespaces; index += 1) {
-    await client.create(namespaces, {}, { metadata: { name: fleetNamespace(index) } }, { priority: 'disrupt' });
+    await client.create(namespaces, {}, { metadata: { name: fleetNamespace(index) } });
   }
   const all = Array.from({ length: size.clusters }, (_, index) => () => fillOne(client, index, size));
   await new PQueue({ concurrency: atOnce }).addAll(all);
@@ -31,9 +31,8 @@ async function fillOne(client: ObjectClient, index: number, size: FleetSize): Pr
 /** Resolves to its uid. */
 async function create(client: ObjectClient, kind: ResourceKind, object: FleetObject): Promise<string> {
   const { name, namespace = '' } = object.metadata;
-  const priority = 'disrupt';
-  const created = await client.create<{ metadata: { uid: string } }>(kind, { namespace }, object, { priority });
+  const created = await client.create<{ metadata: { uid: string } }>(kind, { namespace }, object);
   const whole = { ...created, status: object['status'] };
-  await client.replace(kind, { namespace, name, subresource: 'status' }, whole, { priority });
+  await client.replace(kind, { namespace, name, subresource: 'status' }, whole);
   return created.metadata.uid;
 }

@@ -1,6 +1,6 @@
 import { spreadOf } from '../record/spread.ts';
 import type { Table } from '../record/table.ts';
-import { type Figure, idleFigures } from './figures.ts';
+import { idleFigures, type Measure } from './figures.ts';
 import type { AtRest, Idle } from './idle.ts';
 
 /** What was measured with so many clusters, as the image runs the program. */
@@ -9,12 +9,12 @@ export interface GrownFleet extends AtRest {
 }
 
 /** Of what the image runs, the only variant that is measured there. */
-const ofImage = ({ of, ...figure }: Figure<Idle>): Figure<AtRest> => ({
+const ofImage = ({ of, ...figure }: Measure<Idle>): Measure<AtRest> => ({
   ...figure,
   of: ({ idle: [image] }) => (image === undefined ? Number.NaN : of(image)),
 });
 
-const curves: readonly Figure<AtRest>[] = [
+const curves: readonly Measure<AtRest>[] = [
   ofImage(idleFigures.resident),
   ofImage(idleFigures.peak),
   ofImage(idleFigures.processor),
@@ -61,6 +61,6 @@ export function growthTable(fleets: readonly GrownFleet[]): Table {
   };
 }
 
-function exponent(smaller: GrownFleet, larger: GrownFleet, of: Figure<AtRest>['of']): number {
+function exponent(smaller: GrownFleet, larger: GrownFleet, of: Measure<AtRest>['of']): number {
   return Math.log(of(larger) / of(smaller)) / Math.log(larger.clusters / smaller.clusters);
 }

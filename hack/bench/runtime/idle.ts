@@ -1,12 +1,10 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { connect } from '../../../src/kube/connection.ts';
-import { realWorld } from '../../../src/kube/world.ts';
 import { startControlPlane } from '../../../test/support/control-plane/control-plane.ts';
 import { freePort } from '../../../test/support/control-plane/free-port.ts';
 import { Guard } from '../../../test/support/control-plane/guard.ts';
 import { clusterDefinitionFile } from '../../../test/support/moco/install.ts';
-import { ObjectClient } from '../../../test/support/object-client.ts';
+import { accessWith } from '../../../test/support/object-client.ts';
 import { installAdmissionPolicy } from '../../../test/support/stage/admission-policy.ts';
 import { type ColdStart, measureColdStarts } from './cold-start.ts';
 import { type FleetSize, fill } from './fill.ts';
@@ -19,8 +17,6 @@ import { type Listing, listed, pause } from './watching.ts';
 const configuration = fileURLToPath(new URL('../../../config', import.meta.url));
 const systemNamespace = 'moco-rollout-system';
 const sampleMilliseconds = 1_000;
-/** Far above what one machine can do. */
-const unlimited = { qps: 10_000, burst: 10_000 };
 
 /** One variant of the program with nothing to do. */
 export interface Idle {
@@ -69,11 +65,10 @@ export async function measureIdle(
     // Controllers would make something else of the fleet.
     await controlPlane.killControllerManager();
     progress(`creating ${options.clusters} clusters`);
-    const admin = connect({ kubeconfigPath: controlPlane.adminKubeconfig });
-    const client = new ObjectClient({ world: realWorld(admin.exchange), ...unlimited });
+    const { client, connection } = accessWith(controlPlane.adminKubeconfig);
     await fill(client, options);
     await installAdmissionPolicy(client);
-    await admin.close();
+    await connection.close();
     const kubeconfig = await controlPlane.kubeconfigFor({ namespace: systemNamespace, name: 'moco-rollout' });
     const flags = await flagsOn(kubeconfig);
     progress('adopting them');
@@ -98,7 +93,7 @@ export async function measureIdle(
 
 /** Without the rate limit: it would take minutes with a large fleet, and this is not measured. */
 async function adopt(flags: readonly string[], guard: Guard): Promise<void> {
-  const noLimit = [`--kube-api-qps=${unlimited.qps}`, `--kube-api-burst=${unlimited.burst}`];
+  const noLimit = ['--kube-api-qps=10000', '--kube-api-burst=10000'];
   const { program } = await listed(bundle, [...flags, ...noLimit], guard, '"starting"');
   await program.stop();
 }

@@ -44,7 +44,7 @@ async function run(options: Options): Promise<void> {
   }
   const largest = fleets.at(-1);
   if (largest === undefined) return;
-  const { tables: ofLargest, missed } = findingsOf(largest, largest);
+  const { tables: ofLargest, missed } = findingsOf(largest, largest.clusters);
   const tables = fleets.length === 1 ? ofLargest : [growthTable(fleets), ...ofLargest];
   for (const table of tables) say(`\n${textOf(table)}`);
   await recording.write(options.record, tables, { options, fleets });

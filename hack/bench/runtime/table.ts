@@ -1,13 +1,11 @@
+import { type Figure, isMissed, limitOf, shown } from '../record/figure.ts';
 import { spreadOf } from '../record/spread.ts';
 import type { Table } from '../record/table.ts';
 import type { ColdStart } from './cold-start.ts';
-import { idleFigures } from './figures.ts';
-import type { FleetSize } from './fill.ts';
+import { idleFigures, type Measure } from './figures.ts';
 import type { AtRest, Idle } from './idle.ts';
 import type { Reconnect } from './reconnect.ts';
 import { bundle } from './variants.ts';
-
-type FleetOfTable = Pick<FleetSize, 'clusters'>;
 
 export interface Findings {
   readonly tables: readonly Table[];
@@ -15,12 +13,9 @@ export interface Findings {
   readonly missed: readonly string[];
 }
 
-/** What to stay below, in the unit of the figure. */
-interface Bounded {
-  readonly what: string;
-  readonly unit: string;
-  readonly digits: number;
-  readonly limit?: number;
+/** A table before its figures are written out. Of the figures of a row at most one kind has a limit. */
+interface Sheet extends Omit<Table, 'rows'> {
+  readonly rows: readonly (readonly Figure[])[];
 }
 
 const longestDelayMilliseconds = 50;
@@ -33,34 +28,31 @@ const limitsOf = (clusters: number) =>
     ? { residentMegabytes: 150, statusMilliseconds: 1000, coldStartSeconds: 5 }
     : { residentMegabytes: 350, statusMilliseconds: 2000, coldStartSeconds: 15 };
 
-/** Figures against their limits, collected while the tables are built. */
-class Limits {
-  readonly missed: string[] = [];
-
-  /** The figure with its unit, and whether it is not below its limit. */
-  cell({ what, unit, digits, limit }: Bounded, value: number): string {
-    const text = `${value.toFixed(digits)} ${unit}`.trim();
-    if (limit === undefined || value < limit) return text;
-    this.missed.push(`${what}: ${text} instead of less than ${limit} ${unit}`);
-    return `${text} (missed)`;
-  }
-}
-
-const limitOf = ({ limit, unit }: Bounded): string => (limit === undefined ? '' : `< ${limit} ${unit}`);
-
 /** Everything that was measured, as tables. */
-export function findingsOf(atRest: AtRest, options: FleetOfTable): Findings {
-  const limits = new Limits();
-  const tables = [
-    idleTable(atRest.idle, options, limits),
-    coldStartTable(atRest.coldStarts, options, limits),
-    statusTable(atRest.statusAllMilliseconds, options, limits),
-    reconnectTable(atRest.reconnect, limits),
+export function findingsOf(atRest: AtRest, clusters: number): Findings {
+  const sheets = [
+    idle(atRest.idle, clusters),
+    coldStart(atRest.coldStarts, clusters),
+    status(atRest.statusAllMilliseconds, clusters),
+    reconnect(atRest.reconnect),
   ];
-  return { tables, missed: limits.missed };
+  const missed = sheets.flatMap(({ rows }) => rows.flat()).filter(isMissed);
+  return {
+    tables: sheets.map(tableOf),
+    missed: missed.map((one) => `${one.what}: ${shown(one)} instead of ${limitOf(one)}`),
+  };
 }
 
-type IdleRow = Bounded & { readonly of: (idle: Idle) => number };
+function tableOf({ rows, ...rest }: Sheet): Table {
+  const cell = (figure: Figure): string => `${shown(figure)}${isMissed(figure) ? ' (missed)' : ''}`;
+  const limit = (figures: readonly Figure[]): string => figures.map(limitOf).find((one) => one !== '') ?? '';
+  return {
+    ...rest,
+    rows: rows.map((figures) => [figures[0]?.what ?? '', ...figures.map(cell), limit(figures)]),
+  };
+}
+
+type IdleRow = Measure<Idle> & { readonly limit?: number };
 
 const idleRows = (clusters: number): readonly IdleRow[] => [
   idleFigures.peak,
@@ -84,33 +76,24 @@ const idleRows = (clusters: number): readonly IdleRow[] => [
 ];
 
 /** Limits are those of what the image runs. */
-function idleTable(idle: readonly Idle[], { clusters }: FleetOfTable, limits: Limits): Table {
-  return {
-    name: 'idle',
-    title: `${clusters} clusters with nothing to do`,
-    columns: ['', ...idle.map(({ variant }) => variant), `limit for "${bundle.name}"`],
-    rows: idleRows(clusters).map(({ of, ...row }) => [
-      row.what,
-      ...idle.map((one) => limits.cell(one.variant === bundle.name ? row : withoutLimit(row), of(one))),
-      limitOf(row),
-    ]),
-  };
-}
+const idle = (variants: readonly Idle[], clusters: number): Sheet => ({
+  name: 'idle',
+  title: `${clusters} clusters with nothing to do`,
+  columns: ['', ...variants.map(({ variant }) => variant), `limit for "${bundle.name}"`],
+  rows: idleRows(clusters).map(({ of, limit, ...row }) =>
+    variants.map((one) => ({ ...row, value: of(one), limit: one.variant === bundle.name ? limit : undefined })),
+  ),
+});
 
-const withoutLimit = ({ limit: _, ...row }: Bounded): Bounded => row;
-
-function coldStartTable(starts: readonly ColdStart[], { clusters }: FleetOfTable, limits: Limits): Table {
+function coldStart(starts: readonly ColdStart[], clusters: number): Sheet {
   const { coldStartSeconds } = limitsOf(clusters);
-  const row = (what: string, of: (start: ColdStart) => number, limit?: number): readonly string[] => {
-    const bounded = { what, unit: 's', digits: 2, ...(limit !== undefined && { limit }) };
+  const row = (what: string, of: (start: ColdStart) => number, limit?: number): readonly Figure[] => {
     const { lowest, median, highest } = spreadOf(starts.map(of));
-    const plain = withoutLimit(bounded);
+    const plain = { what, unit: 's', digits: 2 };
     return [
-      what,
-      limits.cell(plain, median),
-      limits.cell(plain, lowest),
-      limits.cell(bounded, highest),
-      limitOf(bounded),
+      { ...plain, value: median },
+      { ...plain, value: lowest },
+      { ...plain, value: highest, limit },
     ];
   };
   return {
@@ -125,26 +108,23 @@ function coldStartTable(starts: readonly ColdStart[], { clusters }: FleetOfTable
   };
 }
 
-function statusTable(milliseconds: readonly number[], { clusters }: FleetOfTable, limits: Limits): Table {
+function status(milliseconds: readonly number[], clusters: number): Sheet {
+  const what = `of ${clusters} clusters`;
   const limit = limitsOf(clusters).statusMilliseconds;
-  const bounded = { what: `of ${clusters} clusters`, unit: 'ms', digits: 0, limit };
   return {
     name: 'status',
     title: '`kubectl moco-rollout status --all-namespaces`, start-up included',
     columns: ['', `median of ${milliseconds.length}`, 'limit'],
-    rows: [[bounded.what, limits.cell(bounded, spreadOf(milliseconds).median), limitOf(bounded)]],
+    rows: [[{ what, value: spreadOf(milliseconds).median, unit: 'ms', digits: 0, limit }]],
   };
 }
 
-function reconnectTable({ duringReconnect, connections }: Reconnect, limits: Limits): Table {
-  const row = (what: string, value: number, limit?: number): readonly string[] => {
-    const bounded = { what, unit: 'ms', digits: 0, ...(limit !== undefined && { limit }) };
-    return [what, limits.cell(bounded, value), limitOf(bounded)];
-  };
-  return {
-    name: 'reconnect',
-    title: `The event loop while all ${connections} connections are cut and every watch reconnects`,
-    columns: ['', 'measured', 'limit'],
-    rows: [row('delay, p99', duringReconnect.p99, longestDelayMilliseconds), row('the longest', duringReconnect.max)],
-  };
-}
+const reconnect = ({ duringReconnect: { p99, max }, connections }: Reconnect): Sheet => ({
+  name: 'reconnect',
+  title: `The event loop while all ${connections} connections are cut and every watch reconnects`,
+  columns: ['', 'measured', 'limit'],
+  rows: [
+    [{ what: 'delay, p99', value: p99, unit: 'ms', digits: 0, limit: longestDelayMilliseconds }],
+    [{ what: 'the longest', value: max, unit: 'ms', digits: 0 }],
+  ],
+});

@@ -2,9 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Connection, connect } from '../../../src/kube/connection.ts';
 import { path, pods } from '../../../src/kube/resource.ts';
-import { realWorld } from '../../../src/kube/world.ts';
 import type { Cluster } from '../../support/cluster/cluster.ts';
 import type { ClusterNode } from '../../support/cluster/node.ts';
 import type { Registry } from '../../support/cluster/registry.ts';
@@ -13,7 +11,7 @@ import type { Container } from '../../support/nodes/objects.ts';
 import { ends, PodHistory } from '../../support/nodes/recorded/history.ts';
 import type { ShownPod } from '../../support/nodes/recorded/pod-words.ts';
 import { type Act, nameOf, type Story, type StoryContainer } from '../../support/nodes/recorded/stories.ts';
-import { ObjectClient } from '../../support/object-client.ts';
+import { accessWith, type Connected } from '../../support/object-client.ts';
 
 const firstPort = 8001;
 /** How long the agent may be away. */
@@ -30,7 +28,7 @@ export class Recorder {
   readonly #registry: Registry;
   readonly #story: Story;
   readonly #name: string;
-  readonly #connection: Connection;
+  readonly #access: Connected;
   readonly #stopping = new AbortController();
   #pod: ShownPod | null = null;
 
@@ -39,7 +37,7 @@ export class Recorder {
     this.#registry = registry;
     this.#story = story;
     this.#name = name;
-    this.#connection = connect({ kubeconfigPath: cluster.kubeconfig });
+    this.#access = accessWith(cluster.kubeconfig);
   }
 
   static async open(cluster: Cluster, registry: Registry, story: Story, name: string): Promise<Recorder> {
@@ -69,7 +67,7 @@ export class Recorder {
     const all = [this.#name, `${this.#name}-neighbour`];
     await this.#kubectl('delete', 'pod', '--ignore-not-found', '--grace-period=1', ...all);
     this.#stopping.abort();
-    await this.#connection.close();
+    await this.#access.connection.close();
   }
 
   get #node(): ClusterNode {
@@ -77,14 +75,9 @@ export class Recorder {
   }
 
   async #watch(): Promise<void> {
-    const world = realWorld(this.#connection.exchange);
-    const client = new ObjectClient({ world, qps: 1000, burst: 1000 });
+    const { client } = this.#access;
     const target = path(pods, { namespace });
-    const { metadata } = await client.list<{ metadata: { resourceVersion: string } }>(
-      pods,
-      { namespace },
-      { priority: 'read' },
-    );
+    const { metadata } = await client.list<{ metadata: { resourceVersion: string } }>(pods, { namespace });
     const follow = async (): Promise<void> => {
       const query = {
         watch: true,
@@ -164,8 +157,7 @@ export class Recorder {
 
   async #evict(): Promise<void> {
     const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: this.#name, namespace } };
-    const client = new ObjectClient({ world: realWorld(this.#connection.exchange), qps: 1000, burst: 1000 });
-    await client.create(pods, { namespace, name: this.#name, subresource: 'eviction' }, body, { priority: 'disrupt' });
+    await this.#access.client.create(pods, { namespace, name: this.#name, subresource: 'eviction' }, body);
   }
 
   async #tell(container: string, what: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
-import type { ResourceKind } from '../../../src/kube/resource.ts';
+import { secrets } from '../../../src/kube/resource.ts';
 import { statefulSetName } from '../../../src/moco/projections.ts';
 import type { ObjectClient } from '../../support/object-client.ts';
 
@@ -13,13 +13,12 @@ const passwordKeys = {
 export type MysqlUser = keyof typeof passwordKeys;
 export type Passwords = Readonly<Record<MysqlUser, string>>;
 
-const secrets: ResourceKind = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
 export const mysqlPort = 3306;
 const connectMilliseconds = 2000;
 
 export async function readPasswords(client: ObjectClient, namespace: string, clusterName: string): Promise<Passwords> {
   const place = { namespace, name: statefulSetName(clusterName) };
-  const { data } = await client.get<{ data: Readonly<Record<string, string>> }>(secrets, place, { priority: 'read' });
+  const { data } = await client.get<{ data: Readonly<Record<string, string>> }>(secrets, place);
   return passwordsOf(data, `${namespace}/${place.name}`);
 }
 

@@ -54,8 +54,6 @@ interface Templates {
   readonly volumeClaimTemplates: readonly unknown[];
 }
 
-const mergePatch = 'application/merge-patch+json';
-const priority = 'disrupt' as const;
 /** Beyond this something is wrong: a member of an idle cluster needs more than a minute, and there are five. */
 const patienceMilliseconds = 15 * 60_000;
 /** Of one value, at a time: less than `max_allowed_packet`. */
@@ -83,13 +81,13 @@ export class RealityCluster {
     try {
       const metadata = { namespace, name: clusterName };
       const rollout = { apiVersion: apiVersion(rolloutKind), kind: rolloutKind.kind, metadata, spec: way.settings };
-      await bed.client.create(rolloutKind, { namespace }, rollout, { priority });
+      await bed.client.create(rolloutKind, { namespace }, rollout);
       if (spec['backupPolicyName'] !== undefined)
         await createBackupPolicy(bed.client, namespace, spec['backupPolicyName']);
       const { annotations } = way;
       const image = bed.images.first;
       const body = sampleCluster({ name: clusterName, namespace, replicas: members, image, annotations, spec });
-      await bed.client.create(clusterKind, { namespace }, body, { priority });
+      await bed.client.create(clusterKind, { namespace }, body);
       return cluster;
     } catch (error) {
       cluster.stop();
@@ -186,7 +184,7 @@ export class RealityCluster {
 
   async annotate(ordinal: number, annotations: Readonly<Record<string, string>>): Promise<void> {
     const place = { namespace: this.namespace, name: this.podName(ordinal) };
-    await this.bed.client.patch(pods, place, mergePatch, { metadata: { annotations } }, { priority });
+    await this.bed.client.merge(pods, place, { metadata: { annotations } });
   }
 
   /** Resolves once there are so many, and all of them serve. */
@@ -261,9 +259,9 @@ export class RealityCluster {
     const uid = this.#pod(ordinal)?.metadata.uid;
     const { client } = this.bed;
     // It goes with the last pod that uses it.
-    await client.remove(persistentVolumeClaims, { namespace, name: `${dataVolume}-${pod}` }, {}, { priority });
+    await client.remove(persistentVolumeClaims, { namespace, name: `${dataVolume}-${pod}` });
     // Somebody else may have deleted it just now.
-    await client.remove(pods, { namespace, name: pod }, { gracePeriodSeconds: 1 }, { priority }).catch(unlessNotFound);
+    await client.remove(pods, { namespace, name: pod }, { gracePeriodSeconds: 1 }).catch(unlessNotFound);
     await this.until('another pod', () => {
       const now = this.#pod(ordinal);
       return now !== undefined && now.metadata.uid !== uid;
@@ -290,9 +288,9 @@ export class RealityCluster {
   /** Deletes it with its namespace. Its servers end while the next cluster begins. */
   async remove(): Promise<void> {
     const { namespace } = this;
-    await this.bed.client.remove(clusterKind, { namespace, name: clusterName }, {}, { priority });
+    await this.bed.client.remove(clusterKind, { namespace, name: clusterName });
     await this.#surroundings.race(this.#untilGone());
-    await this.bed.client.remove(namespaces, { name: namespace }, {}, { priority });
+    await this.bed.client.remove(namespaces, { name: namespace });
     this.stop();
   }
 
@@ -315,7 +313,7 @@ export class RealityCluster {
 
   async #patch(kind: ResourceKind, body: object): Promise<void> {
     const place = { namespace: this.namespace, name: clusterName };
-    await this.bed.client.patch(kind, place, mergePatch, body, { priority });
+    await this.bed.client.merge(kind, place, body);
   }
 }
 

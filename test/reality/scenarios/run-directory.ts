@@ -1,6 +1,6 @@
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { events, path } from '../../../src/kube/resource.ts';
+import { events } from '../../../src/kube/resource.ts';
 import type { Bed } from '../bed.ts';
 import type { WriteGap } from '../load/write-gaps.ts';
 import { now, type WriterKind } from '../load/write-load.ts';
@@ -71,12 +71,8 @@ export class RunDirectory {
 }
 
 export async function eventsOf({ bed, namespace }: RealityCluster): Promise<readonly EventObject[]> {
-  const list = await bed.client.call<{ items: readonly EventObject[] }>({
-    method: 'GET',
-    path: path(events, { namespace }),
-    priority: 'read',
-  });
-  return list.items;
+  const { items } = await bed.client.list<{ items: readonly EventObject[] }>(events, { namespace });
+  return items;
 }
 
 function eventEntry({ metadata, eventTime, type, reason, note, regarding }: EventObject): Entry {

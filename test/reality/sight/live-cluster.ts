@@ -2,7 +2,7 @@ import { Deadlines } from '../../../src/core/deadlines.ts';
 import { classify } from '../../../src/core/member.ts';
 import type { MemberFacts } from '../../../src/core/snapshot.ts';
 import { keyOf } from '../../../src/kube/store.ts';
-import type { Log, World } from '../../../src/kube/world.ts';
+import type { World } from '../../../src/kube/world.ts';
 import { Ages } from '../../../src/moco/ages.ts';
 import { objectFacts } from '../../../src/moco/cluster-facts.ts';
 import { statefulSetName } from '../../../src/moco/projections.ts';
@@ -10,11 +10,8 @@ import type { ClusterObjects } from '../../../src/moco/records.ts';
 import { Cache } from '../../../src/objects/cache.ts';
 import { Watches } from '../../../src/objects/watches.ts';
 import type { ObjectClient } from '../../support/object-client.ts';
+import { silentLog } from '../../support/silent-log.ts';
 import type { MemberSight, Sight } from './sight.ts';
-
-const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-
-function ignore(): void {}
 
 /** Watches through which clusters are followed. */
 export class LiveClusters {
@@ -26,7 +23,7 @@ export class LiveClusters {
   /** @param namespaces default: all */
   constructor(client: ObjectClient, world: World, namespaces: readonly string[]) {
     this.#world = world;
-    this.#running = new Watches(this.#cache, client, world, silent, namespaces).run(this.#stopping.signal);
+    this.#running = new Watches(this.#cache, client, world, silentLog, namespaces).run(this.#stopping.signal);
   }
 
   follow(namespace: string, name: string): LiveCluster {

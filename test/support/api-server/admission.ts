@@ -9,7 +9,7 @@ import {
 } from '../../../src/moco/names.ts';
 import { jsonPatch } from '../json-patch.ts';
 import type { StatefulSet } from '../moco/objects.ts';
-import { mutateStatefulSet as mutateByMoco } from '../moco/stateful-set-webhook.ts';
+import { mutateStatefulSet as mutateByMoco } from '../moco/webhooks.ts';
 import { strategyByPolicy } from '../strategy-policy.ts';
 import { type Json, record, type StoredObject } from './stored-object.ts';
 

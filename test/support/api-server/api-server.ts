@@ -1,10 +1,10 @@
 import { apiVersion, pods, type ResourceKind, statefulSets } from '../../../src/kube/resource.ts';
 import { jsonPatch, type Operation, PatchTestFailed } from '../json-patch.ts';
 import { withRevisionOwner } from '../label-owner.ts';
-import { mergePatch } from '../merge-patch.ts';
+import { mergePatch, strategicMergePatch } from '../merge-patch.ts';
 import { same } from '../moco/same.ts';
+import { timestamp } from '../moment.ts';
 import { resizedPod } from '../resized-pod.ts';
-import { strategicMergePatch } from '../strategic-merge-patch.ts';
 import { type Admitted, admitStatefulSet, deletionRefused, everybodyServes } from './admission.ts';
 import { type ApiAnswer, type ApiRequest, answer, isDryRun, refusal } from './api-answer.ts';
 import { beginEviction } from './eviction.ts';
@@ -12,7 +12,7 @@ import { Lists } from './lists.ts';
 import { ObjectStore } from './object-store.ts';
 import { apply } from './patches.ts';
 import { type ResourcePath, resourceAt } from './resource-path.ts';
-import { type Json, type Metadata, record, type StoredObject, timestamp } from './stored-object.ts';
+import { type Json, type Metadata, record, type StoredObject } from './stored-object.ts';
 
 /** Kinds whose objects have no status of their own; all others have it as a subresource. */
 const withoutStatus: ReadonlySet<string> = new Set(['leases', 'events', 'serviceaccounts', 'storageclasses']);

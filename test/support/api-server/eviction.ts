@@ -1,7 +1,8 @@
 import { podDisruptionBudgets, pods } from '../../../src/kube/resource.ts';
+import { timestamp } from '../moment.ts';
 import { type ApiAnswer, answer, refusal } from './api-answer.ts';
 import type { ObjectStore } from './object-store.ts';
-import { type Json, record, type StoredObject, timestamp } from './stored-object.ts';
+import { type Json, record, type StoredObject } from './stored-object.ts';
 
 const notScheduledLong: ReadonlySet<unknown> = new Set(['Pending', 'Succeeded', 'Failed']);
 

@@ -1,6 +1,6 @@
 import type { ExchangeRequest, ExchangeResponse } from '../../../src/kube/world.ts';
+import { type Json } from '../../../src/moco/json.ts';
 import type { ApiAnswer, ApiRequest } from './api-answer.ts';
-import type { Json } from './stored-object.ts';
 
 const encoder = new TextEncoder();
 const texts = new WeakMap<object, string>();

@@ -1,3 +1,4 @@
+import { isObject } from '../../../src/kube/raw-object.ts';
 import { type Json, record, type StoredObject } from './stored-object.ts';
 
 /**
@@ -28,20 +29,20 @@ export function apply(before: StoredObject | null, body: Json, manager: string):
 }
 
 function mergeApplied(before: unknown, body: unknown): unknown {
-  if (!isRecord(body)) return body;
-  const merged: Record<string, unknown> = isRecord(before) ? { ...before } : {};
+  if (!isObject(body)) return body;
+  const merged: Record<string, unknown> = isObject(before) ? { ...before } : {};
   for (const [field, value] of Object.entries(body)) merged[field] = mergeApplied(merged[field], value);
   return merged;
 }
 
 function fieldsOf(value: unknown): unknown {
-  if (!isRecord(value) || Object.keys(value).length === 0) return {};
+  if (!isObject(value) || Object.keys(value).length === 0) return {};
   return Object.fromEntries(Object.entries(value).map(([field, child]) => [`f:${field}`, fieldsOf(child)]));
 }
 
 /** Removes owned fields that are not desired any more. */
 function withoutFields(value: unknown, owned: unknown, wanted: unknown): unknown {
-  if (!isRecord(value) || !isRecord(owned)) return value;
+  if (!isObject(value) || !isObject(owned)) return value;
   const rest: Record<string, unknown> = { ...value };
   for (const [name, child] of Object.entries(owned)) {
     const field = name.slice('f:'.length);
@@ -50,8 +51,4 @@ function withoutFields(value: unknown, owned: unknown, wanted: unknown): unknown
     else if (Object.keys(record(child)).length > 0) rest[field] = withoutFields(rest[field], child, still);
   }
   return rest;
-}
-
-function isRecord(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

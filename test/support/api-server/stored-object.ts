@@ -1,5 +1,7 @@
-/** JSON that may hold anything. */
-export type Json = Readonly<Record<string, unknown>>;
+import type { Json } from '../../../src/moco/json.ts';
+
+export type { Json } from '../../../src/moco/json.ts';
+export { object as record } from '../../../src/moco/json.ts';
 
 export interface Metadata {
   readonly namespace?: string;
@@ -32,13 +34,4 @@ export interface StoredObject {
   readonly kind?: string;
   readonly metadata: Metadata;
   readonly [field: string]: unknown;
-}
-
-export function record(value: unknown): Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
-}
-
-/** As Kubernetes writes it: whole seconds. */
-export function timestamp(wallMilliseconds: number): string {
-  return `${new Date(wallMilliseconds).toISOString().slice(0, 19)}Z`;
 }

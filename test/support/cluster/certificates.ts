@@ -1,32 +1,30 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAlreadyExists } from '../../../src/kube/api-error.ts';
-import type { ResourceKind } from '../../../src/kube/resource.ts';
+import { mutatingWebhookConfigurations, type ResourceKind, secrets } from '../../../src/kube/resource.ts';
 import type { ObjectClient } from '../object-client.ts';
 import { certManagerDefinitions } from '../real-moco/manifests.ts';
 import type { Cluster } from './cluster.ts';
 import { ObjectLoop } from './object-loop.ts';
 
-const options = { priority: 'status' } as const;
-const mergePatch = 'application/merge-patch+json';
 const jsonPatch = 'application/json-patch+json';
 /** Of a webhook configuration: the Certificate whose CA its webhooks get, as `NAMESPACE/NAME`. */
 const injected = 'cert-manager.io/inject-ca-from';
 
-const secrets: ResourceKind = { group: '', version: 'v1', plural: 'secrets', kind: 'Secret', namespaced: true };
-const kinds = {
-  certificates: ofKind('cert-manager.io', 'certificates', 'Certificate', true),
-  mutating: ofKind('admissionregistration.k8s.io', 'mutatingwebhookconfigurations', 'MutatingWebhookConfiguration'),
-  validating: ofKind(
-    'admissionregistration.k8s.io',
-    'validatingwebhookconfigurations',
-    'ValidatingWebhookConfiguration',
-  ),
+const certificates: ResourceKind = {
+  group: 'cert-manager.io',
+  version: 'v1',
+  plural: 'certificates',
+  kind: 'Certificate',
+  namespaced: true,
 };
-
-function ofKind(group: string, plural: string, kind: string, namespaced = false): ResourceKind {
-  return { group, version: 'v1', plural, kind, namespaced };
-}
+const mutating = mutatingWebhookConfigurations;
+const validating = {
+  ...mutating,
+  plural: 'validatingwebhookconfigurations',
+  kind: 'ValidatingWebhookConfiguration',
+};
+const kinds = { certificates, mutating, validating };
 
 interface Certificate {
   readonly metadata: { readonly namespace: string; readonly name: string; readonly uid: string };
@@ -89,7 +87,7 @@ export async function startCertificates(
           return clientConfig.caBundle === caBundle ? [] : [{ op: 'add', path: place, value: caBundle }];
         });
         if (!wants || patch.length === 0) continue;
-        await loop.client.patch(kinds[which], { name: metadata.name }, jsonPatch, patch, options);
+        await loop.client.patch(kinds[which], { name: metadata.name }, jsonPatch, patch);
       }
     }
   });
@@ -103,7 +101,7 @@ async function sayReady(client: ObjectClient, { metadata }: Certificate): Promis
   const condition = { type: 'Ready', status: 'True', reason: 'Ready', lastTransitionTime: new Date().toISOString() };
   const status = { conditions: [condition] };
   const place = { namespace, name, subresource: 'status' };
-  await client.patch(kinds.certificates, place, mergePatch, { status }, options);
+  await client.merge(kinds.certificates, place, { status });
 }
 
 async function createSecret(client: ObjectClient, cluster: Cluster, { metadata, spec }: Certificate): Promise<void> {
@@ -117,7 +115,7 @@ async function createSecret(client: ObjectClient, cluster: Cluster, { metadata, 
   };
   const data = Object.fromEntries(Object.entries(files).map(([file, bytes]) => [file, bytes.toString('base64')]));
   const body = { metadata: { name }, type: 'kubernetes.io/tls', data };
-  await client.create(secrets, { namespace }, body, options).catch((error: unknown) => {
+  await client.create(secrets, { namespace }, body).catch((error: unknown) => {
     if (!isAlreadyExists(error)) throw error;
   });
 }

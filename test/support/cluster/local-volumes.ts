@@ -6,8 +6,6 @@ import type { ObjectClient } from '../object-client.ts';
 import { ObjectLoop } from './object-loop.ts';
 import { type Claim, type Volume, type VolumeStep, volumeSteps } from './volume-steps.ts';
 
-const mergePatch = 'application/merge-patch+json';
-const options = { priority: 'status' } as const;
 /** A pod decides by its fsGroup who owns what is in it. */
 const everybody = 0o777;
 
@@ -43,19 +41,19 @@ async function perform(client: ObjectClient, step: VolumeStep): Promise<void> {
       const { path: directory } = step.volume.spec.local;
       await mkdir(directory, { recursive: true });
       await chmod(directory, everybody);
-      await client.create(persistentVolumes, {}, step.volume, options);
+      await client.create(persistentVolumes, {}, step.volume);
       return;
     }
     case 'grow': {
       const { storage, claim, volume } = step;
       const capacity = { storage };
-      await client.patch(persistentVolumes, { name: volume }, mergePatch, { spec: { capacity } }, options);
+      await client.merge(persistentVolumes, { name: volume }, { spec: { capacity } });
       const place = { ...claim, subresource: 'status' };
-      await client.patch(persistentVolumeClaims, place, mergePatch, { status: { capacity } }, options);
+      await client.merge(persistentVolumeClaims, place, { status: { capacity } });
       return;
     }
     case 'delete':
       await rm(step.directory, { recursive: true, force: true });
-      await client.remove(persistentVolumes, { name: step.volume }, {}, options);
+      await client.remove(persistentVolumes, { name: step.volume });
   }
 }

@@ -1,4 +1,6 @@
+import { demoteAnnotation } from '../../../src/moco/names.ts';
 import { type ClusterState, factsOf, primaryIndex, type Snapshot } from './cluster-state.ts';
+import { replaceStatus } from './cluster-status.ts';
 import { type Activity, type ClusteringStep, goOn, passAfter, type Turn } from './clustering-mind.ts';
 import { clusteringStatus } from './clustering-status.ts';
 import { configured, labelWrites, membersWithoutRole, unlabelWrites } from './configure.ts';
@@ -13,7 +15,7 @@ import {
   stepAfterLabelling,
   switchoverSucceeds,
 } from './decisions.ts';
-import { moveIndex } from './switchover.ts';
+import type { Write } from './write.ts';
 
 /** What MOCO begins to do about a state; `null` for nothing. */
 export function beginActivity(snapshot: Snapshot, state: ClusterState, turn: Turn): ClusteringStep | null {
@@ -115,6 +117,22 @@ export function finishActivity(
       return passAfter(turn, durations.healthyTrue, [], withDatabase(databases, primary, opened));
     }
   }
+}
+
+/**
+ * How a switchover and a failover end for MOCO: the index moves, with `Healthy` as it was, and the old primary loses
+ * `demote`. Replicas, labels and writes are the business of the next pass.
+ */
+function moveIndex({ cluster, members }: Snapshot, to: number): Write[] {
+  const moved = replaceStatus(cluster, { ...cluster.status, currentPrimaryIndex: to });
+  const old = members[primaryIndex(cluster)];
+  const asked = old?.metadata.annotations?.[demoteAnnotation] !== undefined;
+  return [...(moved === null ? [] : [moved]), ...(old === undefined || !asked ? [] : [withoutDemote(old.metadata)])];
+}
+
+function withoutDemote({ name, namespace, uid }: { name: string; namespace: string; uid: string }): Write {
+  const body = { metadata: { annotations: { [demoteAnnotation]: null } } };
+  return { verb: 'patch', kind: 'Pod', namespace, name, uid, body };
 }
 
 /** The replica that a failover elects: the first of those that have received most. */

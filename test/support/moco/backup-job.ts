@@ -3,9 +3,6 @@ import type { ObjectClient } from '../object-client.ts';
 import { backupCronJobName } from './names.ts';
 import type { CronJob, KubernetesObject } from './objects.ts';
 
-const priority = 'disrupt' as const;
-const mergePatch = 'application/merge-patch+json';
-
 /**
  * Creates a Job as `kubectl create job --from=cronjob/…` does, of a cluster with a `backupPolicyName`. No controller sees to
  * it (KEP-4368): it has no pod and is active until it is completed or removed.
@@ -17,7 +14,7 @@ async function createBackupJob(
   name: string,
 ): Promise<KubernetesObject> {
   const from = backupCronJobName(clusterName);
-  const { metadata, spec } = await client.get<CronJob>(cronJobs, { namespace, name: from }, { priority: 'read' });
+  const { metadata, spec } = await client.get<CronJob>(cronJobs, { namespace, name: from });
   const { metadata: template, spec: jobSpec } = spec.jobTemplate;
   const body = {
     metadata: {
@@ -28,7 +25,7 @@ async function createBackupJob(
     },
     spec: { ...jobSpec, managedBy: 'moco-rollout.io/nobody' },
   };
-  return client.create<KubernetesObject>(jobs, { namespace }, body, { priority });
+  return client.create<KubernetesObject>(jobs, { namespace }, body);
 }
 
 /** Begins a scheduled backup: such a Job, which the CronJob's status lists. Resolves to a function that ends it. */
@@ -41,16 +38,10 @@ export async function beginBackup(
   const job = await createBackupJob(client, namespace, clusterName, `${name}-1`);
   const { name: jobName, uid } = job.metadata;
   const setActive = (active: readonly object[]): Promise<unknown> =>
-    client.patch(
-      cronJobs,
-      { namespace, name, subresource: 'status' },
-      mergePatch,
-      { status: { active } },
-      { priority },
-    );
+    client.merge(cronJobs, { namespace, name, subresource: 'status' }, { status: { active } });
   await setActive([{ apiVersion: 'batch/v1', kind: 'Job', namespace, name: jobName, uid }]);
   return async () => {
-    await client.remove(jobs, { namespace, name: jobName }, { propagationPolicy: 'Background' }, { priority });
+    await client.remove(jobs, { namespace, name: jobName }, { propagationPolicy: 'Background' });
     await setActive([]);
   };
 }

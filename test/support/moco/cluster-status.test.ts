@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mergePatch } from '../merge-patch.ts';
 import { reconciledStatus, replaceStatus } from './cluster-status.ts';
-import { withCondition } from './conditions.ts';
+import { withConditions } from './conditions.ts';
 import type { Condition, MySQLCluster, StatefulSet } from './objects.ts';
 import { recordedObjects } from './recorded-objects.ts';
 import { emptyView } from './story.ts';
@@ -92,9 +92,9 @@ describe('test/support/moco: a condition', () => {
       lastTransitionTime: '2026-11-21T07:00:00Z',
     };
     const wanted = { type: 'Healthy', status: 'False' as const, reason: 'Failed', message: '' };
-    expect(withCondition([before], wanted, now)).to.deep.equal([{ ...before, reason: 'Failed' }]);
-    expect(withCondition([before], { ...wanted, status: 'True' }, now)[0]?.lastTransitionTime).to.equal(
-      '2026-11-21T08:00:00Z',
-    );
+    expect(withConditions({ conditions: [before] }, [wanted], now)).to.deep.equal([{ ...before, reason: 'Failed' }]);
+    expect(
+      withConditions({ conditions: [before] }, [{ ...wanted, status: 'True' }], now)[0]?.lastTransitionTime,
+    ).to.equal('2026-11-21T08:00:00Z');
   });
 });

@@ -1,5 +1,5 @@
 import type { ClusterView } from './cluster-view.ts';
-import { withCondition } from './conditions.ts';
+import { withConditions } from './conditions.ts';
 import type { Condition, MySQLCluster, MySQLClusterStatus, StatefulSet } from './objects.ts';
 import { same } from './same.ts';
 import type { ReplaceStatus } from './write.ts';
@@ -29,10 +29,7 @@ export function reconciledStatus(
   ];
   return replaceStatus(cluster, {
     ...cluster.status,
-    conditions: wanted.reduce<readonly Condition[]>(
-      (conditions, condition) => withCondition(conditions, condition, wallMilliseconds),
-      cluster.status?.conditions ?? [],
-    ),
+    conditions: withConditions(cluster.status, wanted, wallMilliseconds),
     reconcileInfo: { generation: observedGeneration, reconcileVersion: 1 },
   });
 }
@@ -54,19 +51,14 @@ function statefulSetReady(statefulSet: StatefulSet | null): Finding {
 
 /** Written once when annotation `reconciliation-stopped` is seen; nothing else of the cluster is touched then. */
 export function reconciliationStoppedStatus(cluster: MySQLCluster, wallMilliseconds: number): ReplaceStatus | null {
-  return replaceStatus(cluster, {
-    ...cluster.status,
-    conditions: withCondition(
-      cluster.status?.conditions ?? [],
-      {
-        type: 'ReconciliationActive',
-        status: 'False',
-        reason: 'ReconciliationInactive',
-        message: 'reconciliation is inactive',
-      },
-      wallMilliseconds,
-    ),
-  });
+  const inactive = {
+    type: 'ReconciliationActive',
+    status: 'False' as const,
+    reason: 'ReconciliationInactive',
+    message: 'reconciliation is inactive',
+  };
+  const conditions = withConditions(cluster.status, [inactive], wallMilliseconds);
+  return replaceStatus(cluster, { ...cluster.status, conditions });
 }
 
 /** Written once when the annotation `clustering-stopped` is seen: the state of the databases is unknown from then on. */
@@ -80,13 +72,8 @@ export function clusteringStoppedStatus(cluster: MySQLCluster, wallMilliseconds:
     reason: 'ClusteringInactive',
     message: 'clustering is inactive',
   };
-  return replaceStatus(cluster, {
-    ...cluster.status,
-    conditions: [...unknown, inactive].reduce<readonly Condition[]>(
-      (conditions, condition) => withCondition(conditions, condition, wallMilliseconds),
-      cluster.status?.conditions ?? [],
-    ),
-  });
+  const conditions = withConditions(cluster.status, [...unknown, inactive], wallMilliseconds);
+  return replaceStatus(cluster, { ...cluster.status, conditions });
 }
 
 /**

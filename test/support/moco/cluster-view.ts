@@ -58,9 +58,3 @@ export function viewOf(
     storageClasses,
   };
 }
-
-/** A moment on both clocks: durations are measured on the first, timestamps in objects belong to the second. */
-export interface Moment {
-  readonly monotonicMilliseconds: number;
-  readonly wallMilliseconds: number;
-}

@@ -1,4 +1,4 @@
-import type { Moment } from './cluster-view.ts';
+import { type Moment } from '../moment.ts';
 import type { Database } from './databases.ts';
 import type { ClusteringDurations } from './settings.ts';
 import type { Write } from './write.ts';

@@ -1,6 +1,6 @@
 import { type ClusterState, type Snapshot } from './cluster-state.ts';
 import { replaceStatus } from './cluster-status.ts';
-import { withCondition } from './conditions.ts';
+import { withConditions } from './conditions.ts';
 import { isAvailable, isHealthy } from './decisions.ts';
 import type { Condition } from './objects.ts';
 import { isReady } from './pods.ts';
@@ -28,10 +28,7 @@ export function clusteringStatus(
   const cloned = cluster.spec.replicationSourceSecretName !== undefined && state !== 'Cloning';
   return replaceStatus(cluster, {
     ...cluster.status,
-    conditions: wanted.reduce<readonly Condition[]>(
-      (conditions, condition) => withCondition(conditions, condition, wallMilliseconds),
-      cluster.status?.conditions ?? [],
-    ),
+    conditions: withConditions(cluster.status, wanted, wallMilliseconds),
     syncedReplicas: members.filter(isReady).length,
     errantReplicas: faults.errant.length,
     errantReplicaList: [...faults.errant].sort((left, right) => left - right),

@@ -1,6 +1,7 @@
+import { type Moment } from '../moment.ts';
 import { beginActivity, finishActivity } from './activities.ts';
 import { clusterState, type Snapshot } from './cluster-state.ts';
-import type { ClusterView, Moment } from './cluster-view.ts';
+import type { ClusterView } from './cluster-view.ts';
 import {
   type ClusteringMind,
   type ClusteringStep,

@@ -1,14 +1,23 @@
-import type { Condition } from './objects.ts';
+import { timestamp } from '../moment.ts';
+import type { Condition, MySQLClusterStatus } from './objects.ts';
 
 /**
- * Sets one condition among many as `meta.SetStatusCondition` of apimachinery does: in place, or appended; the time
+ * Sets some conditions among many as `meta.SetStatusCondition` of apimachinery does: in place, or appended; the time
  * of transition moves only with the status. Conditions of other types, anybody's, stay.
  */
-export function withCondition(
+export function withConditions(
+  { conditions = [] }: MySQLClusterStatus = {},
+  wanted: readonly Omit<Condition, 'lastTransitionTime'>[],
+  wallMilliseconds: number,
+): readonly Condition[] {
+  return wanted.reduce((before, one) => withCondition(before, one, wallMilliseconds), conditions);
+}
+
+function withCondition(
   conditions: readonly Condition[],
   wanted: Omit<Condition, 'lastTransitionTime'>,
   wallMilliseconds: number,
-): Condition[] {
+): readonly Condition[] {
   const existing = conditions.find(({ type }) => type === wanted.type);
   const lastTransitionTime =
     existing?.status === wanted.status ? existing.lastTransitionTime : timestamp(wallMilliseconds);
@@ -20,9 +29,4 @@ export function withCondition(
 
 export function isTrue(conditions: readonly Condition[] | undefined, type: string): boolean {
   return conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
-}
-
-/** As `metav1.Time` writes it: UTC, whole seconds. */
-export function timestamp(wallMilliseconds: number): string {
-  return `${new Date(wallMilliseconds).toISOString().slice(0, 'yyyy-mm-ddThh:mm:ss'.length)}Z`;
 }

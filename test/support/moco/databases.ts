@@ -1,4 +1,6 @@
+import type { ClusterView } from './cluster-view.ts';
 import { type Faults, noFaults } from './faults.ts';
+import { ordinalOf } from './names.ts';
 import type { Pod } from './objects.ts';
 import { byOrdinal, processOf } from './pods.ts';
 
@@ -72,6 +74,21 @@ export function isConnected(databases: readonly Database[], ordinal: number, fau
     answers(databases, ordinal, faults) &&
     answers(databases, database.source, faults)
   );
+}
+
+/**
+ * {@link isServing} of the database of a pod, which may be newer than the one in the view and takes precedence.
+ */
+export function mysqldReady(
+  { cluster, pods }: ClusterView,
+  before: readonly Database[],
+  faults: Faults,
+  pod: Pod,
+): boolean {
+  const { replicas, maxDelaySeconds = 0 } = cluster.spec;
+  const others = pods.filter(({ metadata }) => metadata.name !== pod.metadata.name);
+  const databases = observeDatabases(before, [...others, pod], replicas, faults);
+  return isServing(databases, ordinalOf(pod.metadata.name), faults, maxDelaySeconds);
 }
 
 /**

@@ -1,6 +1,5 @@
 import PQueue from 'p-queue';
-import { isConflict, isNotFound } from '../../../src/kube/api-error.ts';
-import type { Log, World } from '../../../src/kube/world.ts';
+import type { World } from '../../../src/kube/world.ts';
 import { carryOut, type Look } from '../carry-out.ts';
 import type { ObjectClient } from '../object-client.ts';
 import type { Faults } from './faults.ts';
@@ -15,7 +14,6 @@ import type { Write, WrittenKind } from './write.ts';
 export interface MocoOptions {
   readonly client: ObjectClient;
   readonly world: World;
-  readonly log?: Log;
   /** Over those of `defaultSettings`. */
   readonly clustering?: Partial<ClusteringDurations>;
   readonly partition?: Partial<PartitionIntervals>;
@@ -61,14 +59,9 @@ export async function startMoco(options: MocoOptions): Promise<MocoStandIn> {
 /** `--max-concurrent-reconciles` of moco-controller, its default. Clustering has a goroutine for each cluster. */
 const concurrentReconciles = 8;
 
-const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-
-function ignore(): void {}
-
 class Moco implements MocoStandIn {
   readonly #client: ObjectClient;
   readonly #world: World;
-  readonly #log: Log;
   readonly #withPartitionController: boolean;
   readonly #reconcileDelayMilliseconds: number;
   readonly #objects: ObjectsOfClusters;
@@ -76,17 +69,14 @@ class Moco implements MocoStandIn {
   readonly #loops = new Map<string, ClusterLoops>();
   readonly #reconcilers = new PQueue({ concurrency: concurrentReconciles });
   readonly #listeners = new Set<(namespace: string, clusterName: string) => void>();
-  readonly #stopping = new AbortController();
-  #watching: Promise<void> = Promise.resolve();
   #paused = true;
 
   constructor(options: MocoOptions) {
-    const { client, world, log = silent, clustering, partition, partitionController = true } = options;
+    const { client, world, clustering, partition, partitionController = true } = options;
     this.#world = world;
-    this.#log = log;
     this.#withPartitionController = partitionController;
     this.#reconcileDelayMilliseconds = options.reconcileDelayMilliseconds ?? 0;
-    this.#objects = new ObjectsOfClusters({ client, world, log, onChange: (...change) => this.#changed(...change) });
+    this.#objects = new ObjectsOfClusters({ client, world, onChange: (...change) => this.#changed(...change) });
     const settings: Settings = {
       ...defaultSettings,
       clustering: { ...defaultSettings.clustering, ...clustering },
@@ -103,8 +93,7 @@ class Moco implements MocoStandIn {
   }
 
   async start(): Promise<void> {
-    this.#watching = this.#objects.run(this.#stopping.signal);
-    await this.#objects.synced();
+    await this.#objects.start();
     await this.resume();
   }
 
@@ -147,8 +136,7 @@ class Moco implements MocoStandIn {
 
   async stop(): Promise<void> {
     await this.pause();
-    this.#stopping.abort();
-    await this.#watching;
+    await this.#objects.stop();
   }
 
   #changed(kind: WrittenKind, namespace: string, clusterName: string): void {
@@ -173,22 +161,15 @@ class Moco implements MocoStandIn {
       return existing;
     }
     const looks = this.#looks;
-    const loop = (part: string, look: () => Look<Write>, options?: LoopOptions): Loop =>
-      new Loop(
-        this.#world,
-        () => carryOut(look(), (write) => this.#perform(write)),
-        (error) => this.#failed(part, cluster, error),
-        options,
-      );
+    const loop = (look: () => Look<Write>, options?: LoopOptions): Loop =>
+      new Loop(this.#world, () => carryOut(look(), (write) => this.#perform(write)), options);
     const loops: ClusterLoops = {
-      reconcile: loop('reconcile', () => looks.reconcile(namespace, clusterName), {
+      reconcile: loop(() => looks.reconcile(namespace, clusterName), {
         delayMilliseconds: this.#reconcileDelayMilliseconds,
         workers: this.#reconcilers,
       }),
-      cluster: loop('clustering', () => looks.cluster(namespace, clusterName)),
-      lowerPartition: this.#withPartitionController
-        ? loop('partition', () => looks.lowerPartition(namespace, clusterName))
-        : null,
+      cluster: loop(() => looks.cluster(namespace, clusterName)),
+      lowerPartition: this.#withPartitionController ? loop(() => looks.lowerPartition(namespace, clusterName)) : null,
     };
     this.#loops.set(cluster, loops);
     return loops;
@@ -197,13 +178,6 @@ class Moco implements MocoStandIn {
   async #perform(write: Write): Promise<void> {
     const left = await perform(this.#client, write);
     if (left !== null) this.#objects.wrote(left);
-  }
-
-  /** On a conflict or a deleted object the next run sees the new state, and nothing is reported. */
-  #failed(part: string, cluster: string, error: unknown): void {
-    if (!isConflict(error) && !isNotFound(error)) {
-      this.#log.warn({ cluster, part, error: String(error) }, 'the stand-in for MOCO had a write refused');
-    }
   }
 }
 

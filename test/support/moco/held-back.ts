@@ -1,5 +1,5 @@
 import { ApiError } from '../../../src/kube/api-error.ts';
-import { path, statefulSets } from '../../../src/kube/resource.ts';
+import { statefulSets } from '../../../src/kube/resource.ts';
 import type { ObjectClient } from '../object-client.ts';
 import { clusterLabels, mocoApiVersion } from './names.ts';
 import type { StatefulSet } from './objects.ts';
@@ -16,12 +16,10 @@ export async function beginsHeldBack(client: ObjectClient): Promise<boolean> {
   const labels = clusterLabels('begins-held-back');
   const owner = { apiVersion: mocoApiVersion, kind: 'MySQLCluster', name: 'begins-held-back', uid: 'none' };
   try {
-    const made = await client.call<StatefulSet>({
-      method: 'POST',
-      path: path(statefulSets, { namespace }),
-      query: { dryRun: 'All' },
-      priority: 'read',
-      body: {
+    const made = await client.create<StatefulSet>(
+      statefulSets,
+      { namespace },
+      {
         metadata: { name: 'moco-begins-held-back', labels, ownerReferences: [owner] },
         spec: {
           replicas,
@@ -31,7 +29,8 @@ export async function beginsHeldBack(client: ObjectClient): Promise<boolean> {
           template: { metadata: { labels }, spec: { containers: [{ name: 'mysqld', image: 'none' }] } },
         },
       },
-    });
+      { query: { dryRun: 'All' } },
+    );
     return made.spec.updateStrategy?.rollingUpdate?.partition === replicas;
   } catch (error) {
     if (error instanceof ApiError) return false;

@@ -2,15 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { isNotFound } from '../../../src/kube/api-error.ts';
+import { delay } from '../../../src/kube/delay.ts';
 import {
   customResourceDefinitions,
   mutatingWebhookConfigurations,
-  path,
   type ResourceKind,
 } from '../../../src/kube/resource.ts';
 import type { World } from '../../../src/kube/world.ts';
 import {
   annotationOn,
+  clusterKind,
   createdByLabel,
   createdByMoco,
   mocoWebhookConfiguration,
@@ -18,7 +19,6 @@ import {
 } from '../../../src/moco/names.ts';
 import type { ObjectClient } from '../object-client.ts';
 import { isTrue } from './conditions.ts';
-import { writtenKinds } from './kinds.ts';
 import {
   clusterFinalizer,
   clusterWebhook,
@@ -36,24 +36,14 @@ export const clusterDefinitionFile = fileURLToPath(new URL('crd/moco.cybozu.com_
 
 const pollMilliseconds = 50;
 /** A namespace that every API server has, for a request that is never carried out. */
-const dryRunNamespace = 'default';
+const namespace = 'default';
 const webhookTimeoutSeconds = 10;
 
-const policies = clusterScoped(
-  'admissionregistration.k8s.io',
-  'v1',
-  'validatingadmissionpolicies',
-  'ValidatingAdmissionPolicy',
-);
-const bindings = clusterScoped(
-  'admissionregistration.k8s.io',
-  'v1',
-  'validatingadmissionpolicybindings',
-  'ValidatingAdmissionPolicyBinding',
-);
+const policies = ofAdmission('validatingadmissionpolicies', 'ValidatingAdmissionPolicy');
+const bindings = ofAdmission('validatingadmissionpolicybindings', 'ValidatingAdmissionPolicyBinding');
 
-function clusterScoped(group: string, version: string, plural: string, kind: string): ResourceKind {
-  return { group, version, plural, kind, namespaced: false };
+function ofAdmission(plural: string, kind: string): ResourceKind {
+  return { group: 'admissionregistration.k8s.io', version: 'v1', plural, kind, namespaced: false };
 }
 
 export interface MocoInstallation {
@@ -72,46 +62,22 @@ export async function installMoco(
   webhook: MocoWebhookServer,
   { statefulSetWebhook: withStatefulSets = true }: MocoInstallation = {},
 ): Promise<void> {
-  await apply(client, customResourceDefinitions, parse(await readFile(clusterDefinitionFile, 'utf8')) as Body);
-  await apply(client, mutatingWebhookConfigurations, webhookConfiguration(webhook, withStatefulSets));
-  await apply(client, policies, deleteValidator());
-  await apply(client, bindings, {
+  const bound = {
     metadata: { name: deleteValidatorPolicy },
     spec: { policyName: deleteValidatorPolicy, validationActions: ['Deny'] },
-  });
-  await until(world, () => isEstablished(client));
-  await until(world, () => isConsulted(client));
-}
-
-async function apply(client: ObjectClient, kind: ResourceKind, body: Body): Promise<void> {
-  const { name } = body['metadata'] as { name: string };
-  const { group, version } = kind;
-  await client.call<unknown>({
-    method: 'PATCH',
-    path: path(kind, { name }),
-    query: { fieldManager: mocoManager, force: true },
-    contentType: 'application/apply-patch+yaml',
-    body: { ...body, apiVersion: `${group}/${version}`, kind: kind.kind },
-    priority: 'disrupt',
-  });
-}
-
-async function until(world: World, condition: () => Promise<boolean>): Promise<void> {
-  while (!(await condition())) {
-    await new Promise<void>((resolve) => {
-      world.timer(pollMilliseconds, resolve);
-    });
-  }
+  };
+  await client.apply(customResourceDefinitions, parse(await readFile(clusterDefinitionFile, 'utf8')), mocoManager);
+  await client.apply(mutatingWebhookConfigurations, webhookConfiguration(webhook, withStatefulSets), mocoManager);
+  await client.apply(policies, deleteValidator(), mocoManager);
+  await client.apply(bindings, bound, mocoManager);
+  while (!(await isEstablished(client))) await delay(world, pollMilliseconds);
+  while (!(await isConsulted(client))) await delay(world, pollMilliseconds);
 }
 
 async function isEstablished(client: ObjectClient): Promise<boolean> {
-  const target = path(customResourceDefinitions, { name: `mysqlclusters.${mocoGroup}` });
-  const definition = await client.call<{ status?: { conditions?: Condition[] } }>({
-    method: 'GET',
-    path: target,
-    priority: 'read',
-  });
-  return isTrue(definition.status?.conditions, 'Established');
+  const name = `mysqlclusters.${mocoGroup}`;
+  const { status } = await client.get<{ status?: { conditions?: Condition[] } }>(customResourceDefinitions, { name });
+  return isTrue(status?.conditions, 'Established');
 }
 
 /**
@@ -120,13 +86,8 @@ async function isEstablished(client: ObjectClient): Promise<boolean> {
  */
 async function isConsulted(client: ObjectClient): Promise<boolean> {
   try {
-    const made = await client.call<MySQLCluster>({
-      method: 'POST',
-      path: path(writtenKinds.MySQLCluster, { namespace: dryRunNamespace }),
-      query: { dryRun: 'All' },
-      priority: 'read',
-      body: sampleCluster({ name: 'is-consulted', namespace: dryRunNamespace }),
-    });
+    const cluster = sampleCluster({ name: 'is-consulted', namespace });
+    const made = await client.create<MySQLCluster>(clusterKind, { namespace }, cluster, { query: { dryRun: 'All' } });
     return made.metadata.finalizers?.includes(clusterFinalizer) ?? false;
   } catch (error) {
     // An established kind is served a moment later.

@@ -8,20 +8,12 @@ import {
   services,
   statefulSets,
 } from '../../../src/kube/resource.ts';
-import { mocoGroup } from './names.ts';
+import { clusterKind } from '../../../src/moco/names.ts';
 import type { WrittenKind } from './write.ts';
-
-const mysqlClusters: ResourceKind = {
-  group: mocoGroup,
-  version: 'v1beta2',
-  plural: 'mysqlclusters',
-  kind: 'MySQLCluster',
-  namespaced: true,
-};
 
 /** Where in the API each kind is that MOCO writes. */
 export const writtenKinds: Readonly<Record<WrittenKind, ResourceKind>> = {
-  MySQLCluster: mysqlClusters,
+  MySQLCluster: clusterKind,
   StatefulSet: statefulSets,
   Pod: pods,
   Service: services,

@@ -1,15 +1,14 @@
 import { clusterNameLabel } from '../../../src/moco/names.ts';
 import { all, type Look } from '../carry-out.ts';
-import { ClusterManager } from './cluster-manager.ts';
+import { type Moment } from '../moment.ts';
 import { reconciledStatus } from './cluster-status.ts';
-import type { ClusterView, Moment } from './cluster-view.ts';
+import type { ClusterView } from './cluster-view.ts';
 import { clusteringStep } from './clustering.ts';
 import { type ClusteringMind, freshMind } from './clustering-mind.ts';
-import { acceptsCommits, observeDatabases } from './databases.ts';
+import { acceptsCommits, mysqldReady, observeDatabases } from './databases.ts';
 import { type Faults, noFaults } from './faults.ts';
 import type { MySQLCluster, Pod } from './objects.ts';
 import { lowerPartition } from './partition.ts';
-import { mysqldReady } from './readiness.ts';
 import { reconcile } from './reconcile.ts';
 import { same } from './same.ts';
 import type { Settings } from './settings.ts';
@@ -43,7 +42,13 @@ export class Looks {
   /** By the uid of the MySQLCluster, since a new one of the same name has new databases. */
   readonly #minds = new Map<string, ClusteringMind>();
   readonly #faults = new Map<string, Faults>();
-  readonly #manager = new ClusterManager();
+  /**
+   * The clusters whose clustering loop the process runs, by uid (`clustering/manager.go` of MOCO 0.36). A new process
+   * runs none: `Update`, at the end of a successful reconciliation, starts a cluster's loop; `UpdateNoStart`, which
+   * `controllers/pod_watcher.go` calls for a deleted or demoted pod, does not. So after a restart of moco-controller a
+   * cluster whose reconciliation fails has neither failover nor switchover.
+   */
+  readonly #clustered = new Set<string>();
 
   constructor(options: LooksOptions) {
     this.#options = options;
@@ -68,14 +73,14 @@ export class Looks {
    * running.
    */
   forget(): void {
-    this.#manager.stopAll();
+    this.#clustered.clear();
     for (const [uid, mind] of this.#minds) this.#minds.set(uid, { ...mind, activity: freshMind.activity });
   }
 
   mysqldReady(pod: Pod): boolean {
     const { namespace, labels } = pod.metadata;
     const view = this.#options.view(namespace, labels?.[clusterNameLabel] ?? '');
-    return view !== null && mysqldReady(view, this.#mind(view.cluster), this.#faultsOf(view.cluster), pod);
+    return view !== null && mysqldReady(view, this.#mind(view.cluster).databases, this.#faultsOf(view.cluster), pod);
   }
 
   /** Whether a commit would be answered at the moment. */
@@ -96,7 +101,10 @@ export class Looks {
     if (view === null) return null;
     const { writes, endsWithStatus, clustering } = reconcile(view, settings(), now().wallMilliseconds);
     const isDone = yield* all(writes);
-    if (isDone && this.#manager.change(view.cluster.metadata.uid, clustering)) {
+    const { uid } = view.cluster.metadata;
+    if (isDone && clustering === 'stop') this.#clustered.delete(uid);
+    if (isDone && clustering === 'update') {
+      this.#clustered.add(uid);
       onClusteringUpdate(namespace, clusterName);
     }
     if (endsWithStatus) {
@@ -113,7 +121,7 @@ export class Looks {
   *cluster(namespace: string, clusterName: string): Look<Write> {
     const { view: viewOf, settings, now, onDatabasesChange } = this.#options;
     const view = viewOf(namespace, clusterName);
-    if (view === null || !this.#manager.isClustering(view.cluster.metadata.uid)) return null;
+    if (view === null || !this.#clustered.has(view.cluster.metadata.uid)) return null;
     const before = this.#mind(view.cluster);
     const step = clusteringStep(view, before, now(), settings().clustering, this.#faultsOf(view.cluster));
     if (!(yield* all(step.writes))) return 'failed';

@@ -10,6 +10,8 @@ export interface LoopOptions {
   readonly delayMilliseconds?: number;
   /** Whose turn it waits for, together with other loops. */
   readonly workers?: PQueue;
+  /** Told why a run has failed. A stand-in needs none: it finds in its next run what is different now. */
+  readonly onError?: (error: unknown) => void;
 }
 
 /**
@@ -20,9 +22,7 @@ export interface LoopOptions {
 export class Loop {
   readonly #world: World;
   readonly #run: () => Promise<number | null>;
-  readonly #onError: (error: unknown) => void;
-  readonly #delayMilliseconds: number;
-  readonly #workers: PQueue | null;
+  readonly #options: LoopOptions;
   readonly #stopping = new AbortController();
   #cancelTimer: () => void = () => undefined;
   #running: Promise<void> | null = null;
@@ -30,17 +30,10 @@ export class Loop {
   #stopped = false;
   #failures = 0;
 
-  constructor(
-    world: World,
-    run: () => Promise<number | null>,
-    onError: (error: unknown) => void,
-    { delayMilliseconds = 0, workers }: LoopOptions = {},
-  ) {
-    this.#delayMilliseconds = delayMilliseconds;
-    this.#workers = workers ?? null;
+  constructor(world: World, run: () => Promise<number | null>, options: LoopOptions = {}) {
     this.#world = world;
     this.#run = run;
-    this.#onError = onError;
+    this.#options = options;
   }
 
   trigger(): void {
@@ -66,8 +59,9 @@ export class Loop {
   async #runOnce(): Promise<void> {
     // Triggers in the same turn belong to the same run.
     await Promise.resolve();
-    if (this.#delayMilliseconds > 0) {
-      if (!(await delay(this.#world, this.#delayMilliseconds, this.#stopping.signal))) {
+    const { delayMilliseconds = 0, onError } = this.#options;
+    if (delayMilliseconds > 0) {
+      if (!(await delay(this.#world, delayMilliseconds, this.#stopping.signal))) {
         return;
       }
       this.#again = false;
@@ -77,7 +71,7 @@ export class Loop {
       again = await this.#inItsTurn();
       this.#failures = 0;
     } catch (error) {
-      this.#onError(error);
+      onError?.(error);
       again = Math.min(firstRetryMilliseconds * 2 ** this.#failures, longestRetryMilliseconds);
       this.#failures += 1;
     }
@@ -91,8 +85,9 @@ export class Loop {
   }
 
   async #inItsTurn(): Promise<number | null> {
-    if (this.#workers === null) return this.#run();
-    return this.#workers.add(async () => {
+    const { workers } = this.#options;
+    if (workers === undefined) return this.#run();
+    return workers.add(async () => {
       // Triggers while it waited belong to this run.
       this.#again = false;
       return this.#stopped ? null : this.#run();

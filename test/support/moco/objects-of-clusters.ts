@@ -1,24 +1,22 @@
-import { Reflector } from '../../../src/kube/reflector.ts';
+import type { Json } from '../../../src/kube/raw-object.ts';
 import type { ResourceKind } from '../../../src/kube/resource.ts';
-import { Store, type Stored } from '../../../src/kube/store.ts';
-import type { Log, World } from '../../../src/kube/world.ts';
+import { Store } from '../../../src/kube/store.ts';
+import type { World } from '../../../src/kube/world.ts';
 import { clusterNameLabel, createdByLabel, createdByMoco } from '../../../src/moco/names.ts';
 import type { ObjectClient } from '../object-client.ts';
+import { type Cached, cached, Watching } from '../watching.ts';
 import { type ClusterView, type ObjectOf, viewOf } from './cluster-view.ts';
 import { storageClasses, writtenKinds } from './kinds.ts';
 import type { KubernetesObject } from './objects.ts';
 import type { WrittenKind } from './write.ts';
 
-/** A whole object, unchanged. */
-interface Cached extends Stored {
+interface OfCluster extends Cached<KubernetesObject> {
   readonly clusterName: string;
-  readonly object: KubernetesObject;
 }
 
 interface WatchOptions {
   readonly client: ObjectClient;
   readonly world: World;
-  readonly log: Log;
   /** Told of every change, with the cluster that it belongs to. */
   readonly onChange: (kind: WrittenKind, namespace: string, clusterName: string) => void;
 }
@@ -31,19 +29,17 @@ const byCluster = 'cluster';
  * nothing is decided twice because a watch is late.
  */
 export class ObjectsOfClusters {
-  readonly #stores: ReadonlyMap<WrittenKind, Store<Cached>>;
-  readonly #storageClasses: Store<Cached>;
-  readonly #reflectors: readonly Reflector<Cached>[];
+  readonly #stores: ReadonlyMap<WrittenKind, Store<OfCluster>>;
+  readonly #storageClasses: Store<OfCluster>;
+  readonly #watching: Watching;
   readonly #written = new Map<string, KubernetesObject>();
 
-  constructor({ client, world, log, onChange }: WatchOptions) {
-    const reflectors: Reflector<Cached>[] = [];
-    const watch = (kind: ResourceKind, name: WrittenKind | null): Store<Cached> => {
-      const store = new Store<Cached>({ [byCluster]: (cached) => key(cached.namespace, cached.clusterName) });
+  constructor({ client, world, onChange }: WatchOptions) {
+    this.#watching = new Watching({ client, world });
+    const watch = (kind: ResourceKind, name: WrittenKind | null): Store<OfCluster> => {
+      const store = new Store<OfCluster>({ [byCluster]: (cached) => key(cached.namespace, cached.clusterName) });
       const query =
         name === null || name === 'MySQLCluster' ? {} : { labelSelector: `${createdByLabel}=${createdByMoco}` };
-      const project = (raw: unknown): Cached => cache(raw as KubernetesObject, name);
-      reflectors.push(new Reflector({ client, world, log, kind, query, store, project }));
       store.subscribe(({ before, after }) => {
         const changed = after ?? before;
         if (after === null && before !== null) {
@@ -53,20 +49,19 @@ export class ObjectsOfClusters {
           onChange(name, changed.namespace, changed.clusterName);
         }
       });
-      return store;
+      return this.#watching.follow(store, kind, (raw) => ofCluster(raw, name), query);
     };
     this.#stores = new Map(kinds.map((name) => [name, watch(writtenKinds[name], name)]));
     this.#storageClasses = watch(storageClasses, null);
-    this.#reflectors = reflectors;
   }
 
-  /** Ends when the signal does. */
-  async run(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#reflectors.map((reflector) => reflector.run(signal)));
+  /** Resolves once everything has been listed. */
+  start(): Promise<void> {
+    return this.#watching.start();
   }
 
-  async synced(): Promise<void> {
-    await Promise.all(this.#reflectors.map((reflector) => reflector.synced));
+  stop(): Promise<void> {
+    return this.#watching.stop();
   }
 
   /** What a write of this program left: counts until the watch shows the same or something newer. */
@@ -100,11 +95,10 @@ function key(namespace: string, clusterName: string): string {
   return `${namespace}/${clusterName}`;
 }
 
-function cache(object: KubernetesObject, kind: WrittenKind | null): Cached {
-  const { name, uid, resourceVersion, labels } = object.metadata;
-  const clusterName = kind === 'MySQLCluster' ? name : (labels?.[clusterNameLabel] ?? '');
-  const namespace = kind === null ? '' : object.metadata.namespace;
-  return { namespace, name, uid, resourceVersion, clusterName, object };
+function ofCluster(raw: Json, kind: WrittenKind | null): OfCluster | null {
+  const one = cached<KubernetesObject>(raw);
+  const label = one?.object.metadata.labels?.[clusterNameLabel] ?? '';
+  return one && { ...one, clusterName: kind === 'MySQLCluster' ? one.name : label };
 }
 
 function isNewer(left: KubernetesObject, right: KubernetesObject): boolean {

@@ -1,14 +1,15 @@
 import { demoteAnnotation, roleLabel } from '../../../src/moco/names.ts';
 import { mergePatch } from '../merge-patch.ts';
+import { type Moment } from '../moment.ts';
 import { clusterLines, podLines } from './chronicle.ts';
-import type { ClusterView, Moment } from './cluster-view.ts';
+import type { ClusterView } from './cluster-view.ts';
 import { clusteringStep } from './clustering.ts';
 import { type ClusteringMind, freshMind } from './clustering-mind.ts';
+import { mysqldReady } from './databases.ts';
 import { type Faults, noFaults } from './faults.ts';
 import { ordinalOf } from './names.ts';
 import type { MySQLCluster, Pod } from './objects.ts';
 import { isReady, processOf } from './pods.ts';
-import { mysqldReady } from './readiness.ts';
 import { same } from './same.ts';
 import { sampleCluster } from './sample.ts';
 import { type ClusteringDurations, fastClustering } from './settings.ts';
@@ -176,7 +177,7 @@ export class Story {
   #isToBeReady(pod: Pod): boolean {
     const { uid, labels } = pod.metadata;
     const runs = processOf(pod) !== null;
-    const serves = runs && mysqldReady(this.#view, this.#mind, this.faults, pod);
+    const serves = runs && mysqldReady(this.#view, this.#mind.databases, this.faults, pod);
     const follows = this.#mind.databases[ordinalOf(pod.metadata.name)]?.source !== null;
     if (serves || !runs || !follows || !isReady(pod)) {
       this.#failingSince.delete(uid);

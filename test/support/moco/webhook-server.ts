@@ -2,10 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { loopbackCertificate } from '../control-plane/certificates.ts';
-import { defaultCluster, type JsonPatchOperation } from './mysql-cluster-webhook.ts';
 import type { MySQLCluster, StatefulSet } from './objects.ts';
 import { isRecord } from './same.ts';
-import { mutateStatefulSet } from './stateful-set-webhook.ts';
+import { defaultCluster, type JsonPatchOperation, mutateStatefulSet } from './webhooks.ts';
 
 export const statefulSetWebhookPath = '/mutate-apps-v1-statefulset';
 export const clusterWebhookPath = '/mutate-moco-cybozu-com-v1beta2-mysqlcluster';

@@ -1,5 +1,6 @@
+import { type Moment } from '../moment.ts';
 import type { ContainerMemory, ContainerRole, ContainerState } from './container.ts';
-import type { ContainerStatus, Moment, Pod } from './objects.ts';
+import type { ContainerStatus, Pod } from './objects.ts';
 import type { PodMemory } from './pod-memory.ts';
 import { resourcesOf } from './resize.ts';
 

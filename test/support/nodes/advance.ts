@@ -1,3 +1,4 @@
+import { type Moment, timestamp } from '../moment.ts';
 import {
   type ContainerMemory,
   type ContainerState,
@@ -7,7 +8,6 @@ import {
   terminated,
 } from './container.ts';
 import type { ContainerFault } from './faults.ts';
-import { type Moment, timestamp } from './objects.ts';
 import type { NodesSettings } from './settings.ts';
 
 export interface ContainerInput {

@@ -1,15 +1,8 @@
 import { isAlreadyExists } from '../../../src/kube/api-error.ts';
 import { nodes, type ResourceKind } from '../../../src/kube/resource.ts';
+import { storageClasses } from '../moco/kinds.ts';
+import { timestamp } from '../moment.ts';
 import type { ObjectClient } from '../object-client.ts';
-import { timestamp } from './objects.ts';
-
-const storageClasses: ResourceKind = {
-  group: 'storage.k8s.io',
-  version: 'v1',
-  plural: 'storageclasses',
-  kind: 'StorageClass',
-  namespaced: false,
-};
 
 export const nodeNames = ['node-0', 'node-1', 'node-2'] as const;
 
@@ -49,7 +42,7 @@ const storageClass = {
 
 async function createOnce(client: ObjectClient, kind: ResourceKind, body: object): Promise<boolean> {
   try {
-    await client.create(kind, {}, body, { priority: 'status' });
+    await client.create(kind, {}, body);
     return true;
   } catch (error) {
     if (isAlreadyExists(error)) {
@@ -66,7 +59,7 @@ export async function createClusterObjects(client: ObjectClient, wallMillisecond
     if (await createOnce(client, nodes, node(name, wallMilliseconds))) {
       // Admission taints every new node as not ready, and no node controller is there to see that it is.
       const untainted = { spec: { taints: null } };
-      await client.patch(nodes, { name }, 'application/merge-patch+json', untainted, { priority: 'status' });
+      await client.merge(nodes, { name }, untainted);
     }
   }
 }

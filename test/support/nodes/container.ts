@@ -1,4 +1,5 @@
-import { type Moment, type Resources, type Terminated, timestamp } from './objects.ts';
+import { type Moment, timestamp } from '../moment.ts';
+import { type Resources, type Terminated } from './objects.ts';
 
 /** `until` is when it proceeds by itself, on the monotonic clock; `null`: not by time. */
 export type ContainerState =

@@ -1,6 +1,7 @@
-import type { Log, World } from '../../../src/kube/world.ts';
+import type { World } from '../../../src/kube/world.ts';
 import { roleLabel } from '../../../src/moco/names.ts';
 import type { ObjectClient } from '../object-client.ts';
+import { Watching } from '../watching.ts';
 import { createClusterObjects } from './cluster-objects.ts';
 import { withContainerFault } from './fault-script.ts';
 import type { ContainerFault, PodFaults } from './faults.ts';
@@ -8,7 +9,6 @@ import { type Databases, Kubelets } from './kubelets.ts';
 import { PodLooks } from './pod-looks.ts';
 import { defaultSettings, type NodesSettings } from './settings.ts';
 import { Volumes } from './volumes.ts';
-import type { Dependencies } from './watch.ts';
 
 export interface NodesOptions {
   readonly client: ObjectClient;
@@ -20,10 +20,6 @@ export interface NodesOptions {
   /** The second byte of the pods' loopback addresses; default 0. */
   readonly network?: number;
 }
-
-const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
-
-function ignore(): void {}
 
 /** Makes nodes and a storage class, then plays scheduler, kubelets and volumes. Resolves once it has seen every pod. */
 export async function startNodes(options: NodesOptions): Promise<Nodes> {
@@ -43,29 +39,28 @@ export class Nodes {
   readonly #looks = new PodLooks();
   readonly #kubelets: Kubelets;
   readonly #volumes: Volumes;
-  readonly #stopping = new AbortController();
-  #watching: Promise<unknown> = Promise.resolve();
+  readonly #watching: Watching;
 
   constructor({ client, world, settings, databases, network = 0 }: NodesOptions) {
     // If MOCO configures MySQL, the role label comes last, and no pod is ready before.
     const labelBeforeReady = databases === undefined ? null : roleLabel;
     this.#settings = { ...defaultSettings, labelBeforeReady, ...settings };
-    const dependencies: Dependencies = { client, world, log: silent };
-    this.#kubelets = new Kubelets({
-      ...dependencies,
+    const access = { client, world };
+    this.#watching = new Watching(access);
+    const options = {
+      access,
       looks: this.#looks,
-      settingsOf: (namespace) => ({ ...this.#settings, ...this.#settingsOf.get(namespace) }),
+      settingsOf: (namespace: string) => ({ ...this.#settings, ...this.#settingsOf.get(namespace) }),
       databases: databases ?? null,
       network,
-    });
-    this.#volumes = new Volumes(dependencies);
+    };
+    this.#kubelets = new Kubelets(options, this.#watching);
+    this.#volumes = new Volumes(access, this.#watching);
   }
 
   /** Once, by {@link startNodes}. */
-  async start(): Promise<void> {
-    const reflectors = [this.#kubelets.reflector, this.#volumes.reflector];
-    this.#watching = Promise.all(reflectors.map((reflector) => reflector.run(this.#stopping.signal)));
-    await Promise.all(reflectors.map(({ synced }) => synced));
+  start(): Promise<void> {
+    return this.#watching.start();
   }
 
   /** Sets durations in one namespace from now on; omitted ones stay. */
@@ -91,8 +86,7 @@ export class Nodes {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#watching;
+    await this.#watching.stop();
     await Promise.all([this.#kubelets.stop(), this.#volumes.stop()]);
   }
 

@@ -1,10 +1,11 @@
 import { mysqldContainer } from '../../../src/moco/names.ts';
+import { type Moment, timestamp } from '../moment.ts';
 import { adopt } from './adopt.ts';
 import { advance, nextChange } from './advance.ts';
 import { type ContainerMemory, type ContainerRole, freshContainer, isDone, isRunning, withImage } from './container.ts';
 import { endAt, endContainers } from './ending.ts';
 import { lostNodeStep } from './lost-node.ts';
-import { type Container, type Moment, type Pod, timestamp } from './objects.ts';
+import { type Container, type Pod } from './objects.ts';
 import { faultOf, type KubeletInput, type KubeletStep, type Moving, type PodMemory, target } from './pod-memory.ts';
 import { podStatus } from './pod-status.ts';
 import { alive, hasStarted, livenessFailsAt, nextProbes, probed } from './probes.ts';

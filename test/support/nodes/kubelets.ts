@@ -1,15 +1,15 @@
-import type { Reflector } from '../../../src/kube/reflector.ts';
 import { pods } from '../../../src/kube/resource.ts';
 import { Store } from '../../../src/kube/store.ts';
 import { clusterNameLabel } from '../../../src/moco/names.ts';
 import { carryOut } from '../carry-out.ts';
 import { Loop } from '../moco/loop.ts';
+import type { Access } from '../object-client.ts';
+import { type Cached, cached, type Watching } from '../watching.ts';
 import { Addresses } from './addresses.ts';
 import type { Pod } from './objects.ts';
 import { perform } from './perform.ts';
 import type { PodLooks } from './pod-looks.ts';
 import type { NodesSettings } from './settings.ts';
-import { type Cached, type Dependencies, reportFailure, watch } from './watch.ts';
 
 /** What knows whether MySQL serves: the stand-in for MOCO is one. */
 export interface Databases {
@@ -19,7 +19,8 @@ export interface Databases {
   onDatabasesChange(callback: (namespace: string, clusterName: string) => void): () => void;
 }
 
-export interface KubeletsOptions extends Dependencies {
+export interface KubeletsOptions {
+  readonly access: Access;
   readonly looks: PodLooks;
   readonly settingsOf: (namespace: string) => NodesSettings;
   /** `null`: every mysqld serves. */
@@ -32,7 +33,6 @@ const byCluster = 'cluster';
 
 /** Runs for every pod on a change or at its own time, and performs the resulting writes. */
 export class Kubelets {
-  readonly reflector: Reflector<Cached<Pod>>;
   readonly #options: KubeletsOptions;
   readonly #pods = new Store<Cached<Pod>>({
     [byCluster]: ({ namespace, object }) => {
@@ -44,10 +44,10 @@ export class Kubelets {
   readonly #addresses: Addresses;
   readonly #unsubscribe: (() => void) | undefined;
 
-  constructor(options: KubeletsOptions) {
+  constructor(options: KubeletsOptions, watching: Watching) {
     this.#options = options;
     this.#addresses = new Addresses(options.network);
-    this.reflector = watch(options, pods, this.#pods);
+    watching.follow(this.#pods, pods, cached<Pod>);
     this.#pods.subscribe(({ before, after }) => this.#changed(before, after));
     this.#unsubscribe = options.databases?.onDatabasesChange((namespace, clusterName) => {
       for (const { name } of this.#pods.by(byCluster, `${namespace}/${clusterName}`)) {
@@ -93,9 +93,8 @@ export class Kubelets {
 
   #loopOf(namespace: string, name: string): Loop {
     const key = `${namespace}/${name}`;
-    const { world, log } = this.#options;
-    const look = (): Promise<number | null> => this.#look(namespace, name);
-    const loop = this.#loops.get(key) ?? new Loop(world, look, (error) => reportFailure(log, `pod ${key}`, error));
+    const { world } = this.#options.access;
+    const loop = this.#loops.get(key) ?? new Loop(world, () => this.#look(namespace, name));
     this.#loops.set(key, loop);
     return loop;
   }
@@ -106,7 +105,8 @@ export class Kubelets {
       return null;
     }
     const { object: pod, uid } = cached;
-    const { client, world, settingsOf, databases } = this.#options;
+    const { access, settingsOf, databases } = this.#options;
+    const { client, world } = access;
     const given = {
       settings: settingsOf(namespace),
       now: { monotonicMilliseconds: world.monotonic(), wallMilliseconds: world.wall() },

@@ -1,4 +1,4 @@
-import { timestamp } from './objects.ts';
+import { timestamp } from '../moment.ts';
 import { type KubeletInput, type KubeletStep, type PodMemory, target } from './pod-memory.ts';
 import { condition } from './pod-status.ts';
 import type { PodWrite } from './write.ts';

@@ -103,14 +103,3 @@ export interface PersistentVolumeClaim {
   };
   readonly status?: { readonly phase?: string; readonly capacity?: Readonly<Record<string, string>> };
 }
-
-/** A moment on both clocks: durations are measured on the first, timestamps in objects belong to the second. */
-export interface Moment {
-  readonly monotonicMilliseconds: number;
-  readonly wallMilliseconds: number;
-}
-
-/** As Kubernetes writes it: whole seconds. */
-export function timestamp(wallMilliseconds: number): string {
-  return `${new Date(wallMilliseconds).toISOString().slice(0, 19)}Z`;
-}

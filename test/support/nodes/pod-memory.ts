@@ -1,6 +1,7 @@
+import { type Moment } from '../moment.ts';
 import type { ContainerMemory } from './container.ts';
 import type { ContainerFault, PodFaults } from './faults.ts';
-import type { Moment, Pod, PodCondition } from './objects.ts';
+import type { Pod, PodCondition } from './objects.ts';
 import type { NodesSettings } from './settings.ts';
 import type { PodWrite } from './write.ts';
 

@@ -1,7 +1,8 @@
+import { timestamp } from '../moment.ts';
 import { advance } from './advance.ts';
 import { type ContainerMemory, stopped, unknownStatus } from './container.ts';
 import type { ContainerFault } from './faults.ts';
-import { type Pod, timestamp } from './objects.ts';
+import { type Pod } from './objects.ts';
 import { type KubeletStep, type Moving, type PodMemory, target } from './pod-memory.ts';
 
 /** Kubernetes' Job controller gives it to the pods of a Job. */

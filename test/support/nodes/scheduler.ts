@@ -1,4 +1,5 @@
-import { type Pod, timestamp } from './objects.ts';
+import { timestamp } from '../moment.ts';
+import { type Pod } from './objects.ts';
 import { type KubeletInput, type KubeletStep, type PodMemory, target } from './pod-memory.ts';
 import { condition } from './pod-status.ts';
 

@@ -16,5 +16,5 @@ export async function createBackupPolicy(client: ObjectClient, namespace: string
   };
   const { kind } = backupPolicies;
   const policy = { apiVersion: apiVersion(backupPolicies), kind, metadata: { namespace, name }, spec };
-  await client.create(backupPolicies, { namespace }, policy, { priority: 'disrupt' });
+  await client.create(backupPolicies, { namespace }, policy);
 }

@@ -134,11 +134,9 @@ export class MocoController {
   async start(more: readonly string[] = []): Promise<void> {
     const { client, guard } = this.#options;
     // Avoids waiting for the expiry of the previous lease.
-    await client
-      .remove(leases, { namespace: mocoNamespace, name: leaseName }, {}, { priority: 'disrupt' })
-      .catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-      });
+    await client.remove(leases, { namespace: mocoNamespace, name: leaseName }, {}).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
     const { command, flags, kubeconfig, logFile } = this.#program;
     const started = new SupervisedProcess({
       name: 'moco-controller',
@@ -156,7 +154,7 @@ export class MocoController {
 
   async #leads(): Promise<boolean> {
     try {
-      await this.#options.client.get(leases, { namespace: mocoNamespace, name: leaseName }, { priority: 'read' });
+      await this.#options.client.get(leases, { namespace: mocoNamespace, name: leaseName });
       return true;
     } catch (error) {
       if (isNotFound(error)) return false;

@@ -1,5 +1,4 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { Reflector } from '../../../src/kube/reflector.ts';
 import { pods, type ResourceKind } from '../../../src/kube/resource.ts';
 import { Store } from '../../../src/kube/store.ts';
 import type { World } from '../../../src/kube/world.ts';
@@ -8,18 +7,15 @@ import type { Faults } from '../moco/faults.ts';
 import { ordinalOf } from '../moco/names.ts';
 import type { KubernetesObject, MySQLCluster, Pod } from '../moco/objects.ts';
 import { processOf } from '../moco/pods.ts';
-import { type Cached, watch } from '../nodes/watch.ts';
 import type { ObjectClient } from '../object-client.ts';
+import { type Cached, cached, Watching } from '../watching.ts';
 import { MysqlCluster } from './mysql-cluster.ts';
 import { serveMysql } from './mysql-protocol.ts';
 
 /** Where MOCO connects to: MySQL's administrative interface. */
 export const mysqlAdminPort = 33_062;
 
-const log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 const byCluster = 'cluster';
-
-function ignore(): void {}
 
 type Listener = (namespace: string, clusterName: string) => void;
 
@@ -33,32 +29,27 @@ export class MysqlServers {
   readonly #listeners = new Set<Listener>();
   readonly #pods: Store<Cached<Pod>>;
   readonly #mysqlClusters: Store<Cached<MySQLCluster>>;
-  readonly #reflectors: readonly { run(signal: AbortSignal): Promise<void>; readonly synced: Promise<void> }[];
-  readonly #stopping = new AbortController();
-  #watching: Promise<unknown> = Promise.resolve();
+  readonly #watching: Watching;
 
   constructor(client: ObjectClient, world: World) {
-    const reflectors: Reflector<Cached<KubernetesObject>>[] = [];
+    this.#watching = new Watching({ client, world });
     const store = <T extends KubernetesObject>(
       kind: ResourceKind,
       clusterOf: (object: T) => string,
     ): Store<Cached<T>> => {
       const made = new Store<Cached<T>>({ [byCluster]: ({ namespace, object }) => key(namespace, clusterOf(object)) });
-      reflectors.push(watch<T>({ client, world, log }, kind, made) as unknown as Reflector<Cached<KubernetesObject>>);
       made.subscribe(({ before, after }) => {
         const changed = after ?? before;
         if (changed !== null) this.#look(changed.namespace, clusterOf(changed.object));
       });
-      return made;
+      return this.#watching.follow(made, kind, cached<T>);
     };
     this.#pods = store<Pod>(pods, ({ metadata }) => metadata.labels?.[clusterNameLabel] ?? '');
     this.#mysqlClusters = store<MySQLCluster>(clusterKind, ({ metadata }) => metadata.name);
-    this.#reflectors = reflectors;
   }
 
-  async start(): Promise<void> {
-    this.#watching = Promise.all(this.#reflectors.map((reflector) => reflector.run(this.#stopping.signal)));
-    await Promise.all(this.#reflectors.map(({ synced }) => synced));
+  start(): Promise<void> {
+    return this.#watching.start();
   }
 
   of(namespace: string, clusterName: string): MysqlCluster {
@@ -82,8 +73,7 @@ export class MysqlServers {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort();
-    await this.#watching;
+    await this.#watching.stop();
     await Promise.all([...this.#servers.values()].map((server) => server.stop()));
   }
 

@@ -32,8 +32,6 @@ export async function installInPlace({ controlPlane }: Pick<Stage, 'controlPlane
 export async function pull({ client }: Pick<Stage, 'client'>, ...images: readonly string[]): Promise<void> {
   for (const name of nodeNames) {
     const body = { status: { images: images.map((image) => ({ names: [image] })) } };
-    await client.patch(nodes, { name, subresource: 'status' }, 'application/merge-patch+json', body, {
-      priority: 'disrupt',
-    });
+    await client.merge(nodes, { name, subresource: 'status' }, body);
   }
 }

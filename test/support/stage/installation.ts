@@ -99,7 +99,7 @@ export class Installation {
   }
 
   async createNamespace(name: string): Promise<void> {
-    await this.#options.client.create(namespaces, {}, { metadata: { name } }, { priority: 'disrupt' });
+    await this.#options.client.create(namespaces, {}, { metadata: { name } });
   }
 
   /** Ends every controller. */

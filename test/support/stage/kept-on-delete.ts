@@ -1,4 +1,4 @@
-import { path, statefulSets } from '../../../src/kube/resource.ts';
+import { statefulSets } from '../../../src/kube/resource.ts';
 import {
   admissionProbeAnnotation,
   createdByLabel,
@@ -12,7 +12,6 @@ import type { StatefulSet } from '../moco/objects.ts';
 import type { ObjectClient } from '../object-client.ts';
 
 const place = { namespace: 'default', name: 'is-kept-on-delete' };
-const write = { priority: 'disrupt' } as const;
 
 /** Whether admission keeps labelled StatefulSets at OnDelete now. */
 export const isKeptOnDelete = async (client: ObjectClient): Promise<boolean> =>
@@ -36,23 +35,20 @@ export async function keeperOfOnDelete(client: ObjectClient): Promise<'policy' |
         template: { metadata: { labels }, spec: { containers: [{ name: 'none', image: 'none' }] } },
       },
     },
-    write,
   );
   try {
-    const asked = await client.call<StatefulSet>({
-      method: 'PATCH',
-      path: path(statefulSets, place),
-      query: { dryRun: 'All' },
-      contentType: 'application/merge-patch+json',
-      body: {
+    const asked = await client.merge<StatefulSet>(
+      statefulSets,
+      place,
+      {
         metadata: { annotations: { [admissionProbeAnnotation]: probeSent } },
         spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: null } },
       },
-      priority: 'read',
-    });
+      { query: { dryRun: 'All' } },
+    );
     if (asked.spec.updateStrategy?.type !== strategyOnDelete) return null;
     return asked.metadata.annotations?.[admissionProbeAnnotation] === probeSeenByWebhook ? 'webhook' : 'policy';
   } finally {
-    await client.remove(statefulSets, place, {}, write);
+    await client.remove(statefulSets, place);
   }
 }

@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Connection, connect } from '../../../src/kube/connection.ts';
-import { realWorld, type World } from '../../../src/kube/world.ts';
+import type { World } from '../../../src/kube/world.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { Guard } from '../control-plane/guard.ts';
 import { type MocoStandIn, startMoco } from '../moco/driver.ts';
@@ -11,7 +10,7 @@ import type { ClusteringDurations, PartitionIntervals } from '../moco/settings.t
 import { type MocoWebhookServer, startMocoWebhookServer } from '../moco/webhook-server.ts';
 import { type Nodes, startNodes } from '../nodes/driver.ts';
 import type { NodesSettings } from '../nodes/settings.ts';
-import { ObjectClient } from '../object-client.ts';
+import { type Access, accessWith, type Connected, type ObjectClient } from '../object-client.ts';
 import { RealMoco, startRealMoco } from '../real-moco/driver.ts';
 import type { ControllerProcess } from './controller-process.ts';
 import { Installation, type OnDeleteAdmission } from './installation.ts';
@@ -40,9 +39,6 @@ export interface StageOptions {
 
 /** No agents listen at the pods of the stand-in, and clusters of other tests fail on purpose. */
 const flagsOfTests = ['--replica-delay-grace-seconds=0', '--max-failing-rollouts=0'];
-
-/** Far above what one machine can do: nothing here waits for its own rate limit. */
-const unlimited = { qps: 10_000, burst: 10_000 };
 
 /**
  * Everything around the controller on a running control plane: the stand-ins for MOCO and for nodes, each under a user
@@ -82,11 +78,10 @@ export class Stage {
     const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-stage-'));
     guard.remove(directory);
     const closers: (() => Promise<unknown>)[] = [];
-    const as = async (user: string): Promise<{ client: ObjectClient; world: World }> => {
-      const connection: Connection = connect({ kubeconfigPath: await controlPlane.kubeconfigForUser(user) });
-      closers.push(() => connection.close());
-      const world = realWorld(connection.exchange);
-      return { client: new ObjectClient({ world, ...unlimited, userAgent: user }), world };
+    const as = async (user: string): Promise<Connected> => {
+      const access = accessWith(await controlPlane.kubeconfigForUser(user), { userAgent: user });
+      closers.push(() => access.connection.close());
+      return access;
     };
     const { client, world } = await as('stage');
     const { partitionDriver = 'moco' } = options;
@@ -136,11 +131,6 @@ export class Stage {
     await rm(this.#directory, { recursive: true, force: true });
     await this.#guard.close();
   }
-}
-
-interface Access {
-  readonly client: ObjectClient;
-  readonly world: World;
 }
 
 /** The stand-in for MOCO under `mocoAccess`, and its installation. */

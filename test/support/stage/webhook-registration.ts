@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { mutatingWebhookConfigurations, path } from '../../../src/kube/resource.ts';
+import { mutatingWebhookConfigurations } from '../../../src/kube/resource.ts';
 import type { ObjectClient } from '../object-client.ts';
 
 const configuration = fileURLToPath(new URL('../../../config/', import.meta.url));
@@ -33,12 +33,5 @@ export async function registerWebhooks(
       caBundle: Buffer.from(caBundle).toString('base64'),
     },
   }));
-  await client.call({
-    method: 'PATCH',
-    path: path(mutatingWebhookConfigurations, { name: manifest.metadata.name }),
-    query: { fieldManager: 'stage', force: true },
-    contentType: 'application/apply-patch+yaml',
-    body: { ...manifest, webhooks },
-    priority: 'disrupt',
-  });
+  await client.apply(mutatingWebhookConfigurations, { ...manifest, webhooks }, 'stage');
 }

@@ -10,9 +10,10 @@ import {
   preflightLabel,
   reconciliationStoppedAnnotation,
 } from '../../../src/moco/names.ts';
-import { type Json, record, type StoredObject, timestamp } from '../../support/api-server/stored-object.ts';
+import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
 import { dailyWindow } from '../../support/daily-window.ts';
 import { dataVolume, jobLabels } from '../../support/moco/names.ts';
+import { timestamp } from '../../support/moment.ts';
 import { isOpen } from '../witness/maintenance.ts';
 import type { WitnessedWindow } from '../witness/objects.ts';
 import { type Act, act, type Hindrance, type Lasting, type OfMember } from './act.ts';

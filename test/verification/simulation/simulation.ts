@@ -21,10 +21,10 @@ import { type Admission, admitStatefulSet } from '../../support/api-server/admis
 import type { ApiAnswer, ApiRequest } from '../../support/api-server/api-answer.ts';
 import { ApiServer } from '../../support/api-server/api-server.ts';
 import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
-import { defaultCluster } from '../../support/moco/mysql-cluster-webhook.ts';
 import type { MySQLCluster } from '../../support/moco/objects.ts';
 import { sampleCluster } from '../../support/moco/sample.ts';
 import { defaultSettings as mocoSettings } from '../../support/moco/settings.ts';
+import { defaultCluster } from '../../support/moco/webhooks.ts';
 import { type NodesSettings, defaultSettings as nodesSettings } from '../../support/nodes/settings.ts';
 import { Ability } from '../witness/ability.ts';
 import { Demotions } from '../witness/demotions.ts';

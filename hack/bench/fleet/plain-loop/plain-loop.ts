@@ -1,10 +1,8 @@
 import { isNotFound, isTooManyRequests } from '../../../../src/kube/api-error.ts';
 import { delay } from '../../../../src/kube/delay.ts';
-import { Reflector } from '../../../../src/kube/reflector.ts';
-import { podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../../../src/kube/resource.ts';
-import { Store, type Stored } from '../../../../src/kube/store.ts';
+import { podDisruptionBudgets, pods, statefulSets } from '../../../../src/kube/resource.ts';
+import { keyOf, nameOf, Store, type Stored } from '../../../../src/kube/store.ts';
 import type { Log, World } from '../../../../src/kube/world.ts';
-import type { Json } from '../../../../src/moco/json.ts';
 import {
   createdBySelector,
   memberSelector,
@@ -13,12 +11,13 @@ import {
   projectStatefulSet,
 } from '../../../../src/moco/projections.ts';
 import type { BudgetRecord, PodRecord, StatefulSetRecord } from '../../../../src/moco/records.ts';
-import type { ObjectClient } from '../../../../test/support/object-client.ts';
+import type { Access, ObjectClient } from '../../../../test/support/object-client.ts';
+import { Watching } from '../../../../test/support/watching.ts';
 
 const byCluster = 'cluster';
 const retryMilliseconds = 1000;
 /** MOCO gives StatefulSet and PodDisruptionBudget the same name. */
-const keyOf = (namespace: string, name: string): string => `${namespace}/${name}`;
+const clusterOfPod = ({ namespace, clusterName }: PodRecord): string => keyOf(namespace, `moco-${clusterName}`);
 
 /**
  * The minimum of a rolling update: one task for each cluster evicts the next stale member, the primary last, and waits
@@ -30,9 +29,9 @@ export class PlainLoop {
   readonly #statefulSets = new Store<StatefulSetRecord>({});
   readonly #budgets = new Store<BudgetRecord>({});
   readonly #pods = new Store<PodRecord>({
-    [byCluster]: ({ namespace, clusterName }) => keyOf(namespace, `moco-${clusterName}`),
+    [byCluster]: clusterOfPod,
   });
-  readonly #reflectors: readonly Pick<Reflector<Stored>, 'run' | 'synced'>[];
+  readonly #watching: Watching;
   /** Whoever waits for something to change about a cluster. */
   readonly #waiting = new Map<string, () => void>();
   readonly #tasks = new Set<string>();
@@ -41,39 +40,30 @@ export class PlainLoop {
   readonly #world: World;
   readonly #log: Log;
 
-  constructor(client: ObjectClient, world: World, log: Log) {
-    this.#client = client;
-    this.#world = world;
+  constructor(access: Access, log: Log) {
+    this.#client = access.client;
+    this.#world = access.world;
     this.#log = log;
-    const watch = <R extends Stored>(
-      kind: ResourceKind,
-      labelSelector: string,
-      project: (raw: Json) => R | null,
-      store: Store<R>,
-      clusterOf: (record: R) => string,
-    ): Reflector<R> => {
+    const watching = new Watching(access, log);
+    this.#watching = watching;
+    const ofMembers = { labelSelector: memberSelector };
+    watching.follow(this.#statefulSets, statefulSets, projectStatefulSet, ofMembers);
+    watching.follow(this.#budgets, podDisruptionBudgets, projectBudget, { labelSelector: createdBySelector });
+    watching.follow(this.#pods, pods, projectPod, ofMembers);
+    const about = <R extends Stored>(store: Store<R>, clusterOf: (record: R) => string): void => {
       store.subscribe(({ before, after }) => {
         const record = after ?? before;
         if (record !== null) this.#changed(clusterOf(record));
       });
-      const read = (raw: unknown): R | null => project(raw as Json);
-      return new Reflector({ client, world, log, kind, query: { labelSelector }, store, project: read });
     };
-    const named = ({ namespace, name }: Stored): string => keyOf(namespace, name);
-    this.#reflectors = [
-      watch(statefulSets, memberSelector, projectStatefulSet, this.#statefulSets, named),
-      watch(podDisruptionBudgets, createdBySelector, projectBudget, this.#budgets, named),
-      watch(pods, memberSelector, projectPod, this.#pods, ({ namespace, clusterName }) =>
-        keyOf(namespace, `moco-${clusterName}`),
-      ),
-    ];
+    about(this.#statefulSets, nameOf);
+    about(this.#budgets, nameOf);
+    about(this.#pods, clusterOfPod);
   }
 
   /** Resolves once everything has been listed. */
-  async start(): Promise<void> {
-    const signal = new AbortController().signal;
-    for (const reflector of this.#reflectors) void reflector.run(signal);
-    await Promise.all(this.#reflectors.map(({ synced }) => synced));
+  start(): Promise<void> {
+    return this.#watching.start();
   }
 
   #changed(cluster: string): void {

@@ -1,10 +1,8 @@
-import { connect } from '../../../../src/kube/connection.ts';
-import { realWorld, type World } from '../../../../src/kube/world.ts';
 import { startMoco } from '../../../../test/support/moco/driver.ts';
 import { installMoco } from '../../../../test/support/moco/install.ts';
 import { startMocoWebhookServer } from '../../../../test/support/moco/webhook-server.ts';
 import { startNodes } from '../../../../test/support/nodes/driver.ts';
-import { ObjectClient } from '../../../../test/support/object-client.ts';
+import { accessWith } from '../../../../test/support/object-client.ts';
 import { restartOf } from '../restart.ts';
 
 // MOCO and the nodes in a separate process, so that their resource use is measured separately. Gets the paths of two
@@ -15,20 +13,14 @@ import { restartOf } from '../restart.ts';
 const attentive = { notice: 5, healthyTrue: 20 };
 /** Otherwise the API server would mostly apply unchanged StatefulSets. */
 const reconcileDelayMilliseconds = 500;
-/** Far above what one machine can do. */
-const unlimited = { qps: 100_000, burst: 100_000 };
 /** With 1,000 clusters a call waits more than 10 s for its connection; a timeout would waste that work. */
 const timeoutMilliseconds = 120_000;
 
 const [mocoKubeconfig = '', nodesKubeconfig = '', terminationSeconds = ''] = process.argv.slice(2);
 
-function as(kubeconfigPath: string, userAgent: string): { readonly client: ObjectClient; readonly world: World } {
-  const world = realWorld(connect({ kubeconfigPath }).exchange);
-  return { client: new ObjectClient({ world, ...unlimited, timeoutMilliseconds, userAgent }), world };
-}
-
-const { client, world } = as(mocoKubeconfig, 'moco-controller');
+const { client, world } = accessWith(mocoKubeconfig, { userAgent: 'moco-controller', timeoutMilliseconds });
+const nodes = accessWith(nodesKubeconfig, { userAgent: 'nodes', timeoutMilliseconds });
 await installMoco(client, world, await startMocoWebhookServer());
 const moco = await startMoco({ client, world, clustering: attentive, reconcileDelayMilliseconds });
-await startNodes({ ...as(nodesKubeconfig, 'nodes'), databases: moco, settings: restartOf(Number(terminationSeconds)) });
+await startNodes({ ...nodes, databases: moco, settings: restartOf(Number(terminationSeconds)) });
 console.log('the stand-ins run');

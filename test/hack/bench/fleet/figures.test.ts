@@ -1,9 +1,10 @@
 import { expect } from 'chai';
-import { type Figure, figuresOf, isMissed } from '../../../../hack/bench/fleet/figures.ts';
+import { figuresOf } from '../../../../hack/bench/fleet/figures.ts';
 import { type FleetRollout, fairness, rolloutsPerMinute } from '../../../../hack/bench/fleet/fleet-rollout.ts';
 import type { MeasuredFleet } from '../../../../hack/bench/fleet/measured-fleet.ts';
 import { askers, type RequestsByAsker } from '../../../../hack/bench/fleet/requests.ts';
 import { tablesOf } from '../../../../hack/bench/fleet/tables.ts';
+import { type Figure, isMissed } from '../../../../hack/bench/record/figure.ts';
 
 function rollout(change: Partial<FleetRollout> = {}): FleetRollout {
   const none = { reads: 0, writes: 0, events: 0, leases: 0, refused: 0 };
@@ -28,16 +29,11 @@ function rollout(change: Partial<FleetRollout> = {}): FleetRollout {
   };
 }
 
-function fleet(change: Partial<MeasuredFleet> = {}): MeasuredFleet {
-  return {
-    clusters: 100,
-    creationSeconds: 10,
-    takeOverSeconds: 5,
-    controller: [rollout()],
-    plainLoop: [rollout({ rival: 'plain loop', seconds: 52 })],
-    moco: [],
-    ...change,
-  };
+/** Of a hundred clusters, where nothing else is said of the rivals. */
+function fleet(change: Partial<MeasuredFleet['rollouts']> = {}, clusters = 100): MeasuredFleet {
+  const usual = { controller: [rollout()], 'plain loop': [rollout({ rival: 'plain loop', seconds: 52 })] };
+  const rollouts = { ...usual, "MOCO's partitions": [], ...change };
+  return { clusters, creationSeconds: 10, takeOverSeconds: 5, rollouts };
 }
 
 function missed(fleets: readonly MeasuredFleet[]): readonly string[] {
@@ -50,8 +46,8 @@ describe('hack/bench/fleet: the targets', () => {
   it('are those of the largest fleet', () => {
     expect(missed([fleet()])).to.deep.equal([]);
     const slow = rollout({ rival: 'plain loop', seconds: 50 });
-    expect(missed([fleet({ plainLoop: [slow] })])).to.deep.equal(["rollouts a minute, of the plain loop's"]);
-    expect(missed([fleet({ plainLoop: [slow] }), fleet()])).to.deep.equal([]);
+    expect(missed([fleet({ 'plain loop': [slow] })])).to.deep.equal(["rollouts a minute, of the plain loop's"]);
+    expect(missed([fleet({ 'plain loop': [slow] }), fleet()])).to.deep.equal([]);
     expect(missed([fleet({ controller: [rollout({ peakBytes: 151e6 })] })])).to.deep.equal(['resident at its peak']);
   });
 
@@ -65,7 +61,7 @@ describe('hack/bench/fleet: the targets', () => {
   });
 
   it('are StatefulSets that MOCO applies, and its own rate where it was measured', () => {
-    const figures = { controller: [rollout({ applies: 1051 })], moco: [rollout({ seconds: 59 })] };
+    const figures = { controller: [rollout({ applies: 1051 })], "MOCO's partitions": [rollout({ seconds: 59 })] };
     expect(missed([fleet(figures)])).to.deep.equal([
       "rollouts a minute, of MOCO's own",
       'StatefulSets that MOCO applies a member',
@@ -81,8 +77,7 @@ describe('hack/bench/fleet: the targets', () => {
 
   it('are missed by an unmeasured figure', () => {
     const figure: Figure = { what: '', value: Number.NaN, unit: '', digits: 0, limit: 1 };
-    expect(isMissed(figure)).to.equal(true);
-    expect(isMissed({ ...figure, isLeast: true })).to.equal(true);
+    for (const sense of ['<', '≤', '≥'] as const) expect(isMissed({ ...figure, sense })).to.equal(true);
   });
 });
 
@@ -93,7 +88,7 @@ describe('hack/bench/fleet: a fleet’s rollout', () => {
   });
 
   it('is shown in tables with complete rows', () => {
-    const fleets = [fleet({ clusters: 10 }), fleet()];
+    const fleets = [fleet({}, 10), fleet()];
     for (const { name, columns, rows } of tablesOf(fleets, figuresOf(fleets))) {
       for (const row of rows) expect(row, `${name}: ${row.join()}`).to.have.length(columns.length);
     }

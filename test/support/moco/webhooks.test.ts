@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { mergePatch } from '../merge-patch.ts';
 import type { StatefulSet } from './objects.ts';
-import { mutateStatefulSet } from './stateful-set-webhook.ts';
+import { mutateStatefulSet } from './webhooks.ts';
 
 const owner = { apiVersion: 'moco.cybozu.com/v1beta2', kind: 'MySQLCluster', name: 'test', uid: 'cluster-1' };
 const onDelete = { type: 'OnDelete' };

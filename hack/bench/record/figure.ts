@@ -1,0 +1,24 @@
+/** What was measured, and what it has to be. */
+export interface Figure {
+  readonly what: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly digits: number;
+  /** In the unit of the figure. */
+  readonly limit?: number | undefined;
+  /** How the value has to be to the limit; default: below it. */
+  readonly sense?: '<' | '≤' | '≥';
+}
+
+export const shown = ({ value, digits, unit }: Figure): string => `${value.toFixed(digits)} ${unit}`.trim();
+
+/** Empty if it has none. */
+export const limitOf = ({ limit, unit, sense = '<' }: Figure): string =>
+  limit === undefined ? '' : `${sense} ${limit} ${unit}`.trim();
+
+/** A figure that was not measured, NaN, misses its limit. */
+export function isMissed({ value, limit, sense = '<' }: Figure): boolean {
+  if (limit === undefined) return false;
+  const isWithin = { '<': value < limit, '≤': value <= limit, '≥': value >= limit }[sense];
+  return !isWithin;
+}
