@@ -200,6 +200,13 @@ describe('a member that somebody else takes', () => {
       'keeps until created',
       'MemberMissing',
     ),
+    'keeps what is recorded if no pod is left': when(
+      stale()
+        .missing(0, 1, 2)
+        .memory({ waiting: [0, 1, 2], from: revisionBefore }),
+      'keeps until created',
+      'MemberMissing',
+    ),
     'keeps it if its node does not answer': when(
       stale().but({ strategyKeeper: 'webhook' }).members(member(1).stale().unreachable()),
       'keeps until created',
