@@ -30,12 +30,29 @@ const examples: Examples<HoldRule> = {
 const everyHold = Object.entries<Example>(examples) as readonly (readonly [HoldRule, Example])[];
 
 /** Waits that somebody has asked for: they are no lack of progress. */
-const requested = [
-  'ClusterDeleting Released ReconciliationStopped ClusteringStopped Offline ForcedRollingUpdate Paused',
-  'StageFailing AwaitingEarlierStage AwaitingSoak AwaitingSettle AwaitingStageSlot FleetFailing',
-  'AwaitingFleetSlot AwaitingFleetInterval PrimaryWaitsForPinned RestartNeeded AwaitingApproval',
-  'PartitionReached OutsideMaintenanceWindow Blackout',
-].flatMap((names) => names.split(' '));
+const requested: readonly string[] = [
+  'ClusterDeleting',
+  'Released',
+  'ReconciliationStopped',
+  'ClusteringStopped',
+  'Offline',
+  'ForcedRollingUpdate',
+  'Paused',
+  'StageFailing',
+  'AwaitingEarlierStage',
+  'AwaitingSoak',
+  'AwaitingSettle',
+  'AwaitingStageSlot',
+  'FleetFailing',
+  'AwaitingFleetSlot',
+  'AwaitingFleetInterval',
+  'PrimaryWaitsForPinned',
+  'RestartNeeded',
+  'AwaitingApproval',
+  'PartitionReached',
+  'OutsideMaintenanceWindow',
+  'Blackout',
+];
 
 const without = (rule: HoldRule): Gates =>
   Object.fromEntries(
