@@ -169,6 +169,10 @@ describe('a replica that runs without participating', () => {
   const broken = () => three(member(0).stale(), member(1).stale().lagging(200));
   play({
     'is restarted while the other one acknowledges': when(broken().mysql(), deletes('MemberNotParticipating', 1)),
+    'is restarted while the other one has not applied all that it has received': when(
+      broken().mysql({ says: { 2: { ...caughtUp, unapplied: 9 } } }),
+      deletes('MemberNotParticipating', 1),
+    ),
     'is not while the other one has received nothing': when(
       broken().mysql({ ageSeconds: 29, says: { 2: lacks(9) } }),
       holds({ rule: 'NotEnoughAcknowledging', member: 1, others: 1, needed: 2 }),

@@ -200,6 +200,13 @@ describe('a member that somebody else takes', () => {
       'keeps until created',
       'MemberMissing',
     ),
+    'keeps what is recorded if no pod is left': when(
+      stale()
+        .missing(0, 1, 2)
+        .memory({ waiting: [0, 1, 2], from: revisionBefore }),
+      'keeps until created',
+      'MemberMissing',
+    ),
     'keeps it if its node does not answer': when(
       stale().but({ strategyKeeper: 'webhook' }).members(member(1).stale().unreachable()),
       'keeps until created',
@@ -261,6 +268,11 @@ describe('a member that somebody else takes', () => {
       'MemberMissing',
       { primaryUpdatePolicy: 'Manual' },
     ),
+    'may come back updated if it is the primary, whose pod does not exist, and nothing holds it': when(
+      half().missing(0),
+      'nothing',
+      'MemberMissing',
+    ),
     'may come back updated if a person has overridden what holds it': when(
       drained().maintenance([[3600, 7200]]),
       'nothing',
@@ -296,6 +308,19 @@ describe('a member that somebody else takes', () => {
       drained().memory({ waiting: [0], verified: false }),
       'nothing',
       'MemberTerminating',
+    ),
+    'is not one that a step has taken, though another one is back as what it was': when(
+      stale()
+        .missing(1)
+        .memory({
+          waiting: [0],
+          taken: [
+            { ordinal: 1, uid: 'uid-1', restores: false },
+            { ordinal: 2, uid: 'another', restores: false },
+          ],
+        }),
+      'nothing',
+      'MemberMissing',
     ),
     'comes first, and no step gives the revision to another one meanwhile': when(
       stale().keepingRevisions().members(member(1).stale().down('CrashLoopBackOff'), member(2).stale().terminating()),
