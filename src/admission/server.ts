@@ -99,7 +99,7 @@ async function serve(
  * longest: whoever connects and says nothing, or sends a body byte by byte, keeps nobody else out. A request of the API
  * server is over within milliseconds, and an idle connection that is closed is made again by it without an error.
  */
-export function limitConnections(server: Server, limit: number): void {
+function limitConnections(server: Server, limit: number): void {
   /** The one that has been quiet for longest first. */
   const open = new Map<string, Socket>();
   const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;

@@ -88,9 +88,6 @@ export const policyStatus = written(
 
 export type PolicyStatus = Infer<typeof policyStatus>;
 
-/** The part of the spec that says which clusters the policy applies to: it is validated apart from the settings. */
-const policySelection = struct(selection, 'Which clusters a policy applies to.');
-
 export interface Unreadable {
   readonly problem: string;
 }
@@ -116,32 +113,23 @@ export const isPolicySource = (source: string): boolean => source.startsWith(pol
 
 export function projectPolicy(raw: Json): PolicyRecord {
   const { spec = {}, status = {} } = raw;
+  const problem = problemOf(policySpec, spec, 'spec');
+  const fields = isObject(spec) ? spec : null;
+  // Each by itself: a policy counts for every cluster that what can be read does not exclude.
+  const read = <Value>(field: keyof typeof selection, valueOf: (value: unknown) => Value): Value | Unreadable => {
+    const value = fields?.[field];
+    const isLeftOut = fields !== null && value === undefined;
+    const wrong = fields === null ? problem : problemOf(policySpec.shape[field], value, `spec.${field}`);
+    return isLeftOut || wrong === null ? valueOf(value) : { problem: wrong };
+  };
   return {
     ...identityOf(raw),
-    problem: problemOf(policySpec, spec, 'spec'),
+    problem,
     status: problemOf(policyStatus, status, 'status') === null ? (status as PolicyStatus) : {},
-    ...(isObject(spec) ? readFields(spec) : unreadableFields(spec)),
+    priority: read('priority', (value) => wholeOf(value, 0)),
+    selector: read('selector', selectorOf),
+    namespaceSelector: read('namespaceSelector', selectorOf),
+    settings: fields === null ? null : fields['settings'],
+    enforced: fields === null ? null : fields['enforced'],
   };
-}
-
-type Fields = Pick<PolicyRecord, 'priority' | 'selector' | 'namespaceSelector' | 'settings' | 'enforced'>;
-
-function readFields({ priority, selector, namespaceSelector, settings, enforced }: Json): Fields {
-  return {
-    priority: unreadableField('priority', priority) ?? wholeOf(priority, 0),
-    selector: unreadableField('selector', selector) ?? selectorOf(selector),
-    namespaceSelector: unreadableField('namespaceSelector', namespaceSelector) ?? selectorOf(namespaceSelector),
-    settings,
-    enforced,
-  };
-}
-
-function unreadableFields(spec: unknown): Fields {
-  const wrong = { problem: problemOf(policySelection, spec, 'spec') ?? 'expected spec to be an object' };
-  return { priority: wrong, selector: wrong, namespaceSelector: wrong, settings: null, enforced: null };
-}
-
-function unreadableField(field: keyof typeof selection, value: unknown): Unreadable | null {
-  const problem = value === undefined ? null : problemOf(policySelection.shape[field], value, `spec.${field}`);
-  return problem === null ? null : { problem };
 }

@@ -75,34 +75,46 @@ export async function runCli(words: readonly string[], host: Host): Promise<numb
     return 0;
   }
   const argv = commandFirst(words, commands);
+  let dependencies = { server: '', requestTimeoutSeconds: 0 };
   let status = 0;
   const program = describe(host, async (command, texts, names) => {
-    status = await runCommand(command, names, texts, host);
+    if (command.connects === false) {
+      status = command.run(host, names, valuesOf(command.options ?? {}, texts));
+      return;
+    }
+    const given = valuesOf({ ...command.options, ...connectionOptions }, texts);
+    const session = openSession(given, host);
+    dependencies = session;
+    try {
+      status = await command.run(session, names, given);
+    } finally {
+      await session.close();
+    }
   });
   try {
-    if (argv.length === 0) {
-      host.out(program.helpInformation());
-      return 0;
-    }
-    await program.parseAsync(argv, { from: 'user' });
+    if (argv.length === 0) host.out(program.helpInformation());
+    else await program.parseAsync(argv, { from: 'user' });
     return status;
   } catch (error) {
-    if (!(error instanceof CommanderError)) {
-      host.err(`${explainCommandFailure(error, { server: '', requestTimeoutSeconds: 0 })}\n`);
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    if (!(error instanceof CommanderError || error instanceof UsageError)) {
+      host.err(`${explainCommandFailure(error, dependencies)}\n`);
       return exitFailed;
     }
-    if (error.exitCode === 0) return 0;
     const help = commands.some(({ name }) => name === argv[0]) ? `${argv[0]} --help` : '--help';
-    host.err(`error: ${sentenceOf(error, argv)}; see \`${host.program} ${help}\`\n`);
+    const sentence = error instanceof UsageError ? error.message : sentenceOf(error, argv);
+    host.err(`error: ${sentence}; see \`${host.program} ${help}\`\n`);
     return exitMisused;
   }
 }
 
 /** What was expected and what came, of commander's own message. */
-function sentenceOf({ code, message }: CommanderError, [, asked = '']: readonly string[]): string {
-  if (code === 'commander.help') {
-    const names = commands.map(({ name }) => name);
-    return `expected a command after help, got \`${asked}\`${didYouMean(asked, names)}`;
+function sentenceOf({ code, message }: CommanderError, argv: readonly string[]): string {
+  const names = commands.map(({ name }) => name);
+  const [, asked = ''] = argv;
+  if (code === 'commander.help') return `expected a command after help, got \`${asked}\`${didYouMean(asked, names)}`;
+  if (code === 'commander.unknownOption' && !argv.some((word) => names.includes(word))) {
+    return `expected a command, got \`${argv.join(' ')}\``;
   }
   return message
     .replace(/^error: /, '')
@@ -150,26 +162,4 @@ function describeOne(
   if (connects === false) return;
   command.optionsGroup('Connection options:');
   for (const option of Object.values(connectionOptions)) command.addOption(optionOf(option));
-}
-
-async function runCommand(command: CliCommand, names: readonly string[], texts: Texts, host: Host): Promise<number> {
-  let dependencies = { server: '', requestTimeoutSeconds: 0 };
-  try {
-    if (command.connects === false) return await command.run(host, names, valuesOf(command.options ?? {}, texts));
-    const given = valuesOf({ ...command.options, ...connectionOptions }, texts);
-    const session = openSession(given, host);
-    dependencies = session;
-    try {
-      return await command.run(session, names, given);
-    } finally {
-      await session.close();
-    }
-  } catch (error) {
-    if (error instanceof UsageError) {
-      host.err(`error: ${error.message}; see \`${host.program} ${command.name} --help\`\n`);
-      return exitMisused;
-    }
-    host.err(`${explainCommandFailure(error, dependencies)}\n`);
-    return exitFailed;
-  }
 }

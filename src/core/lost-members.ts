@@ -114,8 +114,7 @@ export function wouldSetBack(situation: Situation): boolean {
  * members. The current one is preferred, then the most common.
  */
 export function revisionToKeep(situation: Situation, lost: readonly Lost[]): string | null {
-  const { members, snapshot } = situation;
-  const { currentRevision = '', updateRevision = '' } = snapshot.statefulSet ?? {};
+  const { members, snapshot, currentRevision, updateRevision } = situation;
   const going = lost.flatMap(({ member }) =>
     member === null || member.updated || isRestoring(situation, member.ordinal) ? [] : [member],
   );

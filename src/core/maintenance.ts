@@ -69,6 +69,8 @@ function closing({ windows, blackouts }: Times, neededSeconds: number, opensAt: 
   return { Blackout: { from: from.at, until: until.at, reason, begun, neededSeconds, opensAt } };
 }
 
+const lookAgainSeconds = 86_400;
+
 /** The facts cover the next 30 days, so the decision is made again long before these are over. */
 export function lookAgain({ snapshot, deadlines }: Situation): void {
   if (snapshot.maintenance !== null) deadlines.reached(0, lookAgainSeconds);
@@ -82,9 +84,6 @@ export function hasOpening({ maintenance, cluster }: Situation['snapshot'], poli
 }
 
 // The times that the user has named, as seen from now.
-
-/** The facts cover the next 30 days, so they are collected again long before these are over. */
-export const lookAgainSeconds = 86_400;
 
 /** A switchover and the update of the old primary belong together. */
 export const primarySeconds = (

@@ -31,7 +31,7 @@ const stoppedReasons: ReadonlySet<string> = new Set([
 ]);
 
 /** After how long without a running mysqld a member counts as down. */
-export const idleLimitSeconds = 60;
+const idleLimitSeconds = 60;
 
 /** After how long without a ready sidecar a member counts as impaired: longer than any plain restart. */
 export const impairedLimitSeconds = 60;
@@ -59,7 +59,7 @@ function isTroubled({ ready, state, reason }: ContainerFacts): boolean {
 }
 
 /** The facts of the MySQLCluster about its primary and about replication from elsewhere. */
-export type Leadership = Pick<ClusterFacts, 'primaryIndex' | 'replicatesFromElsewhere'>;
+type Leadership = Pick<ClusterFacts, 'primaryIndex' | 'replicatesFromElsewhere'>;
 
 /**
  * mysqld serves and replicates, as far as its probe can tell. Needs no clock. Without `cluster` the member is not a

@@ -53,13 +53,16 @@ export interface Situation {
   readonly majority: number;
   readonly participating: number;
   readonly budget: number;
+  /** Empty without a StatefulSet, or before it has any. */
+  readonly currentRevision: string;
+  readonly updateRevision: string;
   /** Rules that the user wants to be off for now, by name. Only rules that can be overridden are (`gates.ts`). */
   readonly overridden: ReadonlySet<string>;
 }
 
 export function survey(snapshot: ClusterSnapshot, policy: RolloutPolicy): Situation {
   const deadlines = new Deadlines();
-  const { cluster } = snapshot;
+  const { cluster, statefulSet } = snapshot;
   const members = snapshot.members.map((facts) => view(facts, snapshot, policy, deadlines));
   const present = new Set(members.map((member) => member.ordinal));
   const size = isPossibleSize(cluster.replicas) ? cluster.replicas : 0;
@@ -74,6 +77,8 @@ export function survey(snapshot: ClusterSnapshot, policy: RolloutPolicy): Situat
     majority: Math.floor(cluster.replicas / 2) + 1,
     participating: members.filter((member) => member.participates).length,
     budget: budgetOf(policy.maxUnavailable, cluster.replicas, policy.partition),
+    currentRevision: statefulSet?.currentRevision ?? '',
+    updateRevision: statefulSet?.updateRevision ?? '',
     overridden: overriddenNow(policy, deadlines),
   };
 }
@@ -157,9 +162,8 @@ export function everyOtherParticipates(situation: Situation, member: Member): bo
 }
 
 /** A person has approved updating the primary to exactly this revision. */
-export function isApproved({ policy, snapshot }: Situation): boolean {
-  return namesRevision(policy.approvedRevision, snapshot.statefulSet?.updateRevision ?? '');
-}
+export const isApproved = ({ policy, updateRevision }: Situation): boolean =>
+  namesRevision(policy.approvedRevision, updateRevision);
 
 /** By its full name, or by the hash at its end, as the command line shows it. */
 function namesRevision(approved: string | null, revision: string): boolean {
@@ -167,15 +171,12 @@ function namesRevision(approved: string | null, revision: string): boolean {
 }
 
 /** The members that a person wants back at the revision that they had: for this update revision alone. */
-export function toRestore({ policy: { restore }, snapshot }: Situation): readonly number[] {
-  return restore !== null && namesRevision(restore.revision, snapshot.statefulSet?.updateRevision ?? '')
-    ? restore.ordinals
-    : [];
-}
+export const toRestore = ({ policy: { restore }, updateRevision }: Situation): readonly number[] =>
+  restore !== null && namesRevision(restore.revision, updateRevision) ? restore.ordinals : [];
 
 /** What was approved, where it is no revision that the cluster has or is to get: a typing error, as a rule. */
-export function unknownApproval({ policy, snapshot, members }: Situation): string | null {
+export function unknownApproval({ policy, currentRevision, members }: Situation): string | null {
   const { approvedRevision: approved } = policy;
-  const known = [snapshot.statefulSet?.currentRevision ?? '', ...members.map(({ facts }) => facts.revision)];
+  const known = [currentRevision, ...members.map(({ facts }) => facts.revision)];
   return known.some((revision) => namesRevision(approved, revision)) ? null : approved;
 }

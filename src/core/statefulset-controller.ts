@@ -15,10 +15,8 @@ export function notYetReplaced(situation: Situation): Member | null {
 }
 
 /** Below the partition the StatefulSet controller makes pods from the current revision. */
-export function comesUpUpdated({ snapshot }: Situation): boolean {
-  const { currentRevision = '', updateRevision = '' } = snapshot.statefulSet ?? {};
-  return currentRevision === updateRevision;
-}
+export const comesUpUpdated = ({ currentRevision, updateRevision }: Situation): boolean =>
+  currentRevision === updateRevision;
 
 /**
  * Down, or has run without participating for longer than a failover takes, while somebody serves as primary. Otherwise

@@ -1,5 +1,5 @@
 import type { InPlaceChange, InPlaceUpdate, Resize } from './in-place-changes.ts';
-import { lookAgainSeconds, nextOpening, primarySeconds } from './maintenance.ts';
+import { nextOpening, primarySeconds } from './maintenance.ts';
 import { plural, withoutFullStop } from './sentences.ts';
 import { dueMembers, isApproved, type Member, type Situation, target } from './situation.ts';
 import type { MemberFacts, Moment } from './snapshot.ts';
@@ -21,7 +21,7 @@ export function stepInPlace(situation: Situation, member: Member): StepInPlace |
   const change = changeInPlace(situation, member);
   if (change === null) return null;
   const targets = [target(member)] as const;
-  const revision = situation.snapshot.statefulSet?.updateRevision ?? '';
+  const { updateRevision: revision } = situation;
   const { resources, containers } = change;
   if (resources.length > 0) {
     const rule = resources.some(({ restarts }) => restarts) ? 'ResizeRestartsContainers' : 'ResizeRestartsNothing';
@@ -124,7 +124,6 @@ function nextRestartWindow(situation: Situation, primary: boolean): Moment | nul
   const { maintenance } = situation.snapshot;
   if (maintenance === null || maintenance.restartWindows === null) return null;
   const { restartWindows: windows, memberSeconds } = maintenance;
-  situation.deadlines.reached(0, lookAgainSeconds);
   return nextOpening({ windows, blackouts: [] }, primary ? primarySeconds(situation, memberSeconds) : memberSeconds);
 }
 

@@ -4,7 +4,7 @@ import { type Hold, holdRules } from './rules/catalogue.ts';
 import { allPass, checks, failingChecks, needsAnswer, noAnswerMatters, silentChecks } from './rules/checks.ts';
 import type { Situation } from './situation.ts';
 
-export interface Watched {
+interface Watched {
   readonly outcome: LineOutcome;
   /** An answer is missing or too old. */
   readonly asks: boolean;

@@ -40,15 +40,10 @@ export function backoffMilliseconds(
  */
 export async function allOrAbort<T>(signal: AbortSignal, begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const calls = new AbortController();
-  const stop = (): void => calls.abort(signal.reason);
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
   try {
-    return await begin(calls.signal);
+    return await begin(AbortSignal.any([signal, calls.signal]));
   } catch (error) {
     calls.abort(error);
     throw error;
-  } finally {
-    signal.removeEventListener('abort', stop);
   }
 }

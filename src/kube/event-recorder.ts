@@ -6,8 +6,6 @@ import { events, path } from './resource.ts';
 import { TokenBucket } from './token-bucket.ts';
 import type { Log, World } from './world.ts';
 
-export type { ObjectReference, Occurrence } from './event.ts';
-
 /** The limit for Events alone, below the limit that all calls share. */
 const eventsPerSecond = 10;
 const eventsAtOnce = 50;

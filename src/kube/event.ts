@@ -1,5 +1,5 @@
 import { V1MicroTime } from '@kubernetes/client-node';
-import { apiVersion, events } from './resource.ts';
+import { apiVersion, events, type ResourceKind } from './resource.ts';
 
 export interface ObjectReference {
   readonly apiVersion?: string;
@@ -9,6 +9,11 @@ export interface ObjectReference {
   readonly name: string;
   readonly uid?: string;
 }
+
+export const referenceTo = (
+  resource: ResourceKind,
+  { namespace, name, uid }: { readonly namespace: string; readonly name: string; readonly uid: string },
+): ObjectReference => ({ apiVersion: apiVersion(resource), kind: resource.kind, namespace, name, uid });
 
 export interface Occurrence {
   readonly regarding: ObjectReference;

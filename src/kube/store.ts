@@ -72,18 +72,13 @@ export class Store<R extends Stored> {
   /** Throws the subscribers' errors, once the record is stored and all of them have been called. */
   put(record: R): void {
     const key = keyOf(record.namespace, record.name);
-    const before = this.#records.get(key);
-    if (before && before.uid !== record.uid) {
-      const failures = this.#remove(key, before);
-      this.#insert(key, record);
-      throwAll([...failures, ...this.#tell({ type: 'added', before: null, after: record })]);
-      return;
-    }
+    const known = this.#records.get(key);
+    const before = known?.uid === record.uid ? known : null;
+    const failures = known && !before ? this.#remove(key, known) : [];
     if (before) this.#unindex(key, before);
     this.#insert(key, record);
-    throwAll(
-      this.#tell(before ? { type: 'updated', before, after: record } : { type: 'added', before: null, after: record }),
-    );
+    const change = before ? ({ type: 'updated', before } as const) : ({ type: 'added', before: null } as const);
+    throwAll([...failures, ...this.#tell({ ...change, after: record })]);
   }
 
   /** Does nothing if there is no such record. Throws as `put` does. */

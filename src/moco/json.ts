@@ -15,6 +15,10 @@ export function objects(value: unknown): readonly Json[] {
   return Array.isArray(value) ? value.map(object) : [];
 }
 
+/** The item of a list with that name, such as a container; without any field if there is none. */
+export const named = (list: unknown, name: unknown): Json =>
+  objects(list).find((one) => one['name'] === name) ?? nothing;
+
 export function text(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
@@ -69,4 +73,4 @@ export function timestampOf(wallMilliseconds: number): string {
 
 /** A condition of a status; without any field if it has none of that type. */
 export const conditionOf = (status: Json, type: string): Json =>
-  objects(status['conditions']).find((condition) => condition['type'] === type) ?? {};
+  objects(status['conditions']).find((condition) => condition['type'] === type) ?? nothing;

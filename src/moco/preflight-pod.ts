@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { fullName } from './in-place/images.ts';
 import { isLatest } from './in-place/pod-defaults.ts';
-import { type Json, object, objects, strings, text } from './json.ts';
+import { conditionOf, type Json, named, object, objects, strings, text } from './json.ts';
 import { mysqldContainer, preflightLabel } from './names.ts';
 
 /** From the weakest to the strongest. */
@@ -141,8 +141,7 @@ const pullSecretsOf = (templates: readonly Json[]): readonly Json[] => {
   return [...new Map(all.map((secret) => [secret['name'], secret])).values()];
 };
 
-const mysqldIn = (template: Json): Json =>
-  objects(object(template['spec'])['containers']).find(({ name }) => name === mysqldContainer) ?? {};
+const mysqldIn = ({ spec }: Json): Json => named(object(spec)['containers'], mysqldContainer);
 
 const pick = (from: Json, ...fields: readonly string[]): Json =>
   Object.fromEntries(fields.flatMap((field) => (from[field] === undefined ? [] : [[field, from[field]]])));
@@ -236,8 +235,7 @@ const refusedExitCode = 1;
 export function readPreflightPod(pod: Json, checksConfiguration: boolean): PreflightSaid {
   const status = object(pod['status']);
   // A webhook may have added others.
-  const container = objects(status['containerStatuses']).find(({ name }) => name === mysqldContainer) ?? {};
-  const { waiting, terminated, running } = object(container['state']);
+  const { waiting, terminated, running } = object(named(status['containerStatuses'], mysqldContainer)['state']);
   const message = text(object(waiting)['message']) ?? text(status['message']);
   const reason = text(object(waiting)['reason']) ?? text(status['reason']) ?? '';
   if (noImageEver.includes(reason) || noImageYet.includes(reason)) {
@@ -266,6 +264,6 @@ export function readPreflightPod(pod: Json, checksConfiguration: boolean): Prefl
   if (status['phase'] === 'Failed') return { kind: 'unknown', message: message ?? `its pod has failed: ${reason}` };
   if (reason.endsWith('Error')) return { kind: 'unknown', message: message ?? reason };
   if (running !== undefined && !checksConfiguration) return { kind: 'fetched' };
-  const scheduled = objects(status['conditions']).find(({ type }) => type === 'PodScheduled');
-  return { kind: 'running', message: scheduled?.['status'] === 'False' ? text(scheduled['message']) : null };
+  const scheduled = conditionOf(status, 'PodScheduled');
+  return { kind: 'running', message: scheduled['status'] === 'False' ? text(scheduled['message']) : null };
 }

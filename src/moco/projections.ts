@@ -1,6 +1,6 @@
 import { metricsPortName, probePortName } from './agent.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
-import { conditionOf, identityOf, type Json, object, objects, text, texts, whole } from './json.ts';
+import { conditionOf, identityOf, type Json, named, object, objects, text, texts, whole } from './json.ts';
 import { labelSetAt, newestManagers } from './managed-fields.ts';
 import {
   agentContainer,
@@ -36,7 +36,6 @@ import type {
   ContainerRecord,
   JobRecord,
   LiveContainer,
-  LivePod,
   NamespaceRecord,
   PodRecord,
   StatefulSetRecord,
@@ -149,8 +148,9 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
   };
 }
 
-function podRecord(raw: Json): PodRecord | null {
-  const { annotations, labels, metadata, generation: _, ...own } = meta(raw);
+/** With `live` in any case, or only of a pod that was changed before. */
+function podRecord(raw: Json, isLive: boolean): PodRecord | null {
+  const { annotations, labels, metadata, generation, ...own } = meta(raw);
   const clusterName = labels[clusterNameLabel];
   if (clusterName === undefined) return null;
   const stem = `${statefulSetName(clusterName)}-`;
@@ -160,6 +160,8 @@ function podRecord(raw: Json): PodRecord | null {
   const status = object(raw['status']);
   const ready = conditionOf(status, 'Ready');
   const scheduled = conditionOf(status, 'PodScheduled');
+  const { managedFields } = metadata;
+  const wasChanged = annotations[restartInPlaceAnnotation] !== undefined || resizedAt(managedFields) !== null;
   return {
     ...own,
     clusterName,
@@ -168,7 +170,7 @@ function podRecord(raw: Json): PodRecord | null {
     labels,
     createdAt: text(metadata['creationTimestamp']) ?? '',
     revision: labels[revisionHashLabel] ?? '',
-    revisionSetAt: labelSetAt(metadata['managedFields'], revisionHashLabel),
+    revisionSetAt: labelSetAt(managedFields, revisionHashLabel),
     role: roleOf(labels[roleLabel]),
     phase: phaseOf(status['phase']),
     ready: ready['status'] === 'True',
@@ -183,8 +185,8 @@ function podRecord(raw: Json): PodRecord | null {
         : null,
     failedReason: status['phase'] === 'Failed' ? text(status['reason']) : null,
     startupSeconds: startupSeconds(spec),
-    containers: containers(spec['containers'], status['containerStatuses']),
-    initContainers: containers(spec['initContainers'], status['initContainerStatuses']),
+    containers: withStatus(spec['containers'], status['containerStatuses'], containerOf),
+    initContainers: withStatus(spec['initContainers'], status['initContainerStatuses'], containerOf),
     graceSeconds: whole(metadata['deletionGracePeriodSeconds'], whole(spec['terminationGracePeriodSeconds'], 30)),
     demote: isOn(annotations, demoteAnnotation),
     demotedFor: text(annotations[demotedForAnnotation]),
@@ -194,60 +196,47 @@ function podRecord(raw: Json): PodRecord | null {
       probePort: portOf(spec, mysqldContainer, probePortName),
       metricsPort: portOf(spec, agentContainer, metricsPortName),
     },
-    live: null,
+    live:
+      isLive || wasChanged
+        ? {
+            labels,
+            annotations: texts(annotations),
+            observed: whole(status['observedGeneration'], Number.MAX_SAFE_INTEGER) >= generation,
+            containers: withStatus(spec['containers'], status['containerStatuses'], liveContainer(managedFields)),
+            initContainers: withStatus(spec['initContainers'], status['initContainerStatuses'], liveContainer()),
+            resize: resizeOf(status['conditions'], generation),
+            resizedAt: resizedAt(managedFields),
+          }
+        : null,
   };
 }
 
-export function projectPod(raw: Json): PodRecord | null {
-  const pod = podRecord(raw);
-  return pod && { ...pod, live: livePod(raw, pod.labels) };
-}
+export const projectPod = (raw: Json): PodRecord | null => podRecord(raw, true);
 
-/**
- * The fields of a pod that decisions read while updates in place are off: `live` only of one that was changed before.
- */
-export function projectSlimPod(raw: Json): PodRecord | null {
-  const { annotations, metadata } = meta(raw);
-  const isChanged =
-    annotations[restartInPlaceAnnotation] !== undefined || resizedAt(metadata['managedFields']) !== null;
-  return isChanged ? projectPod(raw) : podRecord(raw);
-}
+/** The fields of a pod that decisions read while updates in place are off. */
+export const projectSlimPod = (raw: Json): PodRecord | null => podRecord(raw, false);
 
-function livePod(raw: Json, labels: LivePod['labels']): LivePod {
-  const { annotations, generation, metadata } = meta(raw);
-  const spec = object(raw['spec']);
-  const status = object(raw['status']);
-  return {
-    labels,
-    annotations: texts(annotations),
-    observed: whole(status['observedGeneration'], Number.MAX_SAFE_INTEGER) >= generation,
-    containers: liveContainers(spec['containers'], status['containerStatuses'], metadata['managedFields']),
-    initContainers: liveContainers(spec['initContainers'], status['initContainerStatuses'], undefined),
-    resize: resizeOf(status['conditions'], generation),
-    resizedAt: resizedAt(metadata['managedFields']),
-  };
-}
+/** Something of each container of the spec. Its status has no field until the kubelet has reported. */
+const withStatus = <One>(specs: unknown, statuses: unknown, of: (spec: Json, status: Json) => One): readonly One[] =>
+  objects(specs).map((spec) => of(spec, named(statuses, spec['name'])));
 
-function liveContainers(specs: unknown, statuses: unknown, managedFields: unknown): readonly LiveContainer[] {
-  const byName = new Map(objects(statuses).map((status) => [status['name'], status]));
-  return objects(specs).map((spec) => ({
+const liveContainer =
+  (managedFields?: unknown) =>
+  (spec: Json, status: Json): LiveContainer => ({
     name: text(spec['name']) ?? '',
     image: text(spec['image']) ?? '',
     pulledAlways: spec['imagePullPolicy'] === 'Always',
-    id: text(byName.get(spec['name'])?.['containerID']),
-    ...liveResources(spec, byName.get(spec['name']) ?? {}, managedFields),
-  }));
-}
+    id: text(status['containerID']),
+    ...liveResources(spec, status, managedFields),
+  });
 
 function portOf(spec: Json, container: string, name: string): number | null {
-  const found = objects(spec['containers']).find((one) => one['name'] === container);
-  const port = whole(objects(found?.['ports']).find((one) => one['name'] === name)?.['containerPort'], 0);
+  const port = whole(named(named(spec['containers'], container)['ports'], name)['containerPort'], 0);
   return port > 0 ? port : null;
 }
 
 function startupSeconds(spec: Json): number | null {
-  const mysqld = objects(spec['containers']).find((one) => one['name'] === mysqldContainer);
-  const probe = mysqld?.['startupProbe'];
+  const probe = named(spec['containers'], mysqldContainer)['startupProbe'];
   if (probe === undefined) return null;
   const { initialDelaySeconds, periodSeconds, failureThreshold } = object(probe);
   return whole(initialDelaySeconds, 0) + whole(periodSeconds, 10) * whole(failureThreshold, 3);
@@ -269,15 +258,9 @@ function phaseOf(phase: unknown): PodRecord['phase'] {
   }
 }
 
-/**
- * One record for each container of the spec. Until the kubelet has reported, a container is waiting without a reason.
- */
-function containers(specs: unknown, statuses: unknown): readonly ContainerRecord[] {
-  const byName = new Map(objects(statuses).map((status) => [status['name'], status]));
-  return objects(specs).map(({ name }) => containerOf(text(name) ?? '', byName.get(name) ?? {}));
-}
-
-function containerOf(name: string, status: Json): ContainerRecord {
+/** Until the kubelet has reported, a container is waiting without a reason. */
+function containerOf(spec: Json, status: Json): ContainerRecord {
+  const name = text(spec['name']) ?? '';
   const state = object(status['state']);
   const running = object(state['running']);
   const terminated = object(state['terminated']);
@@ -317,8 +300,7 @@ export function projectBudget(raw: Json): BudgetRecord | null {
  * creates none while the Job is suspended or being deleted; those that are there run on.
  */
 export function projectJob(raw: Json): JobRecord | null {
-  const { generation: _, ...own } = identityOf(raw);
-  const { labels, metadata, deletionTimestamp } = meta(raw);
+  const { labels, metadata, deletionTimestamp, annotations: _, generation: __, ...own } = meta(raw);
   const clusterName = labels[clusterNameLabel];
   const status = object(raw['status']);
   const isOver = ['Complete', 'Failed'].some((type) => conditionOf(status, type)['status'] === 'True');
@@ -330,6 +312,6 @@ export function projectJob(raw: Json): JobRecord | null {
 }
 
 export function projectNamespace(raw: Json): NamespaceRecord {
-  const { generation: _, ...own } = identityOf(raw);
-  return { ...own, labels: texts(object(raw['metadata'])['labels']) };
+  const { namespace, name, uid, resourceVersion, labels } = meta(raw);
+  return { namespace, name, uid, resourceVersion, labels };
 }

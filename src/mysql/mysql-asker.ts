@@ -37,12 +37,10 @@ const mostCharacters = 300;
 export class SecretAsker implements MysqlAsker {
   readonly #client: ApiClient;
   readonly #world: World;
-  readonly #port: number;
 
-  constructor(client: ApiClient, world: World, port = mysqlPort) {
+  constructor(client: ApiClient, world: World) {
     this.#client = client;
     this.#world = world;
-    this.#port = port;
   }
 
   async ask({ cluster, primary, replicas, forSwitchover }: MysqlQuestion, signal: AbortSignal): Promise<MysqlAnswer> {
@@ -59,7 +57,7 @@ export class SecretAsker implements MysqlAsker {
     const member = ({ uid, name, agent }: PodRecord): AskedMember => ({
       uid,
       name,
-      address: { ip: agent.ip ?? '', port: this.#port },
+      address: { ip: agent.ip ?? '', port: mysqlPort },
     });
     const account = { user: readOnlyUser, password };
     const question = { primary: primary && member(primary), replicas: replicas.map(member), forSwitchover, account };

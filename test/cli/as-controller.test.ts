@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { commands } from '../../src/cli/run.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
 import { fails } from './failing-member.ts';
-import { FakeCluster, forbidden } from './fake-cluster.ts';
+import { type FakeCluster, forbidden, useFakeCluster } from './fake-cluster.ts';
 
 interface Role {
   readonly rules: readonly {
@@ -57,14 +57,12 @@ describe("commands that need the controller's rights", () => {
     text = await readFile('docs/cli.md', 'utf8');
   });
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
     // So that there is a member to restore.
     fails(cluster);
     cluster.fault = (request) => (may(request) ? null : forbidden(request));
   });
-
-  afterEach(() => cluster.close());
 
   after(() => rm(bundle, { recursive: true }));
 

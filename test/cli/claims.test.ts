@@ -3,20 +3,18 @@ import { persistentVolumeClaims } from '../../src/kube/resource.ts';
 import { clusterNameLabel, createdByLabel } from '../../src/moco/names.ts';
 import { claimOf } from '../controller/moco-objects.ts';
 import { answer, status } from '../kube/fake-world.ts';
-import { FakeCluster } from './fake-cluster.ts';
+import { FakeCluster, useFakeCluster } from './fake-cluster.ts';
 
 const labels = { [clusterNameLabel]: 'test', [createdByLabel]: 'moco', 'app.kubernetes.io/name': 'mysql' };
 
 describe('a claim of a member that is being deleted', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
     const { server, now } = cluster.bench;
     server.change(persistentVolumeClaims, claimOf(2), { metadata: { labels, deletionTimestamp: now } });
   });
-
-  afterEach(() => cluster.close());
 
   it('is where the plan stops, and a note in it', async () => {
     const { out } = await cluster.run('plan', 'test');

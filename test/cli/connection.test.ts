@@ -6,16 +6,14 @@ import { expect } from 'chai';
 import { clusterKind } from '../../src/moco/names.ts';
 import { mysqlCluster } from '../controller/moco-objects.ts';
 import { answer, status } from '../kube/fake-world.ts';
-import { FakeCluster, forbidden, notFound, runWith } from './fake-cluster.ts';
+import { type FakeCluster, forbidden, notFound, runWith, useFakeCluster } from './fake-cluster.ts';
 
 describe('errors of commands', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
   });
-
-  afterEach(() => cluster.close());
 
   it('suggests the nearest clusters for an unknown name', async () => {
     for (const command of ['status', 'plan', 'pause', 'wait', 'adopt', 'release']) {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { V1MicroTime } from '@kubernetes/client-node';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import type { Host, Terminal } from '../../src/cli/host.ts';
 import { runCli } from '../../src/cli/run.ts';
@@ -21,6 +22,8 @@ export interface Ran {
 }
 
 const defaultNamespace = { metadata: { name: 'default', uid: 'namespace', resourceVersion: '1', labels: {} } };
+
+export const leasePath = '/apis/coordination.k8s.io/v1/namespaces/moco-rollout-system/leases/moco-rollout';
 
 /** Where the API server has the sequences. */
 export const sequencesPath = '/apis/moco-rollout.io/v1alpha1/mysqlrolloutsequences';
@@ -67,6 +70,24 @@ export class FakeCluster {
     }).metadata;
     const ownerReferences = [{ kind: clusterKind.kind, name, uid, controller: true }];
     if (status !== null) this.server.create(rolloutKind, { metadata: { ...metadata, ownerReferences }, status });
+  }
+
+  /** The lease of a controller that publishes these flags and has renewed it so long ago. */
+  lease(flags: object, silentForSeconds = 0): void {
+    const annotations = { 'moco-rollout.io/flags': JSON.stringify(flags) };
+    this.clusterScoped[leasePath] = {
+      metadata: {
+        namespace: 'moco-rollout-system',
+        name: 'moco-rollout',
+        uid: 'lease',
+        resourceVersion: '1',
+        annotations,
+      },
+      spec: {
+        holderIdentity: 'a',
+        renewTime: new V1MicroTime(this.bench.world.wall() - silentForSeconds * 1000).toISOString(),
+      },
+    };
   }
 
   /** Runs a command line to its end, with this server in its kubeconfig. */
@@ -131,6 +152,19 @@ export class FakeCluster {
       text.startsWith('{"items":') ? `{"kind":"${kind}","metadata":{"resourceVersion":"1"},${text.slice(1)}` : text,
     );
   }
+}
+
+/** Gives each test of a suite a cluster of its own, which `setUp` prepares. */
+export function useFakeCluster(
+  setUp: (cluster: FakeCluster) => void | Promise<void>,
+  options: Parameters<typeof FakeCluster.start>[0] = {},
+): void {
+  let cluster: FakeCluster | undefined;
+  beforeEach(async () => {
+    cluster = await FakeCluster.start(options);
+    await setUp(cluster);
+  });
+  afterEach(() => cluster?.close());
 }
 
 /** Runs a command line in this process, with nothing around it but what is given. */

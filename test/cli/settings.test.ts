@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { volumeWarning } from '../../src/cli/terminal/view.ts';
 import { answer, status } from '../kube/fake-world.ts';
-import { FakeCluster, forbidden, notFound } from './fake-cluster.ts';
+import { type FakeCluster, forbidden, notFound, useFakeCluster } from './fake-cluster.ts';
 import { phases } from './phases.ts';
 
 const verbs: Readonly<Record<string, readonly string[]>> = {
@@ -32,11 +32,9 @@ const conflict = (manager: string, field: string): ReturnType<typeof answer> =>
 describe('commands that write settings', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
   });
-
-  afterEach(() => cluster.close());
 
   for (const [verb, argv] of Object.entries(verbs)) {
     it(`${verb} applies with its own field manager, without force, to the object that was read`, async () => {
@@ -111,15 +109,8 @@ describe('commands that write settings', () => {
 
   it('override says who overrides, and no longer than the controller allows', async () => {
     const review = { status: { userInfo: { username: 'ada' } } };
-    const lease = {
-      metadata: { annotations: { 'moco-rollout.io/flags': '{"maxOverrideMilliseconds":3600000}' } },
-    };
-    cluster.fault = ({ path }) =>
-      path.includes('/leases/moco-rollout')
-        ? answer(200, lease)
-        : path.endsWith('/selfsubjectreviews')
-          ? answer(201, review)
-          : null;
+    cluster.lease({ maxOverrideMilliseconds: 3_600_000 });
+    cluster.fault = ({ path }) => (path.endsWith('/selfsubjectreviews') ? answer(201, review) : null);
     const override = (duration: string) =>
       cluster.run('override', 'test', 'BackupRunning', '--for', duration, '--reason', 'known');
     expect(await override('61m')).to.deep.equal({

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fails } from './failing-member.ts';
-import { FakeCluster } from './fake-cluster.ts';
+import { type FakeCluster, useFakeCluster } from './fake-cluster.ts';
 
 const duration = 'a duration above zero such as 15s, 1m30s or 500ms';
 const noName = 'mysqlclusters.moco.cybozu.com "" not found: no object can have this name';
@@ -11,7 +11,8 @@ const empty = (option: string): string => `expected a value after --${option}, g
 const misused: Readonly<Record<string, string>> = {
   stats: "unknown command 'stats' (Did you mean status?)",
   'help stats': 'expected a command after help, got `stats` (did you mean status?)',
-  '-n': "unknown option '-n'",
+  '-n': 'expected a command, got `-n`',
+  '-n default': 'expected a command, got `-n default`',
   '-x status': "unknown option '-x'",
   'status --wathc': "unknown option '--wathc' (Did you mean --watch?)",
   'status --held=yes': "unknown option '--held=yes'",
@@ -182,12 +183,10 @@ const wordsOf = (line: string): readonly string[] =>
 describe('commands with bad arguments', () => {
   let cluster: FakeCluster;
 
-  before(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
     fails(cluster);
   });
-
-  after(() => cluster.close());
 
   for (const [status, lines] of [
     [2, misused],

@@ -9,7 +9,7 @@ import { RecentNodes } from '../../src/controller/fleet/recent-nodes.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
-import type { Occurrence } from '../../src/kube/event-recorder.ts';
+import type { Occurrence } from '../../src/kube/event.ts';
 import { jobs, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
 import { keyOf, type Store, type Stored } from '../../src/kube/store.ts';
 import type { RunResult } from '../../src/kube/work-queue.ts';
@@ -28,9 +28,7 @@ import { RolloutMetrics } from '../../src/telemetry/rollout-metrics.ts';
 import { CheckMetrics } from '../../src/telemetry/runtime-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
-import { FakeMysql } from './fake-mysql.ts';
-import { FakePrometheus } from './fake-prometheus.ts';
-import { FakeReplicas } from './fake-replicas.ts';
+import { FakeMysql, FakePrometheus, FakeReplicas } from './fake-servers.ts';
 import {
   budget,
   containersOf,

@@ -10,9 +10,7 @@ import { clusterKind } from '../../src/moco/names.ts';
 import { projectBudget, projectCluster, projectPod, projectStatefulSet } from '../../src/moco/projections.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
 import { Process } from './bench.ts';
-import { FakeMysql } from './fake-mysql.ts';
-import { FakePrometheus } from './fake-prometheus.ts';
-import { FakeReplicas } from './fake-replicas.ts';
+import { FakeMysql, FakePrometheus, FakeReplicas } from './fake-servers.ts';
 import { budget, mysqlCluster, pod, revisionBefore, statefulSet } from './moco-objects.ts';
 import { ObjectServer } from './object-server.ts';
 

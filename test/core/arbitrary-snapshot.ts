@@ -42,6 +42,7 @@ const conditions: readonly Change[] = [
   (one, seconds) => one.sidecarNotReady('slow-log', seconds),
   (one) => one.errant(),
   (one) => one.starting().but({ phase: 'Unknown' }),
+  (one) => one.creating(0).but({ containers: [] }),
 ];
 
 const seconds = fc.constantFrom(0, 1, 4, 5, 59, 60, 89, 90, 179, 180, 299, 300, 310, 599, 600, 2700, 9999);

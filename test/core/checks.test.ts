@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Hold } from '../../src/core/decision.ts';
 import type { CheckReading } from '../../src/core/on-demand-facts.ts';
-import { backupRunning, cluster, three } from './cluster-builder.ts';
+import { backupRunning, cluster, lastOne, stale, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import {
   type Case,
@@ -18,8 +18,6 @@ import {
   when,
 } from './table.ts';
 
-const stale = () => cluster(3).templateChanged();
-const lastOne = () => three(member(0).stale());
 const next = evicts('ReplicaHealthy', 2);
 const passing: CheckReading = { kind: 'passing' };
 const failing: CheckReading = { kind: 'failing', series: { labels: { pod: 'a' }, value: '41', others: 0 } };
@@ -68,7 +66,7 @@ describe('a check before a member that works is taken', () => {
       lastOne().check('delay', passing).delay(1, { kind: 'delay', seconds: 0 }),
       demotes(0),
     ),
-    'holds the eviction of a single member': when(cluster(1).templateChanged().check('delay', failing), holds(fails)),
+    'holds the eviction of a single member': when(stale(1).check('delay', failing), holds(fails)),
     'holds the deletion of an impaired member, which works': when(
       three(member(1).stale().impaired('slow-log')).check('delay', failing),
       holds(fails),

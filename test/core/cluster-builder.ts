@@ -75,12 +75,17 @@ export const fleetHolds = {
   FleetFailing: { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'prod/orders' },
 } as const satisfies { [Rule in FleetHold['rule']]: FleetHold & { readonly rule: Rule } };
 
+type Around = Partial<Omit<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'budgets' | 'memory'>>;
 type Pair = readonly [from: number, until: number];
 
 /** A healthy cluster of so many members, all updated, the primary at 0, until it is told otherwise. */
 export const cluster = (replicas: number): ClusterBuilder => new ClusterBuilder(replicas);
 /** A cluster of three, of which these are special. */
 export const three = (...members: readonly MemberBuilder[]): ClusterBuilder => cluster(3).members(...members);
+/** Whose template has changed, and nothing has happened since. */
+export const stale = (replicas = 3): ClusterBuilder => cluster(replicas).templateChanged();
+/** Of which only the primary is left. */
+export const lastOne = (): ClusterBuilder => three(member(0).stale());
 
 /**
  * Says what is special about a cluster; the rest follows as it would for a real one: MOCO reports Healthy and the budget
@@ -98,7 +103,7 @@ export class ClusterBuilder {
   #memory: Partial<RolloutMemory> = {};
   readonly #delays = new Map<string, ReplicationDelay>();
   #mysql: MysqlDraft | null = null;
-  #around: Partial<Omit<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'budgets' | 'memory'>> = {};
+  #around: Around = {};
 
   constructor(replicas: number) {
     this.#replicas = replicas;
@@ -161,73 +166,40 @@ export class ClusterBuilder {
     return this;
   }
 
-  /** Each is active. */
-  backupJobs(...jobs: readonly Partial<BackupJobFacts>[]): this {
-    this.#around = { ...this.#around, backupJobs: jobs.map((job) => ({ ...backupJob, ...job })) };
+  /** Anything beside the objects of the cluster that has no word of its own. */
+  but(facts: Around): this {
+    this.#around = { ...this.#around, ...facts };
     return this;
   }
 
-  backupsUnreadable(message: string): this {
-    this.#around = { ...this.#around, backupsUnreadable: message };
-    return this;
+  /** Each is active. */
+  backupJobs(...jobs: readonly Partial<BackupJobFacts>[]): this {
+    return this.but({ backupJobs: jobs.map((job) => ({ ...backupJob, ...job })) });
   }
 
   /** Somebody writes the StatefulSet again and again. */
   contended(contention: Partial<Contention> = {}): this {
     const byMoco: Contention = { writesPerSecond: 1, managers: ['moco-controller'], fields: [] };
-    this.#around = { ...this.#around, contention: { ...byMoco, ...contention } };
-    return this;
-  }
-
-  settingsProblem(problem: string | null): this {
-    this.#around = { ...this.#around, settingsProblem: problem };
-    return this;
-  }
-
-  /** The StatefulSet's FailedCreate sentence. */
-  createFailure(message: string): this {
-    this.#around = { ...this.#around, createFailure: message };
-    return this;
-  }
-
-  /** Of the status, since the CRD is too old for them. */
-  rolloutProblem(problem: ClusterSnapshot['rolloutProblem']): this {
-    this.#around = { ...this.#around, rolloutProblem: problem };
-    return this;
-  }
-
-  statusRefusal(message: string | null): this {
-    this.#around = { ...this.#around, statusRefusal: message };
-    return this;
+    return this.but({ contention: { ...byMoco, ...contention } });
   }
 
   released(): this {
-    this.#around = { ...this.#around, released: true };
-    return this;
+    return this.but({ released: true });
   }
 
   /** Others are rolling, and this one may not begin yet. */
   queued(place: number, limit: number, stalled = 0): this {
-    this.#around = { ...this.#around, fleetQueue: { place, limit, stalled } };
-    return this;
+    return this.but({ fleetQueue: { place, limit, stalled } });
   }
 
   /** Other clusters keep it from beginning. */
   waitingForOthers(hold: FleetHold, remainingSeconds: number | null = null): this {
-    this.#around = { ...this.#around, fleetWaits: [{ hold, remainingSeconds }] };
-    return this;
+    return this.but({ fleetWaits: [{ hold, remainingSeconds }] });
   }
 
   /** So many seconds ago something was disrupted in the fleet, and there are to be more between two disruptions. */
   interval(seconds: number, sinceSeconds: number): this {
-    this.#around = { ...this.#around, fleetInterval: { flag: '--disruption-interval', seconds, sinceSeconds } };
-    return this;
-  }
-
-  /** So many evictions of other clusters wait for the disruption controller. */
-  unobservedEvictions(unobservedEvictions: number): this {
-    this.#around = { ...this.#around, unobservedEvictions };
-    return this;
+    return this.but({ fleetInterval: { flag: '--disruption-interval', seconds, sinceSeconds } });
   }
 
   /** Maintenance windows and blackouts as pairs of seconds from now. A member takes 100 s. */
@@ -238,29 +210,20 @@ export class ClusterBuilder {
       blackouts: blackouts.map((pair) => ({ ...interval(pair), reason: 'sales' })),
       memberSeconds: 100,
     };
-    this.#around = { ...this.#around, maintenance };
-    return this;
+    return this.but({ maintenance });
   }
 
   /** Windows in which members may be replaced in the mode Only, as pairs of seconds from now. A member takes 100 s. */
   restartWindows(...windows: readonly Pair[]): this {
     const { maintenance } = this.#around;
     const others = maintenance ?? { windows: null, blackouts: [], memberSeconds: 100 };
-    this.#around = { ...this.#around, maintenance: { ...others, restartWindows: windows.map(interval) } };
-    return this;
+    return this.but({ maintenance: { ...others, restartWindows: windows.map(interval) } });
   }
 
   /** So many dry runs in a row, the last so many seconds ago, did not come back as they have to. */
   admissionProblem(sinceSeconds: number, { tries = 1, mode = 'OnDelete' }: Partial<AdmissionProblem> = {}): this {
     const finding = 'a dry run left it at RollingUpdate';
-    this.#around = { ...this.#around, admissionProblem: { mode, finding, tries, sinceSeconds } };
-    return this;
-  }
-
-  /** This process has put the StatefulSet at OnDelete so many seconds ago. */
-  strategyKeeper(strategyKeeper: ClusterSnapshot['strategyKeeper']): this {
-    this.#around = { ...this.#around, strategyKeeper };
-    return this;
+    return this.but({ admissionProblem: { mode, finding, tries, sinceSeconds } });
   }
 
   /** Admission keeps RollingUpdate with partition = replicas. */
@@ -270,43 +233,38 @@ export class ClusterBuilder {
   }
 
   wasAdopted(): this {
-    this.#around = { ...this.#around, wasAdopted: true };
-    return this;
+    return this.but({ wasAdopted: true });
   }
 
   adopted(...adoptionAgesSeconds: readonly number[]): this {
-    this.#around = { ...this.#around, adoptionAgesSeconds };
-    return this;
+    return this.but({ adoptionAgesSeconds });
   }
 
   releaseRefused(message: string, sinceSeconds: number): this {
-    this.#around = { ...this.#around, releaseRefusal: { message, sinceSeconds } };
-    return this;
+    return this.but({ releaseRefusal: { message, sinceSeconds } });
   }
 
   /** What the API server did not carry out, in a row. */
   stepFailed(failure: Partial<StepFailure>): this {
-    const { cause = 'refused', step = null, message = 'it is denied', tries = 1 } = failure;
-    const { sinceLastTrySeconds = 0, retryAfterSeconds = 0 } = failure;
-    const stepFailure = { step, cause, message, tries, sinceLastTrySeconds, retryAfterSeconds };
-    this.#around = { ...this.#around, stepFailure };
-    return this;
+    const usual: StepFailure = {
+      step: null,
+      cause: 'refused',
+      message: 'it is denied',
+      tries: 1,
+      sinceLastTrySeconds: 0,
+      retryAfterSeconds: 0,
+    };
+    return this.but({ stepFailure: { ...usual, ...failure } });
   }
 
   /** A release has replaced one current revision by another, a moment ago. */
   promoted(from: string, to: string): this {
-    this.#around = { ...this.#around, promotion: { from, to } };
-    return this;
+    return this.but({ promotion: { from, to } });
   }
 
   /** The StatefulSet updates by itself, from this partition up. */
   atPartition(partition: number): this {
     return this.statefulSet({ strategy: 'RollingUpdate', labelled: false, partition });
-  }
-
-  ownWritePending(write: string): this {
-    this.#around = { ...this.#around, ownWritePending: write };
-    return this;
   }
 
   /** What a replica said about its replication when it was last asked. Others keep up. */
@@ -324,22 +282,19 @@ export class ClusterBuilder {
 
   /** What nodes have found out about the update revision. */
   preflight({ awaited = [], refusals = [] }: Partial<Preflight> = {}): this {
-    this.#around = { ...this.#around, preflight: { awaited, refusals } };
-    return this;
+    return this.but({ preflight: { awaited, refusals } });
   }
 
   /** What Prometheus last said about a check of the user: at this moment, unless the ages say otherwise. */
   check(name: string, reading: CheckReading | null, ages: Partial<Omit<CheckFacts, 'name' | 'reading'>> = {}): this {
     const { checks = [] } = this.#around;
     const one: CheckFacts = { name, reading, ageSeconds: 0, unknownForSeconds: 0, ...ages };
-    this.#around = { ...this.#around, checks: [...checks, one] };
-    return this;
+    return this.but({ checks: [...checks, one] });
   }
 
   /** Clusters of a later stage wait for this one. */
   laterStageWaits(): this {
-    this.#around = { ...this.#around, laterStageWaits: true };
-    return this;
+    return this.but({ laterStageWaits: true });
   }
 
   facts(): ClusterSnapshot {

@@ -1,9 +1,7 @@
 import { expect } from 'chai';
-import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
+import { type ClusterBuilder, cluster, stale, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { type Case, decideCase } from './table.ts';
-
-const stale = () => cluster(3).templateChanged();
 
 describe('the decision as a whole', () => {
   const decisionOf = (given: ClusterBuilder, settings: Case['settings'] = {}) => decideCase({ given, settings });
@@ -39,7 +37,7 @@ describe('the decision as a whole', () => {
   it('is complete when all is done', () => expect(decisionOf(cluster(3)).complete).to.equal(true));
   it('is complete while paused or waiting for nothing but its own last write', () => {
     expect(decisionOf(cluster(3), { paused: true }).complete).to.equal(true);
-    expect(decisionOf(cluster(3).ownWritePending('promote')).complete).to.equal(true);
+    expect(decisionOf(cluster(3).but({ ownWritePending: 'promote' })).complete).to.equal(true);
   });
   for (const [sentence, given] of Object.entries(incomplete)) {
     it(`is not complete while ${sentence}`, () => expect(decisionOf(given).complete).to.equal(false));
@@ -63,7 +61,7 @@ describe('a rollout that has not moved for long', () => {
   for (const [sentence, given] of Object.entries({
     'the last member finds no node': three(member(0).updated().unschedulable()),
     'three updated members crash-loop': three(...[0, 1, 2].map((ordinal) => member(ordinal).updated().crashLooping())),
-    'a quota keeps the last member away': cluster(3).missing(0).createFailure('exceeded quota'),
+    'a quota keeps the last member away': cluster(3).missing(0).but({ createFailure: 'exceeded quota' }),
     'an updated member lags': three(member(2).updated().lagging(9999)),
   })) {
     it(`is late although every pod has the new label: ${sentence}`, () => {

@@ -1,4 +1,4 @@
-import { cluster, three } from './cluster-builder.ts';
+import { cluster, stale, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { deletes, demotes, evicts, handsBack, holds, play, takesBack, when } from './table.ts';
 
@@ -108,7 +108,7 @@ describe('a demotion while Kubernetes or MOCO is about to catch up', () => {
       takesBack(0, 'NotDue'),
     ),
     'is cancelled if the StatefulSet controller cannot create a missing member, which blocks MOCO': when(
-      demoted().missing(2).createFailure('exceeded quota: pods'),
+      demoted().missing(2).but({ createFailure: 'exceeded quota: pods' }),
       takesBack(0, 'MemberMissing'),
     ),
     'keeps its mark while the wanted revision is unknown': when(
@@ -127,28 +127,27 @@ describe('a demotion while Kubernetes or MOCO is about to catch up', () => {
 describe('a switchover that this controller did not request', () => {
   play({
     'is waited for': when(
-      cluster(3).templateChanged().members(member(0).demotedBySomebody(80)),
+      stale().members(member(0).demotedBySomebody(80)),
       holds({ rule: 'SwitchoverInProgress', member: 0, terminating: false }),
       {},
       10,
     ),
     'that moves nothing in its time keeps healthy members': when(
-      cluster(3).templateChanged().members(member(0).demotedBySomebody(90)),
+      stale().members(member(0).demotedBySomebody(90)),
       holds({ rule: 'ForeignDemote', member: 0 }),
     ),
     'that times out does not prevent the update of a running member': when(
-      cluster(3).templateChanged().members(member(0).demotedBySomebody(90), member(2).lagging()),
+      stale().members(member(0).demotedBySomebody(90), member(2).lagging()),
       deletes('MemberNotParticipating', 2),
     ),
     'that times out does not prevent the update of an impaired member': when(
-      cluster(3).templateChanged().members(member(0).demotedBySomebody(90), member(2).impaired('slow-log')),
+      stale().members(member(0).demotedBySomebody(90), member(2).impaired('slow-log')),
       deletes('MemberImpaired', 2),
     ),
     'keeps nothing when nothing is due': when(three(member(0).demotedBySomebody(1)), 'idle'),
   });
 });
 
-const stale = () => cluster(3).templateChanged();
 const withoutRole = holds({ rule: 'RolesNotSettled', members: [1] });
 
 describe('a member without a role from MOCO', () => {

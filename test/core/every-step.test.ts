@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import type { HoldRule } from '../../src/core/decision.ts';
 import { gates } from '../../src/core/gates.ts';
-import { defaultPolicy } from '../../src/core/policy.ts';
 import type { StepRule, UndemoteReason } from '../../src/core/step.ts';
-import { appeared, type ClusterBuilder, cluster, three } from './cluster-builder.ts';
+import { appeared, type ClusterBuilder, cluster, lastOne, stale, three } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf } from './member-builder.ts';
 import {
   type Case,
@@ -18,13 +17,11 @@ import {
   resizes,
   takesBack,
   updates,
+  updatesInPlace,
   when,
 } from './table.ts';
 
-const stale = () => cluster(3).templateChanged();
-const lastOne = () => three(member(0).stale());
-
-const inPlace = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
+const inPlace = updatesInPlace('IfPossible');
 
 /** The compiler demands a line for each rule by which a member is taken: it applies, and it just does not. */
 const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly justDoesNot: Case }>> = {
@@ -116,7 +113,7 @@ const everyStep: Readonly<Record<StepRule, { readonly applies: Case; readonly ju
     justDoesNot: when(three(member(0).stale(), member(1).stale()), evicts('ReplicaHealthy', 1)),
   },
   SingleMember: {
-    applies: when(cluster(1).templateChanged(), evicts('SingleMember', 0)),
+    applies: when(stale(1), evicts('SingleMember', 0)),
     justDoesNot: when(cluster(1).statefulSet({ currentRevision: 'old' }), promotes(1)),
   },
   AlreadyUpdated: {
@@ -173,7 +170,7 @@ const everyTakeBack: Readonly<Record<UndemoteReason, { readonly applies: Case; r
 type Beside = Readonly<Partial<Record<HoldRule, readonly [ClusterBuilder, Case['settings']?]>>>;
 
 const takeItBack: Beside = {
-  SettingsInvalid: [demoted().settingsProblem('spec.partition is -1')],
+  SettingsInvalid: [demoted().but({ settingsProblem: 'spec.partition is -1' })],
   Released: [demoted().released()],
   ReconciliationStopped: [demoted().mysqlCluster({ reconciliationStopped: true })],
   ClusteringStopped: [demoted().mysqlCluster({ clusteringStopped: true })],
@@ -203,22 +200,19 @@ const letItGoOn: Beside = {
 const showInstead: Beside = {
   SnapshotInconsistent: [demoted().mysqlCluster({ syncedReplicas: -1 })],
   ClusterDeleting: [demoted().mysqlCluster({ deleting: true })],
-  RolloutNotOwned: [demoted().rolloutProblem({ kind: 'notOwned', owner: 'other' })],
-  RolloutTerminating: [demoted().rolloutProblem({ kind: 'terminating', finalizers: [] })],
+  RolloutNotOwned: [demoted().but({ rolloutProblem: { kind: 'notOwned', owner: 'other' } })],
+  RolloutTerminating: [demoted().but({ rolloutProblem: { kind: 'terminating', finalizers: [] } })],
   StatefulSetMissing: [demoted().statefulSet(null)],
-  DefinitionOutdated: [demoted().statusRefusal('unknown field')],
-  AwaitingOwnWrite: [demoted().ownWritePending('demote')],
+  DefinitionOutdated: [demoted().but({ statusRefusal: 'unknown field' })],
+  AwaitingOwnWrite: [demoted().but({ ownWritePending: 'demote' })],
   AwaitingFleetSlot: [demoted().queued(1, 1)],
 };
 /** No gate of a demotion that goes on. */
 const leaveItAlone: Beside = {
-  MemberProtected: [three(member(0).stale().demotedByUs().preventDelete())],
   MemberUnreachable: [demoted().members(member(2).unreachable())],
   AwaitingFailover: [three(member(0).stale().demotedByUs().lagging())],
-  BackupRunning: [demoted().budgets({ closed: true, disruptionsAllowed: 0 })],
   UpdatedMemberNotParticipating: [demoted().members(member(1).updated().lagging())],
   ClusterNotHealthy: [demoted().unhealthy()],
-  BlockedByPDB: [demoted().budgets({ disruptionsAllowed: 0 })],
   CheckFailing: [demoted().check('errant', { kind: 'failing', series: { labels: {}, value: '1', others: 0 } })],
 };
 

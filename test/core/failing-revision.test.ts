@@ -1,9 +1,8 @@
 import type { Wait } from '../../src/core/sentences.ts';
-import { cluster, three } from './cluster-builder.ts';
+import { cluster, stale, three } from './cluster-builder.ts';
 import { type MemberBuilder, member } from './member-builder.ts';
 import { deletes, evicts, holds, notYet, play, tooYoung, when } from './table.ts';
 
-const stale = (replicas = 3) => cluster(replicas).templateChanged();
 const fails = (ordinal: number, container: string, restarts: number) =>
   holds({ rule: 'UpdateRevisionFailing', member: ordinal, evidence: { kind: 'crashLooping', container, restarts } });
 type OfState = Extract<Wait, { for: 'state' }>;

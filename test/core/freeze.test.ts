@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import type { StepKind } from '../../src/core/decision.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
-import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
+import { type ClusterBuilder, cluster, stale, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 
 type Mode = RolloutPolicy['mode'];
@@ -12,29 +12,29 @@ const phases: Readonly<
   Record<string, { readonly given: () => ClusterBuilder; readonly steps?: Partial<Record<Mode, StepKind>> }>
 > = {
   'that is up to date': { given: () => cluster(3) },
-  'whose template has just changed': { given: () => cluster(3).templateChanged() },
-  'in the middle of a rollout': { given: () => cluster(3).templateChanged().members(member(2).updated()) },
+  'whose template has just changed': { given: () => stale() },
+  'in the middle of a rollout': { given: () => stale().members(member(2).updated()) },
   'with a stale member that is down': {
-    given: () => cluster(3).templateChanged().members(member(1).down('ErrImagePull')),
+    given: () => stale().members(member(1).down('ErrImagePull')),
   },
   'with a failing revision': {
-    given: () => cluster(3).templateChanged().members(member(2).updated().lagging().crashLooping()),
+    given: () => stale().members(member(2).updated().lagging().crashLooping()),
   },
   'without a quorum': {
-    given: () => cluster(3).templateChanged().members(member(1).down('ErrImagePull'), member(2).down('ErrImagePull')),
+    given: () => stale().members(member(1).down('ErrImagePull'), member(2).down('ErrImagePull')),
   },
   'whose primary alone is left': { given: () => three(member(0).stale()) },
   'with a switchover under way': {
     given: () => three(member(0).stale().demotedByUs()),
     steps: { OnDelete: 'undemote', Partition: 'undemote', MOCO: 'undemote' },
   },
-  'that is released': { given: () => cluster(3).templateChanged().released() },
-  'that was never adopted': { given: () => cluster(3).templateChanged().atPartition(3) },
+  'that is released': { given: () => stale().released() },
+  'that was never adopted': { given: () => stale().atPartition(3) },
   'that was adopted and is at RollingUpdate again': {
-    given: () => cluster(3).templateChanged().atPartition(3).wasAdopted(),
+    given: () => stale().atPartition(3).wasAdopted(),
     steps: { OnDelete: 'setStrategy' },
   },
-  'with a single stale member': { given: () => cluster(1).templateChanged() },
+  'with a single stale member': { given: () => stale(1) },
 };
 
 describe('a freeze', () => {

@@ -9,16 +9,15 @@ import { survey } from '../../src/core/situation.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
 import { stepIdentity } from '../../src/core/step.ts';
 import { anyPolicy, plausibleSnapshot } from './arbitrary-snapshot.ts';
-import { cluster, three } from './cluster-builder.ts';
+import { cluster, stale, three } from './cluster-builder.ts';
 import { happenings } from './happenings.ts';
 import { changeOf, member, revisionAfter } from './member-builder.ts';
 import { unmetNeeds } from './needs.ts';
-import { decideCase, evicts, holds, play, when } from './table.ts';
+import { decideCase, evicts, holds, play, updatesInPlace, when } from './table.ts';
 
 const cpu = [{ name: 'mysqld', limits: { cpu: '2' }, requests: {}, restarts: false }];
 const kinds = Object.keys(effectKinds) as readonly EffectKind[];
-const twoAway = cluster(5)
-  .templateChanged()
+const twoAway = stale(5)
   .members(member(4).updated().starting(), member(3).updated().starting())
   .mysqlCluster({ healthy: true, syncedReplicas: 5 })
   .budgets({ disruptionsAllowed: 1 });
@@ -27,7 +26,7 @@ const cases: readonly (readonly [ClusterSnapshot, RolloutPolicy])[] = [
   [twoAway.facts(), { ...defaultPolicy, maxUnavailable: 2 }],
   [
     three(member(2).stale().changeable('slow-log')).backupJobs({}).facts(),
-    { ...defaultPolicy, inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } },
+    { ...defaultPolicy, ...updatesInPlace('IfPossible') },
   ],
   [
     three(
@@ -36,7 +35,7 @@ const cases: readonly (readonly [ClusterSnapshot, RolloutPolicy])[] = [
         .resizing({ awaited: ['mysqld'] }),
       member(1).stale().changeable(),
     ).facts(),
-    { ...defaultPolicy, inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } },
+    { ...defaultPolicy, ...updatesInPlace('IfPossible') },
   ],
   ...fc.sample(fc.tuple(plausibleSnapshot, anyPolicy), { numRuns: 6000, seed: 36 }),
 ];
@@ -112,8 +111,7 @@ const kindsOf = (given: ReturnType<typeof cluster>, settings = {}): readonly Eff
 };
 
 describe('the effects of a step', () => {
-  const stale = () => cluster(3).templateChanged();
-  const ifPossible = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
+  const ifPossible = updatesInPlace('IfPossible');
 
   it('on a member that is down are those of another pod alone', () => {
     expect(kindsOf(stale().members(member(2).down('ErrImagePull')))).to.deep.equal([
@@ -167,7 +165,7 @@ describe('the effects of a step', () => {
 
 /** Defects of the kind that a step passed the gates of what it does. */
 describe('a resize', () => {
-  const ifPossible = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
+  const ifPossible = updatesInPlace('IfPossible');
   const resizable = () => three(...[0, 1, 2].map((ordinal) => member(ordinal).stale().resizable(cpu)));
   const holdOf = (given: ReturnType<typeof cluster>, settings = {}) =>
     decideCase({ given, settings: { ...ifPossible, ...settings } }).hold?.rule;
@@ -198,7 +196,7 @@ describe('a resize', () => {
 });
 
 describe('an impaired primary', () => {
-  const impaired = () => cluster(3).templateChanged().members(member(0).impaired('slow-log'));
+  const impaired = () => stale().members(member(0).impaired('slow-log'));
   const holdOf = (given: ReturnType<typeof cluster>, settings = {}) => decideCase({ given, settings }).hold?.rule;
 
   it('goes before healthy replicas, which no eviction takes while its pod is not ready', () => {
@@ -209,7 +207,7 @@ describe('an impaired primary', () => {
     expect(holdOf(impaired(), { primaryUpdatePolicy: 'Manual' })).to.equal('AwaitingApproval');
     expect(holdOf(impaired().delay(1, { kind: 'delay', seconds: 3000 }))).to.equal('ReplicasBehind');
     expect(holdOf(impaired(), { pinnedOrdinals: [2] })).to.equal('PrimaryWaitsForPinned');
-    const only = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'Only' } };
+    const only = updatesInPlace('Only');
     expect(holdOf(impaired(), only)).to.equal('RestartNeeded');
     expect(holdOf(impaired().members(member(1).demotedBySomebody(1000)))).to.equal('ForeignDemote');
   });
@@ -237,14 +235,14 @@ describe('a replica that MOCO can not configure', () => {
 
 describe('members that are unreachable or lead without participating', () => {
   it('wait for a backup', () => {
-    const lost = cluster(3).templateChanged().members(member(1).unreachable()).backupJobs({});
+    const lost = stale().members(member(1).unreachable()).backupJobs({});
     expect(decideCase({ given: lost }).hold?.rule).to.equal('BackupRunning');
-    const leads = cluster(3).templateChanged().members(member(0).agentDead()).primaryUnavailableFor(180).backupJobs({});
+    const leads = stale().members(member(0).agentDead()).primaryUnavailableFor(180).backupJobs({});
     expect(decideCase({ given: leads }).hold?.rule).to.equal('BackupRunning');
   });
 
   it('wait for another one to settle', () => {
-    const lost = cluster(3).templateChanged().members(member(1).unreachable(), member(2).updated().participatingFor(1));
+    const lost = stale().members(member(1).unreachable(), member(2).updated().participatingFor(1));
     expect(decideCase({ given: lost }).hold?.rule).to.equal('UpdatedMemberNotParticipating');
   });
 });
@@ -252,7 +250,7 @@ describe('members that are unreachable or lead without participating', () => {
 describe('containers that restart in place', () => {
   it('wait for a backup that only a closed PodDisruptionBudget shows', () => {
     const given = three(member(2).stale().changeable('slow-log')).budgets({ closed: true });
-    const settings = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
+    const settings = updatesInPlace('IfPossible');
     expect(decideCase({ given, settings }).hold?.rule).to.equal('BackupRunning');
     expect(changeOf('slow-log').containers.length).to.equal(1);
   });
@@ -262,22 +260,22 @@ describe('a write that has failed', () => {
   const eviction = { step: `evict uid-2 ${revisionAfter}`, tries: 10 };
   play({
     'waits 29 s more after 1 s, however often it failed': when(
-      cluster(3)
-        .templateChanged()
-        .stepFailed({ ...eviction, sinceLastTrySeconds: 29 }),
+      stale().stepFailed({ ...eviction, sinceLastTrySeconds: 29 }),
       holds({ rule: 'StepRefused', message: 'it is denied' }),
       {},
       1,
     ),
     'is tried again after 30 s': when(
-      cluster(3)
-        .templateChanged()
-        .stepFailed({ ...eviction, sinceLastTrySeconds: 30 }),
+      stale().stepFailed({ ...eviction, sinceLastTrySeconds: 30 }),
+      evicts('ReplicaHealthy', 2),
+    ),
+    'holds no other step': when(
+      stale().stepFailed({ ...eviction, step: `evict uid-1 ${revisionAfter}` }),
       evicts('ReplicaHealthy', 2),
     ),
     'holds nothing once no step is due': when(cluster(3).stepFailed({}), 'idle'),
   });
-  const ifPossible = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
+  const ifPossible = updatesInPlace('IfPossible');
 
   for (const [cause, rule] of [
     ['tooSlow', 'ConfirmationTooSlow'],

@@ -3,11 +3,10 @@ import type { EffectKind } from '../../src/core/effects.ts';
 import { firstHold } from '../../src/core/gates.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
 import { isPossibleSize, survey } from '../../src/core/situation.ts';
-import { appeared, cluster } from './cluster-builder.ts';
+import { appeared, cluster, stale } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { decideCase, deletes, evicts, holds, play, setsStrategy, when } from './table.ts';
 
-const stale = () => cluster(3).templateChanged();
 const impossible = (problem: string) => holds({ rule: 'SnapshotInconsistent', problem });
 
 describe('contradictory facts', () => {
@@ -126,7 +125,7 @@ describe('the first hold wins', () => {
       ?.rule;
 
   it('among those that stop every write', () => {
-    const worst = stale().mysqlCluster({ deleting: true }).statefulSet(null).ownWritePending('evict');
+    const worst = stale().mysqlCluster({ deleting: true }).statefulSet(null).but({ ownWritePending: 'evict' });
     expect(names('writes', worst)).to.equal('ClusterDeleting');
     expect(names('writes', worst.mysqlCluster({ deleting: false }))).to.equal('StatefulSetMissing');
     expect(names('writes', worst.statefulSet({}))).to.equal('AwaitingOwnWrite');
@@ -134,13 +133,13 @@ describe('the first hold wins', () => {
 
   it('among those that stop every step but a take-back', () => {
     const worst = stale()
-      .settingsProblem('unreadable')
+      .but({ settingsProblem: 'unreadable' })
       .statefulSet({ deleting: true, observed: false, strategy: 'RollingUpdate' })
       .mysqlCluster({ reconciliationStopped: true, clusteringStopped: true, offline: true, forcedRollingUpdate: true })
       .memory({ recentRevisions: appeared(1, 2, 3, 4) });
     const paused = { paused: true };
     expect(names('acts', worst, paused)).to.equal('SettingsInvalid');
-    const readable = worst.settingsProblem(null);
+    const readable = worst.but({ settingsProblem: null });
     expect(names('acts', readable, paused)).to.equal('StatefulSetDeleting');
     expect(names('acts', readable.statefulSet({ deleting: false }), paused)).to.equal('StatefulSetNotObserved');
     const order = [

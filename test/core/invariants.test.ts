@@ -3,7 +3,7 @@ import { decide } from '../../src/core/decide.ts';
 import type { Decision, Step, Target } from '../../src/core/decision.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { StepRule } from '../../src/core/step.ts';
-import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
+import { type ClusterBuilder, cluster, lastOne, stale, three } from './cluster-builder.ts';
 import { violations } from './invariants.ts';
 import { member, revisionAfter } from './member-builder.ts';
 
@@ -25,9 +25,6 @@ const demotion = (ordinal: number): Partial<Decision> =>
 const lowering = (partition: number, ordinal: number): Partial<Decision> =>
   does({ kind: 'setPartition', rule: 'ReplicaHealthy', partition, targets: [targetOf(ordinal)] });
 const nothing: Partial<Decision> = does({ kind: 'none' });
-
-const lastOne = () => three(member(0).stale());
-const stale = () => cluster(3).templateChanged();
 
 /** A rule that is broken in this way would be found: what it would have decided, and what is said of it. */
 const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision>, string, Partial<RolloutPolicy>?]>> =
@@ -80,7 +77,7 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
     ],
     'a demotion before its turn': [stale(), demotion(0), 'before its turn'],
     'a demotion of a replica': [three(member(2).stale()), demotion(2), 'of a replica'],
-    'a demotion with nobody to take over': [cluster(1).templateChanged(), demotion(0), 'nobody to take over'],
+    'a demotion with nobody to take over': [stale(1), demotion(0), 'nobody to take over'],
     'taking back a demotion that is not ours': [
       three(member(0).demotedBySomebody()),
       does({ kind: 'undemote', targets: [targetOf(0)], reason: 'TimedOut', demoted: true }),
@@ -102,13 +99,13 @@ const broken: Readonly<Record<string, readonly [ClusterBuilder, Partial<Decision
       { pinnedOrdinals: [1] },
     ],
     'a third one when two may be unavailable': [
-      cluster(5).templateChanged().members(member(4).updated().starting(), member(3).updated().starting()),
+      stale(5).members(member(4).updated().starting(), member(3).updated().starting()),
       eviction(2),
       'needs roomForOne',
       { maxUnavailable: 2 },
     ],
     'a second one when 39 % of five may be unavailable': [
-      cluster(5).templateChanged().members(member(4).updated().starting()),
+      stale(5).members(member(4).updated().starting()),
       eviction(3),
       'needs roomForOne',
       { maxUnavailable: '39%' },

@@ -1,12 +1,10 @@
 import { expect } from 'chai';
 import { hasOpening } from '../../src/core/maintenance.ts';
 import { defaultPolicy } from '../../src/core/policy.ts';
-import { cluster, three } from './cluster-builder.ts';
+import { cluster, lastOne, stale, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { check, decideCase, deletes, demotes, evicts, holds, lowers, notYet, play, takesBack, when } from './table.ts';
 
-const stale = () => cluster(3).templateChanged();
-const lastOne = () => three(member(0).stale());
 const over = (): [number, number] => [-7200, -1];
 /** No window is left that is known of. */
 const outside = (neededSeconds = 100, opensAt: string | null = null) =>
@@ -31,12 +29,7 @@ describe('outside of the maintenance windows', () => {
       holds({ rule: 'OutsideMaintenanceWindow', closesAt: 'T+189', neededSeconds: 190, opensAt: null }),
     ),
     'the primary is demoted if both fit': when(lastOne().maintenance([[-60, 190]]), demotes(0)),
-    'a single member needs no switchover': when(
-      cluster(1)
-        .templateChanged()
-        .maintenance([[0, 100]]),
-      evicts('SingleMember', 0),
-    ),
+    'a single member needs no switchover': when(stale(1).maintenance([[0, 100]]), evicts('SingleMember', 0)),
     'a switchover that is under way goes on': when(
       three(member(0).stale().demotedByUs()).maintenance([over()]),
       holds({ rule: 'AwaitingSwitchover', member: 0, timeoutSeconds: 90 }),
@@ -66,8 +59,7 @@ describe('outside of the maintenance windows', () => {
       outside(),
     ),
     'a primary that leads from elsewhere without its agent waits, since its mysqld works': when(
-      cluster(1)
-        .templateChanged()
+      stale(1)
         .members(member(0).agentDead())
         .mysqlCluster({
           replicatesFromElsewhere: true,

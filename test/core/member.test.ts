@@ -10,14 +10,14 @@ import {
   provenForSeconds,
 } from '../../src/core/member.ts';
 import type { MemberFacts } from '../../src/core/snapshot.ts';
-import { cluster } from './cluster-builder.ts';
+import { stale } from './cluster-builder.ts';
 import { type MemberBuilder, member } from './member-builder.ts';
 import { decideCase } from './table.ts';
 
+const factsOf = (builder: MemberBuilder) => builder.facts(0, 'revision');
 const look = (builder: MemberBuilder) => {
   const deadlines = new Deadlines();
-  const facts = builder.facts(0, 'revision');
-  return { ...classify(facts, builder.isErrant, deadlines), requeueAfterSeconds: deadlines.soonestSeconds };
+  return { ...classify(factsOf(builder), builder.isErrant, deadlines), requeueAfterSeconds: deadlines.soonestSeconds };
 };
 
 interface Line {
@@ -61,6 +61,29 @@ const states: Readonly<Record<string, Line>> = {
   'one whose kubelet has never spoken about its init containers can be unreachable': {
     given: member(1).initContainer('moco-init', { state: 'waiting', reason: null, ready: false }).unreachable(),
     state: 'unreachable',
+  },
+  'one that has a single container can be unreachable': {
+    given: member(1)
+      .unreachable()
+      .but({ containers: factsOf(member(1)).containers.slice(0, 1) }),
+    state: 'unreachable',
+  },
+  'one with an init container that runs on as a sidecar and is ready can be unreachable': {
+    given: member(1).initContainer('proxy', { state: 'running', reason: null, ready: true }).unreachable(),
+    state: 'unreachable',
+  },
+  'one with an init container that is behind it can be unreachable, whether that is ready or not': {
+    given: member(1).initContainer('moco-init', { ready: false, reason: 'Completed' }).unreachable(),
+    state: 'unreachable',
+  },
+  'one that has not begun to run is simply not ready': {
+    given: member(1).unreachable().but({ phase: 'Pending' }),
+    state: 'participating',
+  },
+  'one whose init container was terminated does not wait, whatever the reason': {
+    given: member(1).creating(1).initContainer('moco-init', { state: 'terminated', reason: 'CrashLoopBackOff' }),
+    state: 'running',
+    requeueAfterSeconds: 59,
   },
   'one without any container status is not unreachable': {
     given: member(1).but({ containers: [], ready: false }),
@@ -178,7 +201,6 @@ describe('the state of a member', () => {
   });
 });
 
-const factsOf = (builder: MemberBuilder) => builder.facts(0, 'revision');
 const stateOf = (builder: MemberBuilder) => look(builder).state;
 const loopOf = (builder: MemberBuilder): Evidence | null => crashLoop(factsOf(builder));
 
@@ -268,28 +290,6 @@ describe('who can acknowledge', () => {
 });
 
 describe('a member behind a lost kubelet', () => {
-  it('may have one container only', () => {
-    const { containers } = factsOf(member(1));
-    expect(
-      stateOf(
-        member(1)
-          .unreachable()
-          .but({ containers: containers.slice(0, 1) }),
-      ),
-    ).to.equal('unreachable');
-    expect(stateOf(member(1).unreachable().but({ containers: [] }))).to.equal('running');
-  });
-  it('may have an init container that runs on as a sidecar, and is ready', () => {
-    const sidecar = member(1).initContainer('proxy', { state: 'running', reason: null, ready: true });
-    expect(stateOf(sidecar.unreachable())).to.equal('unreachable');
-  });
-  it('may have init containers that are behind it, ready or not', () => {
-    const behind = member(1).initContainer('moco-init', { ready: false, reason: 'Completed' });
-    expect(stateOf(behind.unreachable())).to.equal('unreachable');
-  });
-  it('has been running: one that has not begun is simply not ready', () => {
-    expect(stateOf(member(1).unreachable().but({ phase: 'Pending' }))).to.equal('participating');
-  });
   it('does not participate, nor does one that is terminating', () => {
     expect(isParticipating(factsOf(member(1)), false)).to.equal(true);
     expect(isParticipating(factsOf(member(1).unreachable()), false)).to.equal(false);
@@ -298,17 +298,13 @@ describe('a member behind a lost kubelet', () => {
   it('counts as evidence neither for nor against its revision, whatever an init container did', () => {
     const before = { ready: false, readySinceRestart: false, restarts: 2, reason: 'Completed' } as const;
     const { hold } = decideCase({
-      given: cluster(3).templateChanged().members(member(2).updated().unreachable().initContainer('moco-init', before)),
+      given: stale().members(member(2).updated().unreachable().initContainer('moco-init', before)),
     });
     expect(hold?.rule).to.equal('UpdatedMemberNotParticipating');
   });
 });
 
 describe('a container', () => {
-  it('that was terminated does not wait, whatever its reason', () => {
-    const ended = { state: 'terminated', reason: 'CrashLoopBackOff' } as const;
-    expect(stateOf(member(1).creating(1).initContainer('moco-init', ended))).to.equal('running');
-  });
   it('that is ready does not crash, whatever was before', () => {
     expect(crashLoop(factsOf(member(1).container('mysqld', { restarts: 5, readySinceRestart: false })))).to.equal(null);
   });

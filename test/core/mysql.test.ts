@@ -1,7 +1,7 @@
 import type { Hold } from '../../src/core/decision.ts';
 import type { MemberSaid, ReplicaSaid } from '../../src/core/on-demand-facts.ts';
 import type { ReplicaBehind } from '../../src/core/replicas-behind.ts';
-import { cluster, three } from './cluster-builder.ts';
+import { cluster, lastOne, stale, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { caughtUp, openWrite, shownWrite } from './mysql-readings.ts';
 import { type Case, deletes, demotes, evicts, holds, play, when } from './table.ts';
@@ -13,7 +13,6 @@ const silent = { kind: 'unknown', message: 'no answer within 1 s' } as const sat
 const noSecret = (forSeconds: number) => ({ message: 'there is no Secret', forSeconds });
 /** 2 is updated and back. 1 is next. */
 const oneIsNext = () => three(member(0).stale(), member(1).stale());
-const lastOne = () => three(member(0).stale());
 
 const waits = (member: number, more: Partial<BehindHold>, ...replicas: readonly ReplicaBehind[]): Case['decides'] =>
   holds({
@@ -156,11 +155,6 @@ describe('the next replica', () => {
         },
       ),
     ),
-    'goes without one that lacked something while the rule is overridden': when(
-      oneIsNext().mysql({ says: { 2: silent }, last: { 2: lacks(145) } }),
-      evicts('ReplicaHealthy', 1),
-      { overrides: [{ rule: 'ReplicasBehind', remainingSeconds: 60 }] },
-    ),
     'waits as well where the StatefulSet replaces it': when(
       oneIsNext()
         .atPartition(2)
@@ -232,7 +226,7 @@ describe('a switchover', () => {
       longWriteGraceSeconds: 0,
     }),
     'asks for writes before it begins': when(
-      cluster(1).templateChanged().mysql({ ageSeconds: null }),
+      stale(1).mysql({ ageSeconds: null }),
       holds({ rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 }),
     ),
     'does not take writes that nobody was asked about for none': when(
@@ -268,8 +262,7 @@ describe('a switchover', () => {
 describe('a failover that goes on', () => {
   const applying = { ...caughtUp, missing: null, unapplied: 7 };
   const unserved = () =>
-    cluster(3)
-      .templateChanged()
+    stale()
       .members(member(0).updated().down('CrashLoopBackOff'), member(1).lagging(200), member(2).lagging(200))
       .primaryUnavailableFor(200)
       .memory({ verified: true });

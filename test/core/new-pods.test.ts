@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import type { HoldRule, Step } from '../../src/core/decision.ts';
-import { neverInPlace } from '../../src/core/in-place-changes.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
-import { decideCase } from './table.ts';
+import { decideCase, updatesInPlace } from './table.ts';
 
 type Does = 'nothing' | 'keeps while held' | 'keeps until created' | 'updates new pods' | `${string} ${string}`;
 
@@ -50,19 +49,27 @@ const paused = { paused: true };
 const stale = () =>
   cluster(3)
     .templateChanged()
-    .strategyKeeper('policy')
+    .but({ strategyKeeper: 'policy' })
     .memory({ waiting: [0, 1, 2] });
 /** The revision works, and 0 and 1 are left. */
 const half = () =>
   three(member(0).stale(), member(1).stale(), member(2).updated())
-    .strategyKeeper('policy')
+    .but({ strategyKeeper: 'policy' })
     .statefulSet({ currentRevision: revisionBefore })
     .memory({ waiting: [0, 1], verified: true });
 const failing = () =>
   three(member(0).stale(), member(1).stale(), member(2).updated().down('CrashLoopBackOff'))
-    .strategyKeeper('policy')
+    .but({ strategyKeeper: 'policy' })
     .statefulSet({ currentRevision: revisionBefore })
     .memory({ waiting: [0, 1] });
+
+/** 1 came up at the update revision while it was held, and its mysqld has not started since. */
+const outOfBand = {
+  waiting: [0],
+  verified: true,
+  updatedOutOfBand: [1],
+  createdWhileHeld: [{ ordinal: 1, started: false }],
+};
 
 describe('new pods while nobody works at the update revision', () => {
   play({
@@ -73,14 +80,19 @@ describe('new pods while nobody works at the update revision', () => {
       paused,
     ),
     'do so before a dry run has shown who keeps the strategy': when(
-      stale().strategyKeeper(null),
+      stale().but({ strategyKeeper: null }),
       'keeps while held',
       'Paused',
       paused,
     ),
-    'do not if only a webhook would keep it so': when(stale().strategyKeeper('webhook'), 'nothing', 'Paused', paused),
+    'do not if only a webhook would keep it so': when(
+      stale().but({ strategyKeeper: 'webhook' }),
+      'nothing',
+      'Paused',
+      paused,
+    ),
     'come up at the update revision again if only a webhook would keep it so': when(
-      stale().strategyKeeper('webhook').keepingRevisions(),
+      stale().but({ strategyKeeper: 'webhook' }).keepingRevisions(),
       'updates new pods',
       'Paused',
       paused,
@@ -105,7 +117,7 @@ describe('new pods while nobody works at the update revision', () => {
       stale().members(member(2).stale().resizing({ awaited: [], forSeconds: 1 })),
       'nothing',
       'AwaitingResize',
-      { inPlaceUpdates: { ...neverInPlace, mode: 'IfPossible' } },
+      updatesInPlace('IfPossible'),
     ),
     'do not while a step has still to end': when(
       stale()
@@ -171,7 +183,7 @@ describe('a member that somebody else takes', () => {
   const drained = () => half().members(member(1).stale().terminating());
   play({
     'keeps its revision before anybody has shown that the revision works': when(
-      stale().strategyKeeper('webhook').members(member(1).stale().terminating()),
+      stale().but({ strategyKeeper: 'webhook' }).members(member(1).stale().terminating()),
       'keeps until created',
       'MemberTerminating',
     ),
@@ -184,12 +196,12 @@ describe('a member that somebody else takes', () => {
       'MemberTerminating',
     ),
     'keeps it if its pod is gone already': when(
-      stale().strategyKeeper('webhook').missing(1),
+      stale().but({ strategyKeeper: 'webhook' }).missing(1),
       'keeps until created',
       'MemberMissing',
     ),
     'keeps it if its node does not answer': when(
-      stale().strategyKeeper('webhook').members(member(1).stale().unreachable()),
+      stale().but({ strategyKeeper: 'webhook' }).members(member(1).stale().unreachable()),
       'keeps until created',
       'Paused',
       paused,
@@ -222,12 +234,18 @@ describe('a member that somebody else takes', () => {
     'keeps it if it is the primary, whose pod does not exist, and a replica is pinned': when(
       three(member(1).stale(), member(2).updated())
         .missing(0)
-        .strategyKeeper('policy')
+        .but({ strategyKeeper: 'policy' })
         .statefulSet({ currentRevision: revisionBefore })
         .memory({ waiting: [0, 1], verified: true }),
       'keeps until created',
       'MemberMissing',
       { pinnedOrdinals: [1] },
+    ),
+    'keeps it if it is the primary, whose pod does not exist, and it waits for approval': when(
+      half().missing(0),
+      'keeps until created',
+      'MemberMissing',
+      { primaryUpdatePolicy: 'Manual' },
     ),
     'may come back updated if a person has overridden what holds it': when(
       drained().maintenance([[3600, 7200]]),
@@ -292,6 +310,12 @@ describe('a member that came back too soon', () => {
       'Paused',
       paused,
     ),
+    'gets back its revision if nothing is reported of it yet': when(
+      cameBack(true).members(member(1).updated().creating(0).but({ containers: [] })),
+      'restore 1',
+      'Paused',
+      paused,
+    ),
     'does so only once new pods come up at that revision': when(
       cameBack(true).statefulSet({ strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
       'keeps until created',
@@ -304,25 +328,13 @@ describe('a member that came back too soon', () => {
       'UpdatedMemberNotParticipating',
     ),
     'stays as it is if its mysqld has started': when(
-      half()
-        .members(member(1).updated().down('CrashLoopBackOff'))
-        .memory({
-          waiting: [0],
-          verified: true,
-          updatedOutOfBand: [1],
-          createdWhileHeld: [{ ordinal: 1, started: false }],
-        }),
+      half().members(member(1).updated().down('CrashLoopBackOff')).memory(outOfBand),
       'nothing',
       'Paused',
       paused,
     ),
     'stays as it is if its mysqld has started in an earlier pod': when(
-      cameBack(true).memory({
-        waiting: [0],
-        verified: true,
-        updatedOutOfBand: [1],
-        createdWhileHeld: [{ ordinal: 1, started: true }],
-      }),
+      cameBack(true).memory({ ...outOfBand, createdWhileHeld: [{ ordinal: 1, started: true }] }),
       'updates new pods',
       'Paused',
       paused,
@@ -344,13 +356,7 @@ describe('a member that came back too soon', () => {
     'is awaited until its pod exists again': when(
       cameBack(true)
         .members(member(1).updated().down('ImagePullBackOff').terminating())
-        .memory({
-          waiting: [0],
-          verified: true,
-          updatedOutOfBand: [1],
-          createdWhileHeld: [{ ordinal: 1, started: false }],
-          taken: [{ ordinal: 1, uid: 'uid-1', restores: true }],
-        }),
+        .memory({ ...outOfBand, taken: [{ ordinal: 1, uid: 'uid-1', restores: true }] }),
       'nothing',
       'Paused',
       paused,
@@ -359,13 +365,7 @@ describe('a member that came back too soon', () => {
       half()
         .keepingRevisions()
         .members(member(1).updated().terminating())
-        .memory({
-          waiting: [0],
-          verified: true,
-          updatedOutOfBand: [1],
-          createdWhileHeld: [{ ordinal: 1, started: false }],
-          taken: [{ ordinal: 1, uid: 'another', restores: true }],
-        }),
+        .memory({ ...outOfBand, taken: [{ ordinal: 1, uid: 'another', restores: true }] }),
       'updates new pods',
       'Paused',
       paused,
@@ -507,15 +507,7 @@ describe('what a member that somebody else takes comes back as', () => {
   });
 
   it('is told of one that came back too soon', () => {
-    const tooSoon = (reason: string) =>
-      half()
-        .members(member(1).updated().down(reason))
-        .memory({
-          waiting: [0],
-          verified: true,
-          updatedOutOfBand: [1],
-          createdWhileHeld: [{ ordinal: 1, started: false }],
-        });
+    const tooSoon = (reason: string) => half().members(member(1).updated().down(reason)).memory(outOfBand);
     const because = { rule: 'Paused' };
     expect(backOf(tooSoon('ErrImagePull'), 1, paused)).to.deep.equal({ as: 'updated', because, despite: 'created' });
     expect(backOf(tooSoon('CrashLoopBackOff'), 1, paused)).to.deep.equal({

@@ -1,5 +1,5 @@
 import type { RolloutPolicy } from '../../src/core/policy.ts';
-import { type ClusterBuilder, cluster } from './cluster-builder.ts';
+import { type ClusterBuilder, stale } from './cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { deletes, holds, lowers, play, promotes, when } from './table.ts';
 
@@ -7,8 +7,7 @@ const settings: Partial<RolloutPolicy> = { mode: 'Partition' };
 
 /** The first image was wrong and has been corrected; MOCO's webhook, or ours, has put the partition at the top. */
 const corrected = (): ClusterBuilder =>
-  cluster(3)
-    .templateChanged()
+  stale()
     .atPartition(3)
     .mysqlCluster({ initialized: false, healthy: false, available: false })
     .members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().down('ErrImagePull')));

@@ -1,10 +1,8 @@
 import type { Hold } from '../../src/core/decision.ts';
-import { backupRunning, cluster, three } from './cluster-builder.ts';
+import { backupRunning, cluster, lastOne, stale, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { type Case, check, deletes, demotes, evicts, holds, notYet, play, tooYoung, when } from './table.ts';
 
-const stale = () => cluster(3).templateChanged();
-const lastOne = () => three(member(0).stale());
 const sidecarDown = 'CrashLoopBackOff';
 
 describe('impaired members', () => {

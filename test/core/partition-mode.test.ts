@@ -132,7 +132,6 @@ describe('the gates of a healthy member in partition mode', () => {
       {},
       1,
     ),
-    'has settled': when(midway(2).members(member(2).updated().participatingFor(5)), healthy(1)),
     'MOCO may not protect it': when(
       midway(1).members(member(0).stale().preventDelete()),
       holds({ rule: 'MemberProtected', member: 0 }),
@@ -264,7 +263,7 @@ describe('holds in partition mode', () => {
       }),
     ),
     'a missing member is, with what the StatefulSet says of it': when(
-      midway(2).missing(2).createFailure('exceeded quota'),
+      midway(2).missing(2).but({ createFailure: 'exceeded quota' }),
       holds({ rule: 'MemberMissing', members: [2], message: 'exceeded quota' }),
     ),
     'a demotion left from the other mode is taken back': when(

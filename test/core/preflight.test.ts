@@ -1,11 +1,9 @@
 import { expect } from 'chai';
-import { decide } from '../../src/core/decide.ts';
 import { lookAtPodsSeconds, type Preflight, retryAfterSeconds } from '../../src/core/on-demand-facts.ts';
-import { defaultPolicy } from '../../src/core/policy.ts';
-import { cluster, three } from './cluster-builder.ts';
+import { stale, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
+import { deletes, evicts, holds, play, updatesInPlace, when } from './table.ts';
 
-const stale = () => cluster(3).templateChanged();
 const missing = {
   nodeName: 'n-1',
   members: [2],
@@ -14,94 +12,73 @@ const missing = {
   againInSeconds: 40,
 } as const satisfies Preflight['refusals'][number];
 const waiting = { about: 'images', nodeName: 'n-2', forSeconds: 12, message: null } as const;
+const refused = { refusals: [{ ...missing, result: 'ConfigurationRefused' as const }] };
+
+const next = evicts('ReplicaHealthy', 2);
+const runsOn = (...nodes: readonly string[]) =>
+  holds({ rule: 'PreflightRunning', nodes, checking: null, message: null, limitSeconds: 300 });
+const unavailable = (others = 0) => holds({ rule: 'ImageUnavailable', nodeName: 'n-1', message: 'not found', others });
+const configurationRefused = holds({ rule: 'ConfigurationRefused', nodeName: 'n-1', message: 'not found', others: 0 });
+const notHealthy = holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 3, replicas: 3 });
+const ifPossible = updatesInPlace('IfPossible');
+const twoNodes = () =>
+  stale().preflight({
+    awaited: [
+      { ...waiting, forSeconds: 300 },
+      { ...waiting, nodeName: 'n-3' },
+    ],
+  });
+const twoRefusals = () => stale().preflight({ refusals: [missing, { ...missing, nodeName: 'n-3' }] });
+/** It does not participate. */
+const errant = () => stale().members(member(2).stale().errant());
 
 describe('the preflight of a revision', () => {
-  it('takes nobody while a node has no result, and goes on after its limit', () => {
-    const held = decide(
+  play({
+    'takes nobody while a node has no result': when(stale().preflight({ awaited: [waiting] }), runsOn('n-2'), {}, 2),
+    'goes on after its limit': when(stale().preflight({ awaited: [{ ...waiting, forSeconds: 300 }] }), next),
+    'is looked at when its limit is over, whatever else holds the rollout': when(
+      stale()
+        .unhealthy()
+        .preflight({ awaited: [{ ...waiting, forSeconds: 290 }] }),
+      notHealthy,
+      {},
+      10,
+    ),
+    'waits for a node that was asked last until its own time is over': when(twoNodes(), runsOn('n-3')),
+    'waits for no node after the limit of the user': when(twoNodes(), next, { prepullTimeoutSeconds: 12 }),
+    'holds for an image that a node can not get, however long it lasts': when(twoRefusals(), unavailable(1), {}, 40),
+    'does not once somebody overrides it': when(twoRefusals(), next, {
+      overrides: [{ rule: 'ImageUnavailable', remainingSeconds: 600 }],
+    }),
+    'holds a switchover': when(three(member(0).stale()).preflight(refused), configurationRefused),
+    'holds a container that would restart in place': when(
+      stale().members(member(2).stale().changeable('agent')).preflight(refused),
+      configurationRefused,
+      ifPossible,
+    ),
+    'holds nobody who is down': when(
+      stale()
+        .members(member(2).stale().down('CrashLoopBackOff'))
+        .preflight({ awaited: [waiting], refusals: [missing] }),
+      deletes('MemberDown', 2),
+    ),
+    'keeps nobody from being replaced who does not participate': when(
+      errant().preflight({ awaited: [waiting], refusals: [{ ...missing, members: [1] }] }),
+      deletes('MemberNotParticipating', 2),
+    ),
+    'does on a node that refuses': when(errant().preflight({ refusals: [missing] }), unavailable()),
+    'is asked about only once nothing else holds the step': when(
+      stale()
+        .unhealthy()
+        .preflight({ awaited: [waiting] }),
+      notHealthy,
+    ),
+    'is asked about before the checks': when(
       stale()
         .preflight({ awaited: [waiting] })
-        .facts(),
-      defaultPolicy,
-    );
-    expect(held.step.kind).to.equal('none');
-    expect(held.hold).to.deep.equal({
-      rule: 'PreflightRunning',
-      nodes: ['n-2'],
-      checking: null,
-      message: null,
-      limitSeconds: 300,
-    });
-    expect(held.requeueAfterSeconds).to.equal(2);
-    const over = stale().preflight({ awaited: [{ ...waiting, forSeconds: 300 }] });
-    expect(decide(over.facts(), defaultPolicy).step.kind).to.equal('evict');
-  });
-
-  it('is looked at when its limit is over, whatever else holds the rollout', () => {
-    const given = stale()
-      .unhealthy()
-      .preflight({ awaited: [{ ...waiting, forSeconds: 290 }] });
-    const { hold, requeueAfterSeconds } = decide(given.facts(), defaultPolicy);
-    expect([hold?.rule, requeueAfterSeconds]).to.deep.equal(['ClusterNotHealthy', 10]);
-  });
-
-  it('waits for a node that was asked last until its own time is over', () => {
-    const given = stale().preflight({
-      awaited: [
-        { ...waiting, forSeconds: 300 },
-        { ...waiting, nodeName: 'n-3' },
-      ],
-    });
-    expect(decide(given.facts(), defaultPolicy).hold).to.include({ rule: 'PreflightRunning' });
-    expect(decide(given.facts(), { ...defaultPolicy, prepullTimeoutSeconds: 12 }).step.kind).to.equal('evict');
-  });
-
-  it('holds for an image that a node can not get, however long it lasts, until somebody overrides it', () => {
-    const given = stale().preflight({ refusals: [missing, { ...missing, nodeName: 'n-3' }] });
-    const { step, hold, requeueAfterSeconds } = decide(given.facts(), defaultPolicy);
-    expect(step.kind).to.equal('none');
-    expect(hold).to.deep.equal({ rule: 'ImageUnavailable', nodeName: 'n-1', message: 'not found', others: 1 });
-    expect(requeueAfterSeconds).to.equal(40);
-    const overrides = [{ rule: 'ImageUnavailable', remainingSeconds: 600 }];
-    expect(decide(given.facts(), { ...defaultPolicy, overrides }).step.kind).to.equal('evict');
-  });
-
-  it('holds a switchover, and a container that would restart in place', () => {
-    const refused = { refusals: [{ ...missing, result: 'ConfigurationRefused' as const }] };
-    const primary = three(member(0).stale()).preflight(refused);
-    expect(decide(primary.facts(), defaultPolicy).hold).to.include({ rule: 'ConfigurationRefused' });
-    const inPlace = stale().members(member(2).stale().changeable('agent')).preflight(refused);
-    const policy = {
-      ...defaultPolicy,
-      inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' },
-    } as const;
-    expect(decide(inPlace.facts(), policy).hold).to.include({ rule: 'ConfigurationRefused' });
-  });
-
-  it('holds nobody who is down, and no change that restarts nothing', () => {
-    const given = stale().preflight({ awaited: [waiting], refusals: [missing] });
-    const down = given.members(member(2).stale().down('CrashLoopBackOff'));
-    expect(decide(down.facts(), defaultPolicy).step).to.include({ kind: 'delete', rule: 'MemberDown' });
-  });
-
-  it('keeps nobody from being replaced who does not participate, except on a node that refuses', () => {
-    const stuck = member(2).stale().errant();
-    const given = stale()
-      .members(stuck)
-      .preflight({ awaited: [waiting], refusals: [{ ...missing, members: [1] }] });
-    expect(decide(given.facts(), defaultPolicy).step).to.include({ kind: 'delete' });
-    const own = stale()
-      .members(stuck)
-      .preflight({ refusals: [missing] });
-    expect(decide(own.facts(), defaultPolicy).hold).to.include({ rule: 'ImageUnavailable' });
-  });
-
-  it('is asked about only once nothing else holds the step but what is asked then', () => {
-    const given = stale().preflight({ awaited: [waiting] });
-    expect(decide(given.unhealthy().facts(), defaultPolicy).hold).to.include({ rule: 'ClusterNotHealthy' });
-    const checked = stale()
-      .preflight({ awaited: [waiting] })
-      .check('errant', null);
-    expect(decide(checked.facts(), defaultPolicy).hold).to.include({ rule: 'PreflightRunning' });
+        .check('errant', null),
+      runsOn('n-2'),
+    ),
   });
 
   it('is tried again after a minute, then after twice as long each time, at most ten minutes later', () => {

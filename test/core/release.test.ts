@@ -36,7 +36,7 @@ for (const mode of ['Partition', 'MOCO'] as const) {
       ),
       'is released although MOCO is stopped, and the settings are unreadable': when(
         promoted()
-          .settingsProblem('spec.partition is -1')
+          .but({ settingsProblem: 'spec.partition is -1' })
           .mysqlCluster({ reconciliationStopped: true, clusteringStopped: true, forcedRollingUpdate: true }),
         handsBack,
         settings,
@@ -51,7 +51,7 @@ for (const mode of ['Partition', 'MOCO'] as const) {
         { ...settings, paused: true, repairWhilePaused: true },
       ),
       'stays at OnDelete while it may be paused, since the settings are unreadable': when(
-        promoted().settingsProblem('spec.paused is 1'),
+        promoted().but({ settingsProblem: 'spec.paused is 1' }),
         holds({ rule: 'SettingsInvalid', problem: 'spec.paused is 1' }),
         { ...settings, paused: true },
       ),

@@ -1,14 +1,13 @@
-import { backupRunning, cluster, three } from './cluster-builder.ts';
+import { backupRunning, cluster, stale, three } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
 import { deletes, demotes, evicts, holds, notYet, play, promotes, tooYoung, when } from './table.ts';
 
-const stale = () => cluster(3).templateChanged();
 const settling = (ordinal: number, seconds: number) => tooYoung(ordinal, seconds);
 
 describe('a rollout of three', () => {
   play({
     'begins with the highest ordinal': when(stale(), evicts('ReplicaHealthy', 2)),
-    'takes ten before nine: ordinals are numbers': when(cluster(11).templateChanged(), evicts('ReplicaHealthy', 10)),
+    'takes ten before nine: ordinals are numbers': when(stale(11), evicts('ReplicaHealthy', 10)),
     'waits for the evicted pod to go': when(
       stale().members(member(2).terminating()),
       holds({ rule: 'MemberTerminating', member: 2 }),
@@ -88,7 +87,7 @@ describe('a rollout of three', () => {
 });
 
 describe('a rollout of five and of one', () => {
-  const five = () => cluster(5).templateChanged();
+  const five = () => stale(5);
   play({
     'five lose no second member while one is away': when(
       five().members(member(4).updated().starting()),
@@ -111,58 +110,53 @@ describe('a rollout of five and of one', () => {
       deletes('MemberNotParticipating', 2),
     ),
     'one is not evicted while MOCO does not call it healthy': when(
-      cluster(1).templateChanged().unhealthy(),
+      stale(1).unhealthy(),
       holds({ rule: 'ClusterNotHealthy', healthy: false, synced: 1, replicas: 1 }),
     ),
     'three are not evicted while a backup of theirs is active for which MOCO closes no budget': when(
-      cluster(3)
-        .templateChanged()
-        .backupJobs({ activeForSeconds: 6 * 3600 - 60 }),
+      stale().backupJobs({ activeForSeconds: 6 * 3600 - 60 }),
       holds(backupRunning),
       {},
       60,
     ),
     'three are not evicted while they are restored, whatever MOCO says': when(
-      cluster(3).templateChanged().backupJobs({ name: 'moco-restore-test', restores: true }),
+      stale().backupJobs({ name: 'moco-restore-test', restores: true }),
       holds({ ...backupRunning, job: 'moco-restore-test', restores: true }),
     ),
     'the Job that has run for the longest time is named, and that it does not end': when(
-      cluster(3)
-        .templateChanged()
-        .backupJobs({ name: 'scheduled' }, { activeForSeconds: 6 * 3600 }),
+      stale().backupJobs({ name: 'scheduled' }, { activeForSeconds: 6 * 3600 }),
       holds({ ...backupRunning, overdueHours: 6 }),
     ),
     'a Job is named rather than the budget that MOCO has closed for it': when(
-      cluster(3).templateChanged().backupJobs({}).budgets({ closed: true }),
+      stale().backupJobs({}).budgets({ closed: true }),
       holds(backupRunning),
     ),
     'one that is down is replaced, backup or not': when(
-      cluster(3)
-        .templateChanged()
+      stale()
         .members(member(2).down('CrashLoopBackOff'))
         .backupJobs({})
-        .backupsUnreadable('jobs is forbidden'),
+        .but({ backupsUnreadable: 'jobs is forbidden' }),
       deletes('MemberDown', 2),
     ),
     'one that is down goes by delete': when(
-      cluster(1).templateChanged().members(member(0).down('ImagePullBackOff')),
+      stale(1).members(member(0).down('ImagePullBackOff')),
       deletes('MemberDown', 0),
     ),
     'one that is impaired goes by delete': when(
-      cluster(1).templateChanged().members(member(0).impaired('slow-log')),
+      stale(1).members(member(0).impaired('slow-log')),
       deletes('MemberImpaired', 0),
     ),
     'one that is unreachable is shown': when(
-      cluster(1).templateChanged().members(member(0).unreachable()),
+      stale(1).members(member(0).unreachable()),
       holds({ rule: 'MemberUnreachable', member: 0 }),
     ),
     'one that is terminating is waited for': when(
-      cluster(1).templateChanged().members(member(0).terminating()),
+      stale(1).members(member(0).terminating()),
       holds({ rule: 'MemberTerminating', member: 0 }),
     ),
     'one that has come back is waited for': when(cluster(1).members(member(0).starting()), notYet(0, 'running')),
     'one that is protected is not touched though it runs without participating': when(
-      cluster(1).templateChanged().members(member(0).agentDead().preventDelete()).primaryUnavailableFor(1000),
+      stale(1).members(member(0).agentDead().preventDelete()).primaryUnavailableFor(1000),
       holds({ rule: 'MemberProtected', member: 0 }),
     ),
   });

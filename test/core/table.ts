@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import { decide } from '../../src/core/decide.ts';
 import type { Decision, Hold } from '../../src/core/decision.ts';
-import type { ContainerResources, InPlaceChange } from '../../src/core/in-place-changes.ts';
+import {
+  type ContainerResources,
+  type InPlaceChange,
+  type InPlaceSettings,
+  neverInPlace,
+} from '../../src/core/in-place-changes.ts';
 import type { Evidence, MemberState } from '../../src/core/member.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
@@ -30,6 +35,11 @@ export const when = (
   settings: Partial<RolloutPolicy> = {},
   requeueAfterSeconds?: number | null,
 ): Case => ({ given, decides, settings, ...(requeueAfterSeconds !== undefined && { requeueAfterSeconds }) });
+
+/** Settings by which running pods are changed. */
+export const updatesInPlace = (mode: InPlaceSettings['mode'], more: Partial<InPlaceSettings> = {}) => ({
+  inPlaceUpdates: { ...neverInPlace, mode, ...more },
+});
 
 export const deletes = (rule: StepRule, ...ordinals: readonly number[]): Verdict => ({
   step: { kind: 'delete', rule, ordinals },

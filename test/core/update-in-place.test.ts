@@ -4,9 +4,8 @@ import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { explainInPlace } from '../../src/core/update-in-place.ts';
 import { backupRunning, cluster, three } from './cluster-builder.ts';
 import { changeOf, member, resourcesOf, revisionAfter } from './member-builder.ts';
-import { demotes, evicts, holds, play, resizes, tooYoung, updates, when } from './table.ts';
+import { deletes, demotes, evicts, holds, play, resizes, tooYoung, updates, when } from './table.ts';
 
-const agent = ['agent'] as const;
 const settings = (inPlace: Partial<InPlaceSettings>, more: Partial<RolloutPolicy> = {}): Partial<RolloutPolicy> => ({
   ...more,
   inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible', ...inPlace },
@@ -14,26 +13,19 @@ const settings = (inPlace: Partial<InPlaceSettings>, more: Partial<RolloutPolicy
 const ifPossible = settings({});
 const only = settings({ mode: 'Only' });
 
+const changed = (ordinal: number, ...containers: readonly string[]) =>
+  member(ordinal)
+    .stale()
+    .changeable(...containers);
 /** Every member can be changed, with a restart of these containers. */
 const changeable = (...containers: readonly string[]) =>
-  three(
-    ...[0, 1, 2].map((ordinal) =>
-      member(ordinal)
-        .stale()
-        .changeable(...containers),
-    ),
-  );
-const lastOne = (...containers: readonly string[]) =>
-  three(
-    member(0)
-      .stale()
-      .changeable(...containers),
-  );
+  three(...[0, 1, 2].map((ordinal) => changed(ordinal, ...containers)));
+const lastOne = (...containers: readonly string[]) => three(changed(0, ...containers));
 
 describe('an update that restarts nothing', () => {
   play({
     'is done member by member from the top, the primary included': when(
-      three(member(0).stale().changeable(), member(1).stale().changeable()),
+      three(changed(0), changed(1)),
       updates('NothingRestarts', 1, changeOf()),
       ifPossible,
     ),
@@ -50,13 +42,13 @@ describe('an update that restarts nothing', () => {
       ifPossible,
     ),
     'waits for nobody who is away': when(
-      three(member(1).stale().changeable(), member(2).lagging()),
+      three(changed(1), member(2).lagging()),
       updates('NothingRestarts', 1, changeOf()),
       ifPossible,
     ),
     'is not done to a member that is down: it is replaced': when(
-      three(member(2).stale().changeable().down('CrashLoopBackOff')),
-      { step: { kind: 'delete', rule: 'MemberDown', ordinals: [2] } },
+      three(changed(2).down('CrashLoopBackOff')),
+      deletes('MemberDown', 2),
       ifPossible,
     ),
     'is not done while the rollout is paused': when(
@@ -65,7 +57,7 @@ describe('an update that restarts nothing', () => {
       settings({}, { paused: true }),
     ),
     'is not done to a pinned member': when(
-      three(member(1).stale().changeable()),
+      three(changed(1)),
       holds({ rule: 'PartitionReached', partition: 0, members: [], pinned: [1] }),
       settings({}, { pinnedOrdinals: [1] }),
     ),
@@ -91,45 +83,30 @@ describe('containers restart in place', () => {
       ifPossible,
     ),
     'through the gates of an eviction: a protected member': when(
-      three(
-        member(2)
-          .stale()
-          .changeable(...agent)
-          .preventDelete(),
-      ),
+      three(changed(2, 'agent').preventDelete()),
       holds({ rule: 'MemberProtected', member: 2 }),
       ifPossible,
     ),
     'in one member at a time, whatever the budget': when(
-      cluster(5).members(
-        member(3)
-          .stale()
-          .changeable(...agent),
-        member(4).restartsInPlace('agent'),
-      ),
+      cluster(5).members(changed(3, 'agent'), member(4).restartsInPlace('agent')),
       holds({ rule: 'UpdatedMemberNotParticipating', member: 4, wait: { for: 'containers', containers: ['agent'] } }),
       settings({}, { maxUnavailable: 2 }),
     ),
     'in no member while another one is away, whatever the budget': when(
-      cluster(5).members(
-        member(3)
-          .stale()
-          .changeable(...agent),
-        member(4).participatingFor(0),
-      ),
+      cluster(5).members(changed(3, 'agent'), member(4).participatingFor(0)),
       holds({ rule: 'MaxUnavailableReached', unavailable: [4], maxUnavailable: 1 }),
       settings({}, { maxUnavailable: 2, minReadySeconds: 60 }),
     ),
     'and the next member waits until the last has participated with them for minReadySeconds': when(
-      three(member(1).stale().changeable('slow-log'), member(2).restartedInPlace('slow-log', 4)),
+      three(changed(1, 'slow-log'), member(2).restartedInPlace('slow-log', 4)),
       tooYoung(2, 5),
       ifPossible,
       1,
     ),
     'and the next member waits until the last has had the revision for minReadySeconds, however long it has participated':
-      when(three(member(1).stale().changeable('slow-log'), member(2).relabelledFor(4)), tooYoung(2, 5), ifPossible, 1),
+      when(three(changed(1, 'slow-log'), member(2).relabelledFor(4)), tooYoung(2, 5), ifPossible, 1),
     'and the next member goes then': when(
-      three(member(1).stale().changeable('slow-log'), member(2).restartedInPlace('slow-log', 5)),
+      three(changed(1, 'slow-log'), member(2).restartedInPlace('slow-log', 5)),
       updates('ContainersRestart', 1, changeOf('slow-log')),
       ifPossible,
     ),
@@ -172,12 +149,12 @@ describe('containers restart in place', () => {
       ifPossible,
     ),
     'in no member whose earlier update in place is not done': when(
-      three(member(2).stale().changeable('slow-log').restartsInPlace('slow-log')),
+      three(changed(2, 'slow-log').restartsInPlace('slow-log')),
       evicts('ReplicaHealthy', 2),
       ifPossible,
     ),
     'in no member without its role': when(
-      three(member(2).stale().changeable('slow-log').participatingFor(10).role(null)),
+      three(changed(2, 'slow-log').participatingFor(10).role(null)),
       holds({ rule: 'RolesNotSettled', members: [2] }),
       ifPossible,
     ),
@@ -192,17 +169,13 @@ describe('the primary is updated in place', () => {
       ifPossible,
     ),
     'without a switchover if the user wants that': when(
-      lastOne(...agent),
-      updates('ContainersRestart', 0, changeOf(...agent)),
+      lastOne('agent'),
+      updates('ContainersRestart', 0, changeOf('agent')),
       settings({ primary: 'InPlace' }),
     ),
     'without a switchover if it is alone': when(
-      cluster(1).members(
-        member(0)
-          .stale()
-          .changeable(...agent),
-      ),
-      updates('ContainersRestart', 0, changeOf(...agent)),
+      cluster(1).members(changed(0, 'agent')),
+      updates('ContainersRestart', 0, changeOf('agent')),
       settings({ primary: 'AfterSwitchover' }),
     ),
     'with the approval that an eviction needs': when(
@@ -265,12 +238,22 @@ const needsPod = () => three(member(2).stale().notChangeable('args differ'));
 
 describe('the mode Only', () => {
   play({
+    'says why the kubelet has not resized a member': when(
+      three(member(2).stale().resizing({ forSeconds: 300, deferred: 'no room.' })),
+      holds({
+        rule: 'RestartNeeded',
+        member: 2,
+        reasons: ['the kubelet has not resized mysqld, and defers it: no room'],
+        opensAt: null,
+      }),
+      only,
+    ),
     'keeps the primary from a switchover': when(
       three(member(0).stale().notChangeable('args differ')),
       holds({ rule: 'RestartNeeded', member: 0, reasons: ['args differ'], opensAt: null }),
       only,
     ),
-    'lets the primary switch over in order to be changed as a replica': when(lastOne(...agent), demotes(0), only),
+    'lets the primary switch over in order to be changed as a replica': when(lastOne('agent'), demotes(0), only),
     'is overridden for a while': when(
       three(member(2).stale().notChangeable('args differ')),
       evicts('ReplicaHealthy', 2),
@@ -304,11 +287,6 @@ describe('the mode Only', () => {
     'lets the primary switch over in a window that is long enough for both': when(
       three(member(0).stale().notChangeable('args differ')).restartWindows([0, 190]),
       demotes(0),
-      only,
-    ),
-    'replaces members that are down': when(
-      three(member(2).stale().notChangeable('args differ').down('CrashLoopBackOff')),
-      { step: { kind: 'delete', rule: 'MemberDown', ordinals: [2] } },
       only,
     ),
   });

@@ -104,9 +104,9 @@ describe("what MOCO's own partition controller waits for", () => {
       holds({ rule: 'NotReconciled', generation: 2, succeeded: 1 }),
     ),
     'is a member that does not exist': when(
-      midway().missing(2).createFailure('exceeded quota'),
+      midway().missing(2).but({ createFailure: 'exceeded quota' }),
       holds({ rule: 'MemberMissing', members: [2], message: 'exceeded quota' }),
     ),
-    'is not what the user settings of this program': when(stale().settingsProblem('spec is odd'), awaits(2)),
+    'is not what the user settings of this program': when(stale().but({ settingsProblem: 'spec is odd' }), awaits(2)),
   });
 });

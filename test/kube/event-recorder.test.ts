@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ApiClient } from '../../src/kube/api-client.ts';
-import { EventRecorder, type Occurrence } from '../../src/kube/event-recorder.ts';
+import type { Occurrence } from '../../src/kube/event.ts';
+import { EventRecorder } from '../../src/kube/event-recorder.ts';
 import type { Exchange } from '../../src/kube/world.ts';
 import { FakeLog } from './fake-log.ts';
 import { answer, FakeWorld, refused, reset, silence, status } from './fake-world.ts';

@@ -28,8 +28,6 @@ export class FakeApiServer {
   #oldest = 0;
   #uids = 0;
   #front!: HttpFront;
-  /** What watches would have been told, while that is collected. */
-  #collected: string[] | null = null;
 
   private constructor() {
     this.#api.store.subscribe(({ kind, type, object }) => {
@@ -83,18 +81,8 @@ export class FakeApiServer {
   }
 
   /** As it is, to every watch. */
-  send(text: string | Uint8Array): void {
-    if (this.#collected && typeof text === 'string') this.#collected.push(text);
-    else for (const stream of this.#streams) stream.write(text);
-  }
-
-  /** Whatever watches are told meanwhile, as bytes that are still to be sent. */
-  collect(happens: () => void): Uint8Array {
-    this.#collected = [];
-    happens();
-    const text = this.#collected.join('');
-    this.#collected = null;
-    return new TextEncoder().encode(text);
+  send(text: string): void {
+    for (const stream of this.#streams) stream.write(text);
   }
 
   /** The watches end as their time is over. */

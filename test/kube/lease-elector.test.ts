@@ -134,9 +134,15 @@ describe('a lease elector', function suite() {
     return made;
   };
 
-  it('creates a missing lease and leads', async () => {
-    const a = candidate('a').run();
+  /** One that leads. */
+  const leader = async (more: Partial<LeaseElectorOptions> = {}): Promise<Candidate> => {
+    const made = candidate('a', more).run();
     await world.advance(0);
+    return made;
+  };
+
+  it('creates a missing lease and leads', async () => {
+    const a = await leader();
     expect([a.leads, a.reported]).to.deep.equal([true, ['started']]);
     expect(server.lease).to.deep.include({
       apiVersion: 'coordination.k8s.io/v1',
@@ -172,16 +178,14 @@ describe('a lease elector', function suite() {
   });
 
   it('does not acquire a lease that its holder renews', async () => {
-    const a = candidate('a').run();
-    await world.advance(0);
+    const a = await leader();
     const b = candidate('b').run();
     await world.advance(600_000);
     expect([a.leads, b.leads, b.reported]).to.deep.equal([true, false, []]);
   });
 
   it('acquires the lease once it has not changed for its duration, by the local clock', async () => {
-    const a = candidate('a').run();
-    await world.advance(0);
+    const a = await leader();
     const b = candidate('b').run();
     a.stop.abort();
     await world.advance(14_999);
@@ -204,8 +208,7 @@ describe('a lease elector', function suite() {
   });
 
   it('waits for the duration in the lease, not for its own', async () => {
-    const a = candidate('a', { leaseDurationMilliseconds: 60_000 }).run();
-    await world.advance(0);
+    const a = await leader({ leaseDurationMilliseconds: 60_000 });
     const b = candidate('b').run();
     await world.advance(0);
     a.stop.abort();
@@ -216,8 +219,7 @@ describe('a lease elector', function suite() {
   });
 
   it('acquires a released lease at once', async () => {
-    const a = candidate('a').run();
-    await world.advance(0);
+    const a = await leader();
     const b = candidate('b').run();
     await world.advance(1_000);
     const releasing = a.elector.release();
@@ -230,8 +232,7 @@ describe('a lease elector', function suite() {
   });
 
   it('releases the lease after `run` was aborted, and after an aborted renewal', async () => {
-    const a = candidate('a').run();
-    await world.advance(0);
+    const a = await leader();
     a.network = (request) => {
       server.answer(request);
       return silence(request);
@@ -245,8 +246,7 @@ describe('a lease elector', function suite() {
   });
 
   it('does not release the lease of another holder', async () => {
-    const a = candidate('a').run();
-    await world.advance(0);
+    const a = await leader();
     const b = candidate('b').run();
     await world.advance(5_000);
     await b.elector.release();
@@ -255,8 +255,7 @@ describe('a lease elector', function suite() {
   });
 
   it('resolves a release even if the server does not answer', async () => {
-    const a = candidate('a').run();
-    await world.advance(0);
+    const a = await leader();
     a.network = silence;
     const releasing = a.elector.release();
     await world.advance(5_000);
@@ -288,8 +287,7 @@ describe('a lease elector', function suite() {
   }
 
   it('keeps leading when renewals fail for less than the deadline', async () => {
-    const a = candidate('a').run();
-    await world.advance(0);
+    const a = await leader();
     a.network = refused;
     await world.advance(7_000);
     a.network = server.exchange;
@@ -298,8 +296,7 @@ describe('a lease elector', function suite() {
   });
 
   it('keeps leading when the answer to a renewal is lost', async () => {
-    const a = candidate('a').run();
-    await world.advance(0);
+    const a = await leader();
     a.network = (request) => {
       a.network = server.exchange;
       server.answer(request);
@@ -310,8 +307,7 @@ describe('a lease elector', function suite() {
   });
 
   it('sends no pending renewal after the process was suspended past its deadline', async () => {
-    const a = candidate('a').run();
-    await world.advance(0);
+    const a = await leader();
     a.network = (request) => {
       world.freeze(10_000);
       request.assertMaySend?.();
@@ -323,8 +319,7 @@ describe('a lease elector', function suite() {
   });
 
   it('counts the deadline from the start of the last renewal', async () => {
-    const a = candidate('a').run();
-    await world.advance(0);
+    const a = await leader();
     a.network = async (request) => {
       a.network = silence;
       await new Promise<void>((resolve) => {
@@ -339,8 +334,7 @@ describe('a lease elector', function suite() {
   });
 
   it('does not lead after being suspended past its deadline, even before a timer fires', async () => {
-    const a = candidate('a').run();
-    await world.advance(0);
+    const a = await leader();
     world.freeze(10_000);
     expect(a.leads).to.equal(false);
     await world.advance(0);
@@ -349,16 +343,14 @@ describe('a lease elector', function suite() {
   });
 
   it('stops at once when another candidate holds the lease', async () => {
-    const a = candidate('a').run();
-    await world.advance(0);
+    const a = await leader();
     server.put({ ...server.lease, spec: { ...server.lease?.spec, holderIdentity: 'thief' } });
     await world.advance(2_000);
     expect([a.leads, a.ended, server.holder]).to.deep.equal([false, true, 'thief']);
   });
 
   it('creates the lease again after it was deleted', async () => {
-    const a = candidate('a').run();
-    await world.advance(0);
+    const a = await leader();
     server.delete();
     await world.advance(4_000);
     expect([a.leads, server.holder]).to.deep.equal([true, 'a']);

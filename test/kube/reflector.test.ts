@@ -534,36 +534,6 @@ describe('a reflector, over real HTTP', function suite() {
     expect(changes).to.deep.equal(['added a', 'removed a', 'added a', 'removed a', 'added a']);
   });
 
-  it('handles a thousand events in one chunk', async () => {
-    await started('a');
-    const chunk = server.collect(() => {
-      for (let index = 0; index < 500; index += 1) server.put(`many-${index}`);
-      for (let index = 0; index < 400; index += 1) server.put(`many-${index}`, { again: true });
-      for (let index = 0; index < 100; index += 1) server.delete(`many-${index}`);
-    });
-    server.send(chunk);
-    await inSync();
-    expect(store.size).to.equal(401);
-    expect(changes).to.have.length(1001);
-    expect(listed()).to.equal(1);
-  });
-
-  it('handles characters split across chunks, and objects longer than a chunk', async () => {
-    await started('a');
-    const bytes = server.collect(() => {
-      server.put('🐬-ß');
-      server.put('öäü-🐬', { note: 'x'.repeat(300_000) });
-    });
-    for (let byte = 0; byte < 200; byte += 1) {
-      server.send(bytes.slice(byte, byte + 1));
-      await world.advance(0);
-    }
-    server.send(bytes.slice(200));
-    await inSync();
-    expect(changes).to.deep.equal(['added a', 'added 🐬-ß', 'added öäü-🐬']);
-    expect(store.get('ns', 'öäü-🐬')?.size).to.be.above(300_000);
-  });
-
   it('is not affected by jumps of the wall clock', async () => {
     await started('a');
     for (const jumpMilliseconds of [-3_600_000, 7_200_000]) {

@@ -7,12 +7,16 @@ import { patienceMilliseconds } from './patience.ts';
 
 const priorities: readonly Priority[] = ['lease', 'disrupt', 'status', 'events', 'read'];
 
+const make = (options: { readonly qps: number; readonly burst: number }) => {
+  const world = new FakeWorld();
+  return { world, bucket: new TokenBucket({ world, ...options }) };
+};
+
 describe('a token bucket', function suite() {
   this.timeout(patienceMilliseconds);
 
   it('lets a burst through, then limits the rate', async () => {
-    const world = new FakeWorld();
-    const bucket = new TokenBucket({ world, qps: 4, burst: 3 });
+    const { world, bucket } = make({ qps: 4, burst: 3 });
     const times: number[] = [];
     for (let call = 0; call < 7; call += 1) void bucket.take('read').then(() => times.push(world.monotonic()));
     await world.advance(1_000);
@@ -21,8 +25,7 @@ describe('a token bucket', function suite() {
   });
 
   it('saves at most a burst while idle', async () => {
-    const world = new FakeWorld();
-    const bucket = new TokenBucket({ world, qps: 4, burst: 3 });
+    const { world, bucket } = make({ qps: 4, burst: 3 });
     await world.advance(3_600_000);
     let admitted = 0;
     for (let call = 0; call < 7; call += 1) void bucket.take('read').then(() => (admitted += 1));
@@ -31,8 +34,7 @@ describe('a token bucket', function suite() {
   });
 
   it('neither starves nor bursts when the wall clock steps', async () => {
-    const world = new FakeWorld();
-    const bucket = new TokenBucket({ world, qps: 10, burst: 1 });
+    const { world, bucket } = make({ qps: 10, burst: 1 });
     let admitted = 0;
     for (let call = 0; call < 6; call += 1) void bucket.take('read').then(() => (admitted += 1));
     world.wallOffsetMilliseconds -= 3_600_000;
@@ -44,8 +46,7 @@ describe('a token bucket', function suite() {
   });
 
   it('forgets aborted callers', async () => {
-    const world = new FakeWorld();
-    const bucket = new TokenBucket({ world, qps: 1, burst: 1 });
+    const { world, bucket } = make({ qps: 1, burst: 1 });
     await bucket.take('read');
     const stop = new AbortController();
     const waiting = bucket.take('read', stop.signal);
@@ -76,8 +77,7 @@ describe('a token bucket', function suite() {
   });
 
   it('reserves tokens for several calls, and meanwhile gives none to lower ranks', async () => {
-    const world = new FakeWorld();
-    const bucket = new TokenBucket({ world, qps: 10, burst: 5 });
+    const { world, bucket } = make({ qps: 10, burst: 5 });
     for (let call = 0; call < 5; call += 1) await bucket.take('read');
     const admitted: string[] = [];
     const note = (what: string) => () => admitted.push(`${what} at ${world.monotonic()}`);
@@ -90,8 +90,7 @@ describe('a token bucket', function suite() {
   });
 
   it('takes back unused tokens of a reservation', async () => {
-    const world = new FakeWorld();
-    const bucket = new TokenBucket({ world, qps: 1, burst: 5 });
+    const { world, bucket } = make({ qps: 1, burst: 5 });
     const reservation = await bucket.reserve('disrupt', 5);
     expect([reservation?.take(), reservation?.take()]).to.deep.equal([true, true]);
     let admitted = 0;
@@ -107,8 +106,7 @@ describe('a token bucket', function suite() {
 
   it('reserves more than its burst when it is full, and later calls wait for that', async () => {
     const admitted: string[] = [];
-    const world = new FakeWorld();
-    const bucket = new TokenBucket({ world, qps: 10, burst: 5 });
+    const { world, bucket } = make({ qps: 10, burst: 5 });
     void bucket.reserve('disrupt', 12).then(() => admitted.push(`batch at ${world.monotonic()}`));
     void bucket.take('read').then(() => admitted.push(`read at ${world.monotonic()}`));
     await world.advance(2_000);
@@ -116,8 +114,7 @@ describe('a token bucket', function suite() {
   });
 
   it('forgets a reservation whose caller aborts', async () => {
-    const world = new FakeWorld();
-    const bucket = new TokenBucket({ world, qps: 1, burst: 1 });
+    const { world, bucket } = make({ qps: 1, burst: 1 });
     await bucket.take('read');
     const stop = new AbortController();
     const waiting = bucket.reserve('disrupt', 10, stop.signal);
@@ -196,8 +193,7 @@ async function inOrder(
   options: { readonly qps: number; readonly burst: number },
   calls: readonly (readonly [Priority, number])[],
 ): Promise<readonly string[]> {
-  const world = new FakeWorld();
-  const bucket = new TokenBucket({ world, ...options });
+  const { world, bucket } = make(options);
   const admitted: string[] = [];
   for (const [priority, at] of calls) {
     world.timer(at, () => void bucket.take(priority).then(() => admitted.push(`${priority} at ${world.monotonic()}`)));

@@ -62,6 +62,15 @@ class Workshop {
     });
   }
 
+  /** One that works on these keys. */
+  static async on(...keys: readonly string[]): Promise<Workshop> {
+    const shop = new Workshop();
+    shop.queue.start();
+    for (const key of keys) shop.queue.add(key);
+    await settle();
+    return shop;
+  }
+
   get keys(): string {
     return this.runs.map(({ key }) => key).join('');
   }
@@ -159,10 +168,7 @@ describe('a work queue', function suite() {
   });
 
   it('requeues when a run requests it', async () => {
-    const shop = new Workshop();
-    shop.queue.start();
-    shop.queue.add('a');
-    await settle();
+    const shop = await Workshop.on('a');
     await shop.end({ requeueAfterMilliseconds: 250 });
     await shop.world.advance(249);
     expect(shop.keys).to.equal('a');
@@ -171,10 +177,7 @@ describe('a work queue', function suite() {
   });
 
   it('retries after a failure with doubled delays until a run succeeds', async () => {
-    const shop = new Workshop();
-    shop.queue.start();
-    shop.queue.add('a');
-    await settle();
+    const shop = await Workshop.on('a');
     for (let failure = 0; failure < 12; failure += 1) {
       await shop.fail();
       await shop.world.advance(60_000);
@@ -190,10 +193,7 @@ describe('a work queue', function suite() {
   });
 
   it('honours Retry-After', async () => {
-    const shop = new Workshop();
-    shop.queue.start();
-    shop.queue.add('a');
-    await settle();
+    const shop = await Workshop.on('a');
     await shop.fail(new ApiError({ status: 429, reason: 'TooManyRequests', message: 'later', retryAfterSeconds: 30 }));
     await shop.world.advance(29_999);
     expect(shop.keys).to.equal('a');
@@ -202,11 +202,7 @@ describe('a work queue', function suite() {
   });
 
   it('does not delay other keys when one fails', async () => {
-    const shop = new Workshop();
-    shop.queue.start();
-    shop.queue.add('a');
-    shop.queue.add('b');
-    await settle();
+    const shop = await Workshop.on('a', 'b');
     await shop.fail();
     expect(shop.keys).to.equal('ab');
   });
@@ -280,10 +276,7 @@ describe('a work queue', function suite() {
     });
 
     it('aborts current runs after the grace period, and waits for them', async () => {
-      const shop = new Workshop();
-      shop.queue.start();
-      shop.queue.add('a');
-      await settle();
+      const shop = await Workshop.on('a');
       const draining = shop.queue.drain(1_000);
       await shop.world.advance(1_000);
       expect(shop.runs[0]?.signal.aborted).to.equal(true);
@@ -294,10 +287,7 @@ describe('a work queue', function suite() {
     });
 
     it('does not wait forever for a run that ignores its signal', async () => {
-      const shop = new Workshop();
-      shop.queue.start();
-      shop.queue.add('a');
-      await settle();
+      const shop = await Workshop.on('a');
       const draining = shop.queue.drain(1_000);
       await shop.world.advance(2_000);
       await draining;

@@ -25,21 +25,26 @@ class HandDriven implements Clocks {
 const at = (resourceVersion: string, uid = 'a') => ({ uid, resourceVersion });
 
 describe('the age of a fact', () => {
+  let clocks: HandDriven;
+  let ages: Ages;
+
+  beforeEach(() => {
+    clocks = new HandDriven();
+    ages = new Ages(clocks);
+  });
+
+  const observe = (version: string, value: string, uid?: string): number =>
+    ages.observe(() => ages.since(at(version, uid), 'ready', value));
+
   it('counts from when it was observed', () => {
-    const clocks = new HandDriven();
-    const ages = new Ages(clocks);
-    ages.observe(() => ages.since(at('1'), 'ready', 'no'));
+    observe('1', 'no');
     clocks.pass(3);
-    expect(ages.observe(() => ages.since(at('2'), 'ready', 'yes'))).to.equal(0);
+    expect(observe('2', 'yes')).to.equal(0);
     clocks.pass(4);
-    expect(ages.observe(() => ages.since(at('3'), 'ready', 'yes'))).to.equal(4);
+    expect(observe('3', 'yes')).to.equal(4);
   });
 
   it('restarts when the fact was different in between', () => {
-    const clocks = new HandDriven();
-    const ages = new Ages(clocks);
-    const observe = (version: string, value: string): number =>
-      ages.observe(() => ages.since(at(version), 'ready', value));
     observe('1', 'yes');
     clocks.pass(10);
     observe('2', 'no');
@@ -50,8 +55,6 @@ describe('the age of a fact', () => {
   });
 
   it("uses the API's timestamp only at the first observation, allowing for its rounding to the second", () => {
-    const clocks = new HandDriven();
-    const ages = new Ages(clocks);
     const came = clocks.wall() - 40_000;
     expect(ages.observe(() => ages.since(at('1'), 'ready', 'yes', came))).to.equal(39);
     expect(
@@ -66,8 +69,6 @@ describe('the age of a fact', () => {
   });
 
   it('is 0 if the API has no timestamp, or one in the future', () => {
-    const clocks = new HandDriven();
-    const ages = new Ages(clocks);
     ages.observe(() => {
       expect(ages.since(at('1'), 'a', 'yes', null)).to.equal(0);
       expect(ages.since(at('1'), 'b', 'yes', clocks.wall() + hour)).to.equal(0);
@@ -81,8 +82,6 @@ describe('the age of a fact', () => {
     ['back', -hour],
   ] as const) {
     it(`does not follow the wall clock when that steps ${what} by an hour`, () => {
-      const clocks = new HandDriven();
-      const ages = new Ages(clocks);
       ages.observe(() => ages.since(at('1'), 'ready', 'yes', clocks.wall() - 10_000));
       clocks.wallMilliseconds += step;
       clocks.pass(2);
@@ -96,10 +95,6 @@ describe('the age of a fact', () => {
   }
 
   it('is not changed by an object older than one that was observed', () => {
-    const clocks = new HandDriven();
-    const ages = new Ages(clocks);
-    const observe = (version: string, value: string): number =>
-      ages.observe(() => ages.since(at(version), 'ready', value));
     observe('8', 'no');
     clocks.pass(1);
     observe('10', 'yes');
@@ -110,10 +105,6 @@ describe('the age of a fact', () => {
   });
 
   it('compares resourceVersions as numbers of any length', () => {
-    const clocks = new HandDriven();
-    const ages = new Ages(clocks);
-    const observe = (version: string, value: string): number =>
-      ages.observe(() => ages.since(at(version), 'ready', value));
     observe('99999999999999999999', 'no');
     observe('100000000000000000000', 'yes');
     clocks.pass(1);
@@ -122,45 +113,37 @@ describe('the age of a fact', () => {
   });
 
   it('belongs to one object: another uid under the same name restarts it', () => {
-    const clocks = new HandDriven();
-    const ages = new Ages(clocks);
-    ages.observe(() => ages.since(at('1', 'a'), 'ready', 'yes'));
+    observe('1', 'yes', 'a');
     clocks.pass(60);
-    expect(ages.observe(() => ages.since(at('2', 'b'), 'ready', 'yes'))).to.equal(0);
+    expect(observe('2', 'yes', 'b')).to.equal(0);
   });
 
   it('is forgotten when an observation does not ask for it', () => {
-    const clocks = new HandDriven();
-    const ages = new Ages(clocks);
-    ages.observe(() => ages.since(at('1'), 'ready', 'yes'));
+    observe('1', 'yes');
     clocks.pass(60);
     ages.observe(() => {});
-    expect(ages.observe(() => ages.since(at('1'), 'ready', 'yes'))).to.equal(0);
+    expect(observe('1', 'yes')).to.equal(0);
   });
 
   it('is the same within one observation', () => {
-    const clocks = new HandDriven();
-    const ages = new Ages(clocks);
     const both = ages.observe(() => [
       ages.since(at('1'), 'ready', 'yes', clocks.wall() - 2000),
       ages.since(at('1'), 'ready', 'yes', clocks.wall() - 2000),
     ]);
     clocks.pass(1);
     expect(both).to.deep.equal([1, 1]);
-    expect(ages.observe(() => ages.since(at('1'), 'ready', 'yes'))).to.equal(2);
+    expect(observe('1', 'yes')).to.equal(2);
   });
 
   it('survives an observation that throws', () => {
-    const clocks = new HandDriven();
-    const ages = new Ages(clocks);
-    ages.observe(() => ages.since(at('1'), 'ready', 'yes'));
+    observe('1', 'yes');
     clocks.pass(1);
     expect(() =>
       ages.observe(() => {
         throw new Error('no');
       }),
     ).to.throw('no');
-    expect(ages.observe(() => ages.since(at('1'), 'ready', 'yes'))).to.equal(1);
+    expect(observe('1', 'yes')).to.equal(1);
   });
 });
 

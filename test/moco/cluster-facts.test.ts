@@ -142,39 +142,59 @@ const roleOf = (role: string | null) => ({
   },
 });
 
-describe('how long a pod has been what its revision asks for', () => {
-  const relabelled = (revision: string, at: string, container: object = {}): Json => ({
-    labels: { 'app.kubernetes.io/instance': 'test', 'controller-revision-hash': revision },
-    managedFields: [revisionOwner('moco-rollout', at)],
-    ...container,
-  });
+/** What happens to a cluster of three, and what a fact is after it. */
+type Story = (look: Look, is: (expected: unknown, why?: string) => void) => void;
 
-  it('counts since the pod was created with it, for a process that starts later', () => {
-    expect(new Look().member(1).revisionForSeconds).to.equal(3599);
+function tells(what: string, fact: (look: Look) => unknown, stories: Readonly<Record<string, Story>>): void {
+  describe(what, () => {
+    for (const [sentence, story] of Object.entries(stories)) {
+      it(sentence, () => {
+        const look = new Look();
+        story(look, (expected, why) => expect(fact(look), why).to.deep.equal(expected));
+      });
+    }
   });
+}
 
-  it('counts since its running pod was given it, for this process and for one that starts later', () => {
+describe('an undisturbed cluster, for a process that starts later', () => {
+  it('has been so since its pods became ready', () => {
     const look = new Look();
+    const { cluster, backupJobs } = look.facts();
+    expect(cluster).to.include({ primaryUnavailableForSeconds: null, primarySettledForSeconds: 3599 });
+    expect(backupJobs).to.deep.equal([]);
+    expect(look.member(1)).to.include({
+      revisionForSeconds: 3599,
+      participatingForSeconds: 3599,
+      mysqldIdleForSeconds: 0,
+      terminatingForSeconds: null,
+      demoteForSeconds: 0,
+    });
+    expect(look.container(1, 'mysqld')).to.include({ readySinceRestart: true, notReadyForSeconds: 0 });
+  });
+});
+
+tells('how long a pod has been what its revision asks for', (look) => look.member(1).revisionForSeconds, {
+  'counts since its running pod was given it, for this process and for one that starts later': (look, is) => {
     look.facts();
-    look.change(1, { metadata: relabelled('another', look.now) });
-    expect(look.member(1).revisionForSeconds).to.equal(0);
+    const labels = { 'app.kubernetes.io/instance': 'test', 'controller-revision-hash': 'another' };
+    look.change(1, { metadata: { labels, managedFields: [revisionOwner('moco-rollout', look.now)] } });
+    is(0);
     look.pass(5);
-    expect(look.member(1).revisionForSeconds).to.equal(5);
+    is(5);
     look.restart();
-    expect(look.member(1).revisionForSeconds).to.equal(4);
+    is(4);
     expect(look.member(1).participatingForSeconds).to.equal(3604);
-  });
-
-  it('counts since a process has first seen it where nothing shows when it was set', () => {
-    const look = new Look();
+  },
+  'counts since a process has first seen it where nothing shows when it was set': (look, is) => {
     look.change(1, { metadata: { managedFields: undefined } });
-    expect(look.member(1).revisionForSeconds).to.equal(0);
+    is(0);
     look.pass(5);
-    expect(look.member(1).revisionForSeconds).to.equal(5);
-  });
-
-  it('begins anew when a resize of this program changes it, and nothing shows when the kubelet has made that', () => {
-    const look = new Look();
+    is(5);
+  },
+  'begins anew when a resize of this program changes it, and nothing shows when the kubelet has made that': (
+    look,
+    is,
+  ) => {
     look.facts();
     const resized = {
       manager: 'moco-rollout',
@@ -186,430 +206,360 @@ describe('how long a pod has been what its revision asks for', () => {
       },
     };
     look.change(1, { metadata: { managedFields: [revisionOwner('kube-controller-manager', longAgo), resized] } });
-    expect(look.member(1).revisionForSeconds).to.equal(0);
+    is(0);
     look.pass(5);
-    expect(look.member(1).revisionForSeconds).to.equal(5);
+    is(5);
     look.restart();
-    expect(look.member(1).revisionForSeconds).to.equal(0);
-  });
+    is(0);
+  },
 });
 
-describe('how long a member has participated', () => {
-  it('counts since its pod became ready, for a process that starts later', () => {
-    expect(new Look().member(1).participatingForSeconds).to.equal(3599);
-  });
+const participating = (ordinal: number) => (look: Look) => look.member(ordinal).participatingForSeconds;
 
-  it('counts from the moment when mysqld is ready, whether or not MOCO has set a role', () => {
-    const look = new Look();
-    look.facts();
-    look.pod(2, { ready: false, role: null, at: look.now });
-    expect(look.member(2).participatingForSeconds).to.equal(null);
-    look.pass(3);
-    look.mysqld(2, 'ready');
-    expect(look.member(2).participatingForSeconds).to.equal(0);
-    look.pass(3);
-    look.change(2, roleOf('replica'));
-    expect(look.member(2).participatingForSeconds).to.equal(3);
-  });
-
-  it('continues for the primary of a cluster that replicates from elsewhere, which is not ready while its source is unavailable', () => {
-    const look = new Look();
-    look.spec({ replicationSourceSecretName: 'upstream' });
-    look.facts();
-    look.mysqld(0, 'starting');
-    look.pass(5);
-    expect(look.member(0).participatingForSeconds).to.equal(3604);
-    expect(look.facts().cluster).to.include({ primaryUnavailableForSeconds: null, primarySettledForSeconds: 3604 });
-    look.change(0, roleOf(null));
-    expect(look.member(0).participatingForSeconds).to.equal(null);
-    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(0);
-  });
-
-  it('restarts when it becomes not ready', () => {
-    const look = new Look();
+tells('how long a replica has participated', participating(1), {
+  'restarts when it becomes not ready': (look, is) => {
     look.facts();
     look.mysqld(1, 'starting');
-    expect(look.member(1).participatingForSeconds).to.equal(null);
+    is(null);
     look.mysqld(1, 'ready');
     look.pass(1);
-    expect(look.member(1).participatingForSeconds).to.equal(0);
-  });
-
-  it('restarts with a restart of mysqld that was not observed', () => {
-    const look = new Look();
+    is(0);
+  },
+  'restarts with a restart of mysqld that was not observed': (look, is) => {
     look.facts();
     look.pass(10);
     look.mysqld(1, 'ready', 1);
-    expect(look.member(1).participatingForSeconds).to.equal(0);
-  });
-
-  it('continues through a switchover', () => {
-    const look = new Look();
+    is(0);
+  },
+  'continues through a switchover': (look, is) => {
     look.facts();
     look.pass(10);
     look.cluster({ currentPrimaryIndex: 1 });
     look.change(1, roleOf('primary'));
-    expect(look.member(1).participatingForSeconds).to.equal(3609);
-  });
-
-  it('is zero for a member that is errant or terminating', () => {
-    const look = new Look();
+    is(3609);
+  },
+  'is zero for a member that is errant': (look, is) => {
     look.cluster({ errantReplicaList: [1] });
-    look.change(2, { metadata: { deletionTimestamp: '2026-07-01T12:05:00Z' } });
-    expect(look.member(1).participatingForSeconds).to.equal(null);
-    expect(look.member(2).participatingForSeconds).to.equal(null);
-  });
+    is(null);
+  },
+  'is zero for a member that is terminating': (look, is) => {
+    look.change(1, { metadata: { deletionTimestamp: '2026-07-01T12:05:00Z' } });
+    is(null);
+  },
+});
 
-  it('continues, slightly younger, in a restarted process', () => {
-    const look = new Look();
+tells('how long a new pod has participated', participating(2), {
+  'counts from the moment when mysqld is ready, whether or not MOCO has set a role': (look, is) => {
+    look.facts();
+    look.pod(2, { ready: false, role: null, at: look.now });
+    is(null);
+    look.pass(3);
+    look.mysqld(2, 'ready');
+    is(0);
+    look.pass(3);
+    look.change(2, roleOf('replica'));
+    is(3);
+  },
+  'continues, slightly younger, in a restarted process': (look, is) => {
     look.facts();
     look.pod(2, { role: 'replica', at: look.now });
     look.pass(10);
     look.restart();
-    expect(look.member(2).participatingForSeconds).to.equal(9);
-  });
+    is(9);
+  },
 });
 
-describe('how long the primary has been settled', () => {
-  const settled = (look: Look): number | null => look.facts().cluster.primarySettledForSeconds;
+tells('how long a primary has participated', participating(0), {
+  'continues where the cluster replicates from elsewhere: it is not ready while its source is unavailable': (
+    look,
+    is,
+  ) => {
+    look.spec({ replicationSourceSecretName: 'upstream' });
+    look.facts();
+    look.mysqld(0, 'starting');
+    look.pass(5);
+    is(3604);
+    expect(look.facts().cluster).to.include({ primaryUnavailableForSeconds: null, primarySettledForSeconds: 3604 });
+    look.change(0, roleOf(null));
+    is(null);
+    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(0);
+  },
+});
 
-  it('counts since its pod became ready, for a process that starts later', () => {
-    expect(settled(new Look())).to.equal(3599);
-  });
-
-  it('restarts with another primary, once its label agrees', () => {
-    const look = new Look();
+tells('how long the primary has been settled', (look) => look.facts().cluster.primarySettledForSeconds, {
+  'restarts with another primary, once its label agrees': (look, is) => {
     look.facts();
     look.pass(10);
     look.cluster({ currentPrimaryIndex: 1 });
-    expect(settled(look), 'the index is ahead of the label').to.equal(null);
+    is(null, 'the index is ahead of the label');
     look.pass(10);
     look.change(1, roleOf('primary'));
-    expect(settled(look)).to.equal(0);
+    is(0);
     look.pass(4);
-    expect(settled(look)).to.equal(4);
-  });
-
-  it('restarts with another primary when index and label change together', () => {
-    const look = new Look();
+    is(4);
+  },
+  'restarts with another primary when index and label change together': (look, is) => {
     look.facts();
     look.pass(10);
     look.cluster({ currentPrimaryIndex: 1 });
     look.change(1, roleOf('primary'));
-    expect(settled(look)).to.equal(0);
-  });
-
-  it('restarts when the primary returns', () => {
-    const look = new Look();
+    is(0);
+  },
+  'restarts when the primary returns': (look, is) => {
     look.facts();
     look.pass(10);
     look.cluster({ currentPrimaryIndex: 1 });
     look.facts();
     look.cluster({ currentPrimaryIndex: 0 });
-    expect(settled(look)).to.equal(0);
-  });
-
-  it('is zero while it does not participate or does not exist', () => {
-    const look = new Look();
+    is(0);
+  },
+  'is zero while it does not participate or does not exist': (look, is) => {
     look.facts();
     look.mysqld(0, 'starting');
-    expect(settled(look)).to.equal(null);
+    is(null);
     look.mysqld(0, 'ready', 1);
-    expect(settled(look)).to.equal(0);
+    is(0);
     look.cluster({ currentPrimaryIndex: 7 });
-    expect(settled(look)).to.equal(null);
-  });
+    is(null);
+  },
 });
 
-describe('how long ago the startup probe of mysqld passed', () => {
-  const passed = (look: Look): number => look.member(1).mysqldStartedForSeconds;
-
-  it('counts from when that was observed, and restarts with every restart', () => {
-    const look = new Look();
+tells('how long ago the startup probe of mysqld passed', (look) => look.member(1).mysqldStartedForSeconds, {
+  'counts from when that was observed, and restarts with every restart': (look, is) => {
     look.mysqld(1, 'CrashLoopBackOff', 1);
-    expect(passed(look)).to.equal(0);
+    is(0);
     look.pass(50);
     look.mysqld(1, 'starting', 1);
-    expect(passed(look)).to.equal(0);
+    is(0);
     look.pass(7);
-    expect(passed(look)).to.equal(7);
+    is(7);
     look.mysqld(1, 'starting', 2);
-    expect(passed(look)).to.equal(0);
-  });
+    is(0);
+  },
 });
 
-describe('how long mysqld has been idle', () => {
-  it('is zero while it runs', () => {
-    expect(new Look().member(1).mysqldIdleForSeconds).to.equal(0);
-  });
-
-  it('counts from when a new pod was observed', () => {
-    const look = new Look();
+tells('how long mysqld has been idle', (look) => look.member(1).mysqldIdleForSeconds, {
+  'counts from when a new pod was observed': (look, is) => {
     look.facts();
-    look.pod(2, { ready: false, role: null, at: '2026-07-01T11:30:00Z' });
-    look.mysqld(2, 'ImagePullBackOff');
-    expect(look.member(2).mysqldIdleForSeconds).to.equal(0);
-    look.pass(61);
-    expect(look.member(2).mysqldIdleForSeconds).to.equal(61);
-  });
-
-  it("counts from its last termination, else from the pod's creation, for a process that starts later", () => {
-    const look = new Look();
+    look.pod(1, { ready: false, role: null, at: '2026-07-01T11:30:00Z' });
     look.mysqld(1, 'ImagePullBackOff');
-    expect(look.member(1).mysqldIdleForSeconds).to.equal(3599);
+    is(0);
+    look.pass(61);
+    is(61);
+  },
+  "counts from its last termination, else from the pod's creation, for a process that starts later": (look, is) => {
+    look.mysqld(1, 'ImagePullBackOff');
+    is(3599);
     const ended = { waiting: { reason: 'CrashLoopBackOff' } };
     const lastState = { terminated: { finishedAt: '2026-07-01T11:59:00Z' } };
-    look.change(2, { status: { containerStatuses: [{ name: 'mysqld', state: ended, lastState }] } });
+    look.change(1, { status: { containerStatuses: [{ name: 'mysqld', state: ended, lastState }] } });
     look.restart();
-    expect(look.member(2).mysqldIdleForSeconds).to.equal(59);
-  });
-
-  it('restarts with every restart, observed or not', () => {
-    const look = new Look();
+    is(59);
+  },
+  'restarts with every restart, observed or not': (look, is) => {
     look.mysqld(1, 'CrashLoopBackOff', 3);
     look.facts();
     look.pass(50);
     look.mysqld(1, 'CrashLoopBackOff', 4);
-    expect(look.member(1).mysqldIdleForSeconds).to.equal(0);
-  });
+    is(0);
+  },
 });
 
-describe('whether a container has been ready since its last restart', () => {
-  const ready = (look: Look) => look.container(1, 'mysqld').readySinceRestart;
+tells(
+  'whether a container has been ready since its last restart',
+  (look) => look.container(1, 'mysqld').readySinceRestart,
+  {
+    'is remembered since it was ready': (look, is) => {
+      look.facts();
+      look.mysqld(1, 'starting');
+      is(true, 'it lags behind');
+      for (let looks = 0; looks < 3; looks += 1) look.facts();
+      is(true);
+    },
+    'is forgotten with the next restart: the container crash-loops, whatever its present state': (look, is) => {
+      look.facts();
+      look.mysqld(1, 'CrashLoopBackOff', 1);
+      is(false);
+      look.mysqld(1, 'starting', 2);
+      is(false);
+      look.mysqld(1, 'ready', 2);
+      look.facts();
+      look.mysqld(1, 'starting', 2);
+      is(true);
+    },
+    'is recognized by a process that starts later if the pod became not ready after the run began': (look, is) => {
+      look.change(1, { status: containersOf('starting', '2026-07-01T11:30:00Z') });
+      is(false, 'it stopped when the run began');
+      const running = { running: { startedAt: '2026-07-01T11:00:00Z' } };
+      look.change(1, {
+        status: { containerStatuses: [{ name: 'mysqld', state: running, ready: false, restartCount: 1 }] },
+      });
+      look.restart();
+      is(true);
+    },
+  },
+);
 
-  it('is remembered since it was ready', () => {
-    const look = new Look();
+/** Neither scheduled nor through with its init containers, and then mysqld is quicker than the agent. */
+const slowToBegin = (look: Look): void => {
+  const waits = ['mysqld', 'agent'].map((name) => ({ name, ready: false, state: { waiting: {} } }));
+  const conditions = [{ type: 'ContainersReady', status: 'False', lastTransitionTime: look.now }];
+  look.pod(1, { at: look.now });
+  look.change(1, { status: { conditions, containerStatuses: waits } });
+  look.facts();
+  look.pass(100);
+  const state = { running: { startedAt: look.now } };
+  const containerStatuses = ['mysqld', 'agent'].map((name) => ({ name, ready: name === 'mysqld', state }));
+  look.change(1, { status: { conditions, containerStatuses } });
+};
+
+tells('how long a container has not been ready', (look) => look.container(1, 'agent').notReadyForSeconds, {
+  'counts from when that was seen to end, for each container by itself': (look, is) => {
+    const mysqld = (): number => look.container(1, 'mysqld').notReadyForSeconds;
     look.facts();
     look.mysqld(1, 'starting');
-    expect(ready(look), 'it lags behind').to.equal(true);
-    for (let looks = 0; looks < 3; looks += 1) look.facts();
-    expect(ready(look)).to.equal(true);
-  });
-
-  it('is forgotten with the next restart: the container crash-loops, whatever its present state', () => {
-    const look = new Look();
-    look.facts();
-    look.mysqld(1, 'CrashLoopBackOff', 1);
-    expect(ready(look)).to.equal(false);
-    look.mysqld(1, 'starting', 2);
-    expect(ready(look)).to.equal(false);
-    look.mysqld(1, 'ready', 2);
-    look.facts();
-    look.mysqld(1, 'starting', 2);
-    expect(ready(look)).to.equal(true);
-  });
-
-  it('is recognized by a process that starts later if the pod became not ready after the run began', () => {
-    const look = new Look();
-    const status = containersOf('starting', '2026-07-01T11:30:00Z');
-    look.change(1, { status });
-    expect(ready(look), 'it stopped when the run began').to.equal(false);
-    const running = { running: { startedAt: '2026-07-01T11:00:00Z' } };
-    look.change(1, {
-      status: { containerStatuses: [{ name: 'mysqld', state: running, ready: false, restartCount: 1 }] },
-    });
-    look.restart();
-    expect(ready(look)).to.equal(true);
-  });
-});
-
-describe('how long a container has not been ready', () => {
-  it('is zero while it is ready, and counts from when that was seen to end', () => {
-    const look = new Look();
-    expect(look.container(1, 'mysqld').notReadyForSeconds).to.equal(0);
-    look.mysqld(1, 'starting');
-    expect(look.container(1, 'mysqld').notReadyForSeconds).to.equal(0);
+    expect(mysqld()).to.equal(0);
     look.pass(61);
-    expect(look.container(1, 'mysqld').notReadyForSeconds).to.equal(61);
-    expect(look.container(1, 'agent').notReadyForSeconds).to.equal(0);
-  });
-
-  /** Neither scheduled nor through with its init containers, and then mysqld is quicker than the agent. */
-  const slowToBegin = (look: Look): void => {
-    const waits = ['mysqld', 'agent'].map((name) => ({ name, ready: false, state: { waiting: {} } }));
-    const conditions = [{ type: 'ContainersReady', status: 'False', lastTransitionTime: look.now }];
-    look.pod(1, { at: look.now });
-    look.change(1, { status: { conditions, containerStatuses: waits } });
-    look.facts();
-    look.pass(100);
-    const state = { running: { startedAt: look.now } };
-    const containerStatuses = ['mysqld', 'agent'].map((name) => ({ name, ready: name === 'mysqld', state }));
-    look.change(1, { status: { conditions, containerStatuses } });
-  };
-
-  it('does not count the time before its first container started', () => {
-    const look = new Look();
+    expect(mysqld()).to.equal(61);
+    is(0);
+  },
+  'does not count the time before its first container started': (look, is) => {
     look.facts();
     slowToBegin(look);
-    expect(look.container(1, 'agent').notReadyForSeconds).to.equal(0);
+    is(0);
     look.pass(59);
-    expect(look.container(1, 'agent').notReadyForSeconds).to.equal(59);
-  });
-
-  it('counts from the last container start of its pod for a process that starts later', () => {
-    const look = new Look();
+    is(59);
+  },
+  'counts from the last container start of its pod for a process that starts later': (look, is) => {
     slowToBegin(look);
     look.pass(40);
     look.restart();
-    expect(look.container(1, 'agent').notReadyForSeconds).to.equal(39);
-  });
+    is(39);
+  },
 });
 
-describe('how long the primary has been unavailable', () => {
-  it('is zero while it participates', () => {
-    expect(new Look().facts().cluster.primaryUnavailableForSeconds).to.equal(null);
-  });
-
-  it('continues when its pod is replaced, as long as the index stays', () => {
-    const look = new Look();
+tells('how long the primary has been unavailable', (look) => look.facts().cluster.primaryUnavailableForSeconds, {
+  'continues when its pod is replaced, as long as the index stays': (look, is) => {
     look.facts();
     look.mysqld(0, 'starting');
-    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(0);
+    is(0);
     look.pass(10);
     look.removePod(0);
-    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(10);
+    is(10);
     look.pass(10);
     look.pod(0, { ready: false, role: null, at: look.now });
-    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(20);
+    is(20);
     look.mysqld(0, 'ready');
-    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(null);
-  });
-
-  it('restarts when the index moves to another unavailable member', () => {
-    const look = new Look();
+    is(null);
+  },
+  'restarts when the index moves to another unavailable member': (look, is) => {
     look.mysqld(0, 'starting');
     look.mysqld(1, 'starting');
     look.facts();
     look.pass(100);
     look.cluster({ currentPrimaryIndex: 1 });
-    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(0);
-  });
-
-  it('counts from the first observation for a process that starts later: the index may have moved to an unavailable member', () => {
-    const look = new Look();
-    look.mysqld(0, 'starting');
-    look.pass(100);
-    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(0);
-    look.pass(30);
-    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(30);
-  });
-
-  it('counts for an errant one too', () => {
-    const look = new Look();
+    is(0);
+  },
+  'counts from the first observation for a process that starts later: the index may have moved to an unavailable member':
+    (look, is) => {
+      look.mysqld(0, 'starting');
+      look.pass(100);
+      is(0);
+      look.pass(30);
+      is(30);
+    },
+  'counts for an errant one too': (look, is) => {
     look.pass(150);
     look.cluster({ errantReplicaList: [0] });
-    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(0);
+    is(0);
     look.pass(30);
-    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(30);
-  });
-
-  it('counts for an unreachable one: every container is ready, and the pod is not', () => {
-    const look = new Look();
+    is(30);
+  },
+  'counts for an unreachable one: every container is ready, and the pod is not': (look, is) => {
     look.facts();
     const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime: look.now }];
     look.change(0, { status: { conditions } });
     look.pass(7);
     look.facts();
     look.pass(3);
-    expect(look.facts().cluster.primaryUnavailableForSeconds).to.equal(3);
-  });
+    is(3);
+  },
 });
 
-describe('how long a member has been terminating', () => {
-  it('is zero without a deletion request', () => {
-    expect(new Look().member(1).terminatingForSeconds).to.equal(null);
-  });
+// The kubelet's last DELETE, as seen with real pods: deletionTimestamp jumps back to the first request.
+const asked = { deletionTimestamp: '2026-07-01T12:05:00Z', deletionGracePeriodSeconds: 300 };
+const ended = { deletionTimestamp: '2026-07-01T12:00:00Z', deletionGracePeriodSeconds: 0 };
 
-  it('counts from the moment of the request, which is not the timestamp', () => {
-    const look = new Look();
-    const metadata = { deletionTimestamp: '2026-07-01T12:04:50Z', deletionGracePeriodSeconds: 300 };
-    look.change(1, { metadata });
-    expect(look.member(1)).to.include({ terminatingForSeconds: 9, graceSeconds: 300 });
-    look.pass(5);
-    expect(look.member(1).terminatingForSeconds).to.equal(14);
-  });
+tells(
+  'how long a member has been terminating, and its grace period',
+  (look) => [look.member(1).terminatingForSeconds, look.member(1).graceSeconds],
+  {
+    'counts from the moment of the request, which is not the timestamp': (look, is) => {
+      const metadata = { deletionTimestamp: '2026-07-01T12:04:50Z', deletionGracePeriodSeconds: 300 };
+      look.change(1, { metadata });
+      is([9, 300]);
+      look.pass(5);
+      is([14, 300]);
+    },
+    'counts from when a running process observed it': (look, is) => {
+      look.facts();
+      look.change(1, { metadata: { ...asked, deletionTimestamp: '2026-07-01T12:00:00Z' } });
+      is([0, 300]);
+    },
+    'is zero when the kubelet has ended the grace period, for a running process': (look, is) => {
+      look.facts();
+      look.change(1, { metadata: asked });
+      look.facts();
+      look.pass(21);
+      look.change(1, { metadata: ended });
+      is([0, 0]);
+    },
+    'is zero when the kubelet has ended it, for a process that starts at that moment, and continues if the pod stays': (
+      look,
+      is,
+    ) => {
+      look.pass(21);
+      look.change(1, { metadata: ended });
+      is([0, 0]);
+      look.pass(11);
+      is([11, 0]);
+    },
+    'restarts when the grace period is shortened': (look, is) => {
+      look.change(1, { metadata: asked });
+      look.facts();
+      look.pass(200);
+      look.change(1, { metadata: { deletionTimestamp: '2026-07-01T12:00:30Z', deletionGracePeriodSeconds: 30 } });
+      is([0, 30]);
+    },
+  },
+);
 
-  it('counts from when a running process observed it', () => {
-    const look = new Look();
-    look.facts();
-    look.change(1, { metadata: { deletionTimestamp: '2026-07-01T12:00:00Z', deletionGracePeriodSeconds: 300 } });
-    expect(look.member(1).terminatingForSeconds).to.equal(0);
-  });
+const demoted = (look: Look, mark: string | null = 'r'): void => {
+  const own = mark === null ? {} : { 'moco-rollout.io/demoted-for': mark };
+  look.change(0, { metadata: { annotations: { 'moco.cybozu.com/demote': 'true', ...own } } });
+};
 
-  // The kubelet's last DELETE, as seen with real pods: deletionTimestamp jumps back to the first request.
-  const asked = { deletionTimestamp: '2026-07-01T12:05:00Z', deletionGracePeriodSeconds: 300 };
-  const ended = { deletionTimestamp: '2026-07-01T12:00:00Z', deletionGracePeriodSeconds: 0 };
-
-  it('is zero when the kubelet has ended the grace period, for a running process', () => {
-    const look = new Look();
-    look.facts();
-    look.change(1, { metadata: asked });
-    look.facts();
-    look.pass(21);
-    look.change(1, { metadata: ended });
-    expect(look.member(1)).to.include({ terminatingForSeconds: 0, graceSeconds: 0 });
-  });
-
-  it('is zero when the kubelet has ended the grace period, for a process that starts at that moment', () => {
-    const look = new Look();
-    look.pass(21);
-    look.change(1, { metadata: ended });
-    expect(look.member(1)).to.include({ terminatingForSeconds: 0, graceSeconds: 0 });
-  });
-
-  it('continues if the pod stays after that', () => {
-    const look = new Look();
-    look.change(1, { metadata: ended });
-    look.facts();
-    look.pass(11);
-    expect(look.member(1)).to.include({ terminatingForSeconds: 11, graceSeconds: 0 });
-  });
-
-  it('restarts when the grace period is shortened', () => {
-    const look = new Look();
-    look.change(1, { metadata: asked });
-    look.facts();
-    look.pass(200);
-    look.change(1, { metadata: { deletionTimestamp: '2026-07-01T12:00:30Z', deletionGracePeriodSeconds: 30 } });
-    expect(look.member(1)).to.include({ terminatingForSeconds: 0, graceSeconds: 30 });
-  });
-});
-
-describe('how long a demotion has lasted', () => {
-  const demoted = (look: Look, mark: string | null = 'r'): void =>
-    look.change(0, {
-      metadata: {
-        annotations: {
-          'moco.cybozu.com/demote': 'true',
-          ...(mark !== null && { 'moco-rollout.io/demoted-for': mark }),
-        },
-      },
-    });
-
-  it('counts from when it was observed', () => {
-    const look = new Look();
+tells('how long a demotion has lasted', (look) => look.member(0).demoteForSeconds, {
+  'counts from when it was observed': (look, is) => {
     look.facts();
     demoted(look);
-    expect(look.member(0)).to.include({ demote: true, demotedFor: 'r', demoteForSeconds: 0 });
+    is(0);
+    expect(look.member(0)).to.include({ demote: true, demotedFor: 'r' });
     look.pass(90);
-    expect(look.member(0).demoteForSeconds).to.equal(90);
-  });
-
-  it('counts from the recorded request, for a process that starts later', () => {
-    const look = new Look();
+    is(90);
+  },
+  'counts from the recorded request, for a process that starts later': (look, is) => {
     demoted(look);
     look.demotionAskedAt = '2026-07-01T11:59:00Z';
-    expect(look.member(0).demoteForSeconds).to.equal(59);
-  });
-
-  it('restarts with another demotion', () => {
-    const look = new Look();
+    is(59);
+  },
+  'restarts with another demotion': (look, is) => {
     demoted(look, null);
     look.facts();
     look.pass(30);
     demoted(look);
-    expect(look.member(0).demoteForSeconds).to.equal(0);
-  });
+    is(0);
+  },
 });
 
 describe('the objects around the members', () => {
@@ -628,8 +578,6 @@ describe('the objects around the members', () => {
     for (const replicas of [1, 3]) {
       const look = new Look();
       look.cluster({}, { replicas });
-      expect(look.facts().backupJobs).to.deep.equal([]);
-      look.restart();
       look.jobs = [job('emergency')];
       const { startTime: startedAt } = job('').status;
       const active = { name: 'emergency', restores: false, startedAt };

@@ -178,12 +178,15 @@ describe('the pod of a preflight', () => {
   });
 });
 
-const waiting = (reason: string, message?: string): object => ({
-  status: { phase: 'Pending', containerStatuses: [{ name: 'mysqld', state: { waiting: { reason, message } } }] },
+/** A pod whose container of mysqld is in this state. */
+const inState = (phase: string, state: object, more: object = {}): object => ({
+  status: { phase, containerStatuses: [{ name: 'mysqld', state }], ...more },
 });
-const ended = (phase: string, exitCode: number, message?: string, reason = 'Error'): object => ({
-  status: { phase, containerStatuses: [{ name: 'mysqld', state: { terminated: { exitCode, message, reason } } }] },
-});
+const waiting = (reason: string, message?: string): object => inState('Pending', { waiting: { reason, message } });
+const ended = (phase: string, exitCode: number, message?: string, reason = 'Error'): object =>
+  inState(phase, { terminated: { exitCode, message, reason } });
+/** One that has reached its deadline in this state. */
+const overdue = (state: object): object => inState('Failed', state, { reason: 'DeadlineExceeded' });
 const said = (pod: object, checks = false): unknown => readPreflightPod(pod as Record<string, unknown>, checks);
 
 describe('what the pod of a preflight says', () => {
@@ -353,48 +356,20 @@ mysqld: Can't get stat of '/nope' (OS errno 2 - No such file or directory)
       true,
       { kind: 'unknown', message: 'no such file' },
     ],
-    'a check that runs': [
-      { status: { phase: 'Running', containerStatuses: [{ name: 'mysqld', state: { running: {} } }] } },
-      true,
-      { kind: 'running', message: null },
-    ],
+    'a check that runs': [inState('Running', { running: {} }), true, { kind: 'running', message: null }],
     'an eviction': [
       { status: { phase: 'Failed', reason: 'Evicted', message: 'short of memory' } },
       false,
       { kind: 'unknown', message: 'short of memory' },
     ],
-    'its deadline': [
-      {
-        status: {
-          phase: 'Failed',
-          reason: 'DeadlineExceeded',
-          containerStatuses: [{ name: 'mysqld', state: { waiting: { reason: 'ContainerCreating' } } }],
-        },
-      },
-      false,
-      { kind: 'timedOut' },
-    ],
+    'its deadline': [overdue({ waiting: { reason: 'ContainerCreating' } }), false, { kind: 'timedOut' }],
     'its deadline, with an image that is missing': [
-      {
-        status: {
-          phase: 'Failed',
-          reason: 'DeadlineExceeded',
-          containerStatuses: [
-            { name: 'mysqld', state: { waiting: { reason: 'ImagePullBackOff', message: 'not found' } } },
-          ],
-        },
-      },
+      overdue({ waiting: { reason: 'ImagePullBackOff', message: 'not found' } }),
       false,
       { kind: 'failing', message: 'not found' },
     ],
     'its deadline, after which the check was killed': [
-      {
-        status: {
-          phase: 'Failed',
-          reason: 'DeadlineExceeded',
-          containerStatuses: [{ name: 'mysqld', state: { terminated: { exitCode: 137, reason: 'Error' } } }],
-        },
-      },
+      overdue({ terminated: { exitCode: 137, reason: 'Error' } }),
       true,
       { kind: 'timedOut' },
     ],

@@ -1,15 +1,11 @@
-import { type MySQLRollout, rolloutKind, wholeRecord } from '../../src/api/rollout.ts';
 import { projectSequence, type SequenceSpec, sequenceKind } from '../../src/api/rollout-sequence.ts';
 import { factsOf } from '../../src/cli/cluster/cluster-snapshot.ts';
 import { noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
-import { podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
-import { keyOf, type Store, type Stored } from '../../src/kube/store.ts';
-import { clusterKind } from '../../src/moco/names.ts';
-import { projectBudget, projectCluster, projectPod, projectStatefulSet } from '../../src/moco/projections.ts';
-import { Cache } from '../../src/objects/cache.ts';
+import { keyOf } from '../../src/kube/store.ts';
+import { Cache, forEachCachedKind } from '../../src/objects/cache.ts';
 import type { FleetInput } from '../../src/plan/simulated-fleet.ts';
 import { addWholeCluster, type WholeCluster } from '../cli/whole-clusters.ts';
-import { ObjectServer, type Raw } from '../controller/object-server.ts';
+import { ObjectServer } from '../controller/object-server.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
 
 /** What `plan --fleet` knows of these clusters. */
@@ -22,17 +18,12 @@ export function observedFleet(
   const server = new ObjectServer(() => world.wall());
   const cache = new Cache();
   for (const one of clusters) addWholeCluster(server, one);
-  const bring = <R extends Stored>(kind: ResourceKind, store: Store<R>, project: (raw: Raw) => R | null): void => {
+  forEachCachedKind(cache, true, ({ kind, store, project }) => {
     for (const raw of server.all(kind)) {
       const record = project(raw);
       if (record !== null) store.put(record);
     }
-  };
-  bring(clusterKind, cache.clusters, projectCluster);
-  bring(statefulSets, cache.statefulSets, projectStatefulSet);
-  bring(pods, cache.pods, projectPod);
-  bring(podDisruptionBudgets, cache.budgets, projectBudget);
-  bring(rolloutKind, cache.rollouts, (raw) => wholeRecord(raw as unknown as MySQLRollout));
+  });
   const facts = cache.clusters.values().flatMap(({ namespace, name }) => {
     const key = keyOf(namespace, name);
     const objects = cache.objects(key);

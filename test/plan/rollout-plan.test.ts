@@ -223,7 +223,7 @@ describe('the plan of a rollout', () => {
 describe('the first wait of a plan', () => {
   const rest = ['evict 2', 'evict 1', ...lastOf3];
   const waits: Readonly<Record<string, readonly [ClusterBuilder, readonly string[], Partial<RolloutPolicy>?]>> = {
-    'the effect of the last step': [stale().ownWritePending('evict'), ['wait AwaitingOwnWrite', ...rest]],
+    'the effect of the last step': [stale().but({ ownWritePending: 'evict' }), ['wait AwaitingOwnWrite', ...rest]],
     'Kubernetes to look': [stale().statefulSet({ observed: false }), ['wait StatefulSetNotObserved', ...rest]],
     'MOCO to reconcile': [
       stale().mysqlCluster({ reconciledGeneration: 1, succeededGeneration: null }),
@@ -332,7 +332,7 @@ describe('waits that a plan leaves out', () => {
     ],
     'a person who looks at a switchover': [lastOne().memory({ switchoverTries: 4 }), 'SwitchoverFailing'],
     'a person who says which budget it is': [stale().budgets({}, { name: 'another' }), 'BlockedByPDB'],
-    'a quota to be raised': [stale().missing(1).createFailure('exceeded quota'), 'MemberMissing'],
+    'a quota to be raised': [stale().missing(1).but({ createFailure: 'exceeded quota' }), 'MemberMissing'],
     'a StatefulSet without any revision': [stale().statefulSet({ updateRevision: '' }), 'StatefulSetNotObserved'],
     'a StatefulSet': [stale().statefulSet(null), 'StatefulSetMissing'],
     'somebody to take over where there is nobody': [

@@ -49,13 +49,9 @@ export function keyIn({ metadata }: Json): string {
   return `${String(namespace)}/${String(name)}`;
 }
 
-/** Like `listAll`, or `null` if the kind does not exist. */
-export const listIfThere = (...parameters: Parameters<typeof listAll>): Promise<readonly Json[] | null> =>
-  ifThere(listAll(...parameters));
-
 /** Like `listAll`, or nothing if the kind does not exist. */
 export const listOrNothing = async (...parameters: Parameters<typeof listAll>): Promise<readonly Json[]> =>
-  (await listIfThere(...parameters)) ?? [];
+  (await ifThere(listAll(...parameters))) ?? [];
 
 /** `null` if the kind or the object does not exist. */
 export const ifThere = <Answer>(answer: Promise<Answer>): Promise<Answer | null> => unless(isNotFound, answer);
@@ -107,7 +103,7 @@ export async function clustersIfThere(
   labelSelector?: string,
 ): Promise<readonly ClusterRecord[] | null> {
   const query = labelSelector === undefined ? {} : { labelSelector };
-  const found = await listIfThere(session, clusterKind, namespace, query);
+  const found = await ifThere(listAll(session, clusterKind, namespace, query));
   return found && found.map(projectCluster).filter((cluster) => cluster !== null);
 }
 

@@ -4,7 +4,7 @@ import { leases } from '../../kube/resource.ts';
 import { type Json, milliseconds, object, text } from '../../moco/json.ts';
 import { flagsAnnotation, readPublished } from '../../options/published.ts';
 import { brief, secondsSince } from '../terminal/lines.ts';
-import { ifAllowed, listIfThere, unlessRefused } from './clusters.ts';
+import { ifAllowed, listOrNothing, unlessRefused } from './clusters.ts';
 import type { Session } from './session.ts';
 
 /** The lease of the controller where `config/` installs it. */
@@ -65,6 +65,6 @@ export async function publishedFlags(session: Session) {
 export async function controllerLease(session: Session): Promise<Json | null> {
   const there = await ifAllowed(session.api.read(leases, place, 'read'));
   if (there !== null) return there;
-  const found = await listIfThere(session, leases, null, { fieldSelector: `metadata.name=${place.name}` });
-  return found?.find(({ metadata }) => object(metadata)['name'] === place.name) ?? null;
+  const found = await listOrNothing(session, leases, null, { fieldSelector: `metadata.name=${place.name}` });
+  return found.find(({ metadata }) => object(metadata)['name'] === place.name) ?? null;
 }

@@ -38,50 +38,34 @@ export async function releaseOne(
   deadline: AbortSignal,
   waits: (reason: string) => void,
 ): Promise<ReleasedOutcome> {
-  const progress = releaseProgress(waits);
   const inMemory: { promotion: RolloutStatus['promotion'] } = { promotion: undefined };
-  while (!deadline.aborted) {
-    try {
-      const { kind, reason } = await releaseStep(session, cluster, includePaused, inMemory);
-      if (kind === 'back' || kind === 'left') return { kind, reason };
-      if (kind === 'stepped') {
-        progress.moved();
-        continue;
-      }
-      progress.waitsFor(reason);
-    } catch (error) {
-      // The kind may have been deleted in the meantime.
-      if (error instanceof CommandError) return { kind: 'left', reason: error.message };
-      if (!(error instanceof ApiError)) throw error;
-      if (isForbidden(error) || isUnauthorized(error)) return { kind: 'left', reason: sentenceOf(error) };
-      progress.waitsFor(remedyOf(sentenceOf(error)));
-    }
-    await delay(session.world, progress.pauseMilliseconds, deadline);
-  }
-  return { kind: 'left', reason: `timed out${progress.reason === '' ? '' : `: ${progress.reason}`}` };
-}
-
-/** What a release waits for, and for how long until it looks again. */
-function releaseProgress(waits: (reason: string) => void) {
+  let waitsFor = '';
   let reported = '';
-  const progress = {
-    reason: '',
-    pauseMilliseconds: shortestPauseMilliseconds,
-    moved: () => {
-      progress.reason = '';
-      progress.pauseMilliseconds = shortestPauseMilliseconds;
-    },
-    waitsFor: (reason: string) => {
-      if (reason !== progress.reason) progress.pauseMilliseconds = shortestPauseMilliseconds;
-      progress.reason = reason;
-      progress.pauseMilliseconds = Math.min(progress.pauseMilliseconds * 2, longestPauseMilliseconds);
-      // A wait that ends at once by itself is not reported.
-      if (progress.pauseMilliseconds < longestPauseMilliseconds || reported === reason) return;
+  let pauseMilliseconds = shortestPauseMilliseconds;
+  while (!deadline.aborted) {
+    const { kind, reason } = await releaseStep(session, cluster, includePaused, inMemory).catch(afterFailure);
+    if (kind === 'back' || kind === 'left') return { kind, reason };
+    if (reason !== waitsFor) pauseMilliseconds = shortestPauseMilliseconds;
+    waitsFor = reason;
+    if (kind === 'stepped') continue;
+    pauseMilliseconds = Math.min(pauseMilliseconds * 2, longestPauseMilliseconds);
+    // A wait that ends at once by itself is not reported.
+    if (pauseMilliseconds === longestPauseMilliseconds && reported !== reason) {
       reported = reason;
       waits(reason);
-    },
-  };
-  return progress;
+    }
+    await delay(session.world, pauseMilliseconds, deadline);
+  }
+  return { kind: 'left', reason: `timed out${waitsFor === '' ? '' : `: ${waitsFor}`}` };
+}
+
+/** What a read or a write that has failed means for a release. */
+function afterFailure(error: unknown): StepOutcome {
+  // The kind may have been deleted in the meantime.
+  if (error instanceof CommandError) return { kind: 'left', reason: error.message };
+  if (!(error instanceof ApiError)) throw error;
+  if (isForbidden(error) || isUnauthorized(error)) return { kind: 'left', reason: sentenceOf(error) };
+  return { kind: 'waits', reason: remedyOf(sentenceOf(error)) };
 }
 
 type StepOutcome = ReleasedOutcome | { readonly kind: 'stepped' | 'waits'; readonly reason: string };

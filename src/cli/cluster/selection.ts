@@ -1,3 +1,4 @@
+import PQueue from 'p-queue';
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { UsageError } from '../../failure.ts';
 import { ApiError } from '../../kube/api-error.ts';
@@ -30,7 +31,7 @@ const namedClusters = (session: Session, names: readonly string[]): Promise<read
   Promise.all([...new Set(names)].map((name) => clusterNamed(session, name)));
 
 /** Throws `UsageError` unless exactly one of names, a label selector and `--all` is given. */
-function requireSelection(session: Session, names: readonly string[]): void {
+export function requireSelection(session: Session, names: readonly string[]): void {
   const { selector, all } = session;
   refuseNamesAndMore(session, names);
   if (names.length > 0) return;
@@ -68,28 +69,46 @@ function refuseNamesAndMore({ namespace, selector, all }: Session, names: readon
   if (extra !== '') throw new UsageError(`expected either names or ${extra}, got both`);
 }
 
-/**
- * Applies `act` to every selected cluster, one after another, and writes its results. A cluster that fails is reported
- * as an error, and the others are still processed. Resolves to the exit status.
- */
+/** Applies `act` to every selected cluster, one after another, and writes its results. Resolves to the exit status. */
 export async function forEachCluster(
   session: Session,
   names: readonly string[],
   act: (cluster: ClusterRecord) => Promise<string>,
 ): Promise<number> {
-  const { host } = session;
   const clusters = await selectedClusters(session, names);
   if (clusters.length === 0) throw new CommandError('no MySQLClusters are selected');
+  return forEachOf(session, clusters, 1, async (cluster) => `${nameOf(cluster)}: ${await act(cluster)}`);
+}
+
+/**
+ * Applies `act` to so many clusters at a time, and writes its results in their order. A cluster that fails is reported
+ * as an error, and the others are still processed. Resolves to the exit status.
+ */
+export async function forEachOf(
+  session: Session,
+  clusters: readonly ClusterRecord[],
+  concurrency: number,
+  act: (cluster: ClusterRecord) => Promise<string>,
+): Promise<number> {
+  const { host } = session;
+  const queue = new PQueue({ concurrency });
+  const results = clusters.map((cluster) => queue.add(() => act(cluster)));
+  // Each is awaited below, in its turn.
+  for (const result of results) result.catch(() => undefined);
   let status = 0;
-  for (const cluster of clusters) {
-    try {
-      host.out(`${nameOf(cluster)}: ${await act(cluster)}\n`);
-    } catch (error) {
-      const isOfThisCluster = error instanceof CommandError || (error instanceof ApiError && error.status > 0);
-      if (!isOfThisCluster) throw error;
-      host.err(`${explainCommandFailure(error, session)}\n`);
-      status = 1;
+  try {
+    for (const result of results) {
+      try {
+        host.out(`${await result}\n`);
+      } catch (error) {
+        const isOfThisCluster = error instanceof CommandError || (error instanceof ApiError && error.status > 0);
+        if (!isOfThisCluster) throw error;
+        host.err(`${explainCommandFailure(error, session)}\n`);
+        status = 1;
+      }
     }
+  } finally {
+    queue.clear();
   }
   return status;
 }

@@ -50,7 +50,7 @@ export interface ClusterCommand<Options extends CommandOptions = CommandOptions>
 /** Needs no API server. */
 interface LocalCommand<Options extends CommandOptions = CommandOptions> extends Described<Options> {
   readonly connects: false;
-  run(host: Host, names: readonly string[], given: Values<Options>): number | Promise<number>;
+  run(host: Host, names: readonly string[], given: Values<Options>): number;
 }
 
 export type CliCommand = ClusterCommand | LocalCommand;
@@ -96,17 +96,15 @@ export function isAboutFleet(
   names: readonly string[],
   options: CommandOptions,
 ): boolean {
-  const isFleet = given.fleet;
-  if (isFleet && names.length > 0) throw new UsageError('expected either a NAME or --fleet, got both');
-  if (!isFleet && names.length === 0) throw new UsageError('expected a NAME or --fleet, got neither');
-  const values = new Map<string, unknown>(Object.entries(given));
-  const [lonely] = Object.entries(options).filter(
-    ([field]) => values.get(field) !== undefined && values.get(field) !== false,
-  );
-  if (!isFleet && lonely !== undefined) {
+  const { fleet } = given;
+  if (fleet && names.length > 0) throw new UsageError('expected either a NAME or --fleet, got both');
+  if (!fleet && names.length === 0) throw new UsageError('expected a NAME or --fleet, got neither');
+  const values: Readonly<Record<string, unknown>> = given;
+  const lonely = Object.entries(options).find(([field]) => values[field] !== undefined && values[field] !== false);
+  if (!fleet && lonely !== undefined) {
     throw new UsageError(`expected --fleet with ${optionOf(lonely[1]).long}, got a NAME`);
   }
-  return isFleet;
+  return fleet;
 }
 
 /** All options of a command; without one, those that may stand before it. */

@@ -9,7 +9,7 @@ import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
 import { Cache } from '../../objects/cache.ts';
 import { onClusters, onRollouts } from '../check/rights.ts';
-import { clustersIn, listIfThere, listOrNothing } from '../cluster/clusters.ts';
+import { clustersIn, ifThere, listAll, listOrNothing } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { projectRollout, watching } from '../cluster/watch-clusters.ts';
 import { CommandError, didYouMean } from '../command-error.ts';
@@ -72,7 +72,7 @@ export const sequenceCommand = clusterCommand({
 
 /** The MySQLRolloutSequences of the API server. Throws `CommandError` where the kind does not exist. */
 async function sequencesOf(session: Session): Promise<readonly Json[]> {
-  const found = await listIfThere(session, sequenceKind, null);
+  const found = await ifThere(listAll(session, sequenceKind, null));
   if (found !== null) return found;
   throw new CommandError(`there is no kind ${sequenceKind.kind} on ${session.server}: is moco-rollout installed?`);
 }

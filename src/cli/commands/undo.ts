@@ -1,7 +1,5 @@
-import PQueue from 'p-queue';
 import { UsageError } from '../../failure.ts';
 import { statefulSets } from '../../kube/resource.ts';
-import { nameOf } from '../../kube/store.ts';
 import { object } from '../../moco/json.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
 import { clusterKind, mysqldContainer } from '../../moco/names.ts';
@@ -10,8 +8,8 @@ import type { ClusterRecord } from '../../moco/records.ts';
 import { templateDifferences } from '../../moco/template-changes.ts';
 import { toReadRevisions } from '../check/rights.ts';
 import { whereToChange } from '../cluster/apply.ts';
-import { find } from '../cluster/clusters.ts';
-import { listedClusters, selectedClusters } from '../cluster/selection.ts';
+import { clusterNamed, find } from '../cluster/clusters.ts';
+import { forEachOf, listedClusters, requireSelection } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
 import {
   mergePatchOf,
@@ -21,7 +19,7 @@ import {
   revisionNamed,
   revisionsOf,
 } from '../cluster/template-revisions.ts';
-import { CommandError, explainCommandFailure } from '../command-error.ts';
+import { CommandError } from '../command-error.ts';
 import { anyText, oneOf } from '../option.ts';
 import { differenceInWords } from '../terminal/lines.ts';
 import { outputFlags, writeData } from '../terminal/output.ts';
@@ -57,12 +55,16 @@ export const undoCommand = clusterCommand({
   options,
   run: async (session, names, { output: format, toRevision }) => {
     const { host } = session;
-    const selected = await selectedClusters(session, names);
-    const [cluster] = selected;
-    if (names.length !== 1 || cluster === undefined) {
+    requireSelection(session, names);
+    if (names.length !== 1) {
       if (format === 'json') throw new UsageError('expected one NAME with --output=json, got several clusters');
-      return undoEach(session, names, selected, toRevision);
+      const listed = await listedClusters(session, names);
+      // Without names only those with a rollout that is not complete.
+      const wanted = listed.filter(({ rollout }) => names.length > 0 || rollout?.status?.rollout !== undefined);
+      const clusters = wanted.map(({ cluster }) => cluster);
+      return forEachOf(session, clusters, clustersAtOnce, (cluster) => patchCommand(session, cluster, toRevision));
     }
+    const cluster = await clusterNamed(session, names[0] ?? '');
     const { patch, notes } = await undone(session, cluster, toRevision);
     if (format === 'json') host.err(notes.map((sentence) => `${sentence}\n`).join(''));
     else host.out(commented(notes));
@@ -74,39 +76,12 @@ export const undoCommand = clusterCommand({
 const commented = (notes: readonly string[]): string =>
   notes.map((sentence) => `# ${sentence.replaceAll(/[\r\n]+/g, ' ')}\n`).join('');
 
-/**
- * A command for each cluster; without names only for those with a rollout that is not complete. Resolves to the exit
- * status.
- */
-async function undoEach(
-  session: Session,
-  names: readonly string[],
-  selected: readonly ClusterRecord[],
-  toRevision: string | undefined,
-): Promise<number> {
-  const { host } = session;
-  const listed = names.length > 0 ? [] : await listedClusters(session, []);
-  const unfinished = new Set(
-    listed.filter(({ rollout }) => rollout?.status?.rollout !== undefined).map(({ cluster }) => nameOf(cluster)),
-  );
-  const wanted = selected.filter((cluster) => names.length > 0 || unfinished.has(nameOf(cluster)));
-  const queue = new PQueue({ concurrency: clustersAtOnce });
-  const answers = wanted.map((cluster) => [cluster, queue.add(() => undone(session, cluster, toRevision))] as const);
-  for (const [, answer] of answers) answer.catch(() => undefined);
-  let status = 0;
-  for (const [cluster, answer] of answers) {
-    try {
-      const { patch, notes } = await answer;
-      const quoted = `'${JSON.stringify(patch).replaceAll("'", String.raw`'\''`)}'`;
-      const patching = `kubectl patch mysqlcluster ${cluster.name} -n ${cluster.namespace} --type=merge --patch=${quoted}`;
-      host.out(`${commented(notes.slice(0, -1))}${patching}\n`);
-    } catch (error) {
-      if (!(error instanceof CommandError)) throw error;
-      host.err(`${explainCommandFailure(error, session)}\n`);
-      status = 1;
-    }
-  }
-  return status;
+/** A command that restores the template, below what is to be known about it. */
+async function patchCommand(session: Session, cluster: ClusterRecord, toRevision: string | undefined): Promise<string> {
+  const { patch, notes } = await undone(session, cluster, toRevision);
+  const quoted = `'${JSON.stringify(patch).replaceAll("'", String.raw`'\''`)}'`;
+  const patching = `kubectl patch mysqlcluster ${cluster.name} -n ${cluster.namespace} --type=merge --patch=${quoted}`;
+  return `${commented(notes.slice(0, -1))}${patching}`;
 }
 
 /** The patch of a MySQLCluster, and what is to be known about it. The last sentence says how to apply it. */

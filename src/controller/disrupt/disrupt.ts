@@ -83,10 +83,10 @@ async function confirm(
   const unsettled =
     rolloutProblem(live.objects.cluster, live.rollout) === null ? await settleIntent(pass, live.rollout) : null;
   if (unsettled !== null) return unsettled;
-  const confirmed = rememberSeen(memory, observeLive(pass, live, policies.policies));
+  const confirmed = rememberSeen(memory, observeLive(pass, live, policies));
   const { step: confirmedStep } = confirmed.decision;
   const isVetoed = !isDisruptive(confirmedStep) || !sameStep(step, confirmedStep);
-  if (isVetoed || isAnotherInForce(policies, live.objects, context)) {
+  if (isVetoed || isAnotherInForce(policies, policyNames, live.objects, context)) {
     context.log.debug({ cluster: key, step: step.kind }, 'the step is vetoed by a fresh read');
     return { kind: 'nothing', report: confirmed, ...vetoed };
   }

@@ -164,7 +164,9 @@ export function decidingPolicies({ policies, cluster }: Omit<SettingsSources, 'r
   return new Set(deciding.flatMap((layer) => (layer === undefined ? [] : [layer.source])));
 }
 
-/** The layer that decides each setting, for those that any layer has. Some only the cluster's own MySQLRollout can set. */
+/**
+ * The layer that decides each setting, for those that any layer has. Some only the cluster's own MySQLRollout can set.
+ */
 export function decidingLayers({ rollout, policies, cluster }: SettingsSources) {
   const { enforced, settings } = policyLayers(policies, cluster);
   const own = rolloutLayer(rollout);
@@ -189,7 +191,7 @@ function rolloutLayer(rollout: unknown = {}): Layer {
   return { source: rolloutSource, enforced: false, path: 'spec', fields, problem };
 }
 
-/** The overrides for the policy, those of them that have begun and not ended, and the rules of those that end too late. */
+/** The overrides for the policy, those that are in force now, and the rules of those that end too late. */
 function overridesOf(
   all: NonNullable<RolloutSpec['overrides']>,
   { maxOverrideSeconds = builtInMaxOverrideSeconds }: DefaultSettings,

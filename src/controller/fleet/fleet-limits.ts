@@ -82,7 +82,7 @@ export class Fleet {
     sequenceChanged: (name: string) => void = () => undefined,
   ) {
     this.stages = new Stages(wake, sequenceChanged);
-    this.#slots = new FleetSlots(limits.maxConcurrentRollouts);
+    this.#slots = new FleetSlots(limits.maxConcurrentRollouts, wake);
     this.evictions = new Evictions(wake);
     this.#limits = limits;
     this.#world = world;
@@ -111,14 +111,6 @@ export class Fleet {
     this.stages.noteRollout(key, now);
     if (now?.open) this.#open.set(key, now.open);
     else this.#open.delete(key);
-    if (!this.#occupies(now) && (this.#occupies(before) || (before?.wantsSlot === true && now?.wantsSlot !== true))) {
-      // The rollout ended, or the cluster left the queue.
-      this.#freed();
-    }
-    if (this.#limits.maxConcurrentRollouts > 0 && this.#holdsStalled(before) !== this.#holdsStalled(now)) {
-      // The message of their hold contains the number of slots that stalled rollouts occupy.
-      this.#wakeWhere(({ wantsSlot }) => wantsSlot);
-    }
     if (wasStopped !== (this.#breaker() !== null)) this.#wakeWhere(({ waitingSince }) => waitingSince !== null);
   }
 
@@ -183,7 +175,6 @@ export class Fleet {
     return () => {
       this.#promised.delete(key);
       this.#claim(key);
-      if (!this.#occupies(this.#known.get(key))) this.#freed();
     };
   }
 
@@ -193,7 +184,6 @@ export class Fleet {
     if (asks) this.#asking.add(key);
     else this.#asking.delete(key);
     this.#claim(key);
-    if (!asks && !this.#occupies(this.#known.get(key))) this.#freed();
   }
 
   #claim(key: string): void {
@@ -224,7 +214,9 @@ export class Fleet {
     }
     // Once the status shows it, that counts.
     const isPromised = this.#promised.has(key) || (this.#asking.has(key) && !known.rolling);
-    const occupies = this.#occupies(known) || isPromised;
+    // A stalled rollout that continues after it released its slot does not wait for one.
+    const keeps = known.rolling && !(known.stalled && this.#limits.releaseStalledSlots);
+    const occupies = keeps || isPromised;
     if ((known.rolling || isPromised) && known.unverified && !this.#failing.has(key)) this.#unverified.add(key);
     else if (this.#unverified.delete(key)) this.#wakeKeptByFirst();
     const waitingSince = known.wantsSlot && !occupies ? known.waitingSince : null;
@@ -260,18 +252,6 @@ export class Fleet {
     return [...this.#promised, ...this.#open].flatMap(([other, step]) => (other === key ? [] : [step]));
   }
 
-  /**
-   * Whether the cluster's slot is unavailable to others. A stalled rollout that continues after it released its slot
-   * does not wait for one.
-   */
-  #occupies(one: FleetStanding | undefined): boolean {
-    return one?.rolling === true && !(one.stalled && this.#limits.releaseStalledSlots);
-  }
-
-  #holdsStalled(one: FleetStanding | undefined): boolean {
-    return this.#occupies(one) && one?.stalled === true;
-  }
-
   #wakeKeptByFirst(): void {
     if (!this.#limits.verifyFirstCluster) return;
     this.#wakeWhere(({ waitingSince }) => waitingSince !== null && waitingSince > this.#lastVerified);
@@ -279,9 +259,5 @@ export class Fleet {
 
   #wakeWhere(is: (one: FleetStanding) => boolean): void {
     for (const [key, one] of this.#known) if (is(one)) this.#wake(key);
-  }
-
-  #freed(): void {
-    for (const key of this.#slots.next()) this.#wake(key);
   }
 }

@@ -9,6 +9,8 @@ export interface SlotStanding {
   readonly waitingSince: number | null;
 }
 
+const none: SlotStanding = { occupies: false, stalled: false, waitingSince: null };
+
 interface Counted {
   readonly rolling: number;
   readonly stalled: number;
@@ -19,19 +21,29 @@ interface Counted {
 /** Who occupies the slots of the fleet, and in which order the others wait. Counted anew after a change. */
 export class FleetSlots {
   readonly #limit: number;
+  readonly #wake: (key: string) => void;
   readonly #standings = new Map<string, SlotStanding>();
   #counted: Counted | null = null;
 
-  /** `limit` 0 stands for no limit. */
-  constructor(limit: number) {
+  /** `limit` 0 stands for no limit. `wake` is called with each cluster that may get a slot now, or has to say more. */
+  constructor(limit: number, wake: (key: string) => void) {
     this.#limit = limit;
+    this.#wake = wake;
   }
 
   /** `null` if the cluster does not exist. */
   note(key: string, standing: SlotStanding | null): void {
+    const before = this.#standings.get(key) ?? none;
+    const now = standing ?? none;
     if (standing === null) this.#standings.delete(key);
     else this.#standings.set(key, standing);
     this.#counted = null;
+    const hasLeft = before.waitingSince !== null && now.waitingSince === null;
+    if (!now.occupies && (before.occupies || hasLeft)) for (const next of this.next()) this.#wake(next);
+    if (this.#limit > 0 && before.stalled !== now.stalled) {
+      // The message of those that wait has the number of slots that stalled rollouts occupy.
+      for (const { key: waiting } of this.#count().queue) this.#wake(waiting);
+    }
   }
 
   /**

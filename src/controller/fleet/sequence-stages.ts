@@ -22,6 +22,17 @@ export interface StagedObjects {
 
 export type StageFacts = typeof withoutRollout;
 
+/** What is known of a cluster, and what follows from it: `null` if the MySQLCluster is not known to exist. */
+interface Known {
+  readonly objects: StagedObjects | null;
+  readonly facts: StageFacts;
+  /** It is about to begin. The API server does not show that yet. */
+  readonly promised: boolean;
+  readonly cluster: StagedCluster | null;
+}
+
+const unknown: Known = { objects: null, facts: withoutRollout, promised: false, cluster: null };
+
 /** What the clusters of a stage wait for, and who is next: when this changes, clusters have to be woken. */
 interface StageState {
   readonly gates: string;
@@ -38,10 +49,7 @@ export class Stages {
   readonly #wake: (key: string) => void;
   readonly #changed: (sequence: string) => void;
   readonly #sequences = new Map<string, SequenceRecord>();
-  readonly #objects = new Map<string, StagedObjects>();
-  readonly #facts = new Map<string, StageFacts>();
-  readonly #promised = new Set<string>();
-  readonly #clusters = new Map<string, StagedCluster>();
+  readonly #known = new Map<string, Known>();
   readonly #counts = new Map<string, readonly StageCount[]>();
   readonly #states = new Map<string, readonly StageState[]>();
 
@@ -56,25 +64,17 @@ export class Stages {
 
   /** `null` if the MySQLCluster does not exist or is being deleted. */
   noteCluster(key: string, objects: StagedObjects | null): void {
-    const before = this.#objects.get(key);
-    if (objects !== null && isDeepStrictEqual(before, objects)) return;
-    if (objects === null) this.#objects.delete(key);
-    else this.#objects.set(key, objects);
-    this.#update(key);
+    this.#note(key, { objects });
   }
 
   /** `undefined` if there is no MySQLRollout of the cluster. */
-  noteRollout(key: string, facts: StageFacts | undefined): void {
-    if (facts === undefined) this.#facts.delete(key);
-    else this.#facts.set(key, facts);
-    this.#update(key);
+  noteRollout(key: string, facts: StageFacts = withoutRollout): void {
+    this.#note(key, { facts });
   }
 
-  /** The cluster is about to begin. The API server does not show that yet. */
+  /** The cluster is about to begin, or is not any more. */
   promise(key: string, promised: boolean): void {
-    if (promised) this.#promised.add(key);
-    else this.#promised.delete(key);
-    this.#update(key);
+    this.#note(key, { promised });
   }
 
   /** Everybody who waits for the sequence, or would wait for it now, decides anew. */
@@ -88,30 +88,29 @@ export class Stages {
     else this.#sequences.set(name, record);
     this.#counts.delete(name);
     this.#states.delete(name);
-    for (const key of this.#objects.keys()) {
-      const then = this.#clusters.get(key);
-      this.#update(key);
-      const now = this.#clusters.get(key);
+    for (const [key, { cluster: then }] of this.#known) {
+      this.#note(key, {});
+      const now = this.#known.get(key)?.cluster;
       if (now?.waitingSince !== null && (isOf(then, name) || isOf(now, name))) this.#wake(key);
     }
     this.#changed(name);
   }
 
   selects(key: string): boolean {
-    return (this.#clusters.get(key)?.places.length ?? 0) > 0;
+    return (this.#known.get(key)?.cluster?.places.length ?? 0) > 0;
   }
 
   /** A cluster that has waited with another revision has not waited with this one. */
   waits(key: string, revision: string, nowSeconds: number): readonly FleetWait[] {
-    const cluster = this.#clusters.get(key);
-    if (cluster === undefined) return [];
-    const waitingSince = this.#facts.get(key)?.revision === revision ? cluster.waitingSince : null;
+    const { cluster, facts } = this.#known.get(key) ?? unknown;
+    if (cluster === null) return [];
+    const waitingSince = facts.revision === revision ? cluster.waitingSince : null;
     return stageWaits({ ...cluster, waitingSince }, (sequence) => this.countsOf(sequence), nowSeconds);
   }
 
   /** Whether clusters of a later stage have not begun yet: they depend on how this one does. */
   laterStageWaits(key: string): boolean {
-    return (this.#clusters.get(key)?.places ?? []).some(({ sequence, stage }) =>
+    return (this.#known.get(key)?.cluster?.places ?? []).some(({ sequence, stage }) =>
       waitsAfter(this.countsOf(sequence), stage),
     );
   }
@@ -123,13 +122,13 @@ export class Stages {
   countsOf(sequence: Sequence): readonly StageCount[] {
     const known = this.#counts.get(sequence.name);
     if (known !== undefined) return known;
-    const counts = stageCounts(sequence, this.#clusters.values());
+    const counts = stageCounts(sequence, this.#clusters());
     this.#counts.set(sequence.name, counts);
     return counts;
   }
 
   clustersOf(name: string): readonly StagedCluster[] {
-    return [...this.#clusters.values()]
+    return this.#clusters()
       .filter(({ places }) => places.some(({ sequence }) => sequence.name === name))
       .toSorted((one, other) => (one.key < other.key ? -1 : 1));
   }
@@ -176,31 +175,33 @@ export class Stages {
   }
 
   #wakeIn(name: string, stage: number, is: (cluster: StagedCluster) => boolean): void {
-    for (const cluster of this.#clusters.values()) {
+    for (const cluster of this.#clusters()) {
       const isIn = cluster.places.some((place) => place.sequence.name === name && place.stage === stage);
       if (isIn && is(cluster)) this.#wake(cluster.key);
     }
   }
 
-  #update(key: string): void {
-    const before = this.#clusters.get(key);
-    const now = this.#clusterOf(key);
-    if (now === null) this.#clusters.delete(key);
-    else this.#clusters.set(key, now);
-    if (now !== null && isDeepStrictEqual(before, now)) return;
-    for (const cluster of [before, now]) {
-      for (const { sequence } of cluster?.places ?? []) {
+  #clusters(): readonly StagedCluster[] {
+    return [...this.#known.values()].map(({ cluster }) => cluster).filter((cluster) => cluster !== null);
+  }
+
+  #note(key: string, change: Partial<Known>): void {
+    const before = this.#known.get(key) ?? unknown;
+    const known = { ...before, ...change };
+    const cluster = this.#clusterOf(key, known);
+    if (cluster === null && known.facts === withoutRollout && !known.promised) this.#known.delete(key);
+    else this.#known.set(key, { ...known, cluster });
+    if (isDeepStrictEqual(before.cluster, cluster)) return;
+    for (const one of [before.cluster, cluster]) {
+      for (const { sequence } of one?.places ?? []) {
         this.#counts.delete(sequence.name);
         if (this.#sequences.has(sequence.name)) this.#changed(sequence.name);
       }
     }
   }
 
-  #clusterOf(key: string): StagedCluster | null {
-    const objects = this.#objects.get(key);
-    if (objects === undefined) return null;
-    const facts = this.#facts.get(key) ?? withoutRollout;
-    const promised = this.#promised.has(key);
+  #clusterOf(key: string, { objects, facts, promised }: Known): StagedCluster | null {
+    if (objects === null) return null;
     const { complete } = facts;
     return {
       key,
@@ -228,5 +229,5 @@ export class Stages {
 const waitsAfter = (counts: readonly StageCount[], stage: number): boolean =>
   counts.slice(stage + 1).some(({ notBegun }) => notBegun > 0);
 
-const isOf = (cluster: StagedCluster | undefined, name: string): boolean =>
+const isOf = (cluster: StagedCluster | null | undefined, name: string): boolean =>
   cluster?.places.some(({ sequence }) => sequence.name === name) === true;

@@ -9,7 +9,7 @@ import { concurrencyOf, othersStage, type Stage, type StageCount } from '../../c
 import { stageGates } from '../../core/fleet/stage-waits.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
 import { timeText } from '../../core/sentences.ts';
-import type { Occurrence } from '../../kube/event-recorder.ts';
+import { type Occurrence, referenceTo } from '../../kube/event.ts';
 import { omitUndefined } from '../../moco/json.ts';
 import type { SequenceNumbers } from '../../telemetry/metrics.ts';
 import { conditionsAfter } from '../facts/policy-in-force.ts';
@@ -175,12 +175,9 @@ function sayingEmpty({ reason, message }: Finding, stages: readonly StageStatus[
  * What to tell of the change from the stored status to this one: each stage that completes or fails, and what stalls
  * it.
  */
-export function sequenceEvents(
-  { name, uid, status: before }: SequenceRecord,
-  after: SequenceStatus,
-): readonly Occurrence[] {
-  const { group, version, kind } = sequenceKind;
-  const regarding = { apiVersion: `${group}/${version}`, kind, namespace: '', name, uid };
+export function sequenceEvents(record: SequenceRecord, after: SequenceStatus): readonly Occurrence[] {
+  const { status: before } = record;
+  const regarding = referenceTo(sequenceKind, record);
   const event = (type: 'Normal' | 'Warning', reason: string, note: string): Occurrence => ({
     regarding,
     type,

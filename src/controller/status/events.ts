@@ -3,10 +3,9 @@ import type { Step } from '../../core/decision.ts';
 import { explainHold, isAlarming } from '../../core/rules/catalogue.ts';
 import { explainStep } from '../../core/sentences.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
-import type { ObjectReference, Occurrence } from '../../kube/event-recorder.ts';
-import { apiVersion, type ResourceKind } from '../../kube/resource.ts';
+import { type Occurrence, referenceTo } from '../../kube/event.ts';
+import { pods } from '../../kube/resource.ts';
 import { clusterKind } from '../../moco/names.ts';
-import type { PodRecord } from '../../moco/records.ts';
 import { memberName, type ObservedFacts } from '../facts/collect-facts.ts';
 import { type Acted, sparesSwitchover } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
@@ -14,12 +13,6 @@ import { isShown, reportedAfterSeconds } from './due.ts';
 
 /** What an Event has to know of a cluster. */
 export type EventSubject = Pick<ObservedFacts, 'objects' | 'rollout'>;
-
-interface Identity {
-  readonly namespace: string;
-  readonly name: string;
-  readonly uid: string;
-}
 
 /** The reasons of events about steps, in the past tense as in Kubernetes. */
 export const stepReasons: Readonly<Record<Exclude<Step['kind'], 'none'>, string>> = {
@@ -43,7 +36,7 @@ export function stepEvent({ observation, step, done }: Acted): Occurrence | null
   const pod = observation.objects.pods.find(({ uid }) => uid === target.uid);
   return {
     ...objectsOf(observation),
-    ...(pod && { related: podReference(pod) }),
+    ...(pod && { related: referenceTo(pods, pod) }),
     type: step.kind === 'undemote' ? 'Warning' : 'Normal',
     reason: stepReasons[step.kind],
     action: isDisruptive(step) ? ruleOf(step) : step.kind,
@@ -96,20 +89,12 @@ function warningAbout(
   note: (name: string) => string,
 ): Occurrence {
   const pod = facts.objects.pods.find((candidate) => candidate.ordinal === ordinal);
-  const related = pod && { related: podReference(pod) };
+  const related = pod && { related: referenceTo(pods, pod) };
   return { ...objectsOf(facts), ...related, type: 'Warning', ...names, note: note(pod?.name ?? `member ${ordinal}`) };
 }
 
 /** The MySQLCluster, and its MySQLRollout once there is one (docs/decisions/0018-events-on-both-objects.md). */
 function objectsOf({ objects, rollout }: EventSubject): Pick<Occurrence, 'regarding' | 'alsoRegarding'> {
-  const regarding = reference(clusterKind, objects.cluster);
-  return rollout === null ? { regarding } : { regarding, alsoRegarding: reference(rolloutKind, rollout.metadata) };
-}
-
-function reference(resource: ResourceKind, { namespace, name, uid }: Identity): ObjectReference {
-  return { apiVersion: apiVersion(resource), kind: resource.kind, namespace, name, uid };
-}
-
-function podReference({ namespace, name, uid }: PodRecord): ObjectReference {
-  return { apiVersion: 'v1', kind: 'Pod', namespace, name, uid };
+  const regarding = referenceTo(clusterKind, objects.cluster);
+  return rollout === null ? { regarding } : { regarding, alsoRegarding: referenceTo(rolloutKind, rollout.metadata) };
 }

@@ -6,7 +6,7 @@ import { type Finished, unreported } from '../facts/last-step.ts';
 import type { Observation } from '../pass/observe.ts';
 import { isShown } from './due.ts';
 
-/** What a status is made from: an observation, and the status before. `now` is the time of the intent if there is one. */
+/** What a status is made from: an observation, and the status before. With an intent `now` is the intent's time. */
 export interface Occasion extends Observation {
   readonly before: RolloutStatus;
   /** The hold that users see, and its sentence. */

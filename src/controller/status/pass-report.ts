@@ -1,7 +1,7 @@
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { hasOpening } from '../../core/maintenance.ts';
 import { explainHold, isAlarming, isRoutine } from '../../core/rules/catalogue.ts';
-import type { Occurrence } from '../../kube/event-recorder.ts';
+import type { Occurrence } from '../../kube/event.ts';
 import { nameOf } from '../../kube/store.ts';
 import { milliseconds } from '../../moco/json.ts';
 import { labelValue } from '../../telemetry/declared.ts';

@@ -36,11 +36,11 @@ function takeBackReason(situation: Situation, member: Member): string | null {
 
 /** The primary carries a demotion that nobody needs. */
 function noReason(situation: Situation, member: Member): UndemoteReason | null {
-  const { policy, snapshot } = situation;
+  const { policy, updateRevision } = situation;
   if (!member.facts.demote || !member.primary) return null;
   if (policy.mode !== 'OnDelete') return 'StrategyChanged';
   if (!isUpdateRevisionKnown(situation)) return null;
-  if (!member.due || member.facts.demotedFor !== snapshot.statefulSet?.updateRevision) return 'NotDue';
+  if (!member.due || member.facts.demotedFor !== updateRevision) return 'NotDue';
   return dueMembers(situation).length > 1 ? 'OthersDue' : null;
 }
 
@@ -56,9 +56,9 @@ function standingHold(situation: Situation, member: Member): string | null {
  * mark.
  */
 function isNext(situation: Situation, { due, facts }: Member): boolean {
-  const { policy, snapshot } = situation;
+  const { policy, updateRevision } = situation;
   if (!isUpdateRevisionKnown(situation)) return policy.mode === 'OnDelete';
-  const isForThis = facts.demotedFor === snapshot.statefulSet?.updateRevision;
+  const isForThis = facts.demotedFor === updateRevision;
   return policy.mode === 'OnDelete' && due && isForThis && dueMembers(situation).length === 1;
 }
 

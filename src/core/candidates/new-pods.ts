@@ -97,10 +97,10 @@ function mustUpdateNew(situation: Situation): boolean {
 
 /** `null` if new pods come up at that revision already, or can't. */
 function keep(situation: Situation, lost: readonly Lost[], lasts: 'whileHeld' | 'untilCreated'): Step | null {
-  const { members, snapshot } = situation;
+  const { members, currentRevision } = situation;
   const revision = revisionToKeep(situation, lost);
   if (revision === null || !mayKeepRevisions(situation)) return null;
-  if (snapshot.statefulSet?.currentRevision !== revision) {
+  if (currentRevision !== revision) {
     const replicas = members.filter(({ facts }) => facts.revision === revision).length;
     return { kind: 'promoteRevision', revision, replicas, for: 'keep', before: [] };
   }

@@ -51,9 +51,8 @@ export const nothingDue: ProcedureLine = {
   takes:
     'no due member: promoteRevision once every member is updated and Ready and the current revision is another one, else nothing to do',
   candidates: (situation) => {
-    const { members, snapshot, policy, replicas } = situation;
+    const { members, policy, replicas, currentRevision, updateRevision: revision } = situation;
     if (members.some((member) => member.due)) return [];
-    const { currentRevision = '', updateRevision: revision = '' } = snapshot.statefulSet ?? {};
     // Under OnDelete `status.currentRevision` stays behind on Kubernetes before 1.37, and MOCO takes that for a
     // StatefulSet that isn't ready; a volume asked for then is lost.
     const isBehind = policy.mode === 'OnDelete' && currentRevision !== revision;
@@ -63,7 +62,7 @@ export const nothingDue: ProcedureLine = {
   },
 };
 
-export const nothingRestarts: ProcedureLine = {
+const nothingRestarts: ProcedureLine = {
   takes:
     'a due member that works and whose next change in place is of metadata, or of its label alone: updateInPlace, one at a time, replicas first',
   candidates: (situation) => {
@@ -76,7 +75,7 @@ export const nothingRestarts: ProcedureLine = {
 const isUnreachable = ({ state }: Member): boolean => state === 'unreachable';
 
 /** mysqld may still serve behind a lost kubelet, so one at a time, and never the primary. */
-export const membersUnreachable: ProcedureLine = {
+const membersUnreachable: ProcedureLine = {
   takes: 'due replicas whose node does not answer, and that are not protected: delete, one',
   candidates: (situation) =>
     due(situation, (member) => isUnreachable(member) && !member.primary && !isProtected(member)).map((member) =>
@@ -116,7 +115,7 @@ export const membersRunning: ProcedureLine = {
 };
 
 /** No member after these may go while they are unavailable. */
-export const othersUnavailable: ProcedureLine = {
+const othersUnavailable: ProcedureLine = {
   takes:
     'every other due member that does not participate: protected ones, then those that recover, unreachable ones, and the primary: delete, one',
   candidates: (situation) => {
@@ -147,7 +146,7 @@ function ruleOfUnavailable({ state, primary }: Member): StepRule {
  * ready (MOCO 0.36, clustering/status.go, isDegraded): it is deleted under the gates of a primary that moves, before
  * healthy replicas, which no eviction takes as long as its pod is not ready.
  */
-export const membersImpaired: ProcedureLine = {
+const membersImpaired: ProcedureLine = {
   takes: 'a due member that is impaired, replicas first: delete',
   candidates: (situation) => {
     const impaired = due(situation, ({ state }) => state === 'impaired');
@@ -156,7 +155,7 @@ export const membersImpaired: ProcedureLine = {
   },
 };
 
-export const healthyReplicas: ProcedureLine = {
+const healthyReplicas: ProcedureLine = {
   takes:
     'the due replica that is next: those on nodes that are to be emptied, then from the highest ordinal down, then those that would stay Pending, protected ones last: its change in place, else evict; those whose node may resize them go before the others',
   candidates: (situation) => {
@@ -175,7 +174,7 @@ export const healthyReplicas: ProcedureLine = {
  * If others can take over, MOCO moves the role first, so that writes stop only for the switchover, and the switchover
  * never races with the preStop hook.
  */
-export const primaryLast: ProcedureLine = {
+const primaryLast: ProcedureLine = {
   takes:
     'the due primary when nothing else is due: its change in place if it is updated as primary, else demote; with one member evict',
   candidates: (situation) => {
@@ -184,8 +183,7 @@ export const primaryLast: ProcedureLine = {
     const inPlace = stepInPlace(situation, next);
     if (inPlace !== null && isUpdatedAsPrimary(situation, inPlace)) return [inPlace];
     if (situation.replicas === 1) return [{ kind: 'evict', rule: 'SingleMember', targets: [target(next)] }];
-    const revision = situation.snapshot.statefulSet?.updateRevision ?? '';
-    return [{ kind: 'demote', rule: 'PrimaryLast', targets: [target(next)], revision }];
+    return [{ kind: 'demote', rule: 'PrimaryLast', targets: [target(next)], revision: situation.updateRevision }];
   },
 };
 

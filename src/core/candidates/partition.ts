@@ -51,8 +51,7 @@ const restartUnserved: ProcedureLine = {
 
 function atUpdateRevision(situation: Situation, step: Step): Step {
   if (comesUpUpdated(situation) || step.kind !== 'delete') return step;
-  const { snapshot, replicas } = situation;
-  const revision = snapshot.statefulSet?.updateRevision ?? '';
+  const { replicas, updateRevision: revision } = situation;
   return { kind: 'promoteRevision', revision, replicas, for: 'start', before: step.targets };
 }
 

@@ -65,11 +65,11 @@ const forgottenSeconds = 60;
 /** How long a soak goes on without an answer, so that a restart of Prometheus does not begin it anew. */
 const soakWithoutAnswerSeconds = 300;
 
-export interface FailingCheck extends FailingSeries {
+interface FailingCheck extends FailingSeries {
   readonly check: string;
 }
 
-export interface UnansweredCheck {
+interface UnansweredCheck {
   readonly check: string;
   readonly message: string;
 }
@@ -84,7 +84,7 @@ export function failingChecks(situation: Situation): { readonly checks: readonly
 }
 
 /** Checks without a recent answer, unless no answer matters. */
-export function pendingChecks(situation: Situation): { readonly checks: readonly string[] } | null {
+function pendingChecks(situation: Situation): { readonly checks: readonly string[] } | null {
   if (noAnswerMatters(situation)) return null;
   return orNull(judgedChecks(situation).flatMap(({ name, isAwaited }) => (isAwaited ? [name] : [])));
 }
@@ -93,7 +93,7 @@ export function pendingChecks(situation: Situation): { readonly checks: readonly
 export const noAnswerMatters = ({ overridden }: Situation): boolean =>
   overridden.has('CheckUnavailable') && overridden.has('CheckFailing');
 
-export const unansweredChecks = (situation: Situation): { readonly checks: readonly UnansweredCheck[] } | null =>
+const unansweredChecks = (situation: Situation): { readonly checks: readonly UnansweredCheck[] } | null =>
   orNull(unknown(judgedChecks(situation)));
 
 /** While a cluster soaks, its checks may have no answer for a while, but not for long. */

@@ -110,23 +110,23 @@ export const unread = {
 export const endingClaims = ({ comeback, unschedulable }: MemberFacts): readonly EndingClaim[] =>
   (comeback?.claims ?? []).filter(({ state }) => state === 'terminating' || unschedulable === null);
 
-export const explainClaim = ({ name, state }: EndingClaim): string =>
+const explainClaim = ({ name, state }: EndingClaim): string =>
   state === 'terminating'
     ? `its claim ${name} is being deleted and goes with the pod`
     : `its claim ${name} does not exist any more`;
 
 /** While a reading holds a step, it is read again once it is too old. */
-export function readAgain({ deadlines }: Situation, { facts: { comeback } }: Member): void {
+function readAgain({ deadlines }: Situation, { facts: { comeback } }: Member): void {
   if (comeback !== null) deadlines.reached(comeback.ageSeconds, freshComebackSeconds);
 }
 
-export const explainTied = ({ nodeName, refusals, ties }: TiedToNode): string =>
+const explainTied = ({ nodeName, refusals, ties }: TiedToNode): string =>
   `its node ${nodeName} ${refusals.join(' and ')}, and ` +
   (ties.length === 0
     ? 'no other node takes pods'
     : `${ties.join(' and ')} ${plural(ties, 'allows', 'allow')} no other node that takes pods`);
 
-export const explainRefusal = (member: string, message: string): string =>
+const explainRefusal = (member: string, message: string): string =>
   `the API server would not admit another pod of ${member}: ${withoutFullStop(message)}`;
 
 /** Why the member would not come back as what it is, each a sentence without a full stop. For people. */

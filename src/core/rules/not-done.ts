@@ -169,11 +169,11 @@ export const isOfItsWrite = (rule: string): boolean => rule === 'ConfirmationToo
  * goes on, unless an earlier step may still happen: then no step is done before that is known.
  */
 function failedStep({ situation, step }: Asked, cause: 'tooSlow' | 'refused'): { readonly message: string } | null {
-  const { stepFailure: failure, statefulSet } = situation.snapshot;
+  const { stepFailure: failure } = situation.snapshot;
   if (failure === null || failure.cause !== cause) return null;
   const { message } = failure;
   if (failure.step === null) return { message };
-  if (failure.step !== stepIdentity(step, statefulSet?.updateRevision ?? '')) return null;
+  if (failure.step !== stepIdentity(step, situation.updateRevision)) return null;
   const delaySeconds = Math.max(retryDelaySeconds(failure.tries), failure.retryAfterSeconds);
   return situation.deadlines.reached(failure.sinceLastTrySeconds, delaySeconds) ? null : { message };
 }

@@ -24,8 +24,7 @@ export const notParticipating = {
       const down = situation.members.find((member) => isStale(member) && doesNotWork(situation, member));
       if (down === undefined) return null;
       const { name: pod, revision } = down.facts;
-      const current = situation.snapshot.statefulSet?.currentRevision ?? '';
-      return { member: down.ordinal, pod, next: next.ordinal, revision, current };
+      return { member: down.ordinal, pod, next: next.ordinal, revision, current: situation.currentRevision };
     },
     sentence: ({ member, pod, next, revision, current }, name) =>
       `${name(member)} does not work, and partitions reach it only after ${name(next)}; \`kubectl delete pod ${pod}\` makes it try again at revision ${current}${current === revision ? '' : ` instead of ${revision}`}`,

@@ -14,9 +14,8 @@ export const primary = {
       const primary = members.find((member) => member.primary);
       if (primary === undefined || situation.policy.primaryUpdatePolicy === 'Automatic') return null;
       if (isApproved(situation) || !isRevisionKnown(asked)) return null;
-      const revision = situation.snapshot.statefulSet?.updateRevision ?? '';
       const unknown = unknownApproval(situation);
-      return { member: primary.ordinal, revision, ...(unknown !== null && { unknown }) };
+      return { member: primary.ordinal, revision: situation.updateRevision, ...(unknown !== null && { unknown }) };
     },
     sentence: ({ member, revision, unknown }, name) =>
       `the primary ${name(member)} waits for approval of revision ${revision}` +

@@ -81,7 +81,7 @@ export const roles = {
 // in last. Until then no step that needs a quorum is done.
 
 /** What MOCO has still to do about roles. */
-export interface UnsettledRoles {
+interface UnsettledRoles {
   readonly members: readonly number[];
   /** The labels are right, and MOCO does not report yet that the primary serves. */
   readonly unavailable?: true;

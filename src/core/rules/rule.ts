@@ -6,7 +6,7 @@ import type { Step } from '../step.ts';
 /** The name of a member in a sentence, such as `moco-test-2`. */
 export type MemberName = (ordinal: number) => string;
 
-export type EndedBy = 'a person' | 'MOCO' | 'Kubernetes' | 'moco-rollout' | 'the members' | 'time';
+type EndedBy = 'a person' | 'MOCO' | 'Kubernetes' | 'moco-rollout' | 'the members' | 'time';
 
 /** A phase that a rule gives to its cluster. Without one the phase follows from the members. */
 export type RulePhase = 'Off' | 'Paused' | 'AwaitingApproval' | 'PartitionReached' | 'Failing';

@@ -1,5 +1,5 @@
 import type { ContainerImage, InPlaceChange, InPlaceSettings } from '../../core/in-place-changes.ts';
-import { type Json, object, objects, text } from '../json.ts';
+import { type Json, named, object, text } from '../json.ts';
 import type { LivePod } from '../records.ts';
 import { type TemplateDifference, templateDifferences } from '../template-changes.ts';
 import { whyKept } from './metadata.ts';
@@ -127,15 +127,14 @@ function goesAlong(
   templates: Templates,
   allowed: readonly string[],
 ): boolean {
-  const init = objects(object(templates.after['spec'])['initContainers']).find((one) => one['name'] === name);
+  const init = named(object(templates.after['spec'])['initContainers'], name);
   return (
-    init?.['restartPolicy'] === undefined &&
+    init['restartPolicy'] === undefined &&
     allowed.some(
       (container) => imageOf(templates.before, container) === before && imageOf(templates.after, container) === after,
     )
   );
 }
 
-function imageOf({ spec }: Json, container: string): string | null {
-  return text(objects(object(spec)['containers']).find(({ name }) => name === container)?.['image']);
-}
+const imageOf = ({ spec }: Json, container: string): string | null =>
+  text(named(object(spec)['containers'], container)['image']);

@@ -1,5 +1,5 @@
 import type { ContainerResources } from '../../core/in-place-changes.ts';
-import { type Json, object, objects, text } from '../json.ts';
+import { type Json, named, object, objects, text } from '../json.ts';
 import { agentContainer, mysqldContainer } from '../names.ts';
 import type { LiveContainer, LivePod } from '../records.ts';
 import type { TemplateDifference } from '../template-changes.ts';
@@ -93,8 +93,7 @@ function quantityIn(template: Json, container: string, list: Leaf['list'], resou
   return object(object(containerIn(template, container)['resources'])[list])[resource];
 }
 
-const containerIn = ({ spec }: Json, container: string): Json =>
-  objects(object(spec)['containers']).find(({ name }) => name === container) ?? {};
+const containerIn = ({ spec }: Json, container: string): Json => named(object(spec)['containers'], container);
 
 /** The changes of quantities by container, as a resize sends them. */
 export function resourcesOf(changes: readonly LeafChange[]): readonly ContainerResources[] {

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { V1MicroTime } from '@kubernetes/client-node';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { rolloutKind } from '../../../src/api/rollout.ts';
@@ -10,7 +9,7 @@ import { clusterPermissions } from '../../config/permissions.ts';
 import { claimOf } from '../../controller/moco-objects.ts';
 import { heldByMoco } from '../../controller/object-server.ts';
 import { answer } from '../../kube/fake-world.ts';
-import { FakeCluster, forbidden, notFound } from '../fake-cluster.ts';
+import { type FakeCluster, forbidden, leasePath, notFound, useFakeCluster } from '../fake-cluster.ts';
 
 interface Definition {
   metadata: { name: string };
@@ -26,7 +25,6 @@ const crd = (plural: string): Definition =>
 const definitionPath = (name: string): string => `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${name}`;
 const admissionPath = (plural: string): string => `/apis/admissionregistration.k8s.io/v1/${plural}`;
 const deploymentsPath = '/apis/apps/v1/deployments';
-const leasePath = '/apis/coordination.k8s.io/v1/namespaces/moco-rollout-system/leases/moco-rollout';
 
 const deployment = (name: string, image: string, available: number, args: readonly string[] = []): object => ({
   metadata: { namespace: 'moco-rollout-system', name },
@@ -54,23 +52,8 @@ class Installed {
   constructor(cluster: FakeCluster) {
     this.cluster = cluster;
     cluster.server.admit = heldByMoco;
-    this.publish({});
+    cluster.lease({});
     cluster.fault = (request) => this.#answer(request);
-  }
-
-  /** The flags of a controller that leads. */
-  publish(flags: object): void {
-    const { bench, clusterScoped } = this.cluster;
-    clusterScoped[leasePath] = {
-      metadata: {
-        namespace: 'moco-rollout-system',
-        name: 'moco-rollout',
-        uid: 'lease',
-        resourceVersion: '1',
-        annotations: { 'moco-rollout.io/flags': JSON.stringify(flags) },
-      },
-      spec: { holderIdentity: 'a', renewTime: new V1MicroTime(bench.world.wall()).toISOString() },
-    };
   }
 
   async lines(...argv: readonly string[]): Promise<{ readonly status: number; readonly lines: readonly string[] }> {
@@ -109,11 +92,9 @@ class Installed {
 describe('check', () => {
   let installed: Installed;
 
-  beforeEach(async () => {
-    installed = new Installed(await FakeCluster.start());
+  useFakeCluster((fresh) => {
+    installed = new Installed(fresh);
   });
-
-  afterEach(() => installed.cluster.close());
 
   it('has a line for each check, and exits with 0 if none fails', async () => {
     const { status, lines } = await installed.lines();
@@ -149,7 +130,7 @@ describe('check', () => {
     expect(await last()).to.contain(
       'whether a replica that is ready has received what the primary has committed is not known',
     );
-    installed.publish({ featureGates: { ReplicationFacts: true } });
+    installed.cluster.lease({ featureGates: { ReplicationFacts: true } });
     expect(await last()).to.match(
       /^ok +MySQL +it is asked: system:serviceaccount:\S+ may read MOCO's Secrets in namespace default$/,
     );

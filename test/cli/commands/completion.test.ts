@@ -1,16 +1,14 @@
 import { expect } from 'chai';
-import { FakeCluster, runWith } from '../fake-cluster.ts';
+import { type FakeCluster, runWith, useFakeCluster } from '../fake-cluster.ts';
 import { addSequence, production } from '../staged-objects.ts';
 
 describe('completion', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
     cluster.clusterScoped['/api/v1/namespaces'] = { items: [{ metadata: { name: 'default' } }] };
   });
-
-  afterEach(() => cluster.close());
 
   /** Words without their descriptions, and the directive. */
   async function words(...argv: readonly string[]): Promise<readonly string[]> {

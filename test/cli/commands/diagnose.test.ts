@@ -9,7 +9,7 @@ import { member } from '../../controller/bench.ts';
 import { emergencyBackup } from '../../controller/moco-objects.ts';
 import type { ObjectServer, Patch } from '../../controller/object-server.ts';
 import { answer } from '../../kube/fake-world.ts';
-import { FakeCluster, forbidden } from '../fake-cluster.ts';
+import { type FakeCluster, forbidden, useFakeCluster } from '../fake-cluster.ts';
 
 /** In every place where an object may hold one. */
 const secret = 'hunter2-do-not-tell';
@@ -42,13 +42,12 @@ describe('diagnose', () => {
   let cluster: FakeCluster;
   let directory: string;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster(async (fresh) => {
+    cluster = fresh;
     directory = await mkdtemp(join(tmpdir(), 'moco-rollout-diagnose-'));
   });
 
   afterEach(async () => {
-    await cluster.close();
     await rm(directory, { recursive: true, force: true });
   });
 

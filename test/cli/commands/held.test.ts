@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { HoldRule } from '../../../src/core/decision.ts';
 import { timestampOf } from '../../../src/moco/json.ts';
-import { FakeCluster } from '../fake-cluster.ts';
+import { type FakeCluster, useFakeCluster } from '../fake-cluster.ts';
 
 describe('status --held of a fleet', () => {
   let cluster: FakeCluster;
@@ -19,8 +19,8 @@ describe('status --held of a fleet', () => {
     }
   }
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
     add(null, 20);
     add('AwaitingEarlierStage', 240);
     add('OutsideMaintenanceWindow', 30);
@@ -29,8 +29,6 @@ describe('status --held of a fleet', () => {
     add('UpdateRevisionFailing', 3);
     add('BlockedByPDB', 1, { conditions: [{ type: 'Stalled', status: 'True' }] });
   });
-
-  afterEach(() => cluster.close());
 
   it('counts what holds how many, and shows first what needs a person', async () => {
     const { out } = await cluster.run('status', '-A', '--held');

@@ -4,7 +4,7 @@ import { mergePatchOf, restored } from '../../../src/cli/cluster/template-revisi
 import { controllerRevisions } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import { revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
-import { FakeCluster } from '../fake-cluster.ts';
+import { type FakeCluster, useFakeCluster } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
 import { addWholeCluster } from '../whole-clusters.ts';
 
@@ -59,8 +59,8 @@ function keep({ server }: FakeCluster, name: string, revision: number, data: Tem
 describe('history and undo', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
     keep(cluster, 'moco-test-older', 1, { image: 'mysql:8.4.7', sidecar: true });
     keep(cluster, revisionBefore, 2, { image: 'mysql:8.4.8' });
     keep(cluster, revisionAfter, 3, { image: 'mysql:8.4.9', password: 'two', agent: 'agent:2' });
@@ -72,8 +72,6 @@ describe('history and undo', () => {
     };
     cluster.server.change(clusterKind, 'test', { spec: { podTemplate: { spec: { containers: [mysqld] } } } });
   });
-
-  afterEach(() => cluster.close());
 
   it('lists every kept revision with its changes', async () => {
     const { status, out, err } = await cluster.run('history', 'test');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { controllerRevisions } from '../../../src/kube/resource.ts';
 import { revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
-import { FakeCluster, forbidden } from '../fake-cluster.ts';
+import { type FakeCluster, forbidden, useFakeCluster } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
 import { addSequence, production } from '../staged-objects.ts';
 import { addWholeCluster, measured, type WholeCluster } from '../whole-clusters.ts';
@@ -11,12 +11,13 @@ const tiers = { canary: 2, most: 12, rest: 3 } as const;
 describe('plan --fleet', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start({ stale: false });
-    addSequence(cluster, 'production', production);
-  });
-
-  afterEach(() => cluster.close());
+  useFakeCluster(
+    (fresh) => {
+      cluster = fresh;
+      addSequence(cluster, 'production', production);
+    },
+    { stale: false },
+  );
 
   const add = (...clusters: readonly WholeCluster[]): void => {
     for (const one of clusters) addWholeCluster(cluster.server, one);
@@ -47,13 +48,7 @@ describe('plan --fleet', () => {
 
   it('plays with the limits that the controller publishes, unless others are given', async () => {
     addFleet(true);
-    const annotations = {
-      'moco-rollout.io/flags': '{"maxConcurrentRollouts":1,"disruptionIntervalMilliseconds":60000}',
-    };
-    const metadata = { namespace: 'moco-rollout-system', name: 'moco-rollout', annotations };
-    cluster.clusterScoped['/apis/coordination.k8s.io/v1/namespaces/moco-rollout-system/leases/moco-rollout'] = {
-      metadata,
-    };
+    cluster.lease({ maxConcurrentRollouts: 1, disruptionIntervalMilliseconds: 60_000 });
     const limits = async (...argv: readonly string[]): Promise<string | undefined> =>
       /controller runs with (.*)/.exec((await cluster.run('plan', '--fleet', ...argv)).out)?.[1];
     const rest = '--verify-first-cluster=true, --max-failing-rollouts=3 and';

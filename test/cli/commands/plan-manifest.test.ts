@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { clusterKind } from '../../../src/moco/names.ts';
-import { FakeCluster } from '../fake-cluster.ts';
+import { type FakeCluster, useFakeCluster } from '../fake-cluster.ts';
 import { addWholeCluster } from '../whole-clusters.ts';
 
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -14,19 +14,21 @@ describe('plan --filename', () => {
   let cluster: FakeCluster;
   let directory: string;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start({ stale: false });
-    cluster.server.change(clusterKind, 'test', {
-      metadata: { annotations: { [lastApplied]: null } },
-      spec: { podTemplate: template('mysql:8.4.8') },
-    });
-    await cluster.bench.start().work();
-    directory = await mkdtemp(join(tmpdir(), 'plan-'));
-  });
+  useFakeCluster(
+    async (fresh) => {
+      cluster = fresh;
+      cluster.server.change(clusterKind, 'test', {
+        metadata: { annotations: { [lastApplied]: null } },
+        spec: { podTemplate: template('mysql:8.4.8') },
+      });
+      await cluster.bench.start().work();
+      directory = await mkdtemp(join(tmpdir(), 'plan-'));
+    },
+    { stale: false },
+  );
 
   afterEach(async () => {
     await rm(directory, { recursive: true });
-    await cluster.close();
   });
 
   async function manifest(...documents: readonly object[]): Promise<string> {

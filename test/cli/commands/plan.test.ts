@@ -3,16 +3,14 @@ import { rolloutKind } from '../../../src/api/rollout.ts';
 import { controllerRevisions, jobs, podDisruptionBudgets } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import { emergencyBackup, recorded, revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
-import { FakeCluster, forbidden } from '../fake-cluster.ts';
+import { type FakeCluster, forbidden, useFakeCluster } from '../fake-cluster.ts';
 
 describe('plan', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
   });
-
-  afterEach(() => cluster.close());
 
   it('simulates other settings without writing them', async () => {
     cluster.bench.setting({ paused: true });

@@ -5,7 +5,7 @@ import { clusterKind, rolloutCompleteCondition } from '../../../src/moco/names.t
 import { revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
 import type { Patch, Raw } from '../../controller/object-server.ts';
 import { answer, status } from '../../kube/fake-world.ts';
-import { FakeCluster, forbidden, notFound } from '../fake-cluster.ts';
+import { FakeCluster, forbidden, notFound, useFakeCluster } from '../fake-cluster.ts';
 
 const strategyLabel = 'moco-rollout.io/strategy';
 
@@ -20,11 +20,9 @@ const failedWebhook = (name: string): ReturnType<typeof answer> =>
 describe('release', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
   });
-
-  afterEach(() => cluster.close());
 
   const annotation = (): string | undefined =>
     (cluster.server.get(clusterKind, 'test').metadata.annotations ?? {})['moco-rollout.io/released'];

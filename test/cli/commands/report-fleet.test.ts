@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { fleetClusters, holdCosts, imageCounts } from '../../../src/cli/html/figures.ts';
 import { fleetPage } from '../../../src/cli/html/fleet-page.ts';
-import { FakeCluster, forbidden, sequencesPath } from '../fake-cluster.ts';
+import { type FakeCluster, forbidden, sequencesPath, useFakeCluster } from '../fake-cluster.ts';
 import { fleetNow, recordedFleet } from '../recorded-fleet.ts';
 import { recordRollout } from '../recorded-rollout.ts';
 import { addSequence, production } from '../staged-objects.ts';
@@ -116,12 +116,10 @@ describe('the page of a fleet', () => {
 describe('report --fleet', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
     recordRollout(cluster);
   });
-
-  afterEach(() => cluster.close());
 
   it('writes a page about the clusters and the sequences', async () => {
     addSequence(cluster, 'production', production);

@@ -1,18 +1,16 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
-import { FakeCluster, forbidden } from '../fake-cluster.ts';
+import { type FakeCluster, forbidden, useFakeCluster } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
 import { recordedHistory, recordRollout } from '../recorded-rollout.ts';
 
 describe('report', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
     recordRollout(cluster);
   });
-
-  afterEach(() => cluster.close());
 
   it('is one page with a lane for each member, its unavailability, the switchover and the waits', async () => {
     const { status, out, err } = await cluster.run('report', 'test');

@@ -3,18 +3,16 @@ import type { RolloutSpec } from '../../../src/api/rollout.ts';
 import { revisionAfter, revisionBefore } from '../../controller/moco-objects.ts';
 import { heldByMoco } from '../../controller/object-server.ts';
 import { fails, imagePath as image } from '../failing-member.ts';
-import { FakeCluster, forbidden } from '../fake-cluster.ts';
+import { type FakeCluster, forbidden, useFakeCluster } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
 import { phases } from '../phases.ts';
 
 describe('restore', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
   });
-
-  afterEach(() => cluster.close());
 
   const applied = (): RolloutSpec | undefined =>
     (cluster.server.writes.at(-1)?.body as { spec?: RolloutSpec } | undefined)?.spec;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { load } from 'js-yaml';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
-import { FakeCluster, type Ran } from '../fake-cluster.ts';
+import { type FakeCluster, type Ran, useFakeCluster } from '../fake-cluster.ts';
 
 /** What this file needs of a MySQLRollout that was written. */
 interface Written {
@@ -15,14 +15,12 @@ interface Written {
 describe('the selection of clusters', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
     const hold = { rule: 'Paused', message: 'x', since: '' };
     cluster.add('orders', { phase: 'Paused', replicas: 3, updatedReplicas: 1, hold });
     cluster.add('users', { phase: 'UpToDate', replicas: 3, updatedReplicas: 3 });
   });
-
-  afterEach(() => cluster.close());
 
   const namesIn = ({ out }: Ran): readonly string[] =>
     out

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
-import { FakeCluster, notFound, sequencesPath } from '../fake-cluster.ts';
+import { type FakeCluster, notFound, sequencesPath, useFakeCluster } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
 import { addClusters, addSequence, type Doing, production } from '../staged-objects.ts';
 
@@ -10,12 +10,10 @@ const terminal = (columns: number, rows: number, colour = false) => ({ terminal:
 describe('sequence', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
     addSequence(cluster, 'production', production);
   });
-
-  afterEach(() => cluster.close());
 
   /** Canaries are complete and soak; the others wait. */
   function soaking(): void {
@@ -97,23 +95,8 @@ describe('sequence', () => {
   });
 
   describe('--watch', () => {
-    /** Interrupts once something has been written. */
-    function watched(columns: number | null, rows: number, ...argv: readonly string[]) {
-      let interrupt = (): void => undefined;
-      return cluster.runOn(
-        {
-          ...(columns !== null && terminal(columns, rows)),
-          out: () => interrupt(),
-          onInterrupt: (callback) => {
-            interrupt = callback;
-            return () => undefined;
-          },
-        },
-        'sequence',
-        ...argv,
-        '--watch',
-      );
-    }
+    const watched = (columns: number | null, rows: number, ...argv: readonly string[]) =>
+      cluster.watch(columns === null ? null : { columns, rows, colour: false }, 'sequence', ...argv, '--watch');
 
     it('draws 1,000 clusters into the rows that a terminal has', async () => {
       addClusters(cluster, 'canary', many(10, 'soaked'));

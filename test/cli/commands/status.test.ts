@@ -1,4 +1,3 @@
-import { V1MicroTime } from '@kubernetes/client-node';
 import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import type { Lease } from '../../../src/kube/lease.ts';
@@ -6,179 +5,140 @@ import { jobs } from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
 import { emergencyBackup, revisionBefore } from '../../controller/moco-objects.ts';
 import { caughtUp } from '../../core/mysql-readings.ts';
-import { FakeCluster, forbidden } from '../fake-cluster.ts';
+import { type FakeCluster, forbidden, leasePath, useFakeCluster } from '../fake-cluster.ts';
 import { expectGolden } from '../golden.ts';
 import { phases } from '../phases.ts';
 
 describe('status and plan', () => {
+  let cluster: FakeCluster;
+
+  useFakeCluster((fresh) => {
+    cluster = fresh;
+  });
+
   for (const [phase, play] of Object.entries(phases)) {
     it(`show a cluster that is ${phase}`, async () => {
-      const cluster = await FakeCluster.start();
-      try {
-        await play(cluster);
-        const block = await cluster.run('status', 'test');
-        const overview = await cluster.run('status', '-A');
-        const data = await cluster.run('get', 'test', '-o', 'wide');
-        const plan = await cluster.run('plan', 'test');
-        const all = [block, overview, data, plan];
-        expect(all.map(({ status, err }) => [status, err])).to.deep.equal(all.map(() => [0, '']));
-        expectGolden(`status-${phase}.txt`, `${block.out}\n${overview.out}\n${data.out}`);
-        expectGolden(`plan-${phase}.txt`, plan.out);
-      } finally {
-        await cluster.close();
-      }
+      await play(cluster);
+      const block = await cluster.run('status', 'test');
+      const overview = await cluster.run('status', '-A');
+      const data = await cluster.run('get', 'test', '-o', 'wide');
+      const plan = await cluster.run('plan', 'test');
+      const all = [block, overview, data, plan];
+      expect(all.map(({ status, err }) => [status, err])).to.deep.equal(all.map(() => [0, '']));
+      expectGolden(`status-${phase}.txt`, `${block.out}\n${overview.out}\n${data.out}`);
+      expectGolden(`plan-${phase}.txt`, plan.out);
     });
   }
 
   it('show what replicas have not received, and that MySQL can not be asked', async () => {
-    const cluster = await FakeCluster.start();
-    try {
-      const { bench } = cluster;
-      bench.replace(2);
-      bench.mysql.says('moco-test-2', { ...caughtUp, missing: 145, unapplied: 2 });
-      const program = bench.startAsking();
-      await program.work();
-      bench.world.freeze(10_000);
-      await program.work();
-      const { out } = await cluster.run('status', 'test');
-      expect(out).to.match(/MEMBER +ROLE +REVISION +STATE +BEHIND +VERDICT/);
-      expect(out).to.match(/moco-test-0 .*participating +- +/);
-      expect(out).to.match(/moco-test-1 .*participating +0 to receive, 0 to apply +/);
-      expect(out).to.match(/moco-test-2 .*participating +145 to receive, 2 to apply +/);
-      bench.mysql.problem = 'there is no Secret default/moco-test';
-      await program.work();
-      bench.world.freeze(10_000);
-      await program.work();
-      expect((await cluster.run('status', 'test')).out).to.contain(
-        'note     MySQL can not be asked, and the rollout goes on without: there is no Secret default/moco-test',
-      );
-    } finally {
-      await cluster.close();
-    }
+    const { bench } = cluster;
+    bench.replace(2);
+    bench.mysql.says('moco-test-2', { ...caughtUp, missing: 145, unapplied: 2 });
+    const program = bench.startAsking();
+    await program.work();
+    bench.world.freeze(10_000);
+    await program.work();
+    const { out } = await cluster.run('status', 'test');
+    expect(out).to.match(/MEMBER +ROLE +REVISION +STATE +BEHIND +VERDICT/);
+    expect(out).to.match(/moco-test-0 .*participating +- +/);
+    expect(out).to.match(/moco-test-1 .*participating +0 to receive, 0 to apply +/);
+    expect(out).to.match(/moco-test-2 .*participating +145 to receive, 2 to apply +/);
+    bench.mysql.problem = 'there is no Secret default/moco-test';
+    await program.work();
+    bench.world.freeze(10_000);
+    await program.work();
+    expect((await cluster.run('status', 'test')).out).to.contain(
+      'note     MySQL can not be asked, and the rollout goes on without: there is no Secret default/moco-test',
+    );
   });
 
   it('say which rules are overridden, until when, by whom and why', async () => {
-    const cluster = await FakeCluster.start();
-    try {
-      const override = { rule: 'BackupRunning', until: '2026-07-01T12:30:00Z', reason: 'known', by: 'me' };
-      cluster.bench.changeRollout({ spec: { overrides: [override], paused: true } });
-      await cluster.bench.start().work();
-      const sentence = 'BackupRunning is overridden until 2026-07-01T12:30:00Z (29m57s left) by me: known';
-      for (const command of ['status', 'plan']) {
-        expect((await cluster.run(command, 'test')).out).to.contain(`note     ${sentence}`);
-      }
-      expect((await cluster.run('status', '-A')).out).to.match(
-        / OVERRIDDEN +WAITING FOR\n.* BackupRunning +Paused: the rollout is paused/,
-      );
-      cluster.bench.changeRollout({ spec: { paused: false } });
-      cluster.bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
-      await cluster.bench.start().work();
-      expect((await cluster.run('status', '-A')).out, 'nothing waits').to.match(/ BackupRunning *\n$/);
-      cluster.bench.world.freeze(30 * 60_000);
-      expect((await cluster.run('status', 'test')).out).not.to.contain('overridden');
-      expect((await cluster.run('status', '-A')).out).not.to.contain('OVERRIDDEN');
-    } finally {
-      await cluster.close();
+    const override = { rule: 'BackupRunning', until: '2026-07-01T12:30:00Z', reason: 'known', by: 'me' };
+    cluster.bench.changeRollout({ spec: { overrides: [override], paused: true } });
+    await cluster.bench.start().work();
+    const sentence = 'BackupRunning is overridden until 2026-07-01T12:30:00Z (29m57s left) by me: known';
+    for (const command of ['status', 'plan']) {
+      expect((await cluster.run(command, 'test')).out).to.contain(`note     ${sentence}`);
     }
+    expect((await cluster.run('status', '-A')).out).to.match(
+      / OVERRIDDEN +WAITING FOR\n.* BackupRunning +Paused: the rollout is paused/,
+    );
+    cluster.bench.changeRollout({ spec: { paused: false } });
+    cluster.bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
+    await cluster.bench.start().work();
+    expect((await cluster.run('status', '-A')).out, 'nothing waits').to.match(/ BackupRunning *\n$/);
+    cluster.bench.world.freeze(30 * 60_000);
+    expect((await cluster.run('status', 'test')).out).not.to.contain('overridden');
+    expect((await cluster.run('status', '-A')).out).not.to.contain('OVERRIDDEN');
   });
 
   it('show the last backup, the one that runs, and writes that are open, and the page of a report too', async () => {
-    const cluster = await FakeCluster.start();
-    try {
-      await cluster.bench.start().work();
-      const said = async (): Promise<string> => {
-        const { out } = await cluster.run('status', 'test');
-        const page = (await cluster.run('report', 'test')).out;
-        const lines = out.split('\n').filter((line) => /^ {2}(backup|writes|nodes) /.test(line));
-        for (const line of lines) expect(page).to.contain(line.trim().replace(/ {2,}/, ': '));
-        return lines.map((line) => line.trim()).join('\n');
-      };
-      expect(await said()).to.equal('backup   no backup policy');
-      cluster.server.change(clusterKind, 'test', { spec: { backupPolicyName: 'daily' } });
-      expect(await said()).to.equal('backup   none was made yet');
-      const backup = { time: '2026-07-01T10:00:02Z', elapsed: '1m30.5s' };
-      cluster.server.change(clusterKind, 'test', { status: { backup } });
-      cluster.server.create(jobs, emergencyBackup);
-      const since = '2026-07-01T11:58:02Z';
-      cluster.server.change(rolloutKind, 'test', { status: { openWrites: { count: 2, since } } });
-      const last = 'the last one was made at 2026-07-01T10:00:02Z, 2h00m ago, in 1m30.5s';
-      expect(await said()).to.equal(
-        `backup   Job emergency-backup has been running for 2s; ${last}\nwrites   2 are open, the oldest for 2m00s`,
-      );
-      const tried = { since, at: since };
-      const preflight = {
-        revision: 'moco-test-7966559688',
-        nodes: [
-          { name: 'node-1', result: 'Fetched', ...tried },
-          { name: 'node-2', result: 'Fetched', ...tried },
-          { name: 'node-3', trying: true, ...tried },
-        ],
-        configuration: { name: 'node-1', result: 'Accepted', ...tried },
-      };
-      cluster.server.change(rolloutKind, 'test', { status: { openWrites: null, preflight } });
-      expect(await said()).to.match(
-        /\nnodes {4}images Fetched on node-1, node-2, asked for on node-3; configuration Accepted$/,
-      );
-      cluster.server.change(rolloutKind, 'test', {
-        status: { openWrites: { count: 0, since: null }, preflight: null },
-      });
-      cluster.fault = (request) => (request.path.includes('/jobs') ? forbidden(request) : null);
-      expect(await said()).to.equal(
-        `backup   you may not read Jobs, so it is not known whether one runs; ${last}\nwrites   none was open when the primary was asked, less than a minute ago`,
-      );
-    } finally {
-      await cluster.close();
-    }
+    await cluster.bench.start().work();
+    const said = async (): Promise<string> => {
+      const { out } = await cluster.run('status', 'test');
+      const page = (await cluster.run('report', 'test')).out;
+      const lines = out.split('\n').filter((line) => /^ {2}(backup|writes|nodes) /.test(line));
+      for (const line of lines) expect(page).to.contain(line.trim().replace(/ {2,}/, ': '));
+      return lines.map((line) => line.trim()).join('\n');
+    };
+    expect(await said()).to.equal('backup   no backup policy');
+    cluster.server.change(clusterKind, 'test', { spec: { backupPolicyName: 'daily' } });
+    expect(await said()).to.equal('backup   none was made yet');
+    const backup = { time: '2026-07-01T10:00:02Z', elapsed: '1m30.5s' };
+    cluster.server.change(clusterKind, 'test', { status: { backup } });
+    cluster.server.create(jobs, emergencyBackup);
+    const since = '2026-07-01T11:58:02Z';
+    cluster.server.change(rolloutKind, 'test', { status: { openWrites: { count: 2, since } } });
+    const last = 'the last one was made at 2026-07-01T10:00:02Z, 2h00m ago, in 1m30.5s';
+    expect(await said()).to.equal(
+      `backup   Job emergency-backup has been running for 2s; ${last}\nwrites   2 are open, the oldest for 2m00s`,
+    );
+    const tried = { since, at: since };
+    const preflight = {
+      revision: 'moco-test-7966559688',
+      nodes: [
+        { name: 'node-1', result: 'Fetched', ...tried },
+        { name: 'node-2', result: 'Fetched', ...tried },
+        { name: 'node-3', trying: true, ...tried },
+      ],
+      configuration: { name: 'node-1', result: 'Accepted', ...tried },
+    };
+    cluster.server.change(rolloutKind, 'test', { status: { openWrites: null, preflight } });
+    expect(await said()).to.match(
+      /\nnodes {4}images Fetched on node-1, node-2, asked for on node-3; configuration Accepted$/,
+    );
+    cluster.server.change(rolloutKind, 'test', {
+      status: { openWrites: { count: 0, since: null }, preflight: null },
+    });
+    cluster.fault = (request) => (request.path.includes('/jobs') ? forbidden(request) : null);
+    expect(await said()).to.equal(
+      `backup   you may not read Jobs, so it is not known whether one runs; ${last}\nwrites   none was open when the primary was asked, less than a minute ago`,
+    );
   });
 
   it('says what a rollout does not know while MySQL itself is not asked', async () => {
-    const cluster = await FakeCluster.start();
-    const publish = (ReplicationFacts: boolean): void => {
-      const annotations = { 'moco-rollout.io/flags': JSON.stringify({ featureGates: { ReplicationFacts } }) };
-      const metadata = { namespace: 'moco-rollout-system', name: 'moco-rollout', uid: 'l', resourceVersion: '1' };
-      const renewTime = new V1MicroTime(cluster.bench.world.wall()).toISOString();
-      cluster.clusterScoped['/apis/coordination.k8s.io/v1/namespaces/moco-rollout-system/leases/moco-rollout'] = {
-        metadata: { ...metadata, annotations },
-        spec: { holderIdentity: 'a', renewTime },
-      };
-    };
     const sentence = 'acknowledgements and open writes are not known (feature gate ReplicationFacts is off)';
-    try {
-      await cluster.bench.start().work();
-      publish(false);
-      expect((await cluster.run('status', 'test')).out).to.contain(sentence);
-      publish(true);
-      expect((await cluster.run('status', 'test')).out).not.to.contain(sentence);
-    } finally {
-      await cluster.close();
-    }
+    await cluster.bench.start().work();
+    cluster.lease({ featureGates: { ReplicationFacts: false } });
+    expect((await cluster.run('status', 'test')).out).to.contain(sentence);
+    cluster.lease({ featureGates: { ReplicationFacts: true } });
+    expect((await cluster.run('status', 'test')).out).not.to.contain(sentence);
   });
 
   it('say that no controller is running if the lease shows that', async () => {
-    const cluster = await FakeCluster.start();
-    const lease = (renewTime: string): object => ({
-      metadata: { namespace: 'moco-rollout-system', name: 'moco-rollout', uid: 'lease', resourceVersion: '1' },
-      spec: { holderIdentity: 'a', renewTime },
-    });
-    const path = '/apis/coordination.k8s.io/v1/namespaces/moco-rollout-system/leases/moco-rollout';
-    try {
-      await cluster.bench.start().work();
-      cluster.clusterScoped[path] = lease(new V1MicroTime(cluster.bench.world.wall() - 10_000).toISOString());
-      expect((await cluster.run('status', 'test')).out).not.to.contain('lease');
-      cluster.clusterScoped[path] = lease(new V1MicroTime(cluster.bench.world.wall() - 312_000).toISOString());
-      expect((await cluster.run('status', 'test')).out).to.contain(
-        'note     no controller has renewed its lease for 5m12s: nothing goes on until one runs',
-      );
-      delete cluster.clusterScoped[path];
-      const namespace = 'databases';
-      const other = { ...lease(new V1MicroTime(cluster.bench.world.wall() - 312_000).toISOString()) } as Lease;
-      const moved = { ...other, metadata: { ...other.metadata, namespace } };
-      cluster.clusterScoped['/apis/coordination.k8s.io/v1/leases'] = { items: [moved] };
-      expect((await cluster.run('status', 'test')).out).to.contain(
-        'lease for 5m12s: nothing goes on until one runs (namespace databases)',
-      );
-    } finally {
-      await cluster.close();
-    }
+    await cluster.bench.start().work();
+    cluster.lease({}, 10);
+    expect((await cluster.run('status', 'test')).out).not.to.contain('lease');
+    cluster.lease({}, 312);
+    expect((await cluster.run('status', 'test')).out).to.contain(
+      'note     no controller has renewed its lease for 5m12s: nothing goes on until one runs',
+    );
+    const { metadata, ...lease } = cluster.clusterScoped[leasePath] as Lease;
+    delete cluster.clusterScoped[leasePath];
+    const moved = { ...lease, metadata: { ...metadata, namespace: 'databases' } };
+    cluster.clusterScoped['/apis/coordination.k8s.io/v1/leases'] = { items: [moved] };
+    expect((await cluster.run('status', 'test')).out).to.contain(
+      'lease for 5m12s: nothing goes on until one runs (namespace databases)',
+    );
   });
 });

@@ -1,17 +1,15 @@
 import { expect } from 'chai';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
-import { FakeCluster } from '../fake-cluster.ts';
+import { type FakeCluster, useFakeCluster } from '../fake-cluster.ts';
 import { phases } from '../phases.ts';
 
 describe('wait', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster((fresh) => {
+    cluster = fresh;
   });
-
-  afterEach(() => cluster.close());
 
   it('exits with 0 if the rollout is complete', async () => {
     await phases['complete']?.(cluster);

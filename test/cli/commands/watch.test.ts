@@ -1,19 +1,17 @@
 import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
 import type { Terminal } from '../../../src/cli/host.ts';
-import { FakeCluster } from '../fake-cluster.ts';
+import { type FakeCluster, useFakeCluster } from '../fake-cluster.ts';
 import { phases } from '../phases.ts';
 
 // What changes while it is watched: test/cluster/cli-watch.test.ts.
 describe('status --watch', () => {
   let cluster: FakeCluster;
 
-  beforeEach(async () => {
-    cluster = await FakeCluster.start();
+  useFakeCluster(async (fresh) => {
+    cluster = fresh;
     await phases['awaiting-switchover']?.(cluster);
   });
-
-  afterEach(() => cluster.close());
 
   const watched = (terminal: Terminal | null, ...argv: readonly string[]) =>
     cluster.watch(terminal, 'status', ...argv, '--watch');

@@ -177,27 +177,6 @@ describe('a preflight', () => {
     expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
-  it('is not refused by a registry that is busy once, and by one that is so for as long as it may take', async () => {
-    const bench = new PreflightBench();
-    const program = await begun(bench);
-    bench.kubelets(exits(0, ''), 0, 1);
-    bench.kubelets(waits('ErrImagePull', '429 Too Many Requests'), 2);
-    await passes(bench, program, 3);
-    bench.kubelets(waits('ImagePullBackOff', 'Back-off: 429 Too Many Requests'), 2);
-    await passes(bench, program, 12);
-    expect(bench.status.hold?.rule).to.equal('PreflightRunning');
-    expect(bench.status.hold?.message).to.contain('Back-off: 429 Too Many Requests');
-    bench.kubelets(exits(0, ''), 2);
-    await passes(bench, program, 4);
-    expect(bench.steps).to.deep.equal(['evict 2']);
-    const late = new PreflightBench();
-    const other = await begun(late, { ...prepull, prepullTimeoutSeconds: 10 });
-    late.kubelets(exits(0, ''), 0, 1);
-    late.kubelets(waits('ErrImagePull', '429 Too Many Requests'), 2);
-    await passes(late, other, 14);
-    expect([late.status.hold?.rule, late.steps]).to.deep.equal(['ImageUnavailable', []]);
-  });
-
   it('begins anew with another revision, and leaves no pod of the one before', async () => {
     const bench = new PreflightBench();
     const program = await begun(bench);
@@ -209,24 +188,6 @@ describe('a preflight', () => {
     expect(bench.running).to.have.length(3);
     expect(bench.running.map(({ metadata }) => metadata.name)).not.to.include(before?.metadata.name);
     expect(bench.status.preflight?.revision).to.equal('moco-test-newer');
-  });
-
-  it('is no reason to wait longer than its limit: a pod that no node takes', async () => {
-    const bench = new PreflightBench();
-    const program = await begun(bench, { ...prepull, prepullTimeoutSeconds: 60 });
-    bench.kubelets(exits(0, ''), 0, 1);
-    const conditions = [{ type: 'PodScheduled', status: 'False', message: '0/3 nodes are available' }];
-    bench.kubelets({ phase: 'Pending', conditions }, 2);
-    await passes(bench, program, 50);
-    expect(bench.steps).to.deep.equal([]);
-    expect(bench.status.hold?.message).to.contain('0/3 nodes are available');
-    await passes(bench, program, 15);
-    expect(bench.steps).to.deep.equal(['evict 2']);
-    expect(bench.running).to.deep.equal([]);
-    expect(bench.status.preflight?.nodes.find(({ name }) => name === 'node-2')).to.deep.include({
-      result: 'TimedOut',
-      message: '0/3 nodes are available',
-    });
   });
 
   it('asks no node that takes no pods, and goes on', async () => {
@@ -262,57 +223,16 @@ describe('a preflight', () => {
     expect(bench.status.preflight?.nodes[0]).to.deep.include({ result: 'Unknown', message: '403 Forbidden: not here' });
   });
 
-  it('goes on where somebody deletes its pod', async () => {
+  it('asks anew only once its last pod is gone', async () => {
     const bench = new PreflightBench();
     const program = await begun(bench);
     bench.kubelets(exits(0, ''), 0, 1);
-    bench.server.remove(pods, bench.podOn('node-2').metadata.name);
-    await passes(bench, program, 4);
-    expect(bench.results).to.deep.include({ 'node-2': 'Unknown' });
-    expect(bench.steps).to.deep.equal(['evict 2']);
-  });
-
-  it('has one limit for all tries that end without an answer', async () => {
-    const bench = new PreflightBench();
-    const program = await begun(bench, { ...prepull, prepullTimeoutSeconds: 100 });
-    bench.kubelets(exits(0, ''), 0, 1);
-    const conditions = [{ type: 'PodScheduled', status: 'False', message: '0/3 nodes are available' }];
-    bench.kubelets({ phase: 'Pending', conditions }, 2);
-    await passes(bench, program, 4);
-    bench.setting({ paused: true });
-    bench.server.remove(pods, bench.podOn('node-2').metadata.name);
-    await passes(bench, program, 2);
-    expect(bench.results).to.deep.include({ 'node-2': 'Unknown' });
-    bench.world.freeze(60_000);
-    bench.setting({ paused: false });
-    await passes(bench, program, 4);
-    expect(bench.status.hold?.rule).to.equal('PreflightRunning');
+    await failed(bench, program, 'not found');
+    await passes(bench, program, 30);
+    expect([bench.running.length, bench.status.hold?.rule]).to.deep.equal([0, 'ImageUnavailable']);
+    bench.clear();
+    await passes(bench, program, 8);
     expect(bench.running).to.have.length(1);
-    bench.world.freeze(35_000);
-    await passes(bench, program, 6);
-    expect(bench.steps).to.deep.equal(['evict 2']);
-    expect(bench.results).to.deep.include({ 'node-2': 'TimedOut' });
-  });
-
-  it('takes no answer from a pod that is being deleted, and asks anew once that is gone', async () => {
-    const bench = new PreflightBench();
-    const program = await begun(bench);
-    for (const { metadata } of bench.running) {
-      const deletionTimestamp = new Date(bench.world.wall()).toISOString();
-      bench.server.change(pods, metadata.name, { metadata: { deletionTimestamp }, status: exits(0, '') });
-    }
-    await passes(bench, program, 4);
-    expect(bench.status.hold?.message).to.contain('its pod is being deleted');
-    expect(bench.steps).to.deep.equal([]);
-    const other = new PreflightBench();
-    const second = await begun(other);
-    other.kubelets(exits(0, ''), 0, 1);
-    await failed(other, second, 'not found');
-    await passes(other, second, 30);
-    expect([other.running.length, other.status.hold?.rule]).to.deep.equal([0, 'ImageUnavailable']);
-    other.clear();
-    await passes(other, second, 8);
-    expect(other.running).to.have.length(1);
   });
 
   it('is gone on with by the next process, which asks no node again', async () => {
@@ -341,40 +261,6 @@ describe('a preflight', () => {
     await passes(other, program, 3);
     expect(other.running).to.deep.equal([]);
     expect(other.status.hold?.rule).to.equal('Paused');
-  });
-
-  it('ends at its limit although another rule holds', async () => {
-    const bench = new PreflightBench();
-    const program = await begun(bench, { ...prepull, prepullTimeoutSeconds: 60 });
-    bench.setting({ paused: true });
-    let waited = 0;
-    while (bench.running.length > 0 && waited < 120_000) {
-      const { requeueAfterMilliseconds = 120_000 } = await program.turn();
-      bench.world.freeze(requeueAfterMilliseconds);
-      waited += requeueAfterMilliseconds;
-    }
-    expect(waited).to.be.lessThan(70_000);
-    expect(bench.running).to.deep.equal([]);
-  });
-
-  it('does not begin while anything else holds the cluster', async () => {
-    const bench = new PreflightBench();
-    bench.setting({ paused: true });
-    await begun(bench);
-    expect(bench.preflights).to.deep.equal([]);
-  });
-
-  it('lists its pods less often the longer it lasts', async () => {
-    const bench = new PreflightBench();
-    const program = bench.start(prepull);
-    const before = bench.lists;
-    for (let milliseconds = 0; milliseconds < 120_000; ) {
-      const { requeueAfterMilliseconds = 60_000 } = await program.turn();
-      bench.world.freeze(requeueAfterMilliseconds);
-      milliseconds += requeueAfterMilliseconds;
-    }
-    expect(bench.lists - before).to.be.within(20, 60);
-    expect(bench.steps).to.deep.equal([]);
   });
 
   it('has images of a container there before it restarts in place, where only that is allowed', async () => {
@@ -408,14 +294,6 @@ describe('a preflight', () => {
     expect([overridden.steps, overridden.status.hold?.rule]).to.deep.equal([[], 'RestartNeeded']);
   });
 
-  it('keeps its cluster from no repair: a member that does not participate is replaced meanwhile', async () => {
-    const bench = new PreflightBench();
-    const program = await begun(bench);
-    bench.mysqld(2, 'CrashLoopBackOff');
-    await passes(bench, program, 3);
-    expect(bench.steps).to.deep.equal(['delete 2']);
-  });
-
   it('has the slot of its cluster from the moment that nodes are asked', async () => {
     const bench = new PreflightBench();
     const program = bench.start(prepull, { ...noFleetLimits, maxConcurrentRollouts: 1 });
@@ -423,22 +301,6 @@ describe('a preflight', () => {
     expect(bench.running).to.have.length(3);
     expect(bench.status.hold).to.equal(undefined);
     expect(program.fleet.factsFor('default/other', 'OnDelete', 'r').fleetQueue?.place).to.equal(1);
-  });
-
-  it('forgets no refusal when it can not be asked again', async () => {
-    const bench = new PreflightBench();
-    const program = await begun(bench);
-    bench.kubelets(exits(0, ''), 0, 1);
-    await failed(bench, program, 'not found');
-    bench.clear();
-    await passes(bench, program, 60);
-    expect(bench.running).to.have.length(1);
-    bench.server.remove(pods, bench.podOn('node-2').metadata.name);
-    await passes(bench, program, 4);
-    expect(bench.status.hold?.rule).to.equal('ImageUnavailable');
-    bench.server.change(nodes, 'node-2', { spec: { unschedulable: true } }, '');
-    await passes(bench, program, 130);
-    expect([bench.status.hold?.rule, bench.steps]).to.deep.equal(['ImageUnavailable', []]);
   });
 
   it('asks again what it could not ask, once a minute has passed', async () => {
@@ -570,20 +432,6 @@ describe('a preflight of the configuration', () => {
       rule: 'ConfigurationRefused',
       message: "the mysqld of the update revision refuses its configuration on node node-0: unknown variable 'a=…'",
     });
-  });
-
-  it('is not refused by a mysqld that was killed', async () => {
-    const bench = new PreflightBench();
-    for (const ordinal of [0, 1, 2]) bench.reportsAll(ordinal);
-    const program = await begun(bench, checking);
-    bench.kubelets(exits(137, ''), 0);
-    await passes(bench, program, 4);
-    for (const ordinal of [1, 2]) {
-      bench.kubelets(exits(137, ''), ordinal);
-      await passes(bench, program, 4);
-    }
-    expect(bench.status.preflight?.configuration).to.include({ name: 'node-2', result: 'Unknown' });
-    expect(bench.steps).to.deep.equal(['evict 2']);
   });
 
   it('is made on the next node where the first one takes no pods, and holds whatever becomes of that node', async () => {

@@ -307,23 +307,19 @@ describe('a disruption that the API server rejects', () => {
     expect(bench.status.members?.[2]?.state).to.equal('terminating');
   });
 
-  it('is invalidated before anything else if the request was lost, and then done again', async () => {
-    const [bench, program] = begin();
-    bench.server.script('POST', eviction, () => reset());
-    await program.turn();
-    await program.work();
-    await program.workAfter(2000);
-    expect(bench.steps).to.deep.equal(['void 2', 'evict 2']);
-  });
-
-  it('leaves no open intent behind if the answer to the intent is lost: the intent is invalidated first', async () => {
-    const [bench, program] = begin();
-    bench.server.loseAnswer('PUT', statusPath);
-    await program.turn();
-    await program.work();
-    await program.workAfter(2000);
-    expect(bench.steps).to.deep.equal(['void 2', 'evict 2']);
-  });
+  for (const [what, lose] of [
+    ['its request was lost', ({ server }: Bench) => server.script('POST', eviction, () => reset())],
+    ['the answer to its intent was lost', ({ server }: Bench) => server.loseAnswer('PUT', statusPath)],
+  ] as const) {
+    it(`is invalidated before anything else if ${what}, and then done`, async () => {
+      const [bench, program] = begin();
+      lose(bench);
+      await program.turn();
+      await program.work();
+      await program.workAfter(2000);
+      expect(bench.steps).to.deep.equal(['void 2', 'evict 2']);
+    });
+  }
 
   it('counts a disruption once if the answer to the status write is lost', async () => {
     const [bench, program] = begin();

@@ -332,12 +332,14 @@ describe('the breaker of a fleet', () => {
     expect(watched.fleet.numbers).to.include({ slots: null, rolling: 1, waiting: 1, failing: 2 });
   });
 
-  it('lets go on what has begun', () => {
+  it('lets go on what has begun, and what corrects a failing revision', () => {
     const watched = new Watched({ maxFailingRollouts: 1 });
     watched.notify('a', failing);
     watched.rolls('b');
     watched.rolls('c', { hold: { rule: 'Paused', message: '', since: at(0) } });
     expect([waitsOf(watched, 'b'), waitsOf(watched, 'c')]).to.deep.equal([[], []]);
+    watched.notify('d', failing);
+    expect(watched.fleet.factsFor('a', 'OnDelete', 'corrected').fleetWaits, 'a correction').to.deep.equal([]);
   });
 
   it('does not count a rollout that is stalled and has not begun', () => {

@@ -10,7 +10,7 @@ const waiting = (since: number): SlotStanding => ({ ...idle, waitingSince: since
 type Standings = Readonly<Record<string, SlotStanding>>;
 
 function slotsOf(standings: Standings, limit: number): FleetSlots {
-  const slots = new FleetSlots(limit);
+  const slots = new FleetSlots(limit, () => undefined);
   for (const [key, standing] of Object.entries(standings)) slots.note(key, standing);
   return slots;
 }
@@ -53,7 +53,7 @@ describe('the queue of a fleet', () => {
   it('is the same after any changes as one made anew, and neither wastes a slot nor gives one twice', () => {
     fc.assert(
       fc.property(changes, fc.integer({ min: 0, max: 5 }), (all, limit) => {
-        const slots = new FleetSlots(limit);
+        const slots = new FleetSlots(limit, () => undefined);
         const known = new Map<string, SlotStanding>();
         let order: readonly string[] = [];
         let free = limit;

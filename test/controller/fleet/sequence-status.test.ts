@@ -6,7 +6,7 @@ import { type StageFacts, Stages } from '../../../src/controller/fleet/sequence-
 import { sequenceStatusOf } from '../../../src/controller/fleet/sequence-status.ts';
 import { SequenceReconciler } from '../../../src/controller/sequence-reconciler.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
-import type { Occurrence } from '../../../src/kube/event-recorder.ts';
+import type { Occurrence } from '../../../src/kube/event.ts';
 import { FleetMetrics } from '../../../src/telemetry/metrics.ts';
 import { FakeWorld } from '../../kube/fake-world.ts';
 

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { concurrencyOf } from '../../../src/core/fleet/stage-counts.ts';
 import { type FleetCounts, fleetPlace } from '../../../src/core/fleet/waits.ts';
-import { cluster } from '../cluster-builder.ts';
+import { cluster, stale } from '../cluster-builder.ts';
 import { member } from '../member-builder.ts';
-import { decideCase, holds, play } from '../table.ts';
+import { decideCase, deletes, holds, play } from '../table.ts';
 
 describe('the place of a cluster in the queue', () => {
   const cases: Readonly<Record<string, readonly [Partial<FleetCounts>, number | null]>> = {
@@ -49,7 +49,7 @@ describe('how many clusters of a stage may roll at a time', () => {
 });
 
 describe('a cluster in the queue', () => {
-  const queued = () => cluster(3).templateChanged().queued(2, 1);
+  const queued = () => stale().queued(2, 1);
   const hold = holds({ rule: 'AwaitingFleetSlot', place: 2, limit: 1, stalled: 0 });
   play({
     'disrupts no working member': { given: queued(), decides: hold },
@@ -57,7 +57,7 @@ describe('a cluster in the queue', () => {
     'disrupts no unreachable member': { given: queued().members(member(2).unreachable()), decides: hold },
     'disrupts those that are down': {
       given: queued().members(member(2).down('ErrImagePull')),
-      decides: { step: { kind: 'delete', rule: 'MemberDown', ordinals: [2] } },
+      decides: deletes('MemberDown', 2),
     },
     'is not reported when nothing is due': { given: cluster(3).queued(2, 1), decides: 'idle' },
     'has lower precedence than the holds that block everything': {

@@ -1,5 +1,4 @@
 import type { HoldOf, HoldRule } from '../../../src/core/rules/catalogue.ts';
-import { cluster } from '../cluster-builder.ts';
 import type { Forms } from '../sentence-forms.ts';
 import { type Case, evicts } from '../table.ts';
 
@@ -29,5 +28,4 @@ export type Examples<Name extends HoldRule> = {
 };
 type WithoutRule<Form> = Form extends unknown ? Omit<Form, 'rule'> : never;
 
-export const stale = () => cluster(3).templateChanged();
 export const next = evicts('ReplicaHealthy', 2);

@@ -1,11 +1,10 @@
 import type { step as stepRules } from '../../../src/core/rules/not-done.ts';
-import { three } from '../cluster-builder.ts';
+import { lastOne, stale } from '../cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from '../member-builder.ts';
 import { openWrite, shownWrite } from '../mysql-readings.ts';
 import { deletes, demotes, handsBack, when } from '../table.ts';
-import { type Examples, held, next, stale } from './example.ts';
+import { type Examples, held, next } from './example.ts';
 
-const lastOne = () => three(member(0).stale());
 /** Somebody else takes 2 while 1 is down, and nobody has shown that the revision works. */
 const drained = () =>
   stale()
@@ -57,9 +56,9 @@ export const step: Examples<keyof typeof stepRules> = {
     ],
   },
   DisruptionControllerBehind: {
-    applies: held(stale().unobservedEvictions(5), { evictions: 5, limit: 5 }, {}, 5),
+    applies: held(stale().but({ unobservedEvictions: 5 }), { evictions: 5, limit: 5 }, {}, 5),
     says: "Kubernetes' disruption controller has not observed 5 evictions of other clusters yet, and 5 may wait for it at a time",
-    justDoesNot: when(stale().unobservedEvictions(4), next),
+    justDoesNot: when(stale().but({ unobservedEvictions: 4 }), next),
     alsoSays: [
       { evictions: 7, limit: 5 },
       "Kubernetes' disruption controller has not observed 7 evictions of other clusters yet, and 5 may wait for it at a time",

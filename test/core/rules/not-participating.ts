@@ -1,13 +1,11 @@
 import type { comeback as comebackRules } from '../../../src/core/rules/comeback.ts';
 import type { notParticipating as notParticipatingRules } from '../../../src/core/rules/not-participating.ts';
 import type { roles as rolesRules } from '../../../src/core/rules/roles.ts';
-import { cluster, three } from '../cluster-builder.ts';
+import { lastOne, stale, three } from '../cluster-builder.ts';
 import { member, revisionBefore } from '../member-builder.ts';
 import { caughtUp } from '../mysql-readings.ts';
 import { deletes, demotes, holds, lowers, when } from '../table.ts';
-import { type Examples, held, next, stale } from './example.ts';
-
-const lastOne = () => three(member(0).stale());
+import { type Examples, held, next } from './example.ts';
 
 export const roles: Examples<keyof typeof rolesRules> = {
   AwaitingSwitchover: {
@@ -143,14 +141,14 @@ export const notParticipating: Examples<keyof typeof notParticipatingRules> = {
   },
   AwaitingRecovery: {
     applies: held(
-      cluster(1).templateChanged().members(member(0).agentDead()).primaryUnavailableFor(179),
+      stale(1).members(member(0).agentDead()).primaryUnavailableFor(179),
       { member: 0, graceSeconds: 180 },
       {},
       1,
     ),
     says: 'moco-test-0 runs without participating; it has 180 s to recover',
     justDoesNot: when(
-      cluster(1).templateChanged().members(member(0).agentDead()).primaryUnavailableFor(180),
+      stale(1).members(member(0).agentDead()).primaryUnavailableFor(180),
       deletes('PrimaryNotParticipating', 0),
     ),
   },
@@ -174,6 +172,8 @@ export const notParticipating: Examples<keyof typeof notParticipatingRules> = {
         said: { ...caughtUp, missing: null, unapplied: 7, applier: { runs: false, error: 1062 } },
       },
       "the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and has received 7 transactions that it has not applied; its applier has stopped, with MySQL's error 1062, so it is not restarted",
+      { primary: 0, member: 2, graceSeconds: 180, said: { ...caughtUp, unapplied: 7 } },
+      'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and has received 7 transactions that it has not applied; its applier works, so it is not restarted',
     ],
   },
   MemberUnreachable: {

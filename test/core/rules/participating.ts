@@ -1,15 +1,13 @@
-import { defaultPolicy } from '../../../src/core/policy.ts';
 import type { partition as partitionRules } from '../../../src/core/rules/by-partition.ts';
 import type { ruleGroups } from '../../../src/core/rules/catalogue.ts';
-import { cluster, three } from '../cluster-builder.ts';
+import { cluster, lastOne, stale, three } from '../cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from '../member-builder.ts';
-import { deletes, demotes, evicts, holds, promotes, when } from '../table.ts';
-import { type Examples, held, next, stale } from './example.ts';
+import { deletes, demotes, evicts, holds, promotes, updatesInPlace, when } from '../table.ts';
+import { type Examples, held, next } from './example.ts';
 
-const lastOne = () => three(member(0).stale());
 const crashing = { kind: 'waiting', container: 'mysqld', reason: 'CrashLoopBackOff', restarts: 7 } as const;
-const ifPossible = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'IfPossible' } } as const;
-const onlyInPlace = { inPlaceUpdates: { ...defaultPolicy.inPlaceUpdates, mode: 'Only' } } as const;
+const ifPossible = updatesInPlace('IfPossible');
+const onlyInPlace = updatesInPlace('Only');
 
 export const participating: Examples<keyof typeof ruleGroups.participating.rules> = {
   UpdatedMemberNotParticipating: {
@@ -51,7 +49,7 @@ export const participating: Examples<keyof typeof ruleGroups.participating.rules
     ],
   },
   PrimaryWaitsForPinned: {
-    applies: held(cluster(3).templateChanged(), { member: 0, pinned: [1, 2] }, { pinnedOrdinals: [1, 2] }),
+    applies: held(stale(), { member: 0, pinned: [1, 2] }, { pinnedOrdinals: [1, 2] }),
     says: 'the primary moco-test-0 waits for moco-test-1, moco-test-2, pinned to the previous revision: a replica must not be older than its source',
     justDoesNot: when(lastOne().members(member(2).updated()), demotes(0), { pinnedOrdinals: [2] }),
   },
@@ -110,7 +108,7 @@ export const participating: Examples<keyof typeof ruleGroups.participating.rules
     ],
   },
   BackupsUnreadable: {
-    applies: held(stale().backupsUnreadable('jobs is forbidden.'), { message: 'jobs is forbidden.' }),
+    applies: held(stale().but({ backupsUnreadable: 'jobs is forbidden.' }), { message: 'jobs is forbidden.' }),
     says: 'the controller cannot read Jobs, and the cluster has a backup policy: jobs is forbidden',
     justDoesNot: when(stale(), evicts('ReplicaHealthy', 2)),
   },
@@ -164,6 +162,10 @@ export const participating: Examples<keyof typeof ruleGroups.participating.rules
     ),
     says: 'the primary moco-test-0 waits for approval of revision 7966559688',
     justDoesNot: when(lastOne(), demotes(0), { primaryUpdatePolicy: 'Manual', approvedRevision: revisionAfter }),
+    alsoSays: [
+      { member: 0, revision: 'b', unknown: 'c' },
+      'the primary moco-test-0 waits for approval of revision b; the approved revision c is not a revision of this cluster',
+    ],
   },
   SwitchoverFailing: {
     applies: held(

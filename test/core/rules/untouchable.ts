@@ -1,8 +1,8 @@
 import type { everything as everythingRules } from '../../../src/core/rules/everything.ts';
 import type { untouchable as untouchableRules } from '../../../src/core/rules/untouchable.ts';
-import { appeared } from '../cluster-builder.ts';
+import { appeared, stale } from '../cluster-builder.ts';
 import { evicts, lowers, setsStrategy, when } from '../table.ts';
-import { type Examples, held, next, stale } from './example.ts';
+import { type Examples, held, next } from './example.ts';
 
 export const untouchable: Examples<keyof typeof untouchableRules> = {
   SnapshotInconsistent: {
@@ -18,16 +18,21 @@ export const untouchable: Examples<keyof typeof untouchableRules> = {
     justDoesNot: when(stale().mysqlCluster({ deleting: false }), next),
   },
   RolloutNotOwned: {
-    applies: held(stale().rolloutProblem({ kind: 'notOwned', owner: 'other (uid 1)' }), { owner: 'other (uid 1)' }),
+    applies: held(stale().but({ rolloutProblem: { kind: 'notOwned', owner: 'other (uid 1)' } }), {
+      owner: 'other (uid 1)',
+    }),
     says: 'the MySQLRollout belongs to another MySQLCluster, other (uid 1): remove its ownerReferences to keep its spec, or delete it',
-    justDoesNot: when(stale().rolloutProblem(null), next),
+    justDoesNot: when(stale().but({ rolloutProblem: null }), next),
   },
   RolloutTerminating: {
-    applies: held(stale().rolloutProblem({ kind: 'terminating', finalizers: ['example.com/keep', 'orphan'] }), {
-      finalizers: ['example.com/keep', 'orphan'],
-    }),
+    applies: held(
+      stale().but({ rolloutProblem: { kind: 'terminating', finalizers: ['example.com/keep', 'orphan'] } }),
+      {
+        finalizers: ['example.com/keep', 'orphan'],
+      },
+    ),
     says: 'the MySQLRollout is being deleted; these finalizers keep it: example.com/keep, orphan',
-    justDoesNot: when(stale().rolloutProblem(null), next),
+    justDoesNot: when(stale().but({ rolloutProblem: null }), next),
     alsoSays: [{ finalizers: [] }, 'the MySQLRollout is being deleted'],
   },
   StatefulSetMissing: {
@@ -36,12 +41,12 @@ export const untouchable: Examples<keyof typeof untouchableRules> = {
     justDoesNot: when(stale().statefulSet({}), next),
   },
   DefinitionOutdated: {
-    applies: held(stale().statusRefusal('unknown field'), { message: 'unknown field' }),
+    applies: held(stale().but({ statusRefusal: 'unknown field' }), { message: 'unknown field' }),
     says: 'the MySQLRollout CRD is outdated: apply the CRDs of this version of moco-rollout (unknown field)',
-    justDoesNot: when(stale().statusRefusal(null), next),
+    justDoesNot: when(stale().but({ statusRefusal: null }), next),
   },
   AwaitingOwnWrite: {
-    applies: held(stale().ownWritePending('evict moco-test-2'), { write: 'evict moco-test-2' }),
+    applies: held(stale().but({ ownWritePending: 'evict moco-test-2' }), { write: 'evict moco-test-2' }),
     says: 'waiting to see the effect of the last step (evict moco-test-2)',
     justDoesNot: when(stale(), next),
   },
@@ -49,7 +54,7 @@ export const untouchable: Examples<keyof typeof untouchableRules> = {
 
 export const everything: Examples<keyof typeof everythingRules> = {
   SettingsInvalid: {
-    applies: held(stale().settingsProblem('spec.partition is -1.'), { problem: 'spec.partition is -1.' }),
+    applies: held(stale().but({ settingsProblem: 'spec.partition is -1.' }), { problem: 'spec.partition is -1.' }),
     says: 'the settings are invalid: spec.partition is -1',
     justDoesNot: when(stale(), next),
   },
@@ -139,10 +144,10 @@ export const everything: Examples<keyof typeof everythingRules> = {
     alsoSays: [{ labelled: true }, 'the StatefulSet has the label, but its update strategy is not OnDelete'],
   },
   Paused: {
-    applies: held(stale(), {}, { paused: true }),
-    says: 'the rollout is paused',
+    applies: held(stale(), { by: 'spec.paused' }, { paused: true, pausedBy: 'spec.paused' }),
+    says: 'the rollout is paused by spec.paused',
     justDoesNot: when(stale(), next, { paused: false }),
-    alsoSays: [{ by: 'spec.paused of the MySQLRollout' }, 'the rollout is paused by spec.paused of the MySQLRollout'],
+    alsoSays: [{}, 'the rollout is paused'],
   },
   RevisionFlapping: {
     applies: held(

@@ -41,6 +41,15 @@ const agent =
   (template) => {
     for (const name of ['agent', 'copy-moco-init']) container(template, name).image = `example/agent:${tag}`;
   };
+/** Other fields of a container, or of the whole spec. */
+const withFields =
+  (name: string, fields: object): Edit =>
+  (template) =>
+    Object.assign(container(template, name), structuredClone(fields));
+const specWith =
+  (fields: object): Edit =>
+  ({ spec }) =>
+    Object.assign(spec, structuredClone(fields));
 const annotation =
   (key: string, value: string): Edit =>
   ({ metadata }) => {
@@ -52,16 +61,9 @@ const label =
     metadata.labels[key] = value;
   };
 
-const resources =
-  (name: string, value: object): Edit =>
-  (template) => {
-    container(template, name)['resources'] = value;
-  };
-const restartsFor =
-  (name: string, resourceName: string): Edit =>
-  (template) => {
-    container(template, name)['resizePolicy'] = [{ resourceName, restartPolicy: 'RestartContainer' }];
-  };
+const resources = (name: string, value: object): Edit => withFields(name, { resources: value });
+const restartsFor = (name: string, resourceName: string): Edit =>
+  withFields(name, { resizePolicy: [{ resourceName, restartPolicy: 'RestartContainer' }] });
 const resize = (name: string, limits: object, requests: object = {}) => ({ name, limits, requests, restarts: false });
 
 /** The `managedFields` of a pod, of which these quantities were resized. */
@@ -111,18 +113,12 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     },
     'defaults that a newer Kubernetes writes': {
       before: [(template) => Reflect.deleteProperty(container(template, 'mysqld'), 'terminationMessagePolicy')],
-      after: [
-        ({ spec }) => Object.assign(spec, { enableServiceLinks: true }),
-        (template) => Object.assign(container(template, 'mysqld'), { terminationMessagePolicy: 'File' }),
-      ],
+      after: [specWith({ enableServiceLinks: true }), withFields('mysqld', { terminationMessagePolicy: 'File' })],
       gives: changes({}),
     },
     'a request that is as large as the limit': {
-      before: [(template) => Object.assign(container(template, 'agent'), { resources: { limits: { cpu: '1' } } })],
-      after: [
-        (template) =>
-          Object.assign(container(template, 'agent'), { resources: { limits: { cpu: '1' }, requests: { cpu: '1' } } }),
-      ],
+      before: [withFields('agent', { resources: { limits: { cpu: '1' } } })],
+      after: [withFields('agent', { resources: { limits: { cpu: '1' }, requests: { cpu: '1' } } })],
       gives: changes({}),
     },
   },
@@ -168,10 +164,7 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       gives: needsAPod('spec.initContainers[moco-init].image differs, and inPlace.containers does not have moco-init'),
     },
     'an init container that runs on as a sidecar': {
-      before: [
-        agent('1'),
-        (template) => Object.assign(container(template, 'copy-moco-init'), { restartPolicy: 'Always' }),
-      ],
+      before: [agent('1'), withFields('copy-moco-init', { restartPolicy: 'Always' })],
       after: [agent('2')],
       gives: needsAPod(
         'spec.initContainers[copy-moco-init].image differs, and inPlace.containers does not have copy-moco-init',
@@ -247,10 +240,9 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     'that a container reads as an environment variable': {
       before: [
         annotation('zone', 'a'),
-        (template) =>
-          Object.assign(container(template, 'agent'), {
-            env: [{ name: 'ZONE', valueFrom: { fieldRef: { fieldPath: "metadata.annotations['zone']" } } }],
-          }),
+        withFields('agent', {
+          env: [{ name: 'ZONE', valueFrom: { fieldRef: { fieldPath: "metadata.annotations['zone']" } } }],
+        }),
       ],
       after: [annotation('zone', 'b')],
       gives: needsAPod('the annotation zone changes, and the spec of the pod reads it'),
@@ -273,26 +265,22 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       gives: needsAPod('the label team changes, and the spec of the pod reads it'),
     },
     'that a topology spread constraint counts': {
-      before: [
-        label('zone', 'a'),
-        ({ spec }) => Object.assign(spec, { topologySpreadConstraints: [{ matchLabelKeys: ['zone'] }] }),
-      ],
+      before: [label('zone', 'a'), specWith({ topologySpreadConstraints: [{ matchLabelKeys: ['zone'] }] })],
       after: [label('zone', 'b')],
       gives: needsAPod('the label zone changes, and the spec of the pod reads it'),
     },
     'that an anti-affinity selects': {
       before: [
         label('zone', 'a'),
-        ({ spec }) =>
-          Object.assign(spec, {
-            affinity: {
-              podAntiAffinity: {
-                requiredDuringSchedulingIgnoredDuringExecution: [
-                  { topologyKey: 'node', labelSelector: { matchLabels: { zone: 'a' } } },
-                ],
-              },
+        specWith({
+          affinity: {
+            podAntiAffinity: {
+              requiredDuringSchedulingIgnoredDuringExecution: [
+                { topologyKey: 'node', labelSelector: { matchLabels: { zone: 'a' } } },
+              ],
             },
-          }),
+          },
+        }),
       ],
       after: [label('zone', 'b')],
       gives: needsAPod('the label zone changes, and the spec of the pod reads it'),
@@ -480,26 +468,25 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     },
     'environment variables, of which one uses another': {
       before: [
-        (template) =>
-          Object.assign(container(template, 'agent'), {
-            env: [
-              { name: 'USER', value: 'reader' },
-              { name: 'DSN', value: '$(USER)@primary' },
-            ],
-          }),
+        withFields('agent', {
+          env: [
+            { name: 'USER', value: 'reader' },
+            { name: 'DSN', value: '$(USER)@primary' },
+          ],
+        }),
       ],
       after: [(template) => (container(template, 'agent')['env'] as unknown[]).reverse()],
       gives: needsAPod("the order of spec.containers[agent].env can't change in a running pod"),
     },
     'options of the resolver': {
-      before: [({ spec }) => Object.assign(spec, { dnsConfig: { options: [{ name: 'ndots' }, { name: 'timeout' }] } })],
+      before: [specWith({ dnsConfig: { options: [{ name: 'ndots' }, { name: 'timeout' }] } })],
       after: [({ spec }) => (spec['dnsConfig'] as { options: unknown[] }).options.reverse()],
       gives: needsAPod("the order of spec.dnsConfig.options can't change in a running pod"),
     },
   },
   'that differ by anything else need another pod': {
     arguments: {
-      after: [(template) => Object.assign(container(template, 'agent'), { command: ['/agent', '--verbose'] })],
+      after: [withFields('agent', { command: ['/agent', '--verbose'] })],
       gives: needsAPod("spec.containers[agent].command can't change in a running pod"),
     },
     'a container that came': {
@@ -507,7 +494,7 @@ const cases: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       gives: needsAPod("spec.containers[new] can't change in a running pod"),
     },
     'the whole spec': {
-      after: [({ spec }) => Object.assign(spec, { nodeSelector: { disk: 'fast' } })],
+      after: [specWith({ nodeSelector: { disk: 'fast' } })],
       gives: needsAPod("spec.nodeSelector can't change in a running pod"),
     },
   },

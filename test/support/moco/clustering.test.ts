@@ -374,6 +374,15 @@ describe('test/support/moco: clustering', () => {
     });
   });
 
+  it('leaves a former primary that it fails to configure read-only and not ready', () => {
+    const story = Story.healthy(3);
+    story.faults = { ...story.faults, unconfigurable: [story.pod(0).metadata.uid] };
+    story.demote(0);
+    story.settle();
+    expect(story.cluster.status?.currentPrimaryIndex).to.equal(1);
+    expect(story.isReady(0)).to.equal(false);
+  });
+
   describe('replicas', () => {
     it('that lag are not ready until they catch up', () => {
       const story = Story.healthy(3);

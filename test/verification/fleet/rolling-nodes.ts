@@ -146,7 +146,7 @@ export class RollingNodes {
     const isStale = revisions.some((revision) => revision !== revisionAfter);
     const given = clusterOf(nodes)
       .members(...states)
-      .strategyKeeper(this.#circumstances.keeper)
+      .but({ strategyKeeper: this.#circumstances.keeper })
       .statefulSet({ currentRevision: isStale ? revisionBefore : revisionAfter });
     if (isStale) given.memory({ waiting: [...waiting] });
     if (newPods === 'CurrentRevision') given.keepingRevisions();

@@ -1,9 +1,40 @@
-import type { MemberSaid } from '../../src/core/on-demand-facts.ts';
+import type { CheckReader } from '../../src/controller/fleet/check-answers.ts';
+import type { CheckReading, DelayReading, MemberSaid } from '../../src/core/on-demand-facts.ts';
+import type { DelayReader } from '../../src/moco/agent.ts';
 import type { MysqlAnswer, MysqlAsker, MysqlQuestion } from '../../src/mysql/mysql-asker.ts';
 import type { OpenWriteNow } from '../../src/mysql/statements.ts';
 import { caughtUp } from '../core/mysql-readings.ts';
 
-/** Servers of which nobody is behind unless told otherwise, and what they were asked. */
+// Servers beside the API server that have nothing against anybody unless told otherwise.
+
+class Told<Reading> {
+  /** The names of what was asked about. */
+  readonly asked: string[] = [];
+  readonly #readings = new Map<string, Reading>();
+
+  says(name: string, reading: Reading): void {
+    this.#readings.set(name, reading);
+  }
+
+  protected about(name: string, otherwise: Reading): Promise<Reading> {
+    this.asked.push(name);
+    return Promise.resolve(this.#readings.get(name) ?? otherwise);
+  }
+}
+
+/** Asked about checks. */
+export class FakePrometheus extends Told<CheckReading> {
+  readonly read: CheckReader = ({ name }) => this.about(name, { kind: 'passing' });
+}
+
+/** The agents of replicas, by the name of the pod. */
+export class FakeReplicas extends Told<DelayReading> implements DelayReader {
+  read({ name }: { readonly name: string }): Promise<DelayReading> {
+    return this.about(name, { kind: 'delay', seconds: 0 });
+  }
+}
+
+/** Every mysqld, and what they were asked. */
 export class FakeMysql implements MysqlAsker {
   /** `switchover` or `step`, once each time. */
   readonly asked: ('switchover' | 'step')[] = [];
