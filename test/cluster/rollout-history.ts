@@ -242,7 +242,7 @@ export class History {
   #add(kind: ResourceKind, raw: KubernetesObject, exists: boolean): void {
     // Without what fills memory and is never asked about.
     const { managedFields: _, ...metadata } = raw.metadata;
-    const { namespace = '', uid, resourceVersion } = metadata;
+    const { namespace, uid, resourceVersion } = metadata;
     const identity = { ...raw, metadata };
     const version: Version = {
       atMilliseconds: Date.now(),

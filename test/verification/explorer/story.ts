@@ -49,9 +49,9 @@ export function changes(before: c.Cells, after: c.Cells): string {
       said.push(`${name} has ${demoteNames[demote]}`);
   }
   for (const { at, say, isOfEach } of c.cells) {
-    for (let ordinal = 0; say !== null && ordinal < (isOfEach ? c.mostMembers : 1); ordinal++) {
+    for (let ordinal = 0; ordinal < (isOfEach ? c.mostMembers : 1); ordinal++) {
       if (before[at + ordinal] === after[at + ordinal]) continue;
-      const words = say(after[at + ordinal] as number);
+      const words = say?.(after[at + ordinal] as number);
       if (words !== undefined) said.push(isOfEach ? `${memberName(ordinal)} ${words}` : words);
     }
   }
