@@ -22,7 +22,7 @@ const command = new Command('hack/demo-cluster.ts')
   .option('--restart <seconds>', `how long a member takes to stop and start again (default: 2)`, restartOf)
   .option('--real', 'in a whole Kubernetes with nodes, MOCO and mysqld, under load, not with stand-ins (Linux, root)');
 
-await runProgram<Options>(command, async ({ real, members, restart }) => {
+await runProgram(command, async ({ real, members, restart }: Options) => {
   const say = (line: string): void => console.log(line);
   if (!real) {
     const restartMilliseconds = (restart ?? restartSeconds.default) * 1_000;

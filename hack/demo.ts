@@ -20,7 +20,7 @@ const command = new Command('hack/demo.ts')
     speeds.default,
   );
 
-await runProgram<{ readonly speed: number }>(command, async ({ speed }) => {
+await runProgram(command, async ({ speed }: { readonly speed: number }) => {
   await playDemo(realHost(), speed);
   process.stdout.write(nextSteps);
 });

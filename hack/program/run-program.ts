@@ -30,12 +30,11 @@ export function withArguments(command: Command): Command {
 /**
  * Runs the program for the arguments, prints one sentence on failure, and ends this process even with open handles:
  * external processes are stopped by then, or by their guards.
+ *
+ * @param run whose parameter has the type of the command's options
  */
-export async function runProgram<Options extends object>(
-  command: Command,
-  run: (options: Options) => Promise<void>,
-): Promise<never> {
-  const options = withArguments(command).opts() as Options;
+export async function runProgram(command: Command, run: (options: never) => Promise<void>): Promise<never> {
+  const options = withArguments(command).opts<never>();
   try {
     await run(options);
     process.exit(0);

@@ -3,7 +3,10 @@ import type { World } from './world.ts';
 /** A timer may fire slightly early. */
 const shortestWaitMilliseconds = 1;
 
-/** A signal that is aborted with the caller's, or after a time since its start or last restart. */
+/**
+ * A signal that is aborted with the caller's, or after a time since its start or last restart. Linked by hand: one of
+ * `AbortSignal.any` on which somebody leaves a listener is kept for as long as the caller's lives (Node 24).
+ */
 export class TimeLimit {
   readonly #world: World;
   readonly #milliseconds: number;

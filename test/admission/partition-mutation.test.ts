@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { assert, constant, constantFrom, integer, oneof, property, record } from 'fast-check';
 import type { AdmittedStatefulSet, PatchOperation } from '../../src/admission/mutations.ts';
 import { mutatePartition } from '../../src/admission/mutations.ts';
-import { applyPatch } from './apply-patch.ts';
+import { jsonPatch } from '../support/json-patch.ts';
 import { annotated, atPartition, mocoStatefulSet, newTemplate, ownedBy } from './stateful-sets.ts';
 
 const forced = { 'moco.cybozu.com/force-rolling-update': 'true' };
@@ -36,6 +36,9 @@ type Answered = readonly [
   after: AdmittedStatefulSet,
   patch?: readonly PatchOperation[],
 ];
+
+const applyPatch = (to: AdmittedStatefulSet, patch: readonly PatchOperation[]): AdmittedStatefulSet =>
+  jsonPatch(to, patch) as AdmittedStatefulSet;
 
 describe('the partition mutation', () => {
   const answers: Readonly<Record<string, Readonly<Record<string, Answered>>>> = {

@@ -6,6 +6,7 @@ import {
   reconciliationStoppedAnnotation,
   revisionHashLabel,
 } from '../../src/moco/names.ts';
+import { until } from '../support/control-plane/until.ts';
 import { mergePatch } from '../support/merge-patch.ts';
 import type { MySQLCluster, Pod, StatefulSet } from '../support/moco/objects.ts';
 import { perform } from '../support/moco/perform.ts';
@@ -13,7 +14,7 @@ import { defaultSettings } from '../support/moco/settings.ts';
 import { statefulSetBody } from '../support/moco/stateful-set.ts';
 import type { Nodes } from '../support/nodes/driver.ts';
 import type { ObjectClient } from '../support/object-client.ts';
-import { createCluster, isGone, list, patch, statefulSet, until } from './moco-fixture.ts';
+import { createCluster, isGone, list, patch, statefulSet } from './moco-fixture.ts';
 
 type Strategy = StatefulSet['spec']['updateStrategy'];
 

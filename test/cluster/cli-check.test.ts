@@ -1,8 +1,7 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { stringify } from 'yaml';
 import { configDirectory } from '../config/manifests.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { until } from '../support/control-plane/until.ts';
@@ -10,7 +9,6 @@ import { sampleCluster } from '../support/moco/sample.ts';
 import { cli } from './cli-program.ts';
 
 const buildDeadlineMilliseconds = 30 * 60_000;
-const inForceDeadlineMilliseconds = 180_000;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const secret = 'hunter2-do-not-tell';
 
@@ -28,10 +26,9 @@ describe('check and diagnose of an installation', function () {
     await controlPlane.kubectl('apply', '--server-side', '-k', join(configDirectory, 'default'));
     const env = [{ name: 'PASSWORD', value: secret }];
     const podTemplate = { spec: { containers: [{ name: 'mysqld', image: 'mysql:8.4.8', env }] } };
-    const file = join(controlPlane.directory, 'cluster.yaml');
-    await writeFile(file, stringify(sampleCluster({ name: 'test', namespace: 'default', spec: { podTemplate } })));
+    const cluster = sampleCluster({ name: 'test', namespace: 'default', spec: { podTemplate } });
     // Not server-side: kubectl writes the whole object into an annotation.
-    await controlPlane.kubectl('apply', '-f', file);
+    await controlPlane.kubectl('apply', '-f', await controlPlane.fileOf(cluster));
   });
 
   after(() => controlPlane?.stop());
@@ -50,7 +47,7 @@ describe('check and diagnose of an installation', function () {
       const all = items.map(({ status }) => status?.typeChecking);
       return all.some((one) => one === undefined) ? undefined : all.map((one) => JSON.stringify(one));
     };
-    const found = await until(checked, inForceDeadlineMilliseconds, () => 'Expected the policies to be type-checked');
+    const found = await until('the policies are type-checked', checked);
     expect(found).to.have.length(3);
     for (const one of found) expect(one).to.equal('{}');
   });
@@ -73,7 +70,7 @@ describe('check and diagnose of an installation', function () {
       const sentence = (await lines())['rights of the controller'] ?? '';
       return sentence.startsWith('failed: ') ? sentence : undefined;
     };
-    const sentence = await until(found, inForceDeadlineMilliseconds, () => 'Expected the missing rights to be found');
+    const sentence = await until('the missing rights are found', found);
     expect(sentence).to.contain(
       'may not get pods, list pods, watch pods, delete pods, patch pods, create pods, create pods/eviction',
     );

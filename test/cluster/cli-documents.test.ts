@@ -8,11 +8,11 @@ import { stringify } from 'yaml';
 import { filledIn, isRunUnderItsHeading, kindOf, partsOf } from '../docs/command-kind.ts';
 import { type DocumentedCommand, documentedCommands } from '../docs/markdown.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
+import { until } from '../support/control-plane/until.ts';
 import { goTool } from '../support/go-tools/build.ts';
 import { sampleCluster } from '../support/moco/sample.ts';
 import { commandsUnder } from './document-commands.ts';
 import { foreignKinds } from './foreign-kinds.ts';
-import { until } from './moco-fixture.ts';
 
 const run = promisify(execFile);
 const buildDeadlineMilliseconds = 30 * 60_000;
@@ -179,9 +179,7 @@ describe('the commands in the documents', function () {
   }
 
   async function apply(...objects: readonly object[]): Promise<void> {
-    const file = join(controlPlane.directory, 'objects.yaml');
-    await writeFile(file, objects.map((one) => stringify(one)).join('---\n'));
-    await controlPlane.apply(file);
+    await controlPlane.apply(await controlPlane.fileOf(...objects));
   }
 
   /** Rejects where it ends with another status than 0, in any part of a pipe, with all that it said. */

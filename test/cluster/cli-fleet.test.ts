@@ -1,13 +1,9 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { stringify } from 'yaml';
 import { sequenceKind } from '../../src/api/rollout-sequence.ts';
+import { apiVersion } from '../../src/kube/resource.ts';
 import { until } from '../support/control-plane/until.ts';
 import { CliProcess, cli } from './cli-program.ts';
 import { useRollouts } from './rollout-fixture.ts';
-
-const statusMilliseconds = 60_000;
 
 // What the commands show: test/cli/commands/sequence.test.ts and plan-fleet.test.ts.
 describe('commands about a fleet on a real control plane', () => {
@@ -21,11 +17,7 @@ describe('commands about a fleet on a real control plane', () => {
     const watching = new CliProcess(kubeconfig(), ['sequence', namespace, '--watch']);
     const lastLine = (): string => watching.out.trimEnd().split('\n').at(-1) ?? '';
     const shows = (text: string): Promise<true> =>
-      until(
-        async () => (lastLine().includes(text) ? true : undefined),
-        statusMilliseconds,
-        () => `expected ${text}, got ${watching.out}`,
-      );
+      until(`it shows ${text}`, () => lastLine().includes(text), { got: () => watching.out });
     try {
       await shows('Complete  1/1 up to date');
       const plan = await cli(kubeconfig(), ['plan', '--fleet', '--assume-stale', '-n', namespace]);
@@ -48,10 +40,10 @@ describe('commands about a fleet on a real control plane', () => {
 
   /** A sequence of the clusters that are labelled with its name. */
   async function apply(name: string): Promise<void> {
-    const { group, version, kind } = sequenceKind;
-    const file = join(stage().controlPlane.directory, `${name}.yaml`);
+    const { controlPlane } = stage();
+    const { kind } = sequenceKind;
     const spec = { selector: { matchLabels: { fleet: name } }, settleDuration: 1, stages: [{ name: 'all' }] };
-    await writeFile(file, stringify({ apiVersion: `${group}/${version}`, kind, metadata: { name }, spec }));
-    await stage().controlPlane.kubectl('apply', '--server-side', '-f', file);
+    const file = await controlPlane.fileOf({ apiVersion: apiVersion(sequenceKind), kind, metadata: { name }, spec });
+    await controlPlane.kubectl('apply', '--server-side', '-f', file);
   }
 });

@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { until } from '../support/control-plane/until.ts';
 import { CliProcess } from './cli-program.ts';
 import { useRollouts } from './rollout-fixture.ts';
 import { TerminalScreen } from './terminal-screen.ts';
 
 const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-const lookMilliseconds = 100;
-const mostLooks = 600;
 /** What every picture ends with. */
 const endOfPicture = '\u001B[J';
 
@@ -57,13 +56,6 @@ describe('status --watch on a real control plane', () => {
   const { scenario, stage } = useRollouts();
   const kubeconfig = (): string => stage().controlPlane.adminKubeconfig;
 
-  async function eventually(sentence: string, isThere: () => boolean, so: () => string): Promise<void> {
-    for (let looks = 0; !isThere(); looks += 1) {
-      if (looks === mostLooks) throw new Error(`expected ${sentence}, got:\n${so()}`);
-      await new Promise((resolve) => void stage().world.timer(lookMilliseconds, () => resolve(null)));
-    }
-  }
-
   scenario('draws one picture anew on a terminal, and writes a line for each change elsewhere', {}, async (cluster) => {
     const command = ['status', 'x', '--watch', '-n', cluster.namespace];
     const terminal = new OnTerminal(kubeconfig(), command);
@@ -71,12 +63,14 @@ describe('status --watch on a real control plane', () => {
     const last = (): string => terminal.pictures.at(-1) ?? 'nothing';
     const lastLine = (): string => elsewhere.out.trimEnd().split('\n').at(-1) ?? '';
     try {
-      await eventually('a first picture', () => last().includes('UpToDate'), last);
-      await eventually('a first line', () => lastLine().includes('UpToDate'), lastLine);
+      await until('there is a first picture', () => last().includes('UpToDate'), { got: last });
+      await until('there is a first line', () => lastLine().includes('UpToDate'), { got: lastLine });
       await cluster.setImage('mysql:8.4.9');
       await cluster.completes();
-      await eventually('the end of it', () => /UpToDate +3 of 3 [^]*last rollout: Complete/.test(last()), last);
-      await eventually('the last line', () => lastLine().includes('UpToDate  3/3'), lastLine);
+      await until('there is the end of it', () => /UpToDate +3 of 3 [^]*last rollout: Complete/.test(last()), {
+        got: last,
+      });
+      await until('there is the last line', () => lastLine().includes('UpToDate  3/3'), { got: lastLine });
       await terminal.interrupt();
     } finally {
       terminal.end();

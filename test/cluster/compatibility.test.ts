@@ -1,7 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { stringify } from 'yaml';
 import { mocoWebhookConfiguration } from '../../src/moco/names.ts';
 import { configDirectory } from '../config/manifests.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
@@ -9,14 +8,13 @@ import { until } from '../support/control-plane/until.ts';
 import { clusterDefinitionFile } from '../support/moco/install.ts';
 import { Stage } from '../support/stage/stage.ts';
 import { foreignKinds } from './foreign-kinds.ts';
-import { Helm } from './helm-program.ts';
+import { Helm, set } from './helm-program.ts';
 import { InstalledController } from './installed-controller.ts';
 import { RolloutCluster } from './rollout-cluster.ts';
 import { judged, scenarioDeadlineMilliseconds } from './rollout-fixture.ts';
 import { History } from './rollout-history.ts';
 
 const buildDeadlineMilliseconds = 30 * 60_000;
-const waitMilliseconds = 180_000;
 const system = 'moco-rollout-system';
 const values = ['featureGates.UpdateStrategyOnDelete=true', 'settings.minReadySeconds=0', 'flags.log-format=json'];
 const mysqlClusters = 'customresourcedefinition/mysqlclusters.moco.cybozu.com';
@@ -61,10 +59,8 @@ describe('a Kubernetes cluster with missing or unknown components', function () 
   });
 
   it('without MOCO: the controller logs that once, is ready, and does nothing', async () => {
-    const file = join(controlPlane.directory, 'foreign.yaml');
-    await writeFile(file, foreignKinds.map((kind) => stringify(kind)).join('---\n'));
-    await controlPlane.apply(file);
-    await controller.apply(await helm.render(system, ...values.flatMap((value) => ['--set', value])));
+    await controlPlane.apply(await controlPlane.fileOf(...foreignKinds));
+    await controller.apply(await helm.render(system, ...set(...values)));
     await controller.start();
     await controller.isReady();
     await requestedByUser(3);
@@ -118,16 +114,15 @@ describe('a Kubernetes cluster with missing or unknown components', function () 
           requestURI.startsWith('/apis/moco.cybozu.com/v1beta2/mysqlclusters') && responseStatus?.code === 404,
       ).length;
     const before = await asked();
-    const enough = async (): Promise<true | undefined> => ((await asked()) >= before + times ? true : undefined);
-    await until(enough, waitMilliseconds, () => `Expected MySQLClusters to be asked for\n${controller.log}`);
+    const enough = async (): Promise<boolean> => (await asked()) >= before + times;
+    await until('MySQLClusters are asked for', enough, { got: () => controller.log });
   }
 
   /** First under the new name, then no longer under the old one. */
   async function rename(before: string, after: string): Promise<void> {
     const kind = 'mutatingwebhookconfiguration';
     const object = JSON.parse(await controlPlane.kubectl('get', kind, before, '-o', 'json')) as object;
-    const file = join(controlPlane.directory, 'renamed.json');
-    await writeFile(file, JSON.stringify({ ...object, metadata: { name: after } }));
+    const file = await controlPlane.fileOf({ ...object, metadata: { name: after } });
     await controlPlane.kubectl('apply', '--server-side', '-f', file);
     await controlPlane.kubectl('delete', kind, before);
   }

@@ -11,7 +11,6 @@ import { withLock } from '../support/control-plane/build-lock.ts';
 import { freePort, freePortFrom } from '../support/control-plane/free-port.ts';
 import { until } from '../support/control-plane/until.ts';
 
-const deadlineMilliseconds = 60_000;
 const names = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'];
 
 /** Collects what would have gone to standard error. */
@@ -120,7 +119,7 @@ printf '#!/bin/sh\\n' > "$previous"; chmod +x "$previous"`.replace('exit 0\nprin
     const message = failure(controlPlaneBinaries({ cache, output: new Output(), environment: environment(), signal }));
     const started = async (): Promise<number | undefined> =>
       Number(await readFile(join(directory, 'pid'), 'utf8').catch(() => '')) || undefined;
-    const pid = await until(started, deadlineMilliseconds, () => 'Expected the build to start, it did not');
+    const pid = await until('the build starts', started);
     interruption.abort(new Error('ended by SIGINT'));
     expect(await message).to.equal('ended by SIGINT');
     expect(isAlive(pid)).to.equal(false);
@@ -249,20 +248,16 @@ describe('the guard', () => {
     parent.stdout?.on('data', (chunk: Buffer) => {
       text += chunk.toString();
     });
-    const pid = await until(
-      () => (text.endsWith('\n') ? Number(text) : undefined),
-      deadlineMilliseconds,
-      () => 'Expected the program to print a process id',
-    );
+    const pid = await until('the program prints a process id', () => text.endsWith('\n') && Number(text));
     expect(isAlive(pid)).to.equal(true);
     parent.kill('SIGKILL');
-    const gone = async (): Promise<true | undefined> => {
+    const gone = async (): Promise<boolean> => {
       const left = await access(directory).then(
         () => true,
         () => false,
       );
-      return isAlive(pid) || left ? undefined : true;
+      return !isAlive(pid) && !left;
     };
-    expect(await until(gone, deadlineMilliseconds, () => `Expected ${pid} and ${directory} to be gone`)).to.equal(true);
+    await until(`${pid} and ${directory} are gone`, gone);
   });
 });

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { rolloutSpec } from '../../src/api/rollout.ts';
 import { projectPolicy } from '../../src/api/rollout-policy.ts';
@@ -227,18 +225,12 @@ describe('the API server and MySQLRollout', function () {
   }
 
   async function create(object: object): Promise<string> {
-    return kubectl('create', '--validate=strict', '-f', await fileOf(object));
+    return kubectl('create', '--validate=strict', '-f', await controlPlane().fileOf(object));
   }
 
   /** Everything that a creation does but the object. */
   async function tryOut(object: object): Promise<string> {
-    return kubectl('create', '--dry-run=server', '--validate=strict', '-f', await fileOf(object));
-  }
-
-  async function fileOf(object: object): Promise<string> {
-    const file = join(controlPlane().directory, `${namespace}.json`);
-    await writeFile(file, JSON.stringify(object));
-    return file;
+    return kubectl('create', '--dry-run=server', '--validate=strict', '-f', await controlPlane().fileOf(object));
   }
 });
 

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { parse, stringify } from 'yaml';
+import { parse } from 'yaml';
 import { configDirectory } from '../config/manifests.ts';
 import { until } from '../support/control-plane/until.ts';
 import { goTool } from '../support/go-tools/build.ts';
@@ -138,7 +138,7 @@ describe('the health checks for GitOps', function () {
       message: `yes to ${index}.`,
     }));
     const metadata = { name: 'asks' };
-    await apply(
+    const file = await controlPlane().fileOf(
       {
         apiVersion: 'admissionregistration.k8s.io/v1',
         kind: 'ValidatingAdmissionPolicy',
@@ -159,6 +159,7 @@ describe('the health checks for GitOps', function () {
         spec: { policyName: 'asks', validationActions: ['Warn'] },
       },
     );
+    await controlPlane().kubectl('apply', '--server-side', '-f', file);
     const ask = async (): Promise<string | undefined> => {
       const flags = [
         '--kubeconfig',
@@ -172,13 +173,7 @@ describe('the health checks for GitOps', function () {
       const { stderr } = await run(controlPlane().binaries.kubectl, flags, { env });
       return stderr.includes('in force') ? stderr : undefined;
     };
-    const said = await until(ask, waitMilliseconds, () => 'Expected the policy to be in force');
+    const said = await until('the policy is in force', ask);
     return new Set([...said.matchAll(/yes to (\d+)\./g)].map(([, index]) => Number(index)));
-  }
-
-  async function apply(...objects: readonly object[]): Promise<void> {
-    const file = join(controlPlane().directory, 'policy.yaml');
-    await writeFile(file, objects.map((object) => stringify(object)).join('---\n'));
-    await controlPlane().kubectl('apply', '--server-side', '-f', file);
   }
 });

@@ -2,8 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
-import { chartDirectory, type Manifest } from '../config/manifests.ts';
+import { chartDirectory, type Manifest, parseManifests } from '../config/manifests.ts';
 import { goTool } from '../support/go-tools/build.ts';
 
 const outputBytes = 16 * 1024 * 1024;
@@ -11,6 +10,11 @@ const outputBytes = 16 * 1024 * 1024;
 /** As helm is told it by an API server: one that has MutatingAdmissionPolicies, or one that has none. */
 export const withPolicies = ['--api-versions', 'admissionregistration.k8s.io/v1/MutatingAdmissionPolicy'];
 export const withoutPolicies = ['--kube-version', 'v1.35.4'];
+
+/** The flags for values such as `replicaCount=3`. */
+export function set(...values: readonly string[]): readonly string[] {
+  return values.flatMap((value) => ['--set', value]);
+}
 
 export interface HelmSaid {
   readonly status: number;
@@ -53,9 +57,7 @@ export class Helm {
       ...values,
     );
     if (status !== 0) throw new Error(err);
-    const documents = parseAllDocuments(out);
-    if ('empty' in documents) return [];
-    return documents.map((document) => document.toJS() as Manifest | null).filter((object) => object !== null);
+    return parseManifests(out);
   }
 
   close(): Promise<void> {

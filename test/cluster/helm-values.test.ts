@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { parse, parseAllDocuments, stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { releaseChart } from '../../hack/release/chart.ts';
-import { chartDirectory, configDirectory, type Manifest } from '../config/manifests.ts';
-import { Helm, withoutPolicies, withPolicies } from './helm-program.ts';
+import { chartDirectory, configDirectory, type Manifest, parseManifests } from '../config/manifests.ts';
+import { Helm, set, withoutPolicies, withPolicies } from './helm-program.ts';
 
 const deadlineMilliseconds = 10 * 60_000;
 const namespace = 'moco-rollout-system';
@@ -46,7 +46,7 @@ describe('the values of the Helm chart', function () {
   after(() => helm?.close());
 
   const rendered = (...values: readonly string[]): Promise<readonly Manifest[]> =>
-    helm.render(namespace, ...withPolicies, ...values.flatMap((value) => ['--set', value]));
+    helm.render(namespace, ...withPolicies, ...set(...values));
 
   async function podTemplates(...values: readonly string[]): Promise<readonly PodTemplate[]> {
     const pods = (await rendered(...values)).filter(({ kind }) => kind === 'Deployment' || kind === 'Job');
@@ -97,7 +97,9 @@ describe('the values of the Helm chart', function () {
 
   it('are accepted as the examples for Argo CD and Flux have them', async () => {
     const document = await readFile(join(configDirectory, '../docs/how-to/gitops.md'), 'utf8');
-    const examples = [...document.matchAll(/```yaml\n(.*?)```/gs)].flatMap(([, text = '']) => parseAll(text));
+    const examples = [...document.matchAll(/```yaml\n(.*?)```/gs)].flatMap(
+      ([, text = '']) => parseManifests(text) as unknown as readonly Example[],
+    );
     const given = examples.flatMap(({ spec }) => spec.source?.helm.valuesObject ?? spec.values ?? []);
     expect(given).to.have.length(2);
     const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-examples-'));
@@ -339,9 +341,4 @@ describe('the values of the Helm chart', function () {
 function selectorOf(spec: unknown): unknown {
   const { selector, podSelector } = (spec ?? {}) as { readonly selector?: unknown; readonly podSelector?: unknown };
   return selector ?? podSelector;
-}
-
-function parseAll(text: string): readonly Example[] {
-  const documents = parseAllDocuments(text);
-  return 'empty' in documents ? [] : documents.map((document) => document.toJS() as Example);
 }

@@ -1,12 +1,12 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { parseAllDocuments, stringify } from 'yaml';
-import { chartDirectory, configDirectory, isHook, type Manifest } from '../config/manifests.ts';
+import { chartDirectory, configDirectory, isHook, type Manifest, nameOf, parseManifests } from '../config/manifests.ts';
 import { releasePermissions } from '../config/permissions.ts';
 import { rightsOf, rightsOfPermissions } from '../config/rights.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
-import { Helm, withoutPolicies, withPolicies } from './helm-program.ts';
+import { Helm, set, withoutPolicies, withPolicies } from './helm-program.ts';
+import { kustomize, type Overlay } from './kustomize.ts';
 
 const buildDeadlineMilliseconds = 30 * 60_000;
 const testDeadlineMilliseconds = 360_000;
@@ -30,7 +30,7 @@ const webhookKinds = [
   'cert-manager.io/v1 Issuer',
 ];
 
-const everything = [
+const everything = set(
   'featureGates.UpdateStrategyOnDelete=true',
   'admission=webhook',
   'partitionDriver=own',
@@ -68,7 +68,7 @@ const everything = [
   'flags.client-ca-file=/authority/ca.crt',
   'flags.log-level=debug',
   'flags.kube-api-burst=100000',
-].flatMap((value) => ['--set', value]);
+);
 
 describe('the Helm chart', function () {
   this.timeout(testDeadlineMilliseconds);
@@ -101,93 +101,64 @@ describe('the Helm chart', function () {
     expect(out.trim()).to.equal('');
   });
 
-  const installations: Readonly<Record<string, readonly string[]>> = {
-    default: withPolicies,
-    'kubernetes-before-1.36': withoutPolicies,
+  const inPlace = 'featureGates.InPlaceUpdate=true';
+  const ownDriver = set('partitionDriver=own');
+  const installations: Readonly<Record<string, readonly [config: string | Overlay, flags: readonly string[]]>> = {
+    'config/default': ['default', withPolicies],
+    'config/kubernetes-before-1.36': ['kubernetes-before-1.36', withoutPolicies],
+    'the component for the partition driver': [
+      { resources: ['default'], components: ['webhook-server', 'partition-driver'] },
+      [...withPolicies, ...ownDriver],
+    ],
+    'the component for the partition driver, before Kubernetes 1.36': [
+      { resources: ['kubernetes-before-1.36'], components: ['partition-driver'] },
+      [...withoutPolicies, ...ownDriver],
+    ],
+    'the component for updates in place': [
+      { resources: ['default'], components: ['in-place'] },
+      [...withPolicies, ...set(inPlace)],
+    ],
   };
 
-  for (const [directory, capabilities] of Object.entries(installations)) {
-    it(`installs the same objects as config/${directory}, except for the namespace`, async () => {
-      const kustomized = parsed(await controlPlane.kubectl('kustomize', join(configDirectory, directory)));
-      const rendered = await helm.render(namespace, ...capabilities);
-      const { [`Namespace /${namespace}`]: own, ...others } = byName(kustomized);
+  for (const [what, [config, flags]] of Object.entries(installations)) {
+    it(`installs the same objects as ${what}, except for the namespace`, async () => {
+      const { [`Namespace /${namespace}`]: own, ...others } = byName(await kustomize(controlPlane, config));
       expect(own).not.to.equal(undefined);
-      expect(byName(rendered.filter((manifest) => !isHook(manifest)))).to.deep.equal(others);
+      const rendered = (await helm.render(namespace, ...flags)).filter((manifest) => !isHook(manifest));
+      expect(byName(rendered.map(withoutGates))).to.deep.equal(others);
     });
   }
 
-  it('installs the same objects for the partition driver as its component does', async () => {
-    const directory = join(controlPlane.directory, 'partition-driver');
-    await mkdir(directory);
-    const from = (name: string): string => relative(directory, join(configDirectory, name));
-    const overlays = [
-      { resources: ['default'], components: ['webhook-server', 'partition-driver'], capabilities: withPolicies },
-      { resources: ['kubernetes-before-1.36'], components: ['partition-driver'], capabilities: withoutPolicies },
-    ];
-    for (const { resources, components, capabilities } of overlays) {
-      const overlay = { resources: resources.map(from), components: components.map(from) };
-      await writeFile(join(directory, 'kustomization.yaml'), stringify(overlay));
-      const kustomized = parsed(await controlPlane.kubectl('kustomize', directory));
-      const rendered = await helm.render(namespace, ...capabilities, '--set', 'partitionDriver=own');
-      const { [`Namespace /${namespace}`]: _, ...others } = byName(kustomized);
-      expect(byName(rendered.filter((manifest) => !isHook(manifest)))).to.deep.equal(others);
-    }
+  it('turns a feature gate on', async () => {
+    const rendered = await helm.render(namespace, ...withPolicies, ...set(inPlace));
+    const deployment = rendered.find(({ kind }) => kind === 'Deployment');
+    expect(JSON.stringify(deployment)).to.contain(`"--feature-gates=InPlaceUpdate=true"`);
   });
 
-  it('installs the same objects for updates in place as its component does', async () => {
-    const directory = join(controlPlane.directory, 'in-place');
-    await mkdir(directory);
-    const from = (name: string): string => relative(directory, join(configDirectory, name));
-    await writeFile(
-      join(directory, 'kustomization.yaml'),
-      stringify({ resources: [from('default')], components: [from('in-place')] }),
-    );
-    const kustomized = parsed(await controlPlane.kubectl('kustomize', directory));
-    const rendered = await helm.render(namespace, ...withPolicies, '--set', 'featureGates.InPlaceUpdate=true');
-    const { [`Namespace /${namespace}`]: _, ...others } = byName(kustomized);
-    const installed = byName(rendered.filter((manifest) => !isHook(manifest)));
-    const deployment = 'Deployment moco-rollout-system/moco-rollout-controller';
-    expect(JSON.stringify(installed[deployment])).to.contain('"--feature-gates=InPlaceUpdate=true"');
-    expect({ ...installed, [deployment]: others[deployment] }).to.deep.equal(others);
-  });
+  const inNamespaces: Readonly<Record<string, readonly [component: string, gates: readonly string[], value: string]>> =
+    {
+      'read Secrets': ['replication-facts', set('featureGates.ReplicationFacts=true'), 'replicationFacts'],
+      'fetch images': ['prepull', [], 'prepull'],
+    };
+  for (const [what, [component, gates, value]] of Object.entries(inNamespaces)) {
+    it(`lets it ${what} in the namespaces that the values name alone, as its component does`, async () => {
+      const rights = async (...values: readonly string[]): Promise<readonly Manifest[]> =>
+        (await helm.render(namespace, ...withPolicies, ...gates, ...set(...values))).filter(
+          ({ metadata }) => metadata.name === `moco-rollout-${component}`,
+        );
+      expect(await rights()).to.deep.equal([]);
+      const kustomized = await kustomize(controlPlane, component);
+      const placed = ['a', 'b'].flatMap((where) =>
+        kustomized.map((manifest) => ({ ...manifest, metadata: { ...manifest.metadata, namespace: where } })),
+      );
+      expect(byName(await rights(`${value}.namespaces={a,b}`))).to.deep.equal(byName(placed));
+    });
+  }
 
-  it('lets it read Secrets in the namespaces that the values name alone, as its component does', async () => {
-    const gate = ['--set', 'featureGates.ReplicationFacts=true'];
-    const secrets = (rendered: readonly Manifest[]): readonly Manifest[] =>
-      rendered.filter(({ metadata }) => metadata.name === 'moco-rollout-replication-facts');
-    expect(secrets(await helm.render(namespace, ...withPolicies, ...gate))).to.deep.equal([]);
-    const rendered = await helm.render(
-      namespace,
-      ...withPolicies,
-      ...gate,
-      '--set',
-      'replicationFacts.namespaces={a,b}',
-    );
-    const kustomized = parsed(await controlPlane.kubectl('kustomize', join(configDirectory, 'replication-facts')));
-    const placed = ['a', 'b'].flatMap((where) =>
-      kustomized.map((manifest) => ({ ...manifest, metadata: { ...manifest.metadata, namespace: where } })),
-    );
-    expect(byName(secrets(rendered))).to.deep.equal(byName(placed));
-    const named = await helm.render(
-      namespace,
-      ...withPolicies,
-      ...gate,
-      '--set',
-      'replicationFacts.namespaces={a},replicationFacts.secretNames={moco-test}',
-    );
-    expect(JSON.stringify(secrets(named))).to.contain('"resourceNames":["moco-test"]');
-  });
-
-  it('lets it fetch images in the namespaces that the values name alone, as its component does', async () => {
-    const rights = (rendered: readonly Manifest[]): readonly Manifest[] =>
-      rendered.filter(({ metadata }) => metadata.name === 'moco-rollout-prepull');
-    expect(rights(await helm.render(namespace, ...withPolicies))).to.deep.equal([]);
-    const rendered = await helm.render(namespace, ...withPolicies, '--set', 'prepull.namespaces={a,b}');
-    const kustomized = parsed(await controlPlane.kubectl('kustomize', join(configDirectory, 'prepull')));
-    const placed = ['a', 'b'].flatMap((where) =>
-      kustomized.map((manifest) => ({ ...manifest, metadata: { ...manifest.metadata, namespace: where } })),
-    );
-    expect(byName(rights(rendered))).to.deep.equal(byName(placed));
+  it('lets it read the Secrets alone that the values name', async () => {
+    const values = ['featureGates.ReplicationFacts=true', 'replicationFacts.namespaces={a}'];
+    const named = await helm.render(namespace, ...set(...values, 'replicationFacts.secretNames={moco-test}'));
+    expect(JSON.stringify(named)).to.contain('"resourceNames":["moco-test"]');
   });
 
   const chosen: Readonly<Record<string, readonly [flags: readonly string[], kinds: readonly string[]]>> = {
@@ -248,7 +219,7 @@ describe('the Helm chart', function () {
     const dashboard = await readFile(join(configDirectory, 'grafana/moco-rollout.json'), 'utf8');
     expect(JSON.parse(data['moco-rollout.json'] ?? '')).to.deep.equal(JSON.parse(dashboard));
     const rule = rendered.find(({ kind }) => kind === 'PrometheusRule');
-    const [source] = parsed(await readFile(join(configDirectory, 'prometheus/prometheus-rule.yaml'), 'utf8'));
+    const [source] = parseManifests(await readFile(join(configDirectory, 'prometheus/prometheus-rule.yaml'), 'utf8'));
     expect(rule?.['spec']).to.deep.equal(source?.['spec']);
   });
 
@@ -275,7 +246,7 @@ describe('the Helm chart', function () {
   it('has hooks for the release only, which grant the ServiceAccount what that needs, and only where it is installed', async () => {
     const scopes: Readonly<Record<string, readonly string[]>> = { ClusterRole: [], Role: ['namespaces={one,two}'] };
     for (const [kind, values] of Object.entries(scopes)) {
-      const rendered = await helm.render(namespace, ...values.flatMap((value) => ['--set', value]));
+      const rendered = await helm.render(namespace, ...set(...values));
       const hooks = rendered.filter(isHook);
       expect([...new Set(hooks.map((hook) => hook.kind))]).to.have.members([kind, `${kind}Binding`, 'Job']);
       const roles = hooks.filter((hook) => hook.kind === kind);
@@ -297,7 +268,7 @@ describe('the Helm chart', function () {
       'certificate.caBundle=Y2E=',
       'certificate.secretName=mine',
     ];
-    const rendered = await helm.render(namespace, ...own.flatMap((value) => ['--set', value]));
+    const rendered = await helm.render(namespace, ...set(...own));
     expect(rendered.filter(({ apiVersion }) => apiVersion.startsWith('cert-manager.io/'))).to.deep.equal([]);
     const text = JSON.stringify(rendered.filter(({ kind }) => /^(Mutating|Deployment)/.test(kind)));
     expect(text.match(/"caBundle":"Y2E="/g)).to.have.length(2);
@@ -346,22 +317,16 @@ describe('the Helm chart', function () {
   /** Applies everything but what needs the kinds of others, the CRDs first. */
   async function taken(rendered: readonly Manifest[]): Promise<void> {
     await controlPlane.apply(join(configDirectory, 'crd'));
-    const file = join(controlPlane.directory, 'rendered.yaml');
     const ours = rendered.filter(({ apiVersion }) => !foreignGroups.test(apiVersion));
-    await writeFile(file, ours.map((object) => stringify(object)).join('---\n'));
     const flags = ['--server-side', '--force-conflicts', '--validate=strict', '-o', 'name'];
-    const applied = await controlPlane.kubectl('apply', ...flags, '-f', file);
+    const applied = await controlPlane.kubectl('apply', ...flags, '-f', await controlPlane.fileOf(...ours));
     expect(applied.trim().split('\n')).to.have.length(ours.length);
   }
 });
 
-function parsed(text: string): readonly Manifest[] {
-  const documents = parseAllDocuments(text);
-  return 'empty' in documents ? [] : documents.map((document) => document.toJS() as Manifest);
-}
-
-function nameOf({ kind, metadata }: Manifest): string {
-  return `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
+/** The chart turns a gate on with what it needs, and a component leaves that to whoever installs it. */
+function withoutGates(manifest: Manifest): Manifest {
+  return JSON.parse(JSON.stringify(manifest).replace(/,"--feature-gates=[^"]*"/, '')) as Manifest;
 }
 
 const trimmed = (text: string): string => text.trim();

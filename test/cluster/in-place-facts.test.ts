@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { type Json, object } from '../../src/moco/json.ts';
 import { labelSetAt } from '../../src/moco/managed-fields.ts';
@@ -60,10 +58,8 @@ describe('Kubernetes, of a pod under OnDelete', function () {
     kubectl('wait', 'statefulset/facts', `--for=jsonpath=${condition}`, '--timeout=60s');
 
   before(async () => {
-    const file = join(controlPlane().directory, 'in-place-facts.json');
-    await writeFile(file, JSON.stringify(statefulSet));
     await controlPlane().kubectl('create', 'namespace', namespace);
-    await kubectl('create', '-f', file);
+    await kubectl('create', '-f', await controlPlane().fileOf(statefulSet));
     await settled('{.status.currentReplicas}=1');
     await patch('statefulset/facts', strategic, { spec: { template: { spec: { containers: [container('2')] } } } });
     await settled('{.status.observedGeneration}=2');
@@ -156,7 +152,6 @@ describe('Kubernetes, of a pod under OnDelete', function () {
       patch('pod/resized', strategic, body, '--subresource=resize', ...flags);
 
     before(async () => {
-      const { directory } = controlPlane();
       const objects = [
         {
           apiVersion: 'v1',
@@ -188,9 +183,7 @@ describe('Kubernetes, of a pod under OnDelete', function () {
           rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'patch'] }],
         },
       ];
-      const file = join(directory, 'resized.json');
-      await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
-      await kubectl('create', '-f', file);
+      await kubectl('create', '-f', await controlPlane().fileOf(...objects));
     });
 
     after(async () => {

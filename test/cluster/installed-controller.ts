@@ -1,6 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
 import type { Options } from '../../src/options/flags.ts';
 import { parseOptions } from '../../src/options/options.ts';
 import type { BindAddress } from '../../src/telemetry/http-server.ts';
@@ -11,7 +10,6 @@ import { Guard } from '../support/control-plane/guard.ts';
 import { until } from '../support/control-plane/until.ts';
 import { ControllerProcess } from '../support/stage/controller-process.ts';
 
-const readyMilliseconds = 180_000;
 const caAnnotation = 'cert-manager.io/inject-ca-from';
 const loopback = '127.0.0.1';
 const webhookPortName = 'webhook';
@@ -107,8 +105,7 @@ export class InstalledController {
     const objects = manifests
       .filter((manifest) => !isHook(manifest))
       .map((manifest) => (isWebhookConfiguration(manifest) ? this.#withAddress(manifest, manifests) : manifest));
-    const file = join(this.#directory, 'installed.yaml');
-    await writeFile(file, objects.map((manifest) => stringify(manifest)).join('---\n'));
+    const file = await this.#controlPlane.fileOf(...objects);
     await this.#controlPlane.kubectl('apply', '--server-side', '--force-conflicts', '-f', file);
     await this.#makeCertificates(manifests.filter(isCertificate));
   }
@@ -125,11 +122,11 @@ export class InstalledController {
   /** Every replica passes its readiness probe. */
   async isReady(): Promise<void> {
     for (const { process, readyUrl } of this.#replicas) {
-      const ask = async (): Promise<true | undefined> => {
+      const ask = async (): Promise<boolean> => {
         if (!process.running) throw new Error(`a replica ended at its start:\n${process.log}`);
-        return (await answerOf(readyUrl)).ok ? true : undefined;
+        return (await answerOf(readyUrl)).ok;
       };
-      await until(ask, readyMilliseconds, () => `Expected ${readyUrl} to be answered with 200:\n${process.log}`);
+      await until(`${readyUrl} is answered with 200`, ask, { got: () => process.log });
     }
   }
 

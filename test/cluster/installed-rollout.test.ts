@@ -1,23 +1,20 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { stringify } from 'yaml';
-import { configDirectory, isHook, type Manifest } from '../config/manifests.ts';
+import { configDirectory, isHook, type Manifest, nameOf } from '../config/manifests.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { until } from '../support/control-plane/until.ts';
 import { Stage } from '../support/stage/stage.ts';
 import { commandsUnder } from './document-commands.ts';
 import { foreignKinds } from './foreign-kinds.ts';
-import { Helm, withPolicies } from './helm-program.ts';
+import { Helm, set, withPolicies } from './helm-program.ts';
 import { InstalledController } from './installed-controller.ts';
 import { RolloutCluster } from './rollout-cluster.ts';
 import { judged, scenarioDeadlineMilliseconds } from './rollout-fixture.ts';
 import { conditionOf, History } from './rollout-history.ts';
+import { wholeRollout } from './rollout-story.ts';
 
 const buildDeadlineMilliseconds = 30 * 60_000;
-const waitMilliseconds = 180_000;
 const system = 'moco-rollout-system';
-const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 const gateOn = 'featureGates.UpdateStrategyOnDelete=true';
 const flags = ['settings.minReadySeconds=0', 'flags.log-format=json'];
 
@@ -42,9 +39,7 @@ describe('an installation', function () {
     helm = await Helm.open();
     controlPlane = await startControlPlane();
     stage = await Stage.open(controlPlane, { admission: 'none' });
-    const file = join(controlPlane.directory, 'foreign.yaml');
-    await writeFile(file, foreignKinds.map((kind) => stringify(kind)).join('---\n'));
-    await controlPlane.apply(file);
+    await controlPlane.apply(await controlPlane.fileOf(...foreignKinds));
     history = await History.start(stage.client);
     // The stage brings the rights of config/rbac. Here the installation has to, and admission as well.
     await controlPlane.kubectl('delete', '-f', join(configDirectory, 'rbac'));
@@ -68,7 +63,7 @@ describe('an installation', function () {
   });
 
   it('by Helm adopts a cluster, and is uninstalled by values only', async () => {
-    await install(await helm.render(system, ...withPolicies, ...values(gateOn, ...flags)));
+    await install(await helm.render(system, ...withPolicies, ...set(gateOn, ...flags)));
     await controller.start();
     await controller.isReady();
     const cluster = new RolloutCluster(stage, history, 'shop');
@@ -76,13 +71,13 @@ describe('an installation', function () {
     await cluster.isTaken();
     expect(await controller.metric('moco_rollout_ondelete_statefulsets')).to.deep.equal([1, 1]);
     await controller.stop();
-    await install(await helm.render(system, ...withPolicies, ...values(...flags)));
+    await install(await helm.render(system, ...withPolicies, ...set(...flags)));
     await controller.start();
     await controller.isReady();
     const [question = ''] = await commandsUnder('With Argo CD or Flux', 'uninstalling.md');
-    const isBack = async (): Promise<true | undefined> =>
-      (await controller.metric('moco_rollout_ondelete_statefulsets')).every((value) => value === 0) ? true : undefined;
-    await until(isBack, waitMilliseconds, () => `Expected nothing to stay at OnDelete\n${controller.log}`);
+    const isBack = async (): Promise<boolean> =>
+      (await controller.metric('moco_rollout_ondelete_statefulsets')).every((value) => value === 0);
+    await until('nothing stays at OnDelete', isBack, { got: () => controller.log });
     expect(await controlPlane.kubectl(...question.trim().split(' ').slice(1))).to.equal('');
     await cluster.isByPartitions();
     await remove();
@@ -94,7 +89,7 @@ describe('an installation', function () {
     const cluster = new RolloutCluster(stage, history, 'billing');
     const other = new RolloutCluster(stage, history, 'elsewhere');
     await Promise.all([cluster.create({}), other.create({ replicas: 1 })]);
-    const all = await helm.render(system, ...withPolicies, ...values(gateOn, ...flags, 'namespaces={billing}'));
+    const all = await helm.render(system, ...withPolicies, ...set(gateOn, ...flags, 'namespaces={billing}'));
     const isRight = ({ kind, metadata }: Manifest): boolean => kind.startsWith('Role') && metadata.namespace !== system;
     expect(all.filter((manifest) => isRight(manifest) && !isHook(manifest)).map(({ kind }) => kind)).to.have.members([
       'Role',
@@ -102,9 +97,8 @@ describe('an installation', function () {
     ]);
     await install(all.filter((manifest) => !isRight(manifest)));
     await controller.start();
-    const refused = async (): Promise<true | undefined> =>
-      controller.log.includes('mysqlclusters.moco.cybozu.com is forbidden') ? true : undefined;
-    await until(refused, waitMilliseconds, () => `Expected the controller to be refused\n${controller.log}`);
+    const refused = (): boolean => controller.log.includes('mysqlclusters.moco.cybozu.com is forbidden');
+    await until('the controller is refused', refused, { got: () => controller.log });
     await install(all);
     await controller.isReady();
     await rollsOut(cluster, async () => {});
@@ -142,9 +136,8 @@ describe('an installation', function () {
   async function remove(): Promise<void> {
     await controller.stop();
     const removed = manifests.filter(({ kind }) => kind !== 'CustomResourceDefinition' && kind !== 'Namespace');
-    const file = join(controlPlane.directory, 'removed.yaml');
-    await writeFile(file, removed.map((manifest) => stringify(manifest)).join('---\n'));
-    await controlPlane.kubectl('delete', '--ignore-not-found', '-f', file);
+    if (removed.length === 0) return;
+    await controlPlane.kubectl('delete', '--ignore-not-found', '-f', await controlPlane.fileOf(...removed));
   }
 
   /** Every binding of whatever right to the controller's ServiceAccount, wherever it comes from. */
@@ -158,11 +151,3 @@ describe('an installation', function () {
     return items.filter(isOurs).map(nameOf);
   }
 });
-
-function values(...all: readonly string[]): readonly string[] {
-  return all.flatMap((value) => ['--set', value]);
-}
-
-function nameOf({ kind, metadata }: Pick<Manifest, 'kind' | 'metadata'>): string {
-  return `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
-}

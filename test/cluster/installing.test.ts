@@ -4,7 +4,6 @@ import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { stringify } from 'yaml';
 import { chartDirectory } from '../config/manifests.ts';
 import { filledIn } from '../docs/command-kind.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
@@ -33,9 +32,7 @@ describe('installing', function () {
     this.timeout(buildDeadlineMilliseconds);
     const helm = await goTool('helm');
     controlPlane = await startControlPlane({ audit: false });
-    const file = join(controlPlane.directory, 'foreign.yaml');
-    await writeFile(file, foreignKinds.map((kind) => stringify(kind)).join('---\n'));
-    await controlPlane.apply(file);
+    await controlPlane.apply(await controlPlane.fileOf(...foreignKinds));
     environment = {
       ...process.env,
       HOME: controlPlane.directory,
@@ -120,17 +117,9 @@ describe('installing', function () {
     expect(await shell(question.trim())).to.equal('');
     const labels = { 'moco-rollout.io/strategy': 'OnDelete' };
     const template = { metadata: { labels }, spec: { containers: [{ name: 'mysqld', image: 'mysql' }] } };
-    const file = join(controlPlane.directory, 'stateful-set.yaml');
     const spec = { replicas: 0, serviceName: 'none', selector: { matchLabels: labels }, template };
-    await writeFile(
-      file,
-      stringify({
-        apiVersion: 'apps/v1',
-        kind: 'StatefulSet',
-        metadata: { name: 'some', namespace: 'default', labels },
-        spec,
-      }),
-    );
+    const metadata = { name: 'some', namespace: 'default', labels };
+    const file = await controlPlane.fileOf({ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata, spec });
     await controlPlane.kubectl('apply', '-f', file);
     expect(await shell(question.trim())).to.equal('statefulset.apps/some\n');
   });

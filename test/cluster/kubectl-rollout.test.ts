@@ -3,8 +3,7 @@ import { statefulSets } from '../../src/kube/resource.ts';
 import { mysqldContainer } from '../../src/moco/names.ts';
 import { until } from '../support/control-plane/until.ts';
 import { useRollouts } from './rollout-fixture.ts';
-
-const eventsMilliseconds = 60_000;
+import { wholeRollout } from './rollout-story.ts';
 
 interface WithTemplate {
   readonly spec: { readonly template: { readonly spec: { readonly containers: readonly Container[] } } };
@@ -41,17 +40,13 @@ describe('kubectl rollout of a cluster’s StatefulSet', () => {
       return updateRevision !== before && observedGeneration === statefulSet?.metadata.generation;
     });
     await cluster.completes();
-    expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
-    const describes = async (kind: string): Promise<true | undefined> => {
+    expect(await cluster.steps()).to.deep.equal(wholeRollout);
+    const describes = async (kind: string): Promise<boolean> => {
       const text = await cluster.kubectl('describe', kind, name);
-      return ['Evicted', 'Demoted', 'RevisionPromoted'].every((reason) => text.includes(reason)) || undefined;
+      return ['Evicted', 'Demoted', 'RevisionPromoted'].every((reason) => text.includes(reason));
     };
     for (const kind of ['mysqlcluster', 'mysqlrollout']) {
-      await until(
-        () => describes(kind),
-        eventsMilliseconds,
-        () => `Expected kubectl describe ${kind} to show each step`,
-      );
+      await until(`kubectl describe ${kind} shows each step`, () => describes(kind));
     }
     const history = await rollout('history');
     expect(history).to.match(/^REVISION\s+CHANGE-CAUSE$/m);

@@ -1,13 +1,11 @@
-import { mkdir, writeFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { parseAllDocuments, stringify } from 'yaml';
-import { configDirectory, type Manifest, readManifests } from '../config/manifests.ts';
+import { configDirectory, type Manifest, nameOf, readManifests } from '../config/manifests.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { until } from '../support/control-plane/until.ts';
+import { kustomize } from './kustomize.ts';
 
 const startDeadlineMilliseconds = 360_000;
-const inForceDeadlineMilliseconds = 180_000;
 const policy = [
   'MutatingAdmissionPolicy /moco-rollout-statefulset',
   'MutatingAdmissionPolicyBinding /moco-rollout-statefulset',
@@ -26,7 +24,7 @@ describe('the API server and the manifests', function () {
 
   before(async () => {
     controlPlane = await startControlPlane({ audit: false });
-    built = await build(join(configDirectory, 'default'));
+    built = await kustomize(controlPlane, 'default');
   });
 
   after(() => controlPlane?.stop());
@@ -39,7 +37,7 @@ describe('the API server and the manifests', function () {
   });
 
   it('build for Kubernetes before 1.36 with a webhook instead of the policy, and nothing else changed', async () => {
-    const older = await build(join(configDirectory, 'kubernetes-before-1.36'));
+    const older = await kustomize(controlPlane, 'kubernetes-before-1.36');
     expect(added(older, built)).to.have.members(policy);
     expect(added(built, older)).to.have.members([...webhookServer, ...webhook]);
     expect(changed(built, older)).to.have.members([
@@ -49,12 +47,7 @@ describe('the API server and the manifests', function () {
   });
 
   it('build with the component for updates in place into rights to nodes and to resizes, and a policy that allows images', async () => {
-    const directory = join(controlPlane.directory, 'in-place');
-    await mkdir(directory);
-    const from = (name: string): string => relative(directory, join(configDirectory, name));
-    const overlay = { resources: [from('default')], components: [from('in-place')] };
-    await writeFile(join(directory, 'kustomization.yaml'), stringify(overlay));
-    const inPlace = await build(directory);
+    const inPlace = await kustomize(controlPlane, { resources: ['default'], components: ['in-place'] });
     expect(added(built, inPlace)).to.have.members([
       'ClusterRole /moco-rollout-nodes',
       'ClusterRoleBinding /moco-rollout-nodes',
@@ -66,28 +59,18 @@ describe('the API server and the manifests', function () {
   });
 
   it('build with the component for partitions into one more webhook and its Service', async () => {
-    const directory = join(controlPlane.directory, 'overlay');
-    await mkdir(directory);
-    const from = (name: string): string => relative(directory, join(configDirectory, name));
-    const overlay = { resources: [from('default')], components: [from('webhook-server'), from('partition-driver')] };
-    await writeFile(join(directory, 'kustomization.yaml'), stringify(overlay));
-    expect(added(built, await build(directory))).to.have.members([
+    const overlay = { resources: ['default'], components: ['webhook-server', 'partition-driver'] };
+    expect(added(built, await kustomize(controlPlane, overlay))).to.have.members([
       ...webhookServer,
       'MutatingWebhookConfiguration /moco-rollout-partition-webhook-configuration',
     ]);
   });
 
   it('build for another namespace as for their own', async () => {
-    const directory = join(controlPlane.directory, 'elsewhere');
-    await mkdir(directory);
-    const from = (name: string): string => relative(directory, join(configDirectory, name));
-    const parts = { resources: [from('kubernetes-before-1.36')], components: [from('partition-driver')] };
-    const buildThere = async (more: object): Promise<readonly Manifest[]> => {
-      await writeFile(join(directory, 'kustomization.yaml'), stringify({ ...parts, ...more }));
-      return build(directory);
-    };
-    const moved = await buildThere({ namespace: 'databases', transformers: [from('namespace')] });
-    const own = JSON.stringify(await buildThere({})).replaceAll('moco-rollout-system', 'databases');
+    const overlay = { resources: ['kubernetes-before-1.36'], components: ['partition-driver'] };
+    const there = { ...overlay, namespace: 'databases', transformers: ['namespace'] };
+    const moved = await kustomize(controlPlane, there);
+    const own = JSON.stringify(await kustomize(controlPlane, overlay)).replaceAll('moco-rollout-system', 'databases');
     const sorted = (objects: readonly Manifest[]): readonly Manifest[] =>
       objects.toSorted((a, b) => nameOf(a).localeCompare(nameOf(b)));
     expect(sorted(moved)).to.deep.equal(sorted(JSON.parse(own) as readonly Manifest[]));
@@ -95,8 +78,7 @@ describe('the API server and the manifests', function () {
   });
 
   it('are all accepted with strict validation', async () => {
-    const file = join(controlPlane.directory, 'default.yaml');
-    await writeFile(file, built.map((manifest) => stringify(manifest)).join('---\n'));
+    const file = await controlPlane.fileOf(...built);
     const applied = await controlPlane.kubectl('apply', '--server-side', '--validate=strict', '-o', 'name', '-f', file);
     expect(applied.trim().split('\n')).to.have.length(built.length);
   });
@@ -129,8 +111,7 @@ describe('the API server and the manifests', function () {
         (await may('ed', 'create')) &&
         (await setting('ed', 'first', { overrides }, '--dry-run=server')) !== '' &&
         (await policyOf('olga', 'first', { enforced }, '--dry-run=server')) !== '';
-      const overdue = () => 'Expected the roles to be aggregated and the policies to be in force';
-      await until(async () => ((await inForce()) ? true : undefined), inForceDeadlineMilliseconds, overdue);
+      await until('the roles are aggregated and the policies are in force', inForce);
     });
 
     it('let viewers read rollouts and policies, and editors write rollouts', async () => {
@@ -203,8 +184,7 @@ describe('the API server and the manifests', function () {
     }
 
     async function applied(person: string, kind: string, metadata: object, spec: object, more: readonly string[]) {
-      const file = join(controlPlane.directory, 'setting.yaml');
-      await writeFile(file, stringify({ apiVersion: 'moco-rollout.io/v1alpha1', kind, metadata, spec }));
+      const file = await controlPlane.fileOf({ apiVersion: 'moco-rollout.io/v1alpha1', kind, metadata, spec });
       const flags = ['--server-side', '--force-conflicts', '--field-manager=test'];
       return asked(person, 'apply', ...flags, ...more, '-f', file);
     }
@@ -216,11 +196,6 @@ describe('the API server and the manifests', function () {
       );
     }
   });
-
-  async function build(directory: string): Promise<readonly Manifest[]> {
-    const documents = parseAllDocuments(await controlPlane.kubectl('kustomize', directory));
-    return 'empty' in documents ? [] : documents.map((document) => document.toJS() as Manifest);
-  }
 });
 
 /** The names of what is in the second and not in the first. */
@@ -235,8 +210,4 @@ function changed(first: readonly Manifest[], second: readonly Manifest[]): reado
   return second
     .filter((manifest) => (texts.get(nameOf(manifest)) ?? JSON.stringify(manifest)) !== JSON.stringify(manifest))
     .map(nameOf);
-}
-
-function nameOf({ kind, metadata }: Manifest): string {
-  return `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
 }

@@ -22,7 +22,6 @@ export const startDeadlineMilliseconds = 30 * 60_000;
 export const testDeadlineMilliseconds = 360_000;
 
 const namespace = 'default';
-const pollMilliseconds = 20;
 
 /** A control plane with MOCO installed: its kind, its webhooks, its policy; whoever wants it running starts it. */
 export interface Installed {
@@ -70,23 +69,6 @@ export function sharedInstallation(statefulSetWebhook: boolean): Promise<Install
   shared.set(statefulSetWebhook, started);
   atEndOfRun(async () => (await started).stop());
   return started;
-}
-
-/** Waits for a condition, told as a sentence in case it never comes. */
-export async function until(
-  sentence: string,
-  condition: () => Promise<boolean>,
-  milliseconds = 120_000,
-): Promise<void> {
-  const deadline = performance.now() + milliseconds;
-  while (!(await condition())) {
-    if (performance.now() > deadline) {
-      throw new Error(`expected that ${sentence} within ${milliseconds} ms`);
-    }
-    await new Promise((resolve) => {
-      setTimeout(resolve, pollMilliseconds);
-    });
-  }
 }
 
 export async function createCluster(

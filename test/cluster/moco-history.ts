@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { path } from '../../src/kube/resource.ts';
-import { writtenKinds } from '../support/moco/kinds.ts';
+import { podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
+import { clusterKind } from '../../src/moco/names.ts';
 import type { Condition } from '../support/moco/objects.ts';
 import { isRecord, same } from '../support/moco/same.ts';
-import type { WrittenKind } from '../support/moco/write.ts';
-import type { ObjectClient } from '../support/object-client.ts';
+import type { History } from './rollout-history.ts';
 
 /**
  * How histories are compared: cut at the actions; between two actions every object has its sequence of *tracks* (the
@@ -41,20 +40,32 @@ interface Action {
   readonly action: string;
 }
 
-const kinds: readonly WrittenKind[] = ['MySQLCluster', 'StatefulSet', 'PodDisruptionBudget', 'Pod'];
+/** What recordings show. */
+export const recordedKinds: readonly ResourceKind[] = [clusterKind, statefulSets, podDisruptionBudgets, pods];
 const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** Recordings of one cluster, one after the other, as one history. The first is that of its creation. */
 export function recordedHistory(names: readonly string[]): readonly Segment[] {
-  const history = new History();
-  for (const event of withoutRace(names.flatMap(recordedEvents))) {
-    if (isAction(event)) {
-      history.act(event.action);
-    } else {
-      history.show(event);
-    }
-  }
-  return history.segments;
+  return segmentsOf(withoutRace(names.flatMap(recordedEvents)));
+}
+
+/** What came after each of these actions, which were begun when the store had that revision. */
+export function playedHistory(
+  versions: ReturnType<History['record']>,
+  actions: readonly (Action & { readonly after: number })[],
+): readonly Segment[] {
+  const events = versions.map(({ revision, kind, object, identity }) => ({
+    after: revision,
+    event: shownOf(
+      object === null ? 'DELETED' : 'MODIFIED',
+      kind.kind,
+      identity as unknown as Readonly<Record<string, unknown>>,
+    ),
+  }));
+  const begun = actions.map(({ action, after }) => ({ after, event: { action } }));
+  // An action comes after the version that there was when it was begun.
+  const all = [...events, ...begun].toSorted((one, other) => one.after - other.after);
+  return segmentsOf(all.map(({ event }) => event));
 }
 
 function recordedEvents(name: string): readonly (Shown | Action)[] {
@@ -100,38 +111,24 @@ function isAction(event: Shown | Action): event is Action {
   return 'action' in event;
 }
 
-/** Grows with every event; its last segment is the one that goes on. */
-export class History {
-  readonly #segments: { action: string; tracks: Map<string, Track[]>; ends: Map<string, object | null> }[] = [];
-  readonly #last = new Map<string, Track>();
-
-  get segments(): readonly Segment[] {
-    return this.#segments;
-  }
-
-  get current(): Segment | undefined {
-    return this.#segments.at(-1);
-  }
-
-  /** Objects keep the state that they have; what happens from now on belongs to this action. */
-  act(action: string): void {
-    this.#segments.push({ action, tracks: new Map(), ends: new Map(this.#segments.at(-1)?.ends) });
-  }
-
-  show(shown: Shown): void {
-    const segment = this.#segments.at(-1);
-    const name = `${shown.kind}/${shown.meta.name}`;
-    const track = shown.type === 'DELETED' ? null : trackOf(shown);
-    const before = this.#last.get(name);
-    this.#last.set(name, track);
-    if (segment === undefined) {
-      return;
+/** Objects keep the state that they have at an action; what happens from then on belongs to it. */
+function segmentsOf(events: readonly (Shown | Action)[]): readonly Segment[] {
+  const segments: { action: string; tracks: Map<string, Track[]>; ends: Map<string, object | null> }[] = [];
+  const last = new Map<string, Track>();
+  for (const event of events) {
+    if (isAction(event)) {
+      segments.push({ action: event.action, tracks: new Map(), ends: new Map(segments.at(-1)?.ends) });
+      continue;
     }
-    segment.ends.set(name, shown.type === 'DELETED' ? null : endOf(shown));
-    if (!same(before, track)) {
-      segment.tracks.set(name, [...(segment.tracks.get(name) ?? []), track]);
-    }
+    const segment = segments.at(-1);
+    const name = `${event.kind}/${event.meta.name}`;
+    const track = event.type === 'DELETED' ? null : trackOf(event);
+    const before = last.get(name);
+    last.set(name, track);
+    segment?.ends.set(name, event.type === 'DELETED' ? null : endOf(event));
+    if (!same(before, track)) segment?.tracks.set(name, [...(segment.tracks.get(name) ?? []), track]);
   }
+  return segments;
 }
 
 function trackOf(shown: Shown): Track {
@@ -222,41 +219,6 @@ function conditionsOf(shown: Readonly<Record<string, unknown>>): string[] {
 
 function isReady(shown: Readonly<Record<string, unknown>>): boolean {
   return conditionsOf(shown).some((condition) => condition.split(' ')[0] === 'Ready=True');
-}
-
-/** Watches everything of one cluster into a history. Resolves once every watch is open. */
-export async function watchHistory(client: ObjectClient, history: History, signal: AbortSignal): Promise<void> {
-  await Promise.all(
-    kinds.map(async (kind) => {
-      const target = path(writtenKinds[kind], { namespace: 'default' });
-      const { metadata } = await client.call<{ metadata: { resourceVersion: string } }>({
-        method: 'GET',
-        path: target,
-        priority: 'read',
-      });
-      void follow(client, target, metadata.resourceVersion, kind, history, signal);
-    }),
-  );
-}
-
-async function follow(
-  client: ObjectClient,
-  target: string,
-  resourceVersion: string,
-  kind: WrittenKind,
-  history: History,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    for await (const line of client.stream(target, { watch: true, resourceVersion }, signal)) {
-      const { type, object } = JSON.parse(line) as { type: Shown['type']; object: Readonly<Record<string, unknown>> };
-      history.show(shownOf(type, kind, object));
-    }
-  } catch (error) {
-    if (!signal.aborted) {
-      throw error;
-    }
-  }
 }
 
 /** An object in the words of the recordings. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { mutatingWebhookConfigurations } from '../../src/kube/resource.ts';
+import { until } from '../support/control-plane/until.ts';
 import { beginBackup } from '../support/moco/backup-job.ts';
 import { type MocoStandIn, startMoco } from '../support/moco/driver.ts';
 import { writtenKinds } from '../support/moco/kinds.ts';
@@ -15,9 +16,9 @@ import {
   read,
   startDeadlineMilliseconds,
   testDeadlineMilliseconds,
-  until,
 } from './moco-fixture.ts';
-import { History, recordedHistory, type Segment, watchHistory } from './moco-history.ts';
+import { playedHistory, recordedHistory, recordedKinds, type Segment } from './moco-history.ts';
+import { History } from './rollout-history.ts';
 
 /** In the order in which they were recorded, on one cluster. */
 const recordings = [
@@ -35,6 +36,7 @@ const recordings = [
 /** What the recording's cluster had: with the same template the StatefulSet controller finds the same revision names. */
 const serverIDBase = 422_750_025;
 
+const namespace = 'default';
 /** The recording's next action came while things were still moving. */
 const unfinished = 'force-rolling-update on, image mysql:8.4.10';
 
@@ -43,10 +45,10 @@ const partition = { notReconciled: 500, notReady: 1500, afterStep: 500, availabl
 
 describe('the stand-in for MOCO, compared with recordings of the real MOCO', function () {
   this.timeout(testDeadlineMilliseconds);
-  const history = new History();
-  const watching = new AbortController();
+  const actionsBegun: { readonly action: string; readonly after: number }[] = [];
   const recorded = recordedHistory(recordings);
   let environment: Installed;
+  let history: History;
   let moco: MocoStandIn;
   let nodes: Nodes;
   let onDelete: AlwaysOnDelete | null = null;
@@ -64,11 +66,11 @@ describe('the stand-in for MOCO, compared with recordings of the real MOCO', fun
       databases: moco,
       settings: { stopMilliseconds: 2000, imageFault: (image) => (image === 'mysql:bad' ? 'imagePull' : null) },
     });
-    await watchHistory(client, history, watching.signal);
+    history = await History.start(client, undefined, recordedKinds);
   });
 
   after(async () => {
-    watching.abort();
+    await history?.stop();
     await nodes?.stop();
     await moco?.stop();
     await environment?.stop();
@@ -175,15 +177,16 @@ describe('the stand-in for MOCO, compared with recordings of the real MOCO', fun
   for (const expected of recorded) {
     it(`behaves like the real one after: ${expected.action}`, async () => {
       await unrecorded[expected.action]?.();
-      history.act(expected.action);
+      const newest = history.record(namespace).at(-1)?.revision ?? 0;
+      actionsBegun.push({ action: expected.action, after: newest });
       const act = actions[expected.action];
       expect(act, `what to do for "${expected.action}"`).not.to.equal(undefined);
       await act?.();
       const finished = expected.action !== unfinished;
-      await until('things come to the same end', async () => !finished || endsAlike(history.current, expected)).catch(
+      await until('things come to the same end', async () => !finished || endsAlike(current(), expected)).catch(
         () => undefined,
       );
-      const played = history.current;
+      const played = current();
       expect(played?.action).to.equal(expected.action);
       expect(tracksOf(played, finished)).to.deep.equal(tracksOf(expected, finished));
       if (finished) {
@@ -191,6 +194,8 @@ describe('the stand-in for MOCO, compared with recordings of the real MOCO', fun
       }
     });
   }
+
+  const current = (): Segment | undefined => playedHistory(history.record(namespace), actionsBegun).at(-1);
 
   async function create(): Promise<void> {
     const spec = {

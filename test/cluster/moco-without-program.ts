@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { podDisruptionBudgets } from '../../src/kube/resource.ts';
 import { mysqldContainer, strategyLabel } from '../../src/moco/names.ts';
+import { until } from '../support/control-plane/until.ts';
 import type { MySQLCluster, Pod, PodTemplateSpec, StatefulSet } from '../support/moco/objects.ts';
 import type { Stage } from '../support/stage/stage.ts';
-import { until } from './moco-fixture.ts';
 import { withPolicy } from './real-moco-admission.ts';
 import { realMocoScene, realMocoStartMilliseconds } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
@@ -102,7 +102,7 @@ export async function primaryDies(
   const index = primary(cluster.now) ?? 0;
   cluster.breakContainer(index, mysqldContainer, 'dead');
   await cluster.pod(index, 'has lost its mysqld', (pod) => !isRunning(pod));
-  const moved = until('the primary moves', async () => primary(cluster.now) !== index, milliseconds);
+  const moved = until('the primary moves', () => primary(cluster.now) !== index, { milliseconds });
   return { index, failover: moved.catch(() => undefined).then(() => primary(cluster.now)) };
 }
 

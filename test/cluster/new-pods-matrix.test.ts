@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { admissionProbeAnnotation } from '../../src/moco/names.ts';
+import { until } from '../support/control-plane/until.ts';
 import { type Ground, type Here, mocoGrounds, ownGround, standOn } from './admission-grounds.ts';
 import { outcome } from './applied-clusters.ts';
-import { startDeadlineMilliseconds, testDeadlineMilliseconds, until } from './moco-fixture.ts';
+import { startDeadlineMilliseconds, testDeadlineMilliseconds } from './moco-fixture.ts';
 import { type AdmissionWay, admissionWays } from './on-delete-admission.ts';
 import {
   adopted,

@@ -1,7 +1,8 @@
 import { isNotFound } from '../../src/kube/api-error.ts';
+import { until } from '../support/control-plane/until.ts';
 import { installAdmissionPolicy, removeAdmissionPolicy } from '../support/stage/admission-policy.ts';
 import { isKeptOnDelete } from '../support/stage/kept-on-delete.ts';
-import { type Installed, until } from './moco-fixture.ts';
+import { type Installed } from './moco-fixture.ts';
 import { OwnWebhook } from './webhook-fixture.ts';
 
 /** What keeps labelled StatefulSets at OnDelete. */

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { freshNamespace, useControlPlane } from './control-plane-fixture.ts';
 
@@ -21,13 +19,10 @@ describe('a dry run that creates a pod whose name exists', function () {
   let namespace: string;
 
   const applied = async (object: object, ...flags: readonly string[]): Promise<string> => {
-    const file = join(controlPlane().directory, `${namespace}-pod.json`);
-    await writeFile(file, JSON.stringify(object));
-    try {
-      return await controlPlane().kubectl('-n', namespace, 'create', '-f', file, ...flags);
-    } catch (error) {
-      return String(error);
-    }
+    const file = await controlPlane().fileOf(object);
+    return controlPlane()
+      .kubectl('-n', namespace, 'create', '-f', file, ...flags)
+      .catch(String);
   };
   const dryRun = (object: object): Promise<string> => applied(object, '--dry-run=server');
 

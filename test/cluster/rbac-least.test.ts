@@ -1,6 +1,5 @@
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { events, pods } from '../../src/kube/resource.ts';
@@ -8,6 +7,7 @@ import { clusterKind, mysqldContainer, preflightLabel } from '../../src/moco/nam
 import { preflightPod } from '../../src/moco/preflight-pod.ts';
 import type { ControlPlane } from '../support/control-plane/control-plane.ts';
 import { freePort } from '../support/control-plane/free-port.ts';
+import { until } from '../support/control-plane/until.ts';
 import type { ControllerProcess } from '../support/stage/controller-process.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { judged, scenarioDeadlineMilliseconds, sharedFlags, useRollouts } from './rollout-fixture.ts';
@@ -122,15 +122,17 @@ describe('a controller under its policy', function () {
     const create = async (change: (pod: PreflightPod) => void = () => undefined): Promise<string> => {
       const pod = preflight(cluster, name);
       change(pod);
-      const file = join(stage().controlPlane.directory, 'preflight.json');
-      await writeFile(file, json(pod));
+      const file = await stage().controlPlane.fileOf(pod);
       return cluster.kubectl('--kubeconfig', kubeconfig, 'create', '-f', file).catch(String);
     };
     expect(await create()).to.include('where it may create mysqlrollouts/preflight');
     await cluster.kubectl('apply', '-k', 'config/prepull');
     const secret = { name: 'a', secret: { secretName: 'moco-x' } };
     const onlyImages = 'the pod of a preflight has images, ConfigMaps and empty directories alone';
-    await until(async () => (await create(({ spec }) => spec.volumes.push(secret))).includes(onlyImages));
+    // RBAC reaches the authorizer a moment after it was written.
+    await until('no Secret is mounted', async () =>
+      (await create(({ spec }) => spec.volumes.push(secret))).includes(onlyImages),
+    );
     expect(await create(({ spec }) => Object.assign(spec, { hostNetwork: true }))).to.include(onlyImages);
     expect(await create(({ spec }) => Object.assign(spec, { automountServiceAccountToken: true }))).to.include(
       onlyImages,
@@ -191,11 +193,6 @@ function preflight(cluster: RolloutCluster, name: string): PreflightPod {
     timeoutSeconds: 1,
   }) as unknown as PreflightPod;
   return { ...pod, metadata: { ...pod.metadata, name, ownerReferences: [] } };
-}
-
-/** RBAC reaches the authorizer a moment after it was written. */
-async function until(condition: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 200 && !(await condition()); tries += 1) await delay(250);
 }
 
 async function ownCertificate(controlPlane: ControlPlane): Promise<string> {

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { stringify } from 'yaml';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { path, type ResourceKind } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
@@ -93,8 +91,6 @@ const doneWithout = [
   'list mysqlrolloutsequences in moco-rollout.io',
 ];
 
-const inForceDeadlineMilliseconds = 60_000;
-
 describe('the command line under the roles of config/users', () => {
   const { scenario, stage } = useRollouts();
 
@@ -114,12 +110,7 @@ describe('the command line under the roles of config/users', () => {
     const run = (name: string, argv: readonly string[]): Promise<Ended> =>
       cli(kubeconfigs.get(name) ?? '', isOfAll(argv) ? argv : [...argv, '-n', namespace]);
     // The API server puts the rights of Kubernetes' own roles together in its own time, and so it does policies.
-    for (const name of looking)
-      await until(
-        async () => (await run(name, ['status'])).status === 0,
-        inForceDeadlineMilliseconds,
-        () => name,
-      );
+    for (const name of looking) await until(`${name} may look`, async () => (await run(name, ['status'])).status === 0);
     await freezing(namespace);
 
     const get = <T>(kind: ResourceKind): Promise<T> =>
@@ -208,17 +199,17 @@ describe('the command line under the roles of config/users', () => {
     const name = `${namespace}-freeze`;
     const namespaceSelector = { matchLabels: { 'kubernetes.io/metadata.name': name } };
     const spec = { namespaceSelector, enforced: { paused: true } };
-    const file = join(controlPlane.directory, `${name}.yaml`);
     const kind = 'MySQLRolloutPolicy';
-    await writeFile(file, stringify({ apiVersion: 'moco-rollout.io/v1alpha1', kind, metadata: { name }, spec }));
+    const file = await controlPlane.fileOf({ apiVersion: 'moco-rollout.io/v1alpha1', kind, metadata: { name }, spec });
     const refusal = (user: string, ...argv: readonly string[]): Promise<string | undefined> =>
       controlPlane.kubectl(...argv, '-f', file, `--as=${user}`).then(
         () => undefined,
         (error: Error) => error.message,
       );
     const creating = ['create', '--dry-run=server'];
-    const overdue = () => 'Expected the policy enforced.moco-rollout.io to be in force';
-    const refused = await until(() => refusal(operator, ...creating), inForceDeadlineMilliseconds, overdue);
+    const refused = await until('the policy enforced.moco-rollout.io is in force', () =>
+      refusal(operator, ...creating),
+    );
     expect(refused).to.contain(`${operator} has not; ClusterRole moco-rollout-enforcer has it`);
     expect(await refusal(enforcer, 'create')).to.equal(undefined);
     expect(await refusal(operator, 'delete')).to.contain('the verb enforce');

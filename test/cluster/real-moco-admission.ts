@@ -3,11 +3,11 @@ import { parse } from 'yaml';
 import { ApiError, isNotFound } from '../../src/kube/api-error.ts';
 import { mutatingWebhookConfigurations, path } from '../../src/kube/resource.ts';
 import { freePort } from '../support/control-plane/free-port.ts';
+import { until } from '../support/control-plane/until.ts';
 import type { ObjectClient } from '../support/object-client.ts';
 import { installAdmissionPolicy, removeAdmissionPolicy } from '../support/stage/admission-policy.ts';
 import { isKeptOnDelete } from '../support/stage/kept-on-delete.ts';
 import { webhookManifest } from '../support/stage/webhook-registration.ts';
-import { until } from './moco-fixture.ts';
 
 interface WebhookManifest {
   readonly metadata: { readonly name: string };

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { createBackupPolicy } from '../support/real-moco/backup-policy.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import { useRollouts } from './rollout-fixture.ts';
+import { wholeRollout } from './rollout-story.ts';
 
 const job = 'emergency-backup';
 /** MOCO asks three times, 3 s apart, who does not answer. */
@@ -33,6 +34,6 @@ describe('a backup that a person begins, with moco-controller 0.36', () => {
     await cluster.kubectl('patch', pod, '--subresource=status', '--type=merge', '-p', isDone);
     await cluster.kubectl('wait', `job/${job}`, '--for=condition=Complete', '--timeout=120s');
     await cluster.completes();
-    expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
+    expect(await cluster.steps()).to.deep.equal(wholeRollout);
   });
 });

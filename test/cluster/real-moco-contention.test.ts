@@ -6,6 +6,7 @@ import { testDeadlineMilliseconds } from './moco-fixture.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { judged, useRollouts } from './rollout-fixture.ts';
+import { wholeRollout } from './rollout-story.ts';
 
 /** Kubernetes adds `apiVersion` and `expirationSeconds`, and does not store `stdin`: three reasons for the same writes. */
 const side = {
@@ -47,7 +48,7 @@ describe('a manifest for which moco-controller 0.36 writes the StatefulSet witho
       await isLeftAlone(cluster);
       await cluster.setting({ paused: null });
       await cluster.completes();
-      expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
+      expect(await cluster.steps()).to.deep.equal(wholeRollout);
     });
 
     await cluster.setting({ strategy: 'Partition' });

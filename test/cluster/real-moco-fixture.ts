@@ -1,10 +1,8 @@
-import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
+import { startControlPlane } from '../support/control-plane/control-plane.ts';
 import { atEndOfRun } from '../support/end-of-run.ts';
 import { admissionPolicyFlags } from '../support/stage/admission-policy.ts';
-import { Stage } from '../support/stage/stage.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
-import { type Scene, type Shared, sharedFlags } from './rollout-fixture.ts';
-import { History } from './rollout-history.ts';
+import { openStage, type Scene, type Shared } from './rollout-fixture.ts';
 
 /** The first time moco-controller is built, and on a slow machine the control plane too. */
 export const realMocoStartMilliseconds = 30 * 60_000;
@@ -17,14 +15,9 @@ let shared: Promise<Shared> | null = null;
  */
 function besideRealMoco(): Promise<Shared> {
   shared ??= (async () => {
-    const controlPlane: ControlPlane = await startControlPlane(admissionPolicyFlags(process.env));
+    const controlPlane = await startControlPlane(admissionPolicyFlags(process.env));
     atEndOfRun(() => controlPlane.stop());
-    const stage = await Stage.open(controlPlane, { moco: 'real' });
-    atEndOfRun(() => stage.close());
-    const history = await History.start(stage.client);
-    atEndOfRun(() => history.stop());
-    await stage.startController(sharedFlags);
-    return { stage, history };
+    return openStage(controlPlane, atEndOfRun, { moco: 'real' });
   })();
   return shared;
 }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { path } from '../../src/kube/resource.ts';
 import { clusterKind } from '../../src/moco/names.ts';
+import { until } from '../support/control-plane/until.ts';
 import { budgetBody } from '../support/moco/companions.ts';
 import { writtenKinds } from '../support/moco/kinds.ts';
 import type { KubernetesObject, MySQLCluster, StatefulSet } from '../support/moco/objects.ts';
@@ -10,7 +11,7 @@ import { statefulSetBody } from '../support/moco/stateful-set.ts';
 import type { WrittenKind } from '../support/moco/write.ts';
 import { removeAdmissionPolicy } from '../support/stage/admission-policy.ts';
 import { isKeptOnDelete } from '../support/stage/kept-on-delete.ts';
-import { testDeadlineMilliseconds, until } from './moco-fixture.ts';
+import { testDeadlineMilliseconds } from './moco-fixture.ts';
 import { withPolicy } from './real-moco-admission.ts';
 import { realMocoScene } from './real-moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';

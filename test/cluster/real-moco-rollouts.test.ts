@@ -6,9 +6,9 @@ import { refuseEvictions } from './refused-evictions.ts';
 import { useRollouts } from './rollout-fixture.ts';
 import { conditionOf } from './rollout-history.ts';
 import { isReady, isUpdated } from './rollout-members.ts';
+import { wholeRollout } from './rollout-story.ts';
 
 const newImage = 'mysql:8.4.9';
-const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 /** MOCO asks three times, 3 s apart, who does not answer. */
 const patienceMilliseconds = 240_000;
 

@@ -1,8 +1,8 @@
 import { ApiError } from '../../src/kube/api-error.ts';
 import { path, pods, type ResourceKind } from '../../src/kube/resource.ts';
+import { until } from '../support/control-plane/until.ts';
 import type { ObjectClient } from '../support/object-client.ts';
 import type { Stage } from '../support/stage/stage.ts';
-import { until } from './moco-fixture.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 
 const of = (plural: string, kind: string): ResourceKind => ({

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { releasePermissions } from '../config/permissions.ts';
 import { releaseRoleName } from '../config/rights.ts';
 import type { ControlPlane } from '../support/control-plane/control-plane.ts';
@@ -15,11 +13,7 @@ export async function mayRelease(controlPlane: ControlPlane): Promise<void> {
     resources: [resource],
     verbs,
   }));
-  const items = [
-    { apiVersion, kind: 'ClusterRole', metadata, rules },
-    { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects },
-  ];
-  const file = join(controlPlane.directory, 'release-role.json');
-  await writeFile(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
-  await controlPlane.apply(file);
+  const role = { apiVersion, kind: 'ClusterRole', metadata, rules };
+  const binding = { apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef, subjects };
+  await controlPlane.apply(await controlPlane.fileOf(role, binding));
 }

@@ -6,6 +6,7 @@ import { freePort } from '../support/control-plane/free-port.ts';
 import { Prometheus } from '../support/prometheus.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { ownScene, useRollouts } from './rollout-fixture.ts';
+import { wholeRollout } from './rollout-story.ts';
 
 const startDeadlineMilliseconds = 60_000;
 const port = await freePort();
@@ -89,7 +90,7 @@ describe('a rollout with checks that Prometheus itself answers', () => {
       application.fails(cluster, 0);
       await prometheus.until(failing, false);
       await cluster.completes();
-      expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
+      expect(await cluster.steps()).to.deep.equal(wholeRollout);
       expect(await metrics()).to.not.contain(gauge);
     },
   );

@@ -66,6 +66,11 @@ export class RolloutCluster {
     return this.#history.now(this.namespace);
   }
 
+  /** As it was just before the store's revision became this one. */
+  before(revision: number): Moment {
+    return this.#history.before(this.namespace, revision);
+  }
+
   /** How long it is waited for what is to come, where that takes longer than usual: for others, or for MOCO's intervals. */
   patientFor(milliseconds: number): void {
     this.#patienceMilliseconds = milliseconds;
@@ -78,7 +83,7 @@ export class RolloutCluster {
   /** From here on the story is told; what was before, is not. */
   async begin(): Promise<void> {
     this.#from = (await this.#stage.controlPlane.audit()).length;
-    this.#fromRevision = Math.max(0, ...this.#history.changes(this.namespace, 0, Number.POSITIVE_INFINITY));
+    this.#fromRevision = Math.max(0, ...this.#history.record(this.namespace).map(({ revision }) => revision));
   }
 
   /** Makes an object in the cluster's namespace, as a user does. */
@@ -197,8 +202,9 @@ export class RolloutCluster {
   fewestInPlace(): number {
     return Math.min(
       ...this.#history
-        .changes(this.namespace, this.#fromRevision, Number.POSITIVE_INFINITY)
-        .map((revision) => this.#history.before(this.namespace, revision).pods.filter(isInPlace).length),
+        .record(this.namespace)
+        .filter(({ revision }) => revision >= this.#fromRevision)
+        .map(({ revision }) => this.before(revision).pods.filter(isInPlace).length),
     );
   }
 

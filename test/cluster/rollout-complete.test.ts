@@ -5,7 +5,7 @@ import { clusterKind, mysqldContainer, revisionHashLabel, rolloutCompleteConditi
 import type { MySQLCluster, Pod } from '../support/moco/objects.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
-import { conditionOf, History, type Moment } from './rollout-history.ts';
+import { conditionOf, type Moment } from './rollout-history.ts';
 import { isReady } from './rollout-members.ts';
 
 const run = promisify(execFile);
@@ -45,13 +45,6 @@ function early({ cluster, statefulSet, pods }: Moment): readonly string[] {
 
 describe('waiting for the condition RolloutComplete', () => {
   const { stage, scenario } = useRollouts();
-  let history: History;
-
-  before(async () => {
-    history = await History.start(stage().client);
-  });
-
-  after(() => history?.stop());
 
   scenario(
     `in the shell line that changes the image ends when that image runs, ${changesEach} times`,
@@ -62,7 +55,7 @@ describe('waiting for the condition RolloutComplete', () => {
         const image = `mysql:8.4.${100 + change}`;
         await changeAndWait(cluster, image);
       }
-      await history.until(cluster.namespace, 'the end is seen', ({ pods }) =>
+      await cluster.until('the end is seen', ({ pods }) =>
         pods.every((pod) => imageOf(pod) === `mysql:8.4.${100 + changesEach - 1}`),
       );
       const [from, to] = [changesEach - 2, changesEach - 1].map((change) => `mysql:8.4.${100 + change}`);
@@ -74,7 +67,7 @@ describe('waiting for the condition RolloutComplete', () => {
       const came = firstTrue(cluster);
       expect(came.size, 'one generation after another').to.be.at.least(changesEach);
       for (const [generation, revision] of came) {
-        expect(early(history.before(cluster.namespace, revision)), `generation ${generation}`).to.deep.equal([]);
+        expect(early(cluster.before(revision)), `generation ${generation}`).to.deep.equal([]);
       }
     },
   );
@@ -95,9 +88,9 @@ describe('waiting for the condition RolloutComplete', () => {
   }
 
   /** The revision of the store at which the condition first was True of each generation. */
-  function firstTrue({ namespace }: RolloutCluster): ReadonlyMap<number, number> {
+  function firstTrue(cluster: RolloutCluster): ReadonlyMap<number, number> {
     const came = new Map<number, number>();
-    for (const [revision, object] of history.versions(namespace, clusterKind)) {
+    for (const [revision, object] of cluster.versions(clusterKind)) {
       const condition = conditionOf(object as MySQLCluster, rolloutCompleteCondition);
       const generation = condition?.observedGeneration;
       if (condition?.status !== 'True' || generation === undefined || came.has(generation)) continue;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import PQueue from 'p-queue';
-import { startControlPlane } from '../support/control-plane/control-plane.ts';
+import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { atEndOfRun } from '../support/end-of-run.ts';
 import { Stage, type StageOptions } from '../support/stage/stage.ts';
 import { useControlPlane } from './control-plane-fixture.ts';
@@ -21,22 +21,23 @@ export interface Shared {
   readonly history: History;
 }
 
-let shared: Promise<Shared> | null = null;
+/** A stage with one controller. What ends it is handed on, to be called in reverse order. */
+export async function openStage(
+  controlPlane: ControlPlane,
+  atEnd: (close: () => Promise<unknown>) => void,
+  options: StageOptions = {},
+  flags: readonly string[] = [],
+): Promise<Shared> {
+  const stage = await Stage.open(controlPlane, options);
+  atEnd(() => stage.close());
+  const history = await History.start(stage.client);
+  atEnd(() => history.stop());
+  await stage.startController([...sharedFlags, ...flags]);
+  return { stage, history };
+}
 
 /** The one stage of the run, with the one controller that all tests share which don't kill theirs. */
-function sharedStage(controlPlane: Parameters<typeof Stage.open>[0]): Promise<Shared> {
-  shared ??= (async () => {
-    const stage = await Stage.open(controlPlane);
-    const history = await History.start(stage.client);
-    atEndOfRun(async () => {
-      await history.stop();
-      await stage.close();
-    });
-    await stage.startController(sharedFlags);
-    return { stage, history };
-  })();
-  return shared;
-}
+let shared: Promise<Shared> | null = null;
 
 export interface Rollouts {
   /** For use in tests and hooks. */
@@ -76,7 +77,7 @@ export interface Scene {
 const underOnDelete: Scene = {
   use: () => {
     const controlPlane = useControlPlane();
-    return () => sharedStage(controlPlane());
+    return () => (shared ??= openStage(controlPlane(), atEndOfRun));
   },
   atRest: (cluster) => cluster.isTaken(),
 };
@@ -96,12 +97,7 @@ export function ownScene(
     return async () => {
       const controlPlane = await startControlPlane();
       closers.push(() => controlPlane.stop());
-      const stage = await Stage.open(controlPlane, options);
-      closers.push(() => stage.close());
-      const history = await History.start(stage.client);
-      closers.push(() => history.stop());
-      await stage.startController([...sharedFlags, ...flags]);
-      return { stage, history };
+      return openStage(controlPlane, (close) => closers.push(close), options, flags);
     };
   };
   return { use, atRest };

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type ResourceKind } from '../../src/kube/resource.ts';
 import { useRollouts } from './rollout-fixture.ts';
+import { wholeRollout } from './rollout-story.ts';
 
 const limitRanges: ResourceKind = {
   group: '',
@@ -9,7 +10,6 @@ const limitRanges: ResourceKind = {
   kind: 'LimitRange',
   namespaced: true,
 };
-const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 
 describe('a rollout that is held', () => {
   const { scenario } = useRollouts();

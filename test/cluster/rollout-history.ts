@@ -100,10 +100,14 @@ export class History {
   }
 
   /** `onBroken` is called if a watch can't continue: further changes are unknown, and whoever asks gets the error. */
-  static async start(client: ObjectClient, onBroken: (error: Error) => void = () => {}): Promise<History> {
+  static async start(
+    client: ObjectClient,
+    onBroken: (error: Error) => void = () => {},
+    kinds = watched,
+  ): Promise<History> {
     const history = new History(client);
     const starts = await Promise.all(
-      watched.map(async (kind) => {
+      kinds.map(async (kind) => {
         const { items, metadata } = await client.list<List>(kind, {}, { priority: 'read' });
         for (const object of items) history.#add(kind, object, true);
         return [kind, metadata.resourceVersion] as const;
@@ -144,6 +148,11 @@ export class History {
     return momentOf([...latest.values()]);
   }
 
+  /** Every version of every object, in the order of the store. */
+  record(namespace: string): readonly Version[] {
+    return this.#of(namespace).toSorted((one, other) => one.revision - other.revision);
+  }
+
   /** Every version of the objects of a kind that there was, in order. */
   versions(namespace: string, of: ResourceKind): readonly (readonly [revision: number, object: KubernetesObject])[] {
     return this.#of(namespace).flatMap(({ revision, kind, object }) =>
@@ -151,19 +160,11 @@ export class History {
     );
   }
 
-  /** Revisions at which anything changed, from one up to another, both included. */
-  changes(namespace: string, from: number, to: number): readonly number[] {
-    return this.#of(namespace)
-      .map(({ revision }) => revision)
-      .filter((revision) => revision >= from && revision <= to);
-  }
-
   /** All that the witness is to see, in the order of the store. Times never run backwards. */
   witnessed(namespace: string): readonly Change[] {
     let latest = 0;
-    return this.#of(namespace)
+    return this.record(namespace)
       .filter(({ kind }) => kind !== events)
-      .toSorted((one, other) => one.revision - other.revision)
       .map((version) => {
         latest = Math.max(latest, version.atMilliseconds);
         return { ...version, kind: version.kind.kind, atMilliseconds: latest } as unknown as Change;
@@ -240,10 +241,8 @@ export class History {
   }
 
   #add(kind: ResourceKind, raw: KubernetesObject, exists: boolean): void {
-    // Without what fills memory and is never asked about.
-    const { managedFields: _, ...metadata } = raw.metadata;
-    const { namespace, uid, resourceVersion } = metadata;
-    const identity = { ...raw, metadata };
+    const { namespace, uid, resourceVersion } = raw.metadata;
+    const identity = slim(raw);
     const version: Version = {
       atMilliseconds: Date.now(),
       revision: Number(resourceVersion),
@@ -261,6 +260,15 @@ export class History {
     this.#current.set(namespace, current);
     for (const listener of this.#listeners.get(namespace) ?? []) listener();
   }
+}
+
+/** Without what fills memory and is never asked about: which manager owns which field. */
+function slim(raw: KubernetesObject): KubernetesObject {
+  const { managedFields = [] } = raw.metadata as {
+    readonly managedFields?: readonly { readonly fieldsV1?: unknown }[];
+  };
+  const managers = managedFields.map(({ fieldsV1: _, ...manager }) => manager);
+  return { ...raw, metadata: { ...raw.metadata, managedFields: managers } };
 }
 
 function momentOf(versions: readonly Version[]): Moment {

@@ -1,27 +1,16 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { preflightLabel } from '../../src/moco/names.ts';
+import { until } from '../support/control-plane/until.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
+import { wholeRollout } from './rollout-story.ts';
 
 const controller = 'system:serviceaccount:moco-rollout-system:moco-rollout';
 const selector = `--selector=${preflightLabel}`;
-const patienceMilliseconds = 120_000;
-const everyStep = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
-
-async function until<Found>(what: string, find: () => Promise<Found | null>): Promise<Found> {
-  const end = performance.now() + patienceMilliseconds;
-  for (;;) {
-    const found = await find();
-    if (found !== null) return found;
-    if (performance.now() > end) throw new Error(`expected ${what} within ${patienceMilliseconds} ms`);
-    await delay(250);
-  }
-}
 
 /** Whether the controller has deleted every pod of a preflight. */
-const nothingIsLeft = async (cluster: RolloutCluster): Promise<true | null> =>
-  (await cluster.kubectl('get', 'pods', selector, '-o', 'name')).trim() === '' ? true : null;
+const nothingIsLeft = async (cluster: RolloutCluster): Promise<boolean> =>
+  (await cluster.kubectl('get', 'pods', selector, '-o', 'name')).trim() === '';
 
 /** What was done to members: pods of a preflight have no ordinal. */
 const stepsOf = async (cluster: RolloutCluster): Promise<readonly string[]> =>
@@ -31,10 +20,9 @@ const stepsOf = async (cluster: RolloutCluster): Promise<readonly string[]> =>
 async function allow(cluster: RolloutCluster): Promise<void> {
   await cluster.kubectl('apply', '-k', 'config/prepull');
   const may = ['auth', 'can-i', 'create', 'mysqlrollouts.moco-rollout.io', '--subresource=preflight'];
-  await until('the right', async () => {
-    const answer = await cluster.kubectl(...may, `--as=${controller}`).catch(String);
-    return answer.startsWith('yes') ? true : null;
-  });
+  await until('it has the right', async () =>
+    (await cluster.kubectl(...may, `--as=${controller}`).catch(String)).startsWith('yes'),
+  );
 }
 
 describe('images that are fetched before anybody is taken', () => {
@@ -50,11 +38,11 @@ describe('images that are fetched before anybody is taken', () => {
     );
     expect((await cluster.event('ImageUnavailable')).type).to.equal('Warning');
     expect(await stepsOf(cluster), 'no member is down').to.deep.equal([]);
-    await until('that no pod is left', () => nothingIsLeft(cluster));
+    await until('no pod is left', () => nothingIsLeft(cluster));
     await cluster.setting({ prepull: 'Nodes' });
     await cluster.setImage('mysql:8.4.10');
     await cluster.completes();
-    expect(await stepsOf(cluster)).to.deep.equal(everyStep);
+    expect(await stepsOf(cluster)).to.deep.equal(wholeRollout);
     expect(await nothingIsLeft(cluster)).to.equal(true);
     const { revision, nodes = [] } = cluster.now.rollout?.status?.preflight ?? {};
     expect(revision).to.equal(cluster.now.rollout?.status?.updateRevision);

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { Agent } from '../support/stage/agent.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { ownScene, useRollouts } from './rollout-fixture.ts';
+import { wholeRollout } from './rollout-story.ts';
 
 /** Nobody else on this machine has pods here. */
 const network = 251;
@@ -39,6 +40,6 @@ describe('a rollout in which only the primary is left', () => {
     } finally {
       for (const agent of agents) await agent.stop();
     }
-    expect(await cluster.steps()).to.deep.equal(['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision']);
+    expect(await cluster.steps()).to.deep.equal(wholeRollout);
   });
 });

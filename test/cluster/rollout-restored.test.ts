@@ -8,8 +8,6 @@ import type { RolloutCluster } from './rollout-cluster.ts';
 import { useRollouts } from './rollout-fixture.ts';
 import { imageOf } from './rollout-members.ts';
 
-const restoreMilliseconds = 180_000;
-
 /** What pruning, or a restore from a backup, does to a rollout. */
 describe('a MySQLRollout that is deleted', () => {
   const { scenario, stage } = useRollouts();
@@ -27,7 +25,7 @@ describe('a MySQLRollout that is deleted', () => {
   /** A restore that also restores statuses: the API server takes a status only from a write of its own. */
   async function restore(cluster: RolloutCluster, status: RolloutStatus): Promise<void> {
     const { client } = stage();
-    const write = async (): Promise<true | undefined> => {
+    const write = async (): Promise<boolean> => {
       try {
         const present = await client.get<MySQLRollout>(rolloutKind, placeOf(cluster), { priority: 'read' });
         await client.call({
@@ -38,11 +36,11 @@ describe('a MySQLRollout that is deleted', () => {
         });
         return true;
       } catch (error) {
-        if (isConflict(error) || isNotFound(error)) return undefined;
+        if (isConflict(error) || isNotFound(error)) return false;
         throw error;
       }
     };
-    await until(write, restoreMilliseconds, () => 'Expected the old status to be written');
+    await until('the old status is written', write);
   }
 
   async function rolledOnce(cluster: RolloutCluster): Promise<RolloutStatus> {

@@ -16,7 +16,6 @@ import { Stage } from '../support/stage/stage.ts';
 import { scenarioDeadlineMilliseconds } from './rollout-fixture.ts';
 
 const startDeadlineMilliseconds = 30 * 60_000;
-const syncDeadlineMilliseconds = 180_000;
 const definitions = ['../../config/crd', '../support/moco/crd'].map((folder) =>
   fileURLToPath(new URL(folder, import.meta.url)),
 );
@@ -88,11 +87,8 @@ describe('an unreliable API server', function () {
       stop.abort();
       await running;
       await connection?.close();
-      await until(
-        () => (proxy.connections.count === 0 ? true : undefined),
-        syncDeadlineMilliseconds,
-        () => `Expected no connection left over, got ${proxy.connections.count}`,
-      );
+      const got = (): string => String(proxy.connections.count);
+      await until('no connection is left over', () => proxy.connections.count === 0, { got });
     });
 
     const make = (name: string): Promise<unknown> =>
@@ -111,21 +107,15 @@ describe('an unreliable API server', function () {
     /** The cache is what the API server has at this moment: every object, of that uid, in that version. */
     async function inSync(): Promise<void> {
       await until(
+        'the cache equals the server',
         async () => {
           const { items } = await stage.client.list<{ items: readonly ListedObject[] }>(configMaps, place, {
             priority: 'read',
           });
-          const cached = store.values().map(identity).toSorted();
-          return cached.join() ===
-            items
-              .map(({ metadata }) => identity(metadata))
-              .toSorted()
-              .join()
-            ? true
-            : undefined;
+          const there = items.map(({ metadata }) => identity(metadata)).toSorted();
+          return store.values().map(identity).toSorted().join() === there.join();
         },
-        syncDeadlineMilliseconds,
-        () => `Expected the cache to equal the server within ${syncDeadlineMilliseconds} ms, got ${changes.join(', ')}`,
+        { got: () => changes.join(', ') },
       );
     }
 

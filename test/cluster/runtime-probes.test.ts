@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -7,43 +6,51 @@ import { expect } from 'chai';
 import { HttpFront } from '../support/api-server/http-front.ts';
 import { loopbackCertificate } from '../support/control-plane/certificates.ts';
 import { freePort } from '../support/control-plane/free-port.ts';
+import { Guard } from '../support/control-plane/guard.ts';
 import { until } from '../support/control-plane/until.ts';
 import { knownKinds } from '../support/known-kinds.ts';
-import { programs } from '../support/programs.ts';
+import { ControllerProcess } from '../support/stage/controller-process.ts';
 
-const program = programs.image;
 const deadlineMilliseconds = 180_000;
+const electing = ['--leader-elect', '--leader-election-namespace=default'];
+const watchedKinds = 9;
 
 interface Probe {
   readonly status: number;
   readonly lines: readonly string[];
 }
 
+/** The program and an API server that says what a test lets it say. */
 describe('startup and shutdown of the program', function () {
   this.timeout(deadlineMilliseconds);
   let api: HttpFront;
   let directory: string;
+  let guard: Guard;
   let healthPort: number;
-  let child: ChildProcess;
-  let exited: Promise<number | null>;
+  let program: ControllerProcess;
   /** What the API server says to `/version`, and to everything else. */
   let version: (response: ServerResponse) => void;
   let others: (response: ServerResponse, url: URL) => void;
+  /** Requests that were made of it, but for those for its version. */
+  let asked: { readonly method: string; readonly url: URL }[];
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'moco-rollout-probes-'));
-    api = await HttpFront.start((request, response) => {
-      const url = new URL(request.url ?? '/', 'http://api');
-      if (url.pathname === '/version') version(response);
-      else others(response, url);
+    guard = new Guard();
+    asked = [];
+    api = await HttpFront.start(({ method = '', url: target = '/' }, response) => {
+      const url = new URL(target, 'http://api');
+      if (url.pathname === '/version') return version(response);
+      asked.push({ method, url });
+      others(response, url);
     });
     version = (response) => json(response, 200, { gitVersion: 'v1.35.4' });
-    others = (response) => json(response, 403, { kind: 'Status', code: 403, reason: 'Forbidden', message: 'no' });
+    others = forbidden;
   });
 
   afterEach(async () => {
-    child.kill('SIGKILL');
-    await exited;
+    await program.stop('SIGKILL');
+    await guard.close();
     await api.close();
     await rm(directory, { recursive: true });
   });
@@ -53,22 +60,14 @@ describe('startup and shutdown of the program', function () {
     await writeFile(join(directory, 'tls.crt'), certificate);
     await writeFile(join(directory, 'tls.key'), key);
     healthPort = await freePort();
-    child = spawn(
-      process.execPath,
-      [
-        program,
-        `--kubeconfig=${await api.kubeconfig()}`,
-        `--health-probe-bind-address=127.0.0.1:${healthPort}`,
-        '--webhook-bind-address=127.0.0.1:0',
-        `--cert-dir=${directory}`,
-        '--metrics-bind-address=0',
-        ...flags,
-      ],
-      { stdio: 'ignore' },
-    );
-    exited = new Promise((resolve) => {
-      child.once('exit', resolve);
-    });
+    const own = [
+      `--kubeconfig=${await api.kubeconfig()}`,
+      `--health-probe-bind-address=127.0.0.1:${healthPort}`,
+      '--webhook-bind-address=127.0.0.1:0',
+      `--cert-dir=${directory}`,
+      '--metrics-bind-address=0',
+    ];
+    program = new ControllerProcess([...own, ...flags], join(directory, 'log'), guard);
   }
 
   async function probe(endpoint: 'healthz' | 'readyz'): Promise<Probe> {
@@ -77,15 +76,15 @@ describe('startup and shutdown of the program', function () {
   }
 
   async function probed(endpoint: 'healthz' | 'readyz', line: string): Promise<Probe> {
-    return until(
-      async () => {
-        const answer = await probe(endpoint).catch(() => undefined);
-        return answer?.lines.includes(line) ? answer : undefined;
-      },
-      deadlineMilliseconds,
-      () => `Expected /${endpoint} to say "${line}", it never did`,
-    );
+    const ask = async (): Promise<Probe | false | undefined> => {
+      if (!program.running) throw new Error(`Expected the program to run, it has ended\n${program.log}`);
+      const answer = await probe(endpoint).catch(() => undefined);
+      return answer?.lines.includes(line) && answer;
+    };
+    return until(`/${endpoint} says "${line}"`, ask, { got: () => program.log });
   }
+
+  const isElecting = (): boolean => asked.some(({ url }) => url.pathname.includes('/leases'));
 
   it('is alive and not ready while the API server does not answer, and exits with 0 on SIGTERM', async () => {
     version = () => {};
@@ -99,8 +98,7 @@ describe('startup and shutdown of the program', function () {
         'readyz check failed',
       ],
     });
-    child.kill('SIGTERM');
-    expect(await exited).to.equal(0);
+    expect(await program.stop()).to.equal(0);
   });
 
   it('is not ready while it cannot list everything, and exits with 0 on SIGTERM even then', async () => {
@@ -108,57 +106,74 @@ describe('startup and shutdown of the program', function () {
     const { status, lines } = await probed('readyz', '[+]certificate ok');
     expect(status).to.equal(500);
     expect(lines).to.include('[-]caches failed: not every kind has been listed yet');
-    child.kill('SIGTERM');
-    expect(await exited).to.equal(0);
+    expect(await program.stop()).to.equal(0);
   });
 
   it('exits with 0 on SIGTERM although the API server does not answer any more', async () => {
-    let asked = 0;
-    others = () => (asked += 1);
+    others = () => undefined;
     await start();
-    await until(
-      () => (asked > 0 ? true : undefined),
-      deadlineMilliseconds,
-      () => 'Expected a list to be asked for',
-    );
-    child.kill('SIGTERM');
-    expect(await exited).to.equal(0);
+    await until('a list is asked for', () => asked.length > 0);
+    expect(await program.stop()).to.equal(0);
   });
 
   it('acquires the lease only once it is ready, and is ready without it', async () => {
-    const asked: string[] = [];
-    let forbidden = true;
-    others = (response, { pathname, searchParams }) => {
-      asked.push(pathname.split('/').at(-1) ?? '');
-      if (pathname.includes('/leases')) json(response, 403, { kind: 'Status', code: 403, reason: 'Forbidden' });
-      else if (forbidden) json(response, 403, { kind: 'Status', code: 403, reason: 'Forbidden' });
-      else if (searchParams.has('sendInitialEvents'))
-        json(response, 422, { kind: 'Status', code: 422, reason: 'Invalid' });
-      else if (searchParams.has('watch')) response.writeHead(200).flushHeaders();
-      else json(response, 200, { kind: listKind(pathname), metadata: { resourceVersion: '1' }, items: [] });
-    };
-    await start('--leader-elect', '--leader-election-namespace=default');
+    await start(...electing);
     await probed('readyz', '[+]certificate ok');
-    await until(
-      () => (asked.length >= 3 ? true : undefined),
-      deadlineMilliseconds,
-      () => 'Expected several lists',
-    );
-    expect(asked).not.to.include('moco-rollout');
-    forbidden = false;
+    await until('there are several lists', () => asked.length >= 3);
+    expect(isElecting()).to.equal(false);
+    others = (response, url) => (url.pathname.includes('/leases') ? forbidden : empty)(response, url);
     expect(await probed('readyz', '[+]caches ok')).to.have.property('status', 200);
-    await until(
-      () => (asked.includes('moco-rollout') ? true : undefined),
-      deadlineMilliseconds,
-      () => 'Expected the lease to be asked for',
-    );
+    await until('the lease is asked for', isElecting);
+  });
+
+  // What can't be built here can still be told.
+  const warnings = (): readonly string[] =>
+    program.log
+      .split('\n')
+      .filter((line) => line.includes('"level":"warn"') && line.includes('"kubernetes"'))
+      .map((line) => (JSON.parse(line) as { msg: string }).msg);
+
+  it('logs an unsupported version of Kubernetes, is ready, writes nothing, and exits with 0 on SIGTERM', async () => {
+    version = (response) => json(response, 200, { gitVersion: 'v1.29.14' });
+    others = empty;
+    await start(...electing);
+    await probed('readyz', '[+]caches ok');
+    expect(warnings()).to.have.length(1);
+    expect(warnings()[0]).to.match(/^expected Kubernetes 1\.30 or newer, got v1\.29\.14: /);
+    // Whatever comes after the lists would have come by then.
+    const isWatch = ({ url }: { readonly url: URL }): boolean => url.searchParams.has('watch') && !isStreamed(url);
+    const watched = (): number => new Set(asked.filter(isWatch).map(({ url }) => url.pathname)).size;
+    await until(`${watchedKinds} kinds are watched`, () => watched() === watchedKinds, { got: () => `${watched()}` });
+    expect(await program.stop()).to.equal(0);
+    expect(asked.filter(({ method }) => method !== 'GET')).to.deep.equal([]);
+  });
+
+  it('logs a version with a broken rolling update, and starts to work', async () => {
+    version = (response) => json(response, 200, { gitVersion: 'v1.35.2' });
+    others = empty;
+    await start(...electing);
+    await probed('readyz', '[+]caches ok');
+    expect(warnings()).to.have.length(1);
+    expect(warnings()[0]).to.contain('upgrade to 1.35.4');
+    await until('the lease is asked for', isElecting);
   });
 });
 
-function listKind(path: string): string {
-  const plural = path.split('/').at(-1);
-  return `${knownKinds.find((kind) => kind.plural === plural)?.kind ?? `no kind of ${plural}`}List`;
+function forbidden(response: ServerResponse): void {
+  json(response, 403, { kind: 'Status', code: 403, reason: 'Forbidden', message: 'no' });
 }
+
+/** Nothing is there, lists are not streamed, and nothing ever changes. */
+function empty(response: ServerResponse, url: URL): void {
+  if (isStreamed(url)) return json(response, 422, { kind: 'Status', code: 422, reason: 'Invalid' });
+  if (url.searchParams.has('watch')) return response.writeHead(200).flushHeaders();
+  const plural = url.pathname.split('/').at(-1);
+  const kind = knownKinds.find((one) => one.plural === plural)?.kind;
+  if (kind === undefined) return json(response, 404, { kind: 'Status', code: 404, reason: 'NotFound' });
+  json(response, 200, { kind: `${kind}List`, metadata: { resourceVersion: '1' }, items: [] });
+}
+
+const isStreamed = ({ searchParams }: URL): boolean => searchParams.has('sendInitialEvents');
 
 function json(response: ServerResponse, code: number, body: unknown): void {
   response.writeHead(code, { 'content-type': 'application/json' });

@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { stringify } from 'yaml';
 import { rolloutCompleteCondition, strategyLabel, strategyOnDelete } from '../../src/moco/names.ts';
 import { chartDirectory } from '../config/manifests.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
@@ -13,16 +12,15 @@ import { defaultSettings } from '../support/moco/settings.ts';
 import { statefulSetBody } from '../support/moco/stateful-set.ts';
 import { cli, cliOfImage } from './cli-program.ts';
 import { commandsUnder } from './document-commands.ts';
-import { Helm, type HelmSaid } from './helm-program.ts';
+import { Helm, type HelmSaid, set } from './helm-program.ts';
 
 const buildDeadlineMilliseconds = 30 * 60_000;
 const testDeadlineMilliseconds = 360_000;
-const waitMilliseconds = 180_000;
 const mocoDefinitions = fileURLToPath(new URL('../support/moco/crd', import.meta.url));
 const system = 'moco-rollout-system';
 const release = ['moco-rollout', '--namespace', system];
 /** Its webhook fails closed. Its certificate is nobody's, and nobody answers. */
-const ownPartitionDriver = ['partitionDriver=own', 'certificate.certManager=false', 'certificate.caBundle=Y2E='];
+const ownPartitionDriver = set('partitionDriver=own', 'certificate.certManager=false', 'certificate.caBundle=Y2E=');
 
 const commandsOf = (heading: string): Promise<readonly string[]> => commandsUnder(heading, 'uninstalling.md');
 
@@ -45,7 +43,7 @@ describe('uninstalling', function () {
   beforeEach(async () => {
     await takenOver();
     await succeeds(helmHere('install', ...release, chartDirectory, '--create-namespace'));
-    await until(kept, waitMilliseconds, () => 'Expected the admission policy to be in force');
+    await until('the admission policy is in force', kept);
   });
 
   after(async () => {
@@ -54,9 +52,8 @@ describe('uninstalling', function () {
   });
 
   it('removes nothing if it cannot release, and does after the documented commands', async () => {
-    const values = ownPartitionDriver.flatMap((value) => ['--set', value]);
-    await succeeds(helmHere('upgrade', ...release, chartDirectory, ...values));
-    await until(refused, waitMilliseconds, () => 'Expected writes to be refused while nobody answers for the webhook');
+    await succeeds(helmHere('upgrade', ...release, chartDirectory, ...ownPartitionDriver));
+    await until('writes are refused while nobody answers for the webhook', refused);
     const stuck = await helmHere('uninstall', ...release, '--timeout=5s');
     expect(stuck.status, stuck.out).to.equal(1);
     expect(await installed()).to.equal(true);
@@ -145,7 +142,7 @@ describe('uninstalling', function () {
     const old = before.map(({ metadata }) => metadata.uid);
     const ask = async (): Promise<Pod | undefined> =>
       (await pods()).find(({ metadata }) => !old.includes(metadata.uid));
-    const { metadata, spec } = await until(ask, waitMilliseconds, () => 'Expected the Job to have a pod');
+    const { metadata, spec } = await until('the Job has a pod', ask);
     const kubeconfig = await controlPlane.kubeconfigFor({ namespace: system, name: spec.serviceAccountName });
     const { status, err } = await cliOfImage(kubeconfig, spec.containers[0].args);
     expect(status, err).to.equal(0);
@@ -173,8 +170,7 @@ describe('uninstalling', function () {
   }
 
   async function apply(object: object): Promise<void> {
-    const file = join(controlPlane.directory, 'object.yaml');
-    await writeFile(file, stringify(object));
+    const file = await controlPlane.fileOf(object);
     await controlPlane.kubectl('apply', '--server-side', '--force-conflicts', '-f', file);
   }
 
@@ -200,18 +196,18 @@ describe('uninstalling', function () {
     controlPlane.kubectl('get', kinds, '--selector=app.kubernetes.io/part-of=moco-rollout', '-o', 'name');
 
   /** Admission keeps the StatefulSet at OnDelete. */
-  async function kept(): Promise<true | undefined> {
+  async function kept(): Promise<boolean> {
     const asked = await patched({ type: 'RollingUpdate', rollingUpdate: null }).catch(() => '');
-    return asked.trim() === 'OnDelete' ? true : undefined;
+    return asked.trim() === 'OnDelete';
   }
 
   /** The webhook of the own partition driver is asked before the StatefulSet is released, and does not answer. */
-  async function refused(): Promise<true | undefined> {
+  async function refused(): Promise<boolean> {
     const labels = { [strategyLabel]: null };
     const said = await patched({ type: 'RollingUpdate', rollingUpdate: null }, labels).catch(
       (error: Error) => error.message,
     );
-    return said.includes('failed calling webhook') ? true : undefined;
+    return said.includes('failed calling webhook');
   }
 
   /** The strategy that would come out. */

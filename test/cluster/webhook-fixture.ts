@@ -5,12 +5,12 @@ import { ApiError } from '../../src/kube/api-error.ts';
 import { mutatingWebhookConfigurations, path, statefulSets } from '../../src/kube/resource.ts';
 import { readOne } from '../config/manifests.ts';
 import type { ControlPlane } from '../support/control-plane/control-plane.ts';
+import { until } from '../support/control-plane/until.ts';
 import { clusterLabels, mocoApiVersion } from '../support/moco/names.ts';
 import type { StatefulSet } from '../support/moco/objects.ts';
 import type { ObjectClient } from '../support/object-client.ts';
 import { keeperOfOnDelete } from '../support/stage/kept-on-delete.ts';
 import { outcome } from './applied-clusters.ts';
-import { until } from './moco-fixture.ts';
 
 const log = { info: ignore, warn: ignore, error: ignore };
 

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { strategyLabel } from '../../src/moco/names.ts';
+import { until } from '../support/control-plane/until.ts';
 import { AppliedClusters, outcome } from './applied-clusters.ts';
-import { sharedInstallation, startDeadlineMilliseconds, testDeadlineMilliseconds, until } from './moco-fixture.ts';
+import { sharedInstallation, startDeadlineMilliseconds, testDeadlineMilliseconds } from './moco-fixture.ts';
 import { adopted, annotated, at, native, newImage, onDelete, partition } from './statefulset-writes.ts';
 import { OwnWebhook } from './webhook-fixture.ts';
 

@@ -34,6 +34,18 @@ function isTemplated({ parentPath }: { parentPath: string }): boolean {
   return parentPath.startsWith(join(configDirectory, 'helm'));
 }
 
+/** What a program has rendered. */
+export function parseManifests(text: string): readonly Manifest[] {
+  const documents = parseAllDocuments(text);
+  if ('empty' in documents) return [];
+  return documents.map((document) => document.toJS() as Manifest | null).filter((manifest) => manifest !== null);
+}
+
+/** Such as `Service moco-rollout-system/moco-rollout-webhook`. */
+export function nameOf({ kind, metadata }: Pick<Manifest, 'kind' | 'metadata'>): string {
+  return `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
 async function parseFile(path: string): Promise<readonly Manifest[]> {
   const documents = parseAllDocuments(await readFile(path, 'utf8'), { uniqueKeys: true, strict: true });
   if ('empty' in documents) return [];

@@ -82,11 +82,19 @@ describe('the rules of Prometheus', () => {
     }
   });
 
+  it('say in the runbook of several rules what to do about each', async () => {
+    const page = await readFile('docs/runbooks/MocoRolloutStalled.md', 'utf8');
+    const stalled = rules.filter((rule) => alertOf(rule) === 'MocoRolloutStalled');
+    expect(stalled.filter((rule) => !page.includes(`\`${rule}\``))).to.deep.equal([]);
+  });
+
   it('have a severity, a sentence, more, and a runbook each', async () => {
     const pages = await readdir('docs/runbooks');
+    const overview = await readFile('docs/runbooks/README.md', 'utf8');
     const all = await alerts();
     for (const { alert, labels, annotations } of all) {
       expect(['critical', 'warning', 'info'], alert).to.include(labels.severity);
+      expect(overview).to.contain(`| [${alert}](${alert}.md) | ${labels.severity} |`);
       expect(annotations['summary'], alert).to.match(/\.$/);
       expect(annotations['description'], alert).to.match(/\.$/);
       expect(annotations['runbook_url'], alert).to.equal(`docs/runbooks/${alert}.md`);

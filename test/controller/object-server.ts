@@ -11,7 +11,6 @@ import {
 } from '../../src/kube/resource.ts';
 import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
 import { claimsOf } from '../../src/moco/successor.ts';
-import { applyPatch } from '../admission/apply-patch.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
 import {
   type Admitted,
@@ -23,6 +22,7 @@ import type { ApiAnswer } from '../support/api-server/api-answer.ts';
 import { ApiServer } from '../support/api-server/api-server.ts';
 import { parse, responseOf } from '../support/api-server/exchange.ts';
 import type { Json, Metadata, StoredObject } from '../support/api-server/stored-object.ts';
+import { jsonPatch } from '../support/json-patch.ts';
 import { mergePatch } from '../support/merge-patch.ts';
 import { same } from '../support/moco/same.ts';
 
@@ -246,6 +246,6 @@ export function keepByWebhook({ server }: { readonly server: ObjectServer }): vo
   server.keep = (after) => after;
   server.admit = (after, before) => {
     const held = heldByMoco(after, before) as unknown as AdmittedStatefulSet;
-    return applyPatch(held, mutateStatefulSet(held).patch) as unknown as Raw;
+    return jsonPatch(held, mutateStatefulSet(held).patch) as Raw;
   };
 }

@@ -1,6 +1,8 @@
+import { expect } from 'chai';
+import type { HoldRule } from '../../src/core/decision.ts';
 import { type ClusterBuilder, stale } from './cluster-builder.ts';
 import { member } from './member-builder.ts';
-import { evicts, holds, play, setsStrategy, when } from './table.ts';
+import { decideCase, evicts, holds, play, setsStrategy, when } from './table.ts';
 
 const rolling = (): ClusterBuilder => stale().atPartition(3);
 /** Adopted, and found at RollingUpdate again. */
@@ -105,6 +107,21 @@ describe('a StatefulSet that is to be at OnDelete and is not', () => {
       notInForce,
     ),
   });
+});
+
+describe('a StatefulSet that is not adopted', () => {
+  const held: Partial<Record<HoldRule, ClusterBuilder>> = {
+    SettingsInvalid: rolling().but({ settingsProblem: 'spec.partition is -1' }),
+    StatefulSetDeleting: rolling().statefulSet({ deleting: true }),
+    Released: rolling().released(),
+    ReconciliationStopped: rolling().mysqlCluster({ reconciliationStopped: true }),
+    ClusteringStopped: rolling().mysqlCluster({ clusteringStopped: true }),
+    Offline: rolling().mysqlCluster({ offline: true }),
+    ForcedRollingUpdate: rolling().mysqlCluster({ forcedRollingUpdate: true }),
+  };
+  for (const [rule, given] of Object.entries(held)) {
+    it(`is held by ${rule}`, () => expect(decideCase({ given }).hold?.rule).to.equal(rule));
+  }
 });
 
 describe('a StatefulSet that is at OnDelete with the label', () => {

@@ -3,9 +3,9 @@ import { type ClusterBuilder, cluster, stale, three } from './cluster-builder.ts
 import { member } from './member-builder.ts';
 import { type Case, decideCase } from './table.ts';
 
-describe('the decision as a whole', () => {
-  const decisionOf = (given: ClusterBuilder, settings: Case['settings'] = {}) => decideCase({ given, settings });
+const decisionOf = (given: ClusterBuilder, settings: Case['settings'] = {}) => decideCase({ given, settings });
 
+describe('the decision as a whole', () => {
   it('counts the stale members, terminating ones included', () => {
     expect(decisionOf(stale().members(member(1).updated(), member(2).terminating())).stale).to.equal(2);
     expect(decisionOf(cluster(3)).stale).to.equal(0);
@@ -45,16 +45,14 @@ describe('the decision as a whole', () => {
 });
 
 describe('a rollout that has not moved for long', () => {
-  const late = (one: Omit<Case, 'decides'>, seconds: number) =>
-    'memory' in one.given && typeof one.given.memory === 'function'
-      ? decideCase({ ...one, given: one.given.memory({ sinceProgressSeconds: seconds }) })
-      : decideCase(one);
+  const late = (given: ClusterBuilder, sinceProgressSeconds: number, settings: Case['settings'] = {}) =>
+    decisionOf(given.memory({ sinceProgressSeconds }), settings);
   it('is late with a step to take, too, and not before its time', () => {
-    expect(late({ given: stale() }, 600).progressDeadlineExceeded).to.equal(true);
-    expect(late({ given: stale() }, 599).progressDeadlineExceeded).to.equal(false);
+    expect(late(stale(), 600).progressDeadlineExceeded).to.equal(true);
+    expect(late(stale(), 599).progressDeadlineExceeded).to.equal(false);
   });
   it('is not late when it is complete', () => {
-    expect(late({ given: cluster(3) }, 9999).progressDeadlineExceeded).to.equal(false);
+    expect(late(cluster(3), 9999).progressDeadlineExceeded).to.equal(false);
   });
 
   // A label says that a pod was made, not that it works.
@@ -65,16 +63,16 @@ describe('a rollout that has not moved for long', () => {
     'an updated member lags': three(member(2).updated().lagging(9999)),
   })) {
     it(`is late although every pod has the new label: ${sentence}`, () => {
-      const { hold, progressDeadlineExceeded } = late({ given }, 600);
+      const { hold, progressDeadlineExceeded } = late(given, 600);
       expect(hold).not.to.equal(null);
       expect(progressDeadlineExceeded).to.equal(true);
-      expect(late({ given }, 599).progressDeadlineExceeded).to.equal(false);
+      expect(late(given, 599).progressDeadlineExceeded).to.equal(false);
     });
   }
 
   it('names the updated member that does not participate, however many may be unavailable', () => {
     const given = cluster(5).members(member(4).updated().lagging(9999), member(3).updated().lagging(9999));
-    const { hold, progressDeadlineExceeded } = late({ given, settings: { maxUnavailable: 2 } }, 600);
+    const { hold, progressDeadlineExceeded } = late(given, 600, { maxUnavailable: 2 });
     expect([hold?.rule, progressDeadlineExceeded]).to.deep.equal(['UpdatedMemberNotParticipating', true]);
   });
 });

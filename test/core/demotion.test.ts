@@ -111,6 +111,17 @@ describe('a demotion while Kubernetes or MOCO is about to catch up', () => {
       demoted().missing(2).but({ createFailure: 'exceeded quota: pods' }),
       takesBack(0, 'MemberMissing'),
     ),
+    'continues while the StatefulSet has no update revision': when(
+      demoted().statefulSet({ updateRevision: '' }),
+      holds({ rule: 'StatefulSetNotObserved' }),
+      {},
+      60,
+    ),
+    'has only its mark taken back if that is all that is left': when(
+      three(member(0).stale().markAlone()),
+      takesBack(0, 'MarkWithoutDemote'),
+      { mode: 'MOCO' },
+    ),
     'keeps its mark while the wanted revision is unknown': when(
       cluster(3).primaryAt(1).members(member(0).stale().markAlone()).statefulSet({ observed: false }),
       holds({ rule: 'StatefulSetNotObserved' }),

@@ -32,11 +32,26 @@ const everyHold = Object.entries<Example>(examples) as readonly (readonly [HoldR
 /** Waits that somebody has asked for: they are no lack of progress. */
 const requested: readonly string[] = [
   'ClusterDeleting',
-  ...['Released', 'ReconciliationStopped', 'ClusteringStopped', 'Offline', 'ForcedRollingUpdate', 'Paused'],
-  ...['StageFailing', 'AwaitingEarlierStage', 'AwaitingSoak', 'AwaitingSettle', 'AwaitingStageSlot'],
-  ...['FleetFailing', 'AwaitingFleetSlot', 'AwaitingFleetInterval'],
-  ...['PrimaryWaitsForPinned', 'RestartNeeded', 'AwaitingApproval', 'PartitionReached'],
-  ...['OutsideMaintenanceWindow', 'Blackout'],
+  'Released',
+  'ReconciliationStopped',
+  'ClusteringStopped',
+  'Offline',
+  'ForcedRollingUpdate',
+  'Paused',
+  'StageFailing',
+  'AwaitingEarlierStage',
+  'AwaitingSoak',
+  'AwaitingSettle',
+  'AwaitingStageSlot',
+  'FleetFailing',
+  'AwaitingFleetSlot',
+  'AwaitingFleetInterval',
+  'PrimaryWaitsForPinned',
+  'RestartNeeded',
+  'AwaitingApproval',
+  'PartitionReached',
+  'OutsideMaintenanceWindow',
+  'Blackout',
 ];
 
 const without = (rule: HoldRule): Gates =>

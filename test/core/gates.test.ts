@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { decide, decideBy } from '../../src/core/decide.ts';
 import { type EffectKind, effectKinds, effects } from '../../src/core/effects.ts';
-import { closed, type Gates, gates, guardsOf } from '../../src/core/gates.ts';
+import { closed, type Gates, gates, guardsOf, needsSlot } from '../../src/core/gates.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { rulesOf } from '../../src/core/rules/catalogue.ts';
 import { survey } from '../../src/core/situation.ts';
@@ -11,7 +11,7 @@ import { stepIdentity } from '../../src/core/step.ts';
 import { anyPolicy, plausibleSnapshot } from './arbitrary-snapshot.ts';
 import { cluster, stale, three } from './cluster-builder.ts';
 import { happenings } from './happenings.ts';
-import { changeOf, member, revisionAfter } from './member-builder.ts';
+import { member, revisionAfter } from './member-builder.ts';
 import { unmetNeeds } from './needs.ts';
 import { decideCase, evicts, holds, play, updatesInPlace, when } from './table.ts';
 
@@ -248,11 +248,26 @@ describe('members that are unreachable or lead without participating', () => {
 });
 
 describe('containers that restart in place', () => {
-  it('wait for a backup that only a closed PodDisruptionBudget shows', () => {
-    const given = three(member(2).stale().changeable('slow-log')).budgets({ closed: true });
-    const settings = updatesInPlace('IfPossible');
-    expect(decideCase({ given, settings }).hold?.rule).to.equal('BackupRunning');
-    expect(changeOf('slow-log').containers.length).to.equal(1);
+  const given = () => three(member(2).stale().changeable('slow-log'));
+  play({
+    'wait for a backup that only a closed PodDisruptionBudget shows': when(
+      given().budgets({ closed: true }),
+      holds({ rule: 'BackupRunning', budget: 'moco-test' }),
+      updatesInPlace('IfPossible'),
+    ),
+    'wait while Jobs can not be read': when(
+      given().but({ backupsUnreadable: 'no' }),
+      holds({ rule: 'BackupsUnreadable', message: 'no' }),
+      updatesInPlace('IfPossible'),
+    ),
+  });
+});
+
+describe('a slot of the fleet', () => {
+  it('is needed by what keeps a member from its work, or puts it at risk', () => {
+    expect(needsSlot(['writes', 'acts', 'reduces'])).to.equal(true);
+    expect(needsSlot(['writes', 'risks'])).to.equal(true);
+    expect(needsSlot(['writes', 'acts', 'brings', 'removes'])).to.equal(false);
   });
 });
 

@@ -229,6 +229,10 @@ describe('a switchover', () => {
       stale(1).mysql({ ageSeconds: null }),
       holds({ rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 }),
     ),
+    'asks for them anew if that was too long ago': when(
+      stale(1).mysql({ ageSeconds: 5 }),
+      holds({ rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 }),
+    ),
     'does not take writes that nobody was asked about for none': when(
       lastOne().mysql({ writes: null }),
       holds({ rule: 'LongWrite', member: 0, write: null, others: 0, graceSeconds: 60 }),
@@ -240,6 +244,13 @@ describe('a switchover', () => {
     'begins without a primary that has not said for as long': when(
       lastOne().mysql({ writes: null, says: { 0: silent }, unknownForSeconds: 30 }),
       demotes(0),
+    ),
+    'does so wherever the primary is': when(
+      cluster(3)
+        .primaryAt(1)
+        .members(member(1).stale())
+        .mysql({ writes: null, says: { 1: silent }, unknownForSeconds: 30 }),
+      demotes(1),
     ),
     'does not ask for writes while nobody can be asked': when(
       lastOne().mysql({ problem: noSecret(30), writes: [openWrite] }),

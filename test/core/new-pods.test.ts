@@ -225,6 +225,20 @@ describe('a member that somebody else takes', () => {
       'keeps until created',
       'MemberTerminating',
     ),
+    'keeps it while the rollout waits for its slot': when(
+      drained().queued(3, 2),
+      'keeps until created',
+      'AwaitingFleetSlot',
+    ),
+    'keeps it while a node refuses the revision': when(
+      drained().preflight({
+        refusals: [
+          { nodeName: 'n-1', members: [0], result: 'ImageUnavailable', message: 'not found', againInSeconds: 60 },
+        ],
+      }),
+      'keeps until created',
+      'ImageUnavailable',
+    ),
     'keeps it if it is the primary, which waits for approval': when(
       half().members(member(0).stale().terminating()),
       'keeps until created',
@@ -467,6 +481,43 @@ describe('a member that a person wants back at its revision', () => {
     'is asked for about one revision alone': when(failing().keepingRevisions(), 'nothing', 'UpdateRevisionFailing', {
       restore: { revision: 'another', ordinals: [2] },
     }),
+  });
+});
+
+describe('what new pods come up at stays as it is', () => {
+  const drained = () => stale().members(member(1).stale().terminating());
+  const complete = () => cluster(3).keepingRevisions(revisionAfter);
+  const cameBack = () =>
+    half().keepingRevisions().members(member(1).updated().down('ImagePullBackOff')).memory(outOfBand);
+  const never: Readonly<Record<string, readonly [(given: ClusterBuilder) => ClusterBuilder, HoldRule]>> = {
+    'while the StatefulSet is being deleted': [(one) => one.statefulSet({ deleting: true }), 'StatefulSetDeleting'],
+    'while the cluster is offline': [(one) => one.mysqlCluster({ offline: true }), 'Offline'],
+    'while a person forces a rolling update': [
+      (one) => one.mysqlCluster({ forcedRollingUpdate: true }),
+      'ForcedRollingUpdate',
+    ],
+  };
+  play(
+    Object.fromEntries(
+      Object.entries(never).flatMap(([sentence, [change, hold]]) => [
+        [`${sentence}, and somebody else takes a member`, when(change(drained()), 'nothing', hold)],
+        [`${sentence}, and every member is updated`, when(change(complete()), 'nothing', hold)],
+        [`${sentence}, and a member came back too soon`, when(change(cameBack()), 'nothing', hold, paused)],
+      ]),
+    ),
+  );
+  play({
+    'before Kubernetes has observed the StatefulSet, though somebody else takes a member': when(
+      drained().statefulSet({ observed: false }),
+      'nothing',
+      'StatefulSetNotObserved',
+    ),
+    'before that, though a member came back too soon': when(
+      cameBack().statefulSet({ observed: false }),
+      'nothing',
+      'StatefulSetNotObserved',
+      paused,
+    ),
   });
 });
 

@@ -159,6 +159,10 @@ describe('members that run without participating', () => {
       stale().members(member(1).role('primary'), member(2).lagging()),
       holds({ rule: 'RolesNotSettled', members: [1] }),
     ),
+    'wait while Jobs can not be read': when(
+      stale().members(member(2).lagging()).but({ backupsUnreadable: 'no' }),
+      holds({ rule: 'BackupsUnreadable', message: 'no' }),
+    ),
     'wait for a backup': when(stale().members(member(2).lagging()).backupJobs({}), holds(backupRunning)),
     'need neither Healthy nor a budget that allows it': when(
       stale().members(member(2).lagging()).unhealthy().budgets({ disruptionsAllowed: 0 }),

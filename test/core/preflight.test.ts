@@ -35,6 +35,24 @@ const errant = () => stale().members(member(2).stale().errant());
 describe('the preflight of a revision', () => {
   play({
     'takes nobody while a node has no result': when(stale().preflight({ awaited: [waiting] }), runsOn('n-2'), {}, 2),
+    'names the nodes that it waits for, and why the first of them waits': when(
+      stale().preflight({
+        awaited: [
+          waiting,
+          { ...waiting, nodeName: 'n-3', forSeconds: 100, message: 'no room' },
+          { ...waiting, about: 'configuration', forSeconds: 20 },
+        ],
+      }),
+      holds({
+        rule: 'PreflightRunning',
+        nodes: ['n-2', 'n-3'],
+        checking: 'n-2',
+        message: 'no room',
+        limitSeconds: 300,
+      }),
+      {},
+      2,
+    ),
     'goes on after its limit': when(stale().preflight({ awaited: [{ ...waiting, forSeconds: 300 }] }), next),
     'is looked at when its limit is over, whatever else holds the rollout': when(
       stale()
@@ -47,6 +65,12 @@ describe('the preflight of a revision', () => {
     'waits for a node that was asked last until its own time is over': when(twoNodes(), runsOn('n-3')),
     'waits for no node after the limit of the user': when(twoNodes(), next, { prepullTimeoutSeconds: 12 }),
     'holds for an image that a node can not get, however long it lasts': when(twoRefusals(), unavailable(1), {}, 40),
+    'is looked at again when it is tried again': when(
+      stale().preflight({ refusals: [{ ...missing, againInSeconds: 1 }] }),
+      unavailable(),
+      {},
+      1,
+    ),
     'does not once somebody overrides it': when(twoRefusals(), next, {
       overrides: [{ rule: 'ImageUnavailable', remainingSeconds: 600 }],
     }),

@@ -13,26 +13,11 @@ import {
   wasNeverSent,
 } from '../../src/kube/api-error.ts';
 import type { Exchange, ExchangeResponse } from '../../src/kube/world.ts';
-import { answer, FakeWorld, refused, reset, silence, status } from './fake-world.ts';
+import { answer, FakeWorld, inTurn, refused, reset, says, silence, status } from './fake-world.ts';
 import { patienceMilliseconds } from './patience.ts';
 
 const get: Call = { method: 'GET', path: '/api/v1/pods', priority: 'read' };
 const post: Call = { method: 'POST', path: '/api/v1/pods', priority: 'status', body: { a: 1 } };
-
-/** Answers in turn; the last answer again and again. */
-function inTurn(...answers: readonly Exchange[]): Exchange {
-  let calls = 0;
-  return (request) => {
-    const next = answers[Math.min(calls, answers.length - 1)] as Exchange;
-    calls += 1;
-    return next(request);
-  };
-}
-
-const says =
-  (...given: Parameters<typeof answer>): Exchange =>
-  () =>
-    Promise.resolve(answer(...given));
 
 function build(exchange: Exchange): { world: FakeWorld; client: ApiClient } {
   const world = new FakeWorld(exchange);

@@ -1,14 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer, type Server } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { createServer, Server as TlsServer } from 'node:https';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import type { KubeconfigChoice } from '../../src/kube/kubeconfig.ts';
 import { textOf } from '../../src/kube/text.ts';
 import type { ExchangeRequest } from '../../src/kube/world.ts';
-import { kubeconfigOf } from '../support/api-server/http-front.ts';
+import { HttpFront } from '../support/api-server/http-front.ts';
 import type { LoopbackCertificate } from '../support/control-plane/certificates.ts';
 
 const never = new AbortController().signal;
@@ -32,45 +28,22 @@ export const only =
     response.end('body');
   };
 
-/** An HTTPS server that keeps what it is asked, a directory with kubeconfigs about it, and connections to it. */
-export class AskedServer {
+/** An HTTPS server that keeps what it is asked, and connections to it. */
+export class AskedServer extends HttpFront {
   readonly requests: IncomingMessage[] = [];
-  readonly sockets = new Set<Socket>();
   answer: Answer = (request, response) => response.end(request.url);
-  readonly server: Server;
-  readonly directory: string;
   readonly #connections: Connection[] = [];
 
-  private constructor(server: Server, directory: string) {
-    this.server = server;
-    this.directory = directory;
+  /** Takes a certificate of any client, and shows this one. */
+  static async showing({ certificate: cert, key }: LoopbackCertificate): Promise<AskedServer> {
+    const server = createServer({ cert, key, requestCert: true, rejectUnauthorized: false });
+    const asked = await new AskedServer(server).open();
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      this.requests.push(request);
-      this.answer(request, response);
-    });
-    server.on('connection', (socket: Socket) => {
-      this.sockets.add(socket);
-      socket.on('close', () => this.sockets.delete(socket));
-    });
-  }
-
-  /** Takes a certificate of any client and shows it; `ca.crt` is in the directory. */
-  static async start({ certificate: cert, key }: LoopbackCertificate): Promise<AskedServer> {
-    const options = { cert, key, requestCert: true, rejectUnauthorized: false };
-    const asked = new AskedServer(createServer(options), await mkdtemp(join(tmpdir(), 'asked-server-')));
-    await new Promise<void>((resolve) => {
-      asked.server.listen(0, '127.0.0.1', resolve);
+      asked.requests.push(request);
+      asked.answer(request, response);
     });
     await asked.write('ca.crt', cert);
     return asked;
-  }
-
-  get port(): number {
-    return (this.server.address() as AddressInfo).port;
-  }
-
-  get address(): string {
-    return `https://127.0.0.1:${this.port}`;
   }
 
   /** The Authorization of each request. */
@@ -78,18 +51,8 @@ export class AskedServer {
     return this.requests.map(({ headers }) => headers.authorization);
   }
 
-  async write(name: string, text: string): Promise<string> {
-    const path = join(this.directory, name);
-    await writeFile(path, text, { mode: 0o755 });
-    return path;
-  }
-
-  kubeconfig(user: object, cluster: object = {}): Promise<string> {
-    const about = { server: this.address, 'certificate-authority': 'ca.crt', ...cluster };
-    return this.write('kubeconfig', kubeconfigOf(about, user));
-  }
-
-  async open(user: object, cluster?: object): Promise<Connection> {
+  /** By a kubeconfig of this user. */
+  async connectAs(user: object, cluster?: object): Promise<Connection> {
     return this.connect({ kubeconfigPath: await this.kubeconfig(user, cluster) });
   }
 
@@ -101,7 +64,7 @@ export class AskedServer {
 
   /** Another certificate from now on, for new connections; those that are open end. */
   async present({ certificate: cert, key }: LoopbackCertificate): Promise<void> {
-    this.server.setSecureContext({ cert, key });
+    if (this.server instanceof TlsServer) this.server.setSecureContext({ cert, key });
     for (const socket of this.sockets) socket.destroy();
     await this.gone();
   }
@@ -115,12 +78,9 @@ export class AskedServer {
     await this.gone();
   }
 
-  async close(): Promise<void> {
+  override async close(): Promise<void> {
     await this.disconnect();
-    await new Promise((resolve) => {
-      this.server.close(resolve);
-    });
-    await rm(this.directory, { recursive: true });
+    await super.close();
   }
 }
 

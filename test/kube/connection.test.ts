@@ -24,7 +24,7 @@ describe('a connection', function suite() {
   });
 
   beforeEach(async () => {
-    server = await AskedServer.start(first);
+    server = await AskedServer.showing(first);
   });
 
   afterEach(() => server.close());
@@ -37,7 +37,7 @@ describe('a connection', function suite() {
       response.writeHead(418, { 'Retry-After': '7', 'X-Twice': ['a', 'b'] });
       request.pipe(response);
     };
-    const connection = await server.open({});
+    const connection = await server.connectAs({});
     const sent = get('/a?b=c', { method: 'PUT', body: 'ü', headers: { 'content-type': 'x/y' } });
     const { status, headers, body } = await connection.exchange(sent);
     expect([status, await textOf(body)]).to.deep.equal([418, 'ü']);
@@ -50,7 +50,7 @@ describe('a connection', function suite() {
   it('reuses its connections for calls, and has separate ones for watches', async () => {
     let connected = 0;
     server.server.on('connection', () => (connected += 1));
-    const connection = await server.open({});
+    const connection = await server.connectAs({});
     for (let call = 0; call < 50; call += 1) await ask(connection);
     // The next call may come just before the connection of the last one is seen to be free.
     expect(connected).to.be.within(1, 2);
@@ -62,7 +62,7 @@ describe('a connection', function suite() {
   it('opens at most 16 connections for calls, and one for every watch', async () => {
     const waiting: ServerResponse[] = [];
     server.answer = (_, response) => waiting.push(response);
-    const connection = await server.open({});
+    const connection = await server.connectAs({});
     const calls = Array.from({ length: 20 }, () => ask(connection));
     const watches = Array.from({ length: 20 }, () => ask(connection, watch));
     await until(() => waiting.length === 36, '36 requests');
@@ -74,14 +74,14 @@ describe('a connection', function suite() {
 
   it('closes a connection whose body is not read to its end', async () => {
     server.answer = begin;
-    const connection = await server.open({});
+    const connection = await server.connectAs({});
     for await (const _ of (await connection.exchange(watch)).body) break;
     await server.gone();
   });
 
   it('rejects at once when aborted, and closes the connection', async () => {
     server.answer = () => {};
-    const connection = await server.open({});
+    const connection = await server.connectAs({});
     const stop = new AbortController();
     const asking = outcome(connection, get('/', { signal: stop.signal }));
     await until(() => server.requests.length === 1, 'the request');
@@ -103,7 +103,7 @@ describe('a connection', function suite() {
     };
 
     it('asks when the connection is there, and keeps that for the next one', async () => {
-      const connection = await server.open({});
+      const connection = await server.connectAs({});
       const { request, refuse } = revocable();
       const asked = outcome(connection, request);
       refuse();
@@ -117,7 +117,7 @@ describe('a connection', function suite() {
     it('asks when one that waits for a connection gets it', async () => {
       const waiting: ServerResponse[] = [];
       server.answer = (_, response) => waiting.push(response);
-      const connection = await server.open({});
+      const connection = await server.connectAs({});
       const calls = Array.from({ length: 16 }, () => ask(connection));
       await until(() => waiting.length === 16, '16 requests');
       const { request, refuse } = revocable();
@@ -132,7 +132,7 @@ describe('a connection', function suite() {
 
     it('asks again before it retries after 401', async () => {
       await server.write('token', 'old');
-      const connection = await server.open({ tokenFile: 'token' });
+      const connection = await server.connectAs({ tokenFile: 'token' });
       await ask(connection);
       await server.write('token', 'new');
       const { request, refuse } = revocable();
@@ -147,7 +147,7 @@ describe('a connection', function suite() {
 
   it('aborts current requests when closed, and sends nothing any more', async () => {
     server.answer = begin;
-    const connection = await server.open({});
+    const connection = await server.connectAs({});
     const { body } = await connection.exchange(watch);
     await connection.close();
     expect(await textOf(body).catch((error: unknown) => error)).to.be.instanceOf(Error);
@@ -157,26 +157,26 @@ describe('a connection', function suite() {
 
   it('survives a body that breaks before anybody reads it', async () => {
     server.answer = (_, response) => response.write('half', () => response.destroy());
-    const { body } = await (await server.open({})).exchange(get('/'));
+    const { body } = await (await server.connectAs({})).exchange(get('/'));
     await server.gone();
     expect(await textOf(body).catch((error: unknown) => error)).to.be.instanceOf(Error);
   });
 
   it("keeps the path of the server's address", async () => {
-    const connection = await server.open({}, { server: `${server.address}/k8s/c-1` });
+    const connection = await server.connectAs({}, { server: `${server.address}/k8s/c-1` });
     expect(await ask(connection, get('/api?x'))).to.equal('/k8s/c-1/api?x');
   });
 
   it('trusts only the CA of the kubeconfig', async () => {
     await server.write('ca.crt', second.certificate);
-    expect(await outcome(await server.open({})))
+    expect(await outcome(await server.connectAs({})))
       .to.have.property('code')
       .that.contains('CERT');
     expect(server.requests).to.have.length(0);
   });
 
   it('uses a new CA as soon as its file changes', async () => {
-    const connection = await server.open({});
+    const connection = await server.connectAs({});
     await ask(connection);
     await server.present(second);
     await server.write('ca.crt', second.certificate);
@@ -186,7 +186,7 @@ describe('a connection', function suite() {
   it('sends its client certificate, and a new one as soon as its files change, without ending a watch', async () => {
     await server.write('tls.crt', first.certificate);
     await server.write('tls.key', first.key);
-    const connection = await server.open({ 'client-certificate': 'tls.crt', 'client-key': 'tls.key' });
+    const connection = await server.connectAs({ 'client-certificate': 'tls.crt', 'client-key': 'tls.key' });
     const shown: string[] = [];
     const watches: ServerResponse[] = [];
     server.answer = (request, response) => {
@@ -211,9 +211,9 @@ describe('a connection', function suite() {
 
   it('sends a token, a password, and of a token file and a token the former without its trailing newline', async () => {
     await server.write('token', 'from-file\n');
-    await ask(await server.open({ token: 't' }));
-    await ask(await server.open({ username: 'me', password: 'p' }));
-    await ask(await server.open({ token: 'inline', tokenFile: 'token' }));
+    await ask(await server.connectAs({ token: 't' }));
+    await ask(await server.connectAs({ username: 'me', password: 'p' }));
+    await ask(await server.connectAs({ token: 'inline', tokenFile: 'token' }));
     const basic = `Basic ${Buffer.from('me:p').toString('base64')}`;
     expect(server.authorizations).to.deep.equal(['Bearer t', basic, 'Bearer from-file']);
   });
@@ -221,7 +221,7 @@ describe('a connection', function suite() {
   describe('answered 401', () => {
     it('reads its token again and retries the request with its body', async () => {
       await server.write('token', 'old');
-      const connection = await server.open({ tokenFile: 'token' });
+      const connection = await server.connectAs({ tokenFile: 'token' });
       await ask(connection);
       await server.write('token', 'new');
       server.answer = (request, response) => {
@@ -234,14 +234,14 @@ describe('a connection', function suite() {
 
     it('returns the 401 with its body if nothing has changed', async () => {
       server.answer = only('new');
-      const { status, body } = await (await server.open({ token: 'old' })).exchange(get('/'));
+      const { status, body } = await (await server.connectAs({ token: 'old' })).exchange(get('/'));
       expect([status, await textOf(body), server.requests.length]).to.deep.equal([401, 'body', 1]);
     });
 
     it('retries once', async () => {
       server.answer = only('newer');
       await server.write('token', 'old');
-      const connection = await server.open({ tokenFile: 'token' });
+      const connection = await server.connectAs({ tokenFile: 'token' });
       await ask(connection);
       await server.write('token', 'new');
       const { status, body } = await connection.exchange(get('/'));
@@ -250,7 +250,7 @@ describe('a connection', function suite() {
 
     it('returns the 401 if the kubeconfig was deleted, and uses a changed one', async () => {
       server.answer = only('new');
-      const connection = await server.open({ token: 'old' });
+      const connection = await server.connectAs({ token: 'old' });
       await rm(join(server.directory, 'kubeconfig'));
       expect((await connection.exchange(get('/'))).status).to.equal(401);
       await server.kubeconfig({ token: 'new' });
@@ -271,7 +271,7 @@ describe('a connection', function suite() {
     for (const scheme of ['http', 'socks5', 'socks5h'] as const) {
       const openThrough = async (user: object): Promise<Connection> => {
         proxy = await FakeProxy.start(scheme === 'http' ? 'http' : 'socks5');
-        return server.open(user, { 'proxy-url': `${scheme}://127.0.0.1:${proxy.port}` });
+        return server.connectAs(user, { 'proxy-url': `${scheme}://127.0.0.1:${proxy.port}` });
       };
 
       it(`with ${scheme} has end-to-end TLS for calls and watches`, async () => {

@@ -4,7 +4,7 @@ import type { Occurrence } from '../../src/kube/event.ts';
 import { EventRecorder } from '../../src/kube/event-recorder.ts';
 import type { Exchange } from '../../src/kube/world.ts';
 import { FakeLog } from './fake-log.ts';
-import { answer, FakeWorld, refused, reset, silence, status } from './fake-world.ts';
+import { answer, FakeWorld, inTurn, refused, reset, says, silence, status } from './fake-world.ts';
 import { patienceMilliseconds } from './patience.ts';
 
 const regarding = {
@@ -40,7 +40,7 @@ describe('an event recorder', function suite() {
   let network: Exchange;
 
   beforeEach(() => {
-    network = () => Promise.resolve(answer(201));
+    network = says(201);
     world = new FakeWorld((request) => network(request));
     log = new FakeLog();
     const client = new ApiClient({ world, qps: 1000, burst: 1000 });
@@ -184,15 +184,11 @@ describe('an event recorder', function suite() {
   for (const [what, first] of [
     ['the connection is refused', refused],
     ['the connection breaks', reset],
-    ['the server fails', () => Promise.resolve(answer(500))],
-    ['the server has no time', () => Promise.resolve(answer(429))],
+    ['the server fails', says(500)],
+    ['the server has no time', says(429)],
   ] as const) {
     it(`retries under the same name when ${what}`, async () => {
-      let calls = 0;
-      network = (request) => {
-        calls += 1;
-        return calls === 1 ? first() : Promise.resolve(answer(request.method === 'POST' ? 201 : 200));
-      };
+      network = inTurn(first, says(201));
       recorder.record(evicted);
       await world.advance(5_000);
       expect(bodies().map(({ metadata }) => metadata.name)).to.have.length(2);
@@ -202,11 +198,7 @@ describe('an event recorder', function suite() {
   }
 
   it('treats an existing Event as its own whose answer was lost', async () => {
-    let calls = 0;
-    network = () => {
-      calls += 1;
-      return calls === 1 ? reset() : Promise.resolve(answer(409, status(409, 'AlreadyExists')));
-    };
+    network = inTurn(reset, says(409, status(409, 'AlreadyExists')));
     recorder.record(evicted);
     await world.advance(5_000);
     recorder.record(evicted);
@@ -216,10 +208,10 @@ describe('an event recorder', function suite() {
 
   for (const code of [403, 404, 422]) {
     it(`drops an Event that is answered ${code}, logs it, and continues`, async () => {
-      network = () => Promise.resolve(answer(code));
+      network = says(code);
       recorder.record(evicted);
       await world.advance(60_000);
-      network = () => Promise.resolve(answer(201));
+      network = says(201);
       recorder.record({ ...evicted, note: 'other' });
       await world.advance(0);
       expect(world.requests).to.have.length(2);
@@ -229,10 +221,7 @@ describe('an event recorder', function suite() {
 
   it('does not warn of a namespace that is being deleted', async () => {
     const causes = [{ reason: 'NamespaceTerminating', message: 'namespace shop is being terminated' }];
-    network = () =>
-      Promise.resolve(
-        answer(403, { kind: 'Status', code: 403, reason: 'Forbidden', message: 'no', details: { causes } }),
-      );
+    network = says(403, status(403, 'Forbidden', { details: { causes } }));
     recorder.record(evicted);
     await world.advance(0);
     expect(log.of('warn')).to.deep.equal([]);

@@ -103,6 +103,21 @@ export function answer(
   return { status, headers, body: chunks(typeof body === 'string' ? body : JSON.stringify(body)) };
 }
 
+/** Answers in turn; the last answer again and again. */
+export function inTurn(...answers: readonly Exchange[]): Exchange {
+  let calls = 0;
+  return (request) => {
+    const next = answers[Math.min(calls, answers.length - 1)] as Exchange;
+    calls += 1;
+    return next(request);
+  };
+}
+
+export const says =
+  (...given: Parameters<typeof answer>): Exchange =>
+  () =>
+    Promise.resolve(answer(...given));
+
 /** A Status as the API server answers with. */
 export function status(code: number, reason: string, more: object = {}): object {
   return { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message: `${reason} it is`, ...more };

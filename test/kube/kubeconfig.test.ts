@@ -25,7 +25,7 @@ describe('a kubeconfig that kubectl can use', function suite() {
   });
 
   beforeEach(async () => {
-    server = await AskedServer.start(certificate);
+    server = await AskedServer.showing(certificate);
   });
 
   afterEach(() => server.close());
@@ -134,8 +134,8 @@ describe('a kubeconfig that kubectl can use', function suite() {
       return { 'auth-provider': { name: 'oidc', config: { ...issuer, 'id-token': token, 'refresh-token': 'r' } } };
     };
     const valid = idToken(3600);
-    await ask(await server.open(user(valid)));
-    expect(await outcome(await server.open(user(idToken(-10)))))
+    await ask(await server.connectAs(user(valid)));
+    expect(await outcome(await server.connectAs(user(idToken(-10)))))
       .to.be.instanceOf(ApiError)
       .and.to.include(unavailable);
     expect(server.authorizations).to.deep.equal([`Bearer ${valid}`]);
@@ -167,7 +167,7 @@ describe('a kubeconfig that kubectl can use', function suite() {
 
   it('impersonates groups and more, not only a user', async () => {
     const extra = { 'as-user-extra': { 'x/Scope': ['a', 'b'] } };
-    await ask(await server.open({ as: 'jane', 'as-uid': '7', 'as-groups': ['dev', 'ops'], ...extra }));
+    await ask(await server.connectAs({ as: 'jane', 'as-uid': '7', 'as-groups': ['dev', 'ops'], ...extra }));
     const { rawHeaders = [] } = server.requests[0] ?? {};
     const sent = rawHeaders.flatMap((name, index) =>
       /^impersonate/i.test(name) ? [[name.toLowerCase(), rawHeaders[index + 1]]] : [],

@@ -1,15 +1,13 @@
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo, Server } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { PrometheusHttp, type PrometheusOptions } from '../../src/kube/prometheus-http.ts';
 import { realWorld } from '../../src/kube/world.ts';
-import { putCertificate } from '../admission/certificates.ts';
+import { HttpFront } from '../support/api-server/http-front.ts';
+import { loopbackCertificate } from '../support/control-plane/certificates.ts';
 import { patienceMilliseconds } from './patience.ts';
 
 const world = realWorld(() => Promise.reject(new Error('expected no request to the API server')));
@@ -34,10 +32,11 @@ const refused = (status: number, errorType: string, error: string): Answer =>
 describe('a query to Prometheus', function suite() {
   this.timeout(patienceMilliseconds);
 
-  let directory: string;
+  let front: HttpFront;
+  let url: string;
   let received: Received[];
   let answer: Answer;
-  const closing: (() => Promise<unknown>)[] = [];
+  const closing: { close(): Promise<void> }[] = [];
 
   const handler = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = '', url: path = '', headers } = request;
@@ -46,41 +45,24 @@ describe('a query to Prometheus', function suite() {
     answer(response, request);
   };
 
-  async function listening(server: Server): Promise<number> {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    closing.push(async () => {
-      server.close();
-      if ('closeAllConnections' in server) (server as ReturnType<typeof createHttpServer>).closeAllConnections();
-      await once(server, 'close');
-    });
-    return (server.address() as AddressInfo).port;
-  }
-
   function client(options: Partial<PrometheusOptions> & Pick<PrometheusOptions, 'url'>) {
     const made = new PrometheusHttp({ caFile: null, tokenFile: null, ...options }, world);
-    closing.unshift(() => made.close());
+    closing.unshift(made);
     return made;
   }
 
-  let url: string;
-
   beforeEach(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'moco-rollout-prometheus-'));
     received = [];
     answer = vector();
-    url = `http://127.0.0.1:${await listening(createHttpServer((...both) => void handler(...both)))}`;
+    front = await HttpFront.start((...both) => void handler(...both));
+    closing.push(front);
+    url = front.address;
   });
 
   afterEach(async () => {
-    for (const close of closing.splice(0)) await close();
-    await rm(directory, { recursive: true });
+    for (const each of closing.splice(0)) await each.close();
   });
 
-  const file = (name: string, content: string): Promise<string> => {
-    const path = join(directory, name);
-    return writeFile(path, content).then(() => path);
-  };
   const failure = async (asked: Promise<unknown>): Promise<string> => {
     try {
       await asked;
@@ -186,11 +168,16 @@ describe('a query to Prometheus', function suite() {
     let https: string;
     let caFile: string;
 
+    /** Its address, and the file of the CA of its certificate. */
+    async function serving(): Promise<readonly [https: string, caFile: string]> {
+      const { certificate: cert, key } = await loopbackCertificate();
+      const other = await new HttpFront(createServer({ cert, key }, (...both) => void handler(...both))).open();
+      closing.push(other);
+      return [other.address, await other.write('ca.crt', cert)];
+    }
+
     beforeEach(async () => {
-      const { cert, key } = await putCertificate(directory, 'prometheus');
-      caFile = await file('ca.crt', cert);
-      const server = createHttpsServer({ cert, key }, (...both) => void handler(...both));
-      https = `https://127.0.0.1:${await listening(server)}`;
+      [https, caFile] = await serving();
     });
 
     it('trusts the given CA alone', async () => {
@@ -206,32 +193,30 @@ describe('a query to Prometheus', function suite() {
     });
 
     it('reads a CA again that has changed', async () => {
-      const { cert } = await putCertificate(directory, 'another');
-      await file('ca.crt', cert);
-      const one = client({ url: https, caFile });
-      expect(await failure(one.query('up'))).to.match(/certificate/);
-      const { cert: right, key } = await putCertificate(directory, 'third');
-      await file('ca.crt', right);
-      const other = createHttpsServer({ cert: right, key }, (...both) => void handler(...both));
-      const two = client({ url: `https://127.0.0.1:${await listening(other)}`, caFile });
-      expect(await two.query('up')).to.deep.equal([]);
-      await file('ca.crt', cert);
-      expect(await failure(two.query('up'))).to.match(/certificate/);
+      const { certificate: another } = await loopbackCertificate();
+      const right = await readFile(caFile, 'utf8');
+      const prometheus = client({ url: https, caFile });
+      await writeFile(caFile, another);
+      expect(await failure(prometheus.query('up'))).to.match(/certificate/);
+      await writeFile(caFile, right);
+      expect(await prometheus.query('up')).to.deep.equal([]);
+      await writeFile(caFile, another);
+      expect(await failure(prometheus.query('up'))).to.match(/certificate/);
     });
 
     it('sends the token of its file, and the next one once it is rotated', async () => {
-      const tokenFile = await file('token', 'first\n');
+      const tokenFile = await front.write('token', 'first\n');
       const one = client({ url: https, caFile, tokenFile });
       await one.query('up');
-      await file('token', 'second');
+      await front.write('token', 'second');
       await one.query('up');
       expect(received.map(({ authorization }) => authorization)).to.deep.equal(['Bearer first', 'Bearer second']);
     });
 
     it('is not sent without a token or a CA that can be read', async () => {
-      const missing = join(directory, 'missing');
-      const twoLines = await file('two-lines', 'a\nb: c');
-      const noCa = await file('no-ca', 'x');
+      const missing = join(front.directory, 'missing');
+      const twoLines = await front.write('two-lines', 'a\nb: c');
+      const noCa = await front.write('no-ca', 'x');
       const tokenProblem = `expected a bearer token at ${missing} (--prometheus-token-file), got no such file`;
       expect(await failure(client({ url: https, caFile, tokenFile: missing }).query('up'))).to.contain(tokenProblem);
       expect(await failure(client({ url: https, caFile, tokenFile: missing }).checkFiles())).to.equal(tokenProblem);
@@ -244,7 +229,7 @@ describe('a query to Prometheus', function suite() {
       expect(await failure(client({ url: https, caFile: noCa }).checkFiles())).to.equal(
         `expected certificates in PEM at ${noCa} (--prometheus-ca-file), got none in it`,
       );
-      await client({ url: https, caFile, tokenFile: await file('token', 'a') }).checkFiles();
+      await client({ url: https, caFile, tokenFile: await front.write('token', 'a') }).checkFiles();
       expect(received).to.deep.equal([]);
     });
   });

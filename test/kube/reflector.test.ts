@@ -60,7 +60,7 @@ describe('a reflector, over real HTTP', function suite() {
     expect(getEventListeners(stop.signal, 'abort'), 'listeners left over').to.have.length(0);
     await world.until(() => server.openWatches === 0, 'no watch left over');
     await connection.close();
-    await world.until(() => server.front.openConnections === 0, 'no connection left over');
+    await world.until(() => server.front.sockets.size === 0, 'no connection left over');
     await server.front.close();
   });
 

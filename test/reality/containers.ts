@@ -83,12 +83,12 @@ export class Containers {
     }
     await exhaustMemory(id);
     await until(
+      `the kernel ends ${container} of pod ${namespace}/${pod}`,
       async () => {
         await ask();
-        return idOf(await this.#pod(namespace, pod), container) === id ? undefined : true;
+        return idOf(await this.#pod(namespace, pod), container) !== id;
       },
-      outOfMemoryMilliseconds,
-      () => `Expected the kernel to end ${container} of pod ${namespace}/${pod}, it did not`,
+      { milliseconds: outOfMemoryMilliseconds },
     );
   }
 

@@ -52,9 +52,9 @@ export class Controller {
     const { deployment, replicas } = this.#place;
     await this.#kubectl('rollout', 'status', `deployment/${deployment}`, '--timeout=180s');
     await until(
-      async () => ((await this.#podNames()).length === replicas ? true : undefined),
-      endMilliseconds,
-      () => `Expected ${replicas} pods of ${deployment} and no others, there are others`,
+      `there are ${replicas} pods of ${deployment} and no others`,
+      async () => (await this.#podNames()).length === replicas,
+      { milliseconds: endMilliseconds },
     );
   }
 

@@ -6,11 +6,11 @@ import { realMocoScene } from '../cluster/real-moco-fixture.ts';
 import type { RolloutCluster } from '../cluster/rollout-cluster.ts';
 import { judged, scenarioDeadlineMilliseconds, sharedFlags, useRollouts } from '../cluster/rollout-fixture.ts';
 import { imageOf, isReady, isUpdated } from '../cluster/rollout-members.ts';
+import { wholeRollout } from '../cluster/rollout-story.ts';
 import type { Pod } from '../support/moco/objects.ts';
 
 // Rollouts on a real control plane that wait for minutes.
 
-const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 const newImage = 'mysql:8.4.9';
 /** Longer than what was once taken for a failing revision. */
 const slowPullMilliseconds = 70_000;

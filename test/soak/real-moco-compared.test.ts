@@ -5,9 +5,9 @@ import type { RolloutCluster } from '../cluster/rollout-cluster.ts';
 import { judged, useRollouts } from '../cluster/rollout-fixture.ts';
 import { conditionOf } from '../cluster/rollout-history.ts';
 import { imageOf, isReady } from '../cluster/rollout-members.ts';
+import { wholeRollout } from '../cluster/rollout-story.ts';
 
 const newImage = 'mysql:8.4.9';
-const wholeRollout = ['evict 2', 'evict 1', 'demote 0', 'evict 0', 'promoteRevision'];
 /** MOCO's partition controller waits for a minute and more. */
 const patienceMilliseconds = 180_000;
 

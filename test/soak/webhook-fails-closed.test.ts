@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import { until } from '../cluster/moco-fixture.ts';
 import {
   newImage,
   primaryDies,
@@ -11,6 +10,7 @@ import {
 import { withAbsentWebhook } from '../cluster/real-moco-admission.ts';
 import type { RolloutCluster } from '../cluster/rollout-cluster.ts';
 import { conditionOf } from '../cluster/rollout-history.ts';
+import { until } from '../support/control-plane/until.ts';
 import type { Stage } from '../support/stage/stage.ts';
 
 /** Longer than a failover takes. */

@@ -12,26 +12,32 @@ export class PatchTestFailed extends Error {}
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
-
-/** Throws `PatchTestFailed`. */
+/** Throws `PatchTestFailed`, and `TypeError` for a patch that an API server refuses as well. */
 export function jsonPatch(object: unknown, operations: readonly Operation[]): unknown {
   return operations.reduce((before, { op, path, value }) => {
-    const fields = path
-      .slice(1)
-      .split('/')
-      .map((field) => field.replaceAll('~1', '/').replaceAll('~0', '~'));
-    if (op !== 'test') return changedAt(before, fields, op === 'remove' ? undefined : value);
-    const found = fields.reduce<unknown>((inner, field) => fieldsOf(inner)[field], before);
+    const names = path.slice(1).split('/');
+    const fields = names.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'));
+    if (op !== 'test') return changedAt(before, fields, path, op === 'remove' ? undefined : { value });
+    const found = fields.reduce<unknown>((inner, field) => (isFields(inner) ? inner[field] : undefined), before);
     if (!isDeepStrictEqual(found, value)) throw new PatchTestFailed(`testing ${path} failed`);
     return before;
   }, object);
 }
 
-/** `undefined` removes the field. */
-function changedAt(before: unknown, [field = '', ...rest]: readonly string[], value: unknown): unknown {
-  const { [field]: inner, ...others } = fieldsOf(before);
-  const changed = rest.length === 0 ? value : changedAt(inner, rest, value);
-  return changed === undefined ? others : { ...fieldsOf(before), [field]: changed };
+/** Without another value the field is removed. */
+function changedAt(
+  before: unknown,
+  [field = '', ...rest]: readonly string[],
+  path: string,
+  put: { readonly value: unknown } | undefined,
+): Fields {
+  if (!isFields(before)) throw new TypeError(`expected an object above ${path}, got ${JSON.stringify(before)}`);
+  const { [field]: inner, ...others } = before;
+  if (rest.length > 0) return { ...before, [field]: changedAt(inner, rest, path, put) };
+  if (put !== undefined) return { ...before, [field]: put.value };
+  if (inner === undefined) throw new TypeError(`expected something to remove at ${path}, got nothing`);
+  return others;
 }
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -19,7 +19,7 @@ const missed: string[] = [];
 
 const command = new Command('hack/bench/isolation/main.ts').addOption(recordFlag());
 
-await runProgram<{ readonly record?: string }>(command, async ({ record }) => {
+await runProgram(command, async ({ record }: { readonly record?: string }) => {
   const tables = [await decideTable(), await reconcileTable()];
   for (const table of tables) console.log(`${textOf(table)}\n`);
   console.log(`the last decision: ${lastStep()}`);

@@ -29,7 +29,7 @@ interface Measured {
 
 const command = new Command('hack/bench/rollouts/main.ts').addOption(recordFlag());
 
-await runProgram<{ readonly record?: string }>(command, async ({ record }) => {
+await runProgram(command, async ({ record }: { readonly record?: string }) => {
   const recording = new Recording('rollouts');
   const measured: Measured[] = [];
   for (const row of rows) {

@@ -20,15 +20,15 @@ import { ruleNamed } from './explain.ts';
 
 const verb = 'override';
 
-type Given = Values<typeof options>;
-
-/** Switches a rule off for a while: an entry of `spec.overrides`. */
-const options = {
+const ownOptions = {
   for: duration('--for <duration>', 'how long, such as 30m; required without --clear'),
   reason: anyText('--reason <text>', 'why, for others who find it; required without --clear'),
   clear: toggle('--clear', 'end the override of RULE now; without RULE, all overrides of the cluster'),
 };
 
+type Given = Values<typeof ownOptions>;
+
+/** Switches a rule off for a while: an entry of `spec.overrides`. */
 export const overrideCommand = clusterCommand({
   name: verb,
   arguments: '<NAME> [RULE]',
@@ -43,7 +43,7 @@ export const overrideCommand = clusterCommand({
     ['End this override now', 'override test OutsideMaintenanceWindow --clear'],
     ['End all overrides of a cluster', 'override test --clear'],
   ],
-  options,
+  options: ownOptions,
   run: (session, [name = '', ruleName], given) => {
     const rule = ruleName === undefined ? null : ruleNamed(ruleName);
     return (given.clear ? clear : override)(session, name, rule, given);

@@ -1,6 +1,7 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
 import type { ObservedFacts } from '../../controller/facts/collect-facts.ts';
 import { byName, nameOf } from '../../kube/store.ts';
+import { omitUndefined } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { type Cache } from '../../objects/cache.ts';
 import { fleetLimitsOf } from '../../options/published.ts';
@@ -24,19 +25,10 @@ export async function planFleet(
   given: Values<typeof planOptions & typeof connectionOptions>,
 ): Promise<number> {
   const { host, world } = session;
-  const {
-    output,
-    assume: assumed = {},
-    assumeStale,
-    maxConcurrentRollouts: rollouts,
-    disruptionIntervalMilliseconds: interval,
-  } = given;
+  const { output, assume: assumed = {}, assumeStale, maxConcurrentRollouts, disruptionIntervalMilliseconds } = given;
+  const others = omitUndefined({ maxConcurrentRollouts, disruptionIntervalMilliseconds });
   const published = await publishedFlags(session);
-  const limits = fleetLimitsOf({
-    ...published.options,
-    ...(rollouts !== undefined && { maxConcurrentRollouts: rollouts }),
-    ...(interval !== undefined && { disruptionIntervalMilliseconds: interval }),
-  });
+  const limits = fleetLimitsOf({ ...published.options, ...others });
   const { cache, unread } = await readFleet(session);
   const selected = await selectedKeys(session, cache, given.namespace);
   const facts = await factsOfAll(session, cache, selected, assumed, assumeStale, changes);

@@ -12,7 +12,6 @@ import { clusterCommand, selectionOptions } from './command.ts';
 /** How many clusters are released in parallel. The client's own rate limit applies to the requests. */
 const mostParallel = 8;
 
-/** Returns StatefulSets to rolling updates by partition, with an annotation that a running controller obeys. */
 const options = {
   ...selectionOptions,
   includePaused: toggle(
@@ -26,6 +25,7 @@ const options = {
   ),
 };
 
+/** Returns StatefulSets to rolling updates by partition, with an annotation that a running controller obeys. */
 export const releaseCommand = clusterCommand({
   name: 'release',
   arguments: '[NAME...]',

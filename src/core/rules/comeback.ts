@@ -41,7 +41,7 @@ export const comeback = {
       readAgain(situation, member);
       return { member: member.ordinal, ...tied };
     },
-    sentence: ({ member, ...tied }, name) => `another pod of ${name(member)} would stay Pending: ${explainTied(tied)}`,
+    sentence: ({ member, ...tied }, name) => explainTied(name(member), tied),
     meaning: 'The node of the member takes no pods, and no other node may take another pod of it.',
     details:
       'The node is cordoned, drained, tainted, not ready, under pressure or gone. The volume of the member, or a nodeSelector, a nodeName or a required node affinity of the update revision, rules out all other nodes that take pods. Whether a node has room is not considered. Members on nodes that are to be emptied and that may move go first.',
@@ -120,8 +120,8 @@ function readAgain({ deadlines }: Situation, { facts: { comeback } }: Member): v
   if (comeback !== null) deadlines.reached(comeback.ageSeconds, freshComebackSeconds);
 }
 
-const explainTied = ({ nodeName, refusals, ties }: TiedToNode): string =>
-  `its node ${nodeName} ${refusals.join(' and ')}, and ` +
+const explainTied = (member: string, { nodeName, refusals, ties }: TiedToNode): string =>
+  `another pod of ${member} would stay Pending: its node ${nodeName} ${refusals.join(' and ')}, and ` +
   (ties.length === 0
     ? 'no other node takes pods'
     : `${ties.join(' and ')} ${plural(ties, 'allows', 'allow')} no other node that takes pods`);
@@ -134,7 +134,7 @@ export const obstacles = (facts: MemberFacts): readonly string[] => {
   const { name, comeback } = facts;
   return [
     ...endingClaims(facts).map((claim) => `${name} would lose its data with its pod: ${explainClaim(claim)}`),
-    ...(comeback?.tied ? [`another pod of ${name} would stay Pending: ${explainTied(comeback.tied)}`] : []),
+    ...(comeback?.tied ? [explainTied(name, comeback.tied)] : []),
     ...(comeback?.refusal ? [explainRefusal(name, comeback.refusal)] : []),
   ];
 };

@@ -45,11 +45,10 @@ const waits: Readonly<Record<NonNullable<OpenWrite['waitsFor']>, string>> = {
   client: 'its client',
 };
 
-function longWriteOf({ situation, effects }: Asked): LongWrite | null {
+function longWriteOf({ situation, members: [primary] }: Asked): LongWrite | null {
   const { snapshot, policy, deadlines } = situation;
   const { mysql } = snapshot;
-  const primary = effects.find(({ kind }) => kind === 'movesPrimary')?.member;
-  if (!primary || mysql === null || isPastAsking(situation, freshSeconds)) return null;
+  if (primary === undefined || mysql === null || isPastAsking(situation, freshSeconds)) return null;
   const graceSeconds = policy.longWritePolicy === 'Hold' ? null : policy.longWriteGraceSeconds;
   if (graceSeconds !== null && deadlines.reached(mysql.waitedForWritesSeconds, graceSeconds)) return null;
   const held = { member: primary.ordinal, graceSeconds } as const;

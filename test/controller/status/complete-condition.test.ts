@@ -91,19 +91,6 @@ describe('the condition RolloutComplete of a MySQLCluster', () => {
     expect(completion(bench)).to.include({ status: 'True', observedGeneration: 2 });
   });
 
-  it('is not True of a template that another writer has set, which MOCO is about to replace', async () => {
-    const bench = new Bench();
-    bench.setting({ paused: true });
-    const program = await bench.started();
-    // kubectl rollout undo
-    bench.changeStatefulSet({ status: { updateRevision: revisionBefore } });
-    await program.work();
-    expect(bench.status.phase).to.not.equal('Progressing');
-    bench.changeStatefulSet({ status: { updateRevision: revisionAfter } });
-    await program.work();
-    expect(completion(bench)).to.equal(undefined);
-  });
-
   it('is not True of a generation whose template changed and was reverted before any status was written', async () => {
     const bench = new Bench({ stale: false });
     bench.setting({ paused: true });

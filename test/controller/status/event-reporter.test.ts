@@ -6,9 +6,15 @@ import { atWork, Bench, begin, member } from '../bench.ts';
 import { rollOut } from '../whole-rollout.ts';
 
 describe('the events of a rollout', () => {
-  it('report each step once, in order, on the MySQLCluster and the MySQLRollout, without the waits that every step has', async () => {
+  it('report each step once, in order, with its pod and its rule, on the MySQLCluster and the MySQLRollout, without the waits that every step has', async () => {
     const [bench, program] = begin();
+    const pod = bench.server.get(pods, member(2)).metadata.uid;
     await rollOut(bench, program);
+    expect(program.events[0]).to.deep.include({
+      related: { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: member(2), uid: pod },
+      type: 'Normal',
+      action: 'ReplicaHealthy',
+    });
     expect(program.events.map(({ reason }) => reason)).to.deep.equal([
       'Evicted',
       'Evicted',
@@ -34,20 +40,6 @@ describe('the events of a rollout', () => {
         uid,
       });
     }
-  });
-
-  it('name the pod of a step, and its rule', async () => {
-    const bench = new Bench();
-    const { uid } = bench.server.get(pods, member(2)).metadata;
-    const program = bench.start();
-    await program.turn();
-    expect(program.events).to.have.length(1);
-    expect(program.events[0]).to.deep.include({
-      related: { apiVersion: 'v1', kind: 'Pod', namespace: 'default', name: member(2), uid },
-      type: 'Normal',
-      reason: 'Evicted',
-      action: 'ReplicaHealthy',
-    });
   });
 
   it('warn of a cancelled demotion', async () => {

@@ -104,6 +104,8 @@ export const step: Examples<keyof typeof stepRules> = {
     alsoSays: [
       { nodes: ['n-1', 'n-2'], checking: 'n-1', message: '0/3 nodes are available.', limitSeconds: 300 },
       'nodes n-1, n-2 fetch the images of the update revision, and its mysqld checks its configuration on node n-1, for at most 300 s: 0/3 nodes are available',
+      { nodes: [], checking: 'n-1', message: null, limitSeconds: 300 },
+      'its mysqld checks its configuration on node n-1, for at most 300 s',
     ],
   },
   CheckFailing: {

@@ -57,11 +57,10 @@ export class Recorder {
       await delay(Number(wanted.staysForSeconds) * 1000);
       return;
     }
-    await until(
-      () => ends(act, this.history.last) || undefined,
-      deadlineMilliseconds,
-      () => `Expected ${JSON.stringify(wanted)} after ${nameOf(act)}, got ${JSON.stringify(this.history.last)}`,
-    );
+    await until(`${nameOf(act)} leads to ${JSON.stringify(wanted)}`, () => ends(act, this.history.last), {
+      milliseconds: deadlineMilliseconds,
+      got: () => JSON.stringify(this.history.last),
+    });
     await delay(settleMilliseconds);
   }
 

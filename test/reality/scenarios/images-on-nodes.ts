@@ -62,12 +62,12 @@ export async function untilReported(
   const path = 'jsonpath={range .items[*]}{.status.images[*].names}{"\\n"}{end}';
   let lines: readonly string[] = [];
   await until(
+    `${reported ? 'every node' : 'no node'} reports ${image}`,
     async () => {
       lines = (await bed.cluster.kubectl('get', 'nodes', `--output=${path}`)).trim().split('\n');
-      return lines.every((line) => line.includes(`"${image}"`) === reported) || undefined;
+      return lines.every((line) => line.includes(`"${image}"`) === reported);
     },
-    reportedWithinMilliseconds,
-    () => `Expected ${reported ? 'every node' : 'no node'} to report ${image}, got ${lines.join('; ')}`,
+    { milliseconds: reportedWithinMilliseconds, got: () => lines.join('; ') },
   );
 }
 

@@ -16,7 +16,7 @@ import { randomTurnsOf, roundsOf, turnsOf } from './turns.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const mostMembers = 5;
 
-await runProgram<RealityOptions>(realityCommand(), (options) =>
+await runProgram(realityCommand(), (options: RealityOptions) =>
   runWhereItCan(atATime(options) * mostMembers, () => run(options)),
 );
 

@@ -301,11 +301,8 @@ export class RealityCluster {
   }
 
   async #untilGone(): Promise<void> {
-    await until(
-      () => this.#surroundings.history.now(this.namespace).cluster === null || undefined,
-      patienceMilliseconds,
-      () => `Expected ${this.namespace}/${clusterName} to be gone within ${roughly(patienceMilliseconds)}`,
-    );
+    const isGone = (): boolean => this.#surroundings.history.now(this.namespace).cluster === null;
+    await until(`${this.namespace}/${clusterName} is gone`, isGone, { milliseconds: patienceMilliseconds });
   }
 
   #pod(ordinal: number): SeenPod | undefined {

@@ -29,7 +29,7 @@ const command = new Command('test/reality/soak/main.ts')
   .option('--side-by-side <number>', 'how many clusters', wholeNumber(1, most.sideBySide), 4)
   .option('--output <directory>', 'where all that was seen is kept (default: in .cache/reality-runs)');
 
-await runProgram<SoakOptions>(command, (options) =>
+await runProgram(command, (options: SoakOptions) =>
   runWhereItCan(options.sideBySide * membersOfACluster, () => run(options)),
 );
 

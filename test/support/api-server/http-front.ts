@@ -1,52 +1,65 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** HTTP on loopback before whoever answers as an API server, with a kubeconfig for it. */
+/** HTTP on loopback before whoever answers as an API server, with a directory for kubeconfigs of it. */
 export class HttpFront {
-  readonly #server: Server;
-  readonly #directory: string;
-  readonly #sockets = new Set<Socket>();
+  readonly server: Server | TlsServer;
+  readonly sockets = new Set<Socket>();
+  #directory = '';
 
-  private constructor(server: Server, directory: string) {
-    this.#server = server;
-    this.#directory = directory;
+  constructor(server: Server | TlsServer) {
+    this.server = server;
     server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.on('close', () => this.#sockets.delete(socket));
+      this.sockets.add(socket);
+      socket.on('close', () => this.sockets.delete(socket));
     });
   }
 
-  static async start(answer: RequestListener): Promise<HttpFront> {
-    const server = createServer(answer);
-    const front = new HttpFront(server, await mkdtemp(join(tmpdir(), 'http-front-')));
+  static start(answer: RequestListener): Promise<HttpFront> {
+    return new HttpFront(createServer(answer)).open();
+  }
+
+  async open(): Promise<this> {
+    this.#directory = await mkdtemp(join(tmpdir(), 'http-front-'));
     await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
+      this.server.listen(0, '127.0.0.1', resolve);
     });
-    return front;
+    return this;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
   }
 
   get address(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `${this.server instanceof TlsServer ? 'https' : 'http'}://127.0.0.1:${this.port}`;
   }
 
-  get openConnections(): number {
-    return this.#sockets.size;
+  get directory(): string {
+    return this.#directory;
   }
 
-  /** The path of a kubeconfig for it. */
-  async kubeconfig(): Promise<string> {
-    const path = join(this.#directory, 'kubeconfig');
-    await writeFile(path, kubeconfigOf({ server: this.address, 'insecure-skip-tls-verify': true }, { token: 'mine' }));
+  async write(name: string, text: string): Promise<string> {
+    const path = join(this.#directory, name);
+    await writeFile(path, text, { mode: 0o755 });
     return path;
   }
 
+  /** The path of a kubeconfig for it. By HTTPS its CA is in `ca.crt` beside it. */
+  kubeconfig(user: object = { token: 'mine' }, cluster: object = {}): Promise<string> {
+    const isTls = this.server instanceof TlsServer;
+    const trust = isTls ? { 'certificate-authority': 'ca.crt' } : { 'insecure-skip-tls-verify': true };
+    return this.write('kubeconfig', kubeconfigOf({ server: this.address, ...trust, ...cluster }, user));
+  }
+
   async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
+    for (const socket of this.sockets) socket.destroy();
     await new Promise((resolve) => {
-      this.#server.close(resolve);
+      this.server.close(resolve);
     });
     await rm(this.#directory, { recursive: true });
   }

@@ -73,18 +73,15 @@ export async function removeCgroups(prefix: string): Promise<void> {
 async function removeTree(cgroup: string): Promise<void> {
   for (const name of await directoriesIn(cgroup)) await removeTree(join(cgroup, name));
   let last: unknown;
-  await until(
-    () =>
-      rmdir(cgroup).then(
-        () => true,
-        (error: NodeJS.ErrnoException) => {
-          last = error;
-          return error.code === 'ENOENT' ? true : undefined;
-        },
-      ),
-    deadlineMilliseconds,
-    () => `Expected the cgroup ${cgroup} to be empty within ${deadlineMilliseconds} ms: ${String(last)}`,
-  );
+  const isGone = (): Promise<boolean> =>
+    rmdir(cgroup).then(
+      () => true,
+      (error: NodeJS.ErrnoException) => {
+        last = error;
+        return error.code === 'ENOENT';
+      },
+    );
+  await until(`the cgroup ${cgroup} is empty`, isGone, { milliseconds: deadlineMilliseconds, got: () => String(last) });
 }
 
 /** With cgroups v2 the one, with v1 one a controller. */

@@ -243,15 +243,15 @@ export class Cluster {
   async #untilNodesAreReady(): Promise<void> {
     // kubectl waits for no object that isn't there yet.
     const names = [...this.#nodes.map(({ name }) => `node/${name}`), 'serviceaccount/default'];
-    await until(
-      () =>
-        this.kubectl('get', '--namespace=default', ...names).then(
-          () => true,
-          () => undefined,
-        ),
-      readyDeadlineMilliseconds,
-      () => `Expected ${names.join(', ')} within ${readyDeadlineMilliseconds} ms; the logs are in ${this.directory}`,
-    );
+    const areThere = (): Promise<boolean> =>
+      this.kubectl('get', '--namespace=default', ...names).then(
+        () => true,
+        () => false,
+      );
+    await until(`there are ${names.join(', ')}`, areThere, {
+      milliseconds: readyDeadlineMilliseconds,
+      got: () => `the logs in ${this.directory}`,
+    });
     const nodes = names.filter((name) => name.startsWith('node/'));
     await this.kubectl('wait', '--for=condition=Ready', `--timeout=${readyDeadlineMilliseconds}ms`, ...nodes);
   }

@@ -49,12 +49,12 @@ export class Namespaces {
     const logFile = join(directory, 'namespaces.log');
     const first = new SupervisedProcess({ name: `the namespaces of ${hostname}`, command, flags, logFile, guard });
     const pid = await until(
+      `${hostname} starts`,
       async () => {
         if (first.ended !== null) throw new Error(first.explain(`${hostname} did not start (${first.ended})`));
         return Number(await readFile(pidFile, 'utf8').catch(() => '')) || undefined;
       },
-      deadlineMilliseconds,
-      () => first.explain(`${hostname} did not start within ${deadlineMilliseconds} ms`),
+      { milliseconds: deadlineMilliseconds, got: () => first.explain('no process') },
     );
     return new Namespaces(options, first, pid);
   }
@@ -97,15 +97,12 @@ export class Namespaces {
   async close(): Promise<void> {
     process.kill(this.pid, 'SIGKILL');
     // It is there until everything in its namespaces has ended.
-    await until(
-      () =>
-        access(`/proc/${this.pid}`).then(
-          () => undefined,
-          () => true,
-        ),
-      deadlineMilliseconds,
-      () => `Expected ${this.#options.hostname} to be off within ${deadlineMilliseconds} ms, it was not`,
-    );
+    const isOff = (): Promise<boolean> =>
+      access(`/proc/${this.pid}`).then(
+        () => false,
+        () => true,
+      );
+    await until(`${this.#options.hostname} is off`, isOff, { milliseconds: deadlineMilliseconds });
     await this.#first.stop();
   }
 

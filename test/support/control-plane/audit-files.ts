@@ -48,12 +48,12 @@ export async function auditedSoFar(
   const marker = `${markerPath}/${randomBytes(8).toString('hex')}`;
   await request(marker);
   return until(
+    `the API server's audit log shows ${marker}`,
     async () => {
       const events = await log.read();
       const end = events.findIndex(({ requestURI }) => requestURI === marker);
       return end === -1 ? undefined : events.slice(0, end).filter((event) => !event.requestURI.startsWith(markerPath));
     },
-    flushDeadlineMilliseconds,
-    () => `Expected the API server's audit log to show ${marker} within ${flushDeadlineMilliseconds} ms, it did not`,
+    { milliseconds: flushDeadlineMilliseconds },
   );
 }

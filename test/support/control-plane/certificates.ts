@@ -138,7 +138,7 @@ export interface LoopbackCertificate {
   readonly key: string;
 }
 
-export async function loopbackCertificate(): Promise<LoopbackCertificate> {
+export async function loopbackCertificate(commonName = 'loopback'): Promise<LoopbackCertificate> {
   const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-loopback-'));
   const [out, key] = [join(directory, 'tls.crt'), join(directory, 'tls.key')];
   try {
@@ -148,7 +148,7 @@ export async function loopbackCertificate(): Promise<LoopbackCertificate> {
       key,
       out,
       days: String(validDays),
-      subj: '/CN=loopback',
+      subj: `/CN=${commonName}`,
       addext: 'subjectAltName=IP:127.0.0.1',
     });
     return { certificate: await readFile(out, 'utf8'), key: await readFile(key, 'utf8') };

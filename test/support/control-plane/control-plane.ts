@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { auditedSoFar } from './audit-files.ts';
@@ -156,6 +157,13 @@ export class ControlPlane {
   /** Runs kubectl as admin. Resolves to its standard output; throws with its standard error. */
   kubectl(...flags: readonly string[]): Promise<string> {
     return this.#kubectl.run(...flags);
+  }
+
+  /** The path of a new file of these objects, for kubectl's `-f`. */
+  async fileOf(...objects: readonly object[]): Promise<string> {
+    const file = join(this.directory, `objects-${randomUUID()}.yaml`);
+    await writeFile(file, objects.map((object) => `${JSON.stringify(object)}\n`).join('---\n'));
+    return file;
   }
 
   /** See {@link Kubectl.apply}. */

@@ -89,16 +89,15 @@ export class SupervisedProcess {
     const { name } = this.#settings;
     let last = 'no answer';
     await until(
+      `${name} is ready`,
       async () => {
         if (this.#ended !== null) throw new Error(this.explain(`${name} ended before it was ready (${this.#ended})`));
-        const answer = await isReady().catch((error: unknown) => {
+        return isReady().catch((error: unknown) => {
           last = error instanceof Error ? error.message : String(error);
           return false;
         });
-        return answer || undefined;
       },
-      readyDeadlineMilliseconds,
-      () => this.explain(`${name} was not ready within ${readyDeadlineMilliseconds} ms (last: ${last})`),
+      { milliseconds: readyDeadlineMilliseconds, got: () => this.explain(last) },
     );
   }
 

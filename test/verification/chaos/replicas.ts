@@ -113,7 +113,7 @@ export class Replicas {
       this.#running.set(slot, replica);
       onFirst();
       if (signal.aborted) replica.process.signal('SIGKILL');
-      await until(() => (replica.process.running ? undefined : true), Number.POSITIVE_INFINITY, String);
+      await until('it ends', () => !replica.process.running, { milliseconds: Number.POSITIVE_INFINITY });
       this.#running.delete(slot);
       if ((await replica.process.stop()) !== null) this.#options.onEnd(replica.process.log);
       await replica.proxy.close();
