@@ -6,12 +6,11 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
 import { filledIn, isRunUnderItsHeading, kindOf, partsOf } from '../docs/command-kind.ts';
-import { type DocumentedCommand, documentedCommands } from '../docs/markdown.ts';
+import { commandsUnder, type DocumentedCommand, documentedCommands } from '../docs/markdown.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { until } from '../support/control-plane/until.ts';
 import { goTool } from '../support/go-tools/build.ts';
 import { sampleCluster } from '../support/moco/sample.ts';
-import { commandsUnder } from './document-commands.ts';
 import { foreignKinds } from './foreign-kinds.ts';
 
 const run = promisify(execFile);

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { configDirectory, isHook, type Manifest, nameOf } from '../config/manifests.ts';
+import { commandsUnder } from '../docs/markdown.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { until } from '../support/control-plane/until.ts';
 import { Stage } from '../support/stage/stage.ts';
-import { commandsUnder } from './document-commands.ts';
 import { foreignKinds } from './foreign-kinds.ts';
 import { Helm, set, withPolicies } from './helm-program.ts';
 import { InstalledController } from './installed-controller.ts';

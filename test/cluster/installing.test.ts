@@ -6,9 +6,9 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { chartDirectory } from '../config/manifests.ts';
 import { filledIn } from '../docs/command-kind.ts';
+import { commandsUnder } from '../docs/markdown.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { goTool } from '../support/go-tools/build.ts';
-import { commandsUnder } from './document-commands.ts';
 import { foreignKinds } from './foreign-kinds.ts';
 
 const run = promisify(execFile);

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
 import { filledIn } from '../docs/command-kind.ts';
+import { commandsUnder } from '../docs/markdown.ts';
 import { leaveOut } from '../left-out.ts';
 import { imageArchives, imageNames } from '../reality/image/archives.ts';
 import { ClusterLoad } from '../reality/load/cluster-load.ts';
@@ -16,7 +17,6 @@ import { ownImage } from '../support/cluster/own-image.ts';
 import { Unavailable, whatClusterLacks } from '../support/cluster/requirements.ts';
 import { quickMysqld, smallMySQLCluster } from '../support/cluster/small-mysql-cluster.ts';
 import { goTool } from '../support/go-tools/build.ts';
-import { commandsUnder } from './document-commands.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));

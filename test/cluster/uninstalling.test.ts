@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { rolloutCompleteCondition, strategyLabel, strategyOnDelete } from '../../src/moco/names.ts';
 import { chartDirectory } from '../config/manifests.ts';
+import { commandsUnder } from '../docs/markdown.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { until } from '../support/control-plane/until.ts';
 import type { MySQLCluster, StatefulSet } from '../support/moco/objects.ts';
@@ -11,7 +12,6 @@ import { sampleCluster } from '../support/moco/sample.ts';
 import { defaultSettings } from '../support/moco/settings.ts';
 import { statefulSetBody } from '../support/moco/stateful-set.ts';
 import { cli, cliOfImage } from './cli-program.ts';
-import { commandsUnder } from './document-commands.ts';
 import { Helm, type HelmSaid, set } from './helm-program.ts';
 
 const buildDeadlineMilliseconds = 30 * 60_000;

@@ -183,7 +183,7 @@ describe('options', () => {
   };
 
   function kindOf({ placeholder, schema }: Flag<unknown>): (typeof kinds)[string] | undefined {
-    const { enum: choices, minimum, maximum, anyOf } = schema as Readonly<Record<string, unknown>>;
+    const { enum: choices, minimum, maximum, anyOf } = schema;
     const texts = ['', ' ', 'few', '-1', '1e3', '1e999', 'Infinity'];
     if (Array.isArray(choices)) return [`one of ${choices.join(', ')}`, ['', ' ', 'none']];
     if (typeof minimum === 'number' && typeof maximum === 'number') {

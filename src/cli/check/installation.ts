@@ -57,11 +57,17 @@ export async function definitions(session: Session): Promise<Found> {
   return ok(`${rolloutKind.group}/${rolloutKind.version}, with all fields of this version`);
 }
 
-/** What can't be said of a controller outside of a Deployment; the check of the controller itself tells why. */
-export const noAccount = unknown('without its Deployment it is not known as whom the controller runs');
+/** What is found of the user as whom the controller sends requests, which its Deployment tells. */
+export async function asController(session: Session, check: (user: string) => Promise<Found>): Promise<Found> {
+  const deployment = await controllerDeployment(session);
+  if (deployment === null) return unknown('without its Deployment it is not known as whom the controller runs');
+  const namespace = text(object(deployment['metadata'])['namespace']) ?? '';
+  const account = text(podSpecOf(deployment)['serviceAccountName']) ?? 'default';
+  return check(`system:serviceaccount:${namespace}:${account}`);
+}
 
 /** The Deployment of the controller, or `null`. */
-export async function controllerDeployment(session: Session): Promise<Json | null> {
+async function controllerDeployment(session: Session): Promise<Json | null> {
   const [deployment] = await listAll(session, deployments, null, { labelSelector: controllerSelector });
   return deployment ?? null;
 }

@@ -8,8 +8,8 @@ import { publishedFlags } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
 import { isFrom } from '../cluster/way-back.ts';
 import { type Found, failed, ok, unknown } from './finding.ts';
-import { controllerDeployment, noAccount, podSpecOf } from './installation.ts';
-import { deniedTo, userOfController, whereAsked } from './rights.ts';
+import { asController, podSpecOf } from './installation.ts';
+import { deniedTo, whereAsked } from './rights.ts';
 
 /** Whether MySQL itself is asked, and if not, what is not known without. */
 export async function mysql(session: Session): Promise<Found> {
@@ -20,9 +20,11 @@ export async function mysql(session: Session): Promise<Found> {
       'it is not asked (feature gate ReplicationFacts): whether a replica that is ready has received what the primary has committed is not known, nor what a switchover would cut off',
     );
   }
-  const deployment = await controllerDeployment(session);
-  if (deployment === null) return noAccount;
-  const user = userOfController(deployment);
+  return asController(session, (user) => secretsOf(session, user));
+}
+
+/** Where the controller may read the passwords with which it asks MySQL, and what came of it. */
+async function secretsOf(session: Session, user: string): Promise<Found> {
   const mayRead = async (namespace: string | null, name?: string): Promise<boolean> =>
     (await deniedTo({ ...session, namespace }, [['', 'secrets', ['get']]], user, name)).length === 0;
   const problems = await listEach(session, rolloutKind, session.namespace, {}, (raw) => {

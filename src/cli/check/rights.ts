@@ -1,12 +1,12 @@
 import { rolloutKind } from '../../api/rollout.ts';
 import { policyKind } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
-import { type Json, object, text } from '../../moco/json.ts';
+import { object, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { listEach } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
-import { controllerDeployment, noAccount, podSpecOf } from './installation.ts';
+import { asController } from './installation.ts';
 
 const reading = ['get', 'list', 'watch'];
 
@@ -38,22 +38,14 @@ export const neededInWholeCluster: readonly Right[] = [
   ['', 'persistentvolumes', ['get']],
 ];
 
-export async function controllerRights(session: Session): Promise<Found> {
-  const deployment = await controllerDeployment(session);
-  if (deployment === null) return noAccount;
-  const user = userOfController(deployment);
-  const needed = [...neededByController, ...(session.namespace === null ? neededInWholeCluster : [])];
-  const denied = await deniedTo(session, needed, user);
-  return denied.length === 0
-    ? ok(`${user} has all that it needs ${whereAsked(session)}`)
-    : failed(`${user} may not ${denied.join(', ')} ${whereAsked(session)}: apply the roles of this version`);
-}
-
-/** As whom the controller sends requests. */
-export function userOfController(deployment: Json): string {
-  const namespace = text(object(deployment['metadata'])['namespace']) ?? '';
-  return `system:serviceaccount:${namespace}:${text(podSpecOf(deployment)['serviceAccountName']) ?? 'default'}`;
-}
+export const controllerRights = (session: Session): Promise<Found> =>
+  asController(session, async (user) => {
+    const needed = [...neededByController, ...(session.namespace === null ? neededInWholeCluster : [])];
+    const denied = await deniedTo(session, needed, user);
+    return denied.length === 0
+      ? ok(`${user} has all that it needs ${whereAsked(session)}`)
+      : failed(`${user} may not ${denied.join(', ')} ${whereAsked(session)}: apply the roles of this version`);
+  });
 
 /** Whether the controller may have images fetched wherever a setting asks for it. Without the right it just goes on. */
 export async function prepull(session: Session): Promise<Found> {
@@ -63,19 +55,18 @@ export async function prepull(session: Session): Promise<Found> {
   });
   const wanting = [...new Set(namespaces.filter((one) => one !== null))].toSorted();
   if (wanting.length === 0) return ok('no cluster asks for it: nodes pull images once a member is taken');
-  const deployment = await controllerDeployment(session);
-  if (deployment === null) return noAccount;
-  const user = userOfController(deployment);
-  const needed = [[rolloutKind.group, `${rolloutKind.plural}/preflight`, ['create']]] as const;
-  const denied = await Promise.all(
-    wanting.map(async (namespace) => (await deniedTo({ ...session, namespace }, needed, user)).length > 0),
-  );
-  const without = wanting.filter((_, index) => denied[index]);
-  return without.length === 0
-    ? ok(`${user} may have images fetched in ${wanting.join(', ')}`)
-    : failed(
-        `${user} may not create ${rolloutKind.plural}/preflight in ${without.join(', ')}: apply config/prepull there, or set prepull to Never`,
-      );
+  return asController(session, async (user) => {
+    const needed = [[rolloutKind.group, `${rolloutKind.plural}/preflight`, ['create']]] as const;
+    const denied = await Promise.all(
+      wanting.map(async (namespace) => (await deniedTo({ ...session, namespace }, needed, user)).length > 0),
+    );
+    const without = wanting.filter((_, index) => denied[index]);
+    return without.length === 0
+      ? ok(`${user} may have images fetched in ${wanting.join(', ')}`)
+      : failed(
+          `${user} may not create ${rolloutKind.plural}/preflight in ${without.join(', ')}: apply config/prepull there, or set prepull to Never`,
+        );
+  });
 }
 
 /** What a command needs, and what it needs in all namespaces: a RoleBinding grants nothing of that. */

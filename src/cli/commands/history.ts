@@ -1,5 +1,4 @@
 import type { HistoryEntry } from '../../api/rollout-status.ts';
-import { milliseconds } from '../../moco/json.ts';
 import { revisionHash } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { type TemplateDifference, templateDifferences } from '../../moco/template-changes.ts';
@@ -18,6 +17,7 @@ import {
   piece,
   someOf,
   table,
+  tookSeconds,
 } from '../terminal/lines.ts';
 import { outputOption, writeResult } from '../terminal/output.ts';
 import { clusterCommand } from './command.ts';
@@ -91,7 +91,7 @@ function historyTable(rows: readonly Row[], { host }: Session, { namespace, name
     line(String(number ?? '-'), 'bold'),
     line(hash),
     line(rollout?.startedAt ?? createdAt ?? '-'),
-    line(rollout === null ? '-' : brief(durationSeconds(rollout))),
+    line(rollout === null ? '-' : brief(tookSeconds(rollout))),
     line(rollout?.outcome ?? '-', rollout?.outcome === 'Complete' ? 'green' : 'yellow'),
     line(String(rollout?.switchovers ?? '-')),
     line(someOf(changes, mostChanges)),
@@ -101,10 +101,6 @@ function historyTable(rows: readonly Row[], { host }: Session, { namespace, name
     ...table(['REVISION', 'HASH', 'STARTED', 'TOOK', 'OUTCOME', 'SWITCHOVERS', 'CHANGES'], cells),
     ...(host.terminal() === null ? [] : [[], line(hint, 'dim')]),
   ];
-}
-
-function durationSeconds({ startedAt, finishedAt }: HistoryEntry): number {
-  return ((milliseconds(finishedAt) ?? 0) - (milliseconds(startedAt) ?? 0)) / 1000;
 }
 
 function changeLines(

@@ -92,7 +92,8 @@ function outcomeOf(one: ClusterAndRollout | undefined): {
   if (!one || one.cluster.deleting) return { kind: 'gone', sentence: 'the MySQLCluster is gone' };
   const { cluster, rollout } = one;
   const { rolloutComplete, generation, released } = cluster;
-  const { observedClusterGeneration, conditions, phase, hold, updatedReplicas, replicas } = rollout?.status ?? {};
+  const { observedClusterGeneration, conditions, phase, hold } = rollout?.status ?? {};
+  const { updatedReplicas = 0, replicas = cluster.replicas } = rollout?.status ?? {};
   const condition = (wanted: string) => conditions?.find(({ type }) => type === wanted);
   // A released cluster has no such condition, and a controller that runs says the same here.
   const isComplete = released

@@ -1,7 +1,6 @@
 import type { VerdictKind } from '../../core/decision.ts';
 import { isAlarming, isRequestedByUser, isRoutine, ruleAttributes } from '../../core/rules/catalogue.ts';
 import { byName, nameOf } from '../../kube/store.ts';
-import { milliseconds } from '../../moco/json.ts';
 import {
   behind,
   brief,
@@ -14,6 +13,7 @@ import {
   piece,
   type Style,
   table,
+  tookSeconds,
 } from './lines.ts';
 import type { Told } from './live.ts';
 import type { ClusterView, MemberView } from './view.ts';
@@ -225,10 +225,9 @@ const tones: Readonly<Record<VerdictKind, Style>> = {
 
 function lastLine({ rollout, last }: ClusterView): readonly Line[] {
   if (rollout !== null || last === null) return [];
-  const { outcome, startedAt, finishedAt, disruptions, switchovers } = last;
-  const took = brief(((milliseconds(finishedAt) ?? 0) - (milliseconds(startedAt) ?? 0)) / 1000);
+  const { outcome, finishedAt, disruptions, switchovers } = last;
   const cost = `${counted(disruptions, 'disruption')}, ${counted(switchovers, 'switchover')}`;
-  return [[], line(`  last rollout: ${outcome} at ${finishedAt}, ${took}, ${cost}`, 'dim')];
+  return [[], line(`  last rollout: ${outcome} at ${finishedAt}, ${brief(tookSeconds(last))}, ${cost}`, 'dim')];
 }
 
 /**

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
-import type { MemberStatus } from '../../api/rollout-status.ts';
+import type { HistoryEntry, MemberStatus } from '../../api/rollout-status.ts';
+import { milliseconds } from '../../moco/json.ts';
 
 export type Style = 'plain' | 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'magenta';
 
@@ -126,6 +127,10 @@ export const phasePiece = (
 export function secondsSince(timestampMilliseconds: number | null, nowMilliseconds: number): number | null {
   return timestampMilliseconds === null ? null : Math.max(0, (nowMilliseconds - timestampMilliseconds) / 1000);
 }
+
+/** How long a rollout took, in seconds. */
+export const tookSeconds = ({ startedAt, finishedAt }: Pick<HistoryEntry, 'startedAt' | 'finishedAt'>): number =>
+  ((milliseconds(finishedAt) ?? 0) - (milliseconds(startedAt) ?? 0)) / 1000;
 
 /** The first ones, and how many more there are. */
 export const someOf = (words: readonly string[], most: number): string =>

@@ -33,6 +33,12 @@ describe('wait', () => {
     expect(err).to.contain('error: default/test: not complete in time: 3 of 3 updated\n');
   });
 
+  it('counts no member as updated that the controller has not counted', async () => {
+    cluster.add('other', { phase: 'Progressing' });
+    const { err } = await cluster.run('wait', 'other', '--timeout=200ms');
+    expect(err).to.contain('not complete in time: 0 of 3 updated\n');
+  });
+
   it('exits with 1 at the timeout, and reports what it waited for', async () => {
     await phases['paused']?.(cluster);
     expect(await cluster.run('wait', 'test', '--timeout=200ms')).to.deep.equal({
