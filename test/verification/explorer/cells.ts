@@ -1,3 +1,5 @@
+import { type Family, mayAsk, type Request, type World } from './world.ts';
+
 /**
  * One state of the abstract model, a small whole number in each cell. Ordinals matter: members are never exchanged for
  * each other. The first groups have a cell for each member.
@@ -6,140 +8,6 @@ export type Cells = Uint16Array;
 
 /** Random histories have up to nine members. Explorations have up to five. */
 export const mostMembers = 9;
-
-// Of each member.
-export const HEALTH = 0;
-export const REVISION = 9;
-/** Its role label agrees with the index. */
-export const SETTLED = 18;
-export const DEMOTE = 27;
-
-// MOCO: what its status says, and where its clustering loop is.
-/** `status.currentPrimaryIndex`. */
-export const INDEX = 36;
-export const PHASE = 37;
-/** The member that a switchover goes to. */
-export const TO = 38;
-export const LEAD = 39;
-/** `Healthy` and `Available` as last written. */
-export const STATUS = 40;
-/** `syncedReplicas` as last written. */
-export const SYNCED = 41;
-
-// Deadlines, a bit each.
-/** For failoverGraceSeconds the primary has been away or served without `Available`, and who participates is the same. */
-export const GRACE = 42;
-/** A demotion has been there for switchoverTimeoutSeconds. */
-export const TIMEOUT = 43;
-/** The next try of a switchover may come. */
-export const WAITED = 44;
-/** The rollout has not moved for progressDeadlineSeconds. */
-export const STUCK = 45;
-
-// The controller's own memory.
-export const VERIFIED = 46;
-/** Members that were down when they were taken, as bits. */
-export const TAKEN = 47;
-export const TRIES = 48;
-/** A step that has been written down and may still be done, however late: its kind, and its members as bits. */
-export const INTENT = 49;
-export const INTENDED = 50;
-
-// Around them.
-/** The update revision of the StatefulSet. */
-export const TARGET = 51;
-/** The template that the user wants, where it is another one. */
-export const WANTED = 52;
-export const STAGE = 53;
-export const CHANGES = 54;
-/** The revisions at which no member ever participates, a bit each from revision 1 on. */
-export const BAD = 55;
-/** The PodDisruptionBudget, as last computed: it allows one more, and its status is that of its spec. */
-export const OPEN = 56;
-export const COMPUTED = 57;
-/** A backup. Of one by its CronJob, MOCO closes the budget in its spec a while after the Job has begun. */
-export const BACKUP = 58;
-/** Members whose pod carries `prevent-delete`, as bits. MOCO leaves it on a primary that a failover makes a replica. */
-export const PREVENT = 59;
-/** Errant replicas, as bits. */
-export const ERRANT = 60;
-export const PAUSED = 61;
-export const HELD = 62;
-export const APPROVED = 63;
-/** `rollingUpdate.partition` in partition mode. */
-export const PARTITION = 64;
-export const SCALE = 65;
-
-// Of the checker alone.
-export const FAULTS = 66;
-/** Times the index has moved, where that is counted. */
-export const MOVES = 67;
-/** Participating members that a step of ours took while a bad revision was being rolled out, and that are not back, as bits. */
-export const LOST = 68;
-
-/** What a cluster replicates from that has `spec.replicationSourceSecretName`; `None` where it has not. */
-export const UPSTREAM = 69;
-/** `status.currentRevision` is the update revision. Only the random histories begin before it is. */
-export const PROMOTED = 70;
-/** What is left of the maintenance window. */
-export const WINDOW = 71;
-
-/** Members whose container the kubelet has still to restart after an update in place, as bits. */
-export const RESTARTING = 72;
-
-/** How far the resize of each member is. */
-export const RESIZE = 73;
-
-/**
- * The replica, one more than its ordinal, that has received what nobody has applied and no other one has received. Nobody
- * serves as primary while there is one: MOCO's failover waits for its applier.
- */
-export const TOP = 82;
-/** The mysqld of that replica has restarted since. Its threads are stopped, and its relay log is never applied. */
-export const HALTED = 83;
-/** Members whose node never comes back, as bits. */
-export const GONE = 84;
-/** Members whose agent answers no probe until their pod is another one, as bits. */
-export const AGENTLESS = 85;
-/** Replicas that MOCO fails to configure until their pod is another one, as bits. */
-export const BROKEN = 86;
-/** Replicas are too far behind for a switchover. */
-export const DELAYED = 87;
-
-/** What the label of the StatefulSet asks for, and whether its strategy is what that needs. */
-export const NEW_PODS = 88;
-/** The StatefulSet controller has observed that strategy: it creates pods at the current revision. */
-export const FOLLOWS = 89;
-/** `status.currentRevision`. */
-export const CURRENT = 90;
-/**
- * Of the MySQLRollout: members that no step has taken, as bits, where that has been written down (`NOTED`). Else those of the
- * rollout before, whose revision is `EARLIER`; every member where there was none.
- */
-export const WAITING = 91;
-export const NOTED = 92;
-/** Members that came up at the update revision without a step while they were held, as bits. */
-export const CREATED = 93;
-/** Members whose pod a step has deleted so that they come back as what they were, as bits; as long as nobody has seen another pod. */
-export const RESTORING = 94;
-/** A person asks for the member of the highest ordinal to be given back its revision. */
-export const RESTORE = 95;
-/** Of pods that are going or gone, as bits: a step of the rollout has taken them, or one that restores them. */
-export const TOOK = 96;
-export const BACK = 97;
-/** Members whose mysqld has run at the update revision, on the data that they have, as bits. */
-export const RAN = 98;
-export const EARLIER = 99;
-/** Those of `CREATED` whose mysqld has been seen to have started since, in whichever pod, as bits. */
-export const STARTED = 100;
-
-/** Members whose claim is being deleted, as bits: the end of the pod destroys its data. */
-export const CLAIMS = 101;
-
-/** Members whose node takes no pods and to which their volume ties them, as bits: no other pod of them runs. */
-export const CORDONED = 102;
-
-export const cellCount = 103;
 
 /** How a member's pod and its mysqld are. */
 export const Health = {
@@ -248,3 +116,264 @@ export const Resize = {
 export const Scale = { Before: 0, Asked: 1, Done: 2 } as const;
 
 export const bit = (ordinal: number): number => 1 << ordinal;
+
+/** By value, in lower case. */
+export function namesOf(values: Readonly<Record<string, number>>): readonly string[] {
+  const list: string[] = [];
+  for (const [name, value] of Object.entries(values)) list[value] = name.toLowerCase();
+  return list;
+}
+
+/**
+ * Which read of a confirmation shows a cell: the first (the StatefulSet, the MySQLRollout and what the controller has written
+ * down in it; the budgets), the second (the pods), the last (the MySQLCluster), the first and the last, or none.
+ */
+type Read = 'around' | 'memory' | 'budget' | 'pods' | 'cluster' | 'both' | 'nobody';
+type Width = number | ((world: World) => number);
+
+/** One cell, or one for each member. */
+export interface Declared {
+  readonly at: number;
+  readonly read: Read;
+  /** What its change means, in a story; nothing where nobody has to know. */
+  readonly say: ((value: number) => string | undefined) | null;
+  /** How many bits it needs in a world, 0 where it does not vary. */
+  readonly bits: (world: World) => number;
+  readonly isOfEach: boolean;
+}
+
+const declared: Declared[] = [];
+let next = 0;
+
+function declare(read: Read, width: Width, say: Declared['say'], isOfEach: boolean): number {
+  const at = next;
+  next += isOfEach ? mostMembers : 1;
+  declared.push({ at, read, say, bits: typeof width === 'number' ? () => width : width, isOfEach });
+  return at;
+}
+
+const cell = (read: Read, width: Width, say: Declared['say'] = null): number => declare(read, width, say, false);
+const cellOfEach = (read: Read, width: Width, say: Declared['say'] = null): number => declare(read, width, say, true);
+
+const several: Width = ({ replicas }) => (replicas > 1 ? 3 : 0);
+const having =
+  (family: Family, bits: number): Width =>
+  ({ families }) =>
+    families.has(family) ? bits : 0;
+/** A bit for each member. */
+const of =
+  (family: Family): Width =>
+  ({ families, replicas }) =>
+    families.has(family) ? replicas : 0;
+const asked =
+  (request: Request): Width =>
+  (world) =>
+    mayAsk(world, request) ? 1 : 0;
+const unfolded =
+  (bits: number): Width =>
+  ({ folded }) =>
+    folded ? 0 : bits;
+const remembers = ({ folded, badRevision, families }: World): boolean =>
+  !folded || badRevision || families.has('new-pods');
+
+const onceTrue = (sentence: string) => (value: number) => (value === 1 ? sentence : undefined);
+const asBits = (what: string) => (value: number) => `${what}, as bits: ${value}`;
+const phaseNames = namesOf(Phase);
+const statusNames = ['neither Available nor Healthy', 'Available, not Healthy', 'Healthy'];
+const leadNames = [
+  'writes are open',
+  'writes are closed',
+  'nobody follows the new primary yet',
+  'replicas follow the new primary',
+];
+
+const windowWords = [
+  'a maintenance window opens',
+  'the maintenance window is too short for a switchover',
+  'the maintenance window closes',
+];
+
+const newPodsWords = [
+  'new pods are to come up at the update revision',
+  'the label asks for the current revision, and the strategy is OnDelete',
+  'new pods are to come up at the current revision',
+];
+
+// Of each member.
+export const HEALTH = cellOfEach('pods', ({ families }) => (families.has('new-pods') ? 5 : 4));
+export const REVISION = cellOfEach('pods', ({ families }) =>
+  families.has('template') || families.has('new-pods') ? 2 : 1,
+);
+/** Its role label agrees with the index. */
+export const SETTLED = cellOfEach('pods', 1);
+export const DEMOTE = cellOfEach('pods', ({ families }) => (families.has('template') ? 3 : 2));
+
+// MOCO: what its status says, and where its clustering loop is.
+/** `status.currentPrimaryIndex`. */
+export const INDEX = cell('cluster', several, (value) => `MOCO moves the primary index to ${value}`);
+export const PHASE = cell('nobody', 3, (value) => `MOCO is ${phaseNames[value]}`);
+/** The member that a switchover goes to. */
+export const TO = cell('nobody', several);
+export const LEAD = cell('nobody', 2, (value) => leadNames[value]);
+/** `Healthy` and `Available` as last written. */
+export const STATUS = cell('cluster', 2, (value) => `MOCO writes that the cluster is ${statusNames[value]}`);
+/** `syncedReplicas` as last written. */
+export const SYNCED = cell('cluster', having('two-at-once', 3));
+
+// Deadlines, a bit each.
+/** For failoverGraceSeconds the primary has been away or served without `Available`, and who participates is the same. */
+export const GRACE = cell('pods', unfolded(1), onceTrue('failoverGraceSeconds pass'));
+/** A demotion has been there for switchoverTimeoutSeconds. */
+export const TIMEOUT = cell('pods', 1, onceTrue('switchoverTimeoutSeconds pass'));
+/** The next try of a switchover may come. */
+export const WAITED = cell('memory', unfolded(1), onceTrue('the next try may come'));
+/** The rollout has not moved for progressDeadlineSeconds. */
+export const STUCK = cell(
+  'memory',
+  ({ badRevision, families }) => (badRevision || families.has('unconfigurable') ? 1 : 0),
+  onceTrue('progressDeadlineSeconds pass'),
+);
+
+// The controller's own memory.
+export const VERIFIED = cell(
+  'memory',
+  (world) => (remembers(world) ? 1 : 0),
+  onceTrue('the revision is noted as verified'),
+);
+/** Members that were down when they were taken, as bits. */
+export const TAKEN = cell('memory', (world) => (remembers(world) ? world.replicas : 0));
+export const TRIES = cell('memory', unfolded(2));
+/** A step that has been written down and may still be done, however late: its kind, and its members as bits. */
+export const INTENT = cell('nobody', having('late-write', 3), (value) =>
+  value === 0 ? 'no intent is left' : 'an intent is written down, and its author dies or is slow',
+);
+export const INTENDED = cell('nobody', of('late-write'));
+
+// Around them.
+/** The update revision of the StatefulSet. */
+export const TARGET = cell('around', having('template', 2), (value) => `the update revision is ${value}`);
+/** The template that the user wants, where it is another one. */
+export const WANTED = cell('nobody', having('template', 2), (value) => `the user asks for template ${value}`);
+export const STAGE = cell('both', having('template', 2), (value) =>
+  value === Stage.Applied ? 'MOCO applies it' : undefined,
+);
+export const CHANGES = cell('nobody', having('template', 2));
+/** The revisions at which no member ever participates, a bit each from revision 1 on. */
+export const BAD = cell('nobody', ({ badRevision }) => (badRevision ? 1 : 0));
+/** The PodDisruptionBudget, as last computed: it allows one more, and its status is that of its spec. */
+export const OPEN = cell('budget', having('budget', 1), (value) =>
+  value === 1 ? 'the budget opens' : 'the budget closes',
+);
+export const COMPUTED = cell('budget', having('budget', 1));
+/** A backup. Of one by its CronJob, MOCO closes the budget in its spec a while after the Job has begun. */
+export const BACKUP = cell(
+  'budget',
+  having('budget', 2),
+  (value) => ['the backup ends', 'a backup begins', 'MOCO closes the budget for it'][value],
+);
+/** Members whose pod carries `prevent-delete`, as bits. MOCO leaves it on a primary that a failover makes a replica. */
+export const PREVENT = cell('pods', of('prevent-delete'), asBits('members with prevent-delete'));
+/** Errant replicas, as bits. */
+export const ERRANT = cell('cluster', of('errant'), asBits('errant replicas'));
+export const PAUSED = cell('around', asked('pauses'), (value) =>
+  value === 1 ? 'the user pauses' : 'the user resumes',
+);
+export const HELD = cell('around', asked('pins'), (value) =>
+  value === 1 ? 'the user holds the highest ordinal' : 'the user lets it go',
+);
+export const APPROVED = cell('around', asked('approves'), onceTrue('the user approves the primary'));
+/** `rollingUpdate.partition` in partition mode. */
+export const PARTITION = cell('around', having('partition-mode', 3), (value) => `the partition is ${value}`);
+export const SCALE = cell('both', having('scaling', 2), (value) =>
+  value === Scale.Asked ? 'the user asks for two more members' : 'the StatefulSet gets them',
+);
+
+// Of the checker alone.
+export const FAULTS = cell('nobody', 0);
+/** Times the index has moved, where that is counted. */
+export const MOVES = cell('nobody', ({ countMoves }) => (countMoves ? 2 : 0));
+/** Participating members that a step of ours took while a bad revision was being rolled out, and that are not back, as bits. */
+export const LOST = cell('nobody', ({ badRevision, replicas }) => (badRevision ? replicas : 0));
+
+/** What a cluster replicates from that has `spec.replicationSourceSecretName`; `None` where it has not. */
+export const UPSTREAM = cell(
+  'nobody',
+  having('upstream', 2),
+  (value) => `the upstream is ${value === Upstream.Away ? 'away' : 'back'}`,
+);
+/** `status.currentRevision` is the update revision. Only the random histories begin before it is. */
+export const PROMOTED = cell('around', 0);
+/** What is left of the maintenance window. */
+export const WINDOW = cell('around', having('maintenance', 2), (value) => windowWords[value]);
+
+/** Members whose container the kubelet has still to restart after an update in place, as bits. */
+export const RESTARTING = cell(
+  'pods',
+  ({ families, replicas }) => (families.has('in-place') || families.has('slow-log') ? replicas : 0),
+  asBits('members of which a container has still to restart'),
+);
+
+/** How far the resize of each member is. */
+export const RESIZE = cellOfEach('pods', having('resize', 3), (value) => `is resized: ${namesOf(Resize)[value]}`);
+
+/**
+ * The replica, one more than its ordinal, that has received what nobody has applied and no other one has received. Nobody
+ * serves as primary while there is one: MOCO's failover waits for its applier.
+ */
+export const TOP = cell('nobody', having('relay-log', 3), (value) =>
+  value === 0 ? 'nobody is ahead any more' : `member ${value - 1} has received the most`,
+);
+/** The mysqld of that replica has restarted since. Its threads are stopped, and its relay log is never applied. */
+export const HALTED = cell('nobody', having('relay-log', 1), onceTrue('the threads of that replica are stopped'));
+/** Members whose node never comes back, as bits. */
+export const GONE = cell('nobody', of('relay-log'), asBits('members whose node never comes back'));
+/** Members whose agent answers no probe until their pod is another one, as bits. */
+export const AGENTLESS = cell('nobody', of('agents'), asBits('members without an agent'));
+/** Replicas that MOCO fails to configure until their pod is another one, as bits. */
+export const BROKEN = cell('nobody', of('unconfigurable'), asBits('replicas that MOCO fails to configure'));
+/** Replicas are too far behind for a switchover. */
+export const DELAYED = cell('around', having('delay', 1), (value) =>
+  value === 1 ? 'replicas are behind' : 'replicas have caught up',
+);
+
+/** What the label of the StatefulSet asks for, and whether its strategy is what that needs. */
+export const NEW_PODS = cell('around', having('new-pods', 2), (value) => newPodsWords[value]);
+/** The StatefulSet controller has observed that strategy: it creates pods at the current revision. */
+export const FOLLOWS = cell(
+  'around',
+  having('new-pods', 1),
+  (value) => `the StatefulSet controller creates pods at the ${value === 1 ? 'current' : 'update'} revision`,
+);
+/** `status.currentRevision`. */
+export const CURRENT = cell('around', having('new-pods', 2), (value) => `the current revision is ${value}`);
+/**
+ * Of the MySQLRollout: members that no step has taken, as bits, where that has been written down (`NOTED`). Else those of the
+ * rollout before, whose revision is `EARLIER`; every member where there was none.
+ */
+export const WAITING = cell('memory', of('new-pods'), asBits('noted as waiting'));
+export const NOTED = cell('memory', having('new-pods', 1));
+/** Members that came up at the update revision without a step while they were held, as bits. */
+export const CREATED = cell('memory', of('new-pods'), asBits('noted as created while held'));
+/** Members whose pod a step has deleted so that they come back as what they were, as bits; as long as nobody has seen another pod. */
+export const RESTORING = cell('memory', of('new-pods'));
+/** A person asks for the member of the highest ordinal to be given back its revision. */
+export const RESTORE = cell('around', asked('restores'), (value) =>
+  value === 1 ? 'the user wants the highest ordinal back' : 'the user no longer wants it back',
+);
+/** Of pods that are going or gone, as bits: a step of the rollout has taken them, or one that restores them. */
+export const TOOK = cell('pods', of('new-pods'));
+export const BACK = cell('pods', of('new-pods'));
+/** Members whose mysqld has run at the update revision, on the data that they have, as bits. */
+export const RAN = cell('nobody', of('new-pods'));
+export const EARLIER = cell('nobody', ({ families }) => (families.has('new-pods') && families.has('template') ? 2 : 0));
+/** Those of `CREATED` whose mysqld has been seen to have started since, in whichever pod, as bits. */
+export const STARTED = cell('memory', of('new-pods'), asBits('noted as started since'));
+
+/** Members whose claim is being deleted, as bits: the end of the pod destroys its data. */
+export const CLAIMS = cell('pods', of('claims'), asBits('members whose claim is being deleted'));
+
+/** Members whose node takes no pods and to which their volume ties them, as bits: no other pod of them runs. */
+export const CORDONED = cell('pods', of('cordons'), asBits('members whose node takes no pods'));
+
+export const cells: readonly Declared[] = declared;
+export const cellCount = next;

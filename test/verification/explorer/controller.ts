@@ -134,8 +134,9 @@ export function remember(verdict: Verdict, isDone: boolean, read: c.Cells, after
   const waited = isNoted ? (read[c.WAITING] as number) : stale | going;
   after[c.NOTED] = 1;
   after[c.WAITING] = (waited | (isKept ? stale : 0) | (isNoted ? back : 0)) & ~updated & ~(takes ? verdict.targets : 0);
-  after[c.CREATED] = ((read[c.CREATED] as number) & ~stale) | (isNoted ? waited & updated & verdict.created : 0);
-  after[c.STARTED] = after[c.CREATED] & ((read[c.STARTED] as number) | started);
+  const created = ((read[c.CREATED] as number) & ~stale) | (isNoted ? waited & updated & verdict.created : 0);
+  after[c.CREATED] = created;
+  after[c.STARTED] = created & ((read[c.STARTED] as number) | started);
   after[c.RESTORING] = awaited | (isDone && verdict.kind === 'restore' ? verdict.targets : 0);
 }
 

@@ -37,51 +37,11 @@ export interface Verdict {
   readonly effects: readonly Effect[];
 }
 
-const unseen = Uint8Array.of(
-  c.PHASE,
-  c.TO,
-  c.LEAD,
-  c.BAD,
-  c.FAULTS,
-  c.MOVES,
-  c.LOST,
-  c.INTENT,
-  c.INTENDED,
-  c.WANTED,
-  c.CHANGES,
-  c.UPSTREAM,
-  c.TOP,
-  c.HALTED,
-  c.GONE,
-  c.AGENTLESS,
-  c.BROKEN,
-  c.RAN,
-  c.EARLIER,
-);
-const ofTheCluster = Uint8Array.of(c.INDEX, c.STATUS, c.SYNCED, c.ERRANT);
-const ofItsSurroundings = Uint8Array.of(
-  c.VERIFIED,
-  c.TAKEN,
-  c.TRIES,
-  c.WAITED,
-  c.STUCK,
-  c.TARGET,
-  c.PAUSED,
-  c.HELD,
-  c.APPROVED,
-  c.PARTITION,
-  c.WINDOW,
-  c.DELAYED,
-  c.NEW_PODS,
-  c.FOLLOWS,
-  c.CURRENT,
-  c.WAITING,
-  c.NOTED,
-  c.CREATED,
-  c.STARTED,
-  c.RESTORING,
-  c.RESTORE,
-);
+const readBy = (...reads: readonly c.Declared['read'][]): Uint8Array =>
+  Uint8Array.from(c.cells.filter(({ read }) => reads.includes(read)).map(({ at }) => at));
+const unseen = readBy('nobody');
+const ofTheCluster = readBy('cluster');
+const ofItsSurroundings = readBy('around', 'memory');
 
 /** `decide`, asked once about everything that it can be shown: reads of up to three moments. */
 export class Decisions {

@@ -1,5 +1,5 @@
 import * as c from './cells.ts';
-import { mayAsk, type World } from './world.ts';
+import type { World } from './world.ts';
 
 /** Packs the cells that vary in a world into as few words as they need; no cell lies in two words. */
 export class Layout {
@@ -53,67 +53,7 @@ export class Layout {
 }
 
 function* widths(world: World): Generator<readonly [at: number, bits: number]> {
-  const { replicas: n, families } = world;
-  const when = (condition: boolean, bits: number): number => (condition ? bits : 0);
-  const several = n > 1;
-  const remembers = !world.folded || world.badRevision || families.has('new-pods');
-  const template = families.has('template');
-  const newPods = families.has('new-pods');
-  for (let ordinal = 0; ordinal < n; ordinal++) {
-    yield [c.HEALTH + ordinal, newPods ? 5 : 4];
-    yield [c.REVISION + ordinal, template || newPods ? 2 : 1];
-    yield [c.SETTLED + ordinal, 1];
-    yield [c.DEMOTE + ordinal, template ? 3 : 2];
+  for (const { at, bits, isOfEach } of c.cells) {
+    for (let ordinal = 0; ordinal < (isOfEach ? world.replicas : 1); ordinal++) yield [at + ordinal, bits(world)];
   }
-  yield [c.INDEX, when(several, 3)];
-  yield [c.PHASE, 3];
-  yield [c.TO, when(several, 3)];
-  yield [c.LEAD, 2];
-  yield [c.STATUS, 2];
-  yield [c.SYNCED, when(families.has('two-at-once'), 3)];
-  yield [c.GRACE, when(!world.folded, 1)];
-  yield [c.TIMEOUT, 1];
-  yield [c.WAITED, when(!world.folded, 1)];
-  yield [c.STUCK, when(world.badRevision || families.has('unconfigurable'), 1)];
-  yield [c.VERIFIED, when(remembers, 1)];
-  yield [c.TAKEN, when(remembers, n)];
-  yield [c.TRIES, when(!world.folded, 2)];
-  yield [c.INTENT, when(families.has('late-write'), 3)];
-  yield [c.INTENDED, when(families.has('late-write'), n)];
-  yield [c.TARGET, when(template, 2)];
-  yield [c.WANTED, when(template, 2)];
-  yield [c.STAGE, when(template, 2)];
-  yield [c.CHANGES, when(template, 2)];
-  yield [c.BAD, when(world.badRevision, 1)];
-  yield [c.OPEN, when(families.has('budget'), 1)];
-  yield [c.COMPUTED, when(families.has('budget'), 1)];
-  yield [c.BACKUP, when(families.has('budget'), 2)];
-  yield [c.PREVENT, when(families.has('prevent-delete'), n)];
-  yield [c.ERRANT, when(families.has('errant'), n)];
-  yield [c.PAUSED, when(mayAsk(world, 'pauses'), 1)];
-  yield [c.HELD, when(mayAsk(world, 'pins'), 1)];
-  yield [c.APPROVED, when(mayAsk(world, 'approves'), 1)];
-  yield [c.RESTORE, when(mayAsk(world, 'restores'), 1)];
-  yield [c.PARTITION, when(families.has('partition-mode'), 3)];
-  yield [c.UPSTREAM, when(families.has('upstream'), 2)];
-  yield [c.WINDOW, when(families.has('maintenance'), 2)];
-  yield [c.SCALE, when(families.has('scaling'), 2)];
-  yield [c.RESTARTING, when(families.has('in-place') || families.has('slow-log'), n)];
-  for (let ordinal = 0; ordinal < n; ordinal++) yield [c.RESIZE + ordinal, when(families.has('resize'), 3)];
-  yield [c.TOP, when(families.has('relay-log'), 3)];
-  yield [c.HALTED, when(families.has('relay-log'), 1)];
-  yield [c.GONE, when(families.has('relay-log'), n)];
-  yield [c.AGENTLESS, when(families.has('agents'), n)];
-  yield [c.BROKEN, when(families.has('unconfigurable'), n)];
-  yield [c.DELAYED, when(families.has('delay'), 1)];
-  yield [c.CORDONED, when(families.has('cordons'), n)];
-  yield [c.CLAIMS, when(families.has('claims'), n)];
-  yield [c.NEW_PODS, when(newPods, 2)];
-  yield [c.FOLLOWS, when(newPods, 1)];
-  yield [c.CURRENT, when(newPods, 2)];
-  yield [c.NOTED, when(newPods, 1)];
-  yield [c.EARLIER, when(newPods && template, 2)];
-  for (const at of [c.WAITING, c.CREATED, c.STARTED, c.RESTORING, c.TOOK, c.BACK, c.RAN]) yield [at, when(newPods, n)];
-  yield [c.MOVES, when(world.countMoves, 2)];
-  yield [c.LOST, when(world.badRevision, n)];
 }

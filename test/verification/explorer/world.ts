@@ -106,8 +106,6 @@ const updatesInPlace = (chosen: ReadonlySet<Family>): boolean =>
 export const mayAsk = ({ families: chosen, requests: asked }: World, request: Request): boolean =>
   asked.has(request) || (request !== 'restores' && chosen.has('user'));
 
-const currentRevisions = { old: 0, updated: 1, older: c.olderRevision } as const;
-
 /** Members before scaling in a world that scales, which has room for two more. */
 export const membersBeforeScaling = (world: World): number => world.replicas - 2;
 
@@ -134,7 +132,7 @@ export function beginnings(world: World): readonly c.Cells[] {
       cells[c.BAD] = bad;
       if (world.folded && !world.badRevision && !has('new-pods')) cells[c.VERIFIED] = 1;
       if (has('new-pods')) {
-        cells[c.CURRENT] = currentRevisions[world.current];
+        cells[c.CURRENT] = { old: 0, updated: 1, older: c.olderRevision }[world.current];
         cells[c.WAITING] = c.bit(members) - 1;
       }
       cells[c.OPEN] = members >= 3 ? 1 : 0;
