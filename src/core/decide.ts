@@ -36,7 +36,8 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
   const complete = isComplete(situation, stale);
   lookAgain(situation);
   lookAtNodes(situation);
-  const { outcome, asks, pass } = watched(situation, choose(situation, procedure, by), complete);
+  const { next, unread } = choose(situation, procedure, by);
+  const { outcome, asks, pass } = watched(situation, next, complete);
   const { step, hold, blocked } = withNewPods(situation, outcome, by);
   return {
     step,
@@ -49,27 +50,38 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
     complete,
     progressDeadlineExceeded: isStuck(situation, complete, hold),
     asksChecks: asks,
-    asksComebacks: membersToRead(situation, hold, blocked),
+    asksComebacks: membersToRead(situation, hold, blocked, ...unread),
     checksPass: pass,
     requeueAfterSeconds: situation.deadlines.soonestSeconds,
   };
 }
 
+interface Choice {
+  readonly next: LineOutcome;
+  /** Of candidates that were passed over: what has to be read again before they may go. */
+  readonly unread: readonly Hold[];
+}
+
 /**
  * Who is next, and what that needs: the first candidate whose effects no gate holds, or the first hold in the way. No
- * other member takes the place of one whose write has failed: it is tried again first.
+ * other member takes the place of one whose write has failed: it is tried again first. Nor of one that only waits for
+ * new pods to come up at the update revision: what holds the others would keep them at the current one for ever.
  */
-function choose(situation: Situation, procedure: Procedure, by: Guards): LineOutcome {
+function choose(situation: Situation, procedure: Procedure, by: Guards): Choice {
+  const unread: Hold[] = [];
+  const byOthers = new Map([...by].filter(([rule]) => rule !== 'RevisionsKept'));
   for (const { candidates, yields } of Object.values(procedure)) {
     let first: LineOutcome | null = null;
     for (const candidate of candidates(situation)) {
       const hold = closed(situation, candidate, by);
-      if (hold === null || isOfItsWrite(hold.rule)) return { candidate, hold };
+      const other = hold?.rule === 'RevisionsKept' ? closed(situation, candidate, byOthers) : hold;
+      if (other === null || isOfItsWrite(other.rule)) return { next: { candidate, hold }, unread };
+      if (other.rule === 'ComebackUnknown') unread.push(other);
       first ??= { candidate, hold };
     }
-    if (first !== null && !yields) return first;
+    if (first !== null && !yields) return { next: first, unread };
   }
-  return { candidate: { kind: 'none' }, hold: null };
+  return { next: { candidate: { kind: 'none' }, hold: null }, unread };
 }
 
 /** What new pods come up at is set first, and does not change what the rollout waits for. */

@@ -40,10 +40,16 @@ export function backoffMilliseconds(
  */
 export async function allOrAbort<T>(signal: AbortSignal, begin: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const calls = new AbortController();
+  // By hand, as in `TimeLimit`: signals of AbortSignal.any are garbage that is collected late.
+  const stop = (): void => calls.abort(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
   try {
-    return await begin(AbortSignal.any([signal, calls.signal]));
+    return await begin(calls.signal);
   } catch (error) {
     calls.abort(error);
     throw error;
+  } finally {
+    signal.removeEventListener('abort', stop);
   }
 }

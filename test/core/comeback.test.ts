@@ -1,8 +1,20 @@
 import { expect } from 'chai';
 import type { EndingClaim } from '../../src/core/on-demand-facts.ts';
-import { stale, three } from './cluster-builder.ts';
+import { type ClusterBuilder, stale, three } from './cluster-builder.ts';
 import { changeOf, member } from './member-builder.ts';
-import { decideCase, deletes, demotes, evicts, holds, lowers, play, updates, updatesInPlace, when } from './table.ts';
+import {
+  decideCase,
+  deletes,
+  demotes,
+  evicts,
+  holds,
+  lowers,
+  play,
+  setsStrategy,
+  updates,
+  updatesInPlace,
+  when,
+} from './table.ts';
 
 const endsWith = (ordinal: number, state: EndingClaim['state'] = 'terminating') =>
   holds({ rule: 'ClaimTerminating', member: ordinal, claims: [{ name: `mysql-data-moco-test-${ordinal}`, state }] });
@@ -131,11 +143,27 @@ describe('a next pod that would not be admitted', () => {
   });
 });
 
+/** All members run, and none participates. */
+const nobodyServes = (): ClusterBuilder =>
+  stale()
+    .members(...[0, 1, 2].map((ordinal) => member(ordinal).stale().lagging()))
+    .primaryUnavailableFor(180);
+
 describe('what was not read', () => {
+  it('is asked for of the primary as well, whose repair comes first, while the replicas are held for longer', () => {
+    const given = nobodyServes().members(member(0).stale().lagging().comesBack(null));
+    const { hold, asksComebacks } = decideCase({ given, settings: {} });
+    expect([hold?.rule, asksComebacks]).to.deep.equal(['FailoverUnfinished', [0]]);
+  });
   const unread = holds({ rule: 'ComebackUnknown', members: [2] });
   play({
     'allows no eviction': when(stale().members(member(2).stale().comesBack(null)), unread),
     'allows no deletion': when(stale().members(member(2).stale().down('CrashLoopBackOff').comesBack(null)), unread),
+    'once it is, lets new pods come up at the update revision, and the primary go': when(
+      nobodyServes().keepingRevisions(),
+      setsStrategy,
+    ),
+    'and then': when(nobodyServes(), deletes('PrimaryNotParticipating', 0)),
     'is asked for once nothing else holds': when(
       stale()
         .members(member(2).stale().comesBack(null))

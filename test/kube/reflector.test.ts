@@ -534,6 +534,16 @@ describe('a reflector, over real HTTP', function suite() {
     expect(changes).to.deep.equal(['added a', 'removed a', 'added a', 'removed a', 'added a']);
   });
 
+  it("ignores a late deletion event of an object's predecessor", async () => {
+    await started('a');
+    const end = { type: 'DELETED', object: { metadata: { ...metadata('a', 1), uid: 'of-another' } } };
+    server.send(`${JSON.stringify(end)}\n`);
+    server.bookmark();
+    server.put('b');
+    await world.until(() => store.size === 2, 'b');
+    expect(changes).to.deep.equal(['added a', 'added b']);
+  });
+
   it('is not affected by jumps of the wall clock', async () => {
     await started('a');
     for (const jumpMilliseconds of [-3_600_000, 7_200_000]) {

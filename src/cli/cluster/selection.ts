@@ -91,24 +91,30 @@ export async function forEachOf(
   act: (cluster: ClusterRecord) => Promise<string>,
 ): Promise<number> {
   const { host } = session;
+  const isOfOneCluster = (error: unknown): boolean =>
+    error instanceof CommandError || (error instanceof ApiError && error.status > 0);
   const queue = new PQueue({ concurrency });
-  const results = clusters.map((cluster) => queue.add(() => act(cluster)));
+  const begin = async (cluster: ClusterRecord): Promise<string> => {
+    try {
+      return await act(cluster);
+    } catch (error) {
+      // Before the queue begins the next one.
+      if (!isOfOneCluster(error)) queue.clear();
+      throw error;
+    }
+  };
+  const results = clusters.map((cluster) => queue.add(() => begin(cluster)));
   // Each is awaited below, in its turn.
   for (const result of results) result.catch(() => undefined);
   let status = 0;
-  try {
-    for (const result of results) {
-      try {
-        host.out(`${await result}\n`);
-      } catch (error) {
-        const isOfThisCluster = error instanceof CommandError || (error instanceof ApiError && error.status > 0);
-        if (!isOfThisCluster) throw error;
-        host.err(`${explainCommandFailure(error, session)}\n`);
-        status = 1;
-      }
+  for (const result of results) {
+    try {
+      host.out(`${await result}\n`);
+    } catch (error) {
+      if (!isOfOneCluster(error)) throw error;
+      host.err(`${explainCommandFailure(error, session)}\n`);
+      status = 1;
     }
-  } finally {
-    queue.clear();
   }
   return status;
 }

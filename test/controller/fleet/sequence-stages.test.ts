@@ -75,6 +75,16 @@ describe('the stages of a fleet', () => {
     expect(watched('canary-1')).to.equal(false);
   });
 
+  it('let a change settle anew that replaces one for which a cluster has waited, also before its status shows that', () => {
+    const fleet = fleetOf();
+    change(fleet, '1');
+    fleet.wait(300);
+    expect(ruleOf(fleet, 'canary-1')).to.equal(undefined);
+    cluster(fleet, 'canary-1').revision = '2';
+    fleet.changed(cluster(fleet, 'canary-1'));
+    expect(ruleOf(fleet, 'canary-1')).to.equal('AwaitingSettle');
+  });
+
   it('let as many clusters of a stage roll as it allows, those that have waited longest first', () => {
     const fleet = fleetOf();
     change(fleet, '1');

@@ -1,4 +1,5 @@
 import { agentContainer, mysqldContainer } from '../../../src/moco/names.ts';
+import { untilReported } from './images-on-nodes.ts';
 import type { RealityCluster } from './reality-cluster.ts';
 import { anyGaps, type Scenario, usual } from './scenario.ts';
 import { inPlace as wayInPlace } from './way.ts';
@@ -20,6 +21,7 @@ async function upgradeAgent(cluster: RealityCluster): Promise<void> {
   const [first, second] = bed.images.agents;
   const image = cluster.pods.some(({ spec }) => spec.containers.some((one) => one.image === second)) ? first : second;
   await bed.importImage(image);
+  await untilReported({ bed }, image);
   cluster.note(`starts moco-controller with the agent ${image}`);
   await bed.moco.setFlags([`--agent-image=${image}`]);
   // The pods are ready from the moment that they have the image's name. Only the program says when they run it.

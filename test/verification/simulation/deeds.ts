@@ -7,6 +7,7 @@ import {
   revisionHashLabel,
   strategyLabel,
 } from '../../../src/moco/names.ts';
+import { statefulSetName } from '../../../src/moco/projections.ts';
 import { type ApiAnswer, type ApiRequest, isDryRun } from '../../support/api-server/api-answer.ts';
 import type { ApiServer } from '../../support/api-server/api-server.ts';
 import { type ResourcePath, resourceAt } from '../../support/api-server/resource-path.ts';
@@ -16,7 +17,7 @@ import type { Witness } from '../witness/witness.ts';
 import type { VirtualClock } from './clock.ts';
 import { isMember } from './members.ts';
 import type { Sent } from './network.ts';
-import type { Simulation } from './simulation.ts';
+import { clusterName, type Simulation } from './simulation.ts';
 
 const controllers = /^controller-/;
 
@@ -91,9 +92,10 @@ export class Deeds {
    * With the gate off a process releases what another one has taken, for which it promotes a revision, and lowers partitions
    * if that is this program's. Which members it may delete then, the witness judges.
    */
-  #isForbidden({ actor, body }: ApiRequest, { kind, subresource }: ResourcePath): boolean {
+  #isForbidden({ actor, body }: ApiRequest, { kind, name, subresource }: ResourcePath): boolean {
     const { onDeleteEnabled, partitionDriver } = this.#strategies.get(actor) ?? {};
-    if (onDeleteEnabled === true || (kind !== pods && kind !== statefulSets)) return false;
+    const isOfMoco = name?.startsWith(statefulSetName(clusterName)) === true;
+    if (onDeleteEnabled === true || !isOfMoco || (kind !== pods && kind !== statefulSets)) return false;
     const { labels, annotations } = record(record(body)['metadata']);
     const [label, demote] = [record(labels)[strategyLabel], record(annotations)[demoteAnnotation]];
     if (partitionDriver === 'own') return subresource === 'eviction' || Boolean(label ?? demote);

@@ -12,6 +12,7 @@ export class ClusterApi extends Right {
 }
 
 function withoutPreconditions({ body }: Call): unknown {
+  if (Array.isArray(body)) return body;
   const { preconditions: _, deleteOptions: __, ...rest } = (body ?? {}) as Readonly<Record<string, unknown>>;
   return body === undefined ? undefined : rest;
 }
