@@ -75,23 +75,23 @@ export class ClusterReader {
    * one may be. A budget that the cache does not know yet is enforced by the eviction itself.
    */
   async readAll(known: ClusterObjects): Promise<LiveObjects | null> {
-    const first = await this.#together((reader) => reader.#readFirst(known));
-    const next = await this.#together((reader) => reader.#readNext(known, first.statefulSet?.replicas ?? 0));
+    const first = await this.#allOrNone((reader) => reader.#readFirst(known));
+    const next = await this.#allOrNone((reader) => reader.#readNext(known, first.statefulSet?.replicas ?? 0));
     const cluster = await this.#readCluster(known);
     // The cache did not know of its policy.
     const isMissed = next.listed === null && cluster?.hasBackupPolicy === true;
-    return together(cluster, first, isMissed ? { ...next, listed: await this.#listJobs(cluster) } : next);
+    return liveObjectsOf(cluster, first, isMissed ? { ...next, listed: await this.#listJobs(cluster) } : next);
   }
 
   async #readUnordered(known: ClusterObjects): Promise<LiveObjects | null> {
-    const [cluster, first, next] = await this.#together((reader) =>
+    const [cluster, first, next] = await this.#allOrNone((reader) =>
       Promise.all([
         reader.#readCluster(known),
         reader.#readFirst(known),
         reader.#readNext(known, known.statefulSet?.replicas ?? 0),
       ]),
     );
-    return together(cluster, first, next);
+    return liveObjectsOf(cluster, first, next);
   }
 
   async #readCluster({ cluster: { namespace, name } }: ClusterObjects): Promise<ClusterRecord | null> {
@@ -210,7 +210,7 @@ export class ClusterReader {
   }
 
   /** If one of these reads fails, the others are given up. */
-  #together<Found>(begin: (reader: ClusterReader) => Promise<Found>): Promise<Found> {
+  #allOrNone<Found>(begin: (reader: ClusterReader) => Promise<Found>): Promise<Found> {
     return allOrAbort(this.signal, (signal) => begin(new ClusterReader(this.client, signal, this.reservation)));
   }
 }
@@ -239,7 +239,7 @@ type ReadNext = Pick<ClusterObjects, 'pods'> & { readonly listed: ListedJobs | n
 
 const noJobs: ListedJobs = { jobs: [], jobsUnreadable: null };
 
-const together = (
+const liveObjectsOf = (
   cluster: ClusterRecord | null,
   { rollout, ...first }: ReadFirst,
   { listed, ...next }: ReadNext,

@@ -46,7 +46,7 @@ export const overrideCommand = clusterCommand({
   options: ownOptions,
   run: (session, [name = '', ruleName], given) => {
     const rule = ruleName === undefined ? null : ruleNamed(ruleName);
-    return (given.clear ? clear : override)(session, name, rule, given);
+    return given.clear ? clear(session, name, rule, given) : override(session, name, rule, given);
   },
 });
 

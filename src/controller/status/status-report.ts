@@ -40,7 +40,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
   const status = omitUndefined<RolloutStatus>({
     observedGeneration: rollout?.metadata.generation,
     observedClusterGeneration: cluster.generation,
-    phase: phase({ ...decision, hold: shown && shown.hold }),
+    phase: phase({ ...decision, hold: shown?.hold ?? null }),
     strategy: observation.strategyShown,
     mysqlProblem: mysqlProblemOf(observation),
     preflight: preflightStatus(observation),

@@ -33,12 +33,23 @@ export const ruleGroups = {
 
 export type RuleGroup = keyof typeof ruleGroups;
 
-/** Of a union the intersection. */
-type All<Each> = (Each extends unknown ? (each: Each) => void : never) extends (all: infer Both) => void ? Both : never;
-/** The rules of all groups. */
-type Catalogue = All<(typeof ruleGroups)[RuleGroup]['rules']>;
-const catalogue: Catalogue = Object.assign({}, ...Object.values(ruleGroups).map(({ rules }) => rules));
+const catalogue = {
+  ...untouchable,
+  ...everything,
+  ...failing,
+  ...unfinished,
+  ...refusedOnNodes,
+  ...fleet,
+  ...roles,
+  ...comeback,
+  ...notParticipating,
+  ...participating,
+  ...primary,
+  ...partition,
+  ...step,
+};
 
+type Catalogue = typeof catalogue;
 type FactsOf<Entry> = Entry extends Rule<infer Facts> ? Facts : never;
 
 export type HoldRule = keyof Catalogue;
