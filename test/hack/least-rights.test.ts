@@ -33,6 +33,11 @@ describe('the rights of a whole run', () => {
     expect(differences([asked('get', 'pods'), byAnother], granted)).to.deep.equal([sentence]);
   });
 
+  it('are used by all roles that grant them, whichever the API server names', () => {
+    const both = new Map([...granted, ['ClusterRole moco-rollout-nodes', ['get pods']]]);
+    expect(differences(all, both)).to.deep.equal([]);
+  });
+
   it('are named if one was refused that no role grants', () => {
     const refused = asked('list', 'secrets', { role: null });
     const sentence = 'the ServiceAccount asked for `list secrets`, which no role grants';
