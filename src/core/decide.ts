@@ -69,12 +69,11 @@ interface Choice {
  */
 function choose(situation: Situation, procedure: Procedure, by: Guards): Choice {
   const unread: Hold[] = [];
-  const byOthers = new Map([...by].filter(([rule]) => rule !== 'RevisionsKept'));
   for (const { candidates, yields } of Object.values(procedure)) {
     let first: LineOutcome | null = null;
     for (const candidate of candidates(situation)) {
       const hold = closed(situation, candidate, by);
-      const other = hold?.rule === 'RevisionsKept' ? closed(situation, candidate, byOthers) : hold;
+      const other = hold?.rule === 'RevisionsKept' ? closed(situation, candidate, withoutKept(by)) : hold;
       if (other === null || isOfItsWrite(other.rule)) return { next: { candidate, hold }, unread };
       if (other.rule === 'ComebackUnknown') unread.push(other);
       first ??= { candidate, hold };
@@ -83,6 +82,8 @@ function choose(situation: Situation, procedure: Procedure, by: Guards): Choice 
   }
   return { next: { candidate: { kind: 'none' }, hold: null }, unread };
 }
+
+const withoutKept = (by: Guards): Guards => new Map([...by].filter(([rule]) => rule !== 'RevisionsKept'));
 
 /** What new pods come up at is set first, and does not change what the rollout waits for. */
 function withNewPods(
