@@ -32,7 +32,7 @@ const longComputing = [
   'test/cli/commands/release.test.ts',
   'test/plan/simulated-fleet.test.ts',
   'test/cli/settings.test.ts',
-  'test/kube/text.test.ts',
+  'test/base/text.test.ts',
   'test/hack/demo.test.ts',
   'test/core/properties.test.ts',
   'test/controller/in-place.test.ts',

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import { isObject } from '../moco/json.ts';
+import { isObject } from '../base/json.ts';
 import {
   admissionProbeAnnotation,
   annotationOn,

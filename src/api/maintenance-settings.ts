@@ -1,6 +1,6 @@
 import { Cron } from 'croner';
 import * as z from 'zod';
-import { milliseconds } from '../moco/json.ts';
+import { milliseconds } from '../base/json.ts';
 import { duration, type Infer, listOf, struct, text, time, validations, whole } from './schema.ts';
 
 // The times at which members that work may be taken: windows that repeat, and blackouts.

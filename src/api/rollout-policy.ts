@@ -1,5 +1,5 @@
+import { identityOf, isObject, type Json, whole as wholeOf } from '../base/json.ts';
 import type { Stored } from '../kube/store.ts';
-import { identityOf, isObject, type Json, whole as wholeOf } from '../moco/json.ts';
 import type { LabelSelector } from '../moco/records.ts';
 import { selectorOf } from '../moco/selects.ts';
 import { condition } from './rollout-status.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { identityOf, type Json, object } from '../base/json.ts';
 import { othersStage, type Sequence, type Stage } from '../core/fleet/stage-counts.ts';
 import type { Stored } from '../kube/store.ts';
-import { identityOf, type Json, object } from '../moco/json.ts';
 import type { Labels } from '../moco/records.ts';
 import { selectorOf, selects } from '../moco/selects.ts';
 import { condition } from './rollout-status.ts';

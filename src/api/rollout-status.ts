@@ -371,7 +371,7 @@ const preflightResult = {
       ['Present', 'Fetched', 'Accepted', 'ImageUnavailable', 'ConfigurationRefused', 'TimedOut', 'Skipped', 'Unknown'],
       'Present: the node reports every image. Fetched: a pod has fetched them. Accepted: mysqld accepts its ' +
         'configuration. ImageUnavailable and ConfigurationRefused hold the rollout. TimedOut: it took longer than ' +
-        'prepullTimeoutSeconds. Skipped: the node takes no pods, or one is short of disk space. Unknown: it could not be found out. Absent while it is ' +
+        'preflightTimeoutSeconds. Skipped: the node takes no pods, or one is short of disk space. Unknown: it could not be found out. Absent while it is ' +
         'being found out.',
     ),
     message: message('Why, in the words of Kubernetes or mysqld.'),
@@ -391,12 +391,12 @@ const preflight = struct(
     ...optional({
       configuration: struct(
         preflightResult,
-        'Whether the new mysqld accepts its configuration, and the node that was asked last. Absent unless prepull is ' +
+        'Whether the new mysqld accepts its configuration, and the node that was asked last. Absent unless preflight is ' +
           'NodesAndConfiguration.',
       ),
     }),
   },
-  'What was found out on the nodes of due members about the update revision. Absent unless prepull is set.',
+  'What was found out on the nodes of due members about the update revision. Absent unless preflight is set.',
 );
 
 export const rolloutStatus = written(

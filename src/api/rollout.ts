@@ -1,7 +1,7 @@
+import { omitUndefined } from '../base/json.ts';
 import { overridableRules } from '../core/rules/catalogue.ts';
 import type { RolloutProblem } from '../core/snapshot.ts';
 import type { Stored } from '../kube/store.ts';
-import { omitUndefined } from '../moco/json.ts';
 import { clusterKind } from '../moco/names.ts';
 import type { RolloutStatus } from './rollout-status.ts';
 import { type Infer, listBy, oneOf, optional, ownKind, setOf, struct, text, time, whole, written } from './schema.ts';

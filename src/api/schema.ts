@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { milliseconds } from '../base/json.ts';
 import type { ResourceKind } from '../kube/resource.ts';
-import { milliseconds } from '../moco/json.ts';
 
 // The building blocks of the schemas of all kinds. Types, the validation of objects and the CRDs follow from them. The
 // message of a schema says what a value must be: "expected spec.partition to be MESSAGE, got -1".

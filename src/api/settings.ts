@@ -128,19 +128,19 @@ const shape = {
     'What happens after longWriteGraceSeconds while such a write is open: Proceed begins the switchover, Hold waits ' +
       `until it ends. Nothing is ever killed. Defaults to ${defaultPolicy.longWritePolicy}.`,
   ),
-  prepull: oneOf(
+  preflight: oneOf(
     ['Never', 'Nodes', 'NodesAndConfiguration'],
     'What is found out before the first member is taken for a revision. With Nodes, short-lived pods fetch the images ' +
       'of the revision on the nodes of due members, and an image that can not be had holds the rollout. With ' +
       'NodesAndConfiguration, mysqld of the new image checks its my.cnf on one of them as well (mysqld ' +
       '--validate-config). The installation has to allow the controller to create these pods. ' +
-      defaultsTo('prepull'),
+      defaultsTo('preflight'),
   ),
-  prepullTimeoutSeconds: whole(
+  preflightTimeoutSeconds: whole(
     1,
     86_400,
     'The number of seconds for which the rollout waits for a node that has not fetched the images. After it the ' +
-      `member is taken all the same. ${defaultsTo('prepullTimeoutSeconds')}`,
+      `member is taken all the same. ${defaultsTo('preflightTimeoutSeconds')}`,
   ),
   primaryUpdatePolicy: oneOf(
     ['Automatic', 'Manual'],

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { policyKind } from '../api/rollout-policy.ts';
+import { timestampOf } from '../base/json.ts';
+import type { World } from '../base/world.ts';
 import { isConflict, isNotFound } from '../kube/api-error.ts';
 import type { RunResult } from '../kube/work-queue.ts';
-import type { World } from '../kube/world.ts';
-import { timestampOf } from '../moco/json.ts';
 import type { Cache } from '../objects/cache.ts';
 import type { StatusClient } from '../objects/status-client.ts';
 import { policyStatuses } from './facts/policy-standing.ts';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { sequenceKind } from '../api/rollout-sequence.ts';
+import type { World } from '../base/world.ts';
 import { isConflict, isNotFound } from '../kube/api-error.ts';
 import type { EventRecorder } from '../kube/event-recorder.ts';
 import type { RunResult } from '../kube/work-queue.ts';
-import type { World } from '../kube/world.ts';
 import type { StatusClient } from '../objects/status-client.ts';
 import type { FleetMetrics } from '../telemetry/metrics.ts';
 import type { Stages } from './fleet/sequence-stages.ts';

@@ -126,7 +126,7 @@ function membersToRead({ members }: Situation, ...holds: readonly (Hold | null)[
 /** Whatever holds the rollout meanwhile, a node that is asked is not asked for longer than its limit. */
 function lookAtNodes({ snapshot, policy, deadlines }: Situation): void {
   for (const { forSeconds } of snapshot.preflight?.awaited ?? []) {
-    if (forSeconds > 0) deadlines.reached(forSeconds, policy.prepullTimeoutSeconds);
+    if (forSeconds > 0) deadlines.reached(forSeconds, policy.preflightTimeoutSeconds);
   }
 }
 

@@ -78,7 +78,7 @@ export interface ReplicationDelay extends LastReading<DelayReading> {
 }
 
 /**
- * What nodes have found out about the update revision before a member is taken (setting `prepull`). Only nodes count
+ * What nodes have found out about the update revision before a member is taken (setting `preflight`). Only nodes count
  * that have a due member.
  */
 export interface Preflight {

@@ -33,8 +33,8 @@ export interface RolloutPolicy {
    * What short-lived pods find out on the nodes of due members before the first one is taken: whether the images of the
    * update revision are there, or can be fetched, and on one of them whether its mysqld accepts the configuration.
    */
-  readonly prepull: 'Never' | 'Nodes' | 'NodesAndConfiguration';
-  readonly prepullTimeoutSeconds: number;
+  readonly preflight: 'Never' | 'Nodes' | 'NodesAndConfiguration';
+  readonly preflightTimeoutSeconds: number;
   readonly primaryUpdatePolicy: 'Automatic' | 'Manual';
   /** The update revision whose primary a person has approved, or `null`. */
   readonly approvedRevision: string | null;
@@ -80,8 +80,8 @@ export const defaultPolicy: RolloutPolicy = {
   replicaDelayGraceSeconds: 30,
   longWriteGraceSeconds: 60,
   longWritePolicy: 'Proceed',
-  prepull: 'Never',
-  prepullTimeoutSeconds: 300,
+  preflight: 'Never',
+  preflightTimeoutSeconds: 300,
   primaryUpdatePolicy: 'Automatic',
   approvedRevision: null,
   pinnedOrdinals: [],

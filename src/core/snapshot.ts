@@ -18,7 +18,7 @@ export interface ClusterSnapshot {
   readonly replicationDelays: readonly ReplicationDelay[];
   /** What MySQL itself last said. `null` while the feature gate is off. */
   readonly mysql: MysqlReading | null;
-  /** What the nodes of due members have found out about the update revision. `null` without the setting `prepull`. */
+  /** What the nodes of due members have found out about the update revision. `null` without the setting `preflight`. */
   readonly preflight: Preflight | null;
   /**
    * The active Jobs that back this cluster up or restore it, whether or not MOCO has closed the PodDisruptionBudget.

@@ -1,9 +1,9 @@
+import { backoffMilliseconds, delay } from '../base/delay.ts';
+import { linesOf, textOf } from '../base/text.ts';
+import { TimeLimit } from '../base/time-limit.ts';
+import type { ExchangeRequest, ExchangeResponse, World } from '../base/world.ts';
 import { ApiError, errorOfAnswer, type NoAnswerReason } from './api-error.ts';
-import { backoffMilliseconds, delay } from './delay.ts';
-import { linesOf, textOf } from './text.ts';
-import { TimeLimit } from './time-limit.ts';
 import { type Priority, type Reservation, TokenBucket } from './token-bucket.ts';
-import type { ExchangeRequest, ExchangeResponse, World } from './world.ts';
 
 export type { Priority } from './token-bucket.ts';
 

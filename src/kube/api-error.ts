@@ -1,5 +1,5 @@
-import { isObject } from './raw-object.ts';
-import { jsonOf, shortened } from './text.ts';
+import { isObject } from '../base/json.ts';
+import { jsonOf, shortened } from '../base/text.ts';
 
 /** One entry of `details.causes` in a Kubernetes Status, such as `DisruptionBudget` of a refused eviction. */
 export interface ApiErrorCause {

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DispatcherOptions } from '@kubernetes/client-node';
 import { Agent, type buildConnector, type Dispatcher, ProxyAgent } from 'undici';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../base/world.ts';
 import { ApiError } from './api-error.ts';
 import { type Credentials, Kubeconfig, type KubeconfigChoice } from './kubeconfig.ts';
-import type { Exchange, ExchangeRequest, ExchangeResponse } from './world.ts';
 
 export { ConfigurationError } from './kubeconfig-files.ts';
 

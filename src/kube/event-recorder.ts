@@ -1,10 +1,10 @@
+import { backoffMilliseconds, delay } from '../base/delay.ts';
+import type { Log, World } from '../base/world.ts';
 import type { ApiClient } from './api-client.ts';
 import { ApiError, isAlreadyExists, isNamespaceTerminating, isNotFound, isTooManyRequests } from './api-error.ts';
-import { backoffMilliseconds, delay } from './delay.ts';
 import { type EventSeries, eventName, eventOf, namespaceOf, type Occurrence, seriesKey, seriesPatch } from './event.ts';
 import { events, path } from './resource.ts';
 import { TokenBucket } from './token-bucket.ts';
-import type { Log, World } from './world.ts';
 
 /** The limit for Events alone, below the limit that all calls share. */
 const eventsPerSecond = 10;

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import type { User } from '@kubernetes/client-node';
+import { jsonOf, textOf } from '../base/text.ts';
 import type { ClusterEntry, ExecConfig } from './kubeconfig-files.ts';
-import { jsonOf, textOf } from './text.ts';
 
 /** What a plugin returns; times are RFC 3339. */
 interface Credential {

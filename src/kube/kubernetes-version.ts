@@ -1,6 +1,6 @@
+import { delay } from '../base/delay.ts';
+import type { Log, World } from '../base/world.ts';
 import type { ApiClient } from './api-client.ts';
-import { delay } from './delay.ts';
-import type { Log, World } from './world.ts';
 
 /** The first minor version with ValidatingAdmissionPolicy v1, which MOCO and config/users use. */
 const oldestMinor = 30;

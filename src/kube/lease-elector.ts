@@ -1,10 +1,10 @@
+import { delay } from '../base/delay.ts';
+import type { Log, World } from '../base/world.ts';
 import type { ApiClient } from './api-client.ts';
 import { isAlreadyExists, isConflict, isNotFound } from './api-error.ts';
-import { delay } from './delay.ts';
 import { heldBy, heldByNobody, holderOf, type Lease, parseLease } from './lease.ts';
 import { apiVersion, leases, path } from './resource.ts';
 import { keyOf } from './store.ts';
-import type { Log, World } from './world.ts';
 
 /** Candidates wait up to so much longer than the retry period, so that they don't all ask at once. */
 const jitter = 1.2;

@@ -1,7 +1,8 @@
+import { isObject, type Json } from '../base/json.ts';
+import { jsonOf, longestQuotedCharacters, quoted } from '../base/text.ts';
 import type { ApiClient, CallOptions } from './api-client.ts';
-import { isObject, type Json, metadataOf } from './raw-object.ts';
+import { metadataOf } from './raw-object.ts';
 import { path, type ResourceKind } from './resource.ts';
-import { jsonOf, longestQuotedCharacters, quoted } from './text.ts';
 
 // What the API server sends to whoever lists and watches.
 

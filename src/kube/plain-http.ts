@@ -1,9 +1,9 @@
 // oxlint-disable no-restricted-imports -- it only asks what an address is
 import { isIP } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
-import { textOf } from './text.ts';
-import { TimeLimit } from './time-limit.ts';
-import type { World } from './world.ts';
+import { textOf } from '../base/text.ts';
+import { TimeLimit } from '../base/time-limit.ts';
+import type { World } from '../base/world.ts';
 
 /** Several times what an agent of MOCO serves, and far more than a query needs to say what fails. */
 const largestBodyBytes = 512 * 1024;

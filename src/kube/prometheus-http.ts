@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { Agent } from 'undici';
+import { jsonOf, shortened } from '../base/text.ts';
+import type { World } from '../base/world.ts';
 import { ConfigurationError } from './kubeconfig-files.ts';
 import { answerTo, inTime, type PlainAnswer } from './plain-http.ts';
-import { jsonOf, shortened } from './text.ts';
-import type { World } from './world.ts';
 
 export interface PrometheusSeries {
   readonly labels: Readonly<Record<string, string>>;

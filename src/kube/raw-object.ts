@@ -1,5 +1,4 @@
-/** An object as the API server sent it, before projection, or a part of it. */
-export type Json = Readonly<Record<string, unknown>>;
+import { isObject } from '../base/json.ts';
 
 export interface RawMetadata {
   /** Empty for cluster-scoped objects. */
@@ -7,10 +6,6 @@ export interface RawMetadata {
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
-}
-
-export function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** `null` if it is not an object that an API server could have sent. */

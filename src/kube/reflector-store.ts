@@ -1,7 +1,8 @@
+import { type Json } from '../base/json.ts';
+import { quoted } from '../base/text.ts';
 import type { DecodeFailureReason } from './list-watch.ts';
-import { type Json, metadataOf } from './raw-object.ts';
+import { metadataOf } from './raw-object.ts';
 import { keyOf, type Store, type Stored } from './store.ts';
-import { quoted } from './text.ts';
 
 export interface OwnedRecordsOptions<R extends Stored> {
   readonly store: Store<R>;

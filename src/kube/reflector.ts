@@ -1,13 +1,13 @@
+import { type BackoffOptions, backoffMilliseconds, delay } from '../base/delay.ts';
+import type { Json } from '../base/json.ts';
+import { TimeLimit } from '../base/time-limit.ts';
+import type { Log, World } from '../base/world.ts';
 import type { ApiClient, Query } from './api-client.ts';
 import { ApiError, errorOfWatch, isForbidden, isGone, isInvalid, isNotFound, withoutRequest } from './api-error.ts';
-import { type BackoffOptions, backoffMilliseconds, delay } from './delay.ts';
 import { type DecodeFailureReason, type ListedKind, pagesOf, parseWatchEvent, type WatchEvent } from './list-watch.ts';
-import type { Json } from './raw-object.ts';
 import { type Listing, ReflectorStore } from './reflector-store.ts';
 import { path } from './resource.ts';
 import type { Store, Stored } from './store.ts';
-import { TimeLimit } from './time-limit.ts';
-import type { Log, World } from './world.ts';
 
 /** A page blocks the event loop while it is parsed; garbage of larger pages outlives the young generation. */
 const defaultPageSize = 50;

@@ -1,4 +1,4 @@
-import type { World } from './world.ts';
+import type { World } from '../base/world.ts';
 
 /**
  * Which calls go first when the rate limit makes calls wait: keeping the lease, then

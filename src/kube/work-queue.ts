@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
+import { backoffMilliseconds, delay } from '../base/delay.ts';
+import type { World } from '../base/world.ts';
 import { ApiError } from './api-error.ts';
-import { backoffMilliseconds, delay } from './delay.ts';
-import type { World } from './world.ts';
 
 const retryBackoff = { firstMilliseconds: 100, longestMilliseconds: 60_000 };
 /** When more keys than this wait, each run starts in its own iteration of the event loop. */

@@ -1,5 +1,5 @@
+import { isObject, type Json, object, objects, text } from '../base/json.ts';
 import type { AlteredField } from '../core/snapshot.ts';
-import { isObject, type Json, object, objects, text } from './json.ts';
 
 const manager = 'moco-controller';
 const template = 'spec.podTemplate.spec';

@@ -1,9 +1,9 @@
+import { milliseconds } from '../base/json.ts';
 import type { InPlaceUpdate } from '../core/in-place-changes.ts';
 import { isParticipating, isSettled, mysqldOf } from '../core/member.ts';
 import type { BackupJobFacts, ClusterSnapshot, ContainerFacts, MemberFacts } from '../core/snapshot.ts';
 import type { Ages } from './ages.ts';
 import { restartInPlace } from './in-place/restart.ts';
-import { milliseconds } from './json.ts';
 import type { BudgetRecord, ClusterObjects, ClusterRecord, ContainerRecord, JobRecord, PodRecord } from './records.ts';
 import { selects } from './selects.ts';
 

@@ -1,4 +1,4 @@
-import { type Json, milliseconds, object, objects, text } from './json.ts';
+import { type Json, milliseconds, object, objects, text } from '../base/json.ts';
 
 /** Kubernetes writes times in whole seconds. */
 const timestampsMilliseconds = 1000;

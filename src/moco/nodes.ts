@@ -1,4 +1,4 @@
-import { conditionOf, type Json, object, objects, strings, text, texts } from './json.ts';
+import { conditionOf, type Json, object, objects, strings, text, texts } from '../base/json.ts';
 import { meets } from './selects.ts';
 
 // Whether a node takes a pod, as far as that follows from the node's own object and from what ties the pod: the rules

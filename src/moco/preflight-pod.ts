@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import { conditionOf, type Json, named, object, objects, strings, text } from '../base/json.ts';
 import { fullName } from './in-place/images.ts';
 import { isLatest } from './in-place/pod-defaults.ts';
-import { conditionOf, type Json, named, object, objects, strings, text } from './json.ts';
 import { mysqldContainer, preflightLabel } from './names.ts';
 
 /** From the weakest to the strongest. */

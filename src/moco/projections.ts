@@ -1,6 +1,6 @@
+import { conditionOf, identityOf, type Json, named, object, objects, text, texts, whole } from '../base/json.ts';
 import { metricsPortName, probePortName } from './agent.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
-import { conditionOf, identityOf, type Json, named, object, objects, text, texts, whole } from './json.ts';
 import { labelSetAt, newestManagers } from './managed-fields.ts';
 import {
   agentContainer,

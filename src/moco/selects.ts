@@ -1,4 +1,4 @@
-import { object, objects, strings, text, texts } from './json.ts';
+import { object, objects, strings, text, texts } from '../base/json.ts';
 import type { LabelSelector } from './records.ts';
 
 /** Of a selector as an object has it. An absent one selects everything. */

@@ -1,5 +1,5 @@
+import { type Json, object, objects, text, texts } from '../base/json.ts';
 import { numberOf } from './in-place/quantity.ts';
-import { type Json, object, objects, text, texts } from './json.ts';
 import { revisionHashLabel } from './names.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, type Json, object, text } from './json.ts';
+import { isObject, type Json, object, text } from '../base/json.ts';
 
 export interface TemplateChange {
   /** The path of the field, such as `spec.containers[mysqld].image`. */

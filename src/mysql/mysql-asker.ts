@@ -1,9 +1,9 @@
+import { type Json, object, text } from '../base/json.ts';
+import type { World } from '../base/world.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
 import { path, secrets } from '../kube/resource.ts';
 import { nameOf } from '../kube/store.ts';
-import type { World } from '../kube/world.ts';
-import { type Json, object, text } from '../moco/json.ts';
 import { mysqlPort, readOnlyPasswordKey, readOnlyUser } from '../moco/names.ts';
 import { statefulSetName } from '../moco/projections.ts';
 import type { ClusterRecord, PodRecord } from '../moco/records.ts';

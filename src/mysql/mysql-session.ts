@@ -1,8 +1,8 @@
 // oxlint-disable no-restricted-imports -- the one place where mysqld is reached
 import { connect, isIP } from 'node:net';
 import type { Connection, RowDataPacket } from 'mysql2';
-import { TimeLimit } from '../kube/time-limit.ts';
-import type { World } from '../kube/world.ts';
+import { TimeLimit } from '../base/time-limit.ts';
+import type { World } from '../base/world.ts';
 import { BoundedStream } from './bounded-stream.ts';
 
 export interface MysqlAddress {

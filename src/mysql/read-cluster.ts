@@ -1,6 +1,6 @@
+import { delay } from '../base/delay.ts';
+import type { World } from '../base/world.ts';
 import type { MemberSaid } from '../core/on-demand-facts.ts';
-import { delay } from '../kube/delay.ts';
-import type { World } from '../kube/world.ts';
 import { countGtids, type GtidSet, parseGtidSet, subtract, union } from './gtid-set.ts';
 import { type Account, converse, type MysqlAddress, MysqlError, type SqlQuery } from './mysql-session.ts';
 import {

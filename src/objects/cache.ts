@@ -1,10 +1,10 @@
 import { type MySQLRollout, partialRecord, type RolloutRecord, rolloutKind, wholeRecord } from '../api/rollout.ts';
 import { type PolicyRecord, policyKind, projectPolicy } from '../api/rollout-policy.ts';
 import { projectSequence, type SequenceRecord, sequenceKind } from '../api/rollout-sequence.ts';
+import { type Json, object } from '../base/json.ts';
 import type { Unavailable } from '../kube/reflector.ts';
 import { jobs, namespaces, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
 import { keyOf, nameOf, Store, type Stored, splitKey } from '../kube/store.ts';
-import { type Json, object } from '../moco/json.ts';
 import { clusterKind, clusterNameLabel } from '../moco/names.ts';
 import {
   jobSelector,

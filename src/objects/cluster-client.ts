@@ -1,11 +1,11 @@
 import { rolloutKind } from '../api/rollout.ts';
+import { identityOf, type Json, object, objects, text } from '../base/json.ts';
 import type { Target } from '../core/decision.ts';
 import type { ContainerResources, InPlaceChange } from '../core/in-place-changes.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { ApiError, isInvalid, isNotFound } from '../kube/api-error.ts';
 import { path, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
 import type { Reservation } from '../kube/token-bucket.ts';
-import { identityOf, type Json, object, objects, text } from '../moco/json.ts';
 import { admissionProbeAnnotation, preflightLabel, resizeManager } from '../moco/names.ts';
 import { isPreflightOf } from '../moco/preflight-pod.ts';
 import { projectStatefulSet } from '../moco/projections.ts';
@@ -118,7 +118,7 @@ export class ClusterApi extends StatusClient {
     return objects(list['items']).filter((pod) => isPreflightOf(rolloutUid, pod));
   }
 
-  /** Whether the installation lets this program create pods of preflights in the namespace (config/prepull). */
+  /** Whether the installation lets this program create pods of preflights in the namespace (config/preflight). */
   async mayPreflight(namespace: string): Promise<boolean> {
     const resourceAttributes = {
       group: rolloutKind.group,

@@ -1,8 +1,9 @@
 import { type MySQLRollout, rolloutKind, usedOf } from '../api/rollout.ts';
+import { allOrAbort } from '../base/delay.ts';
+import { objects as items, type Json, object, text } from '../base/json.ts';
 import { isPossibleSize } from '../core/situation.ts';
 import type { ApiClient, Call } from '../kube/api-client.ts';
 import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
-import { allOrAbort } from '../kube/delay.ts';
 import { pagesOf } from '../kube/list-watch.ts';
 import {
   controllerRevisions,
@@ -18,7 +19,6 @@ import {
 } from '../kube/resource.ts';
 import type { Priority, Reservation } from '../kube/token-bucket.ts';
 import { type ImageReport, imageReport } from '../moco/in-place/images.ts';
-import { objects as items, type Json, object, text } from '../moco/json.ts';
 import { clusterKind } from '../moco/names.ts';
 import {
   jobSelectorOf,

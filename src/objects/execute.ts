@@ -1,10 +1,10 @@
 import { rolloutKind } from '../api/rollout.ts';
+import { identityOf } from '../base/json.ts';
+import type { World } from '../base/world.ts';
 import type { Step, Target } from '../core/decision.ts';
 import { ApiError, isConflict, isNotFound, wasNeverSent, wasTooLate } from '../kube/api-error.ts';
 import { controllerRevisions, pods as podKind } from '../kube/resource.ts';
-import type { World } from '../kube/world.ts';
 import { restartNote } from '../moco/in-place/restart.ts';
-import { identityOf } from '../moco/json.ts';
 import {
   annotationOn,
   demoteAnnotation,

@@ -2,10 +2,10 @@ import { type MySQLRollout, type RolloutSpec, rolloutKind, usedOf } from '../api
 import type { PolicyStatus } from '../api/rollout-policy.ts';
 import type { SequenceStatus } from '../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../api/rollout-status.ts';
+import { type Json, object, objects } from '../base/json.ts';
 import { isConflict } from '../kube/api-error.ts';
 import { apiVersion, path, type ResourceKind } from '../kube/resource.ts';
 import type { Stored } from '../kube/store.ts';
-import { type Json, object, objects } from '../moco/json.ts';
 import { clusterKind, rolloutCompleteCondition } from '../moco/names.ts';
 import type { ClusterObjects } from '../moco/records.ts';
 import { ClusterReader } from './cluster-reader.ts';

@@ -1,8 +1,8 @@
+import type { Log, World } from '../base/world.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { Reflector, type ReflectorOptions } from '../kube/reflector.ts';
 import { jobs, namespaces } from '../kube/resource.ts';
 import type { Stored } from '../kube/store.ts';
-import type { Log, World } from '../kube/world.ts';
 import { clusterKind } from '../moco/names.ts';
 import type { CacheMetrics } from '../telemetry/runtime-metrics.ts';
 import { type Cache, type CachedKind, forEachCachedKind, type UnavailableKind } from './cache.ts';

@@ -1,5 +1,5 @@
+import { isObject } from '../base/json.ts';
 import type { FleetLimits } from '../controller/fleet/fleet-limits.ts';
-import { isObject } from '../moco/json.ts';
 import { type Flag, read } from './flag.ts';
 import { flags, type Options } from './flags.ts';
 

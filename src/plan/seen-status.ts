@@ -1,6 +1,6 @@
 import { newRollout, type RolloutProgress, type RolloutStatus } from '../api/rollout-status.ts';
+import { omitUndefined, timestampOf } from '../base/json.ts';
 import { needsSlot } from '../core/gates.ts';
-import { omitUndefined, timestampOf } from '../moco/json.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 
 // What the other clusters of a fleet see of one: its status, as the controller would write it.

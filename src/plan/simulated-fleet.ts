@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SequenceRecord } from '../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../api/rollout-status.ts';
+import { milliseconds } from '../base/json.ts';
 import { memberName, type ObservedFacts } from '../controller/facts/collect-facts.ts';
 import { maintenanceFacts, measuredMembers } from '../controller/facts/maintenance-facts.ts';
 import { Fleet, type FleetLimits } from '../controller/fleet/fleet-limits.ts';
@@ -9,7 +10,6 @@ import type { Hold } from '../core/decision.ts';
 import { needsSlot } from '../core/gates.ts';
 import { explainHold } from '../core/rules/catalogue.ts';
 import { splitKey } from '../kube/store.ts';
-import { milliseconds } from '../moco/json.ts';
 import type { FleetPlan, PlannedCluster, Span } from './fleet-plan.ts';
 import { begunStatus, statusAt } from './seen-status.ts';
 import { type Beginning, type PlanEntry, SimulatedCluster } from './simulated-cluster.ts';

@@ -63,7 +63,10 @@ export function createMetrics(
 /** Gauges of all clusters together, by the field of their number: the end of the name, and the help. */
 const fleetGauges = {
   slots: ['slots', 'Clusters that may roll at a time (--max-concurrent-rollouts); no series without a limit.'],
-  rolling: ['rolling_clusters', 'Clusters whose rollout has begun, or whose nodes are asked whether it can (prepull).'],
+  rolling: [
+    'rolling_clusters',
+    'Clusters whose rollout has begun, or whose nodes are asked whether it can (preflight).',
+  ],
   waiting: [
     'waiting_clusters',
     'Clusters with stale members whose rollout has not begun, and whose nodes are not asked whether it can.',

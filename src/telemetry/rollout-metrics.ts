@@ -186,7 +186,7 @@ export class RolloutMetrics extends ClusterMetrics {
   readonly countPreflight = this.countOf(
     'moco_rollout_preflights_total',
     'Nodes that were asked whether they can run an update revision, by result (Present, Fetched, Accepted, ' +
-      'ImageUnavailable, ConfigurationRefused, TimedOut, Skipped, Unknown). Only with the setting prepull.',
+      'ImageUnavailable, ConfigurationRefused, TimedOut, Skipped, Unknown). Only with the setting preflight.',
     'result',
   );
   readonly onDeleteStatefulSets = this.gauge(

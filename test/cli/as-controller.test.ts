@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import type { ExchangeRequest } from '../../src/base/world.ts';
 import { commands } from '../../src/cli/run.ts';
-import type { ExchangeRequest } from '../../src/kube/world.ts';
 import { fails } from './failing-member.ts';
 import { type FakeCluster, forbidden, useFakeCluster } from './fake-cluster.ts';
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { V1MicroTime } from '@kubernetes/client-node';
 import { rolloutKind } from '../../src/api/rollout.ts';
+import type { ExchangeRequest } from '../../src/base/world.ts';
 import type { Host, Terminal } from '../../src/cli/host.ts';
 import { runCli } from '../../src/cli/run.ts';
-import type { ExchangeRequest } from '../../src/kube/world.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { Bench } from '../controller/bench.ts';
 import { mysqlCluster } from '../controller/moco-objects.ts';

@@ -1,6 +1,6 @@
 import { type SequenceSpec, sequenceKind } from '../../src/api/rollout-sequence.ts';
 import { newRollout, type RolloutStatus } from '../../src/api/rollout-status.ts';
-import { timestampOf } from '../../src/moco/json.ts';
+import { timestampOf } from '../../src/base/json.ts';
 import { type FakeCluster, sequencesPath } from './fake-cluster.ts';
 
 /** What a cluster of a stage does. */

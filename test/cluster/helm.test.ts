@@ -138,7 +138,7 @@ describe('the Helm chart', function () {
   const inNamespaces: Readonly<Record<string, readonly [component: string, gates: readonly string[], value: string]>> =
     {
       'read Secrets': ['replication-facts', set('featureGates.ReplicationFacts=true'), 'replicationFacts'],
-      'fetch images': ['prepull', [], 'prepull'],
+      'fetch images': ['preflight', [], 'preflight'],
     };
   for (const [what, [component, gates, value]] of Object.entries(inNamespaces)) {
     it(`lets it ${what} in the namespaces that the values name alone, as its component does`, async () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Json, object } from '../../src/moco/json.ts';
+import { type Json, object } from '../../src/base/json.ts';
 import { labelSetAt } from '../../src/moco/managed-fields.ts';
 import { clusterNameLabel, revisionHashLabel } from '../../src/moco/names.ts';
 import { projectPod } from '../../src/moco/projections.ts';

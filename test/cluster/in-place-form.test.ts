@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
+import { type Json, object } from '../../src/base/json.ts';
+import { realWorld } from '../../src/base/world.ts';
 import { neverInPlace } from '../../src/core/in-place-changes.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { path as pathOf, pods } from '../../src/kube/resource.ts';
-import { realWorld } from '../../src/kube/world.ts';
 import { type Comparison, compare } from '../../src/moco/in-place/compare.ts';
 import { withPodDefaults } from '../../src/moco/in-place/pod-defaults.ts';
-import { type Json, object } from '../../src/moco/json.ts';
 import { podOf } from '../moco/in-place/live-pod.ts';
 import { bitOfEverything as template } from '../support/pod-template/bit-of-everything.ts';
 import { at, changed, put } from '../support/pod-template/edit.ts';

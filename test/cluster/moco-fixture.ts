@@ -1,7 +1,7 @@
+import { realWorld, type World } from '../../src/base/world.ts';
 import { isNotFound } from '../../src/kube/api-error.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { path } from '../../src/kube/resource.ts';
-import { realWorld, type World } from '../../src/kube/world.ts';
 import {
   type ControlPlane,
   type ControlPlaneOptions,

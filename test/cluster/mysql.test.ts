@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { expect } from 'chai';
+import { realWorld } from '../../src/base/world.ts';
 import type { MemberSaid } from '../../src/core/on-demand-facts.ts';
-import { realWorld } from '../../src/kube/world.ts';
 import { type Answers, type AskedMember, readCluster } from '../../src/mysql/read-cluster.ts';
 import { caughtUp } from '../core/mysql-readings.ts';
 import { Unavailable } from '../support/cluster/requirements.ts';

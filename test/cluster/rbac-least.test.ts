@@ -117,7 +117,7 @@ describe('a controller under its policy', function () {
     expect(await run()).to.include('moco-rollout creates pods as dry runs only');
   });
 
-  it('can create the pod of a preflight where config/prepull allows that, with no Secret, and no other pod', async () => {
+  it('can create the pod of a preflight where config/preflight allows that, with no Secret, and no other pod', async () => {
     const name = 'moco-rollout-preflight-0123456789abcdef';
     const create = async (change: (pod: PreflightPod) => void = () => undefined): Promise<string> => {
       const pod = preflight(cluster, name);
@@ -126,7 +126,7 @@ describe('a controller under its policy', function () {
       return cluster.kubectl('--kubeconfig', kubeconfig, 'create', '-f', file).catch(String);
     };
     expect(await create()).to.include('where it may create mysqlrollouts/preflight');
-    await cluster.kubectl('apply', '-k', 'config/prepull');
+    await cluster.kubectl('apply', '-k', 'config/preflight');
     const secret = { name: 'a', secret: { secretName: 'moco-x' } };
     const onlyImages = 'the pod of a preflight has images, ConfigMaps and empty directories alone';
     // RBAC reaches the authorizer a moment after it was written.

@@ -18,7 +18,7 @@ const stepsOf = async (cluster: RolloutCluster): Promise<readonly string[]> =>
 
 /** Lets the controller create them, and waits until the API server's authorizer knows. */
 async function allow(cluster: RolloutCluster): Promise<void> {
-  await cluster.kubectl('apply', '-k', 'config/prepull');
+  await cluster.kubectl('apply', '-k', 'config/preflight');
   const may = ['auth', 'can-i', 'create', 'mysqlrollouts.moco-rollout.io', '--subresource=preflight'];
   await until('it has the right', async () =>
     (await cluster.kubectl(...may, `--as=${controller}`).catch(String)).startsWith('yes'),
@@ -30,7 +30,7 @@ describe('images that are fetched before anybody is taken', () => {
 
   scenario('hold the rollout where they can not be had, until they are there', {}, async (cluster) => {
     await allow(cluster);
-    await cluster.setting({ prepull: 'NodesAndConfiguration' });
+    await cluster.setting({ preflight: 'NodesAndConfiguration' });
     await cluster.setImage('mysql:8.4.9-missing');
     await cluster.holds('ImageUnavailable');
     expect(cluster.now.rollout?.status?.hold?.message).to.match(
@@ -39,7 +39,7 @@ describe('images that are fetched before anybody is taken', () => {
     expect((await cluster.event('ImageUnavailable')).type).to.equal('Warning');
     expect(await stepsOf(cluster), 'no member is down').to.deep.equal([]);
     await until('no pod is left', () => nothingIsLeft(cluster));
-    await cluster.setting({ prepull: 'Nodes' });
+    await cluster.setting({ preflight: 'Nodes' });
     await cluster.setImage('mysql:8.4.10');
     await cluster.completes();
     expect(await stepsOf(cluster)).to.deep.equal(wholeRollout);

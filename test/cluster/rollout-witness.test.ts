@@ -1,7 +1,7 @@
 import { expect } from 'chai';
+import { realWorld } from '../../src/base/world.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { path, pods } from '../../src/kube/resource.ts';
-import { realWorld } from '../../src/kube/world.ts';
 import { ObjectClient } from '../support/object-client.ts';
 import type { RolloutCluster } from './rollout-cluster.ts';
 import { scenarioDeadlineMilliseconds, useRollouts } from './rollout-fixture.ts';

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import type { Json } from '../../src/base/json.ts';
+import { realWorld } from '../../src/base/world.ts';
 import { isGone } from '../../src/kube/api-error.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
-import type { Json } from '../../src/kube/raw-object.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
 import type { ResourceKind } from '../../src/kube/resource.ts';
 import { Store, type Stored } from '../../src/kube/store.ts';
-import { realWorld } from '../../src/kube/world.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { CuttingProxy } from '../support/control-plane/cutting-proxy.ts';

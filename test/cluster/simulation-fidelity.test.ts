@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import { realWorld } from '../../src/base/world.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
 import { pods } from '../../src/kube/resource.ts';
 import { Store, type Stored } from '../../src/kube/store.ts';
-import { realWorld } from '../../src/kube/world.ts';
 import { ObjectClient } from '../support/object-client.ts';
 import type { Ground, PodVersion, SeenPod } from '../verification/simulation/fidelity/ground.ts';
 import { play } from '../verification/simulation/fidelity/play.ts';

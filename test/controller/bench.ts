@@ -2,6 +2,7 @@ import { Registry } from 'prom-client';
 import { type MySQLRollout, type RolloutSpec, rolloutKind, wholeRecord } from '../../src/api/rollout.ts';
 import { policyKind, projectPolicy } from '../../src/api/rollout-policy.ts';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
+import { timestampOf } from '../../src/base/json.ts';
 import { Checks } from '../../src/controller/fleet/check-answers.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../src/controller/fleet/follow-fleet.ts';
@@ -13,7 +14,6 @@ import type { Occurrence } from '../../src/kube/event.ts';
 import { jobs, podDisruptionBudgets, pods, type ResourceKind, statefulSets } from '../../src/kube/resource.ts';
 import { keyOf, type Store, type Stored } from '../../src/kube/store.ts';
 import type { RunResult } from '../../src/kube/work-queue.ts';
-import { timestampOf } from '../../src/moco/json.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import {
   projectBudget,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import type { ExchangeRequest, ExchangeResponse } from '../../src/base/world.ts';
 import { pods, statefulSets } from '../../src/kube/resource.ts';
-import type { ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
 import { clusterKind, demoteAnnotation, strategyLabel } from '../../src/moco/names.ts';
 import { reset } from '../kube/fake-world.ts';
 import { Bench, member, type Process } from './bench.ts';

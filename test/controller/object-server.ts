@@ -1,5 +1,6 @@
 import type { AdmittedStatefulSet } from '../../src/admission/mutations.ts';
 import { mutateStatefulSet } from '../../src/admission/mutations.ts';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/base/world.ts';
 import {
   apiVersion,
   nodes,
@@ -9,7 +10,6 @@ import {
   type ResourceKind,
   type ResourcePlace,
 } from '../../src/kube/resource.ts';
-import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
 import { claimsOf } from '../../src/moco/successor.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
 import {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { type MySQLRollout, rolloutKind, wholeRecord } from '../../src/api/rollout.ts';
 import { policyKind, projectPolicy } from '../../src/api/rollout-policy.ts';
+import { delay } from '../../src/base/delay.ts';
 import { noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
-import { delay } from '../../src/kube/delay.ts';
 import { podDisruptionBudgets, pods, statefulSets } from '../../src/kube/resource.ts';
 import { keyOf } from '../../src/kube/store.ts';
 import { WorkQueue } from '../../src/kube/work-queue.ts';

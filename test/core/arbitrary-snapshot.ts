@@ -509,8 +509,8 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
       replicaDelayGraceSeconds: fc.oneof(fc.constantFrom(0, 30), anyNumber),
       longWriteGraceSeconds: fc.oneof(fc.constantFrom(0, 60), anyNumber),
       longWritePolicy: fc.constantFrom('Proceed', 'Hold'),
-      prepull: fc.constantFrom('Never', 'Nodes', 'NodesAndConfiguration'),
-      prepullTimeoutSeconds: fc.oneof(fc.constantFrom(1, 300), anyNumber),
+      preflight: fc.constantFrom('Never', 'Nodes', 'NodesAndConfiguration'),
+      preflightTimeoutSeconds: fc.oneof(fc.constantFrom(1, 300), anyNumber),
       primaryUpdatePolicy: fc.constantFrom('Automatic', 'Manual'),
       approvedRevision: fc.constantFrom(null, revisionAfter, 'old'),
       pinnedOrdinals: fc.oneof(

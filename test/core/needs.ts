@@ -487,7 +487,7 @@ const runsOnItsNode: Need = (snapshot, policy, going) =>
 const runsEverywhere: Need = ({ preflight }, policy) =>
   (preflight?.refusals ?? []).every(({ result }) => off(policy, result)) &&
   (off(policy, 'PreflightRunning') ||
-    (preflight?.awaited ?? []).every(({ forSeconds }) => forSeconds >= policy.prepullTimeoutSeconds));
+    (preflight?.awaited ?? []).every(({ forSeconds }) => forSeconds >= policy.preflightTimeoutSeconds));
 
 type Needs = Readonly<Record<string, Need>>;
 

@@ -63,7 +63,7 @@ describe('the preflight of a revision', () => {
       10,
     ),
     'waits for a node that was asked last until its own time is over': when(twoNodes(), runsOn('n-3')),
-    'waits for no node after the limit of the user': when(twoNodes(), next, { prepullTimeoutSeconds: 12 }),
+    'waits for no node after the limit of the user': when(twoNodes(), next, { preflightTimeoutSeconds: 12 }),
     'holds for an image that a node can not get, however long it lasts': when(twoRefusals(), unavailable(1), {}, 40),
     'is looked at again when it is tried again': when(
       stale().preflight({ refusals: [{ ...missing, againInSeconds: 1 }] }),

@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
+import type { Exchange, ExchangeResponse } from '../../src/base/world.ts';
 import { ApiClient, type Call } from '../../src/kube/api-client.ts';
 import {
   ApiError,
@@ -12,7 +13,6 @@ import {
   isUnauthorized,
   wasNeverSent,
 } from '../../src/kube/api-error.ts';
-import type { Exchange, ExchangeResponse } from '../../src/kube/world.ts';
 import { answer, FakeWorld, inTurn, refused, reset, says, silence, status } from './fake-world.ts';
 import { patienceMilliseconds } from './patience.ts';
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, Server as TlsServer } from 'node:https';
+import { textOf } from '../../src/base/text.ts';
+import type { ExchangeRequest } from '../../src/base/world.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import type { KubeconfigChoice } from '../../src/kube/kubeconfig.ts';
-import { textOf } from '../../src/kube/text.ts';
-import type { ExchangeRequest } from '../../src/kube/world.ts';
 import { HttpFront } from '../support/api-server/http-front.ts';
 import type { LoopbackCertificate } from '../support/control-plane/certificates.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
+import type { Exchange } from '../../src/base/world.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import type { Occurrence } from '../../src/kube/event.ts';
 import { EventRecorder } from '../../src/kube/event-recorder.ts';
-import type { Exchange } from '../../src/kube/world.ts';
 import { FakeLog } from './fake-log.ts';
 import { answer, FakeWorld, inTurn, refused, reset, says, silence, status } from './fake-world.ts';
 import { patienceMilliseconds } from './patience.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../../src/kube/world.ts';
+import type { Log } from '../../src/base/world.ts';
 
 /** Keeps what is logged. */
 export class FakeLog implements Log {

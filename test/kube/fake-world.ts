@@ -1,4 +1,4 @@
-import type { Exchange, ExchangeRequest, ExchangeResponse, World } from '../../src/kube/world.ts';
+import type { Exchange, ExchangeRequest, ExchangeResponse, World } from '../../src/base/world.ts';
 
 interface FakeTimer {
   readonly dueMilliseconds: number;

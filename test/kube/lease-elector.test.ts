@@ -1,11 +1,11 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/base/world.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import { holderOf, type Lease } from '../../src/kube/lease.ts';
 import { LeaseElector, type LeaseElectorOptions } from '../../src/kube/lease-elector.ts';
 import { leases } from '../../src/kube/resource.ts';
-import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
 import { ApiServer } from '../support/api-server/api-server.ts';
 import { parse, responseOf } from '../support/api-server/exchange.ts';
 import type { StoredObject } from '../support/api-server/stored-object.ts';

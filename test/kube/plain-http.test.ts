@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from 'node:net';
 import { expect } from 'chai';
+import { realWorld } from '../../src/base/world.ts';
 import { PodHttp } from '../../src/kube/plain-http.ts';
 import { PrometheusHttp } from '../../src/kube/prometheus-http.ts';
-import { realWorld } from '../../src/kube/world.ts';
 import { patienceMilliseconds } from './patience.ts';
 
 const never = new AbortController().signal;

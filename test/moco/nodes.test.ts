@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Json } from '../../src/moco/json.ts';
+import type { Json } from '../../src/base/json.ts';
 import { isToBeEmptied, matches, refusalsOf, tieOfVolume, tiesOf } from '../../src/moco/nodes.ts';
 
 const node = (spec: object = {}, conditions: Readonly<Record<string, string>> = { Ready: 'True' }): Json => ({

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Json } from '../../src/moco/json.ts';
+import type { Json } from '../../src/base/json.ts';
 import { templateChanges } from '../../src/moco/template-changes.ts';
 
 const container = (name: string, more: object = {}): object => ({ name, image: `example/${name}:1`, ...more });

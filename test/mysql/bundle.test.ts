@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import { build } from 'esbuild';
-import { realWorld } from '../../src/kube/world.ts';
+import { realWorld } from '../../src/base/world.ts';
 import type { converse } from '../../src/mysql/mysql-session.ts';
 import { askWhoItIs } from '../../src/mysql/statements.ts';
 import { HostileServer } from './hostile-server.ts';

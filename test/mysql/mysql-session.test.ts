@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { realWorld } from '../../src/kube/world.ts';
+import { realWorld } from '../../src/base/world.ts';
 import { converse, MysqlError } from '../../src/mysql/mysql-session.ts';
 import { readCluster } from '../../src/mysql/read-cluster.ts';
 import { askWhoItIs } from '../../src/mysql/statements.ts';

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
-import { realWorld, type World } from '../../src/kube/world.ts';
+import { realWorld, type World } from '../../src/base/world.ts';
 import { type AskedMember, readCluster } from '../../src/mysql/read-cluster.ts';
 import { askOpenWrites } from '../../src/mysql/statements.ts';
 import { caughtUp } from '../core/mysql-readings.ts';

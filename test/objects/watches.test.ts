@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 import { rolloutKind } from '../../src/api/rollout.ts';
 import { policyKind } from '../../src/api/rollout-policy.ts';
 import { sequenceKind } from '../../src/api/rollout-sequence.ts';
+import type { ExchangeRequest, ExchangeResponse } from '../../src/base/world.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';
 import {
   jobs,
@@ -14,7 +15,6 @@ import {
   statefulSets,
 } from '../../src/kube/resource.ts';
 import { keyOf } from '../../src/kube/store.ts';
-import type { ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
 import { clusterKind } from '../../src/moco/names.ts';
 import { Cache } from '../../src/objects/cache.ts';
 import { Watches } from '../../src/objects/watches.ts';

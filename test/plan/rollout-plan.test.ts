@@ -246,7 +246,7 @@ describe('the first wait of a plan', () => {
     'the nodes to fetch the images': [
       stale().preflight({ awaited: [{ about: 'images', nodeName: 'node-2', forSeconds: 0, message: null }] }),
       ['wait PreflightRunning', ...rest],
-      { prepull: 'Nodes' },
+      { preflight: 'Nodes' },
     ],
     'the end of a backup of one': [stale(1).backupJobs({}), ['wait BackupRunning', 'evict 0', promote, 'done']],
     'the budget': [stale().budgets({ disruptionsAllowed: 0, closed: true }), ['wait BackupRunning', ...rest]],

@@ -1,5 +1,5 @@
 import type { MaintenanceWindow } from '../../src/api/maintenance-settings.ts';
-import { timestampOf } from '../../src/moco/json.ts';
+import { timestampOf } from '../../src/base/json.ts';
 
 /** A maintenance window that opens each day at the minute of that moment, in UTC. */
 export function dailyWindow(moment: number, duration: MaintenanceWindow['duration']): MaintenanceWindow {

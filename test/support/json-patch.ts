@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, type Json } from '../../src/kube/raw-object.ts';
+import { isObject, type Json } from '../../src/base/json.ts';
 
 /** One operation of RFC 6902, of those that webhooks answer with and this project sends. */
 export interface Operation {

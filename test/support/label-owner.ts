@@ -1,4 +1,4 @@
-import type { Json } from '../../src/kube/raw-object.ts';
+import type { Json } from '../../src/base/json.ts';
 import { revisionHashLabel } from '../../src/moco/names.ts';
 import { timestamp } from './moment.ts';
 

@@ -1,4 +1,4 @@
-import { isObject, type Json } from '../../src/kube/raw-object.ts';
+import { isObject, type Json } from '../../src/base/json.ts';
 
 /** The lists whose entries a strategic merge patch merges, by the field that names an entry. Other lists are replaced. */
 const mergeKeys: Readonly<Record<string, string>> = { conditions: 'type', containers: 'name', initContainers: 'name' };

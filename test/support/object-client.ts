@@ -1,3 +1,4 @@
+import { realWorld, type World } from '../../src/base/world.ts';
 import {
   ApiClient,
   type ApiClientOptions,
@@ -7,7 +8,6 @@ import {
 } from '../../src/kube/api-client.ts';
 import { type Connection, connect } from '../../src/kube/connection.ts';
 import { apiVersion, path, type ResourceKind, type ResourcePlace } from '../../src/kube/resource.ts';
-import { realWorld, type World } from '../../src/kube/world.ts';
 
 type Named = ResourcePlace & { readonly name: string };
 type Optional<T, K extends keyof T> = Omit<T, K> & Partial<Pick<T, K>>;

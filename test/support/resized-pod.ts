@@ -1,4 +1,4 @@
-import type { Json } from '../../src/kube/raw-object.ts';
+import type { Json } from '../../src/base/json.ts';
 import { timestamp } from './moment.ts';
 
 type Lists = Readonly<Record<string, Readonly<Record<string, string>>>>;

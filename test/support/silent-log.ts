@@ -1,4 +1,4 @@
-import type { Log } from '../../src/kube/world.ts';
+import type { Log } from '../../src/base/world.ts';
 
 function ignore(): void {}
 

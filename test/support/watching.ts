@@ -1,9 +1,10 @@
+import { type Json } from '../../src/base/json.ts';
+import type { Log } from '../../src/base/world.ts';
 import type { Query } from '../../src/kube/api-client.ts';
-import { type Json, metadataOf } from '../../src/kube/raw-object.ts';
+import { metadataOf } from '../../src/kube/raw-object.ts';
 import { Reflector } from '../../src/kube/reflector.ts';
 import type { ResourceKind } from '../../src/kube/resource.ts';
 import type { Store, Stored } from '../../src/kube/store.ts';
-import type { Log } from '../../src/kube/world.ts';
 import type { Access } from './object-client.ts';
 import { silentLog } from './silent-log.ts';
 

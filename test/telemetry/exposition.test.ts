@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/kube/world.ts';
+import type { Exchange, ExchangeRequest, ExchangeResponse } from '../../src/base/world.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';
 import type { ClusterValues } from '../../src/telemetry/rollout-metrics.ts';
 import { promtool } from './promtool.ts';

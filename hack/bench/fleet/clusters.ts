@@ -1,9 +1,9 @@
 import PQueue from 'p-queue';
 import { rolloutKind } from '../../../src/api/rollout.ts';
 import { policyKind } from '../../../src/api/rollout-policy.ts';
+import { identityOf, type Json, object, text, whole } from '../../../src/base/json.ts';
 import { namespaces, statefulSets } from '../../../src/kube/resource.ts';
 import { nameOf, Store, type Stored } from '../../../src/kube/store.ts';
-import { identityOf, type Json, object, text, whole } from '../../../src/moco/json.ts';
 import { clusterKind, mysqldContainer, strategyLabel } from '../../../src/moco/names.ts';
 import { memberSelector, projectCluster, statefulSetName } from '../../../src/moco/projections.ts';
 import type { ClusterRecord } from '../../../src/moco/records.ts';

@@ -1,5 +1,5 @@
+import type { ExchangeRequest } from '../../../src/base/world.ts';
 import { podDisruptionBudgets } from '../../../src/kube/resource.ts';
-import type { ExchangeRequest } from '../../../src/kube/world.ts';
 import { Bench, type Process } from '../../../test/controller/bench.ts';
 import type { Operation } from './operation.ts';
 

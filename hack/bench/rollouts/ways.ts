@@ -1,4 +1,4 @@
-import { type Json } from '../../../src/moco/json.ts';
+import { type Json } from '../../../src/base/json.ts';
 import { forceRollingUpdateAnnotation, mysqldContainer } from '../../../src/moco/names.ts';
 import { withContainerFault } from '../../../test/support/nodes/fault-script.ts';
 import {

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { rolloutKind } from '../../api/rollout.ts';
+import { type Json, object, objects, text } from '../../base/json.ts';
 import { isAdopted } from '../../core/adoption.ts';
 import { ApiError, isConflict, isForbidden, isNotFound } from '../../kube/api-error.ts';
 import {
@@ -8,7 +9,6 @@ import {
   mutatingWebhookConfigurations,
   statefulSets,
 } from '../../kube/resource.ts';
-import { type Json, object, objects, text } from '../../moco/json.ts';
 import { newPodsLabel, ownWebhook, ownWebhookSuffix, strategyLabel, strategyOnDelete } from '../../moco/names.ts';
 import { projectStatefulSet } from '../../moco/projections.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';

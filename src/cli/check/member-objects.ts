@@ -1,8 +1,8 @@
+import { type Json, object, whole } from '../../base/json.ts';
 import { explainAltered } from '../../core/sentences.ts';
 import { persistentVolumeClaims, podDisruptionBudgets, statefulSets } from '../../kube/resource.ts';
 import { nameOf } from '../../kube/store.ts';
 import { alteredFields } from '../../moco/applied-fields.ts';
-import { type Json, object, whole } from '../../moco/json.ts';
 import {
   appNameLabel,
   appNameOfMoco,

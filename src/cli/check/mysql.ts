@@ -1,6 +1,6 @@
 import { rolloutKind } from '../../api/rollout.ts';
+import { type Json, object, objects, text } from '../../base/json.ts';
 import { pods, type ResourceKind, statefulSets } from '../../kube/resource.ts';
-import { type Json, object, objects, text } from '../../moco/json.ts';
 import { agentContainer, clusterNameLabel, mysqldContainer } from '../../moco/names.ts';
 import { memberSelector } from '../../moco/projections.ts';
 import { keyIn, listEach } from '../cluster/clusters.ts';

@@ -1,7 +1,7 @@
 import { rolloutKind } from '../../api/rollout.ts';
 import { policyKind } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
-import { object, text } from '../../moco/json.ts';
+import { object, text } from '../../base/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { listEach } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
@@ -48,9 +48,9 @@ export const controllerRights = (session: Session): Promise<Found> =>
   });
 
 /** Whether the controller may have images fetched wherever a setting asks for it. Without the right it just goes on. */
-export async function prepull(session: Session): Promise<Found> {
+export async function preflight(session: Session): Promise<Found> {
   const namespaces = await listEach(session, rolloutKind, session.namespace, {}, ({ metadata, status }) => {
-    const { prepull: setting } = object(object(status)['settings']);
+    const { preflight: setting } = object(object(status)['settings']);
     return (object(setting)['value'] ?? 'Never') === 'Never' ? null : text(object(metadata)['namespace']);
   });
   const wanting = [...new Set(namespaces.filter((one) => one !== null))].toSorted();
@@ -64,7 +64,7 @@ export async function prepull(session: Session): Promise<Found> {
     return without.length === 0
       ? ok(`${user} may have images fetched in ${wanting.join(', ')}`)
       : failed(
-          `${user} may not create ${rolloutKind.plural}/preflight in ${without.join(', ')}: apply config/prepull there, or set prepull to Never`,
+          `${user} may not create ${rolloutKind.plural}/preflight in ${without.join(', ')}: apply config/preflight there, or set preflight to Never`,
         );
   });
 }

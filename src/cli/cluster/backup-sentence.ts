@@ -1,6 +1,6 @@
+import { milliseconds, object, text } from '../../base/json.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import { jobs } from '../../kube/resource.ts';
-import { milliseconds, object, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { jobSelectorOf, projectJob } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';

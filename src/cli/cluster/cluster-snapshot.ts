@@ -2,6 +2,7 @@ import type { MySQLRollout, RolloutSpec } from '../../api/rollout.ts';
 import { policyKind, projectPolicy } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { builtInStrategy } from '../../api/settings.ts';
+import type { World } from '../../base/world.ts';
 import { collectFacts, type Dependencies, type ObservedFacts } from '../../controller/facts/collect-facts.ts';
 import { type InPlaceReadings, nothingReadInPlace } from '../../controller/facts/in-place-updates.ts';
 import { newMemory } from '../../controller/facts/memory.ts';
@@ -19,7 +20,6 @@ import {
   type ResourceKind,
 } from '../../kube/resource.ts';
 import { nameOf, type Stored } from '../../kube/store.ts';
-import type { World } from '../../kube/world.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectBudget, projectNamespace, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';

@@ -1,9 +1,9 @@
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
+import { type Json, object, objects } from '../../base/json.ts';
 import { UsageError } from '../../failure.ts';
 import { ApiError, isForbidden, isNotFound } from '../../kube/api-error.ts';
 import { pagesOf } from '../../kube/list-watch.ts';
 import type { ResourceKind } from '../../kube/resource.ts';
-import { type Json, object, objects } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';

@@ -1,7 +1,7 @@
+import { type Json, milliseconds, object, text } from '../../base/json.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { parseLease } from '../../kube/lease.ts';
 import { leases } from '../../kube/resource.ts';
-import { type Json, milliseconds, object, text } from '../../moco/json.ts';
 import { flagsAnnotation, readPublished } from '../../options/published.ts';
 import { brief, secondsSince } from '../terminal/lines.ts';
 import { ifAllowed, listOrNothing, unlessRefused } from './clusters.ts';

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { loadAll } from 'js-yaml';
+import { isObject, type Json, object, objects, text } from '../../base/json.ts';
 import { UsageError } from '../../failure.ts';
 import { path } from '../../kube/resource.ts';
 import { nameOf } from '../../kube/store.ts';
-import { isObject, type Json, object, objects, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';

@@ -1,11 +1,11 @@
 import type { RolloutStatus } from '../../api/rollout-status.ts';
+import { delay } from '../../base/delay.ts';
 import type { Settings } from '../../controller/facts/settings-in-force.ts';
 import { decide } from '../../core/decide.ts';
 import type { Step } from '../../core/decision.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
 import { explainStep } from '../../core/sentences.ts';
 import { ApiError, isForbidden, isUnauthorized } from '../../kube/api-error.ts';
-import { delay } from '../../kube/delay.ts';
 import { path } from '../../kube/resource.ts';
 import { clusterKind, ownWebhookSuffix, releasedAnnotation, rolloutCompleteCondition } from '../../moco/names.ts';
 import { statefulSetName } from '../../moco/projections.ts';

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import manifest from '../../../package.json' with { type: 'json' };
+import { realWorld, type World } from '../../base/world.ts';
 import { UsageError } from '../../failure.ts';
 import { ApiClient, type ApiClientOptions, type Call } from '../../kube/api-client.ts';
 import { ApiError } from '../../kube/api-error.ts';
 import { type Connection, connect } from '../../kube/connection.ts';
 import type { KubeconfigChoice } from '../../kube/kubeconfig.ts';
-import { realWorld, type World } from '../../kube/world.ts';
 import { ClusterApi } from '../../objects/cluster-client.ts';
 import type { Host } from '../host.ts';
 import { anyText, duration, oneNamespace, type Values } from '../option.ts';

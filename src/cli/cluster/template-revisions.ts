@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isObject, type Json, object, objects, omitUndefined, text, whole } from '../../base/json.ts';
 import { controllerRevisions } from '../../kube/resource.ts';
-import { isObject, type Json, object, objects, omitUndefined, text, whole } from '../../moco/json.ts';
 import { clusterNameLabel } from '../../moco/names.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';

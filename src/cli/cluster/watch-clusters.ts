@@ -1,9 +1,9 @@
 import { type MySQLRollout, type RolloutRecord, rolloutKind, wholeRecord } from '../../api/rollout.ts';
+import type { Json } from '../../base/json.ts';
 import type { Query } from '../../kube/api-client.ts';
 import { Reflector } from '../../kube/reflector.ts';
 import type { ResourceKind } from '../../kube/resource.ts';
 import { byName, type Store, type Stored } from '../../kube/store.ts';
-import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
 import { Cache } from '../../objects/cache.ts';

@@ -3,7 +3,7 @@ import { type Found, foundBy } from '../check/finding.ts';
 import { controller, definitions, kubernetes, moco } from '../check/installation.ts';
 import { budgets, claims, manifests } from '../check/member-objects.ts';
 import { mysql, semiSync } from '../check/mysql.ts';
-import { controllerRights, ownRights, prepull } from '../check/rights.ts';
+import { controllerRights, ownRights, preflight } from '../check/rights.ts';
 import type { Session } from '../cluster/session.ts';
 import { line, table } from '../terminal/lines.ts';
 import { outputOption, writeResult } from '../terminal/output.ts';
@@ -21,7 +21,7 @@ const checksWith = (commands: readonly CliCommand[]) => ({
   PodDisruptionBudgets: budgets,
   manifests,
   PersistentVolumeClaims: claims,
-  prepull,
+  preflight,
   'semi-sync plugins': semiSync,
   MySQL: mysql,
 });

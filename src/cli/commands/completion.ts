@@ -1,7 +1,7 @@
 import { sequenceKind } from '../../api/rollout-sequence.ts';
+import { type Json, object, text } from '../../base/json.ts';
 import { holdRules, overridableRules, rules } from '../../core/rules/catalogue.ts';
 import { namespaces, pods } from '../../kube/resource.ts';
-import { type Json, object, text } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { memberSelector } from '../../moco/projections.ts';
 import { listAll } from '../cluster/clusters.ts';

@@ -4,6 +4,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { rolloutKind } from '../../api/rollout.ts';
 import { policyKind } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
+import { type Json, object, text } from '../../base/json.ts';
 import { ApiError, isForbidden } from '../../kube/api-error.ts';
 import { kubernetesVersion } from '../../kube/kubernetes-version.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type ResourceKind,
   statefulSets,
 } from '../../kube/resource.ts';
-import { type Json, object, text } from '../../moco/json.ts';
 import {
   clusterKind,
   clusterNameLabel,

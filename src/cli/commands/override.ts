@@ -1,11 +1,11 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
+import { type Json, milliseconds, object, omitUndefined, text, timestampOf } from '../../base/json.ts';
 import { memberName } from '../../controller/facts/collect-facts.ts';
 import { decide } from '../../core/decide.ts';
 import { explainHold, type Hold, type HoldRule, isOverridable, rules } from '../../core/rules/catalogue.ts';
 import { durationText } from '../../core/sentences.ts';
 import { UsageError } from '../../failure.ts';
 import { nameOf } from '../../kube/store.ts';
-import { type Json, milliseconds, object, omitUndefined, text, timestampOf } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { onRollouts, toSet } from '../check/rights.ts';
 import { applySettings, removeSettings, type SettingsOf } from '../cluster/apply.ts';

@@ -1,7 +1,7 @@
 import { projectSequence, sequenceKind } from '../../api/rollout-sequence.ts';
+import type { Json } from '../../base/json.ts';
 import { events } from '../../kube/resource.ts';
 import { byName } from '../../kube/store.ts';
-import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { toLook } from '../check/rights.ts';

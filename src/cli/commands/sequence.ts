@@ -1,10 +1,10 @@
 import { rolloutKind } from '../../api/rollout.ts';
 import { projectSequence, sequenceKind } from '../../api/rollout-sequence.ts';
+import type { Json } from '../../base/json.ts';
+import type { World } from '../../base/world.ts';
 import { Fleet, noFleetLimits } from '../../controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../controller/fleet/follow-fleet.ts';
 import { byName, splitKey } from '../../kube/store.ts';
-import type { World } from '../../kube/world.ts';
-import type { Json } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
 import { Cache } from '../../objects/cache.ts';

@@ -1,6 +1,6 @@
+import { object } from '../../base/json.ts';
 import { UsageError } from '../../failure.ts';
 import { statefulSets } from '../../kube/resource.ts';
-import { object } from '../../moco/json.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
 import { clusterKind, mysqldContainer } from '../../moco/names.ts';
 import { projectStatefulSet, statefulSetName } from '../../moco/projections.ts';

@@ -1,6 +1,6 @@
 import { rolloutKind } from '../../api/rollout.ts';
+import { object, objects } from '../../base/json.ts';
 import type { HoldRule } from '../../core/rules/catalogue.ts';
-import { object, objects } from '../../moco/json.ts';
 import { clusterKind } from '../../moco/names.ts';
 
 /**

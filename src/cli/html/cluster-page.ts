@@ -1,6 +1,6 @@
 import type { HistoryEntry, RolloutStatus } from '../../api/rollout-status.ts';
+import { type Json, milliseconds, object, text } from '../../base/json.ts';
 import { nameOf } from '../../kube/store.ts';
-import { type Json, milliseconds, object, text } from '../../moco/json.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { behind, brief, changeInWords, counted } from '../terminal/lines.ts';

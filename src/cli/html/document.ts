@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { timestampOf } from '../../moco/json.ts';
+import { timestampOf } from '../../base/json.ts';
 
 /** What may be in HTML: text of others, which is escaped, and other HTML; of a list each of its parts. */
 type Part = string | number | Html | readonly Part[];

@@ -1,6 +1,6 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { HistoryEntry, RolloutStatus } from '../../api/rollout-status.ts';
-import { milliseconds } from '../../moco/json.ts';
+import { milliseconds } from '../../base/json.ts';
 import { viewOf } from '../terminal/view.ts';
 
 interface HeldFor {

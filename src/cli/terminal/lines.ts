@@ -1,6 +1,6 @@
 import { stripVTControlCharacters, styleText } from 'node:util';
 import type { HistoryEntry, MemberStatus } from '../../api/rollout-status.ts';
-import { milliseconds } from '../../moco/json.ts';
+import { milliseconds } from '../../base/json.ts';
 
 export type Style = 'plain' | 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'magenta';
 

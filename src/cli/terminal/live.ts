@@ -1,6 +1,6 @@
+import { delay } from '../../base/delay.ts';
+import type { World } from '../../base/world.ts';
 import { timeText } from '../../core/sentences.ts';
-import { delay } from '../../kube/delay.ts';
-import type { World } from '../../kube/world.ts';
 import type { Host } from '../host.ts';
 import { clipped, type Line, line, painted, piece, withoutPlace } from './lines.ts';
 

@@ -1,7 +1,7 @@
 import { dump } from 'js-yaml';
+import { type Json, object } from '../../base/json.ts';
 import { UsageError } from '../../failure.ts';
 import type { ResourceKind } from '../../kube/resource.ts';
-import { type Json, object } from '../../moco/json.ts';
 import type { Host } from '../host.ts';
 import { asList, oneOf } from '../option.ts';
 import { type Line, painted } from './lines.ts';

@@ -6,8 +6,8 @@ import {
   type RolloutProgress,
   type RolloutStatus,
 } from '../../api/rollout-status.ts';
+import { milliseconds } from '../../base/json.ts';
 import type { HoldRule, VerdictKind } from '../../core/decision.ts';
-import { milliseconds } from '../../moco/json.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';

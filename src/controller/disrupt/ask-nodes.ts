@@ -1,9 +1,9 @@
 import { rolloutKind } from '../../api/rollout.ts';
+import { identityOf, type Json, object, objects } from '../../base/json.ts';
 import type { AwaitedNode } from '../../core/on-demand-facts.ts';
 import { ApiError, isAlreadyExists } from '../../kube/api-error.ts';
 import { apiVersion } from '../../kube/resource.ts';
 import { hasImage } from '../../moco/in-place/images.ts';
-import { identityOf, type Json, object, objects } from '../../moco/json.ts';
 import { hasDiskPressure, refusalsOf } from '../../moco/nodes.ts';
 import { imagesOf, preflightName, preflightPod } from '../../moco/preflight-pod.ts';
 import type { PodRecord } from '../../moco/records.ts';
@@ -193,7 +193,7 @@ class Asker {
     this.#mayCreate ??= api.mayPreflight(namespace);
     if (!(await this.#mayCreate)) {
       return unknown(
-        `moco-rollout may not create mysqlrollouts/preflight in namespace ${namespace}: apply config/prepull there`,
+        `moco-rollout may not create mysqlrollouts/preflight in namespace ${namespace}: apply config/preflight there`,
       );
     }
     const { uid } = rollout.metadata;
@@ -206,7 +206,7 @@ class Asker {
       template,
       templateBefore,
       about: entry.about,
-      timeoutSeconds: policy.prepullTimeoutSeconds,
+      timeoutSeconds: policy.preflightTimeoutSeconds,
     });
     await api.createPreflightPod(pod, namespace);
     return { ...entry, trying: true };

@@ -1,9 +1,9 @@
 import { type MySQLRollout, rolloutProblem } from '../../api/rollout.ts';
 import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
+import { timestampOf } from '../../base/json.ts';
 import type { Step } from '../../core/decision.ts';
 import { kindsOf } from '../../core/effects.ts';
 import { type DisruptiveStep, isDisruptive } from '../../core/step.ts';
-import { timestampOf } from '../../moco/json.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import { execute } from '../../objects/execute.ts';
 import {

@@ -1,10 +1,10 @@
 import type { IntendedObject, Intent } from '../../api/rollout-status.ts';
+import { type Json, object, omitUndefined, text } from '../../base/json.ts';
 import type { Step } from '../../core/decision.ts';
 import type { EffectKind } from '../../core/effects.ts';
 import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/step.ts';
 import { isConflict, isNotFound } from '../../kube/api-error.ts';
 import { pods as podKind, type ResourceKind, statefulSets } from '../../kube/resource.ts';
-import { type Json, object, omitUndefined, text } from '../../moco/json.ts';
 import {
   annotationOn,
   demoteAnnotation,

@@ -1,6 +1,6 @@
+import { identityOf, type Json, milliseconds, object, omitUndefined } from '../../base/json.ts';
+import { shortened } from '../../base/text.ts';
 import { ApiError, withoutRequest } from '../../kube/api-error.ts';
-import { shortened } from '../../kube/text.ts';
-import { identityOf, type Json, milliseconds, object, omitUndefined } from '../../moco/json.ts';
 import { type PreflightSaid, readPreflightPod } from '../../moco/preflight-pod.ts';
 import { isRefused, type NodeQuestion } from '../facts/preflight-facts.ts';
 import type { Observation } from '../pass/observe.ts';
@@ -102,7 +102,7 @@ function saidBy({ about }: NodeQuestion, pod: ListedPod): PreflightSaid {
 function isLate({ name, about, at }: NodeQuestion, { snapshot, policy, now }: Observation): boolean {
   const awaited = snapshot.preflight?.awaited.find((one) => one.nodeName === name && one.about === about)?.forSeconds;
   const seconds = awaited ?? ((milliseconds(now) ?? 0) - (milliseconds(at) ?? 0)) / 1000;
-  return seconds >= policy.prepullTimeoutSeconds;
+  return seconds >= policy.preflightTimeoutSeconds;
 }
 
 const uidOf = (pod: ListedPod): string => (pod === null || pod instanceof ApiError ? '' : identityOf(pod).uid);

@@ -1,7 +1,7 @@
 import { isOwnOf, type MySQLRollout, rolloutKind, wholeRecord } from '../../api/rollout.ts';
+import { timestampOf } from '../../base/json.ts';
 import { isAlreadyExists, isNamespaceTerminating, isNotFound } from '../../kube/api-error.ts';
 import { splitKey } from '../../kube/store.ts';
-import { timestampOf } from '../../moco/json.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { StatusClient } from '../../objects/status-client.ts';

@@ -1,10 +1,10 @@
+import type { Json } from '../../base/json.ts';
 import type { InPlaceSettings, InPlaceUpdate } from '../../core/in-place-changes.ts';
 import type { Ages } from '../../moco/ages.ts';
 import { compare } from '../../moco/in-place/compare.ts';
 import { type ImageNeeded, type ImageReport, imagesNeeded } from '../../moco/in-place/images.ts';
 import { withResize } from '../../moco/in-place/resize.ts';
 import { hasMysqldRestarted, hasRestartedResized } from '../../moco/in-place/restart.ts';
-import type { Json } from '../../moco/json.ts';
 import type { ClusterObjects, LivePod, PodRecord } from '../../moco/records.ts';
 
 /** The pod templates of revisions, `withPodDefaults`. A text says why one can't be read. */
@@ -36,7 +36,7 @@ export const nothingReadInPlace: InPlaceReadings = {
  * revision, which the template had in between, is not taken back. `null` if the pod is none, or while updates in place
  * are off and none of it was begun.
  *
- * @param willHave whether an image that the node does not report is there before anything restarts (setting `prepull`)
+ * @param willHave whether an image that the node does not report is there before anything restarts (`preflight`)
  */
 export function inPlaceUpdate(
   pod: PodRecord,

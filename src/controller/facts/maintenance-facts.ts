@@ -1,8 +1,8 @@
 import { type MaintenanceSettings, type MaintenanceWindow, opensAt } from '../../api/maintenance-settings.ts';
 import type { HistoryEntry, RolloutStatus } from '../../api/rollout-status.ts';
 import { secondsOf } from '../../api/schema.ts';
+import { milliseconds, timestampOf } from '../../base/json.ts';
 import type { MaintenanceFacts, Moment } from '../../core/snapshot.ts';
-import { milliseconds, timestampOf } from '../../moco/json.ts';
 
 const dayMilliseconds = 86_400_000;
 /** A day more than the core asks for, since openings are kept for a day. */

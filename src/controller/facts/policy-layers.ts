@@ -1,5 +1,5 @@
 import { type PolicyRecord, policySource } from '../../api/rollout-policy.ts';
-import { isObject } from '../../moco/json.ts';
+import { isObject } from '../../base/json.ts';
 import type { LabelSelector, Selectable } from '../../moco/records.ts';
 import { selects } from '../../moco/selects.ts';
 

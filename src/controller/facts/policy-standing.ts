@@ -1,6 +1,6 @@
 import { type PolicyRecord, type PolicyStatus, policySource } from '../../api/rollout-policy.ts';
 import type { Condition } from '../../api/rollout-status.ts';
-import { isObject } from '../../moco/json.ts';
+import { isObject } from '../../base/json.ts';
 import { conditionsAfter } from './policy-in-force.ts';
 import { type Layer, policiesOf } from './policy-layers.ts';
 import { decidingLayers, type SettingsSources } from './settings-in-force.ts';

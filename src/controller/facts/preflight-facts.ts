@@ -1,10 +1,10 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { PreflightStatus } from '../../api/rollout-status.ts';
+import { milliseconds } from '../../base/json.ts';
 import { Deadlines } from '../../core/deadlines.ts';
 import { type AwaitedNode, type NodeRefusal, type Preflight, retryAfterSeconds } from '../../core/on-demand-facts.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import { overriddenNow } from '../../core/situation.ts';
-import { milliseconds } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { ImageReading } from './in-place-updates.ts';
 
@@ -57,10 +57,10 @@ export const lastPreflight = (
 /** That of the update revision. `null` while the setting is off, or before it has begun. */
 export function preflightOf(
   { statefulSet }: Pick<ClusterObjects, 'statefulSet'>,
-  { prepull }: Pick<RolloutPolicy, 'prepull'>,
+  { preflight }: Pick<RolloutPolicy, 'preflight'>,
   last: PreflightStatus | null,
 ): PreflightStatus | null {
-  return prepull !== 'Never' && last !== null && last.revision === statefulSet?.updateRevision ? last : null;
+  return preflight !== 'Never' && last !== null && last.revision === statefulSet?.updateRevision ? last : null;
 }
 
 /** The due members by their nodes, of which there is at least one each. */
@@ -90,7 +90,7 @@ export function preflightFacts(
   last: PreflightStatus | null,
   age: (fact: string, timestamp: string) => number,
 ): Preflight | null {
-  if (policy.prepull === 'Never' || policy.mode === 'MOCO' || objects.statefulSet === null) return null;
+  if (policy.preflight === 'Never' || policy.mode === 'MOCO' || objects.statefulSet === null) return null;
   const questions = questionsOf(preflightOf(objects, policy, last));
   const due = dueOnNodes(objects, policy);
   const names = [...due.keys()].toSorted();
@@ -120,7 +120,7 @@ export function preflightFacts(
       refusals.push({ nodeName, result, message: message ?? '', againInSeconds, members: ordinals });
     } else if (next !== null || seconds >= (lastsSeconds[result] ?? Infinity)) {
       // All tries that ended without an answer have one limit together. Nobody waits for a node that is not asked.
-      const { prepullTimeoutSeconds: limit } = policy;
+      const { preflightTimeoutSeconds: limit } = policy;
       const goesOn = result === 'Unknown' ? sinceSeconds < knownSeconds : next !== null && sinceSeconds < limit;
       const forSeconds = goesOn ? sinceSeconds : 0;
       if (forSeconds < limit) awaited.push({ about, nodeName: next ?? first, forSeconds, message: null });
@@ -131,7 +131,7 @@ export function preflightFacts(
     note('images', known, name, null);
   }
   const [first] = names;
-  if (policy.prepull === 'NodesAndConfiguration' && first !== undefined) {
+  if (policy.preflight === 'NodesAndConfiguration' && first !== undefined) {
     const known = questions.find(({ about }) => about === 'configuration');
     const isOpen = known?.result === 'Unknown' || known?.result === 'Skipped';
     note('configuration', known, first, (isOpen && names.find((name) => name > known.name)) || null);
@@ -149,7 +149,7 @@ const reportedWithinSeconds = 60;
 export function fetches(
   { awaited, refusals }: Preflight,
   last: PreflightStatus | null,
-  policy: Pick<RolloutPolicy, 'prepullTimeoutSeconds' | 'overrides'>,
+  policy: Pick<RolloutPolicy, 'preflightTimeoutSeconds' | 'overrides'>,
   age: (fact: string, timestamp: string) => number,
   ageOf: (atMilliseconds: number) => number,
 ): (node: string, reading: ImageReading | undefined) => boolean {
@@ -163,7 +163,7 @@ export function fetches(
     }
     const isAsked = awaited.some(
       ({ about, nodeName, forSeconds }) =>
-        about === 'images' && nodeName === node && forSeconds < policy.prepullTimeoutSeconds,
+        about === 'images' && nodeName === node && forSeconds < policy.preflightTimeoutSeconds,
     );
     const isRefusing = refusals.some(({ result, nodeName }) => result === 'ImageUnavailable' && nodeName === node);
     return (isAsked && !overridden.has('PreflightRunning')) || (isRefusing && !overridden.has('ImageUnavailable'));

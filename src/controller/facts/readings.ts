@@ -1,3 +1,4 @@
+import type { Json } from '../../base/json.ts';
 import type {
   DelayReading,
   EndingClaim,
@@ -8,7 +9,6 @@ import type {
 } from '../../core/on-demand-facts.ts';
 import type { Contention } from '../../core/snapshot.ts';
 import type { ComebackFacts } from '../../moco/cluster-facts.ts';
-import type { Json } from '../../moco/json.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import type { TemplateChange } from '../../moco/template-changes.ts';
 import { type InPlaceReadings, nothingReadInPlace } from './in-place-updates.ts';

@@ -11,8 +11,8 @@ import {
   flagOfSetting,
   type Strategy,
 } from '../../api/settings.ts';
+import { isObject, milliseconds } from '../../base/json.ts';
 import { defaultPolicy, type Override, type RolloutPolicy } from '../../core/policy.ts';
-import { isObject, milliseconds } from '../../moco/json.ts';
 import type { Selectable } from '../../moco/records.ts';
 import { type Layer, policyLayers } from './policy-layers.ts';
 

@@ -1,8 +1,8 @@
 import { type Check, queryFor } from '../../api/check-settings.ts';
+import type { World } from '../../base/world.ts';
 import type { CheckFacts, CheckReading } from '../../core/on-demand-facts.ts';
 import type { PrometheusQuery } from '../../kube/prometheus-http.ts';
 import { splitKey } from '../../kube/store.ts';
-import type { World } from '../../kube/world.ts';
 import type { CheckMetrics } from '../../telemetry/runtime-metrics.ts';
 import { type Answered, answered, answerFacts } from '../facts/readings.ts';
 

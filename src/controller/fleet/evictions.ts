@@ -1,5 +1,5 @@
+import { milliseconds } from '../../base/json.ts';
 import { mostUnobservedEvictions } from '../../core/rules/not-done.ts';
-import { milliseconds } from '../../moco/json.ts';
 import { type Cache, namedCluster, ownerKey } from '../../objects/cache.ts';
 
 /**

@@ -1,11 +1,11 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { Intent } from '../../api/rollout-status.ts';
+import { milliseconds } from '../../base/json.ts';
+import type { World } from '../../base/world.ts';
 import type { FleetHold, FleetPlace } from '../../core/fleet/waits.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { isAtLeast } from '../../kube/raw-object.ts';
-import type { World } from '../../kube/world.ts';
-import { milliseconds } from '../../moco/json.ts';
 import type { FleetNumbers } from '../../telemetry/metrics.ts';
 import type { FleetFacts } from '../facts/collect-facts.ts';
 import { Evictions } from './evictions.ts';

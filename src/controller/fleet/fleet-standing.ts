@@ -1,10 +1,10 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import { type Intent, isTrue, type RolloutStatus } from '../../api/rollout-status.ts';
+import { milliseconds } from '../../base/json.ts';
 import type { HoldRule } from '../../core/decision.ts';
 import { needsSlot } from '../../core/gates.ts';
 import { isForOthers, isRequestedByUser } from '../../core/rules/catalogue.ts';
 import { refusedOnNodes } from '../../core/rules/refused-on-nodes.ts';
-import { milliseconds } from '../../moco/json.ts';
 
 export interface FleetStanding {
   readonly uid: string;

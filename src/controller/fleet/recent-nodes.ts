@@ -1,7 +1,7 @@
+import type { Json } from '../../base/json.ts';
+import type { World } from '../../base/world.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import { nodes } from '../../kube/resource.ts';
-import type { World } from '../../kube/world.ts';
-import type { Json } from '../../moco/json.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 

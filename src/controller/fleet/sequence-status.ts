@@ -5,12 +5,12 @@ import {
   sequenceKind,
 } from '../../api/rollout-sequence.ts';
 import type { Condition } from '../../api/rollout-status.ts';
+import { omitUndefined } from '../../base/json.ts';
 import { concurrencyOf, othersStage, type Stage, type StageCount } from '../../core/fleet/stage-counts.ts';
 import { stageGates } from '../../core/fleet/stage-waits.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
 import { timeText } from '../../core/sentences.ts';
 import { type Occurrence, referenceTo } from '../../kube/event.ts';
-import { omitUndefined } from '../../moco/json.ts';
 import type { SequenceNumbers } from '../../telemetry/metrics.ts';
 import { conditionsAfter } from '../facts/policy-in-force.ts';
 

@@ -1,7 +1,7 @@
+import type { World } from '../../base/world.ts';
 import type { Decision } from '../../core/decision.ts';
 import type { MemberState } from '../../core/member.ts';
 import { isRequestedByUser } from '../../core/rules/catalogue.ts';
-import type { World } from '../../kube/world.ts';
 import { type ObservedFacts, waitedOnRequest } from '../facts/collect-facts.ts';
 import { isSwitchedOver, unreported } from '../facts/last-step.ts';
 import type { Memory, Seen } from '../facts/memory.ts';

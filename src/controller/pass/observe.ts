@@ -1,10 +1,10 @@
 import type { PolicyRecord } from '../../api/rollout-policy.ts';
+import { timestampOf } from '../../base/json.ts';
 import { decide } from '../../core/decide.ts';
 import type { Decision } from '../../core/decision.ts';
 import { isAtLeast } from '../../kube/raw-object.ts';
 import { splitKey } from '../../kube/store.ts';
 import { Ages } from '../../moco/ages.ts';
-import { timestampOf } from '../../moco/json.ts';
 import type { LiveObjects } from '../../objects/cluster-reader.ts';
 import { collectFacts, type ObservedFacts } from '../facts/collect-facts.ts';
 import { writesSeen } from '../facts/contention.ts';

@@ -1,6 +1,6 @@
+import type { Log, World } from '../../base/world.ts';
 import type { ApiClient } from '../../kube/api-client.ts';
 import type { EventRecorder } from '../../kube/event-recorder.ts';
-import type { Log, World } from '../../kube/world.ts';
 import type { DelayReader } from '../../moco/agent.ts';
 import type { MysqlAsker } from '../../mysql/mysql-asker.ts';
 import type { Cache } from '../../objects/cache.ts';

@@ -1,10 +1,10 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
+import { timestampOf } from '../../base/json.ts';
+import type { World } from '../../base/world.ts';
 import { isAdopted } from '../../core/adoption.ts';
 import type { Step } from '../../core/decision.ts';
 import type { StepFailure } from '../../core/snapshot.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
-import type { World } from '../../kube/world.ts';
-import { timestampOf } from '../../moco/json.ts';
 import { admissionNotInForce, releaseUnsafe } from '../../objects/strategy.ts';
 import { loweredTo } from '../facts/contention.ts';
 import { type Finished, isFailedTry, unreported } from '../facts/last-step.ts';

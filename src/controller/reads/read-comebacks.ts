@@ -1,3 +1,5 @@
+import { type Json, object, objects, text } from '../../base/json.ts';
+import type { World } from '../../base/world.ts';
 import type { EndingClaim, TiedToNode } from '../../core/on-demand-facts.ts';
 import type { Target } from '../../core/step.ts';
 import {
@@ -9,8 +11,6 @@ import {
   isInvalid,
 } from '../../kube/api-error.ts';
 import { persistentVolumeClaims, persistentVolumes, pods as podKind, statefulSets } from '../../kube/resource.ts';
-import type { World } from '../../kube/world.ts';
-import { type Json, object, objects, text } from '../../moco/json.ts';
 import {
   conditionTaintPrefix,
   isToBeEmptied,

@@ -1,10 +1,10 @@
+import type { Json } from '../../base/json.ts';
+import type { World } from '../../base/world.ts';
 import type { InPlaceSettings } from '../../core/in-place-changes.ts';
 import { isForbidden } from '../../kube/api-error.ts';
-import type { World } from '../../kube/world.ts';
 import { compare } from '../../moco/in-place/compare.ts';
 import { imagesNeeded } from '../../moco/in-place/images.ts';
 import { withPodDefaults } from '../../moco/in-place/pod-defaults.ts';
-import type { Json } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
 import type { ObservedFacts } from '../facts/collect-facts.ts';

@@ -1,10 +1,10 @@
+import { milliseconds, timestampOf } from '../../base/json.ts';
+import type { World } from '../../base/world.ts';
 import type { Hold } from '../../core/decision.ts';
 import { mysqldOf } from '../../core/member.ts';
 import type { MemberReading, MemberSaid, MysqlReading, OpenWrite } from '../../core/on-demand-facts.ts';
 import { lastingSeconds } from '../../core/replicas-behind.ts';
 import { longWriteSeconds } from '../../core/rules/long-write.ts';
-import type { World } from '../../kube/world.ts';
-import { milliseconds, timestampOf } from '../../moco/json.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { OpenWriteNow } from '../../mysql/statements.ts';
 import { answered, type KnownMysql, type Readings, seriesMilliseconds } from '../facts/readings.ts';

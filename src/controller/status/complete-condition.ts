@@ -1,5 +1,5 @@
+import { type Json, milliseconds, object, whole } from '../../base/json.ts';
 import { isRoutine } from '../../core/rules/catalogue.ts';
-import { type Json, milliseconds, object, whole } from '../../moco/json.ts';
 import { rolloutCompleteCondition } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';

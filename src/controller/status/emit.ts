@@ -1,7 +1,7 @@
+import { milliseconds } from '../../base/json.ts';
 import { explainStep } from '../../core/sentences.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
 import { nameOf } from '../../kube/store.ts';
-import { milliseconds } from '../../moco/json.ts';
 import { type Acted, isRefusedByBudget, sparesSwitchover } from '../pass/end.ts';
 import type { Context, Pass } from '../pass/pass.ts';
 import { rememberReturned, rememberTold } from '../pass/remember.ts';

@@ -1,7 +1,7 @@
 import { type MySQLRollout, pluginManager, rolloutKind } from '../../api/rollout.ts';
+import { milliseconds } from '../../base/json.ts';
 import { ApiError, isConflict } from '../../kube/api-error.ts';
 import { nameOf } from '../../kube/store.ts';
-import { milliseconds } from '../../moco/json.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
 import type { StatusClient } from '../../objects/status-client.ts';
 import type { Observation } from '../pass/observe.ts';

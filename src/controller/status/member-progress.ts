@@ -1,9 +1,9 @@
 import type { Intent, MemberStatus, RolloutProgress } from '../../api/rollout-status.ts';
+import { milliseconds } from '../../base/json.ts';
 import { replacesNobody } from '../../core/adoption.ts';
 import { hasNeverStarted } from '../../core/member.ts';
 import type { ComesBack } from '../../core/sentences.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
-import { milliseconds } from '../../moco/json.ts';
 import { ordinalOf } from '../../moco/names.ts';
 import type { OwnWrite } from '../../objects/execute.ts';
 import { didNotHappen } from '../facts/last-step.ts';

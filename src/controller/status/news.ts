@@ -1,5 +1,5 @@
 import type { HistoryEntry, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
-import { milliseconds } from '../../moco/json.ts';
+import { milliseconds } from '../../base/json.ts';
 import { type LeftOver, withoutIntent } from './progress.ts';
 
 /** What ended since the status was written. It is reported once, with the write that contains it. */

@@ -1,9 +1,9 @@
 import type { RolloutStatus } from '../../api/rollout-status.ts';
+import { milliseconds } from '../../base/json.ts';
 import { hasOpening } from '../../core/maintenance.ts';
 import { explainHold, isAlarming, isRoutine } from '../../core/rules/catalogue.ts';
 import type { Occurrence } from '../../kube/event.ts';
 import { nameOf } from '../../kube/store.ts';
-import { milliseconds } from '../../moco/json.ts';
 import { labelValue } from '../../telemetry/declared.ts';
 import type { ClusterValues } from '../../telemetry/rollout-metrics.ts';
 import { memberName } from '../facts/collect-facts.ts';

@@ -6,10 +6,10 @@ import {
   type RolloutStatus,
   type SwitchoverTries,
 } from '../../api/rollout-status.ts';
+import { omitUndefined } from '../../base/json.ts';
 import type { Decision } from '../../core/decision.ts';
 import { explainEvidence } from '../../core/sentences.ts';
 import type { MemberFacts } from '../../core/snapshot.ts';
-import { omitUndefined } from '../../moco/json.ts';
 import { ordinalOf } from '../../moco/names.ts';
 import type { ObservedFacts } from '../facts/collect-facts.ts';
 import { isDemotionMissed, isFailedTry, isSwitchedOver } from '../facts/last-step.ts';

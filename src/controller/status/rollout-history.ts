@@ -5,7 +5,7 @@ import {
   type RolloutProgress,
   type RolloutStatus,
 } from '../../api/rollout-status.ts';
-import { milliseconds, omitUndefined } from '../../moco/json.ts';
+import { milliseconds, omitUndefined } from '../../base/json.ts';
 import type { Finished } from '../facts/last-step.ts';
 import type { Occasion } from './occasion.ts';
 

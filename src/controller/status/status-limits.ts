@@ -1,5 +1,5 @@
 import type { HistoryEntry, MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
-import { shortened } from '../../kube/text.ts';
+import { shortened } from '../../base/text.ts';
 import type { TemplateChange } from '../../moco/template-changes.ts';
 import { lastMeasured } from '../facts/maintenance-facts.ts';
 

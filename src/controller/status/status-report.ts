@@ -1,4 +1,5 @@
 import type { Intent, MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
+import { omitUndefined } from '../../base/json.ts';
 import type { MemberReport } from '../../core/decision.ts';
 import { mysqldOf } from '../../core/member.ts';
 import type { MysqlReading } from '../../core/on-demand-facts.ts';
@@ -8,7 +9,6 @@ import { longWriteSeconds } from '../../core/rules/long-write.ts';
 import { andMore, explainComesBack, explainEvidence } from '../../core/sentences.ts';
 import type { ClusterSnapshot, StatefulSetFacts } from '../../core/snapshot.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
-import { omitUndefined } from '../../moco/json.ts';
 import { memberName } from '../facts/collect-facts.ts';
 import { lastPreflight, preflightOf, questionsOf, statusOfQuestions } from '../facts/preflight-facts.ts';
 import type { Observation } from '../pass/observe.ts';

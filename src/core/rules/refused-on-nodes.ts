@@ -26,11 +26,11 @@ export const refusedOnNodes = {
     holds: (asked) => refused(asked, 'ImageUnavailable'),
     sentence: ({ nodeName, message, others }) =>
       `node ${nodeName}${andMore(others)} can not get an image of the update revision: ${withoutFullStop(message)}`,
-    meaning: 'A node of a due member can not get an image of the update revision (prepull).',
+    meaning: 'A node of a due member can not get an image of the update revision (preflight).',
     details:
       "A short-lived pod on the node has tried, with the pull secrets and the ServiceAccount of the member. The message has the kubelet's words. No member is down for it. A member that does not participate waits only for a refusal of its own node, and one that is down for none.",
     endedBy: ['a person', 'time'],
-    ends: 'Push the image, or give the pods the right to pull it: it is tried again after a minute, then after twice as long each time, up to ten minutes. Another image in the template ends it at once. Where a webhook gives the pods of members other images, set `prepull: Never`.',
+    ends: 'Push the image, or give the pods the right to pull it: it is tried again after a minute, then after twice as long each time, up to ten minutes. Another image in the template ends it at once. Where a webhook gives the pods of members other images, set `preflight: Never`.',
     overridable: true,
     alarms: true,
     assumed: null,
@@ -39,7 +39,7 @@ export const refusedOnNodes = {
     holds: (asked) => refused(asked, 'ConfigurationRefused'),
     sentence: ({ nodeName, message }) =>
       `the mysqld of the update revision refuses its configuration on node ${nodeName}: ${withoutFullStop(message)}`,
-    meaning: 'The mysqld of the update revision refuses its my.cnf (prepull: NodesAndConfiguration).',
+    meaning: 'The mysqld of the update revision refuses its my.cnf (preflight: NodesAndConfiguration).',
     details:
       "A short-lived pod has run `mysqld --validate-config` of the new image with MOCO's ConfigMap. The message names the variables that mysqld has refused and no values, and the numbers of other errors. No member is down for it.",
     endedBy: ['a person', 'time'],
@@ -64,11 +64,11 @@ export const preflightRunning = {
       ].join(', and ') +
       `, for at most ${limitSeconds} s` +
       (message === null ? '' : `: ${withoutFullStop(message)}`),
-    meaning: 'The nodes of due members fetch the images of the update revision (prepull).',
+    meaning: 'The nodes of due members fetch the images of the update revision (preflight).',
     details:
       'No member is down meanwhile, and members that do not participate are replaced without waiting. It takes place once for a revision and a node.',
     endedBy: ['Kubernetes', 'time'],
-    ends: 'By itself, when the images are there, or after prepullTimeoutSeconds: then the members are taken all the same. `status.preflight` of the MySQLRollout has the result of each node.',
+    ends: 'By itself, when the images are there, or after preflightTimeoutSeconds: then the members are taken all the same. `status.preflight` of the MySQLRollout has the result of each node.',
     overridable: true,
     routine: true,
     assumed: after('moment', (snapshot) => withoutAwaited(snapshot)),
@@ -90,7 +90,7 @@ function refused(asked: Asked, result: NodeRefusal['result']): Refused | null {
 }
 
 function awaited({ situation: { snapshot, policy, deadlines } }: Asked): Awaited | null {
-  const limitSeconds = policy.prepullTimeoutSeconds;
+  const limitSeconds = policy.preflightTimeoutSeconds;
   const all: readonly AwaitedNode[] = snapshot.preflight?.awaited ?? [];
   const waiting = all.filter(({ forSeconds }) => !deadlines.reached(forSeconds, limitSeconds));
   if (waiting.length === 0) return null;

@@ -1,5 +1,5 @@
+import { type Json, named, object, text } from '../../base/json.ts';
 import type { ContainerImage, InPlaceChange, InPlaceSettings } from '../../core/in-place-changes.ts';
-import { type Json, named, object, text } from '../json.ts';
 import type { LivePod } from '../records.ts';
 import { type TemplateDifference, templateDifferences } from '../template-changes.ts';
 import { whyKept } from './metadata.ts';

@@ -1,5 +1,5 @@
+import { type Json, object, objects, strings } from '../../base/json.ts';
 import type { InPlaceChange } from '../../core/in-place-changes.ts';
-import { type Json, object, objects, strings } from '../json.ts';
 import type { LivePod } from '../records.ts';
 import { isUntagged } from './pod-defaults.ts';
 

@@ -1,4 +1,4 @@
-import { type Json, object, objects, text, texts, whole } from '../json.ts';
+import { type Json, object, objects, text, texts, whole } from '../../base/json.ts';
 import { resizeManager } from '../names.ts';
 import type { LivePod, LiveResources, Resources } from '../records.ts';
 

@@ -1,4 +1,4 @@
-import { isObject, type Json, object } from '../json.ts';
+import { isObject, type Json, object } from '../../base/json.ts';
 import { appNameLabel, clusterNameLabel, createdByLabel } from '../names.ts';
 
 /** Services, PodDisruptionBudgets and the StatefulSet itself select pods by them. */

@@ -1,4 +1,4 @@
-import { type Json, object, objects, text } from '../json.ts';
+import { type Json, object, objects, text } from '../../base/json.ts';
 
 /**
  * A pod template with the defaults of a pod (SetDefaults_Pod and SetDefaults_PodSpec of Kubernetes 1.36) and without

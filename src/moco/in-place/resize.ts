@@ -1,6 +1,6 @@
+import { milliseconds } from '../../base/json.ts';
 import type { InPlaceUpdate } from '../../core/in-place-changes.ts';
 import type { Ages } from '../ages.ts';
-import { milliseconds } from '../json.ts';
 import type { LiveContainer, LivePod, PodRecord } from '../records.ts';
 import type { Comparison } from './compare.ts';
 import { isSameQuantity } from './quantity.ts';

@@ -1,5 +1,5 @@
+import { type Json, named, object, objects, text } from '../../base/json.ts';
 import type { ContainerResources } from '../../core/in-place-changes.ts';
-import { type Json, named, object, objects, text } from '../json.ts';
 import { agentContainer, mysqldContainer } from '../names.ts';
 import type { LiveContainer, LivePod } from '../records.ts';
 import type { TemplateDifference } from '../template-changes.ts';

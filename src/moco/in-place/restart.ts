@@ -1,7 +1,7 @@
+import { type Json, milliseconds, object, text, whole } from '../../base/json.ts';
+import { jsonOf } from '../../base/text.ts';
 import type { InPlaceChange, RestartInPlace } from '../../core/in-place-changes.ts';
-import { jsonOf } from '../../kube/text.ts';
 import type { Ages } from '../ages.ts';
-import { type Json, milliseconds, object, text, whole } from '../json.ts';
 import { mysqldContainer, restartInPlaceAnnotation, revisionHashLabel } from '../names.ts';
 import type { LivePod, PodRecord } from '../records.ts';
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { rolloutKind } from '../../../src/api/rollout.ts';
+import type { ExchangeRequest } from '../../../src/base/world.ts';
 import { neededByController, neededInWholeCluster } from '../../../src/cli/check/rights.ts';
 import { persistentVolumeClaims } from '../../../src/kube/resource.ts';
-import type { ExchangeRequest } from '../../../src/kube/world.ts';
 import { clusterPermissions } from '../../config/permissions.ts';
 import { claimOf } from '../../controller/moco-objects.ts';
 import { heldByMoco } from '../../controller/object-server.ts';
@@ -110,7 +110,7 @@ describe('check', () => {
       ['ok', 'PodDisruptionBudgets'],
       ['ok', 'manifests'],
       ['ok', 'PersistentVolumeClaims'],
-      ['ok', 'prepull'],
+      ['ok', 'preflight'],
       ['ok', 'semi-sync plugins'],
       ['ok', 'MySQL'],
     ]);
@@ -146,14 +146,14 @@ describe('check', () => {
 
   it('finds a namespace in which images can not be fetched though a setting asks for it', async () => {
     const line = async (): Promise<string> =>
-      (await installed.lines('-n', 'default')).lines.find((one) => / prepull /.test(one)) ?? '';
-    expect(await line()).to.match(/^ok +prepull +no cluster asks for it/);
-    const prepull = { value: 'Nodes', source: 'MySQLRollout' };
-    installed.cluster.server.change(rolloutKind, 'test', { status: { settings: { prepull } } });
-    expect(await line()).to.match(/^ok +prepull +system:serviceaccount:\S+ may have images fetched in default$/);
+      (await installed.lines('-n', 'default')).lines.find((one) => / preflight /.test(one)) ?? '';
+    expect(await line()).to.match(/^ok +preflight +no cluster asks for it/);
+    const preflight = { value: 'Nodes', source: 'MySQLRollout' };
+    installed.cluster.server.change(rolloutKind, 'test', { status: { settings: { preflight } } });
+    expect(await line()).to.match(/^ok +preflight +system:serviceaccount:\S+ may have images fetched in default$/);
     installed.denied.push('create mysqlrollouts/preflight');
     expect(await line()).to.match(
-      /^failed +prepull +\S+ may not create mysqlrollouts\/preflight in default: apply config\/prepull there/,
+      /^failed +preflight +\S+ may not create mysqlrollouts\/preflight in default: apply config\/preflight there/,
     );
   });
 

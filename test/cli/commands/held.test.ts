@@ -1,6 +1,6 @@
 import { expect } from 'chai';
+import { timestampOf } from '../../../src/base/json.ts';
 import type { HoldRule } from '../../../src/core/decision.ts';
-import { timestampOf } from '../../../src/moco/json.ts';
 import { type FakeCluster, useFakeCluster } from '../fake-cluster.ts';
 
 describe('status --held of a fleet', () => {

@@ -10,8 +10,8 @@ import type { Patch, Raw } from '../object-server.ts';
 
 const newImage = 'example/mysql:new';
 const change = (template: Patch): Patch => withImages(template, { mysqld: newImage });
-const prepull = { prepull: 'Nodes' } as const;
-const checking = { prepull: 'NodesAndConfiguration' } as const;
+const preflight = { preflight: 'Nodes' } as const;
+const checking = { preflight: 'NodesAndConfiguration' } as const;
 const waits = (reason: string, message: string): object => ({
   phase: 'Pending',
   containerStatuses: [{ name: 'mysqld', state: { waiting: { reason, message } } }],
@@ -99,7 +99,7 @@ class PreflightBench extends InPlaceBench {
   }
 }
 
-const begun = async (bench: PreflightBench, settings: object = prepull): Promise<Process> => {
+const begun = async (bench: PreflightBench, settings: object = preflight): Promise<Process> => {
   const program = bench.start(settings);
   await passes(bench, program, 2);
   return program;
@@ -151,7 +151,7 @@ describe('a preflight', () => {
     expect(bench.steps).to.deep.equal(['evict 2']);
     const idle = new PreflightBench();
     for (const ordinal of [0, 1, 2]) idle.replace(ordinal, { role: ordinal === 0 ? 'primary' : 'replica' });
-    await idle.start(prepull).work();
+    await idle.start(preflight).work();
     expect([idle.preflights.length, idle.lists]).to.deep.equal([0, 0]);
   });
 
@@ -205,7 +205,7 @@ describe('a preflight', () => {
     const bench = new PreflightBench();
     const conditions = [{ type: 'DiskPressure', status: 'True' }];
     bench.server.change(nodes, 'node-1', { status: { conditions } }, '');
-    await bench.start(prepull).work();
+    await bench.start(preflight).work();
     expect(bench.preflights).to.deep.equal([]);
     expect(bench.steps).to.deep.equal(['evict 2']);
     expect(bench.status.preflight?.nodes.map(({ message }) => message)).to.deep.equal(
@@ -218,7 +218,7 @@ describe('a preflight', () => {
     bench.server.always('POST', /\/pods$/, (request, carryOut) =>
       request.path.includes('dryRun') ? carryOut() : answer(403, status(403, 'Forbidden', { message: 'not here' })),
     );
-    await bench.start(prepull).work();
+    await bench.start(preflight).work();
     expect(bench.steps).to.deep.equal(['evict 2']);
     expect(bench.status.preflight?.nodes[0]).to.deep.include({ result: 'Unknown', message: '403 Forbidden: not here' });
   });
@@ -285,18 +285,18 @@ describe('a preflight', () => {
     const busy = without();
     busy.setting({ inPlace: { mode: 'Only' } });
     busy.busyWith('POST', /\/pods$/);
-    await passes(busy, busy.start({ ...prepull, prepullTimeoutSeconds: 60 }), 70);
+    await passes(busy, busy.start({ ...preflight, preflightTimeoutSeconds: 60 }), 70);
     expect([busy.steps, busy.status.hold?.rule]).to.deep.equal([[], 'RestartNeeded']);
     const overridden = without();
     const until = new Date(overridden.world.wall() + 600_000).toISOString();
     overridden.setting({ inPlace: { mode: 'Only' }, overrides: [{ rule: 'PreflightRunning', until, reason: 'x' }] });
-    await passes(overridden, overridden.start(prepull), 10);
+    await passes(overridden, overridden.start(preflight), 10);
     expect([overridden.steps, overridden.status.hold?.rule]).to.deep.equal([[], 'RestartNeeded']);
   });
 
   it('has the slot of its cluster from the moment that nodes are asked', async () => {
     const bench = new PreflightBench();
-    const program = bench.start(prepull, { ...noFleetLimits, maxConcurrentRollouts: 1 });
+    const program = bench.start(preflight, { ...noFleetLimits, maxConcurrentRollouts: 1 });
     await program.turn();
     expect(bench.running).to.have.length(3);
     expect(bench.status.hold).to.equal(undefined);
@@ -306,12 +306,12 @@ describe('a preflight', () => {
   it('asks again what it could not ask, once a minute has passed', async () => {
     const bench = new PreflightBench();
     bench.mayCreate = false;
-    const program = bench.start(prepull);
+    const program = bench.start(preflight);
     await program.work();
     expect(bench.steps).to.deep.equal(['evict 2']);
     expect(bench.status.preflight?.nodes[0]).to.deep.include({
       result: 'Unknown',
-      message: 'moco-rollout may not create mysqlrollouts/preflight in namespace default: apply config/prepull there',
+      message: 'moco-rollout may not create mysqlrollouts/preflight in namespace default: apply config/preflight there',
     });
     expect(bench.preflights).to.deep.equal([]);
     bench.mayCreate = true;
@@ -345,7 +345,7 @@ describe('a preflight', () => {
     ] as const) {
       const bench = new PreflightBench();
       bench.busyWith(method, path);
-      const program = bench.start({ ...prepull, prepullTimeoutSeconds: 60 });
+      const program = bench.start({ ...preflight, preflightTimeoutSeconds: 60 });
       await passes(bench, program, 50);
       expect(bench.status.hold?.rule).to.equal('PreflightRunning');
       await passes(bench, program, 20);
@@ -452,7 +452,7 @@ describe('a preflight of the configuration', () => {
   it('is made when it is asked for in the middle of a revision', async () => {
     const bench = new PreflightBench();
     for (const ordinal of [0, 1, 2]) bench.reportsAll(ordinal);
-    const program = bench.start(prepull);
+    const program = bench.start(preflight);
     await passes(bench, program, 1);
     bench.setting(checking);
     await passes(bench, program, 2);

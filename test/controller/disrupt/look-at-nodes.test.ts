@@ -1,9 +1,9 @@
 import { expect } from 'chai';
+import type { Json } from '../../../src/base/json.ts';
 import { failingAmong, type ListedPod, lookedAt, settled } from '../../../src/controller/disrupt/look-at-nodes.ts';
 import type { NodeQuestion } from '../../../src/controller/facts/preflight-facts.ts';
 import type { Observation } from '../../../src/controller/pass/observe.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
-import type { Json } from '../../../src/moco/json.ts';
 
 const now = '2026-01-01T00:05:00Z';
 const nowMilliseconds = 1_000_000;
@@ -19,11 +19,11 @@ const { trying: _, ...answered } = asked;
 const { trying: _refused, ...stillRefused } = refused;
 
 /** It has been asked for a minute, of so many seconds at most. */
-const seen = (prepullTimeoutSeconds = 300): Observation =>
+const seen = (preflightTimeoutSeconds = 300): Observation =>
   ({
     now,
     nowMilliseconds,
-    policy: { prepullTimeoutSeconds },
+    policy: { preflightTimeoutSeconds },
     snapshot: { preflight: { awaited: [{ about: 'images', nodeName: 'n', forSeconds: 60 }] } },
   }) as unknown as Observation;
 const late = seen(60);

@@ -46,7 +46,7 @@ describe('an image that a preflight is to fetch', () => {
   });
 
   it('counts while a rule waits for it, and never once its limit has passed or the rule is overridden', () => {
-    const { prepullTimeoutSeconds: limit } = defaultPolicy;
+    const { preflightTimeoutSeconds: limit } = defaultPolicy;
     expect([has(asked(0)), has(asked(limit - 1)), has(asked(limit))]).to.deep.equal([true, true, false]);
     expect(has(asked(0), undefined, override('PreflightRunning'))).to.equal(false);
     expect([has(refused), has(refused, undefined, override('ImageUnavailable'))]).to.deep.equal([true, false]);
@@ -74,7 +74,7 @@ describe('an image that a preflight is to fetch', () => {
 describe('the time that a preflight has waited', () => {
   const pod = (ordinal: number) => ({ node: `n-${ordinal}`, ordinal, revision: 'old', deletionTimestamp: null });
   const objects = { statefulSet: { updateRevision: 'r' }, pods: [pod(0), pod(1)] } as unknown as ClusterObjects;
-  const policy = { ...defaultPolicy, mode: 'OnDelete', prepull: 'NodesAndConfiguration' } as const;
+  const policy = { ...defaultPolicy, mode: 'OnDelete', preflight: 'NodesAndConfiguration' } as const;
 
   /** Both were asked the last time a minute ago, and for the first time so long ago. */
   function awaited(result: Result, sinceSeconds: number): Preflight['awaited'] {
@@ -95,7 +95,7 @@ describe('the time that a preflight has waited', () => {
 
   it('goes on over tries without an answer, from node to node as well, up to the limit', () => {
     expect(awaited('Unknown', 120)).to.deep.equal(both(120));
-    expect(awaited('Unknown', defaultPolicy.prepullTimeoutSeconds)).to.deep.equal([]);
+    expect(awaited('Unknown', defaultPolicy.preflightTimeoutSeconds)).to.deep.equal([]);
   });
 
   it('begins anew after an hour, and for a node that was not asked', () => {

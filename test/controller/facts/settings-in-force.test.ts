@@ -3,6 +3,7 @@ import { anything, assert, constantFrom, integer, oneof, property, record } from
 import { noMaintenance } from '../../../src/api/maintenance-settings.ts';
 import { type PolicyRecord, projectPolicy } from '../../../src/api/rollout-policy.ts';
 import { builtInStrategy, type CommonSettings } from '../../../src/api/settings.ts';
+import { milliseconds } from '../../../src/base/json.ts';
 import {
   type DefaultSettings,
   decidingPolicies,
@@ -11,7 +12,6 @@ import {
   settingsOf,
 } from '../../../src/controller/facts/settings-in-force.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
-import { milliseconds } from '../../../src/moco/json.ts';
 import { flags } from '../../../src/options/flags.ts';
 import { refusedSettings } from '../../api/refused-settings.ts';
 
@@ -33,8 +33,8 @@ const values: Readonly<Record<keyof CommonSettings, readonly [unknown, unknown]>
   replicaDelayGraceSeconds: [0, 60],
   longWriteGraceSeconds: [0, 600],
   longWritePolicy: ['Hold', 'Proceed'],
-  prepull: ['Nodes', 'Never'],
-  prepullTimeoutSeconds: [60, 900],
+  preflight: ['Nodes', 'Never'],
+  preflightTimeoutSeconds: [60, 900],
   primaryUpdatePolicy: ['Manual', 'Automatic'],
   lostMembers: ['KeepRevision', 'UpdateOnceVerified'],
   maintenanceWindows: [[{ schedule: '0 1 * * TUE-THU', duration: '4h', timeZone: 'Asia/Tokyo' }], []],
@@ -89,8 +89,8 @@ describe('the settings for a cluster', () => {
       failoverGraceSeconds: { value: 180, source: 'default' },
       longWriteGraceSeconds: { value: 60, source: 'default' },
       longWritePolicy: { value: 'Proceed', source: 'default' },
-      prepull: { value: 'Never', source: 'default' },
-      prepullTimeoutSeconds: { value: 300, source: 'default' },
+      preflight: { value: 'Never', source: 'default' },
+      preflightTimeoutSeconds: { value: 300, source: 'default' },
       maxReplicaDelaySeconds: { value: 1, source: 'default' },
       replicaDelayGraceSeconds: { value: 30, source: 'default' },
       primaryUpdatePolicy: { value: 'Automatic', source: 'default' },

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
+import { type Json, object, objects } from '../../../src/base/json.ts';
 import { neverInPlace } from '../../../src/core/in-place-changes.ts';
 import { type Comparison, compare } from '../../../src/moco/in-place/compare.ts';
 import { withPodDefaults } from '../../../src/moco/in-place/pod-defaults.ts';
-import { type Json, object, objects } from '../../../src/moco/json.ts';
 import { recorded } from '../../controller/moco-objects.ts';
 import { podOf } from './live-pod.ts';
 

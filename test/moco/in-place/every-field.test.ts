@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import { type Json, object, objects } from '../../../src/base/json.ts';
 import { neverInPlace } from '../../../src/core/in-place-changes.ts';
 import { type Comparison, compare } from '../../../src/moco/in-place/compare.ts';
 import { withPodDefaults } from '../../../src/moco/in-place/pod-defaults.ts';
-import { type Json, object, objects } from '../../../src/moco/json.ts';
 import { propertyParameters } from '../../kube/property-parameters.ts';
 import { at, changed, put, sample } from '../../support/pod-template/edit.ts';
 import {

@@ -1,5 +1,5 @@
+import { type Json, object } from '../../../src/base/json.ts';
 import { withPodDefaults } from '../../../src/moco/in-place/pod-defaults.ts';
-import { type Json, object } from '../../../src/moco/json.ts';
 import { clusterNameLabel } from '../../../src/moco/names.ts';
 import { projectPod } from '../../../src/moco/projections.ts';
 import type { LivePod } from '../../../src/moco/records.ts';

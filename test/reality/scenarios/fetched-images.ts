@@ -7,7 +7,7 @@ import type { RealityCluster } from './reality-cluster.ts';
 import { failing, type Scenario, usual } from './scenario.ts';
 import { onDelete, type Way } from './way.ts';
 
-// The image of mysqld has to be pulled by every node, with and without the setting `prepull`.
+// The image of mysqld has to be pulled by every node, with and without the setting `preflight`.
 
 const [, image] = imageNames.mysql;
 /** Of the server's layer of 66 MB, which is what a node that has the other image pulls: half a minute. */
@@ -16,15 +16,15 @@ const stuckSeconds = 60;
 const badMilliseconds = 20_000;
 const ownConfiguration = 'own';
 
-const prepulling = (settings: RolloutSpec): Way => ({
+const preflighting = (settings: RolloutSpec): Way => ({
   ...onDelete,
-  slug: 'prepull',
+  slug: 'preflight',
   settings: { ...onDelete.settings, ...settings },
 });
 
 /** No node has the image, or says so, and the program may fetch it. */
 async function isMissing({ bed, namespace }: RealityCluster): Promise<void> {
-  await bed.configure({ prepull: { namespaces: [namespace] } });
+  await bed.configure({ preflight: { namespaces: [namespace] } });
   await bed.registry();
   for (const node of bed.cluster.nodes) await node.removeImage(image);
   await untilReported({ bed }, image, false);
@@ -84,15 +84,15 @@ export const fetchedImages: readonly Scenario[] = (
       change: slow,
     },
     {
-      slug: 'slow-image-prepull',
-      title: 'the same with `prepull: Nodes`',
-      way: prepulling({ prepull: 'Nodes' }),
+      slug: 'slow-image-preflight',
+      title: 'the same with `preflight: Nodes`',
+      way: preflighting({ preflight: 'Nodes' }),
       change: slow,
     },
     {
-      slug: 'missing-image-prepull',
-      title: 'the image of mysqld is missing with `prepull: Nodes`, corrected',
-      way: prepulling({ prepull: 'Nodes' }),
+      slug: 'missing-image-preflight',
+      title: 'the image of mysqld is missing with `preflight: Nodes`, corrected',
+      way: preflighting({ preflight: 'Nodes' }),
       expectations: failing,
       change: async (cluster) => {
         await cluster.setImage(cluster.bed.images.missing);
@@ -101,9 +101,9 @@ export const fetchedImages: readonly Scenario[] = (
       },
     },
     {
-      slug: 'refused-configuration-prepull',
-      title: 'mysqld does not know a variable, with `prepull: NodesAndConfiguration`, corrected',
-      way: prepulling({ prepull: 'NodesAndConfiguration' }),
+      slug: 'refused-configuration-preflight',
+      title: 'mysqld does not know a variable, with `preflight: NodesAndConfiguration`, corrected',
+      way: preflighting({ preflight: 'NodesAndConfiguration' }),
       expectations: failing,
       change: async (cluster) => {
         const { bed, namespace } = cluster;
@@ -116,9 +116,9 @@ export const fetchedImages: readonly Scenario[] = (
       },
     },
     {
-      slug: 'stuck-image-prepull',
-      title: 'the registry stands still for longer than `prepullTimeoutSeconds`',
-      way: prepulling({ prepull: 'Nodes', prepullTimeoutSeconds: stuckSeconds }),
+      slug: 'stuck-image-preflight',
+      title: 'the registry stands still for longer than `preflightTimeoutSeconds`',
+      way: preflighting({ preflight: 'Nodes', preflightTimeoutSeconds: stuckSeconds }),
       change: (cluster) =>
         rollOutAt(cluster, 0, () =>
           cluster.until('the limit to be over', ({ status }) =>

@@ -1,8 +1,8 @@
+import type { World } from '../../../src/base/world.ts';
 import { Deadlines } from '../../../src/core/deadlines.ts';
 import { classify } from '../../../src/core/member.ts';
 import type { MemberFacts } from '../../../src/core/snapshot.ts';
 import { keyOf } from '../../../src/kube/store.ts';
-import type { World } from '../../../src/kube/world.ts';
 import { Ages } from '../../../src/moco/ages.ts';
 import { objectFacts } from '../../../src/moco/cluster-facts.ts';
 import { statefulSetName } from '../../../src/moco/projections.ts';

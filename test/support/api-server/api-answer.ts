@@ -1,4 +1,4 @@
-import { type Json } from '../../../src/moco/json.ts';
+import { type Json } from '../../../src/base/json.ts';
 
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

@@ -1,5 +1,5 @@
-import type { ExchangeRequest, ExchangeResponse } from '../../../src/kube/world.ts';
-import { type Json } from '../../../src/moco/json.ts';
+import { type Json } from '../../../src/base/json.ts';
+import type { ExchangeRequest, ExchangeResponse } from '../../../src/base/world.ts';
 import type { ApiAnswer, ApiRequest } from './api-answer.ts';
 
 const encoder = new TextEncoder();

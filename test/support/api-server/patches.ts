@@ -1,4 +1,4 @@
-import { isObject } from '../../../src/kube/raw-object.ts';
+import { isObject } from '../../../src/base/json.ts';
 import { type Json, record, type StoredObject } from './stored-object.ts';
 
 /**

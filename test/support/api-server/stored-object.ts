@@ -1,7 +1,7 @@
-import type { Json } from '../../../src/moco/json.ts';
+import type { Json } from '../../../src/base/json.ts';
 
-export type { Json } from '../../../src/moco/json.ts';
-export { object as record } from '../../../src/moco/json.ts';
+export type { Json } from '../../../src/base/json.ts';
+export { object as record } from '../../../src/base/json.ts';
 
 export interface Metadata {
   readonly namespace?: string;

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import type { World } from '../../../src/kube/world.ts';
+import type { World } from '../../../src/base/world.ts';
 import { carryOut, type Look } from '../carry-out.ts';
 import type { ObjectClient } from '../object-client.ts';
 import type { Faults } from './faults.ts';

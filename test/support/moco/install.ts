@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { delay } from '../../../src/base/delay.ts';
+import type { World } from '../../../src/base/world.ts';
 import { isNotFound } from '../../../src/kube/api-error.ts';
-import { delay } from '../../../src/kube/delay.ts';
 import {
   customResourceDefinitions,
   mutatingWebhookConfigurations,
   type ResourceKind,
 } from '../../../src/kube/resource.ts';
-import type { World } from '../../../src/kube/world.ts';
 import {
   annotationOn,
   clusterKind,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import PQueue from 'p-queue';
-import type { World } from '../../../src/kube/world.ts';
+import type { World } from '../../../src/base/world.ts';
 import { Loop, type LoopOptions } from './loop.ts';
 
 interface Timer {

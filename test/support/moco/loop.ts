@@ -1,6 +1,6 @@
 import type PQueue from 'p-queue';
-import { delay } from '../../../src/kube/delay.ts';
-import type { World } from '../../../src/kube/world.ts';
+import { delay } from '../../../src/base/delay.ts';
+import type { World } from '../../../src/base/world.ts';
 
 const firstRetryMilliseconds = 20;
 const longestRetryMilliseconds = 5_000;

@@ -1,7 +1,7 @@
-import type { Json } from '../../../src/kube/raw-object.ts';
+import type { Json } from '../../../src/base/json.ts';
+import type { World } from '../../../src/base/world.ts';
 import type { ResourceKind } from '../../../src/kube/resource.ts';
 import { Store } from '../../../src/kube/store.ts';
-import type { World } from '../../../src/kube/world.ts';
 import { clusterNameLabel, createdByLabel, createdByMoco } from '../../../src/moco/names.ts';
 import type { ObjectClient } from '../object-client.ts';
 import { type Cached, cached, Watching } from '../watching.ts';

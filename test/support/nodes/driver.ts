@@ -1,4 +1,4 @@
-import type { World } from '../../../src/kube/world.ts';
+import type { World } from '../../../src/base/world.ts';
 import { roleLabel } from '../../../src/moco/names.ts';
 import type { ObjectClient } from '../object-client.ts';
 import { Watching } from '../watching.ts';

@@ -1,4 +1,4 @@
-import type { Json } from '../../../src/moco/json.ts';
+import type { Json } from '../../../src/base/json.ts';
 
 const resources = { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '500m' } };
 const get = {

@@ -1,5 +1,5 @@
+import { isObject, type Json, object, objects } from '../../../src/base/json.ts';
 import type { InPlaceChange } from '../../../src/core/in-place-changes.ts';
-import { isObject, type Json, object, objects } from '../../../src/moco/json.ts';
 import type { FieldType, Path } from './fields.ts';
 
 /** The value at a path, `undefined` if there is none. */

@@ -1,4 +1,4 @@
-import type { World } from '../../../src/kube/world.ts';
+import type { World } from '../../../src/base/world.ts';
 import { clusterNameLabel } from '../../../src/moco/names.ts';
 import type { MocoStandIn } from '../moco/driver.ts';
 import type { Faults } from '../moco/faults.ts';

@@ -1,7 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import type { World } from '../../../src/base/world.ts';
 import { pods, type ResourceKind } from '../../../src/kube/resource.ts';
 import { Store } from '../../../src/kube/store.ts';
-import type { World } from '../../../src/kube/world.ts';
 import { clusterKind, clusterNameLabel } from '../../../src/moco/names.ts';
 import type { Faults } from '../moco/faults.ts';
 import { ordinalOf } from '../moco/names.ts';

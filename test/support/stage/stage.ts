@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { World } from '../../../src/kube/world.ts';
+import type { World } from '../../../src/base/world.ts';
 import type { ControlPlane } from '../control-plane/control-plane.ts';
 import { Guard } from '../control-plane/guard.ts';
 import { type MocoStandIn, startMoco } from '../moco/driver.ts';

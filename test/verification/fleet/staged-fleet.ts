@@ -1,11 +1,11 @@
 import { wholeRecord } from '../../../src/api/rollout.ts';
 import { projectSequence, type SequenceSpec } from '../../../src/api/rollout-sequence.ts';
 import { newRollout, type RolloutStatus } from '../../../src/api/rollout-status.ts';
+import { timestampOf } from '../../../src/base/json.ts';
 import { Fleet, noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../../src/controller/fleet/follow-fleet.ts';
 import type { FleetWait } from '../../../src/core/fleet/waits.ts';
 import { splitKey } from '../../../src/kube/store.ts';
-import { timestampOf } from '../../../src/moco/json.ts';
 import type { ClusterRecord, StatefulSetRecord } from '../../../src/moco/records.ts';
 import { Cache } from '../../../src/objects/cache.ts';
 

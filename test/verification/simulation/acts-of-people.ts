@@ -308,10 +308,10 @@ export const actsOfPeople = {
     { inPlace: { mode: 'Never' } },
     { inPlace: { mode: 'IfPossible' } },
   ),
-  stopPrepull: setting(
+  stopPreflight: setting(
     'the user wants no images fetched any more before members are taken, for a while',
-    { prepull: 'Never' },
-    { prepull: 'Nodes' },
+    { preflight: 'Never' },
+    { preflight: 'Nodes' },
   ),
   /** As `kubectl moco-rollout override` writes it. */
   overridePreflight: act<Lasting & { readonly rule: 'ImageUnavailable' | 'PreflightRunning' }>(

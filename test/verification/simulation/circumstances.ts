@@ -1,9 +1,9 @@
-import type { Log } from '../../../src/kube/world.ts';
+import type { Log } from '../../../src/base/world.ts';
 import type { OnDeleteKeeper } from '../../support/api-server/admission.ts';
 import type { Json } from '../../support/api-server/stored-object.ts';
 import type { ClusteringDurations } from '../../support/moco/settings.ts';
 import type { NodesSettings } from '../../support/nodes/settings.ts';
-import type { Prepull } from './prepull.ts';
+import type { Preflight } from './preflight.ts';
 
 /** What a simulated world is like, whatever happens in it. */
 export interface Circumstances {
@@ -33,8 +33,8 @@ export interface Circumstances {
   readonly spec: Json;
   /** The setting `inPlace`, with the feature gate; absent without it. */
   readonly inPlace?: Json;
-  /** The setting `prepull`, and the nodes that are asked; absent without it. */
-  readonly prepull?: Prepull;
+  /** The setting `preflight`, and the nodes that are asked; absent without it. */
+  readonly preflight?: Preflight;
   /** What the controller logs. */
   readonly log?: Log;
 }

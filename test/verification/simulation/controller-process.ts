@@ -1,12 +1,12 @@
 import { Registry } from 'prom-client';
 import { builtInStrategy } from '../../../src/api/settings.ts';
+import type { Log, World } from '../../../src/base/world.ts';
 import { Controller } from '../../../src/controller/controller.ts';
 import type { StrategySettings } from '../../../src/controller/facts/mode.ts';
 import type { CheckReader } from '../../../src/controller/fleet/check-answers.ts';
 import { noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
 import { LeaseElector } from '../../../src/kube/lease-elector.ts';
-import type { Log, World } from '../../../src/kube/world.ts';
 import type { DelayReader } from '../../../src/moco/agent.ts';
 import { FleetMetrics } from '../../../src/telemetry/metrics.ts';
 import { RolloutMetrics } from '../../../src/telemetry/rollout-metrics.ts';

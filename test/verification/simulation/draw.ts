@@ -5,7 +5,7 @@ import type { Happening, Planned } from './happening.ts';
 import { drawHardTimes, hardThemes } from './hard-times.ts';
 import { drawInPlace } from './in-place.ts';
 import { drawLosses, lossThemes } from './losses.ts';
-import { drawPrepull } from './prepull.ts';
+import { drawPreflight } from './preflight.ts';
 import { firstImage } from './simulation.ts';
 import { budgets, imageNamed, narrowThemes, themes } from './themes.ts';
 
@@ -45,7 +45,7 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
   const several = own.includes('processes') || own.includes('late') || chance.happens(0.2);
   const mode = given.length > 0 ? 'OnDelete' : chance.pick(modes);
   const inPlace = mode === 'OnDelete' ? drawInPlace(chance.fork('in place'), given) : null;
-  const prepull = mode === 'OnDelete' ? drawPrepull(chance.fork('prepull'), replicas, given) : null;
+  const preflight = mode === 'OnDelete' ? drawPreflight(chance.fork('preflight'), replicas, given) : null;
   const circumstances: Circumstances = {
     seed,
     replicas,
@@ -85,7 +85,7 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
     backups: own.includes('user'),
     spec: own.includes('burdens') ? drawBurdens(chance) : {},
     ...(inPlace !== null && { inPlace: inPlace.setting }),
-    ...(prepull !== null && { prepull: prepull.circumstances }),
+    ...(preflight !== null && { preflight: preflight.circumstances }),
     maxUnavailable: given.length === 0 && replicas > 3 && chance.happens(0.5) ? chance.pick(budgets) : null,
   };
   const plan = calm ? calmPlan(chance) : wildPlan(chance, replicas, own);
@@ -93,9 +93,9 @@ export function draw(seed: string, given: readonly string[] = []): Scenario {
   const byHand = circumstances.backups ? drawBackups(chance.fork('backups')) : [];
   const hasLosses = !calm && given.length === 0 && mode === 'OnDelete';
   const losses = hasLosses ? drawLosses(chance.fork('losses'), replicas) : [];
-  const ofPrepull = calm ? [] : (prepull?.plan ?? []);
+  const ofPreflight = calm ? [] : (preflight?.plan ?? []);
   const flips = calm || given.length > 0 ? [] : drawFlips(chance.fork('flips'), replicas);
-  const all = [...plan, ...hard, ...byHand, ...losses, ...ofPrepull, ...flips].sort(byTime);
+  const all = [...plan, ...hard, ...byHand, ...losses, ...ofPreflight, ...flips].sort(byTime);
   return { circumstances, plan: inPlace === null ? all : inPlace.plan(all, replicas) };
 }
 

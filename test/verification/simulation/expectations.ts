@@ -1,5 +1,5 @@
+import type { ExchangeRequest } from '../../../src/base/world.ts';
 import { pods, statefulSets } from '../../../src/kube/resource.ts';
-import type { ExchangeRequest } from '../../../src/kube/world.ts';
 import { clusterKind, preflightLabel } from '../../../src/moco/names.ts';
 import { resourceAt } from '../../support/api-server/resource-path.ts';
 import { record, type StoredObject } from '../../support/api-server/stored-object.ts';

@@ -7,8 +7,8 @@ const quick = {
   moco: { notice: 500, drain: 3000 },
 } satisfies Partial<Circumstances>;
 
-const fetchesIn = (pullMilliseconds: number): NonNullable<Circumstances['prepull']> => ({
-  setting: { prepull: 'Nodes' },
+const fetchesIn = (pullMilliseconds: number): NonNullable<Circumstances['preflight']> => ({
+  setting: { preflight: 'Nodes' },
   reports: 'every image',
   pullMilliseconds,
   isAllowed: true,
@@ -177,7 +177,7 @@ export const findings = {
     ],
   },
   'leaves alone what others have given the label or the name of a pod that fetches images': {
-    circumstances: { ...plainCircumstances, seed: '1', ...quick, prepull: fetchesIn(5_000) },
+    circumstances: { ...plainCircumstances, seed: '1', ...quick, preflight: fetchesIn(5_000) },
     plan: [
       { atMilliseconds: -3000, what: { kind: 'labelMember', ordinal: 1, forMilliseconds: 300_000 } },
       { atMilliseconds: -3000, what: { kind: 'foreignFetchers', forMilliseconds: 300_000 } },
@@ -190,7 +190,7 @@ export const findings = {
       seed: '1',
       ...quick,
       inPlace: { mode: 'IfPossible', containers: ['agent', 'user-sidecar'] },
-      prepull: fetchesIn(30_000),
+      preflight: fetchesIn(30_000),
     },
     plan: [
       {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ExchangeRequest } from '../../../src/kube/world.ts';
+import type { ExchangeRequest } from '../../../src/base/world.ts';
 import { ApiServer } from '../../support/api-server/api-server.ts';
 import { Chance } from './chance.ts';
 import { VirtualClock } from './clock.ts';

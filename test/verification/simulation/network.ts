@@ -1,4 +1,4 @@
-import type { ExchangeRequest, ExchangeResponse } from '../../../src/kube/world.ts';
+import type { ExchangeRequest, ExchangeResponse } from '../../../src/base/world.ts';
 import { type ApiAnswer, type ApiRequest, refusal } from '../../support/api-server/api-answer.ts';
 import type { ApiServer } from '../../support/api-server/api-server.ts';
 import { once, parse, responseOf } from '../../support/api-server/exchange.ts';

@@ -111,8 +111,8 @@ export class Simulation {
     const { seed, movesCurrentRevision, nodes, moco, processes, electsLeader, mode } = circumstances;
     this.#circumstances = circumstances;
     const changesInPlace = circumstances.inPlace === undefined ? {} : firstInPlace;
-    const { prepull } = circumstances;
-    const isLabelled = prepull?.isLabelled === true && { preflightLabel: clusterName };
+    const { preflight } = circumstances;
+    const isLabelled = preflight?.isLabelled === true && { preflightLabel: clusterName };
     const { replicas } = circumstances;
     this.wanted = { image: firstImage, replicas, agent: firstAgent, ...changesInPlace, ...isLabelled };
     this.chance = new Chance(seed);
@@ -136,13 +136,13 @@ export class Simulation {
     const { server } = this;
     server.lists.longestPage = circumstances.longestPage;
     server.lists.areStreamed = circumstances.streamsLists;
-    server.refusals.reviews = prepull?.isAllowed === false;
+    server.refusals.reviews = preflight?.isAllowed === false;
     this.nodeImages = new NodeImages({
       clock,
       chance: chance.fork('images'),
       server,
-      reports: prepull?.reports ?? null,
-      pullMilliseconds: prepull?.pullMilliseconds ?? 0,
+      reports: preflight?.reports ?? null,
+      pullMilliseconds: preflight?.pullMilliseconds ?? 0,
     });
     this.fetchers = new Fetchers(this);
     const lagging = new LaggingCandidates(this);
@@ -278,10 +278,10 @@ export class Simulation {
     const taken = await this.clock.runUntil(() => this.isComplete(firstImage), startDeadlineMilliseconds);
     if (!taken) throw new Error('expected the controller to take the cluster, it did not');
     this.#began = true;
-    const { maxUnavailable, inPlace, prepull } = this.#circumstances;
+    const { maxUnavailable, inPlace, preflight } = this.#circumstances;
     if (maxUnavailable !== null) this.setting({ maxUnavailable });
     if (inPlace !== undefined) this.setting({ inPlace });
-    if (prepull !== undefined) this.setting(prepull.setting);
+    if (preflight !== undefined) this.setting(preflight.setting);
   }
 
   #someoneLeads(): boolean {

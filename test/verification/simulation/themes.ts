@@ -290,7 +290,7 @@ export const themes: Readonly<Record<string, readonly Draw[]>> = {
 /** Themes that no seed draws. A scenario is given one to find in a few runs what would take many otherwise. */
 export const narrowThemes: Readonly<Record<string, readonly Draw[]>> = {
   inPlace: [drawn('kill', containerFor(5, 60)), crashesOnce],
-  prepull: [drawn('stopPrepull', lasts(5, 60)), crashesOnce],
+  preflight: [drawn('stopPreflight', lasts(5, 60)), crashesOnce],
   checks: [drawn('failCheck', lasts(20, 240))],
   maintenance: [maintenance],
   flips: [drawn('flipGate', lasts(6, 60)), drawn('usePartitions', lasts(5, 120))],

@@ -1,4 +1,4 @@
-import type { ExchangeRequest } from '../../../src/kube/world.ts';
+import type { ExchangeRequest } from '../../../src/base/world.ts';
 import { resourceAt } from '../../support/api-server/resource-path.ts';
 
 /** What can happen to a request on its way. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { linesOf } from '../../../src/kube/text.ts';
+import { linesOf } from '../../../src/base/text.ts';
 import { ApiServer } from '../../support/api-server/api-server.ts';
 import { resourceAt } from '../../support/api-server/resource-path.ts';
 import { Chance } from './chance.ts';

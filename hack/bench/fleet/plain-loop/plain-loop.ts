@@ -1,8 +1,8 @@
+import { delay } from '../../../../src/base/delay.ts';
+import type { Log, World } from '../../../../src/base/world.ts';
 import { isNotFound, isTooManyRequests } from '../../../../src/kube/api-error.ts';
-import { delay } from '../../../../src/kube/delay.ts';
 import { podDisruptionBudgets, pods, statefulSets } from '../../../../src/kube/resource.ts';
 import { keyOf, nameOf, Store, type Stored } from '../../../../src/kube/store.ts';
-import type { Log, World } from '../../../../src/kube/world.ts';
 import {
   createdBySelector,
   memberSelector,

@@ -1,5 +1,5 @@
+import { type Json, objects } from '../../../../src/base/json.ts';
 import { path, pods } from '../../../../src/kube/resource.ts';
-import { type Json, objects } from '../../../../src/moco/json.ts';
 import { preflightLabel } from '../../../../src/moco/names.ts';
 import { ClusterApi as Right } from '../../../../src/objects/cluster-client.ts';
 

@@ -1,5 +1,5 @@
+import type { ExchangeRequest, World } from '../../../../src/base/world.ts';
 import { pods } from '../../../../src/kube/resource.ts';
-import type { ExchangeRequest, World } from '../../../../src/kube/world.ts';
 import { ApiServer } from '../../../support/api-server/api-server.ts';
 import { parse, responseOf } from '../../../support/api-server/exchange.ts';
 import { ObjectClient } from '../../../support/object-client.ts';

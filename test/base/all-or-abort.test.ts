@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { allOrAbort } from '../../src/kube/delay.ts';
+import { allOrAbort } from '../../src/base/delay.ts';
 
 const untilAborted = (signal: AbortSignal, log: string[], name: string): Promise<never> =>
   new Promise((_resolve, reject) => {

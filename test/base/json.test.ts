@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { milliseconds, timestampOf } from '../../src/moco/json.ts';
+import { milliseconds, timestampOf } from '../../src/base/json.ts';
 
 describe('a timestamp', () => {
   it('is read as the API server writes it, whole seconds or parts of them', () => {

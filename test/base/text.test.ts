@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { linesOf, textOf } from '../../src/kube/text.ts';
-import { patienceMilliseconds } from './patience.ts';
+import { linesOf, textOf } from '../../src/base/text.ts';
+import { patienceMilliseconds } from '../kube/patience.ts';
 
 async function* bytes(text: string, cuts: readonly number[]): AsyncGenerator<Uint8Array> {
   const all = new TextEncoder().encode(text);

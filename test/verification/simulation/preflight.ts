@@ -4,9 +4,9 @@ import { anyMember, type Draw, drawn, oneOf, seconds } from './drawn.ts';
 import type { Planned } from './happening.ts';
 import type { Reports } from './node-images.ts';
 
-/** The setting `prepull`, and what nodes are like there. */
-export interface Prepull {
-  readonly setting: { readonly prepull: 'Nodes'; readonly prepullTimeoutSeconds?: number };
+/** The setting `preflight`, and what nodes are like there. */
+export interface Preflight {
+  readonly setting: { readonly preflight: 'Nodes'; readonly preflightTimeoutSeconds?: number };
   readonly reports: Reports;
   /** Of each image. */
   readonly pullMilliseconds: number;
@@ -16,9 +16,9 @@ export interface Prepull {
   readonly isLabelled: boolean;
 }
 
-/** A world with the setting `prepull`, and what goes wrong with it. */
+/** A world with the setting `preflight`, and what goes wrong with it. */
 interface Drawn {
-  readonly circumstances: NonNullable<Circumstances['prepull']>;
+  readonly circumstances: NonNullable<Circumstances['preflight']>;
   readonly plan: readonly Planned[];
 }
 
@@ -36,17 +36,17 @@ const troubles: readonly (readonly [probability: number, draw: Draw])[] = [
   [0.3, drawn('labelMember', { ordinal: anyMember, ...lasts(30, 300) })],
   [0.25, drawn('foreignFetchers', lasts(30, 300))],
   [0.3, drawn('overridePreflight', { rule: oneOf('ImageUnavailable', 'PreflightRunning'), ...lasts(5, 240) })],
-  [0.15, drawn('stopPrepull', lasts(5, 240))],
+  [0.15, drawn('stopPreflight', lasts(5, 240))],
 ];
 
-/** `null` for a world without. The given theme `prepull` always has one. */
-export function drawPrepull(chance: Chance, replicas: number, given: readonly string[]): Drawn | null {
-  if (given.length > 0 ? !given.includes('prepull') : !chance.happens(0.3)) return null;
+/** `null` for a world without. The given theme `preflight` always has one. */
+export function drawPreflight(chance: Chance, replicas: number, given: readonly string[]): Drawn | null {
+  if (given.length > 0 ? !given.includes('preflight') : !chance.happens(0.3)) return null;
   const isShort = chance.happens(0.5);
-  const prepullTimeoutSeconds = chance.whole(5, 30);
+  const preflightTimeoutSeconds = chance.whole(5, 30);
   return {
     circumstances: {
-      setting: { prepull: 'Nodes', ...(isShort && { prepullTimeoutSeconds }) },
+      setting: { preflight: 'Nodes', ...(isShort && { preflightTimeoutSeconds }) },
       reports: chance.pick(['every image', 'every image', 'fifty others'] as const),
       pullMilliseconds: chance.span(0, 40),
       isAllowed: chance.happens(0.9),
