@@ -1,7 +1,7 @@
 import type { HoldRule } from '../../../src/core/decision.ts';
 import type { Example, Examples } from './example.ts';
 import { step } from './not-done.ts';
-import { comeback, notParticipating, roles } from './not-participating.ts';
+import { notParticipating, recreatable, roles } from './not-participating.ts';
 import { participating, partition } from './participating.ts';
 import { failing, fleet, refused, unfinished } from './unfinished.ts';
 import { everything, untouchable } from './untouchable.ts';
@@ -14,7 +14,7 @@ const examples: Examples<HoldRule> = {
   ...refused,
   ...fleet,
   ...roles,
-  ...comeback,
+  ...recreatable,
   ...notParticipating,
   ...participating,
   ...partition,
