@@ -29,7 +29,7 @@ const ofTheProcess: Readonly<Record<string, readonly string[]>> = {
 };
 
 const minuteMilliseconds = 60_000;
-const checkMilliseconds = 30_000;
+const checkMilliseconds = 5 * minuteMilliseconds;
 
 /**
  * Large patterns are judged by fuzzing, which counts steps of an engine of recheck's own and now and then takes a linear
