@@ -99,6 +99,9 @@ export const clusterKind = {
   namespaced: true,
 } as const;
 
+/** The ValidatingAdmissionPolicy that compares what this program changes in pods with their StatefulSet (config/rbac). */
+export const podPolicy = 'controller-pods.moco-rollout.io';
+
 /** Selects the Deployment of this program's controller, in the chart and in config. */
 export const controllerSelector = 'app.kubernetes.io/part-of=moco-rollout';
 /** Selects the Deployment of moco-controller, by a label of MOCO's chart. */
