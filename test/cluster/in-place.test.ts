@@ -44,7 +44,7 @@ const images = ({ now }: RolloutCluster, container: string): readonly (string | 
   now.pods.map((pod) => whole(pod).spec.containers.find(({ name }) => name === container)?.image);
 
 describe('updates in place on a real control plane', () => {
-  const { scenario, stage, newCluster } = useRollouts(scene);
+  const { scenario, stage } = useRollouts(scene);
   before(async () => {
     await installInPlace(stage());
     await pull(stage(), ...['1', '2', '3', 'broken'].map((tag) => `example/sidecar:${tag}`));

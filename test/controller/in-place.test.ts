@@ -150,7 +150,7 @@ describe('an update in place', () => {
     bench.server.refuse('PATCH', podPath, 422, 'Invalid', { message });
     const program = await started(bench, ifPossible);
     await program.work();
-    expect(bench.steps).to.deep.equal(['in place 2', 'in place 1', 'in place 0']);
+    expect(bench.steps.slice(0, 3)).to.deep.equal(['in place 2', 'in place 1', 'in place 0']);
   });
 
   it('waits until a revision can be read', async () => {
