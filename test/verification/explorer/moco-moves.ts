@@ -1,7 +1,7 @@
 import {
   type ClusteringFacts,
-  type DecidedState,
   candidates,
+  type DecidedState,
   elected,
   has,
   isAvailable,
