@@ -1,5 +1,3 @@
-import type { ClusterFacts } from './snapshot.ts';
-
 /**
  * MOCO's word for a cluster, the reason of the conditions `Initialized`, `Available` and `Healthy` (MOCO 0.36,
  * clustering/status.go, ClusterState.String). `Offline`, `Cloning` and `Restoring` follow from the settings, the others
@@ -23,5 +21,5 @@ export const mocoStates = [
 export type MocoState = (typeof mocoStates)[number];
 
 /** The state if MOCO does not reach the primary, whatever the primary's pod says; else `null`. */
-export const unreachedPrimary = ({ mocoState }: Pick<ClusterFacts, 'mocoState'>): 'Failed' | 'Lost' | null =>
-  mocoState === 'Failed' || mocoState === 'Lost' ? mocoState : null;
+export const unreachedPrimary = ({ mocoState: state }: { readonly mocoState: MocoState | null }) =>
+  state === 'Failed' || state === 'Lost' ? state : null;
