@@ -18,6 +18,7 @@ import { PodHttp } from './kube/plain-http.ts';
 import { PrometheusHttp } from './kube/prometheus-http.ts';
 import { AgentDelayReader, agentTimeoutMilliseconds } from './moco/agent.ts';
 import { SecretAsker } from './mysql/mysql-asker.ts';
+import { watchPolicy } from './objects/controller-policy.ts';
 import { type FeatureGateName, featureGates, type Options } from './options/flags.ts';
 import { flagsAnnotation, fleetLimitsOf, publish } from './options/published.ts';
 import { healthHandler, startHttpServer } from './telemetry/http-server.ts';
@@ -55,6 +56,7 @@ export async function run(options: Options): Promise<void> {
     const watching = program.controller.watch(program.stop.signal);
     program.closers.push(() => watching);
     startWorking(program, kubernetes);
+    await startPolicyWatch(program);
     await Promise.race([asked, watching, lost(program.stop.signal)]);
   } finally {
     await shutdown(program);
@@ -133,7 +135,7 @@ async function connectParts(options: Options) {
 
 function controllerSettings(
   options: Options,
-): Pick<ControllerOptions, 'defaults' | 'strategies' | 'fleetLimits' | 'namespaces' | 'concurrency'> {
+): Pick<ControllerOptions, 'defaults' | 'strategies' | 'fleetLimits' | 'namespaces' | 'concurrency' | 'dryRunPods'> {
   return {
     defaults: {
       policy: {
@@ -152,6 +154,7 @@ function controllerSettings(
     fleetLimits: fleetLimitsOf(options),
     namespaces: options.namespaces,
     concurrency: options.maxConcurrentReconciles,
+    dryRunPods: options.dryRunPods,
   };
 }
 
@@ -204,6 +207,14 @@ function startWorking({ controller, elector, client, world, log, stop, closers }
     stop.signal.aborted ? undefined : (elector?.run(stop.signal) ?? controller.work()),
   );
   closers.push(() => working);
+}
+
+/** Without a lease there is no namespace in which this program may create one. */
+async function startPolicyWatch({ options, client, world, log, metrics, stop, closers }: Program): Promise<void> {
+  if (!options.leaderElect) return;
+  const namespace = options.leaderElectionNamespace ?? (await ownNamespace());
+  const watching = watchPolicy({ client, world, log, namespace, show: metrics.showPolicy }, stop.signal);
+  closers.push(() => watching);
 }
 
 async function shutdown({ controller, elector, world, log, stop, closers }: Program): Promise<void> {

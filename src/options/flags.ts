@@ -191,6 +191,10 @@ export const flags = {
     'partition-update-interval=0',
     'minimum time between two partitions lowered by this program, in all clusters together; 0 means none',
   ),
+  dryRunPods: boolean(
+    'dry-run-pods=true',
+    'find out by dry runs whether the next pod of a member would be admitted; needs the right to create pods, which an installation without the ValidatingAdmissionPolicies does not grant',
+  ),
   maxOverrideMilliseconds: duration(
     'max-override-duration=24h',
     'how long a rule may be overridden: an override that ends later has no effect until then',

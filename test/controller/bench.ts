@@ -58,6 +58,7 @@ interface ProcessOptions {
   readonly qps?: number;
   readonly burst?: number;
   readonly mayLackNodes?: boolean;
+  readonly triesPods?: boolean;
   readonly inPlaceEnabled?: boolean;
   /** The feature gate `ReplicationFacts` is on. */
   readonly asksMysql?: boolean;
@@ -83,7 +84,7 @@ export class Process {
     holder: string,
     { mode = 'OnDelete', ...settings }: Partial<RolloutPolicy>,
     limits: FleetLimits,
-    { mayLackNodes = false, inPlaceEnabled = true, asksMysql = false, ...rate }: ProcessOptions = {},
+    { mayLackNodes = false, triesPods = true, inPlaceEnabled = true, asksMysql = false, ...rate }: ProcessOptions = {},
   ) {
     this.#bench = bench;
     this.#inPlaceEnabled = inPlaceEnabled;
@@ -102,6 +103,7 @@ export class Process {
       delays: bench.replicas,
       mysql: asksMysql ? bench.mysql : undefined,
       mayLackNodes,
+      triesPods,
       nodes: new RecentNodes(world),
       checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), () => undefined),
       world,
