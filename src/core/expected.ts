@@ -148,8 +148,9 @@ export function withoutDemotion(member: MemberFacts): MemberFacts {
   return { ...member, demote: false, demotedFor: null, demoteForSeconds: 0 };
 }
 
+/** Those of MOCO, and all that are only used up. */
 export function openBudgets({ budgets, cluster }: ClusterSnapshot): ClusterSnapshot['budgets'] {
-  return budgets.map((budget) => ({
+  return budgets.map((budget) => (budget.closed && !budget.ofMoco ? budget : {
     ...budget,
     observed: true,
     closed: false,

@@ -350,7 +350,7 @@ describe('a member that came back too soon', () => {
       paused,
     ),
     'gets back its revision if nothing is reported of it yet': when(
-      cameBack(true).members(member(1).updated().creating(0).but({ containers: [] })),
+      cameBack(true).members(member(1).updated().creating(0).initContainer('moco-init', { state: 'waiting', reason: null })),
       'restore 1',
       'Paused',
       paused,

@@ -46,6 +46,9 @@ const running: Omit<ContainerFacts, 'name' | 'part'> = {
   ready: true,
   started: true,
   restarts: 0,
+  hasRun: true,
+  sidecar: false,
+  injected: false,
   readySinceRestart: true,
   restartsInVain: 0,
   notReadyForSeconds: 0,
@@ -56,6 +59,7 @@ const creating = {
   state: 'waiting',
   reason: 'ContainerCreating',
   started: false,
+  hasRun: false,
   readySinceRestart: false,
 } as const;
 const recovering = { ...notReady, started: false, readySinceRestart: false, restarts: 1, restartsInVain: 1 };
@@ -180,6 +184,9 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     readinessGateClosed: false,
     unschedulable: null,
     failedReason: null,
+    disruption: null,
+    exceededLimits: false,
+    ofStatefulSet: true,
     startupSeconds,
     containers: [
       { ...running, name: 'mysqld', part: 'mysqld', ...mysqldOf[health], ...behindFor(pods, ordinal) },
@@ -271,6 +278,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
         : [
             {
               name: 'moco-test',
+              ofMoco: true,
               observed: around[c.COMPUTED] === 1,
               disruptionsAllowed: around[c.OPEN] as number,
               currentHealthy: 0,
