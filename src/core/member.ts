@@ -222,7 +222,9 @@ export function contradiction(member: MemberFacts): string | null {
   const unready = containers.find((container) => !container.ready);
   // The kubelet derives the condition from the containers, and writes both at once.
   if (ready && unready !== undefined) return `is Ready, and its container ${unready.name} is not`;
-  return phase === 'Running' && !isReported(mysqld) ? 'is Running, and nothing is reported of its container mysqld' : null;
+  return phase === 'Running' && !isReported(mysqld)
+    ? 'is Running, and nothing is reported of its container mysqld'
+    : null;
 }
 
 /** The kubelet gives each container that waits a reason (Kubernetes 1.36, convertToAPIContainerStatuses). */

@@ -139,9 +139,7 @@ function turnOf({ containers, containersReadyChangedAt }: PodRecord): Turn {
   const starts = containers.map(({ startedAt }) => milliseconds(startedAt)).filter((start) => start !== null);
   const changed = milliseconds(containersReadyChangedAt);
   return {
-    begun: containers.some(
-      ({ hasRun }) => hasRun,
-    ),
+    begun: containers.some(({ hasRun }) => hasRun),
     sinceMilliseconds: changed === null ? null : Math.max(changed, ...starts),
   };
 }

@@ -139,7 +139,9 @@ export interface PodRecord extends ObjectRecord, PodFacts {
   readonly live: LivePod | null;
 }
 
-export interface BudgetRecord extends ObjectRecord, Omit<BudgetFacts, 'ofMoco' | 'awaiting' | 'refusal' | 'refusedForSeconds'> {
+export interface BudgetRecord
+  extends ObjectRecord,
+    Omit<BudgetFacts, 'ofMoco' | 'awaiting' | 'refusal' | 'refusedForSeconds'> {
   readonly selector: LabelSelector | null;
   /** When the API server accepted the eviction of a pod, by the names of pods. */
   readonly disruptedPods: Readonly<Record<string, string>>;

@@ -150,17 +150,19 @@ export class ObjectServer {
     const metadata = { namespace: 'default', name: '', generation: 1, ...given.metadata, uid: `uid-${this.#uids}` };
     const raw = this.#put(kind, { apiVersion: apiVersion(kind), kind: kind.kind, ...given, metadata });
     if (kind === pods) this.#createSurroundings(raw);
-    if (kind === pods || kind === statefulSets) this.#adopt();
+    if (kind === pods || kind === statefulSets) this.#adopt(metadata.namespace);
     return this.get(kind, metadata.name, metadata.namespace);
   }
 
   /** The StatefulSet controller controls the pods that name it, whatever its uid was before. */
-  #adopt(): void {
-    for (const pod of this.all(pods)) {
+  #adopt(namespace: string): void {
+    for (const pod of this.#server.store.all(pods)) {
+      if (pod.metadata.namespace !== namespace) continue;
       const owners = pod.metadata.ownerReferences ?? [];
       const ownerReferences = owners.map((owner) => ({
         ...owner,
-        uid: (owner.kind === 'StatefulSet' && this.find(statefulSets, owner.name)?.metadata.uid) || owner.uid,
+        uid:
+          (owner.kind === 'StatefulSet' && this.find(statefulSets, owner.name, namespace)?.metadata.uid) || owner.uid,
       }));
       if (!same(ownerReferences, owners)) this.#put(pods, { ...pod, metadata: { ...pod.metadata, ownerReferences } });
     }

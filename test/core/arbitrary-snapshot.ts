@@ -52,6 +52,8 @@ const conditions: readonly Change[] = [
   (one, seconds) => one.unreported(seconds),
   (one) => one.withContainer('mysqld', 'mysql'),
   (one) => one.ofNobody(),
+  (one) => one.down('ImagePullBackOff').ofNobody(),
+  (one) => one.down('CreateContainerConfigError').container('mysqld', { hasRun: true }),
 ];
 
 const seconds = fc.constantFrom(0, 1, 4, 5, 59, 60, 89, 90, 179, 180, 299, 300, 310, 599, 600, 2700, 9999);

@@ -47,7 +47,10 @@ describe('a pod that is no member', () => {
       stale().members(member(7).stale().unschedulable().ofNobody()),
       evicts('ReplicaHealthy', 2),
     ),
-    'has no data that count as those of a member': when(three(member(7).stale().down('CrashLoopBackOff').ofNobody()), 'idle'),
+    'has no data that count as those of a member': when(
+      three(member(7).stale().down('CrashLoopBackOff').ofNobody()),
+      'idle',
+    ),
     'takes the name of a member, which counts as missing': when(
       stale().members(member(1).down('CrashLoopBackOff').ofNobody()),
       holds({

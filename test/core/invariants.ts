@@ -12,7 +12,7 @@ import {
   recovers,
   rolesMove,
 } from './judged-members.ts';
-import { hasServed, unmetNeeds } from './needs.ts';
+import { endedByItsNode, hasServed, unmetNeeds } from './needs.ts';
 
 // The invariants of src/core/SPEC.md, judged from the facts alone and in other words than the rules': this file imports
 // nothing that decides, so that a mistake there can't excuse itself here.
@@ -116,11 +116,25 @@ export function violations(all: ClusterSnapshot, policy: RolloutPolicy, decision
     ...(decision.complete && members.some(({ restartInPlace }) => (restartInPlace?.awaited ?? []).length > 0)
       ? ['complete while a container has still to restart']
       : []),
+    ...ofBlame(snapshot, decision),
     ...ofReports(snapshot, decision),
     ...(decision.requeueAfterSeconds !== null && !(decision.requeueAfterSeconds > 0)
       ? ['requeueAfterSeconds is not a time to come']
       : []),
   ];
+}
+
+/** Who is to blame: a backup that something shows, and a revision that a node has not ended the pod of. */
+function ofBlame({ backupJobs, budgets, members, memory }: ClusterSnapshot, { hold, failing }: Decision): string[] {
+  const found: string[] = [];
+  const shown = backupJobs.length > 0 || budgets.some(({ closed, ofMoco }) => closed && ofMoco);
+  if (hold?.rule === 'BackupRunning' && !shown) found.push('a backup that nothing shows');
+  const blamed = members.find(({ ordinal }) => ordinal === failing?.member);
+  const isNew = failing?.evidence.kind !== 'earlier' && failing?.evidence.kind !== 'restored';
+  if (isNew && memory.failing === null && blamed !== undefined && endedByItsNode(blamed)) {
+    found.push('the revision is blamed for its node');
+  }
+  return found;
 }
 
 /** What happens with the step is what the core has declared as its effects. */

@@ -35,7 +35,10 @@ const inVain = (container: ContainerFacts): ContainerFacts => ({
 /** What follows from the rest, unless it is given. */
 const told = (container: ContainerFacts, { hasRun }: Partial<ContainerFacts>): ContainerFacts => {
   const { state, restarts, reason } = container;
-  return inVain({ ...container, hasRun: hasRun ?? (state !== 'waiting' || restarts > 0 || reason === 'CrashLoopBackOff') });
+  return inVain({
+    ...container,
+    hasRun: hasRun ?? (state !== 'waiting' || restarts > 0 || reason === 'CrashLoopBackOff'),
+  });
 };
 
 const notReady: Partial<ContainerFacts> = { ready: false, readySinceRestart: false, notReadyForSeconds: 10 };

@@ -203,7 +203,7 @@ function revisionFails(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolea
 }
 
 /** Its node shuts down, is short of something, or makes room for another pod; what it used beyond its limits is its own. */
-const endedByItsNode = ({ phase, failedReason, disruption, exceededLimits }: MemberFacts): boolean =>
+export const endedByItsNode = ({ phase, failedReason, disruption, exceededLimits }: MemberFacts): boolean =>
   phase === 'Failed' &&
   !exceededLimits &&
   (disruption !== null || /^(Terminated|(Node)?Shutdown|Evicted|Preempting|NodeAffinity)$/.test(failedReason ?? ''));

@@ -9,7 +9,8 @@ export const untouchable = {
       return problem === null ? null : { problem };
     },
     sentence: ({ problem }) => `the cluster's objects contradict each other: ${problem}`,
-    meaning: "The cluster's objects contradict each other, for example two pods have the same ordinal, or a pod is Ready and its mysqld is not.",
+    meaning:
+      "The cluster's objects contradict each other, for example two pods have the same ordinal, or a pod is Ready and its mysqld is not.",
     details: 'Nothing is done on such facts.',
     endedBy: ['a person', 'time'],
     ends: 'By itself, if the next observation is consistent. Otherwise check the objects that the message names. If they are right, report a bug in moco-rollout.',
@@ -99,7 +100,11 @@ export const untouchable = {
   }),
 };
 
-function inconsistency({ snapshot: { cluster, statefulSet, members: pods }, members, replicas }: Situation): string | null {
+function inconsistency({
+  snapshot: { cluster, statefulSet, members: pods },
+  members,
+  replicas,
+}: Situation): string | null {
   if (!isPossibleSize(replicas)) return `spec.replicas of the MySQLCluster is ${replicas}`;
   if (!Number.isInteger(cluster.primaryIndex) || cluster.primaryIndex < 0 || cluster.primaryIndex >= replicas) {
     return `the primary index ${cluster.primaryIndex} is not one of ${replicas} members`;
