@@ -106,7 +106,7 @@ export function violations(all: ClusterSnapshot, policy: RolloutPolicy, decision
     ...(step.kind === 'setPartition' ? ofLowering(snapshot, policy, step) : []),
     ...unmetNeeds(snapshot, policy, step),
     ...ofUndeclared(snapshot, decision),
-    ...ofDemotionsLeft(snapshot, policy, step),
+    ...ofDemotionsLeft(snapshot, policy, step, impossible(all)),
     ...ofRequests(snapshot, policy, step),
     ...(impossible(all) && step.kind !== 'none' ? ['contradictory facts led to a step'] : []),
     ...(policy.mode !== 'OnDelete' && !mayBeWritten(snapshot, policy, step) ? ['I10: a write with the gate off'] : []),
@@ -410,11 +410,16 @@ function ofDemotion(
 }
 
 /** I12, and its precedence: a demotion of ours whose reason is gone is taken back before anything else is done. */
-function ofDemotionsLeft(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): string[] {
+function ofDemotionsLeft(
+  snapshot: ClusterSnapshot,
+  policy: RolloutPolicy,
+  step: Step,
+  contradictory: boolean,
+): string[] {
   const { cluster, statefulSet, members, ownWritePending, statusRefusal, rolloutProblem, stepFailure } = snapshot;
   const isUnsettled = stepFailure?.step === null;
   const isUnwritable = ownWritePending !== null || statusRefusal !== null || rolloutProblem !== null || isUnsettled;
-  if (impossible(snapshot) || cluster.deleting || statefulSet === null || isUnwritable) {
+  if (contradictory || cluster.deleting || statefulSet === null || isUnwritable) {
     return step.kind === 'none' ? [] : ['a step while nothing may be written'];
   }
   const stale = (one: MemberFacts): boolean => one.revision !== statefulSet.updateRevision;
