@@ -1,7 +1,13 @@
 import { milliseconds } from '../base/json.ts';
-import type { InPlaceUpdate } from '../core/in-place-changes.ts';
 import { isParticipating, isSettled, mysqldOf } from '../core/member.ts';
-import type { BackupJobFacts, BudgetFacts, ClusterSnapshot, ContainerFacts, MemberFacts } from '../core/snapshot.ts';
+import type {
+  AskedMemberFacts,
+  BackupJobFacts,
+  BudgetFacts,
+  ClusterSnapshot,
+  ContainerFacts,
+  MemberFacts,
+} from '../core/snapshot.ts';
 import type { Ages } from './ages.ts';
 import { restartInPlace } from './in-place/restart.ts';
 import { statefulSetName } from './projections.ts';
@@ -16,8 +22,8 @@ export interface ObjectFacts
   readonly budgets: readonly SelectingBudget[];
 }
 
-/** What was read about whether a member can come back. */
-export type RecreatableFacts = Pick<MemberFacts, 'recreatable' | 'nodeLeaves'>;
+/** Before any question is asked. */
+const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: null, nodeLeaves: false };
 
 /**
  * Call within `ages.observe`.
@@ -29,12 +35,11 @@ export function objectFacts(
   objects: ClusterObjects,
   ages: Ages,
   demotionAskedAt: string | null,
-  inPlace: (pod: PodRecord) => InPlaceUpdate | null = () => null,
-  recreatable: (pod: PodRecord) => RecreatableFacts = () => ({ recreatable: null, nodeLeaves: false }),
+  asked: (pod: PodRecord) => AskedMemberFacts = () => nothingAsked,
 ): ObjectFacts {
   const { cluster, statefulSet, jobs, jobsUnreadable } = objects;
   const pods = objects.pods.toSorted((a, b) => a.ordinal - b.ordinal);
-  const members = pods.map((pod) => memberFacts(pod, objects, ages, demotionAskedAt, inPlace(pod), recreatable(pod)));
+  const members = pods.map((pod) => memberFacts(pod, objects, ages, demotionAskedAt, asked(pod)));
   return {
     cluster: {
       ...cluster,
@@ -62,13 +67,12 @@ function memberFacts(
   { cluster, statefulSet }: Pick<ClusterObjects, 'cluster' | 'statefulSet'>,
   ages: Ages,
   demotionAskedAt: string | null,
-  inPlace: InPlaceUpdate | null,
-  recreatable: RecreatableFacts,
+  asked: AskedMemberFacts,
 ): MemberFacts {
   const turn = turnOf(pod);
   const templates = statefulSet?.containers ?? null;
   const facts = (container: ContainerRecord) => containerFacts(container, pod, turn, templates, ages);
-  const isOfNoRevision = inPlace !== null && pod.revision === statefulSet?.updateRevision;
+  const isOfNoRevision = asked.inPlace !== null && pod.revision === statefulSet?.updateRevision;
   const member: MemberFacts = {
     ...pod,
     revision: isOfNoRevision ? '' : pod.revision,
@@ -81,9 +85,8 @@ function memberFacts(
     participatingForSeconds: null,
     revisionForSeconds: revised(pod, ages),
     demoteForSeconds: demoted(pod, ages, demotionAskedAt),
-    inPlace,
     restartInPlace: restartInPlace(pod, ages),
-    ...recreatable,
+    ...asked,
   };
   return { ...member, participatingForSeconds: participatingSeconds(pod, member, cluster, ages) };
 }

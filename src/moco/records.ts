@@ -1,5 +1,6 @@
 import type { Quantities } from '../core/in-place-changes.ts';
 import type {
+  AskedMemberFacts,
   BackupJobFacts,
   BudgetFacts,
   ClusterFacts,
@@ -66,10 +67,8 @@ type PodFacts = Omit<
   | 'revisionForSeconds'
   | 'demoteForSeconds'
   | 'ofStatefulSet'
-  | 'inPlace'
   | 'restartInPlace'
-  | 'recreatable'
-  | 'nodeLeaves'
+  | keyof AskedMemberFacts
 >;
 
 /** What updates in place compare, change and wait for. */
