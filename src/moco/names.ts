@@ -99,7 +99,7 @@ export const clusterKind = {
   namespaced: true,
 } as const;
 
-/** The ValidatingAdmissionPolicy that compares what this program changes in pods with their StatefulSet (config/rbac). */
+/** The ValidatingAdmissionPolicy of config/rbac that compares changes of pods with their StatefulSet. */
 export const podPolicy = 'controller-pods.moco-rollout.io';
 
 /** Selects the Deployment of this program's controller, in the chart and in config. */

@@ -81,8 +81,8 @@ async function dryRun(
     return { isStale: false, refusal: null };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    // It compares with the StatefulSet, and the API server that evaluates it may not have seen the new template yet. That
-    // would be remembered as a refusal until the next revision.
+    // The API server that compares with the StatefulSet may not have seen the new template yet. That would be
+    // remembered as a refusal until the next revision.
     if (error.message.includes(podPolicy)) throw error;
     // Kubernetes before 1.33 does not know pods/resize.
     const isUnknown = isNotFound(error) && change.resources.length > 0;
