@@ -17,7 +17,7 @@ import { LeaseElector } from './kube/lease-elector.ts';
 import { PodHttp } from './kube/plain-http.ts';
 import { PrometheusHttp } from './kube/prometheus-http.ts';
 import { AgentDelayReader, agentTimeoutMilliseconds } from './moco/agent.ts';
-import { SecretAsker } from './mysql/mysql-asker.ts';
+import { type MysqlAccess, SecretAsker } from './mysql/mysql-asker.ts';
 import { watchPolicy } from './objects/controller-policy.ts';
 import { type FeatureGateName, featureGates, type Options } from './options/flags.ts';
 import { flagsAnnotation, fleetLimitsOf, publish } from './options/published.ts';
@@ -110,7 +110,7 @@ async function connectParts(options: Options) {
     client,
     world,
     delays: new AgentDelayReader(pods.get),
-    ...(options.featureGates.ReplicationFacts && { mysql: new SecretAsker(client, world) }),
+    ...(options.featureGates.ReplicationFacts && { mysql: new SecretAsker(client, world, mysqlAccess(options)) }),
     readCheck: prometheusChecks(prometheus?.query ?? null),
     log,
     metrics,
@@ -132,6 +132,12 @@ async function connectParts(options: Options) {
   const webhook = null as RunningWebhook | null;
   return { options, connection, world, client, log, metrics, elector, controller, watchdog, stop, closers, webhook };
 }
+
+const mysqlAccess = ({ mysqlSecretName, mysqlTls, mysqlCaFile }: Options): MysqlAccess => ({
+  secretName: mysqlSecretName,
+  tls: mysqlTls,
+  caFile: mysqlCaFile,
+});
 
 function controllerSettings(
   options: Options,
