@@ -46,7 +46,8 @@ export const member = (ordinal: number): string => `moco-test-${ordinal}`;
 
 type Kind = 'clusters' | 'rollouts' | 'statefulSets' | 'pods' | 'budgets' | 'jobs';
 
-interface Surroundings {
+/** What a process runs beside. */
+export interface Surroundings {
   readonly world: FakeWorld;
   readonly server: ObjectServer;
   readonly replicas: FakeReplicas;
@@ -142,9 +143,9 @@ export class Process {
   }
 
   /** One pass over what has been brought so far. Rejects as the reconciler does. */
-  pass(): Promise<RunResult> {
+  pass(of = key): Promise<RunResult> {
     this.#bench.world.chance = (this.#bench.world.chance * 7 + 0.123) % 1;
-    return this.reconciler.reconcile(key, new AbortController().signal);
+    return this.reconciler.reconcile(of, new AbortController().signal);
   }
 
   /** The watches bring everything, and one pass goes over it. */
