@@ -6,7 +6,7 @@ import { defaultPolicy, type Override } from '../../src/core/policy.ts';
 import { explainHold, isOverridable } from '../../src/core/rules/catalogue.ts';
 import type { Example, Examples } from './rules/example.ts';
 import { step } from './rules/not-done.ts';
-import { comeback, notParticipating, roles } from './rules/not-participating.ts';
+import { notParticipating, recreatable, roles } from './rules/not-participating.ts';
 import { participating, partition } from './rules/participating.ts';
 import { failing, fleet, refused, unfinished } from './rules/unfinished.ts';
 import { everything, untouchable } from './rules/untouchable.ts';
@@ -21,7 +21,7 @@ const examples: Examples<HoldRule> = {
   ...refused,
   ...fleet,
   ...roles,
-  ...comeback,
+  ...recreatable,
   ...notParticipating,
   ...participating,
   ...partition,
