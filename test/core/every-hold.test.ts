@@ -5,10 +5,10 @@ import { type Gates, gates, guardsOf } from '../../src/core/gates.ts';
 import { defaultPolicy, type Override } from '../../src/core/policy.ts';
 import { explainHold, isOverridable } from '../../src/core/rules/catalogue.ts';
 import type { Example, Examples } from './rules/example.ts';
-import { step } from './rules/not-done.ts';
+import { answers, step } from './rules/not-done.ts';
 import { notParticipating, recreatable, roles } from './rules/not-participating.ts';
 import { participating, partition } from './rules/participating.ts';
-import { failing, fleet, refused, unfinished } from './rules/unfinished.ts';
+import { failing, fleet, refused, turn, unfinished } from './rules/unfinished.ts';
 import { everything, untouchable } from './rules/untouchable.ts';
 import { expectSentences } from './sentence-forms.ts';
 import { check, holds } from './table.ts';
@@ -26,6 +26,8 @@ const examples: Examples<HoldRule> = {
   ...participating,
   ...partition,
   ...step,
+  ...turn,
+  ...answers,
 };
 const everyHold = Object.entries<Example>(examples) as readonly (readonly [HoldRule, Example])[];
 

@@ -230,6 +230,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, own: Memory): 
   const movedAt = moved?.revision === revision ? moved.at : progress?.lastProgressAt;
   const sinceLastTrySeconds = age('try', progress?.tries?.lastEndedAt);
   return {
+    shown: status.hold?.rule ?? null,
     verified: progress?.verified ?? false,
     failing: progress?.failing ? { member: progress.failing.ordinal, message: progress.failing.message } : null,
     takenDown: progress?.takenDown ?? [],

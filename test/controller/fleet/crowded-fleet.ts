@@ -4,12 +4,18 @@ import { timestampOf } from '../../../src/base/json.ts';
 import { noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import type { HoldRule } from '../../../src/core/decision.ts';
 import type { CheckReading } from '../../../src/core/on-demand-facts.ts';
-import { jobs, nodes, persistentVolumeClaims, persistentVolumes, podDisruptionBudgets, pods } from '../../../src/kube/resource.ts';
-import { splitKey } from '../../../src/kube/store.ts';
+import {
+  jobs,
+  nodes,
+  persistentVolumeClaims,
+  persistentVolumes,
+  podDisruptionBudgets,
+  pods,
+} from '../../../src/kube/resource.ts';
 import { clusterKind } from '../../../src/moco/names.ts';
-import { jobLabels } from '../../support/moco/names.ts';
 import { addWholeCluster, renamed } from '../../cli/whole-clusters.ts';
-import { FakeWorld } from '../../kube/fake-world.ts';
+import { FakeWorld, settle } from '../../kube/fake-world.ts';
+import { jobLabels } from '../../support/moco/names.ts';
 import { Process, type Surroundings } from '../bench.ts';
 import { FakeMysql, FakePrometheus, FakeReplicas } from '../fake-servers.ts';
 import { pod, revisionAfter } from '../moco-objects.ts';
@@ -152,6 +158,8 @@ export class CrowdedFleet implements Surroundings {
         if (this.server.writes.length > writes) this.process.sync();
       }
       this.#note();
+      // Prometheus answers.
+      await settle();
     }
     const rolling = this.names.filter((name) => this.#members(name).some(({ metadata }) => metadata.deletionTimestamp));
     this.mostRolling = Math.max(this.mostRolling, rolling.length);
