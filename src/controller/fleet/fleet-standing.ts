@@ -3,8 +3,15 @@ import { type Intent, isTrue, type RolloutStatus } from '../../api/rollout-statu
 import { milliseconds } from '../../base/json.ts';
 import type { HoldRule } from '../../core/decision.ts';
 import { needsSlot } from '../../core/gates.ts';
-import { isBrief, isEndedByPerson, isForOthers, isRequestedByUser, isRoutine } from '../../core/rules/catalogue.ts';
-import { refusedOnNodes } from '../../core/rules/refused-on-nodes.ts';
+import {
+  isBrief,
+  isEndedByPerson,
+  isForOthers,
+  isRequestedByUser,
+  isRoutine,
+  keepsTurn,
+  rulesOf,
+} from '../../core/rules/catalogue.ts';
 
 export interface FleetStanding {
   readonly uid: string;
@@ -124,10 +131,7 @@ export function yieldsSlot(rule: HoldRule, members: RolloutStatus['members']): b
   return (members ?? []).every(({ state }) => state === 'participating');
 }
 
-/** A preflight keeps the cluster's turn: the next cluster would have its nodes fetch images as well. */
-export const isAsking = (rule: string | undefined): boolean => rule === 'PreflightRunning' || isRefusedOnNodes(rule);
-
-const isRefusedOnNodes = (rule: string | undefined): boolean => rule !== undefined && rule in refusedOnNodes;
+const refusals: ReadonlySet<string> = new Set(rulesOf('refused'));
 
 function stuckBy(rule: HoldRule | undefined, isStalled: boolean): string | null {
   if (rule === undefined) return isStalled ? 'ProgressDeadlineExceeded' : null;
@@ -167,8 +171,8 @@ function standing({
     if (rollout.yieldedAt !== undefined) return { ...begun, queuedSince: startedAt, wantsSlot, wantsTurn };
     return { ...begun, rolling: true, stalled: isStalled, stuckBy: stuckBy(rule, isStalled) };
   }
-  const refused = isRefusedOnNodes(rule);
+  const refused = rule !== undefined && refusals.has(rule);
   const waits = { waitingSince: startedAt, queuedSince: startedAt };
-  if (!isAsking(rule)) return { ...idle, ...waits, wantsSlot, wantsTurn };
+  if (!keepsTurn(rule)) return { ...idle, ...waits, wantsSlot, wantsTurn };
   return { ...idle, ...waits, rolling: true, stalled: refused, refused, stuckBy: refused ? (rule ?? null) : null };
 }
