@@ -12,11 +12,11 @@ import { type End, failedBy, identityOfStep, nothingToReport } from './pass/end.
 import { type Observation, observeCached } from './pass/observe.ts';
 import type { Context, Pass } from './pass/pass.ts';
 import { remember, rememberPrepared, rememberRead, rememberSeen } from './pass/remember.ts';
-import { readComebacksAwaited } from './reads/read-comebacks.ts';
 import { readDelaysAwaited } from './reads/read-delays.ts';
 import { readDetails } from './reads/read-details.ts';
 import { readInPlaceAwaited } from './reads/read-in-place.ts';
 import { readMysqlAwaited } from './reads/read-mysql.ts';
+import { readRecreatableAwaited } from './reads/read-recreatable.ts';
 import { writeCompletion } from './status/complete-condition.ts';
 import { emit, emitStep } from './status/emit.ts';
 import { removeEndedOverrides } from './status/ended-overrides.ts';
@@ -119,7 +119,7 @@ async function lookClosely(pass: Pass<ClusterApi>): Promise<Observation | null> 
     readMysqlAwaited,
     readDetails,
     askNodesInTurn,
-    readComebacksAwaited,
+    readRecreatableAwaited,
   ]) {
     const found: Partial<Readings> | null = observed && (await read(observed, pass));
     if (found === null) continue;

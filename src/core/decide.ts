@@ -50,7 +50,7 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
     complete,
     progressDeadlineExceeded: isStuck(situation, complete, hold),
     asksChecks: asks,
-    asksComebacks: membersToRead(situation, hold, blocked, ...unread),
+    asksRecreatable: membersToRead(situation, hold, blocked, ...unread),
     checksPass: pass,
     requeueAfterSeconds: situation.deadlines.soonestSeconds,
   };
@@ -75,7 +75,7 @@ function choose(situation: Situation, procedure: Procedure, by: Guards): Choice 
       const hold = closed(situation, candidate, by);
       const other = hold?.rule === 'RevisionsKept' ? closed(situation, candidate, withoutKept(by)) : hold;
       if (other === null || isOfItsWrite(other.rule)) return { next: { candidate, hold }, unread };
-      if (other.rule === 'ComebackUnknown') unread.push(other);
+      if (other.rule === 'RecreationUnknown') unread.push(other);
       first ??= { candidate, hold };
     }
     if (first !== null && !yields) return { next: first, unread };
@@ -108,7 +108,7 @@ function withNewPods(
 function membersToRead({ members }: Situation, ...holds: readonly (Hold | null)[]): readonly number[] {
   const held = holds.flatMap((hold): readonly number[] => {
     switch (hold?.rule) {
-      case 'ComebackUnknown':
+      case 'RecreationUnknown':
         return hold.members;
       case 'ClaimTerminating':
       case 'NodeTakesNoPods':
@@ -119,7 +119,7 @@ function membersToRead({ members }: Situation, ...holds: readonly (Hold | null)[
     }
   });
   return members
-    .filter(({ ordinal, facts }) => held.includes(ordinal) && hasToBeRead(facts.comeback))
+    .filter(({ ordinal, facts }) => held.includes(ordinal) && hasToBeRead(facts.recreatable))
     .map(({ ordinal }) => ordinal);
 }
 

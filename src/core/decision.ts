@@ -2,7 +2,7 @@ import type { Effect } from './effects.ts';
 import type { FailingMember } from './failing-revision.ts';
 import type { Evidence, MemberState } from './member.ts';
 import type { Hold, HoldRule } from './rules/catalogue.ts';
-import type { ComesBack } from './sentences.ts';
+import type { Recreated } from './sentences.ts';
 import type { Situation } from './situation.ts';
 import type { Step } from './step.ts';
 
@@ -37,7 +37,7 @@ export interface MemberReport {
   readonly evidence: Evidence | null;
   readonly verdict: VerdictKind;
   /** If somebody else has taken its pod in this rollout. */
-  readonly comesBack: ComesBack | null;
+  readonly recreated: Recreated | null;
   /** The hold that blocks the member, if any. */
   readonly rule: HoldRule | null;
 }
@@ -64,7 +64,7 @@ export interface Decision {
   /** The checks have to be asked now: the decision depends on an answer that is missing or too old. */
   readonly asksChecks: boolean;
   /** The members of which it has to be read whether they can come back, by ordinal. */
-  readonly asksComebacks: readonly number[];
+  readonly asksRecreatable: readonly number[];
   /** Nothing is known against the checks that the cluster is watched by. True if it is not watched. */
   readonly checksPass: boolean;
   /** Seconds until time alone could change this decision; `null` when only an event can. */

@@ -98,7 +98,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   brings: [...rulesOf('failing'), 'PartitionReached', 'RevisionsKept'],
   changesInPlace: ['AwaitingResize'],
   removes: ['MemberMissing', 'MemberProtected'],
-  freesClaims: ['ClaimTerminating', 'ComebackUnknown'],
+  freesClaims: ['ClaimTerminating', 'RecreationUnknown'],
   mustReturn: ['NodeTakesNoPods', 'SuccessorRefused', ...refusalsOfNodes],
   risks: [...rulesOf('fleet'), 'UpdatedMemberNotParticipating', ...ofTheUser, 'CheckPending'],
   stops: [

@@ -2,7 +2,7 @@ import { isAdopted, keepsRevisions, mayKeepRevisions } from './adoption.ts';
 import { isVerified } from './failing-revision.ts';
 import { firstHold } from './gates.ts';
 import { hasNeverStarted } from './member.ts';
-import type { ComesBack, KeptBecause } from './sentences.ts';
+import type { KeptBecause, Recreated } from './sentences.ts';
 import { isApproved, type Member, pinnedBehind, type Situation, target } from './situation.ts';
 import type { Step } from './step.ts';
 
@@ -127,7 +127,7 @@ export function revisionToKeep(situation: Situation, lost: readonly Lost[]): str
 }
 
 /** What the member comes back as, or has come back as, if somebody else has taken its pod. For people. */
-export function comesBack(situation: Situation, ordinal: number): ComesBack | null {
+export function recreated(situation: Situation, ordinal: number): Recreated | null {
   const { members, policy } = situation;
   if (policy.mode !== 'OnDelete' || !isAdopted(situation.snapshot.statefulSet)) return null;
   const lost = lostMembers(situation).find((one) => one.ordinal === ordinal);

@@ -1,6 +1,6 @@
 import { Deadlines } from './deadlines.ts';
 import type { Decision, LineOutcome, MemberReport, Procedure, VerdictKind } from './decision.ts';
-import { comesBack } from './lost-members.ts';
+import { recreated } from './lost-members.ts';
 import { type HoldRule, isAlarming, isRequestedByUser, isRoutine, rules } from './rules/catalogue.ts';
 import type { RulePhase } from './rules/rule.ts';
 import type { Member, Situation } from './situation.ts';
@@ -24,7 +24,7 @@ export function reports(situation: Situation, procedure: Procedure, outcome: Lin
       state: member.state,
       evidence: member.evidence ?? member.crashLoop,
       verdict,
-      comesBack: comesBack(shown, member.ordinal),
+      recreated: recreated(shown, member.ordinal),
       rule:
         verdict === 'BelowPartition' || verdict === 'Pinned'
           ? 'PartitionReached'
@@ -45,7 +45,7 @@ export function reports(situation: Situation, procedure: Procedure, outcome: Lin
       state: 'missing',
       evidence: null,
       verdict: 'Missing',
-      comesBack: comesBack(shown, ordinal),
+      recreated: recreated(shown, ordinal),
       rule: null,
     }),
   );

@@ -16,7 +16,7 @@ export type Wait =
 export type KeptBecause = { readonly rule: string } | 'pinned' | 'partition' | 'unverified' | 'setting';
 
 /** What a member comes back as whose pod somebody else has taken. */
-export type ComesBack =
+export type Recreated =
   | { readonly as: 'before'; readonly because: KeptBecause }
   | { readonly as: 'updated'; readonly because: null }
   /** It should not, and nothing can be done about it. */
@@ -44,7 +44,7 @@ const despites = {
   revision: 'the revision that it had is not known',
 } as const;
 
-export function explainComesBack(back: ComesBack): string {
+export function explainRecreated(back: Recreated): string {
   if (back.as === 'before') {
     return `somebody else has taken its pod; it comes back at the revision that it had: ${keptReason(back.because)}`;
   }

@@ -1,6 +1,6 @@
 import type { FleetPlace, FleetWait } from './fleet/waits.ts';
 import type { InPlaceUpdate, RestartInPlace } from './in-place-changes.ts';
-import type { CheckFacts, Comeback, MysqlReading, Preflight, ReplicationDelay } from './on-demand-facts.ts';
+import type { CheckFacts, MysqlReading, Preflight, Recreatable, ReplicationDelay } from './on-demand-facts.ts';
 
 /**
  * The facts about one cluster at one moment, as `decide` needs them: ages instead of points in time, words instead of
@@ -250,7 +250,7 @@ export interface MemberFacts {
   readonly inPlace: InPlaceUpdate | null;
   readonly restartInPlace: RestartInPlace | null;
   /** Whether it can come back once its pod has ended; `null` if that was never read. */
-  readonly comeback: Comeback | null;
+  readonly recreatable: Recreatable | null;
   /** Its node is to be emptied, as far as that was read: it has to move anyway. */
   readonly nodeLeaves: boolean;
 }

@@ -14,7 +14,7 @@ export interface ObjectFacts
 }
 
 /** What was read about whether a member can come back. */
-export type ComebackFacts = Pick<MemberFacts, 'comeback' | 'nodeLeaves'>;
+export type RecreatableFacts = Pick<MemberFacts, 'recreatable' | 'nodeLeaves'>;
 
 /**
  * Call within `ages.observe`.
@@ -27,11 +27,11 @@ export function objectFacts(
   ages: Ages,
   demotionAskedAt: string | null,
   inPlace: (pod: PodRecord) => InPlaceUpdate | null = () => null,
-  comeback: (pod: PodRecord) => ComebackFacts = () => ({ comeback: null, nodeLeaves: false }),
+  recreatable: (pod: PodRecord) => RecreatableFacts = () => ({ recreatable: null, nodeLeaves: false }),
 ): ObjectFacts {
   const { cluster, statefulSet, jobs, jobsUnreadable } = objects;
   const pods = objects.pods.toSorted((a, b) => a.ordinal - b.ordinal);
-  const members = pods.map((pod) => memberFacts(pod, objects, ages, demotionAskedAt, inPlace(pod), comeback(pod)));
+  const members = pods.map((pod) => memberFacts(pod, objects, ages, demotionAskedAt, inPlace(pod), recreatable(pod)));
   return {
     cluster: {
       ...cluster,
@@ -58,7 +58,7 @@ function memberFacts(
   ages: Ages,
   demotionAskedAt: string | null,
   inPlace: InPlaceUpdate | null,
-  comeback: ComebackFacts,
+  recreatable: RecreatableFacts,
 ): MemberFacts {
   const turn = turnOf(pod);
   const isOfNoRevision = inPlace !== null && pod.revision === statefulSet?.updateRevision;
@@ -75,7 +75,7 @@ function memberFacts(
     demoteForSeconds: demoted(pod, ages, demotionAskedAt),
     inPlace,
     restartInPlace: restartInPlace(pod, ages),
-    ...comeback,
+    ...recreatable,
   };
   return { ...facts, participatingForSeconds: participatingSeconds(pod, facts, cluster, ages) };
 }

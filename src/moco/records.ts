@@ -65,7 +65,7 @@ type PodFacts = Omit<
   | 'demoteForSeconds'
   | 'inPlace'
   | 'restartInPlace'
-  | 'comeback'
+  | 'recreatable'
   | 'nodeLeaves'
 >;
 

@@ -46,9 +46,9 @@ describe('a MySQLRolloutPolicy', () => {
       expect(bench.steps).to.deep.equal(['evict 2']);
       return bench.server.reads.length;
     };
-    const comeback = 9;
-    expect(await reads(1)).to.equal(8 + comeback);
-    expect(await reads(50)).to.equal(8 + comeback);
+    const recreatable = 9;
+    expect(await reads(1)).to.equal(8 + recreatable);
+    expect(await reads(50)).to.equal(8 + recreatable);
   });
 });
 

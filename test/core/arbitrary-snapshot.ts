@@ -58,7 +58,7 @@ interface Draft {
   readonly roleOff: boolean;
   readonly demote: keyof typeof demotions;
   readonly preventDelete: boolean;
-  readonly comeback: keyof typeof comebacks;
+  readonly recreatable: keyof typeof recreatables;
   readonly inPlace: keyof typeof inPlaceChanges;
 }
 
@@ -70,15 +70,15 @@ const demotions = {
   mark: (one) => one.markAlone(),
 } satisfies Readonly<Record<string, Change>>;
 
-const comebacks = {
+const recreatables = {
   fine: (one) => one,
-  unread: (one) => one.comesBack(null),
-  old: (one) => one.comesBack({ ageSeconds: 60 }),
+  unread: (one) => one.recreatable(null),
+  old: (one) => one.recreatable({ ageSeconds: 60 }),
   terminating: (one) => one.claimEnds('terminating'),
   missing: (one) => one.claimEnds('missing'),
   leaves: (one) => one.onCordonedNode(),
   tied: (one) => one.tiedToCordonedNode(),
-  refused: (one) => one.comesBack({ refusal: 'exceeded quota' }),
+  refused: (one) => one.recreatable({ refusal: 'exceeded quota' }),
 } satisfies Readonly<Record<string, Change>>;
 
 const inPlaceChanges = {
@@ -105,7 +105,16 @@ const draft: fc.Arbitrary<Draft> = fc.record({
   roleOff: rarely(false, true),
   demote: rarely<Draft['demote']>('no', 'ours', 'ours, for another revision', 'foreign', 'mark'),
   preventDelete: rarely(false, true),
-  comeback: rarely<Draft['comeback']>('fine', 'unread', 'old', 'terminating', 'missing', 'leaves', 'tied', 'refused'),
+  recreatable: rarely<Draft['recreatable']>(
+    'fine',
+    'unread',
+    'old',
+    'terminating',
+    'missing',
+    'leaves',
+    'tied',
+    'refused',
+  ),
   inPlace: fc.oneof(
     { weight: 2, arbitrary: fc.constant('no' as const) },
     fc.constantFrom(...(Object.keys(inPlaceChanges) as Draft['inPlace'][])),
@@ -132,12 +141,12 @@ function staged(one: Draft, stage: string, primary: boolean): Draft {
 }
 
 function built(ordinal: number, given: Draft): MemberBuilder {
-  const { stale, condition, age, roleOff, demote, preventDelete, comeback, inPlace } = given;
+  const { stale, condition, age, roleOff, demote, preventDelete, recreatable, inPlace } = given;
   let one = stale ? member(ordinal).stale() : member(ordinal).updated();
   one = (conditions[condition] ?? ((same) => same))(one.participatingFor(age), age);
   if (roleOff) one = one.role(null);
   if (preventDelete) one = one.preventDelete();
-  const changes: readonly Change[] = [comebacks[comeback], inPlaceChanges[inPlace], demotions[demote]];
+  const changes: readonly Change[] = [recreatables[recreatable], inPlaceChanges[inPlace], demotions[demote]];
   return changes.reduce((changed, change) => change(changed, age), one);
 }
 

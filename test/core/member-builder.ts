@@ -1,5 +1,5 @@
 import type { ContainerResources, InPlaceChange, Resize } from '../../src/core/in-place-changes.ts';
-import { type Comeback, type EndingClaim, justCreated } from '../../src/core/on-demand-facts.ts';
+import { type EndingClaim, justCreated, type Recreatable } from '../../src/core/on-demand-facts.ts';
 import type { ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
 
 export const revisionBefore = '5897fd84f8';
@@ -100,14 +100,14 @@ export class MemberBuilder {
   }
 
   /** What was read about whether it can come back; `null` if nothing was. */
-  comesBack(special: Partial<Comeback> | null): this {
-    const before = this.#special.comeback ?? justCreated;
-    return this.but({ comeback: special && { ...before, ...special } });
+  recreatable(special: Partial<Recreatable> | null): this {
+    const before = this.#special.recreatable ?? justCreated;
+    return this.but({ recreatable: special && { ...before, ...special } });
   }
 
   /** Nothing but its pod keeps its data. */
   claimEnds(state: EndingClaim['state'] = 'terminating'): this {
-    return this.comesBack({ claims: [{ name: `mysql-data-moco-test-${this.ordinal}`, state }] });
+    return this.recreatable({ claims: [{ name: `mysql-data-moco-test-${this.ordinal}`, state }] });
   }
 
   /** Its node is cordoned, and is to be emptied. */
@@ -118,7 +118,7 @@ export class MemberBuilder {
   /** The same, and its volume allows no other node. */
   tiedToCordonedNode(): this {
     const tied = { nodeName: `n-${this.ordinal}`, refusals: ['is cordoned'], ties: [`the volume pvc-${this.ordinal}`] };
-    return this.onCordonedNode().comesBack({ tied });
+    return this.onCordonedNode().recreatable({ tied });
   }
 
   container(name: string, special: Partial<ContainerFacts>): this {
@@ -326,7 +326,7 @@ export class MemberBuilder {
       preventDelete: false,
       inPlace: null,
       restartInPlace: null,
-      comeback: justCreated,
+      recreatable: justCreated,
       nodeLeaves: false,
       ...this.#special,
     };

@@ -382,15 +382,16 @@ const roomForOne: Need = (snapshot, policy, going) => {
 const keepsItsData: Need = (_snapshot, policy, going) =>
   off(policy, 'ClaimTerminating') ||
   going.every((one) => {
-    const { claims = [] } = one.comeback ?? {};
+    const { claims = [] } = one.recreatable ?? {};
     return claims.every(({ state }) => state === 'missing' && one.unschedulable !== null);
   });
 const hasANode: Need = (_snapshot, policy, going) =>
-  off(policy, 'NodeTakesNoPods') || going.every(({ comeback }) => comeback === null || comeback.tied === null);
+  off(policy, 'NodeTakesNoPods') || going.every(({ recreatable }) => recreatable === null || recreatable.tied === null);
 const isAdmitted: Need = (_snapshot, policy, going) =>
-  off(policy, 'SuccessorRefused') || going.every(({ comeback }) => comeback === null || comeback.refusal === null);
+  off(policy, 'SuccessorRefused') ||
+  going.every(({ recreatable }) => recreatable === null || recreatable.refusal === null);
 const recentlyRead: Need = (_snapshot, _policy, going) =>
-  going.every(({ comeback }) => comeback !== null && comeback.ageSeconds < 60);
+  going.every(({ recreatable }) => recreatable !== null && recreatable.ageSeconds < 60);
 
 interface Word {
   readonly lacks: boolean;

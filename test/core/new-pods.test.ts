@@ -548,7 +548,7 @@ describe('what new pods come up at stays as it is', () => {
 
 describe('what a member that somebody else takes comes back as', () => {
   const backOf = (given: ClusterBuilder, ordinal: number, settings: Partial<RolloutPolicy> = {}) =>
-    decideCase({ given, settings }).members.find((one) => one.ordinal === ordinal)?.comesBack;
+    decideCase({ given, settings }).members.find((one) => one.ordinal === ordinal)?.recreated;
 
   it('is what it was, with the reason', () => {
     const drained = half().members(member(1).stale().terminating());

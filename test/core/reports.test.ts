@@ -103,7 +103,7 @@ describe('the report of each member', () => {
       state: 'running',
       evidence: { kind: 'crashLooping', container: 'mysqld', restarts: 3 },
       verdict: 'Next',
-      comesBack: null,
+      recreated: null,
       rule: null,
     });
     expect(second).to.deep.include({ role: 'primary', revision: revisionAfter, updated: true, ready: true });
@@ -123,7 +123,7 @@ describe('the report of each member', () => {
       state: 'missing',
       evidence: null,
       verdict: 'Missing',
-      comesBack: null,
+      recreated: null,
       rule: null,
     });
     expect(second).to.deep.include({ role: 'replica', state: 'missing' });

@@ -3,11 +3,11 @@ import type { Step, StepKind, Target } from '../../src/core/decision.ts';
 import type { ContainerResources, InPlaceChange } from '../../src/core/in-place-changes.ts';
 import type { Evidence } from '../../src/core/member.ts';
 import {
-  type ComesBack,
   durationText,
-  explainComesBack,
   explainEvidence,
+  explainRecreated,
   explainStep,
+  type Recreated,
   timeText,
 } from '../../src/core/sentences.ts';
 import type { StepRule } from '../../src/core/step.ts';
@@ -37,7 +37,7 @@ describe('a duration of a fleet', () => {
 
 describe('the sentence for what a member comes back as', () => {
   const taken = 'somebody else has taken its pod';
-  const forms: Forms<ComesBack> = [
+  const forms: Forms<Recreated> = [
     { as: 'before', because: { rule: 'Paused' } },
     `${taken}; it comes back at the revision that it had: Paused holds`,
     { as: 'before', because: 'pinned' },
@@ -56,7 +56,7 @@ describe('the sentence for what a member comes back as', () => {
     `${taken}, and it is updated although it is pinned: the revision that it had is not known`,
   ];
 
-  it('has one for each case', () => expectSentences(forms, explainComesBack));
+  it('has one for each case', () => expectSentences(forms, explainRecreated));
 });
 
 describe('the sentence for what a member shows', () => {

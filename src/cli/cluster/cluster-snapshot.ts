@@ -6,12 +6,12 @@ import type { World } from '../../base/world.ts';
 import { collectFacts, type Dependencies, type ObservedFacts } from '../../controller/facts/collect-facts.ts';
 import { type InPlaceReadings, nothingReadInPlace } from '../../controller/facts/in-place-updates.ts';
 import { newMemory } from '../../controller/facts/memory.ts';
-import type { KnownComeback } from '../../controller/facts/readings.ts';
+import type { KnownRecreatable } from '../../controller/facts/readings.ts';
 import { RecentNodes } from '../../controller/fleet/recent-nodes.ts';
-import { readComebacks } from '../../controller/reads/read-comebacks.ts';
 import { readInPlace } from '../../controller/reads/read-in-place.ts';
+import { readRecreatable } from '../../controller/reads/read-recreatable.ts';
 import { defaultPolicy } from '../../core/policy.ts';
-import { obstacles } from '../../core/rules/comeback.ts';
+import { obstacles } from '../../core/rules/recreatable.ts';
 import {
   jobs,
   namespaces,
@@ -104,26 +104,26 @@ export async function observeIfExists(
   const namespaceLabels = own && projectNamespace(own).labels;
   const sources: SourcesOf = ({ labels }) => ({ policies: known, cluster: { namespace, labels, namespaceLabels } });
   const context = { api, world, mayLackNodes: true, mayLackCreate: true, nodes: new RecentNodes(world) };
-  const nothing = { comebacks: new Map(), leavingNodes: new Map() };
-  const reading = change === null ? readComebacks(objects.pods, objects, nothing, context) : Promise.resolve(nothing);
-  const comebacks = (await orLeaveOut(persistentVolumeClaims, reading))?.comebacks ?? null;
-  return { rollout, unread, observe: await observer(session, objects, rollout, sources, comebacks) };
+  const nothing = { recreatable: new Map(), leavingNodes: new Map() };
+  const reading = change === null ? readRecreatable(objects.pods, objects, nothing, context) : Promise.resolve(nothing);
+  const recreatable = (await orLeaveOut(persistentVolumeClaims, reading))?.recreatable ?? null;
+  return { rollout, unread, observe: await observer(session, objects, rollout, sources, recreatable) };
 }
 
 /**
  * What the controller's decision would be made from, by the settings that are assumed. Reads what updates in place
- * depend on. Without `comebacks` every member is assumed to come back. Rejects with `ApiError`.
+ * depend on. Without `recreatable` every member is assumed to come back. Rejects with `ApiError`.
  */
 export async function observer(
   { api, world }: Session,
   objects: ClusterObjects,
   rollout: MySQLRollout | null,
   sources: SourcesOf,
-  comebacks: ReadonlyMap<string, KnownComeback> | null = null,
+  recreatable: ReadonlyMap<string, KnownRecreatable> | null = null,
 ): Promise<ClusterObservation['observe']> {
   const seen = factsOf(objects, rollout, sources, world);
   const inPlace = await readInPlace(seen, nothingReadInPlace, api, world, 'haveImages');
-  return (assumed) => factsOf(objects, rollout, sources, world, assumed, inPlace, comebacks);
+  return (assumed) => factsOf(objects, rollout, sources, world, assumed, inPlace, recreatable);
 }
 
 /** Which members would not come back as what they are, and why. */
@@ -149,7 +149,7 @@ export function factsOf(
   world: World,
   assumed: RolloutSpec = {},
   inPlace: InPlaceReadings = nothingReadInPlace,
-  comebacks: ReadonlyMap<string, KnownComeback> | null = null,
+  recreatable: ReadonlyMap<string, KnownRecreatable> | null = null,
 ): ObservedFacts {
   const { pods, statefulSet } = objects;
   const { strategy, updatesInPlace, settings = {} } = rollout?.status ?? {};
@@ -159,7 +159,7 @@ export function factsOf(
   const delay = { reading: { kind: 'delay', seconds: 0 }, atMilliseconds, unknownSinceMilliseconds: null } as const;
   const known = newMemory(world, {
     inPlace,
-    comebacks: new Map(pods.map(({ uid }) => [uid, comebacks?.get(uid) ?? fine])),
+    recreatable: new Map(pods.map(({ uid }) => [uid, recreatable?.get(uid) ?? fine])),
     replicationDelays: new Map(pods.map(({ uid }) => [uid, delay])),
   });
   const isOnDelete = strategy === undefined ? statefulSet?.labelled === true : strategy === 'OnDelete';

@@ -20,7 +20,7 @@ import type { Readings } from '../facts/readings.ts';
 import { isAsking } from '../fleet/fleet-standing.ts';
 import type { Observation } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
-import { isRefusal } from '../reads/read-comebacks.ts';
+import { isRefusal } from '../reads/read-recreatable.ts';
 import {
   failingAmong,
   isTerminating,

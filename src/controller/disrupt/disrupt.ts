@@ -19,10 +19,10 @@ import {
 import { newestRollout, type Observation, observeLive } from '../pass/observe.ts';
 import type { Context, Pass } from '../pass/pass.ts';
 import { rememberRead, rememberSeen } from '../pass/remember.ts';
-import { confirmComebacks, readsAgain } from '../reads/read-comebacks.ts';
 import { readDelays } from '../reads/read-delays.ts';
 import { readMysql } from '../reads/read-mysql.ts';
 import { isAnotherInForce, policiesToRead, readPolicies } from '../reads/read-policies.ts';
+import { confirmRecreatable, readsAgain } from '../reads/read-recreatable.ts';
 import { statusOf } from '../status/status-report.ts';
 import { writeIntent, writeStatus } from '../status/write.ts';
 import { tryFirst } from './dry-runs.ts';
@@ -71,12 +71,12 @@ async function confirm(
   ]);
   rememberRead(memory, { replicationDelays, mysql });
   const since = context.world.monotonic();
-  const [live, policies, comebacks] = await Promise.all([
+  const [live, policies, recreatable] = await Promise.all([
     api.readNewest({ objects: known, rollout: newestRollout(pass) }),
     readPolicies(policyNames, known, pass),
-    confirmComebacks(step.targets, known, pass),
+    confirmRecreatable(step.targets, known, pass),
   ]);
-  rememberRead(memory, comebacks);
+  rememberRead(memory, recreatable);
   // The MySQLCluster is gone. The delete event is about to reach the cache.
   if (!live?.rollout) return nothingToReport;
   // An unusable MySQLRollout is not changed: the decision below is the hold that explains why.

@@ -29,7 +29,7 @@ import {
   type WithoutEffect,
 } from './mode.ts';
 import { fetches, lastPreflight, preflightFacts, preflightOf } from './preflight-facts.ts';
-import { answerFacts, comebackFacts, mysqlFacts } from './readings.ts';
+import { answerFacts, mysqlFacts, recreatableFacts } from './readings.ts';
 import { type DefaultSettings, type Settings, settingsOf, settingsUnknown } from './settings-in-force.ts';
 
 /** What facts follow from apart from the objects of the cluster and what is known of it. */
@@ -99,8 +99,8 @@ export function collectFacts(
   const lastAsked = lastPreflight(readings.preflight, rollout);
   const askedAge = (fact: string, timestamp: string) =>
     ages.since(rollout?.metadata ?? noObject, fact, timestamp, milliseconds(timestamp));
-  const comeback = (pod: PodRecord) =>
-    comebackFacts(pod, readings, statefulSet?.updateRevision ?? '', world.monotonic());
+  const recreatable = (pod: PodRecord) =>
+    recreatableFacts(pod, readings, statefulSet?.updateRevision ?? '', world.monotonic());
   const snapshot = ages.observe((): ClusterSnapshot => {
     const preflight = preflightFacts(objects, policy, lastAsked, askedAge);
     const willHave =
@@ -110,7 +110,7 @@ export function collectFacts(
     const inPlace = (pod: PodRecord) =>
       inPlaceUpdate(pod, objects, policy.inPlaceUpdates, readings.inPlace, ages, willHave);
     const demotionAskedAt = status?.rollout?.tries?.askedAt ?? null;
-    const { budgets, ...facts } = objectFacts(objects, ages, demotionAskedAt, inPlace, comeback);
+    const { budgets, ...facts } = objectFacts(objects, ages, demotionAskedAt, inPlace, recreatable);
     const { releaseRefusal: refusal, admissionProblem: admission, adoptions } = steps;
     return {
       ...facts,

@@ -8,14 +8,14 @@ import type {
   TiedToNode,
 } from '../../core/on-demand-facts.ts';
 import type { Contention } from '../../core/snapshot.ts';
-import type { ComebackFacts } from '../../moco/cluster-facts.ts';
+import type { RecreatableFacts } from '../../moco/cluster-facts.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import type { TemplateChange } from '../../moco/template-changes.ts';
 import { type InPlaceReadings, nothingReadInPlace } from './in-place-updates.ts';
 import type { KnownPreflight } from './preflight-facts.ts';
 
 /** What no watch delivers, as it was last read. Times are on the monotonic clock. */
-export interface Readings extends ComebackReadings {
+export interface Readings extends RecreatableReadings {
   /**
    * What replicas said when they were last asked how far they are behind, by the uid of the pod. All are asked at once,
    * and replaced together.
@@ -47,7 +47,7 @@ export interface Readings extends ComebackReadings {
 }
 
 export const nothingRead: Readings = {
-  comebacks: new Map(),
+  recreatable: new Map(),
   leavingNodes: new Map(),
   replicationDelays: new Map(),
   mysql: null,
@@ -117,7 +117,7 @@ export function mysqlFacts(known: KnownMysql | null, nowMilliseconds: number): M
 }
 
 /** What was last read about whether a member can come back, on the monotonic clock. */
-export interface KnownComeback {
+export interface KnownRecreatable {
   /** The claims that the pod mounts. */
   readonly claimNames: readonly string[];
   /** Those of the pod, as the API server has them. */
@@ -132,21 +132,21 @@ export interface KnownComeback {
 }
 
 /** By the uid of the pod. Each ends with its pod. */
-export interface ComebackReadings {
-  readonly comebacks: ReadonlyMap<string, KnownComeback>;
+export interface RecreatableReadings {
+  readonly recreatable: ReadonlyMap<string, KnownRecreatable>;
   /** Whether the node of a pod was to be emptied when that was last read. */
   readonly leavingNodes: ReadonlyMap<string, boolean>;
 }
 
-export function comebackFacts(
+export function recreatableFacts(
   { uid }: Pick<PodRecord, 'uid'>,
-  { comebacks, leavingNodes }: ComebackReadings,
+  { recreatable, leavingNodes }: RecreatableReadings,
   revision: string,
   nowMilliseconds: number,
-): ComebackFacts {
-  const known = comebacks.get(uid);
+): RecreatableFacts {
+  const known = recreatable.get(uid);
   const nodeLeaves = leavingNodes.get(uid) === true;
-  if (known?.revision !== revision) return { comeback: null, nodeLeaves };
+  if (known?.revision !== revision) return { recreatable: null, nodeLeaves };
   const { claims, tied, refusal, atMilliseconds } = known;
-  return { comeback: { ageSeconds: (nowMilliseconds - atMilliseconds) / 1000, claims, tied, refusal }, nodeLeaves };
+  return { recreatable: { ageSeconds: (nowMilliseconds - atMilliseconds) / 1000, claims, tied, refusal }, nodeLeaves };
 }

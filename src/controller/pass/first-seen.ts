@@ -57,7 +57,7 @@ function holdingAfter(
   sinceMilliseconds: number,
 ): Seen['holding'] {
   if (hold === null) return step.kind === 'none' ? null : holding;
-  return hold.rule === 'ComebackUnknown' || holding?.rule === hold.rule
+  return hold.rule === 'RecreationUnknown' || holding?.rule === hold.rule
     ? holding
     : { rule: hold.rule, sinceMilliseconds, since };
 }

@@ -2,7 +2,7 @@ import type { Intent, MemberStatus, RolloutProgress } from '../../api/rollout-st
 import { milliseconds } from '../../base/json.ts';
 import { replacesNobody } from '../../core/adoption.ts';
 import { hasNeverStarted } from '../../core/member.ts';
-import type { ComesBack } from '../../core/sentences.ts';
+import type { Recreated } from '../../core/sentences.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { ordinalOf } from '../../moco/names.ts';
 import type { OwnWrite } from '../../objects/execute.ts';
@@ -27,7 +27,7 @@ export interface SeenMember extends Pick<MemberStatus, 'updated' | 'state'> {
   readonly ordinal: number;
   readonly revision?: string | null | undefined;
   readonly participating: boolean;
-  readonly comesBack?: ComesBack | null;
+  readonly recreated?: Recreated | null;
   /** Since when it participates at the update revision, if the status has that already. */
   readonly updatedAt?: string | undefined;
 }
@@ -90,10 +90,10 @@ function createdWhileHeldOf(
   members: readonly SeenMember[],
   snapshot: Pick<ClusterSnapshot, 'members'>,
 ): RolloutProgress['createdWhileHeld'] | undefined {
-  const all = members.flatMap(({ ordinal, updated, state, comesBack }) => {
+  const all = members.flatMap(({ ordinal, updated, state, recreated }) => {
     const known = createdWhileHeld.find((one) => one.ordinal === ordinal);
     const isGone = state === 'missing' || state === 'terminating';
-    const isNew = updated && waiting.includes(ordinal) && comesBack?.as === 'updated' && comesBack.because !== null;
+    const isNew = updated && waiting.includes(ordinal) && recreated?.as === 'updated' && recreated.because !== null;
     if (known === undefined ? !isNew : !updated && !isGone) return [];
     const facts = snapshot.members.find((member) => member.ordinal === ordinal);
     const started = known?.started === true || (updated && facts !== undefined && !hasNeverStarted(facts));

@@ -6,7 +6,7 @@ import type { MysqlReading } from '../../core/on-demand-facts.ts';
 import { againstItself, freshSeconds } from '../../core/replicas-behind.ts';
 import { phase } from '../../core/reports.ts';
 import { longWriteSeconds } from '../../core/rules/long-write.ts';
-import { andMore, explainComesBack, explainEvidence } from '../../core/sentences.ts';
+import { andMore, explainEvidence, explainRecreated } from '../../core/sentences.ts';
 import type { ClusterSnapshot, StatefulSetFacts } from '../../core/snapshot.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
 import { memberName } from '../facts/collect-facts.ts';
@@ -176,8 +176,8 @@ function replicationOf({ cluster, members, mysql }: ClusterSnapshot, ordinal: nu
   };
 }
 
-function memberMessage({ comesBack, evidence }: MemberReport): string | undefined {
-  const sentences = [comesBack && explainComesBack(comesBack), evidence && explainEvidence(evidence)];
+function memberMessage({ recreated, evidence }: MemberReport): string | undefined {
+  const sentences = [recreated && explainRecreated(recreated), evidence && explainEvidence(evidence)];
   return sentences.filter((one) => one !== null).join('; ') || undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { ProcedureLine } from '../decision.ts';
-import { endingClaims } from '../rules/comeback.ts';
+import { endingClaims } from '../rules/recreatable.ts';
 import { hasNeverFollowed, isRecovering } from '../running-members.ts';
 import { descending, dueMembers, type Member, type Situation, target } from '../situation.ts';
 import type { Step, StepRule } from '../step.ts';
@@ -22,8 +22,8 @@ const due = (situation: Situation, is: (member: Member) => boolean): readonly Me
 
 /** Those that have to move anyway come first, and those that would stay Pending last. The order of the others stays. */
 const movingFirst = (members: readonly Member[]): readonly Member[] => {
-  const place = ({ facts: { comeback, nodeLeaves } }: Member): number =>
-    comeback !== null && comeback.tied !== null ? 1 : nodeLeaves ? -1 : 0;
+  const place = ({ facts: { recreatable, nodeLeaves } }: Member): number =>
+    recreatable !== null && recreatable.tied !== null ? 1 : nodeLeaves ? -1 : 0;
   return members.toSorted((one, other) => place(one) - place(other));
 };
 

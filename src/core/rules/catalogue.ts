@@ -1,11 +1,11 @@
 import { partition } from './by-partition.ts';
-import { comeback } from './comeback.ts';
 import { everything } from './everything.ts';
 import { fleet } from './fleet.ts';
 import { step } from './not-done.ts';
 import { notParticipating } from './not-participating.ts';
 import { participating } from './participating.ts';
 import { primary } from './primary.ts';
+import { recreatable } from './recreatable.ts';
 import { refusedOnNodes } from './refused-on-nodes.ts';
 import { roles } from './roles.ts';
 import type { Asked, AssumedEnd, MemberName, Rule, RuleAttributes } from './rule.ts';
@@ -24,7 +24,7 @@ export const ruleGroups = {
   refused: { title: 'Nodes refuse the new revision: no member that works gets it', rules: refusedOnNodes },
   fleet: { title: 'Only members that are down are replaced, once a member is due', rules: fleet },
   roles: { title: 'The primary is moving, or MOCO has not set every role', rules: roles },
-  comeback: { title: 'A member would not come back as what it was', rules: comeback },
+  recreatable: { title: 'A member would not come back as what it was', rules: recreatable },
   notParticipating: { title: 'A member does not participate', rules: notParticipating },
   participating: { title: 'A member may not be taken yet', rules: { ...participating, ...primary } },
   partition: { title: 'The partition decides which member is next', rules: partition },
@@ -41,7 +41,7 @@ const catalogue = {
   ...refusedOnNodes,
   ...fleet,
   ...roles,
-  ...comeback,
+  ...recreatable,
   ...notParticipating,
   ...participating,
   ...primary,

@@ -4,8 +4,8 @@ import { type ReplicaBehind, type ReplicasBehind, replicasBehind } from '../repl
 import { withoutFullStop } from '../sentences.ts';
 import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
-import { unread } from './comeback.ts';
 import { longWrite } from './long-write.ts';
+import { unread } from './recreatable.ts';
 import { preflightRunning } from './refused-on-nodes.ts';
 import { type Asked, after, type MemberName, rule, untilOpening } from './rule.ts';
 

@@ -24,7 +24,7 @@ async function failure(pass: Promise<unknown>): Promise<ApiError> {
 /** What is read about whether a member can come back: once before the step is confirmed, and again with that. */
 /** Of the other stale members: who is on a node that is to be emptied goes first. */
 const nodesOfOthers = ['nodes/n-0', 'nodes/n-0'];
-const comebackOf = (ordinal: number): readonly string[] => {
+const recreatableReadsOf = (ordinal: number): readonly string[] => {
   const claim = `persistentvolumeclaims/${claimOf(ordinal)}`;
   const node = 'nodes/n-0';
   return [
@@ -51,7 +51,7 @@ describe('a disruption', () => {
       'pods/moco-test-0',
       'pods/moco-test-1',
       'pods/moco-test-2',
-      ...comebackOf(2),
+      ...recreatableReadsOf(2),
     ]);
     expect(
       bench.server.writes.map(({ method, path }) => `${method} ${path.split('/').slice(-2).join('/')}`),
@@ -64,7 +64,7 @@ describe('a disruption', () => {
     bench.server.change(pods, member(0), { metadata: { labels: { changed: 'true' } } });
     await program.pass();
     expect(bench.steps).to.deep.equal(['evict 2']);
-    expect(bench.server.reads).to.have.lengthOf(14 + comebackOf(2).length);
+    expect(bench.server.reads).to.have.lengthOf(14 + recreatableReadsOf(2).length);
     expect(bench.server.reads.at(-1)).to.contain('mysqlclusters');
   });
 

@@ -242,10 +242,10 @@ export const step: Examples<keyof typeof stepRules> = {
     says: 'new pods come up at revision 5897fd84f8, until the pods exist again that somebody else has taken',
     justDoesNot: when(drained().memory({ verified: true, waiting: [1, 2] }), deletes('MemberDown', 1)),
   },
-  ComebackUnknown: {
-    applies: held(stale().members(member(2).stale().comesBack({ ageSeconds: 60 })), { members: [2] }),
+  RecreationUnknown: {
+    applies: held(stale().members(member(2).stale().recreatable({ ageSeconds: 60 })), { members: [2] }),
     says: 'it is being read whether moco-test-2 can come back',
-    justDoesNot: when(stale().members(member(2).stale().comesBack({ ageSeconds: 59 })), next),
+    justDoesNot: when(stale().members(member(2).stale().recreatable({ ageSeconds: 59 })), next),
     alsoSays: [{ members: [1, 2] }, 'it is being read whether moco-test-1, moco-test-2 can come back'],
   },
 };

@@ -1,5 +1,5 @@
-import type { comeback as comebackRules } from '../../../src/core/rules/comeback.ts';
 import type { notParticipating as notParticipatingRules } from '../../../src/core/rules/not-participating.ts';
+import type { recreatable as recreatableRules } from '../../../src/core/rules/recreatable.ts';
 import type { roles as rolesRules } from '../../../src/core/rules/roles.ts';
 import { lastOne, stale, three } from '../cluster-builder.ts';
 import { member, revisionBefore } from '../member-builder.ts';
@@ -47,7 +47,7 @@ export const roles: Examples<keyof typeof rolesRules> = {
   },
 };
 
-export const comeback: Examples<keyof typeof comebackRules> = {
+export const recreatable: Examples<keyof typeof recreatableRules> = {
   ClaimTerminating: {
     applies: held(
       stale().members(member(2).stale().claimEnds()),
@@ -91,14 +91,14 @@ export const comeback: Examples<keyof typeof comebackRules> = {
   },
   SuccessorRefused: {
     applies: held(
-      stale().members(member(2).stale().comesBack({ refusal: 'exceeded quota.' })),
+      stale().members(member(2).stale().recreatable({ refusal: 'exceeded quota.' })),
       { member: 2, message: 'exceeded quota.' },
       {},
       60,
     ),
     says: 'the API server would not admit another pod of moco-test-2: exceeded quota',
     justDoesNot: when(
-      stale().members(member(2).stale().down('CrashLoopBackOff').comesBack({ refusal: 'exceeded quota.' })),
+      stale().members(member(2).stale().down('CrashLoopBackOff').recreatable({ refusal: 'exceeded quota.' })),
       deletes('MemberDown', 2),
     ),
   },

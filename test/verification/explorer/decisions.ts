@@ -135,8 +135,8 @@ export class Decisions {
   }
 }
 
-const isTooEarly = ({ comesBack }: Decision['members'][number]): boolean =>
-  comesBack?.as === 'updated' && comesBack.because !== null;
+const isTooEarly = ({ recreated }: Decision['members'][number]): boolean =>
+  recreated?.as === 'updated' && recreated.because !== null;
 
 export function verdictOf(decision: Decision, effects: readonly Effect[] = []): Verdict {
   const { step, hold, members, stale, verified, complete } = decision;

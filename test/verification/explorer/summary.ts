@@ -52,7 +52,7 @@ export function nullDecide(): (...facts: Parameters<typeof decide>) => Decision 
     complete: false,
     progressDeadlineExceeded: false,
     asksChecks: false,
-    asksComebacks: [],
+    asksRecreatable: [],
     checksPass: true,
     requeueAfterSeconds: null,
   };

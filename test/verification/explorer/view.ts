@@ -200,7 +200,7 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     inPlace: world && inPlaceOf(pods, ordinal, world),
     restartInPlace: facts.restarts(pods, ordinal) ? awaits((world && changedContainer(world)) ?? 'agent') : null,
     nodeLeaves: facts.has(pods[c.CORDONED], ordinal),
-    comeback: {
+    recreatable: {
       ...justCreated,
       tied: facts.has(pods[c.CORDONED], ordinal)
         ? { nodeName: `n-${ordinal}`, refusals: ['is cordoned'], ties: ['the volume'] }

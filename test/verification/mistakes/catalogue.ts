@@ -66,7 +66,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'frees a claim': {
     wrong: 'takes a member although its claim is being deleted',
     decide: (snapshot, policy) => {
-      const members = snapshot.members.map((member) => ({ ...member, comeback: justCreated }));
+      const members = snapshot.members.map((member) => ({ ...member, recreatable: justCreated }));
       return decide({ ...snapshot, members }, policy);
     },
     explorer: { finds: 'I25', world: small(3, 'claims') },
@@ -74,7 +74,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
   'takes a member that stays Pending': {
     wrong: 'takes a member although nothing but its cordoned node may have its next pod',
     decide: (snapshot, policy) => {
-      const members = snapshot.members.map((member) => ({ ...member, comeback: justCreated }));
+      const members = snapshot.members.map((member) => ({ ...member, recreatable: justCreated }));
       return decide({ ...snapshot, members }, policy);
     },
     explorer: { finds: 'I26', world: small(3, 'cordons') },

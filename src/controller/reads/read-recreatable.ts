@@ -23,12 +23,12 @@ import {
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { claimsOf, fitsWithout, isTerminating, successorOf } from '../../moco/successor.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
-import type { ComebackReadings, KnownComeback } from '../facts/readings.ts';
+import type { KnownRecreatable, RecreatableReadings } from '../facts/readings.ts';
 import { type NodeContext, type NodeRead, type RecentNodes, readNode } from '../fleet/recent-nodes.ts';
 import type { Observation } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
 
-export interface ComebackContext extends NodeContext {
+export interface RecreatableContext extends NodeContext {
   readonly world: World;
   readonly nodes: RecentNodes;
   readonly mayLackCreate?: boolean;
@@ -38,28 +38,28 @@ export interface ComebackContext extends NodeContext {
  * Reads whether the members can come back that the decision waits for. Resolves to `null` if it waits for none. Rejects
  * with `ApiError`: what can't be read permits nothing.
  */
-export async function readComebacksAwaited(
+export async function readRecreatableAwaited(
   { decision, objects }: Observation,
   { memory, api, context }: Pass,
-): Promise<ComebackReadings | null> {
-  const asked = objects.pods.filter(({ ordinal }) => decision.asksComebacks.includes(ordinal));
-  return asked.length === 0 ? null : readComebacks(asked, objects, memory.readings, { ...context, api });
+): Promise<RecreatableReadings | null> {
+  const asked = objects.pods.filter(({ ordinal }) => decision.asksRecreatable.includes(ordinal));
+  return asked.length === 0 ? null : readRecreatable(asked, objects, memory.readings, { ...context, api });
 }
 
 /** So many requests does a confirmation usually need to read again what may have changed: claims, and the node. */
-export const readsAgain = (targets: readonly Pick<Target, 'uid'>[], { comebacks }: ComebackReadings): number =>
-  targets.reduce((sum, { uid }) => sum + (comebacks.get(uid)?.claimNames.length ?? 0) + 1, 0);
+export const readsAgain = (targets: readonly Pick<Target, 'uid'>[], { recreatable }: RecreatableReadings): number =>
+  targets.reduce((sum, { uid }) => sum + (recreatable.get(uid)?.claimNames.length ?? 0) + 1, 0);
 
 /** Reads again what may have changed for the targets of a step. Those that were never read stay unknown. */
-export async function confirmComebacks(
+export async function confirmRecreatable(
   targets: readonly Target[],
   cluster: ClusterObjects,
   pass: Pass,
-): Promise<ComebackReadings> {
+): Promise<RecreatableReadings> {
   const known = pass.memory.readings;
   const context = { ...pass.context, api: pass.api };
   const read = cluster.pods.filter(
-    ({ uid }) => targets.some((target) => target.uid === uid) && known.comebacks.has(uid),
+    ({ uid }) => targets.some((target) => target.uid === uid) && known.recreatable.has(uid),
   );
   const readings = await readAll(read, cluster, known, context, {
     nodeOf: (pod) => readNode(context, pod),
@@ -72,12 +72,12 @@ export async function confirmComebacks(
  * Reads everything about these pods, and the nodes of all other stale ones: who is on a node that is to be emptied may
  * have to go first.
  */
-export async function readComebacks(
+export async function readRecreatable(
   pods: readonly PodRecord[],
   cluster: ClusterObjects,
-  known: ComebackReadings,
-  context: ComebackContext,
-): Promise<ComebackReadings> {
+  known: RecreatableReadings,
+  context: RecreatableContext,
+): Promise<RecreatableReadings> {
   const revision = cluster.statefulSet?.updateRevision;
   const others = cluster.pods.filter((pod) => !pods.includes(pod) && pod.revision !== revision);
   const { statefulSet } = cluster;
@@ -93,9 +93,9 @@ export async function readComebacks(
     }),
     Promise.all(others.map((pod) => context.nodes.read(context, pod))),
   ]);
-  const { comebacks, leavingNodes } = withReadings(known, cluster, readings);
+  const { recreatable, leavingNodes } = withReadings(known, cluster, readings);
   const ofOthers = others.map(({ uid }, index) => [uid, isLeaving(leaving[index] ?? null)] as const);
-  return { comebacks, leavingNodes: new Map([...leavingNodes, ...ofOthers]) };
+  return { recreatable, leavingNodes: new Map([...leavingNodes, ...ofOthers]) };
 }
 
 /**
@@ -104,17 +104,17 @@ export async function readComebacks(
  */
 interface Asks {
   readonly nodeOf: (pod: PodRecord) => Promise<NodeRead>;
-  readonly refusalOf: (pod: PodRecord, known: KnownComeback | undefined) => Promise<string | null>;
+  readonly refusalOf: (pod: PodRecord, known: KnownRecreatable | undefined) => Promise<string | null>;
 }
 
-type Reading = readonly [uid: string, comeback: KnownComeback, leaves: boolean];
+type Reading = readonly [uid: string, recreatable: KnownRecreatable, leaves: boolean];
 
 /** What never changes of a pod is read once. */
 async function readAll(
   pods: readonly PodRecord[],
   { statefulSet }: ClusterObjects,
-  { comebacks }: ComebackReadings,
-  context: ComebackContext,
+  { recreatable: readings }: RecreatableReadings,
+  context: RecreatableContext,
   { nodeOf, refusalOf }: Asks,
 ): Promise<readonly Reading[]> {
   const { api, world } = context;
@@ -122,7 +122,7 @@ async function readAll(
   const read = async (pod: PodRecord): Promise<readonly Reading[]> => {
     const { namespace, uid } = pod;
     const atMilliseconds = world.monotonic();
-    const known = comebacks.get(uid);
+    const known = readings.get(uid);
     const fixed = known ?? (await fixedOf(pod, api));
     if (fixed === null) return [];
     const { claimNames, tolerations } = fixed;
@@ -134,8 +134,8 @@ async function readAll(
     const existing = claims.filter((claim) => claim !== null);
     const tied = await readTied(pod, revision, tolerations, existing, node, api);
     const ending = claimNames.flatMap((name, index) => endingClaim(name, claims[index] ?? null));
-    const comeback = { revision, claimNames, tolerations, claims: ending, tied, refusal, atMilliseconds };
-    return [[uid, comeback, isLeaving(node)]];
+    const reading = { revision, claimNames, tolerations, claims: ending, tied, refusal, atMilliseconds };
+    return [[uid, reading, isLeaving(node)]];
   };
   return (await Promise.all(pods.map(read))).flat();
 }
@@ -146,7 +146,7 @@ const isLeaving = (node: NodeRead): boolean => node !== 'unreadable' && isToBeEm
 async function fixedOf(
   { namespace, name, uid }: PodRecord,
   api: ClusterReader,
-): Promise<Pick<KnownComeback, 'claimNames' | 'tolerations'> | null> {
+): Promise<Pick<KnownRecreatable, 'claimNames' | 'tolerations'> | null> {
   const pod = await api.read(podKind, { namespace, name });
   if (pod === null || object(pod['metadata'])['uid'] !== uid) return null;
   return { claimNames: claimsOf(pod), tolerations: objects(object(pod['spec'])['tolerations']) };
@@ -192,16 +192,16 @@ const isOfKubernetes = ({ key }: Json): boolean => (text(key) ?? '').startsWith(
 
 /** Pods that are gone are forgotten. */
 function withReadings(
-  known: ComebackReadings,
+  known: RecreatableReadings,
   { pods }: ClusterObjects,
   readings: readonly Reading[],
-): ComebackReadings {
+): RecreatableReadings {
   const present = new Set(pods.map(({ uid }) => uid));
   const isPresent = ([uid]: readonly [string, unknown]): boolean => present.has(uid);
-  const comebacks = readings.map(([uid, comeback]) => [uid, comeback] as const);
+  const recreatable = readings.map(([uid, recreatable]) => [uid, recreatable] as const);
   const leaving = readings.map(([uid, , leaves]) => [uid, leaves] as const);
   return {
-    comebacks: new Map([...known.comebacks, ...comebacks].filter(isPresent)),
+    recreatable: new Map([...known.recreatable, ...recreatable].filter(isPresent)),
     leavingNodes: new Map([...known.leavingNodes, ...leaving].filter(isPresent)),
   };
 }
@@ -215,7 +215,7 @@ async function readRefusal(
   pod: PodRecord,
   statefulSet: Json,
   updateRevision: string,
-  { api, mayLackCreate = false }: ComebackContext,
+  { api, mayLackCreate = false }: RecreatableContext,
 ): Promise<string | null> {
   const { namespace } = pod;
   try {

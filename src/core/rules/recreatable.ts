@@ -1,7 +1,7 @@
 import { changed } from '../expected.ts';
 import {
   type EndingClaim,
-  freshComebackSeconds,
+  freshRecreatableSeconds,
   hasToBeRead,
   justCreated,
   type TiedToNode,
@@ -11,7 +11,7 @@ import type { Member, Situation } from '../situation.ts';
 import type { MemberFacts } from '../snapshot.ts';
 import { after, rule } from './rule.ts';
 
-export const comeback = {
+export const recreatable = {
   ClaimTerminating: rule<{ readonly member: number; readonly claims: readonly EndingClaim[] }>({
     holds: ({ situation, members }) => {
       const member = members.find(({ facts }) => endingClaims(facts).length > 0);
@@ -35,8 +35,8 @@ export const comeback = {
   }),
   NodeTakesNoPods: rule<{ readonly member: number } & TiedToNode>({
     holds: ({ situation, members }) => {
-      const member = members.find(({ facts }) => facts.comeback?.tied);
-      const tied = member?.facts.comeback?.tied;
+      const member = members.find(({ facts }) => facts.recreatable?.tied);
+      const tied = member?.facts.recreatable?.tied;
       if (member === undefined || !tied) return null;
       readAgain(situation, member);
       return { member: member.ordinal, ...tied };
@@ -51,14 +51,14 @@ export const comeback = {
     assumed: after('moment', (snapshot, { member }) =>
       changed(snapshot, [{ ordinal: member }], (facts) => ({
         ...facts,
-        comeback: facts.comeback && { ...facts.comeback, tied: null },
+        recreatable: facts.recreatable && { ...facts.recreatable, tied: null },
       })),
     ),
   }),
   SuccessorRefused: rule<{ readonly member: number; readonly message: string }>({
     holds: ({ situation, members }) => {
-      const member = members.find(({ facts }) => facts.comeback !== null && facts.comeback.refusal !== null);
-      const message = member?.facts.comeback?.refusal;
+      const member = members.find(({ facts }) => facts.recreatable !== null && facts.recreatable.refusal !== null);
+      const message = member?.facts.recreatable?.refusal;
       if (member === undefined || typeof message !== 'string') return null;
       readAgain(situation, member);
       return { member: member.ordinal, message };
@@ -77,9 +77,9 @@ export const comeback = {
 
 /** In the group of the steps: what a member needs is only read once nothing else holds. */
 export const unread = {
-  ComebackUnknown: rule<{ readonly members: readonly number[] }>({
+  RecreationUnknown: rule<{ readonly members: readonly number[] }>({
     holds: ({ members }) => {
-      const asked = members.filter(({ facts }) => hasToBeRead(facts.comeback));
+      const asked = members.filter(({ facts }) => hasToBeRead(facts.recreatable));
       return asked.length === 0 ? null : { members: asked.map(({ ordinal }) => ordinal) };
     },
     sentence: ({ members }, name) => `it is being read whether ${members.map(name).join(', ')} can come back`,
@@ -95,7 +95,7 @@ export const unread = {
         members.map((ordinal) => ({ ordinal })),
         (member) => ({
           ...member,
-          comeback: { ...justCreated, ...member.comeback, ageSeconds: 0 },
+          recreatable: { ...justCreated, ...member.recreatable, ageSeconds: 0 },
         }),
       ),
     ),
@@ -107,8 +107,8 @@ export const unread = {
  * missing, the StatefulSet controller makes another one anyway. Of any other one the kubelet may have mounted the
  * volume, whatever runs.
  */
-export const endingClaims = ({ comeback, unschedulable }: MemberFacts): readonly EndingClaim[] =>
-  (comeback?.claims ?? []).filter(({ state }) => state === 'terminating' || unschedulable === null);
+export const endingClaims = ({ recreatable, unschedulable }: MemberFacts): readonly EndingClaim[] =>
+  (recreatable?.claims ?? []).filter(({ state }) => state === 'terminating' || unschedulable === null);
 
 const explainClaim = ({ name, state }: EndingClaim): string =>
   state === 'terminating'
@@ -116,8 +116,8 @@ const explainClaim = ({ name, state }: EndingClaim): string =>
     : `its claim ${name} does not exist any more`;
 
 /** While a reading holds a step, it is read again once it is too old. */
-function readAgain({ deadlines }: Situation, { facts: { comeback } }: Member): void {
-  if (comeback !== null) deadlines.reached(comeback.ageSeconds, freshComebackSeconds);
+function readAgain({ deadlines }: Situation, { facts: { recreatable } }: Member): void {
+  if (recreatable !== null) deadlines.reached(recreatable.ageSeconds, freshRecreatableSeconds);
 }
 
 const explainTied = (member: string, { nodeName, refusals, ties }: TiedToNode): string =>
@@ -131,10 +131,10 @@ const explainRefusal = (member: string, message: string): string =>
 
 /** Why the member would not come back as what it is, each a sentence without a full stop. For people. */
 export const obstacles = (facts: MemberFacts): readonly string[] => {
-  const { name, comeback } = facts;
+  const { name, recreatable } = facts;
   return [
     ...endingClaims(facts).map((claim) => `${name} would lose its data with its pod: ${explainClaim(claim)}`),
-    ...(comeback?.tied ? [explainTied(name, comeback.tied)] : []),
-    ...(comeback?.refusal ? [explainRefusal(name, comeback.refusal)] : []),
+    ...(recreatable?.tied ? [explainTied(name, recreatable.tied)] : []),
+    ...(recreatable?.refusal ? [explainRefusal(name, recreatable.refusal)] : []),
   ];
 };

@@ -64,7 +64,7 @@ describe('a claim that is being deleted', () => {
       { mode: 'Partition' },
     ),
     'an old reading holds until there is another one': when(
-      stale().members(member(2).stale().claimEnds().comesBack({ ageSeconds: 600 })),
+      stale().members(member(2).stale().claimEnds().recreatable({ ageSeconds: 600 })),
       endsWith(2),
     ),
     'a person who gives the member up has it cloned anew': when(
@@ -134,7 +134,7 @@ describe('a node that takes no pods', () => {
 });
 
 describe('a next pod that would not be admitted', () => {
-  const refused = (ordinal: number) => member(ordinal).stale().comesBack({ refusal: 'exceeded quota' });
+  const refused = (ordinal: number) => member(ordinal).stale().recreatable({ refusal: 'exceeded quota' });
   const holdsFor = (ordinal: number) => holds({ rule: 'SuccessorRefused', member: ordinal, message: 'exceeded quota' });
 
   play({
@@ -151,14 +151,14 @@ const nobodyServes = (): ClusterBuilder =>
 
 describe('what was not read', () => {
   it('is asked for of the primary as well, whose repair comes first, while the replicas are held for longer', () => {
-    const given = nobodyServes().members(member(0).stale().lagging().comesBack(null));
-    const { hold, asksComebacks } = decideCase({ given, settings: {} });
-    expect([hold?.rule, asksComebacks]).to.deep.equal(['FailoverUnfinished', [0]]);
+    const given = nobodyServes().members(member(0).stale().lagging().recreatable(null));
+    const { hold, asksRecreatable } = decideCase({ given, settings: {} });
+    expect([hold?.rule, asksRecreatable]).to.deep.equal(['FailoverUnfinished', [0]]);
   });
-  const unread = holds({ rule: 'ComebackUnknown', members: [2] });
+  const unread = holds({ rule: 'RecreationUnknown', members: [2] });
   play({
-    'allows no eviction': when(stale().members(member(2).stale().comesBack(null)), unread),
-    'allows no deletion': when(stale().members(member(2).stale().down('CrashLoopBackOff').comesBack(null)), unread),
+    'allows no eviction': when(stale().members(member(2).stale().recreatable(null)), unread),
+    'allows no deletion': when(stale().members(member(2).stale().down('CrashLoopBackOff').recreatable(null)), unread),
     'once it is, lets new pods come up at the update revision, and the primary go': when(
       nobodyServes().keepingRevisions(),
       setsStrategy,
@@ -166,7 +166,7 @@ describe('what was not read', () => {
     'and then': when(nobodyServes(), deletes('PrimaryNotParticipating', 0)),
     'is asked for once nothing else holds': when(
       stale()
-        .members(member(2).stale().comesBack(null))
+        .members(member(2).stale().recreatable(null))
         .maintenance([[60, 600]]),
       holds({ rule: 'OutsideMaintenanceWindow', closesAt: null, neededSeconds: 100, opensAt: 'T+60' }),
     ),
