@@ -51,7 +51,7 @@ export async function run(options: Options): Promise<void> {
     const { log, connection, metrics } = program;
     log.info({ version: manifest.version, server: connection.server, kubernetes, ...options.featureGates }, 'starting');
     await startServer(program, options.metricsBindAddress, '--metrics-bind-address', {
-      '/metrics': shared(metrics.handler, program.world.monotonic),
+      '/metrics': shared(metrics.handler, () => program.world.monotonic()),
     });
     await startWebhookServer(program);
     const watching = program.controller.watch(program.stop.signal);
