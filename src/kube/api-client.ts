@@ -79,18 +79,19 @@ export class ApiClient {
   }
 
   /**
-   * Takes the tokens for several calls before the first of them. The caller must end the reservation. `null` when the
+   * Takes the tokens for several calls in a namespace before the first of them. The caller must end the reservation. `null` when the
    * signal is aborted before.
    */
-  reserve(priority: Priority, calls: number, signal: AbortSignal): Promise<Reservation | null> {
-    return this.#bucket.reserve(priority, calls, signal);
+  reserve(priority: Priority, calls: number, namespace: string, signal: AbortSignal): Promise<Reservation | null> {
+    return this.#bucket.reserve(priority, calls, signal, namespace);
   }
 
   /** Resolves to the answer's body. Rejects with `ApiError` and nothing else. */
   async call<T>(call: Call): Promise<T> {
     const { priority, signal, reservation, retries = defaultRetries } = call;
     for (let failures = 0; ; ) {
-      if (!reservation?.take() && !(await this.#bucket.take(priority, signal))) throw aborted(call, signal);
+      if (!reservation?.take() && !(await this.#bucket.take(priority, signal, 1, namespaceOf(call))))
+        throw aborted(call, signal);
       try {
         return await this.#once<T>(call);
       } catch (error) {
@@ -169,6 +170,9 @@ export class ApiClient {
     return repeatable ? backoff : null;
   }
 }
+
+/** Namespaces take turns. Empty for objects without one. */
+const namespaceOf = ({ path: requestPath }: Call): string => /\/namespaces\/([^/]+)\//.exec(requestPath)?.[1] ?? '';
 
 function notCarriedOut(reason: string): boolean {
   const reasons: readonly NoAnswerReason[] = ['ConnectionRefused', 'CredentialsUnavailable'];
