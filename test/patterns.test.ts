@@ -29,7 +29,8 @@ const ofTheProcess: Readonly<Record<string, readonly string[]>> = {
 };
 
 const minuteMilliseconds = 60_000;
-const checkMilliseconds = 30_000;
+/** Some seconds on an idle machine. */
+const checkMilliseconds = 5 * minuteMilliseconds;
 
 /** Every literal of the program, and where it makes a pattern from a string. */
 async function patternsOf(): Promise<{ readonly literals: readonly Pattern[]; readonly made: readonly string[] }> {

@@ -79,8 +79,8 @@ export class ApiClient {
   }
 
   /**
-   * Takes the tokens for several calls in a namespace before the first of them. The caller must end the reservation. `null` when the
-   * signal is aborted before.
+   * Takes the tokens for several calls in a namespace before the first of them. The caller must end the reservation.
+   * `null` when the signal is aborted before.
    */
   reserve(priority: Priority, calls: number, namespace: string, signal: AbortSignal): Promise<Reservation | null> {
     return this.#bucket.reserve(priority, calls, signal, namespace);

@@ -64,10 +64,10 @@ class Lane {
 }
 
 /**
- * Limits the rate of calls. Higher priorities go first. Within a rank tenants take turns, so that a tenant with a thousand
- * calls delays another one by a call; the calls of one tenant go in order. Keeping the lease waits for nothing, not even
- * for tokens; of the rest a call that has waited for a second goes first. Uses the monotonic clock: a step of the wall
- * clock neither opens nor closes it.
+ * Limits the rate of calls. Higher priorities go first. Within a rank tenants take turns, so that a tenant with a
+ * thousand calls delays another one by a call; the calls of one tenant go in order. Keeping the lease waits for
+ * nothing, not even for tokens; of the rest a call that has waited for a second goes first. Uses the monotonic clock: a
+ * step of the wall clock neither opens nor closes it.
  */
 export class TokenBucket {
   readonly #world: World;

@@ -1,6 +1,6 @@
 /**
- * Keys that wait, in the order of turns: each tenant in turn, and the keys of one tenant in the order in which they came.
- * A tenant that has a thousand keys delays the key of another one by one turn.
+ * Keys that wait, in the order of turns: each tenant in turn, and the keys of one tenant in the order in which they
+ * came. A tenant that has a thousand keys delays the key of another one by one turn.
  */
 export class Turns {
   readonly #tenantOf: (key: string) => string;

@@ -28,8 +28,8 @@ export interface WorkQueueOptions {
   readonly world: World;
   readonly concurrency: number;
   /**
-   * Whose key it is. Tenants take turns, and one of them has at most half of the workers, rounded up, so that keys whose
-   * runs take long keep no other tenant waiting. Without it all keys have one tenant, which has all workers.
+   * Whose key it is. Tenants take turns, and one of them has at most half of the workers, rounded up, so that keys
+   * whose runs take long keep no other tenant waiting. Without it all keys have one tenant, which has all workers.
    */
   readonly tenantOf?: (key: string) => string;
   /** Resolves: done, and earlier failures are forgotten. Rejects: retried with backoff. */

@@ -57,10 +57,12 @@ import type {
 } from './records.ts';
 import { selectorOf } from './selects.ts';
 
-// Converts objects of the API server into records. Tenants write these objects, and the API server accepts more than a
-// megabyte of each. So a record keeps a few kilobytes whatever its object has, and a projection takes time in proportion
-// to its object; it throws a `RangeError` for an object beyond these limits, which is then skipped. `null` for an object that does not concern us, such as a pod with
+// Converts objects of the API server into records. `null` for an object that does not concern us, such as a pod with
 // MOCO's labels and a name that no StatefulSet gives.
+//
+// Tenants write these objects, and the API server accepts more than a megabyte of each. So a record keeps a few
+// kilobytes whatever its object has, and a projection takes time in proportion to its object. It throws a `RangeError`
+// for an object beyond these limits, which is then skipped.
 
 const prefix = 'moco-';
 
