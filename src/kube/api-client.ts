@@ -1,5 +1,5 @@
 import { backoffMilliseconds, delay } from '../base/delay.ts';
-import { linesOf, textOf } from '../base/text.ts';
+import { linesOf, mayHaveMoreValues, textOf } from '../base/text.ts';
 import { TimeLimit } from '../base/time-limit.ts';
 import type { ExchangeRequest, ExchangeResponse, World } from '../base/world.ts';
 import { ApiError, errorOfAnswer, type NoAnswerReason } from './api-error.ts';
@@ -33,6 +33,8 @@ export interface CallOptions {
   readonly reservation?: Reservation | undefined;
   /** Time limit of one attempt, from sending to the last byte of the answer; default: the client's. */
   readonly timeoutMilliseconds?: number;
+  /** An answer with more values is not parsed, and counts as unreadable. */
+  readonly mostValues?: number;
 }
 
 export interface Call extends CallOptions {
@@ -188,6 +190,10 @@ function withQuery(requestPath: string, query: Query = {}): string {
 /** An answer without a body is `undefined`. */
 function parsed(call: Call, text: string): unknown {
   if (text === '') return undefined;
+  const { mostValues = Number.POSITIVE_INFINITY } = call;
+  if (mostValues < text.length && mayHaveMoreValues(text, mostValues)) {
+    throw silent(call, 'UnreadableAnswer', `expected an object of at most ${mostValues} values, got more`, undefined);
+  }
   try {
     return JSON.parse(text);
   } catch (error) {
