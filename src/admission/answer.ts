@@ -13,7 +13,8 @@ export const bodyLimitBytes = 8 * 1024 * 1024;
 
 /**
  * How many values a body may have. A StatefulSet of MOCO has some thousand, and a review of one twice as many. The API
- * server takes a few hundred thousand in an object: such a body would take a second of the thread that renews the lease.
+ * server takes a few hundred thousand in an object: such a body would take a second of the thread that renews the
+ * lease.
  */
 export const mostValues = 50_000;
 

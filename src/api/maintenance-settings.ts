@@ -126,8 +126,8 @@ export const maintenanceFields = {
 };
 
 /**
- * When a window opens, in milliseconds since 1970: the last time before a moment, then every time from it on. Each takes
- * some 30 µs. Throws if the window is not a valid one.
+ * When a window opens, in milliseconds since 1970: the last time before a moment, then every time from it on. Each
+ * takes some 30 µs. Throws if the window is not a valid one.
  */
 export function* opensAt(
   { schedule: pattern, timeZone = defaultZone }: MaintenanceWindow,
