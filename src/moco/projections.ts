@@ -12,6 +12,7 @@ import {
   whole,
 } from '../base/json.ts';
 import { shortened } from '../base/text.ts';
+import { mocoStates } from '../core/moco-state.ts';
 import { mostReplicas } from '../core/situation.ts';
 import { metricsPortName, probePortName } from './agent.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
@@ -144,6 +145,7 @@ export function projectCluster(raw: Json): ClusterRecord | null {
     initialized: isTrue('Initialized'),
     available: isTrue('Available'),
     healthy: isTrue('Healthy'),
+    mocoState: mocoStates.find((state) => state === conditionOf(status, 'Healthy')['reason']) ?? null,
     reconciliationStopped: isOn(annotations, reconciliationStoppedAnnotation),
     clusteringStopped: isOn(annotations, clusteringStoppedAnnotation),
     forcedRollingUpdate: isOn(annotations, forceRollingUpdateAnnotation),

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { InPlaceSettings } from '../../src/core/in-place-changes.ts';
+import type { MocoState } from '../../src/core/moco-state.ts';
 import type {
   CheckFacts,
   CheckReading,
@@ -119,7 +120,7 @@ const draft: fc.Arbitrary<Draft> = fc.record({
     { weight: 2, arbitrary: fc.constant('no' as const) },
     fc.constantFrom(...(Object.keys(inPlaceChanges) as Draft['inPlace'][])),
     // They pass all gates of an eviction, and so are rare.
-    fc.constantFrom('agent' as const, 'resize of slow-log' as const),
+    fc.constantFrom('agent' as const, 'resize' as const, 'resize of slow-log' as const),
   ),
 });
 
@@ -220,6 +221,7 @@ const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc
     managers: ['moco-controller'],
     fields: [{ path: 'spec.podTemplate.spec.hostNetwork', what: 'dropped' }],
   }),
+  preflightPodsExist: rarely(false, true),
   settingsProblem: rarely(null, 'unreadable'),
   ownWritePending: rarely(null, 'evict'),
   statusRefusal: rarely(null, 'unknown field'),
@@ -265,11 +267,11 @@ const delayAges = fc.record({ ageSeconds: rarely(0, 4, 5, 60), unknownForSeconds
 const awaitedNode = { about: 'images', nodeName: 'n-2', forSeconds: 0, message: null } as const;
 const refusedNode = { nodeName: 'n-1', members: [2], message: 'no', againInSeconds: 60 };
 const preflights: readonly Preflight[] = [
-  { awaited: [], refusals: [] },
-  { awaited: [awaitedNode], refusals: [] },
-  { awaited: [{ ...awaitedNode, forSeconds: 300 }], refusals: [] },
-  { awaited: [], refusals: [{ ...refusedNode, result: 'ImageUnavailable' }] },
-  { awaited: [], refusals: [{ ...refusedNode, result: 'ConfigurationRefused' }] },
+  { awaited: [], refusals: [], fetched: [] },
+  { awaited: [awaitedNode], refusals: [], fetched: [] },
+  { awaited: [{ ...awaitedNode, forSeconds: 300 }], refusals: [], fetched: [] },
+  { awaited: [], refusals: [{ ...refusedNode, result: 'ImageUnavailable' }], fetched: [] },
+  { awaited: [], refusals: [{ ...refusedNode, result: 'ConfigurationRefused' }], fetched: [] },
 ];
 
 const mysqlDrafts = fc.record({
@@ -322,6 +324,8 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       primarySettledForSeconds: fc.option(seconds),
     }),
     view: fc.constantFrom('right', 'as before', 'unhealthy'),
+    // `undefined`: as the conditions say.
+    mocoState: rarely<MocoState | null | undefined>(undefined, 'Failed', 'Lost', 'Cloning', null),
     statefulSet: fc.oneof(
       { weight: 2, arbitrary: fc.constant<Partial<StatefulSetFacts>>({ strategy: 'RollingUpdate', labelled: false }) },
       {
@@ -387,7 +391,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
   })
   .map((given) => {
     const { drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, partition, memory } = given;
-    const { newPods, around, delays, delayAges, mysql, preflight } = given;
+    const { newPods, around, delays, delayAges, mysql, preflight, mocoState } = given;
     const builder = cluster(drafts.length)
       .primaryAt(primary % drafts.length)
       .members(...drafts.map((one, ordinal) => built(ordinal, staged(one, stage, ordinal === primary % drafts.length))))
@@ -403,6 +407,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     if (extra) builder.members(member(drafts.length));
     if (view === 'as before') builder.healthyAsBefore();
     if (view === 'unhealthy') builder.unhealthy();
+    if (mocoState !== undefined) builder.mysqlCluster({ mocoState });
     if (drafts.length >= 3) builder.budgets(budget);
     return { ...builder.facts(), ...around };
   });
