@@ -182,8 +182,18 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
     labelled: labels[strategyLabel] === strategyOnDelete,
     newPods: labels[newPodsLabel] === newPodsAtCurrentRevision ? 'CurrentRevision' : 'UpdateRevision',
     forcedRollingUpdate: isOn(annotations, forceRollingUpdateAnnotation),
+    containers: containerNames(object(object(spec['template'])['spec'])),
   };
 }
+
+const containerNames = ({ containers, initContainers }: Json): readonly string[] =>
+  [...objects(containers), ...objects(initContainers)].map(({ name }) => text(name) ?? '');
+
+/**
+ * What the kubelet says of a pod that it evicts for the pod's own limits, and of no other (Kubernetes 1.36,
+ * pkg/kubelet/eviction/helpers.go).
+ */
+const ownLimits = /exceeds the (total )?limit|exceeded its local ephemeral storage limit/;
 
 /** With `live` in any case, or only of a pod that was changed before. */
 function podRecord(raw: Json, isLive: boolean): PodRecord | null {
@@ -201,6 +211,7 @@ function podRecord(raw: Json, isLive: boolean): PodRecord | null {
   fewObjects([spec['containers'], spec['initContainers']].flat(), mostContainers, 'containers');
   const ready = conditionOf(status, 'Ready');
   const scheduled = conditionOf(status, 'PodScheduled');
+  const disruption = conditionOf(status, 'DisruptionTarget');
   const { managedFields } = metadata;
   const wasChanged = annotations[restartInPlaceAnnotation] !== undefined || resizedAt(managedFields) !== null;
   return {
@@ -225,6 +236,9 @@ function podRecord(raw: Json, isLive: boolean): PodRecord | null {
         ? (message(scheduled['message']) ?? 'no reason given')
         : null,
     failedReason: status['phase'] === 'Failed' ? message(status['reason']) : null,
+    disruption: disruption['status'] === 'True' ? (message(disruption['reason']) ?? 'no reason given') : null,
+    exceededLimits: status['reason'] === 'Evicted' && ownLimits.test(text(status['message']) ?? ''),
+    controller: text(objects(metadata['ownerReferences']).find((one) => one['controller'] === true)?.['uid']),
     startupSeconds: startupSeconds(spec),
     containers: withStatus(spec['containers'], status['containerStatuses'], containerOf),
     initContainers: withStatus(spec['initContainers'], status['initContainerStatuses'], containerOf),
@@ -307,16 +321,22 @@ function containerOf(spec: Json, status: Json): ContainerRecord {
   const terminated = object(state['terminated']);
   const isRunning = state['running'] !== undefined;
   const isTerminated = state['terminated'] !== undefined;
+  const reason = message(terminated['reason']) ?? message(object(state['waiting'])['reason']);
+  const last = object(status['lastState'])['terminated'];
+  const restarts = whole(status['restartCount'], 0);
   return {
     name,
     part: name === mysqldContainer ? 'mysqld' : name === agentContainer ? 'agent' : 'side',
     state: isRunning ? 'running' : isTerminated ? 'terminated' : 'waiting',
-    reason: message(terminated['reason']) ?? message(object(state['waiting'])['reason']),
+    reason,
+    // A first run that has ended leaves the count of restarts at 0 until the second one is created.
+    hasRun: isRunning || isTerminated || last !== undefined || restarts > 0 || reason === 'CrashLoopBackOff',
+    sidecar: spec['restartPolicy'] === 'Always',
     ready: status['ready'] === true,
     started: status['started'] === true,
-    restarts: whole(status['restartCount'], 0),
+    restarts,
     startedAt: text(running['startedAt']),
-    finishedAt: text(terminated['finishedAt']) ?? text(object(object(status['lastState'])['terminated'])['finishedAt']),
+    finishedAt: text(terminated['finishedAt']) ?? text(object(last)['finishedAt']),
   };
 }
 
