@@ -63,12 +63,11 @@ export async function watchPolicy(
     show(inForce);
     if (!inForce && before !== false) {
       log.error(
-        { policy: everyWrite },
+        {},
         'No ValidatingAdmissionPolicy confines the ServiceAccount: it is missing, unbound or does not deny. See kubectl moco-rollout check',
       );
     }
-    if (inForce && before === false)
-      log.info({ policy: everyWrite }, 'A ValidatingAdmissionPolicy confines the ServiceAccount');
+    if (inForce && before === false) log.info({}, 'A ValidatingAdmissionPolicy confines the ServiceAccount');
     before = inForce;
   } while (await delay(world, againMilliseconds, signal));
 }

@@ -1,6 +1,8 @@
+import { clusterKind } from '../moco/names.ts';
+
 /**
- * Every right of the controller: what it is for, the code that uses it, and the rules of the ValidatingAdmissionPolicies
- * that confine it. `make docs` writes the roles of `config/rbac`, those of the chart and the table of docs/security.md
+ * Every right of the controller: what it is for, the code that uses it, and the rules of the admission policies that
+ * confine it. `make docs` writes the roles of `config/rbac`, those of the chart and the table of docs/security.md
  * from here, and `check` asks for these rights. test/config/permissions.test.ts compares the rest.
  */
 export interface Permission {
@@ -166,14 +168,14 @@ export const clusterPermissions: readonly Permission[] = [
     usedBy: ['objects/watches.ts:jobs'],
   },
   {
-    group: 'moco.cybozu.com',
+    group: clusterKind.group,
     resource: 'mysqlclusters',
     verbs: watched,
     why: 'find the primary and the health',
     usedBy: ['objects/cache.ts:clusterKind'],
   },
   {
-    group: 'moco.cybozu.com',
+    group: clusterKind.group,
     resource: 'mysqlclusters/status',
     verbs: ['update'],
     why: 'set the condition `moco-rollout.io/RolloutComplete`',
@@ -332,7 +334,7 @@ export const inPlacePermissions: readonly Permission[] = [
 /** What `release` needs beyond the above. The chart grants it while it is uninstalled. */
 export const releasePermissions: readonly Permission[] = [
   {
-    group: 'moco.cybozu.com',
+    group: clusterKind.group,
     resource: 'mysqlclusters',
     verbs: ['patch'],
     why: 'annotate a MySQLCluster that is released',

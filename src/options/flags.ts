@@ -212,7 +212,7 @@ export const flags = {
     'prometheus-token-file',
     'file of the bearer token for --prometheus-url, which has to be https; read for every query',
   ),
-  mysqlSecretName: text('<name>')(
+  mysqlSecretName: text('<secret>')(
     'mysql-secret-name=moco-{name}',
     'with ReplicationFacts, the Secret beside each cluster that has READONLY_PASSWORD; {name} stands for the name of the MySQLCluster; the default is the Secret of MOCO, which has the passwords of all its accounts',
   ),
