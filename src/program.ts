@@ -16,6 +16,7 @@ import { kubernetesVersion, untilSupported } from './kube/kubernetes-version.ts'
 import { LeaseElector } from './kube/lease-elector.ts';
 import { PodHttp } from './kube/plain-http.ts';
 import { PrometheusHttp } from './kube/prometheus-http.ts';
+import { onServerClock } from './kube/server-clock.ts';
 import { AgentDelayReader, agentTimeoutMilliseconds } from './moco/agent.ts';
 import { SecretAsker } from './mysql/mysql-asker.ts';
 import { type FeatureGateName, featureGates, type Options } from './options/flags.ts';
@@ -53,7 +54,7 @@ export async function run(options: Options): Promise<void> {
     await startServer(program, options.metricsBindAddress, '--metrics-bind-address', { '/metrics': metrics.handler });
     await startWebhookServer(program);
     const watching = program.controller.watch(program.stop.signal);
-    program.closers.push(() => watching);
+    program.closers.push(() => watching.catch(() => undefined));
     startWorking(program, kubernetes);
     await Promise.race([asked, watching, lost(program.stop.signal)]);
   } finally {
@@ -73,7 +74,8 @@ async function connectParts(options: Options) {
     servesWebhook: options.webhookBindAddress !== null,
     drivesPartitions: options.partitionDriver === 'own',
   });
-  const world = realWorld(metrics.apiClient.counting(connection.exchange, () => performance.now()));
+  const machine = realWorld(metrics.apiClient.counting(connection.exchange, () => performance.now()));
+  const world = onServerClock(machine, log);
   const stop = new AbortController();
   const isLeading = (): boolean => !stop.signal.aborted && (elector?.isLeader() ?? true);
   const client = new ApiClient({

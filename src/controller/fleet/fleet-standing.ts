@@ -82,11 +82,19 @@ const slotWaits: ReadonlySet<string> = new Set<HoldRule>([
   'DisruptionControllerBehind',
 ]);
 
-export function fleetStandingOf({ metadata: { uid, resourceVersion }, status = {} }: MySQLRollout): FleetStanding {
+/** `past` puts a time that is still to come by this clock to when it was first seen. In milliseconds. */
+export function fleetStandingOf(
+  { metadata: { uid, resourceVersion }, status = {} }: MySQLRollout,
+  past: (at: number) => number,
+): FleetStanding {
   const { intent } = status;
-  const at = milliseconds(intent?.at ?? null);
+  const timeOf = (timestamp: string | null | undefined): number | null => {
+    const at = milliseconds(timestamp ?? null);
+    return at === null ? null : past(at);
+  };
+  const at = timeOf(intent?.at);
   const open = intent && at !== null ? { step: intent, at } : null;
-  return { uid, resourceVersion, open, ...standing(status) };
+  return { uid, resourceVersion, open, ...standing(status, timeOf) };
 }
 
 /**
@@ -113,23 +121,18 @@ const isRefusedOnNodes = (rule: string | undefined): boolean => rule !== undefin
  * A rollout occupies its slot from its preflight, or its first disruption, to its end, except while a user keeps it
  * waiting with every member participating. A rollout that could not proceed with a slot does not block others.
  */
-function standing({
-  rollout,
-  hold,
-  members,
-  conditions,
-  updateRevision,
-  completeSince,
-  history,
-}: RolloutStatus): Omit<FleetStanding, 'uid' | 'resourceVersion' | 'open'> {
-  const since = milliseconds(completeSince ?? null);
+function standing(
+  { rollout, hold, members, conditions, updateRevision, completeSince, history }: RolloutStatus,
+  timeOf: (timestamp: string | null | undefined) => number | null,
+): Omit<FleetStanding, 'uid' | 'resourceVersion' | 'open'> {
+  const since = timeOf(completeSince);
   const last = history?.at(-1);
   const idle = {
     ...withoutRollout,
     revision: rollout?.revision ?? null,
     failing: rollout?.failing !== undefined,
     unverified: rollout?.verified !== true,
-    verifiedAt: milliseconds(rollout?.verifiedAt ?? (last?.outcome === 'Complete' ? last.finishedAt : null)),
+    verifiedAt: timeOf(rollout?.verifiedAt ?? (last?.outcome === 'Complete' ? last.finishedAt : null)),
     complete: since === null || updateRevision === undefined ? null : { revision: updateRevision, since: since / 1000 },
   };
   if (!rollout) return idle;
@@ -139,7 +142,7 @@ function standing({
     const stalled = rolling && isTrue(conditions, 'Stalled');
     return { ...idle, begun: true, rolling, stalled, failing: idle.failing || stalled };
   }
-  const waitingSince = milliseconds(rollout.startedAt);
+  const waitingSince = timeOf(rollout.startedAt);
   const refused = isRefusedOnNodes(rule);
   if (isAsking(rule)) return { ...idle, waitingSince, rolling: true, stalled: refused, refused };
   const wantsSlot = rule === undefined || slotWaits.has(rule);

@@ -7,6 +7,7 @@ import type { CheckReader } from '../../../src/controller/fleet/check-answers.ts
 import { noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
 import { LeaseElector } from '../../../src/kube/lease-elector.ts';
+import { onServerClock } from '../../../src/kube/server-clock.ts';
 import type { DelayReader } from '../../../src/moco/agent.ts';
 import { FleetMetrics } from '../../../src/telemetry/metrics.ts';
 import { RolloutMetrics } from '../../../src/telemetry/rollout-metrics.ts';
@@ -209,7 +210,7 @@ class Life {
       onAnswered: (request, code) => options.onAnswered(identity, request, code),
     };
     const bornMilliseconds = clock.nowMilliseconds;
-    const world: World = {
+    const machine: World = {
       monotonic: () => clock.nowMilliseconds - bornMilliseconds,
       wall: dependencies.wall,
       // As Node's own: whole milliseconds, and at least one.
@@ -218,6 +219,7 @@ class Life {
       random: () => chance.next(),
       exchange: (request) => network.exchange(client, request),
     };
+    const world = onServerClock(machine, silent);
     const api = new ObjectClient({ world, qps, burst });
     this.#elector = electsLeader
       ? new LeaseElector({

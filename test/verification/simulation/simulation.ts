@@ -155,6 +155,7 @@ export class Simulation {
     const alarms = new FalseAlarms(this.witness, this.ability);
     this.network = new Network({
       clock,
+      wall: this.wall,
       chance: chance.fork('network'),
       server,
       onSent: (sent) => {
