@@ -21,6 +21,8 @@ export interface ClusterSnapshot {
   readonly mysql: MysqlReading | null;
   /** What the nodes of due members have found out about the update revision. `null` without the setting `preflight`. */
   readonly preflight: Preflight | null;
+  /** Pods of a preflight may exist, whatever the settings are now. They are followed until none is left. */
+  readonly preflightPodsExist: boolean;
   /**
    * The active Jobs that back this cluster up or restore it, whether or not MOCO has closed the PodDisruptionBudget.
    */
@@ -204,7 +206,17 @@ export interface StatefulSetFacts {
   readonly newPods: NewPods;
 }
 
-export interface MemberFacts {
+/** Facts of a member that no watch delivers. They follow from the answers to questions (`questions.ts`). */
+export interface AskedMemberFacts {
+  /** How it can reach the update revision; `null` if it has, or while updates in place are off. */
+  readonly inPlace: InPlaceUpdate | null;
+  /** Whether it can be recreated once its pod has ended; `null` if that was never read for the update revision. */
+  readonly recreatable: Recreatable | null;
+  /** Its node is to be emptied, as far as that was read: it has to move anyway. */
+  readonly nodeLeaves: boolean;
+}
+
+export interface MemberFacts extends AskedMemberFacts {
   readonly ordinal: number;
   readonly name: string;
   readonly uid: string;
@@ -249,13 +261,7 @@ export interface MemberFacts {
   /** Seconds for which `demote` has been there; 0 while it is not. */
   readonly demoteForSeconds: number;
   readonly preventDelete: boolean;
-  /** How it can reach the update revision; `null` if it has, or while updates in place are off. */
-  readonly inPlace: InPlaceUpdate | null;
   readonly restartInPlace: RestartInPlace | null;
-  /** Whether it can come back once its pod has ended; `null` if that was never read. */
-  readonly recreatable: Recreatable | null;
-  /** Its node is to be emptied, as far as that was read: it has to move anyway. */
-  readonly nodeLeaves: boolean;
 }
 
 export interface ContainerFacts {

@@ -1,7 +1,12 @@
 import { milliseconds } from '../base/json.ts';
-import type { InPlaceUpdate } from '../core/in-place-changes.ts';
 import { isParticipating, isSettled, mysqldOf } from '../core/member.ts';
-import type { BackupJobFacts, ClusterSnapshot, ContainerFacts, MemberFacts } from '../core/snapshot.ts';
+import type {
+  AskedMemberFacts,
+  BackupJobFacts,
+  ClusterSnapshot,
+  ContainerFacts,
+  MemberFacts,
+} from '../core/snapshot.ts';
 import type { Ages } from './ages.ts';
 import { restartInPlace } from './in-place/restart.ts';
 import type { BudgetRecord, ClusterObjects, ClusterRecord, ContainerRecord, JobRecord, PodRecord } from './records.ts';
@@ -13,8 +18,8 @@ export interface ObjectFacts
   readonly budgets: readonly BudgetRecord[];
 }
 
-/** What was read about whether a member can come back. */
-export type RecreatableFacts = Pick<MemberFacts, 'recreatable' | 'nodeLeaves'>;
+/** Before any question is asked. */
+const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: null, nodeLeaves: false };
 
 /**
  * Call within `ages.observe`.
@@ -26,12 +31,11 @@ export function objectFacts(
   objects: ClusterObjects,
   ages: Ages,
   demotionAskedAt: string | null,
-  inPlace: (pod: PodRecord) => InPlaceUpdate | null = () => null,
-  recreatable: (pod: PodRecord) => RecreatableFacts = () => ({ recreatable: null, nodeLeaves: false }),
+  asked: (pod: PodRecord) => AskedMemberFacts = () => nothingAsked,
 ): ObjectFacts {
   const { cluster, statefulSet, jobs, jobsUnreadable } = objects;
   const pods = objects.pods.toSorted((a, b) => a.ordinal - b.ordinal);
-  const members = pods.map((pod) => memberFacts(pod, objects, ages, demotionAskedAt, inPlace(pod), recreatable(pod)));
+  const members = pods.map((pod) => memberFacts(pod, objects, ages, demotionAskedAt, asked(pod)));
   return {
     cluster: {
       ...cluster,
@@ -57,11 +61,10 @@ function memberFacts(
   { cluster, statefulSet }: Pick<ClusterObjects, 'cluster' | 'statefulSet'>,
   ages: Ages,
   demotionAskedAt: string | null,
-  inPlace: InPlaceUpdate | null,
-  recreatable: RecreatableFacts,
+  asked: AskedMemberFacts,
 ): MemberFacts {
   const turn = turnOf(pod);
-  const isOfNoRevision = inPlace !== null && pod.revision === statefulSet?.updateRevision;
+  const isOfNoRevision = asked.inPlace !== null && pod.revision === statefulSet?.updateRevision;
   const facts: MemberFacts = {
     ...pod,
     revision: isOfNoRevision ? '' : pod.revision,
@@ -73,9 +76,8 @@ function memberFacts(
     participatingForSeconds: null,
     revisionForSeconds: revised(pod, ages),
     demoteForSeconds: demoted(pod, ages, demotionAskedAt),
-    inPlace,
     restartInPlace: restartInPlace(pod, ages),
-    ...recreatable,
+    ...asked,
   };
   return { ...facts, participatingForSeconds: participatingSeconds(pod, facts, cluster, ages) };
 }

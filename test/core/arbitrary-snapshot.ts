@@ -221,6 +221,7 @@ const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc
     managers: ['moco-controller'],
     fields: [{ path: 'spec.podTemplate.spec.hostNetwork', what: 'dropped' }],
   }),
+  preflightPodsExist: rarely(false, true),
   settingsProblem: rarely(null, 'unreadable'),
   ownWritePending: rarely(null, 'evict'),
   statusRefusal: rarely(null, 'unknown field'),
@@ -266,11 +267,11 @@ const delayAges = fc.record({ ageSeconds: rarely(0, 4, 5, 60), unknownForSeconds
 const awaitedNode = { about: 'images', nodeName: 'n-2', forSeconds: 0, message: null } as const;
 const refusedNode = { nodeName: 'n-1', members: [2], message: 'no', againInSeconds: 60 };
 const preflights: readonly Preflight[] = [
-  { awaited: [], refusals: [] },
-  { awaited: [awaitedNode], refusals: [] },
-  { awaited: [{ ...awaitedNode, forSeconds: 300 }], refusals: [] },
-  { awaited: [], refusals: [{ ...refusedNode, result: 'ImageUnavailable' }] },
-  { awaited: [], refusals: [{ ...refusedNode, result: 'ConfigurationRefused' }] },
+  { awaited: [], refusals: [], fetched: [] },
+  { awaited: [awaitedNode], refusals: [], fetched: [] },
+  { awaited: [{ ...awaitedNode, forSeconds: 300 }], refusals: [], fetched: [] },
+  { awaited: [], refusals: [{ ...refusedNode, result: 'ImageUnavailable' }], fetched: [] },
+  { awaited: [], refusals: [{ ...refusedNode, result: 'ConfigurationRefused' }], fetched: [] },
 ];
 
 const mysqlDrafts = fc.record({

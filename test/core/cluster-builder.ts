@@ -281,8 +281,8 @@ export class ClusterBuilder {
   }
 
   /** What nodes have found out about the update revision. */
-  preflight({ awaited = [], refusals = [] }: Partial<Preflight> = {}): this {
-    return this.but({ preflight: { awaited, refusals } });
+  preflight({ awaited = [], refusals = [], fetched = [] }: Partial<Preflight> = {}): this {
+    return this.but({ preflight: { awaited, refusals, fetched } });
   }
 
   /** What Prometheus last said about a check of the user: at this moment, unless the ages say otherwise. */

@@ -2,7 +2,7 @@ import { moved, recovered, replaced } from '../expected.ts';
 import { mysqldOf } from '../member.ts';
 import { unreachedPrimary } from '../moco-state.ts';
 import type { ReplicaSaid } from '../on-demand-facts.ts';
-import { lastingSeconds } from '../replicas-behind.ts';
+import { asksForLasting, lastingSeconds } from '../replicas-behind.ts';
 import { recoverySeconds, somebodyLeads } from '../running-members.ts';
 import { everyOtherParticipates, type Member, type Situation } from '../situation.ts';
 import { doesNotWork } from '../statefulset-controller.ts';
@@ -107,6 +107,7 @@ export const notParticipating = {
         said: saidOf(situation, member),
       };
     },
+    asks: (_, situation) => asksForLasting(situation),
     sentence: ({ primary, member, graceSeconds, state, said }, name) =>
       (state === null
         ? `the primary ${name(primary)} has not participated for more than ${graceSeconds} s, and MOCO has not moved it`
