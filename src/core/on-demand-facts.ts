@@ -45,14 +45,29 @@ export interface TiedToNode {
   readonly ties: readonly string[];
 }
 
-/** A PersistentVolumeClaim that only the pod keeps: its protection ends with the pod (kubernetes.io/pvc-protection). */
+/** A PersistentVolumeClaim of the pod that does not keep the data of its member, or not for longer than the pod. */
 export interface EndingClaim {
   readonly name: string;
   /**
-   * `terminating`: its deletion has been requested. `missing`: it is gone, and the pod still has the volume mounted.
+   * - `terminating`: its deletion has been requested, and ends with the pod (kubernetes.io/pvc-protection)
+   * - `missing`: it is gone, and the pod still has the volume mounted
+   * - `lost`: Kubernetes has found that its PersistentVolume is gone (phase Lost)
+   * - `unbound`: it has no PersistentVolume (any other phase than Bound)
+   * - `replaced`: another claim of that name, made after the pod had started
+   * - `volumeMissing`, `volumeTerminating`: its PersistentVolume is gone, or belongs to another claim, or is being deleted
    */
-  readonly state: 'terminating' | 'missing';
+  readonly state: (typeof claimStates)[number];
 }
+
+export const claimStates = [
+  'terminating',
+  'missing',
+  'lost',
+  'unbound',
+  'replaced',
+  'volumeMissing',
+  'volumeTerminating',
+] as const;
 
 /** Of a pod that was just created: its claims are there. */
 export const justCreated: Recreatable = { ageSeconds: 0, claims: [], tied: null, refusal: null };

@@ -384,7 +384,7 @@ const keepsItsData: Need = (_snapshot, policy, going) =>
   off(policy, 'ClaimTerminating') ||
   going.every((one) => {
     const { claims = [] } = one.recreatable ?? {};
-    return claims.every(({ state }) => state === 'missing' && one.unschedulable !== null);
+    return claims.every(({ state }) => state !== 'terminating' && one.unschedulable !== null);
   });
 const hasANode: Need = (_snapshot, policy, going) =>
   off(policy, 'NodeTakesNoPods') || going.every(({ recreatable }) => recreatable === null || recreatable.tied === null);

@@ -155,7 +155,8 @@ export function factsOf(
   const { strategy, updatesInPlace, settings = {} } = rollout?.status ?? {};
   const atMilliseconds = world.monotonic();
   const revision = statefulSet?.updateRevision ?? '';
-  const fine = { revision, claimNames: [], tolerations: [], claims: [], tied: null, refusal: null, atMilliseconds };
+  const unread = { claimNames: [], claimUids: {}, tolerations: [], startedAt: null };
+  const fine = { ...unread, revision, claims: [], tied: null, refusal: null, atMilliseconds };
   const delay = { reading: { kind: 'delay', seconds: 0 }, atMilliseconds, unknownSinceMilliseconds: null } as const;
   const known = newMemory(world, {
     inPlace,
