@@ -17,7 +17,7 @@ import { LeaseElector } from './kube/lease-elector.ts';
 import { PodHttp } from './kube/plain-http.ts';
 import { PrometheusHttp } from './kube/prometheus-http.ts';
 import { onServerClock } from './kube/server-clock.ts';
-import { AgentDelayReader, agentTimeoutMilliseconds } from './moco/agent.ts';
+import { AgentDelayReader, AgentMemberReader, agentTimeoutMilliseconds } from './moco/agent.ts';
 import { SecretAsker } from './mysql/mysql-asker.ts';
 import { type FeatureGateName, featureGates, type Options } from './options/flags.ts';
 import { flagsAnnotation, fleetLimitsOf, publish } from './options/published.ts';
@@ -110,6 +110,7 @@ async function connectParts(options: Options) {
     client,
     world,
     delays: new AgentDelayReader(pods.get),
+    members: new AgentMemberReader(pods.get),
     ...(options.featureGates.ReplicationFacts && { mysql: new SecretAsker(client, world) }),
     readCheck: prometheusChecks(prometheus?.query ?? null),
     log,
@@ -142,6 +143,7 @@ function controllerSettings(
         ...defaultPolicy,
         minReadySeconds: options.minReadySeconds,
         replicaDelayGraceSeconds: options.replicaDelayGraceSeconds,
+        silentMemberGraceSeconds: options.silentMemberGraceSeconds,
       },
       strategy: options.defaultStrategy,
       maxOverrideSeconds: options.maxOverrideMilliseconds / 1000,

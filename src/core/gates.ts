@@ -111,6 +111,8 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'BackupsUnreadable',
     'NotEnoughAcknowledging',
     'ReplicasBehind',
+    'MembersNotAsked',
+    'MemberSilent',
   ],
   reduces: [
     ...ofOthers,
@@ -131,6 +133,8 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'SwitchoverFailing',
     'ReplicasBehind',
     'LongWrite',
+    'MembersNotAsked',
+    'MemberSilent',
   ],
   losesRelayLog: ['FailoverUnfinished'],
 };

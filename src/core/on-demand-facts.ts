@@ -26,6 +26,19 @@ export interface CheckFacts extends LastReading<CheckReading | null> {
   readonly name: string;
 }
 
+/** What a member itself says: its agent, which asks its mysqld. */
+export type MemberAnswer =
+  | { readonly kind: 'ready' }
+  /** It answers, and does not serve, in its words. */
+  | { readonly kind: 'notReady'; readonly message: string }
+  /** No answer came, or none that can be used. */
+  | { readonly kind: 'unknown'; readonly message: string };
+
+export interface AskedMember extends LastReading<MemberAnswer> {
+  /** The uid of its pod. */
+  readonly uid: string;
+}
+
 /** What was last read about what the end of a member's pod destroys, and whether another pod can take its place. */
 export interface Recreatable {
   readonly ageSeconds: number;
@@ -54,7 +67,8 @@ export interface EndingClaim {
    * - `lost`: Kubernetes has found that its PersistentVolume is gone (phase Lost)
    * - `unbound`: it has no PersistentVolume (any other phase than Bound)
    * - `replaced`: another claim of that name, made after the pod had started
-   * - `volumeMissing`, `volumeTerminating`: its PersistentVolume is gone, or belongs to another claim, or is being deleted
+   * - `volumeMissing`: its PersistentVolume is gone, or belongs to another claim
+   * - `volumeTerminating`: its PersistentVolume is being deleted
    */
   readonly state: (typeof claimStates)[number];
 }

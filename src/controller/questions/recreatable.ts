@@ -255,8 +255,8 @@ function endingClaim(
 }
 
 /**
- * Whether the pod is tied to a node that takes none; `null` if not. The other nodes and the template are read only where
- * its own node takes no pods. Rejects with `ApiError`.
+ * Whether the pod is tied to a node that takes none; `null` if not. The other nodes and the template are read only
+ * where its own node takes no pods. Rejects with `ApiError`.
  */
 async function readTied(
   pod: PodRecord,

@@ -8,7 +8,7 @@ import type { CheckReader } from '../../../src/controller/questions/checks.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
 import { LeaseElector } from '../../../src/kube/lease-elector.ts';
 import { onServerClock } from '../../../src/kube/server-clock.ts';
-import type { DelayReader } from '../../../src/moco/agent.ts';
+import type { DelayReader, MemberReader } from '../../../src/moco/agent.ts';
 import { FleetMetrics } from '../../../src/telemetry/metrics.ts';
 import { RolloutMetrics } from '../../../src/telemetry/rollout-metrics.ts';
 import { CacheMetrics, CheckMetrics, WorkQueueMetrics } from '../../../src/telemetry/runtime-metrics.ts';
@@ -26,6 +26,7 @@ export interface ProcessOptions {
   readonly chance: Chance;
   readonly network: Network;
   readonly delays: DelayReader;
+  readonly members: MemberReader;
   readonly readCheck: CheckReader;
   /** Without it nothing is kept. */
   readonly log?: Log | undefined;
@@ -244,6 +245,7 @@ class Life {
       client: api,
       world,
       delays: options.delays,
+      members: options.members,
       readCheck: options.readCheck,
       log: options.log ?? silent,
       metrics: {
