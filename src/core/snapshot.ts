@@ -337,6 +337,8 @@ export interface TakenPod {
 
 /** What the current objects do not show. Kept in the status of the MySQLRollout. */
 export interface RolloutMemory {
+  /** The rule that the status shows; `null` if it shows none. */
+  readonly shown: string | null;
   /** A member at the update revision has participated for minReadySeconds. */
   readonly verified: boolean;
   /** The member that has failed at the update revision, if none has worked at it since, and why. `null` if none has. */

@@ -244,7 +244,7 @@ const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc
     [],
     [{ hold: { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'a/b' }, remainingSeconds: null }],
   ),
-  fleetQueue: rarely(null, { place: 1, limit: 2, stalled: 0 }),
+  fleetQueue: rarely(null, { place: 1, limit: 2, stuck: [] }),
   fleetInterval: rarely(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
   maintenance,
   checks,
@@ -388,6 +388,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       switchoverTries: fc.constantFrom(0, 0, 0, 1, 2, 3, 4),
       sinceLastTrySeconds: seconds,
       recentRevisions: rarely<RolloutMemory['recentRevisions']>(appeared(3), appeared(1, 2, 3, 4)),
+      shown: rarely<RolloutMemory['shown']>('AwaitingFleetSlot', 'CheckFailing', 'ReplicasBehind'),
     }),
     around: fc.record(around),
     delays: fc.oneof(

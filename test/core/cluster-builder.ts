@@ -188,8 +188,8 @@ export class ClusterBuilder {
   }
 
   /** Others are rolling, and this one may not begin yet. */
-  queued(place: number, limit: number, stalled = 0): this {
-    return this.but({ fleetQueue: { place, limit, stalled } });
+  queued(place: number, limit: number): this {
+    return this.but({ fleetQueue: { place, limit, stuck: [] } });
   }
 
   /** Other clusters keep it from beginning. */
@@ -362,6 +362,7 @@ export class ClusterBuilder {
         switchoverTries: 0,
         sinceLastTrySeconds: 0,
         recentRevisions: [],
+        shown: null,
         ...this.#memory,
       },
       ...undisturbed,

@@ -311,6 +311,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       switchoverTries: around[c.TRIES] === 2 ? 4 : (around[c.TRIES] as number),
       sinceLastTrySeconds: around[c.WAITED] === 1 ? longSeconds : 0,
       recentRevisions: [],
+      shown: null,
     },
     ...undisturbed,
     ...(world.families.has('new-pods') ? { strategyKeeper: world.keeper } : {}),
