@@ -107,10 +107,7 @@ export class Controller {
     this.#sequenceQueue = queue('sequences', 1, {
       process: (name, signal) => sequences.reconcile(name, signal),
       onError: (sequence, error, retries) =>
-        log.warn(
-          { sequence, error, retries },
-          'Failed to write the status of a MySQLRolloutSequence; retrying',
-        ),
+        log.warn({ sequence, error, retries }, 'Failed to write the status of a MySQLRolloutSequence; retrying'),
     });
     const policies = new PolicyReconciler({ cache: this.#cache, apiFor, world, isLeading });
     this.#policyQueue = queue('policies', 1, {
