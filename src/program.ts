@@ -16,15 +16,10 @@ import { kubernetesVersion, untilSupported } from './kube/kubernetes-version.ts'
 import { LeaseElector } from './kube/lease-elector.ts';
 import { PodHttp } from './kube/plain-http.ts';
 import { PrometheusHttp } from './kube/prometheus-http.ts';
-<<<<<<< HEAD
-import { AgentDelayReader, agentTimeoutMilliseconds } from './moco/agent.ts';
-import { type MysqlAccess, SecretAsker } from './mysql/mysql-asker.ts';
-import { watchPolicy } from './objects/controller-policy.ts';
-=======
 import { onServerClock } from './kube/server-clock.ts';
 import { AgentDelayReader, AgentMemberReader, agentTimeoutMilliseconds } from './moco/agent.ts';
-import { SecretAsker } from './mysql/mysql-asker.ts';
->>>>>>> main
+import { type MysqlAccess, SecretAsker } from './mysql/mysql-asker.ts';
+import { watchPolicy } from './objects/controller-policy.ts';
 import { type FeatureGateName, featureGates, type Options } from './options/flags.ts';
 import { flagsAnnotation, fleetLimitsOf, publish } from './options/published.ts';
 import { healthHandler, shared, startHttpServer } from './telemetry/http-server.ts';
@@ -119,12 +114,8 @@ async function connectParts(options: Options) {
     client,
     world,
     delays: new AgentDelayReader(pods.get),
-<<<<<<< HEAD
-    ...(options.featureGates.ReplicationFacts && { mysql: new SecretAsker(client, world, mysqlAccess(options)) }),
-=======
     members: new AgentMemberReader(pods.get),
-    ...(options.featureGates.ReplicationFacts && { mysql: new SecretAsker(client, world) }),
->>>>>>> main
+    ...(options.featureGates.ReplicationFacts && { mysql: new SecretAsker(client, world, mysqlAccess(options)) }),
     readCheck: prometheusChecks(prometheus?.query ?? null),
     log,
     metrics,
