@@ -183,11 +183,11 @@ export const withStatefulSet = (snapshot: ClusterSnapshot, change: Partial<State
 });
 
 /** The kubelet has made the resize that is under way. */
-export const resized = (inPlace: InPlaceUpdate | null): InPlaceUpdate | null =>
+export const resized = (inPlace: MemberFacts['inPlace']): MemberFacts['inPlace'] =>
   inPlace?.kind === 'possible' ? { ...inPlace, resize: null } : inPlace;
 
 /** The pod has been resized, and the patch can follow. */
-export function afterResize(inPlace: InPlaceUpdate | null): InPlaceUpdate | null {
+export function afterResize(inPlace: MemberFacts['inPlace']): MemberFacts['inPlace'] {
   const done = resized(inPlace);
   return done?.kind === 'possible' ? { ...done, change: { ...done.change, resources: [] } } : done;
 }

@@ -1,6 +1,6 @@
 import type { FleetPlace, FleetWait } from './fleet/waits.ts';
 import type { InPlaceUpdate, RestartInPlace } from './in-place-changes.ts';
-import type { CheckFacts, MysqlReading, Preflight, Recreatable, ReplicationDelay } from './on-demand-facts.ts';
+import type { CheckFacts, MysqlReading, NotAsked, Preflight, Recreatable, ReplicationDelay } from './on-demand-facts.ts';
 
 /**
  * The facts about one cluster at one moment, as `decide` needs them: ages instead of points in time, words instead of
@@ -206,9 +206,9 @@ export interface StatefulSetFacts {
 /** Facts of a member that no watch delivers. They follow from the answers to questions (`questions.ts`). */
 export interface AskedMemberFacts {
   /** How it can reach the update revision; `null` if it has, or while updates in place are off. */
-  readonly inPlace: InPlaceUpdate | null;
-  /** Whether it can be recreated once its pod has ended; `null` if that was never read for the update revision. */
-  readonly recreatable: Recreatable | null;
+  readonly inPlace: InPlaceUpdate | NotAsked | null;
+  /** Whether it can be recreated at the update revision once its pod has ended. */
+  readonly recreatable: Recreatable | NotAsked;
   /** Its node is to be emptied, as far as that was read: it has to move anyway. */
   readonly nodeLeaves: boolean;
 }

@@ -39,7 +39,7 @@ function changeInPlace(situation: Situation, { facts, state, settled }: Member):
 }
 
 /** Its next resize takes the place of one for another revision. */
-const supersedes = (inPlace: InPlaceUpdate | null): boolean =>
+const supersedes = (inPlace: MemberFacts['inPlace']): boolean =>
   inPlace?.kind === 'possible' && inPlace.change.resources.length > 0;
 
 /** A resize is under way in it. */
@@ -127,8 +127,9 @@ function nextRestartWindow(situation: Situation, primary: boolean): Moment | nul
   return nextOpening({ windows, blackouts: [] }, primary ? primarySeconds(situation, memberSeconds) : memberSeconds);
 }
 
-function whyReplaced(inPlace: InPlaceUpdate | null): readonly string[] {
+function whyReplaced(inPlace: MemberFacts['inPlace']): readonly string[] {
   if (inPlace?.kind === 'impossible') return inPlace.reasons;
+  if (inPlace?.kind === 'notAsked') return ['it is not known yet what differs'];
   const { awaited = [], deferred = null } = inPlace?.resize ?? {};
   if (awaited.length === 0) return ['its last update in place is not done'];
   const why = deferred === null ? '' : `, and defers it: ${withoutFullStop(deferred)}`;

@@ -19,7 +19,7 @@ export interface ObjectFacts
 }
 
 /** Before any question is asked. */
-const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: null, nodeLeaves: false };
+const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: notAsked, nodeLeaves: false };
 
 /**
  * Call within `ages.observe`.

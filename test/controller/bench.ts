@@ -75,7 +75,7 @@ export class Process {
   readonly #bench: Surroundings;
   readonly #inPlaceEnabled: boolean;
 
-  /** Told of clusters that may begin now. */
+  /** Published of clusters that may begin now. */
   wake: (key: string) => void = () => undefined;
 
   constructor(

@@ -7,7 +7,7 @@ import { caughtUp } from '../core/mysql-readings.ts';
 
 // Servers beside the API server that have nothing against anybody unless told otherwise.
 
-class Told<Reading> {
+class Published<Reading> {
   /** The names of what was asked about. */
   readonly asked: string[] = [];
   readonly #readings = new Map<string, Reading>();
@@ -23,12 +23,12 @@ class Told<Reading> {
 }
 
 /** Asked about checks. */
-export class FakePrometheus extends Told<CheckReading> {
+export class FakePrometheus extends Published<CheckReading> {
   readonly read: CheckReader = ({ name }) => this.about(name, { kind: 'passing' });
 }
 
 /** The agents of replicas, by the name of the pod. */
-export class FakeReplicas extends Told<DelayReading> implements DelayReader {
+export class FakeReplicas extends Published<DelayReading> implements DelayReader {
   read({ name }: { readonly name: string }): Promise<DelayReading> {
     return this.about(name, { kind: 'delay', seconds: 0 });
   }

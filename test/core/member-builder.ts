@@ -101,8 +101,8 @@ export class MemberBuilder {
 
   /** What was read about whether it can come back; `null` if nothing was. */
   recreatable(special: Partial<Recreatable> | null): this {
-    const before = this.#special.recreatable ?? justCreated;
-    return this.but({ recreatable: special && { ...before, ...special } });
+    const { recreatable: before = justCreated } = this.#special;
+    return this.but({ recreatable: special === null ? notAsked : { ...justCreated, ...before, ...special, kind: 'asked' } });
   }
 
   /** Nothing but its pod keeps its data. */
