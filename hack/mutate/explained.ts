@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import type { Mutant } from './mutant.ts';
 
-const document = 'docs/mutation.md';
+const document = 'hack/mutate/README.md';
 
-/** Mutants that docs/mutation.md explains: a heading with the file, below it lines with "`before` → `after`". */
+/** Mutants that hack/mutate/README.md explains: a heading with the file, below it lines with "`before` → `after`". */
 export async function explainedMutants(): Promise<(mutant: Mutant) => boolean> {
   const lines = new Set<string>();
   let file = '';

@@ -62,7 +62,7 @@ const survivors = results.filter(({ verdict }) => verdict === 'survived').map(({
 const isExplained = await explainedMutants();
 console.log(process.stdout.isTTY ? '\n' : '');
 for (const mutant of survivors) {
-  console.log(`${difference(mutant)}${isExplained(mutant) ? '\n  explained in docs/mutation.md' : ''}\n`);
+  console.log(`${difference(mutant)}${isExplained(mutant) ? '\n  explained in hack/mutate/README.md' : ''}\n`);
 }
 console.log(table(results));
 
@@ -71,7 +71,7 @@ const percent = (100 * survived) / results.length;
 await mkdir('.cache/mutate', { recursive: true });
 await writeFile('.cache/mutate/results.json', `${JSON.stringify({ seconds, results }, null, 2)}\n`);
 const unexplained = survivors.filter((mutant) => !isExplained(mutant)).length;
-console.log(`${unexplained} of the survivors are not explained in docs/mutation.md`);
+console.log(`${unexplained} of the survivors are not explained in hack/mutate/README.md`);
 console.log(`${percent.toFixed(1)} % survived, in ${Math.round(seconds)} s; written to .cache/mutate/results.json`);
 process.exitCode = percent > mostSurvivingPercent ? 1 : 0;
 

@@ -1,4 +1,3 @@
-import type { InPlaceUpdate } from './in-place-changes.ts';
 import { mysqldOf } from './member.ts';
 import { justCreated } from './on-demand-facts.ts';
 import type { ClusterFacts, ClusterSnapshot, ContainerFacts, MemberFacts, StatefulSetFacts } from './snapshot.ts';
@@ -16,6 +15,7 @@ export function recovered(snapshot: ClusterSnapshot): ClusterSnapshot {
       ...cluster,
       healthy: true,
       available: true,
+      mocoState: 'Healthy',
       syncedReplicas: cluster.replicas,
       errantOrdinals: [],
       primaryUnavailableForSeconds: null,

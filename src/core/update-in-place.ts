@@ -1,5 +1,6 @@
 import type { InPlaceChange, InPlaceUpdate, Resize } from './in-place-changes.ts';
 import { nextOpening, primarySeconds } from './maintenance.ts';
+import type { NotAsked } from './on-demand-facts.ts';
 import { plural, withoutFullStop } from './sentences.ts';
 import { dueMembers, isApproved, type Member, type Situation, target } from './situation.ts';
 import type { MemberFacts, Moment } from './snapshot.ts';
@@ -88,7 +89,8 @@ export function isUpdatedAsPrimary({ policy, replicas }: Situation, step: StepIn
 }
 
 /** How a stale member gets to the update revision, in a few words. */
-export function explainInPlace(update: InPlaceUpdate): string {
+export function explainInPlace(update: InPlaceUpdate | NotAsked): string {
+  if (update.kind === 'notAsked') return 'not known yet';
   if (update.kind === 'impossible') return `by another pod: ${update.reasons.map(withoutFullStop).join('; ')}`;
   const { resources, containers } = update.change;
   const resized = [...new Set([...resources.map(({ name }) => name), ...(update.resize?.awaited ?? [])])];

@@ -1,4 +1,5 @@
 import { milliseconds } from '../base/json.ts';
+import { notAsked } from '../core/on-demand-facts.ts';
 import { isParticipating, isSettled, mysqldOf } from '../core/member.ts';
 import type {
   AskedMemberFacts,

@@ -4,30 +4,9 @@ import type { Hold, HoldRule } from '../../src/core/decision.ts';
 import { type Gates, gates, guardsOf } from '../../src/core/gates.ts';
 import { defaultPolicy, type Override } from '../../src/core/policy.ts';
 import { explainHold, isOverridable } from '../../src/core/rules/catalogue.ts';
-import type { Example, Examples } from './rules/example.ts';
-import { step } from './rules/not-done.ts';
-import { notParticipating, recreatable, roles } from './rules/not-participating.ts';
-import { participating, partition } from './rules/participating.ts';
-import { failing, fleet, refused, unfinished } from './rules/unfinished.ts';
-import { everything, untouchable } from './rules/untouchable.ts';
+import { everyExample } from './rules/every-example.ts';
 import { expectSentences } from './sentence-forms.ts';
 import { check, holds } from './table.ts';
-
-const examples: Examples<HoldRule> = {
-  ...untouchable,
-  ...everything,
-  ...failing,
-  ...unfinished,
-  ...refused,
-  ...fleet,
-  ...roles,
-  ...recreatable,
-  ...notParticipating,
-  ...participating,
-  ...partition,
-  ...step,
-};
-const everyHold = Object.entries<Example>(examples) as readonly (readonly [HoldRule, Example])[];
 
 /** Waits that somebody has asked for: they are no lack of progress. */
 const requested: readonly string[] = [
@@ -60,7 +39,7 @@ const without = (rule: HoldRule): Gates =>
   ) as unknown as Gates;
 
 describe('every hold', () => {
-  for (const [rule, { applies, says, justDoesNot, alsoSays = [] }] of everyHold) {
+  for (const [rule, { applies, says, justDoesNot, alsoSays = [] }] of everyExample) {
     const { given, settings, shows } = applies;
     const facts = 'facts' in given ? given.facts() : given;
     const policy = { ...defaultPolicy, ...settings };

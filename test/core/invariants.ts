@@ -12,6 +12,7 @@ import {
   recovers,
   rolesMove,
 } from './judged-members.ts';
+import { off } from './judged-settings.ts';
 import { hasServed, unmetNeeds } from './needs.ts';
 
 // The invariants of src/core/SPEC.md, judged from the facts alone and in other words than the rules': this file imports
@@ -92,6 +93,7 @@ export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, dec
     ...unmetNeeds(snapshot, policy, step),
     ...ofUndeclared(snapshot, decision),
     ...ofDemotionsLeft(snapshot, policy, step),
+    ...ofRequests(snapshot, policy, step),
     ...(impossible(snapshot) && step.kind !== 'none' ? ['contradictory facts led to a step'] : []),
     ...(policy.mode !== 'OnDelete' && !mayBeWritten(snapshot, policy, step) ? ['I10: a write with the gate off'] : []),
     ...ofNewPods(snapshot, policy, step),
@@ -108,6 +110,51 @@ export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, dec
       : []),
   ];
 }
+
+/** Whose pod goes, or changes, or is about to. */
+const takesMembers = (step: Step): boolean =>
+  ['delete', 'evict', 'demote', 'updateInPlace', 'resizeInPlace'].includes(step.kind) ||
+  (step.kind === 'setPartition' && step.targets.length > 0);
+
+/** What a person has asked MOCO, Kubernetes or this program to leave alone, and a StatefulSet that nothing is known of. */
+function ofRequests(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): readonly string[] {
+  const { cluster, statefulSet: set, admissionProblem, releaseRefusal, settingsProblem, memory } = snapshot;
+  const adopts = step.kind === 'setStrategy' && set?.labelled !== true;
+  const found: (readonly [wrong: boolean, what: string])[] = [
+    [cluster.offline, 'an offline cluster is touched'],
+    [cluster.forcedRollingUpdate || set?.forcedRollingUpdate === true, 'Kubernetes rolls the cluster by request'],
+    [policy.mode === 'OnDelete' && snapshot.released, 'a released cluster is touched'],
+    [set?.deleting === true, 'the StatefulSet is being deleted'],
+    [settingsProblem !== null, 'settings are unknown'],
+    [cluster.reconciliationStopped, 'MOCO does not reconcile by request'],
+    [cluster.clusteringStopped, 'MOCO neither switches nor fails over by request'],
+  ];
+  const ofMembers: typeof found = [
+    [set?.observed !== true || set.updateRevision === '', 'the update revision is not known'],
+    [policy.mode === 'OnDelete' && set?.labelled !== true, 'the StatefulSet is not adopted'],
+    [flaps(memory, policy) && !onlyBroken(snapshot, step), 'update revisions follow each other'],
+  ];
+  const ofAdoption: typeof found = [
+    [admissionProblem?.mode === 'OnDelete' && admissionProblem.sinceSeconds < 30, 'admission does not keep OnDelete'],
+    [policy.paused && !snapshot.wasAdopted, 'a first adoption while paused'],
+  ];
+  const asked = [
+    ...(takesMembers(step) || adopts ? found : []),
+    ...(takesMembers(step) ? ofMembers : []),
+    ...(adopts ? ofAdoption : []),
+    [step.kind === 'release' && releaseRefusal !== null && releaseRefusal.sinceSeconds < 10, 'an unsafe release'],
+  ] as typeof found;
+  return asked.flatMap(([wrong, what]) => (wrong ? [`${step.kind}: ${what}`] : []));
+}
+
+/** More than three update revisions within ten minutes whose rollouts did not complete. */
+const flaps = ({ recentRevisions }: ClusterSnapshot['memory'], policy: RolloutPolicy): boolean =>
+  !off(policy, 'RevisionFlapping') &&
+  recentRevisions.filter(({ ageSeconds, completed }) => !completed && ageSeconds < 600).length > 3;
+
+const onlyBroken = (snapshot: ClusterSnapshot, step: Step): boolean =>
+  'targets' in step &&
+  step.targets.every(({ ordinal }) => snapshot.members.some((one) => one.ordinal === ordinal && down(snapshot, one)));
 
 /** What happens with the step is what the core has declared as its effects. */
 function ofUndeclared(snapshot: ClusterSnapshot, { step, effects }: Decision): readonly string[] {
@@ -319,6 +366,9 @@ function ofDemotion(
   const [{ ordinal }] = step.targets;
   const found: string[] = [];
   if (ordinal !== cluster.primaryIndex) found.push('a demotion of a replica');
+  const asked = members.find((one) => one.ordinal === ordinal);
+  if (asked?.demote === true && asked.demoteForSeconds < policy.switchoverTimeoutSeconds)
+    found.push('a switchover that is requested twice');
   if (cluster.replicas < 2) found.push('a demotion with nobody to take over');
   if (step.revision !== statefulSet?.updateRevision) found.push('a demotion for another revision');
   const stale = members.filter(({ revision }) => revision !== statefulSet?.updateRevision);

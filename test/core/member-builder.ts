@@ -101,7 +101,7 @@ export class MemberBuilder {
 
   /** What was read about whether it can come back; `null` if nothing was. */
   recreatable(special: Partial<Recreatable> | null): this {
-    const { recreatable: before = justCreated } = this.#special;
+    const { recreatable: before = justCreated, notAsked } = this.#special;
     return this.but({ recreatable: special === null ? notAsked : { ...justCreated, ...before, ...special, kind: 'asked' } });
   }
 

@@ -1,5 +1,6 @@
 import type { Json } from '../../base/json.ts';
 import type { InPlaceSettings, InPlaceUpdate } from '../../core/in-place-changes.ts';
+import { type NotAsked, notAsked } from '../../core/on-demand-facts.ts';
 import type { Ages } from '../../moco/ages.ts';
 import { compare } from '../../moco/in-place/compare.ts';
 import { type ImageNeeded, type ImageReport, imagesNeeded } from '../../moco/in-place/images.ts';
@@ -67,7 +68,7 @@ export function inPlaceUpdate(
   readings: InPlaceReadings,
   ages: Ages,
   willHave: (node: string, reading: ImageReading | undefined) => boolean = () => false,
-): InPlaceUpdate | null {
+): InPlaceUpdate | NotAsked | null {
   const revision = statefulSet?.updateRevision ?? '';
   const hasLabel = pod.revision === revision;
   const isOff = settings.mode === 'Never';

@@ -38,8 +38,8 @@ export const recreatable = {
   NodeTakesNoPods: rule<{ readonly member: number } & TiedToNode>({
     holds: ({ situation, members }) => {
       const member = members.find(({ facts }) => tiedOf(facts) !== null);
-      const tied = member && tiedOf(member.facts);
-      if (!tied) return null;
+      const tied = member === undefined ? null : tiedOf(member.facts);
+      if (member === undefined || tied === null) return null;
       readAgain(situation, member);
       return { member: member.ordinal, ...tied };
     },
@@ -61,8 +61,8 @@ export const recreatable = {
   SuccessorRefused: rule<{ readonly member: number; readonly message: string }>({
     holds: ({ situation, members }) => {
       const member = members.find(({ facts }) => refusalOf(facts) !== null);
-      const message = member && refusalOf(member.facts);
-      if (typeof message !== 'string') return null;
+      const message = member === undefined ? null : refusalOf(member.facts);
+      if (member === undefined || message === null) return null;
       readAgain(situation, member);
       return { member: member.ordinal, message };
     },

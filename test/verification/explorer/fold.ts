@@ -6,7 +6,7 @@ const { Health, Lead, Phase } = c;
 
 /**
  * The state that stands for this one: whatever can happen here can happen there, and whatever may be done here may be
- * done there, judged in the same way. docs/model-checking.md says why for each line; test/verification/explorer/folding.test.ts
+ * done there, judged in the same way. test/verification/explorer/README.md says why for each line; test/verification/explorer/folding.test.ts
  * looks whether every state that is reached without folding is covered by one that is reached with it.
  */
 export function fold(cells: c.Cells, world: World): void {

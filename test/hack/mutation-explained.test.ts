@@ -6,9 +6,9 @@ import { expect } from 'chai';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const inOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ');
 
-describe('docs/mutation.md', () => {
+describe('hack/mutate/README.md', () => {
   it('explains changes of what the sources still have', async () => {
-    const [, ...sections] = (await readFile(`${root}docs/mutation.md`, 'utf8')).split(/^## /m);
+    const [, ...sections] = (await readFile(`${root}hack/mutate/README.md`, 'utf8')).split(/^## /m);
     expect(sections).not.to.deep.equal([]);
     for (const section of sections) {
       const [file = ''] = section.split('\n');

@@ -1,0 +1,25 @@
+import type { HoldRule } from '../../../src/core/decision.ts';
+import type { Example, Examples } from './example.ts';
+import { step } from './not-done.ts';
+import { notParticipating, recreatable, roles } from './not-participating.ts';
+import { participating, partition } from './participating.ts';
+import { failing, fleet, refused, unfinished } from './unfinished.ts';
+import { everything, untouchable } from './untouchable.ts';
+
+const examples: Examples<HoldRule> = {
+  ...untouchable,
+  ...everything,
+  ...failing,
+  ...unfinished,
+  ...refused,
+  ...fleet,
+  ...roles,
+  ...recreatable,
+  ...notParticipating,
+  ...participating,
+  ...partition,
+  ...step,
+};
+
+/** An example of each rule: facts to which it applies, and facts to which it just does not. */
+export const everyExample = Object.entries<Example>(examples) as readonly (readonly [HoldRule, Example])[];
