@@ -71,7 +71,9 @@ export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> }
       // What was never read stays unknown, and allows no step that needs it.
       question: ({ targets }, _, { members }) => {
         const ordinals = targets.map(({ ordinal }) => ordinal);
-        const known = members.filter(({ ordinal, facts }) => ordinals.includes(ordinal) && facts.recreatable.kind === 'asked');
+        const known = members.filter(
+          ({ ordinal, facts }) => ordinals.includes(ordinal) && facts.recreatable.kind === 'asked',
+        );
         return { kind: 'recreatable', members: known.map(({ ordinal }) => ordinal) };
       },
     },

@@ -1,5 +1,5 @@
 import { Deadlines } from './deadlines.ts';
-import type { Decision, NextStep, MemberReport, Procedure, VerdictKind } from './decision.ts';
+import type { Decision, MemberReport, NextStep, Procedure, VerdictKind } from './decision.ts';
 import { recreated } from './lost-members.ts';
 import { type HoldRule, isAlarming, isRequestedByUser, isRoutine, rules } from './rules/catalogue.ts';
 import type { RulePhase } from './rules/rule.ts';

@@ -1,7 +1,14 @@
 import type { FleetPlace, FleetWait } from './fleet/waits.ts';
 import type { InPlaceUpdate, RestartInPlace } from './in-place-changes.ts';
 import type { MocoState } from './moco-state.ts';
-import type { CheckFacts, MysqlReading, NotAsked, Preflight, Recreatable, ReplicationDelay } from './on-demand-facts.ts';
+import type {
+  CheckFacts,
+  MysqlReading,
+  NotAsked,
+  Preflight,
+  Recreatable,
+  ReplicationDelay,
+} from './on-demand-facts.ts';
 
 /**
  * The facts about one cluster at one moment, as `decide` needs them: ages instead of points in time, words instead of

@@ -1,6 +1,6 @@
 import { milliseconds } from '../base/json.ts';
-import { notAsked } from '../core/on-demand-facts.ts';
 import { isParticipating, isSettled, mysqldOf } from '../core/member.ts';
+import { notAsked } from '../core/on-demand-facts.ts';
 import type {
   AskedMemberFacts,
   BackupJobFacts,
@@ -65,7 +65,9 @@ function memberFacts(
   asked: AskedMemberFacts,
 ): MemberFacts {
   const turn = turnOf(pod);
-  const isOfNoRevision = asked.inPlace !== null && pod.revision === statefulSet?.updateRevision;
+  const { inPlace } = asked;
+  const isOfNoRevision =
+    inPlace !== null && inPlace.kind !== 'notAsked' && pod.revision === statefulSet?.updateRevision;
   const facts: MemberFacts = {
     ...pod,
     revision: isOfNoRevision ? '' : pod.revision,

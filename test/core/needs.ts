@@ -387,7 +387,8 @@ const keepsItsData: Need = (_snapshot, policy, going) =>
     return claims.every(({ state }) => state === 'missing' && one.unschedulable !== null);
   });
 const hasANode: Need = (_snapshot, policy, going) =>
-  off(policy, 'NodeTakesNoPods') || going.every(({ recreatable }) => recreatable.kind === 'notAsked' || recreatable.tied === null);
+  off(policy, 'NodeTakesNoPods') ||
+  going.every(({ recreatable }) => recreatable.kind === 'notAsked' || recreatable.tied === null);
 const isAdmitted: Need = (_snapshot, policy, going) =>
   off(policy, 'SuccessorRefused') ||
   going.every(({ recreatable }) => recreatable.kind === 'notAsked' || recreatable.refusal === null);

@@ -138,7 +138,9 @@ export function collectFacts(
       },
       settingsProblem: settings.problem,
       statusRefusal:
-        refusalStands(published.statusRefusal, world.monotonic()) > 0 ? (published.statusRefusal?.message ?? null) : null,
+        refusalStands(published.statusRefusal, world.monotonic()) > 0
+          ? (published.statusRefusal?.message ?? null)
+          : null,
       ownWritePending: unseen.writes[0]?.what ?? null,
     };
   });

@@ -71,7 +71,7 @@ export interface Steps {
   readonly failure: { readonly failure: StepFailure; readonly atMilliseconds: number } | null;
   /** The intent that is known to be settled, done or not. Replaced by the next one. */
   readonly settledIntent: string | null;
-  /** When this process disrupted a member, by ordinal. Ends once the member participates again and that was published. */
+  /** When this process disrupted a member, by ordinal. Ends once its return was published. */
   readonly disruptedAtMilliseconds: ReadonlyMap<number, number>;
   /** Replaced by the next refusal. Counts while the budgets are the same. */
   readonly refusal: Refusal | null;

@@ -7,7 +7,7 @@ import type { StepFailure } from '../../core/snapshot.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
 import { admissionNotInForce, releaseUnsafe } from '../../objects/strategy.ts';
 import { loweredTo } from '../facts/contention.ts';
-import { type UnreportedStep, isFailedTry, unreported } from '../facts/last-step.ts';
+import { isFailedTry, type UnreportedStep, unreported } from '../facts/last-step.ts';
 import { type InPlaceDryRun, withDryRuns } from '../questions/in-place-facts.ts';
 import type { Answers } from '../questions/questions.ts';
 import { afterAdoption, afterDryRun, afterKeeper } from './admission-memory.ts';
@@ -212,7 +212,11 @@ export function rememberWritten(memory: Memory, kept: MySQLRollout): void {
   put(memory, {
     unseen: { ...memory.unseen, rollout: kept },
     steps: { ...steps, unreported: unreported(kept.status ?? {}, memory) },
-    published: { ...published, changedAtMilliseconds: null, statusRefusal: isAccepted ? null : published.statusRefusal },
+    published: {
+      ...published,
+      changedAtMilliseconds: null,
+      statusRefusal: isAccepted ? null : published.statusRefusal,
+    },
   });
 }
 

@@ -4,9 +4,9 @@ import { isDisruptive, ruleOf } from '../../core/step.ts';
 import { nameOf } from '../../kube/store.ts';
 import { type Acted, isRefusedByBudget, sparesSwitchover } from '../pass/end.ts';
 import type { Context, Pass } from '../pass/pass.ts';
-import { rememberReturned, rememberPublished } from '../pass/remember.ts';
-import { type EventSubject, mysqldRestartedEvent, outOfBandEvent, stepEvent } from './events.ts';
+import { rememberPublished, rememberReturned } from '../pass/remember.ts';
 import type { Changes } from './changes.ts';
+import { type EventSubject, mysqldRestartedEvent, outOfBandEvent, stepEvent } from './events.ts';
 import type { PassReport } from './pass-report.ts';
 
 /** Sets the metrics of the cluster, and emits the Event and the log line that are due. */

@@ -62,7 +62,11 @@ export async function writeIntent(
  * The milliseconds until more must be written, `statusIn` those until the status is due; `null` if only a change
  * requires that.
  */
-export function nextIn({ observation, completion }: PassReport, statusIn: number | null, memory: Memory): number | null {
+export function nextIn(
+  { observation, completion }: PassReport,
+  statusIn: number | null,
+  memory: Memory,
+): number | null {
   const { hold, requeueAfterSeconds } = observation.decision;
   const heldFor = (seconds: number): number => (seconds - observation.heldForSeconds) * 1000;
   const delays = [
@@ -92,7 +96,8 @@ export async function writeWhenDue(
     rememberPublished(pass.memory, { changedAtMilliseconds: null });
     return null;
   }
-  const refusedFor = published.statusRefusal?.withIntent === false ? refusalStands(published.statusRefusal, nowMilliseconds) : 0;
+  const refusedFor =
+    published.statusRefusal?.withIntent === false ? refusalStands(published.statusRefusal, nowMilliseconds) : 0;
   const dueAt = dueAtMilliseconds(status, before, published.changedAtMilliseconds, unseen.writes, nowMilliseconds);
   const dueIn = Math.max(refusedFor, dueAt - nowMilliseconds);
   if (dueIn > 0) {

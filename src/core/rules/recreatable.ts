@@ -114,7 +114,9 @@ export const unread = {
  * volume, whatever runs.
  */
 export const endingClaims = ({ recreatable, unschedulable }: MemberFacts): readonly EndingClaim[] =>
-  (recreatable.kind === 'asked' ? recreatable.claims : []).filter(({ state }) => state === 'terminating' || unschedulable === null);
+  (recreatable.kind === 'asked' ? recreatable.claims : []).filter(
+    ({ state }) => state === 'terminating' || unschedulable === null,
+  );
 
 /** Members that nobody was asked about are held by `RecreationUnknown`, which guards what these rules guard. */
 const tiedOf = ({ recreatable }: MemberFacts): TiedToNode | null =>
