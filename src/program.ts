@@ -20,7 +20,7 @@ import { AgentDelayReader, agentTimeoutMilliseconds } from './moco/agent.ts';
 import { SecretAsker } from './mysql/mysql-asker.ts';
 import { type FeatureGateName, featureGates, type Options } from './options/flags.ts';
 import { flagsAnnotation, fleetLimitsOf, publish } from './options/published.ts';
-import { healthHandler, startHttpServer } from './telemetry/http-server.ts';
+import { healthHandler, shared, startHttpServer } from './telemetry/http-server.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { Watchdog } from './telemetry/watchdog.ts';
@@ -50,7 +50,9 @@ export async function run(options: Options): Promise<void> {
     if (kubernetes === undefined) return;
     const { log, connection, metrics } = program;
     log.info({ version: manifest.version, server: connection.server, kubernetes, ...options.featureGates }, 'starting');
-    await startServer(program, options.metricsBindAddress, '--metrics-bind-address', { '/metrics': metrics.handler });
+    await startServer(program, options.metricsBindAddress, '--metrics-bind-address', {
+      '/metrics': shared(metrics.handler, () => program.world.monotonic()),
+    });
     await startWebhookServer(program);
     const watching = program.controller.watch(program.stop.signal);
     program.closers.push(() => watching);

@@ -1,7 +1,7 @@
 import { replacesNobody } from '../core/adoption.ts';
 import { isNamespaceTerminating } from '../kube/api-error.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
-import { nameOf } from '../kube/store.ts';
+import { nameOf, splitKey } from '../kube/store.ts';
 import { WorkQueue, type WorkQueueOptions } from '../kube/work-queue.ts';
 import type { StatefulSetRecord } from '../moco/records.ts';
 import { Cache } from '../objects/cache.ts';
@@ -81,9 +81,13 @@ export class Controller {
       recorder: this.#recorder,
       metrics: metrics.rollouts,
     });
-    const queue = (name: string, workers: number, work: Pick<WorkQueueOptions, 'process' | 'onError'>): WorkQueue =>
-      new WorkQueue({ name, world, concurrency: workers, metrics: metrics.workQueues, ...work });
+    const queue = (
+      name: string,
+      workers: number,
+      work: Pick<WorkQueueOptions, 'process' | 'onError' | 'tenantOf'>,
+    ): WorkQueue => new WorkQueue({ name, world, concurrency: workers, metrics: metrics.workQueues, ...work });
     this.#queue = queue('clusters', concurrency, {
+      tenantOf: (key) => splitKey(key)[0],
       process: (key, signal) => reconciler.reconcile(key, signal),
       onError: (key, error, retries) =>
         log[isNamespaceTerminating(error) ? 'debug' : 'warn'](

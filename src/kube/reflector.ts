@@ -300,6 +300,9 @@ export class Reflector<R extends Stored> {
       case 'DELETED':
         if (!this.#owned.remove(event.object, listing)) return false;
         break;
+      case 'TOO_LARGE':
+        this.#owned.skip(event.metadata, listing);
+        break;
       case 'BOOKMARK':
         break;
       case 'ERROR':

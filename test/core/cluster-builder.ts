@@ -188,8 +188,8 @@ export class ClusterBuilder {
   }
 
   /** Others are rolling, and this one may not begin yet. */
-  queued(place: number, limit: number, stalled = 0): this {
-    return this.but({ fleetQueue: { place, limit, stalled } });
+  queued(place: number, limit: number): this {
+    return this.but({ fleetQueue: { place, limit, stuck: [] } });
   }
 
   /** Other clusters keep it from beginning. */
@@ -362,6 +362,7 @@ export class ClusterBuilder {
         switchoverTries: 0,
         sinceLastTrySeconds: 0,
         recentRevisions: [],
+        shown: null,
         ...this.#memory,
       },
       ...undisturbed,
@@ -374,7 +375,7 @@ export class ClusterBuilder {
   /** MOCO's: none under three members, else ⌊replicas/2⌋ may be away. */
   #budgetsOf(ready: number): readonly BudgetFacts[] {
     const needed = this.#replicas - Math.floor(this.#replicas / 2);
-    const usual: BudgetFacts = {
+    const usual: Omit<BudgetFacts, 'ofMoco'> = {
       name: 'moco-test',
       observed: true,
       disruptionsAllowed: Math.max(0, ready - needed),
@@ -385,7 +386,11 @@ export class ClusterBuilder {
       refusal: null,
       refusedForSeconds: 0,
     };
-    return (this.#budgets ?? (this.#replicas < 3 ? [] : [{}])).map((budget) => ({ ...usual, ...budget }));
+    return (this.#budgets ?? (this.#replicas < 3 ? [] : [{}])).map((budget) => ({
+      ...usual,
+      ofMoco: (budget.name ?? usual.name) === usual.name,
+      ...budget,
+    }));
   }
 }
 

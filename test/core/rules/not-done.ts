@@ -1,4 +1,4 @@
-import type { step as stepRules } from '../../../src/core/rules/not-done.ts';
+import type { answers as answerRules, step as stepRules } from '../../../src/core/rules/not-done.ts';
 import { lastOne, stale } from '../cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from '../member-builder.ts';
 import { openWrite, shownWrite } from '../mysql-readings.ts';
@@ -89,6 +89,9 @@ export const step: Examples<keyof typeof stepRules> = {
     says: 'the API server did not carry out the step: it is denied',
     justDoesNot: when(stale().stepFailed({ ...eviction, tries: 1, sinceLastTrySeconds: 2 }), next),
   },
+};
+
+export const answers: Examples<keyof typeof answerRules> = {
   PreflightRunning: {
     applies: held(
       stale().preflight({ awaited: [{ about: 'images', nodeName: 'n-1', forSeconds: 299, message: null }] }),
