@@ -93,8 +93,8 @@ async function act(pass: Pass<ClusterApi>): Promise<End> {
 }
 
 /**
- * Publishes what users see. Resolves to the milliseconds until more must be written, or `null` if only a change requires
- * that.
+ * Publishes what users see. Resolves to the milliseconds until more must be written, or to `null` if only a change
+ * requires that.
  */
 async function publish(observed: Observation, pass: Pass<ClusterApi>): Promise<number | null> {
   const reported = report(observed);
