@@ -23,7 +23,7 @@ import { SequenceReconciler } from './sequence-reconciler.ts';
 export interface ControllerOptions
   extends Pick<
     Context,
-    'client' | 'world' | 'delays' | 'mysql' | 'log' | 'defaults' | 'strategies' | 'holder' | 'isLeading'
+    'client' | 'world' | 'delays' | 'members' | 'mysql' | 'log' | 'defaults' | 'strategies' | 'holder' | 'isLeading'
   > {
   readonly readCheck: CheckReader;
   readonly metrics: {
@@ -107,16 +107,13 @@ export class Controller {
     this.#sequenceQueue = queue('sequences', 1, {
       process: (name, signal) => sequences.reconcile(name, signal),
       onError: (sequence, error, retries) =>
-        log.warn(
-          { sequence, error, retries },
-          'the status of a MySQLRolloutSequence was not written, which will be retried',
-        ),
+        log.warn({ sequence, error, retries }, 'Failed to write the status of a MySQLRolloutSequence; retrying'),
     });
     const policies = new PolicyReconciler({ cache: this.#cache, apiFor, world, isLeading });
     this.#policyQueue = queue('policies', 1, {
       process: (_, signal) => policies.reconcile(signal),
       onError: (_, error, retries) =>
-        log.warn({ error, retries }, 'the status of a MySQLRolloutPolicy was not written, which will be retried'),
+        log.warn({ error, retries }, 'Failed to write the status of a MySQLRolloutPolicy; retrying'),
     });
     this.#cache.onPolicyChange(() => this.#policyQueue.add(allPolicies));
     this.#cache.onChange((key) => this.#queue.add(key));
@@ -143,7 +140,7 @@ export class Controller {
     await this.#watches.synced();
     if (!this.#watches.hasSynced) return;
     this.#synced = true;
-    this.#options.log.info({ clusters: [...this.#cache.clusters.values()].length }, 'the cache is in sync');
+    this.#options.log.info({ clusters: [...this.#cache.clusters.values()].length }, 'Cache is in sync');
   }
 
   /** Starts the workers once the cache is in sync. Every cluster is queued first. */

@@ -1,13 +1,13 @@
 import type { CheckReader } from '../../src/controller/questions/checks.ts';
-import type { CheckReading, DelayReading, MemberSaid } from '../../src/core/on-demand-facts.ts';
-import type { DelayReader } from '../../src/moco/agent.ts';
+import type { CheckReading, DelayReading, MemberAnswer, MemberSaid } from '../../src/core/on-demand-facts.ts';
+import type { DelayReader, MemberReader } from '../../src/moco/agent.ts';
 import type { MysqlAnswer, MysqlAsker, MysqlQuestion } from '../../src/mysql/mysql-asker.ts';
 import type { OpenWriteNow } from '../../src/mysql/statements.ts';
 import { caughtUp } from '../core/mysql-readings.ts';
 
 // Servers beside the API server that have nothing against anybody unless told otherwise.
 
-class Published<Reading> {
+class Told<Reading> {
   /** The names of what was asked about. */
   readonly asked: string[] = [];
   readonly #readings = new Map<string, Reading>();
@@ -23,14 +23,21 @@ class Published<Reading> {
 }
 
 /** Asked about checks. */
-export class FakePrometheus extends Published<CheckReading> {
+export class FakePrometheus extends Told<CheckReading> {
   readonly read: CheckReader = ({ name }) => this.about(name, { kind: 'passing' });
 }
 
 /** The agents of replicas, by the name of the pod. */
-export class FakeReplicas extends Published<DelayReading> implements DelayReader {
+export class FakeReplicas extends Told<DelayReading> implements DelayReader {
   read({ name }: { readonly name: string }): Promise<DelayReading> {
     return this.about(name, { kind: 'delay', seconds: 0 });
+  }
+}
+
+/** The agents of members, by the name of the pod. */
+export class FakeMembers extends Told<MemberAnswer> implements MemberReader {
+  answerOf({ name }: { readonly name: string }): Promise<MemberAnswer> {
+    return this.about(name, { kind: 'ready' });
   }
 }
 

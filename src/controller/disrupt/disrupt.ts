@@ -75,7 +75,7 @@ async function confirm(
   const { step: confirmedStep } = confirmed.decision;
   const isVetoed = !isDisruptive(confirmedStep) || !sameStep(step, confirmedStep);
   if (isVetoed || isOvertaken(answers, live.objects, context)) {
-    context.log.debug({ cluster: key, step: step.kind }, 'Skipped step: a fresh read vetoes it');
+    context.log.debug({ cluster: key, step: step.kind }, 'Step vetoed by a fresh read');
     return { kind: 'nothing', report: confirmed, ...vetoed };
   }
   if (!context.isLeading()) return nothingToReport;
@@ -102,7 +102,7 @@ async function carryOut(
   const isFresh = (): boolean => context.isLeading() && world.monotonic() - since <= confirmationMilliseconds;
   const tooLate = (end: End): End => {
     if (!context.isLeading()) return { ...end, report: null };
-    log.info({ cluster: key, step: step.kind }, 'Skipped step: the confirmation is too old, will retry');
+    log.info({ cluster: key, step: step.kind }, 'Confirmation is too old; retrying the step');
     return end;
   };
   const notSent = { kind: 'failed', failure: tooSlow(step, confirmed), report: 'cached' } as const;
