@@ -16,7 +16,8 @@ import { kubernetesVersion, untilSupported } from './kube/kubernetes-version.ts'
 import { LeaseElector } from './kube/lease-elector.ts';
 import { PodHttp } from './kube/plain-http.ts';
 import { PrometheusHttp } from './kube/prometheus-http.ts';
-import { AgentDelayReader, agentTimeoutMilliseconds } from './moco/agent.ts';
+import { onServerClock } from './kube/server-clock.ts';
+import { AgentDelayReader, AgentMemberReader, agentTimeoutMilliseconds } from './moco/agent.ts';
 import { SecretAsker } from './mysql/mysql-asker.ts';
 import { type FeatureGateName, featureGates, type Options } from './options/flags.ts';
 import { flagsAnnotation, fleetLimitsOf, publish } from './options/published.ts';
@@ -55,7 +56,7 @@ export async function run(options: Options): Promise<void> {
     });
     await startWebhookServer(program);
     const watching = program.controller.watch(program.stop.signal);
-    program.closers.push(() => watching);
+    program.closers.push(() => watching.catch(() => undefined));
     startWorking(program, kubernetes);
     await Promise.race([asked, watching, lost(program.stop.signal)]);
   } finally {
@@ -75,7 +76,8 @@ async function connectParts(options: Options) {
     servesWebhook: options.webhookBindAddress !== null,
     drivesPartitions: options.partitionDriver === 'own',
   });
-  const world = realWorld(metrics.apiClient.counting(connection.exchange, () => performance.now()));
+  const machine = realWorld(metrics.apiClient.counting(connection.exchange, () => performance.now()));
+  const world = onServerClock(machine, log);
   const stop = new AbortController();
   const isLeading = (): boolean => !stop.signal.aborted && (elector?.isLeader() ?? true);
   const client = new ApiClient({
@@ -110,6 +112,7 @@ async function connectParts(options: Options) {
     client,
     world,
     delays: new AgentDelayReader(pods.get),
+    members: new AgentMemberReader(pods.get),
     ...(options.featureGates.ReplicationFacts && { mysql: new SecretAsker(client, world) }),
     readCheck: prometheusChecks(prometheus?.query ?? null),
     log,
@@ -142,6 +145,7 @@ function controllerSettings(
         ...defaultPolicy,
         minReadySeconds: options.minReadySeconds,
         replicaDelayGraceSeconds: options.replicaDelayGraceSeconds,
+        silentMemberGraceSeconds: options.silentMemberGraceSeconds,
       },
       strategy: options.defaultStrategy,
       maxOverrideSeconds: options.maxOverrideMilliseconds / 1000,

@@ -23,7 +23,7 @@ import { SequenceReconciler } from './sequence-reconciler.ts';
 export interface ControllerOptions
   extends Pick<
     Context,
-    'client' | 'world' | 'delays' | 'mysql' | 'log' | 'defaults' | 'strategies' | 'holder' | 'isLeading'
+    'client' | 'world' | 'delays' | 'members' | 'mysql' | 'log' | 'defaults' | 'strategies' | 'holder' | 'isLeading'
   > {
   readonly readCheck: CheckReader;
   readonly metrics: {
