@@ -16,6 +16,7 @@ const setByTheChart: readonly Flag<unknown>[] = [
   flags.leaderElect,
   flags.leaderElectionNamespace,
   flags.partitionDriver,
+  flags.dryRunPods,
   flags.prometheusUrl,
   flags.prometheusCaFile,
   flags.prometheusTokenFile,

@@ -49,6 +49,10 @@ function templatedRules(permissions: readonly Permission[]): string {
   ].join('');
 }
 
+/** As the chart has them: what stands under a condition last. */
+const byCondition = (one: Permission, other: Permission): number =>
+  Number(one.needsPolicy === true) - Number(other.needsPolicy === true);
+
 const role = (kind: string, name: string, rules: string, namespace?: string): string =>
   `apiVersion: rbac.authorization.k8s.io/v1
 kind: ${kind}
@@ -93,7 +97,7 @@ export const roleFiles: Readonly<Record<string, () => string>> = {
   'config/rbac/role.yaml': () =>
     `${written}# It needs no right to finalizers of MySQLClusters, because its ownerReferences don't block the owner's deletion. What it may
 # write with these rights, the ValidatingAdmissionPolicies beside this file say.
-${role('ClusterRole', controller, rulesOf(clusterPermissions))}`,
+${role('ClusterRole', controller, rulesOf(clusterPermissions.toSorted(byCondition)))}`,
   'config/rbac/leader-election-role.yaml': () =>
     written + role('Role', leaderElection, rulesOf(leaderElectionPermissions), 'moco-rollout-system'),
   'config/helm/moco-rollout/templates/role.yaml': () =>

@@ -251,7 +251,9 @@ export class InstalledController {
   }
 }
 
-const isCertificate = (manifest: Manifest): manifest is Certificate => manifest.kind === 'Certificate';
+/** Of a server: here all are signed by the control plane's CA. */
+const isCertificate = (manifest: Manifest): manifest is Certificate =>
+  manifest.kind === 'Certificate' && (manifest['spec'] as { isCA?: boolean }).isCA !== true;
 const isService = (manifest: Manifest): manifest is Service => manifest.kind === 'Service';
 const isDeployment = (manifest: Manifest): manifest is Deployment => manifest.kind === 'Deployment';
 const nameIn = ({ metadata }: Manifest): string => `${metadata.namespace}/${metadata.name}`;

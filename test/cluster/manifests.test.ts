@@ -14,6 +14,8 @@ const webhook = ['MutatingWebhookConfiguration /moco-rollout-mutating-webhook-co
 const webhookServer = [
   'Service moco-rollout-system/moco-rollout-webhook',
   'Issuer moco-rollout-system/moco-rollout-self-signed',
+  'Issuer moco-rollout-system/moco-rollout-webhook-ca',
+  'Certificate moco-rollout-system/moco-rollout-webhook-ca',
   'Certificate moco-rollout-system/moco-rollout-webhook',
 ];
 

@@ -28,6 +28,7 @@ app.kubernetes.io/component: controller
 {{- /* Where the pods of the Deployment and of the Jobs run, and how they get their image. */ -}}
 {{- define "moco-rollout.scheduling" -}}
 serviceAccountName: {{ include "moco-rollout.serviceAccountName" . }}
+automountServiceAccountToken: true
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:
   {{- toYaml . | nindent 2 }}
@@ -42,6 +43,13 @@ tolerations:
 {{- end }}
 {{- with .Values.priorityClassName }}
 priorityClassName: {{ . }}
+{{- end }}
+{{- end }}
+
+{{- /* Files that are mounted belong to the group of the pod, and nobody else reads them. */ -}}
+{{- define "moco-rollout.fsGroup" -}}
+{{- if and (include "moco-rollout.volumes" . | trim) (not (kindIs "invalid" .Values.fsGroup)) -}}
+fsGroup: {{ .Values.fsGroup | int64 }}
 {{- end }}
 {{- end }}
 
@@ -102,10 +110,12 @@ priorityClassName: {{ . }}
 - name: webhook-certificate
   secret:
     secretName: {{ .Values.certificate.secretName }}
+    defaultMode: 288 # 0440
 {{- end }}
 {{- if or .Values.prometheus.ca.configMap .Values.prometheus.token.secret }}
 - name: prometheus
   projected:
+    defaultMode: 288 # 0440
     sources:
       {{- with .Values.prometheus.ca.configMap }}
       - configMap:
