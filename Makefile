@@ -73,8 +73,10 @@ docs: node_modules ## Write what follows from the code: CRDs, the schema of the 
 
 manifests: docs
 
-sbom: build ## What the bundle is made of, in dist/: a CycloneDX list, and every licence with its text
-	@npm sbom --sbom-format=cyclonedx --omit=dev --package-lock-only --loglevel=error > dist/sbom.cdx.json
+# A release has it of the tree that is in the image: TREE.
+sbom: build ## What the image is made of, in dist/: a CycloneDX list, and every licence with its text
+	@[ -n "$(TREE)" ] || hack/image/tree.sh "$$(hack/node.sh -p process.execPath)" dist dist/tree
+	@$(NODE) hack/sbom.ts "$(or $(TREE),dist/tree)" dist/sbom.cdx.json
 	@$(NODE) hack/licences.ts
 
 audit: node_modules ## Ask the registry for security advisories against the production dependencies
