@@ -12,6 +12,8 @@ export interface ClusterSnapshot {
   readonly statefulSet: StatefulSetFacts | null;
   /** The pods that exist, one for each ordinal, ascending. */
   readonly members: readonly MemberFacts[];
+  /** What is known of the data of each member, whether or not it has a pod. Nothing is of one without an entry. */
+  readonly data: readonly DataFacts[];
   /** Every PodDisruptionBudget whose selector matches the members. */
   readonly budgets: readonly BudgetFacts[];
   /** How far replicas were behind when they were last asked. Only replicas that the next step depends on are asked. */
@@ -255,6 +257,30 @@ export interface MemberFacts {
   readonly nodeLeaves: boolean;
 }
 
+/** A mysqld that has started on the data of a member. */
+export interface DataRecord {
+  readonly revision: string;
+  /** The image of container mysqld at that revision; `null` if it is not known. */
+  readonly image: string | null;
+  /** Its version, such as `8.4.8`; `null` if it is not known. */
+  readonly version: string | null;
+}
+
+export interface DataFacts {
+  readonly ordinal: number;
+  /** What its claim says of the newest one; `null` if it says nothing that can be used, or was not read. */
+  readonly record: DataRecord | null;
+  /** Seconds since its claim was read; `null` if it was not. */
+  readonly readSecondsAgo: number | null;
+  /** The last mysqld of the member that may have started since this process has watched it; `null` if none has. */
+  readonly lastRun: LastRun | null;
+}
+
+export interface LastRun extends DataRecord {
+  /** It has participated since: it has opened the data, however new they were. */
+  readonly worked: boolean;
+}
+
 export interface ContainerFacts {
   readonly name: string;
   /** What the container is for: `mysqld` is the database, `agent` answers its probes, `side` is any other. */
@@ -265,6 +291,10 @@ export interface ContainerFacts {
   readonly ready: boolean;
   readonly started: boolean;
   readonly restarts: number;
+  /** A run of it has ended, as far as the kubelet knows. */
+  readonly hasRun: boolean;
+  /** An init container that runs on beside the others (`restartPolicy: Always`). */
+  readonly sidecar: boolean;
   readonly readySinceRestart: boolean;
   /** How often it has restarted since it was last ready, as far as this process has seen it; 0 while it is. */
   readonly restartsInVain: number;

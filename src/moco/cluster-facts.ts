@@ -1,7 +1,16 @@
 import { milliseconds } from '../base/json.ts';
 import type { InPlaceUpdate } from '../core/in-place-changes.ts';
-import { isParticipating, isSettled, mysqldOf } from '../core/member.ts';
-import type { BackupJobFacts, ClusterSnapshot, ContainerFacts, MemberFacts } from '../core/snapshot.ts';
+import { hasNeverStarted, isParticipating, isSettled, mysqldOf } from '../core/member.ts';
+import { versionOfImage } from '../core/mysql-versions.ts';
+import { isPossibleSize } from '../core/situation.ts';
+import type {
+  BackupJobFacts,
+  ClusterSnapshot,
+  ContainerFacts,
+  DataFacts,
+  LastRun,
+  MemberFacts,
+} from '../core/snapshot.ts';
 import type { Ages } from './ages.ts';
 import { restartInPlace } from './in-place/restart.ts';
 import type { BudgetRecord, ClusterObjects, ClusterRecord, ContainerRecord, JobRecord, PodRecord } from './records.ts';
@@ -9,7 +18,7 @@ import { selects } from './selects.ts';
 
 /** Derives the core's facts about a cluster from the objects of MOCO and Kubernetes. */
 export interface ObjectFacts
-  extends Pick<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'backupJobs' | 'backupsUnreadable'> {
+  extends Pick<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'data' | 'backupJobs' | 'backupsUnreadable'> {
   readonly budgets: readonly BudgetRecord[];
 }
 
@@ -28,6 +37,7 @@ export function objectFacts(
   demotionAskedAt: string | null,
   inPlace: (pod: PodRecord) => InPlaceUpdate | null = () => null,
   recreatable: (pod: PodRecord) => RecreatableFacts = () => ({ recreatable: null, nodeLeaves: false }),
+  claimData: (ordinal: number) => ClaimData = () => ({ record: null, readSecondsAgo: null }),
 ): ObjectFacts {
   const { cluster, statefulSet, jobs, jobsUnreadable } = objects;
   const pods = objects.pods.toSorted((a, b) => a.ordinal - b.ordinal);
@@ -40,11 +50,71 @@ export function objectFacts(
     },
     statefulSet,
     members,
+    data: dataFacts(objects, members, ages, claimData),
     budgets: objects.budgets.filter((budget) => pods.some((pod) => selects(budget.selector, pod.labels))),
     backupJobs: jobs.map((job) => backupJobFacts(job, ages)),
     // Without a policy there is no CronJob, and nothing from which a Job could come.
     backupsUnreadable: cluster.hasBackupPolicy ? jobsUnreadable : null,
   };
+}
+
+/** What was read of the claim of a member's data. */
+export type ClaimData = Pick<DataFacts, 'record' | 'readSecondsAgo'>;
+
+function dataFacts(
+  { cluster, statefulSet, pods }: ClusterObjects,
+  members: readonly MemberFacts[],
+  ages: Ages,
+  claimData: (ordinal: number) => ClaimData,
+): readonly DataFacts[] {
+  const replicas = Math.max(isPossibleSize(cluster.replicas) ? cluster.replicas : 0, statefulSet?.replicas ?? 0);
+  const given = isPossibleSize(replicas) ? Array.from({ length: replicas }, (_, ordinal) => ordinal) : [];
+  const ordinals = [...new Set([...given, ...pods.map(({ ordinal }) => ordinal)])];
+  return ordinals.map((ordinal) => {
+    const pod = pods.find((one) => one.ordinal === ordinal);
+    const facts = members.find((one) => one.ordinal === ordinal);
+    const lastRun = lastRunOf(cluster, ordinal, pod && facts ? { pod, facts } : null, ages);
+    return { ordinal, ...claimData(ordinal), lastRun };
+  });
+}
+
+interface Sighting extends LastRun {
+  readonly uid: string;
+  readonly createdAt: string;
+}
+
+/** Remembered by the member and not by its pod, which may be gone. A cache may show an older pod than a live read. */
+function lastRunOf(
+  cluster: ClusterRecord,
+  ordinal: number,
+  member: { readonly pod: PodRecord; readonly facts: MemberFacts } | null,
+  ages: Ages,
+): LastRun | null {
+  const fact = `last run of member ${ordinal}`;
+  const remembered = ages.valueOf(cluster.uid, fact);
+  const known = remembered === null ? null : (JSON.parse(remembered) as Sighting);
+  const seen = member === null ? null : sightingOf(member, known);
+  const last = seen ?? known;
+  // The time of the sighting does not count. It is kept under a version that no cached object is older than.
+  if (last !== null) ages.since({ uid: cluster.uid, resourceVersion: '' }, fact, JSON.stringify(last));
+  return last && { revision: last.revision, image: last.image, version: last.version, worked: last.worked };
+}
+
+/** `null` if its mysqld has never started in this pod. */
+function sightingOf(
+  { pod, facts }: { readonly pod: PodRecord; readonly facts: MemberFacts },
+  known: Sighting | null,
+): Sighting | null {
+  if (hasNeverStarted(facts) || pod.revision === '' || (known !== null && pod.createdAt < known.createdAt)) return null;
+  const { uid, createdAt, revision, mysqldImage: image } = pod;
+  const isSame = known?.uid === uid && known.revision === revision;
+  const worked = facts.participatingForSeconds !== null || (isSame && known.worked);
+  return { uid, createdAt, revision, image, version: image === null ? null : versionText(image), worked };
+}
+
+function versionText(image: string): string | null {
+  const version = versionOfImage(image);
+  return version && (version.patch === null ? version.series : `${version.series}.${version.patch}`);
 }
 
 function backupJobFacts(job: JobRecord, ages: Ages): BackupJobFacts {

@@ -1,5 +1,6 @@
 import { conditionOf, identityOf, type Json, named, object, objects, text, texts, whole } from '../base/json.ts';
 import { metricsPortName, probePortName } from './agent.ts';
+import { parseDataRecord } from './data-record.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
 import { labelSetAt, newestManagers } from './managed-fields.ts';
 import {
@@ -12,6 +13,7 @@ import {
   clusterNameLabel,
   createdByLabel,
   createdByMoco,
+  dataAnnotation,
   demoteAnnotation,
   demotedForAnnotation,
   forceRollingUpdateAnnotation,
@@ -32,6 +34,7 @@ import {
 } from './names.ts';
 import type {
   BudgetRecord,
+  ClaimRecord,
   ClusterRecord,
   ContainerRecord,
   JobRecord,
@@ -185,6 +188,7 @@ function podRecord(raw: Json, isLive: boolean): PodRecord | null {
         : null,
     failedReason: status['phase'] === 'Failed' ? text(status['reason']) : null,
     startupSeconds: startupSeconds(spec),
+    mysqldImage: text(named(spec['containers'], mysqldContainer)['image']),
     containers: withStatus(spec['containers'], status['containerStatuses'], containerOf),
     initContainers: withStatus(spec['initContainers'], status['initContainerStatuses'], containerOf),
     graceSeconds: whole(metadata['deletionGracePeriodSeconds'], whole(spec['terminationGracePeriodSeconds'], 30)),
@@ -274,6 +278,8 @@ function containerOf(spec: Json, status: Json): ContainerRecord {
     ready: status['ready'] === true,
     started: status['started'] === true,
     restarts: whole(status['restartCount'], 0),
+    hasRun: isTerminated || object(status['lastState'])['terminated'] !== undefined,
+    sidecar: spec['restartPolicy'] === 'Always',
     startedAt: text(running['startedAt']),
     finishedAt: text(terminated['finishedAt']) ?? text(object(object(status['lastState'])['terminated'])['finishedAt']),
   };
@@ -309,6 +315,11 @@ export function projectJob(raw: Json): JobRecord | null {
   if (clusterName === undefined || isOver || (!createsPods && pods === 0)) return null;
   const startedAt = text(status['startTime']) ?? text(metadata['creationTimestamp']) ?? '';
   return { ...own, clusterName, restores: own.name === restoreName(clusterName), startedAt };
+}
+
+export function projectClaim(raw: Json): ClaimRecord {
+  const { namespace, name, uid, resourceVersion, annotations } = meta(raw);
+  return { namespace, name, uid, resourceVersion, data: parseDataRecord(text(annotations[dataAnnotation])) };
 }
 
 export function projectNamespace(raw: Json): NamespaceRecord {

@@ -75,7 +75,7 @@ export const fleetHolds = {
   FleetFailing: { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'prod/orders' },
 } as const satisfies { [Rule in FleetHold['rule']]: FleetHold & { readonly rule: Rule } };
 
-type Around = Partial<Omit<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'budgets' | 'memory'>>;
+type Around = Partial<Omit<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'data' | 'budgets' | 'memory'>>;
 type Pair = readonly [from: number, until: number];
 
 /** A healthy cluster of so many members, all updated, the primary at 0, until it is told otherwise. */
@@ -343,6 +343,7 @@ export class ClusterBuilder {
         ...this.#statefulSet,
       },
       members,
+      data: [...this.#members.values()].map((one) => one.dataFacts(this.#revision)),
       budgets: this.#budgetsOf(members.filter((one) => one.ready).length),
       backupJobs: [],
       backupsUnreadable: null,

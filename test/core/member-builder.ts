@@ -1,9 +1,16 @@
 import type { ContainerResources, InPlaceChange, Resize } from '../../src/core/in-place-changes.ts';
 import { type EndingClaim, justCreated, type Recreatable } from '../../src/core/on-demand-facts.ts';
-import type { ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
+import type { ContainerFacts, DataFacts, DataRecord, MemberFacts } from '../../src/core/snapshot.ts';
 
 export const revisionBefore = '5897fd84f8';
 export const revisionAfter = '7966559688';
+
+/** A mysqld of this revision, of the version that the revision brings. */
+export const dataRecord = (revision: string): DataRecord => ({
+  revision,
+  image: null,
+  version: revision === revisionAfter ? '8.4.9' : '8.4.8',
+});
 
 /** A member that has served for an hour, until it is told otherwise. */
 export const member = (ordinal: number): MemberBuilder => new MemberBuilder(ordinal);
@@ -18,6 +25,8 @@ const running = (name: string, part: ContainerFacts['part']): ContainerFacts => 
   ready: true,
   started: true,
   restarts: 0,
+  hasRun: false,
+  sidecar: false,
   readySinceRestart: true,
   restartsInVain: 0,
   notReadyForSeconds: 0,
@@ -63,6 +72,7 @@ export class MemberBuilder {
   #isUnreachable = false;
   #revision: string | null = null;
   #special: Partial<MemberFacts> = {};
+  #data: Partial<DataFacts> | string | null = null;
   readonly #containers = new Map<string, ContainerFacts>(
     [running('mysqld', 'mysqld'), running('agent', 'agent'), running('slow-log', 'side')].map((container) => [
       container.name,
@@ -91,6 +101,17 @@ export class MemberBuilder {
   updated(): this {
     this.#revision = revisionAfter;
     return this;
+  }
+
+  /** The newest mysqld that has started on its data, which is otherwise that of its pod, or what is known of it. */
+  data(data: Partial<DataFacts> | string): this {
+    this.#data = data;
+    return this;
+  }
+
+  /** It is not known which mysqld has started on its data. */
+  dataUnknown(): this {
+    return this.data({ lastRun: null });
   }
 
   /** Anything that has no word of its own. */
@@ -296,6 +317,18 @@ export class MemberBuilder {
     return this.but({
       restartInPlace: { restarts: { [container]: 1 }, awaited: [], doneForSeconds, mysqldRestarted: false },
     });
+  }
+
+  /** Its mysqld has worked at the revision of its pod, unless it is told otherwise. */
+  dataFacts(revision: string): DataFacts {
+    const known = typeof this.#data === 'string' ? this.#data : (this.#special.revision ?? this.#revision ?? revision);
+    return {
+      ordinal: this.ordinal,
+      record: null,
+      readSecondsAgo: 0,
+      lastRun: { ...dataRecord(known), worked: true },
+      ...(typeof this.#data === 'string' ? {} : this.#data),
+    };
   }
 
   facts(primary: number, revision: string): MemberFacts {

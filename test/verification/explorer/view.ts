@@ -5,6 +5,7 @@ import type {
   BackupJobFacts,
   ClusterSnapshot,
   ContainerFacts,
+  DataFacts,
   MaintenanceFacts,
   MemberFacts,
   Moment,
@@ -46,6 +47,8 @@ const running: Omit<ContainerFacts, 'name' | 'part'> = {
   ready: true,
   started: true,
   restarts: 0,
+  hasRun: false,
+  sidecar: false,
   readySinceRestart: true,
   restartsInVain: 0,
   notReadyForSeconds: 0,
@@ -283,6 +286,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
           ],
     backupJobs: around[c.BACKUP] === c.Backup.None ? [] : [backupJob],
     backupsUnreadable: null,
+    data: dataOf(pods, last, world),
     memory: {
       verified: around[c.VERIFIED] === 1,
       failing: null,
@@ -316,6 +320,25 @@ function strategyOf(around: c.Cells, world: World): Pick<StatefulSetFacts, 'stra
   return around[c.NEW_PODS] === c.NewPods.Kept
     ? { strategy: 'RollingUpdate', partition: facts.podsWanted(around, world), newPods }
     : { strategy: 'OnDelete', partition: null, newPods };
+}
+
+/**
+ * As the controller knows it: an updated member whose mysqld has not run since has the data of before. Of which revision
+ * those are is not known where the template may have changed twice.
+ */
+function dataOf(pods: c.Cells, last: c.Cells, world: World): readonly DataFacts[] {
+  const isTracked = world.families.has('new-pods');
+  return Array.from({ length: world.replicas }, (_, ordinal): DataFacts => {
+    const isUnrun = isTracked && facts.isUpdated(pods, ordinal) && !facts.has(last[c.RAN], ordinal);
+    const revision = isUnrun ? 0 : (pods[c.REVISION + ordinal] as number);
+    const lastRun = { revision: revisionName(revision), image: null, version: '8.4.8', worked: true };
+    return {
+      ordinal,
+      record: null,
+      readSecondsAgo: 0,
+      lastRun: isUnrun && world.families.has('template') ? null : lastRun,
+    };
+  });
 }
 
 /** Where nothing is remembered of members, a step has taken each: nobody's revision is kept. */
