@@ -7,7 +7,7 @@ import { type RunningWebhook, startWebhook } from './admission/server.ts';
 import { delay } from './base/delay.ts';
 import { realWorld, type World } from './base/world.ts';
 import { Controller, type ControllerOptions } from './controller/controller.ts';
-import { prometheusChecks } from './controller/fleet/check-answers.ts';
+import { prometheusChecks } from './controller/questions/checks.ts';
 import { defaultPolicy } from './core/policy.ts';
 import { LeaseLostError, UsageError } from './failure.ts';
 import { ApiClient } from './kube/api-client.ts';

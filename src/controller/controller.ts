@@ -10,13 +10,13 @@ import { Watches } from '../objects/watches.ts';
 import type { FleetMetrics } from '../telemetry/metrics.ts';
 import type { RolloutMetrics } from '../telemetry/rollout-metrics.ts';
 import type { CacheMetrics, CheckMetrics, WorkQueueMetrics } from '../telemetry/runtime-metrics.ts';
-import { type CheckReader, Checks } from './fleet/check-answers.ts';
 import { followEvictions } from './fleet/evictions.ts';
 import { Fleet, type FleetLimits } from './fleet/fleet-limits.ts';
 import { followFleet } from './fleet/follow-fleet.ts';
-import { RecentNodes } from './fleet/recent-nodes.ts';
 import type { Context } from './pass/pass.ts';
 import { PolicyReconciler } from './policy-reconciler.ts';
+import { type CheckReader, Checks } from './questions/checks.ts';
+import { RecentNodes } from './questions/recent-nodes.ts';
 import { Reconciler } from './reconciler.ts';
 import { SequenceReconciler } from './sequence-reconciler.ts';
 

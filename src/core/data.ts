@@ -1,7 +1,7 @@
 import { keepsRevisions } from './adoption.ts';
 import { mayReturn } from './mysql-versions.ts';
 import type { Situation } from './situation.ts';
-import type { DataFacts, DataRecord } from './snapshot.ts';
+import type { DataRecord, DataRecordFacts, LastRun } from './snapshot.ts';
 
 // The data of a member, and the newest revision whose mysqld has started on them. A revision has the name of the hash of
 // its template, so two revisions of one name are the same one, and need no order: a member may come back at the revision
@@ -10,17 +10,21 @@ import type { DataFacts, DataRecord } from './snapshot.ts';
 /** After so long the claim is read again before a decision depends on what it says. */
 const freshSeconds = 60;
 
-const factsOf = ({ snapshot: { data } }: Situation, ordinal: number): DataFacts | undefined =>
-  data.find((one) => one.ordinal === ordinal);
+const recordOf = ({ snapshot }: Situation, ordinal: number): DataRecordFacts | undefined =>
+  snapshot.dataRecords.find((one) => one.ordinal === ordinal);
+
+const lastRunOf = ({ snapshot }: Situation, ordinal: number): LastRun | undefined =>
+  snapshot.lastRuns.find((one) => one.ordinal === ordinal);
 
 /**
  * The newest revision whose mysqld has started on the data of the member. `null` if it is not known: a mysqld may have
  * started on them of which nobody has made a record.
  */
 export function dataOf(situation: Situation, ordinal: number): DataRecord | null {
-  const { record = null, lastRun = null } = factsOf(situation, ordinal) ?? {};
+  const lastRun = lastRunOf(situation, ordinal);
+  const record = recordOf(situation, ordinal)?.record ?? null;
   if (lastRun?.worked) return lastRun;
-  if (lastRun !== null) return record?.revision === lastRun.revision ? record : null;
+  if (lastRun !== undefined) return record?.revision === lastRun.revision ? record : null;
   return record !== null && isCurrent(situation, ordinal, record) ? record : null;
 }
 
@@ -55,8 +59,8 @@ export function mayBeUpdated(situation: Situation, ordinal: number): boolean {
 export function mayGoBackTo(situation: Situation, ordinal: number, revision: string): boolean {
   const data = dataOf(situation, ordinal);
   if (data === null || data.revision === revision) return data !== null;
-  return situation.snapshot.data.some((one) => {
-    const before = dataOf(situation, one.ordinal);
+  return ordinalsOf(situation).some((one) => {
+    const before = dataOf(situation, one);
     if (before?.revision !== revision) return false;
     return isSameMysqld(before, data) || mayReturn(before.version, data.version);
   });
@@ -64,14 +68,44 @@ export function mayGoBackTo(situation: Situation, ordinal: number, revision: str
 
 const isSameMysqld = (one: DataRecord, other: DataRecord): boolean => one.image !== null && one.image === other.image;
 
-/** The members of which a claim has to be read before their data are known. */
+const ordinalsOf = ({ members, missing }: Situation): readonly number[] => [
+  ...members.map(({ ordinal }) => ordinal),
+  ...missing,
+];
+
+/** More than one revision is about: only then may a member come back older than its data. */
+const isRolling = ({ members, missing, updateRevision }: Situation): boolean =>
+  updateRevision !== '' && (members.some(({ updated }) => !updated) || missing.length > 0);
+
+/** The members whose claims have to be read before it is known which mysqld has started on their data. */
 export function unreadData(situation: Situation): readonly number[] {
-  const { snapshot, replicas, members, missing, updateRevision } = situation;
-  const isRolling = members.some(({ updated }) => !updated) || missing.length > 0;
-  if (!isRolling || updateRevision === '') return [];
-  return [...members.map(({ ordinal }) => ordinal), ...missing].filter((ordinal) => {
-    if (ordinal >= replicas) return false;
-    const { lastRun = null, readSecondsAgo = null } = snapshot.data.find((one) => one.ordinal === ordinal) ?? {};
-    return !lastRun?.worked && (readSecondsAgo === null || readSecondsAgo >= freshSeconds);
+  const { policy, deadlines } = situation;
+  if (policy.mode !== 'OnDelete' || !isRolling(situation)) return [];
+  return ordinalsOf(situation).filter((ordinal) => {
+    const ageSeconds = recordOf(situation, ordinal)?.ageSeconds;
+    const isRead = ageSeconds !== undefined && !deadlines.reached(ageSeconds, freshSeconds);
+    return !lastRunOf(situation, ordinal)?.worked && !isRead;
   });
 }
+
+/** A mysqld that has to be noted on the claim of a member's data. */
+export type DueRecord = Omit<LastRun, 'worked'>;
+
+/**
+ * What the claims of members do not say yet, as far as is known. A mysqld of the update revision is noted once it may
+ * have started: it may have upgraded the data. Any other one is noted once it has worked: one that refuses the data
+ * changes nothing.
+ */
+export function dueRecords(situation: Situation): readonly DueRecord[] {
+  const { snapshot, policy, updateRevision } = situation;
+  if (policy.mode !== 'OnDelete' || updateRevision === '') return [];
+  return snapshot.lastRuns.flatMap(({ worked, ...run }) => {
+    const known = recordOf(situation, run.ordinal);
+    const isDue = worked || run.revision === updateRevision;
+    const isUnknown = known === undefined ? isRolling(situation) : !isSame(known.record, run);
+    return isDue && isUnknown ? [run] : [];
+  });
+}
+
+const isSame = (record: DataRecord | null, run: DataRecord): boolean =>
+  record?.revision === run.revision && record.image === run.image && record.version === run.version;

@@ -6,10 +6,10 @@ import { effects } from './effects.ts';
 import { failingMember, isVerified } from './failing-revision.ts';
 import { closed, firstHold, type Guards, guards, isOverridden } from './gates.ts';
 import { lookAgain } from './maintenance.ts';
-import { hasToBeRead } from './on-demand-facts.ts';
 import type { RolloutPolicy } from './policy.ts';
+import { askedAgain, type Question, together } from './questions.ts';
 import { reports } from './reports.ts';
-import { type Hold, isRequestedByUser } from './rules/catalogue.ts';
+import { asksOf, type Hold, isRequestedByUser } from './rules/catalogue.ts';
 import { isOfItsWrite } from './rules/not-done.ts';
 import { type Situation, survey } from './situation.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
@@ -39,9 +39,11 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
   const { next, unread } = choose(situation, procedure, by);
   const { outcome, asks, pass } = watched(situation, next, complete);
   const { step, hold, blocked } = withNewPods(situation, outcome, by);
+  const stepEffects = effects(situation, step);
+  const kinds = stepEffects.map(({ kind }) => kind);
   return {
     step,
-    effects: effects(situation, step),
+    effects: stepEffects,
     hold,
     members: reports(situation, procedure, outcome),
     stale,
@@ -49,8 +51,14 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
     failing: isOverridden(situation, 'UpdateRevisionFailing') ? null : failingMember(situation),
     complete,
     progressDeadlineExceeded: isStuck(situation, complete, hold),
-    asksChecks: asks,
-    asksRecreatable: membersToRead(situation, hold, blocked, ...unread),
+    asks: together([
+      ...asksOf(hold, situation),
+      ...[blocked, ...unread].flatMap((one) => asksOf(one, situation)).filter(({ kind }) => kind === 'recreatable'),
+      ...(asks ? [{ kind: 'checks' } as const] : []),
+      ...ofFacts(situation),
+      ...(step.kind === 'none' ? [detailsOf(situation)] : []),
+    ]),
+    asksAgain: askedAgain(step, kinds, situation),
     checksPass: pass,
     requeueAfterSeconds: situation.deadlines.soonestSeconds,
   };
@@ -104,24 +112,21 @@ function withNewPods(
   return { step: change, hold: isOver ? null : hold, blocked };
 }
 
-/** The members of a hold on whether they can come back, if that has to be read again. */
-function membersToRead({ members }: Situation, ...holds: readonly (Hold | null)[]): readonly number[] {
-  const held = holds.flatMap((hold): readonly number[] => {
-    switch (hold?.rule) {
-      case 'RecreationUnknown':
-        return hold.members;
-      case 'ClaimTerminating':
-      case 'NodeTakesNoPods':
-      case 'SuccessorRefused':
-        return [hold.member];
-      default:
-        return [];
-    }
-  });
-  return members
-    .filter(({ ordinal, facts }) => held.includes(ordinal) && hasToBeRead(facts.recreatable))
-    .map(({ ordinal }) => ordinal);
+/** What no rule asks, since no hold depends on it. */
+function ofFacts({ snapshot }: Situation): readonly Question[] {
+  const { statefulSet, members, preflightPodsExist } = snapshot;
+  const mayUpdateInPlace = statefulSet?.observed === true && members.some(({ inPlace }) => inPlace !== null);
+  return [
+    ...(mayUpdateInPlace ? [{ kind: 'inPlace' } as const] : []),
+    ...(preflightPodsExist ? [{ kind: 'preflight', begins: false } as const] : []),
+  ];
 }
+
+const detailsOf = ({ snapshot }: Situation): Question => ({
+  kind: 'details',
+  createFailure: false,
+  contention: snapshot.contention !== null,
+});
 
 /** Whatever holds the rollout meanwhile, a node that is asked is not asked for longer than its limit. */
 function lookAtNodes({ snapshot, policy, deadlines }: Situation): void {

@@ -1,6 +1,7 @@
 import type { Effect } from './effects.ts';
 import type { FailingMember } from './failing-revision.ts';
 import type { Evidence, MemberState } from './member.ts';
+import type { Question } from './questions.ts';
 import type { Hold, HoldRule } from './rules/catalogue.ts';
 import type { Recreated } from './sentences.ts';
 import type { Situation } from './situation.ts';
@@ -61,10 +62,10 @@ export interface Decision {
   readonly complete: boolean;
   /** The rollout has not moved for progressDeadlineSeconds, and nobody has requested that it waits. */
   readonly progressDeadlineExceeded: boolean;
-  /** The checks have to be asked now: the decision depends on an answer that is missing or too old. */
-  readonly asksChecks: boolean;
-  /** The members of which it has to be read whether they can come back, by ordinal. */
-  readonly asksRecreatable: readonly number[];
+  /** What the decision depends on and is not known, or not recently enough. At most one question of each kind. */
+  readonly asks: readonly Question[];
+  /** What is asked again right before the step is written. */
+  readonly asksAgain: readonly Question[];
   /** Nothing is known against the checks that the cluster is watched by. True if it is not watched. */
   readonly checksPass: boolean;
   /** Seconds until time alone could change this decision; `null` when only an event can. */

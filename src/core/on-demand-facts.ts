@@ -85,6 +85,8 @@ export interface Preflight {
   readonly awaited: readonly AwaitedNode[];
   /** Nodes that would not run the update revision. */
   readonly refusals: readonly NodeRefusal[];
+  /** Nodes that had its images, and how long ago they were asked. */
+  readonly fetched: readonly { readonly nodeName: string; readonly ageSeconds: number }[];
 }
 
 export interface AwaitedNode {

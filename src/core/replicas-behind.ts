@@ -1,4 +1,5 @@
 import type { DelayReading, MemberReading, ReplicationDelay } from './on-demand-facts.ts';
+import type { Question } from './questions.ts';
 import type { Asked } from './rules/rule.ts';
 import { unavailableLimit, unavailableMembers } from './rules/unavailable.ts';
 import type { Member, Situation } from './situation.ts';
@@ -65,6 +66,26 @@ export function replicasBehind(asked: Asked): ReplicasBehind | null {
   const isEnough = behind.length === 0 || away.size < unavailableLimit(asked);
   if (isEnough && acknowledging === null) return null;
   return { member: member.ordinal, limitSeconds: null, graceSeconds, replicas: behind, acknowledging };
+}
+
+/** Asks where no answer is recent enough. What an agent has said does not make MySQL's answer unnecessary. */
+export function asksOfReplicas(
+  { limitSeconds, replicas }: ReplicasBehind,
+  { snapshot }: Situation,
+): readonly Question[] {
+  if (replicas.every(({ reading }) => reading !== null)) return [];
+  return [
+    ...(limitSeconds === null ? [] : [{ kind: 'delays' } as const]),
+    ...(snapshot.mysql === null
+      ? []
+      : [{ kind: 'mysql', for: limitSeconds === null ? 'stop' : 'switchover' } as const]),
+  ];
+}
+
+/** Asks the members again what speaks against a step for longer than other answers speak for it. */
+export function asksForLasting({ snapshot: { mysql } }: Situation): readonly Question[] {
+  if (mysql === null || (mysql.ageSeconds !== null && mysql.ageSeconds < lastingSeconds)) return [];
+  return [{ kind: 'mysql', for: 'stop' }];
 }
 
 function behindByAgent(situation: Situation, { facts, ordinal }: Member): ReplicaBehind | null {

@@ -12,8 +12,13 @@ export interface ClusterSnapshot {
   readonly statefulSet: StatefulSetFacts | null;
   /** The pods that exist, one for each ordinal, ascending. */
   readonly members: readonly MemberFacts[];
-  /** What is known of the data of each member, whether or not it has a pod. Nothing is of one without an entry. */
-  readonly data: readonly DataFacts[];
+  /**
+   * The last mysqld of each member that may have started since this process has watched it, whether or not the member
+   * has a pod now. No entry: none has.
+   */
+  readonly lastRuns: readonly LastRun[];
+  /** What the claims of members say of their data. No entry: nothing was read. */
+  readonly dataRecords: readonly DataRecordFacts[];
   /** Every PodDisruptionBudget whose selector matches the members. */
   readonly budgets: readonly BudgetFacts[];
   /** How far replicas were behind when they were last asked. Only replicas that the next step depends on are asked. */
@@ -22,6 +27,8 @@ export interface ClusterSnapshot {
   readonly mysql: MysqlReading | null;
   /** What the nodes of due members have found out about the update revision. `null` without the setting `preflight`. */
   readonly preflight: Preflight | null;
+  /** Pods of a preflight may exist, whatever the settings are now. They are followed until none is left. */
+  readonly preflightPodsExist: boolean;
   /**
    * The active Jobs that back this cluster up or restore it, whether or not MOCO has closed the PodDisruptionBudget.
    */
@@ -203,7 +210,17 @@ export interface StatefulSetFacts {
   readonly newPods: NewPods;
 }
 
-export interface MemberFacts {
+/** Facts of a member that no watch delivers. They follow from the answers to questions (`questions.ts`). */
+export interface AskedMemberFacts {
+  /** How it can reach the update revision; `null` if it has, or while updates in place are off. */
+  readonly inPlace: InPlaceUpdate | null;
+  /** Whether it can be recreated once its pod has ended; `null` if that was never read for the update revision. */
+  readonly recreatable: Recreatable | null;
+  /** Its node is to be emptied, as far as that was read: it has to move anyway. */
+  readonly nodeLeaves: boolean;
+}
+
+export interface MemberFacts extends AskedMemberFacts {
   readonly ordinal: number;
   readonly name: string;
   readonly uid: string;
@@ -248,13 +265,7 @@ export interface MemberFacts {
   /** Seconds for which `demote` has been there; 0 while it is not. */
   readonly demoteForSeconds: number;
   readonly preventDelete: boolean;
-  /** How it can reach the update revision; `null` if it has, or while updates in place are off. */
-  readonly inPlace: InPlaceUpdate | null;
   readonly restartInPlace: RestartInPlace | null;
-  /** Whether it can come back once its pod has ended; `null` if that was never read. */
-  readonly recreatable: Recreatable | null;
-  /** Its node is to be emptied, as far as that was read: it has to move anyway. */
-  readonly nodeLeaves: boolean;
 }
 
 /** A mysqld that has started on the data of a member. */
@@ -266,17 +277,16 @@ export interface DataRecord {
   readonly version: string | null;
 }
 
-export interface DataFacts {
+export interface DataRecordFacts {
   readonly ordinal: number;
-  /** What its claim says of the newest one; `null` if it says nothing that can be used, or was not read. */
+  /** The newest mysqld that has started on the data, as the claim says; `null` if it says nothing that can be used. */
   readonly record: DataRecord | null;
-  /** Seconds since its claim was read; `null` if it was not. */
-  readonly readSecondsAgo: number | null;
-  /** The last mysqld of the member that may have started since this process has watched it; `null` if none has. */
-  readonly lastRun: LastRun | null;
+  /** Seconds since the claim was read or written. */
+  readonly ageSeconds: number;
 }
 
 export interface LastRun extends DataRecord {
+  readonly ordinal: number;
   /** It has participated since: it has opened the data, however new they were. */
   readonly worked: boolean;
 }

@@ -174,3 +174,10 @@ function seconds(value: unknown): number | null {
 }
 
 const cut = (body: string): string => shortened(body.replaceAll(/\s+/g, ' ').trim(), longestBody);
+
+/**
+ * The API server does not create the object as it is. A webhook that cannot be reached counts as well: other clients
+ * cannot create the object either.
+ */
+export const refusesCreation = (error: ApiError): boolean =>
+  isForbidden(error) || isInvalid(error) || isBadRequest(error) || isInternalError(error);

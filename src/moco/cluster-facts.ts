@@ -1,13 +1,12 @@
 import { milliseconds } from '../base/json.ts';
-import type { InPlaceUpdate } from '../core/in-place-changes.ts';
 import { hasNeverStarted, isParticipating, isSettled, mysqldOf } from '../core/member.ts';
 import { versionOfImage } from '../core/mysql-versions.ts';
 import { isPossibleSize } from '../core/situation.ts';
 import type {
+  AskedMemberFacts,
   BackupJobFacts,
   ClusterSnapshot,
   ContainerFacts,
-  DataFacts,
   LastRun,
   MemberFacts,
 } from '../core/snapshot.ts';
@@ -18,12 +17,12 @@ import { selects } from './selects.ts';
 
 /** Derives the core's facts about a cluster from the objects of MOCO and Kubernetes. */
 export interface ObjectFacts
-  extends Pick<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'data' | 'backupJobs' | 'backupsUnreadable'> {
+  extends Pick<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'lastRuns' | 'backupJobs' | 'backupsUnreadable'> {
   readonly budgets: readonly BudgetRecord[];
 }
 
-/** What was read about whether a member can come back. */
-export type RecreatableFacts = Pick<MemberFacts, 'recreatable' | 'nodeLeaves'>;
+/** Before any question is asked. */
+const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: null, nodeLeaves: false };
 
 /**
  * Call within `ages.observe`.
@@ -35,13 +34,11 @@ export function objectFacts(
   objects: ClusterObjects,
   ages: Ages,
   demotionAskedAt: string | null,
-  inPlace: (pod: PodRecord) => InPlaceUpdate | null = () => null,
-  recreatable: (pod: PodRecord) => RecreatableFacts = () => ({ recreatable: null, nodeLeaves: false }),
-  claimData: (ordinal: number) => ClaimData = () => ({ record: null, readSecondsAgo: null }),
+  asked: (pod: PodRecord) => AskedMemberFacts = () => nothingAsked,
 ): ObjectFacts {
   const { cluster, statefulSet, jobs, jobsUnreadable } = objects;
   const pods = objects.pods.toSorted((a, b) => a.ordinal - b.ordinal);
-  const members = pods.map((pod) => memberFacts(pod, objects, ages, demotionAskedAt, inPlace(pod), recreatable(pod)));
+  const members = pods.map((pod) => memberFacts(pod, objects, ages, demotionAskedAt, asked(pod)));
   return {
     cluster: {
       ...cluster,
@@ -50,7 +47,7 @@ export function objectFacts(
     },
     statefulSet,
     members,
-    data: dataFacts(objects, members, ages, claimData),
+    lastRuns: lastRunsOf(objects, members, ages),
     budgets: objects.budgets.filter((budget) => pods.some((pod) => selects(budget.selector, pod.labels))),
     backupJobs: jobs.map((job) => backupJobFacts(job, ages)),
     // Without a policy there is no CronJob, and nothing from which a Job could come.
@@ -58,27 +55,21 @@ export function objectFacts(
   };
 }
 
-/** What was read of the claim of a member's data. */
-export type ClaimData = Pick<DataFacts, 'record' | 'readSecondsAgo'>;
-
-function dataFacts(
+function lastRunsOf(
   { cluster, statefulSet, pods }: ClusterObjects,
   members: readonly MemberFacts[],
   ages: Ages,
-  claimData: (ordinal: number) => ClaimData,
-): readonly DataFacts[] {
-  const replicas = Math.max(isPossibleSize(cluster.replicas) ? cluster.replicas : 0, statefulSet?.replicas ?? 0);
+): readonly LastRun[] {
+  const replicas = Math.max(cluster.replicas, statefulSet?.replicas ?? 0);
   const given = isPossibleSize(replicas) ? Array.from({ length: replicas }, (_, ordinal) => ordinal) : [];
-  const ordinals = [...new Set([...given, ...pods.map(({ ordinal }) => ordinal)])];
-  return ordinals.map((ordinal) => {
+  return [...new Set([...given, ...pods.map(({ ordinal }) => ordinal)])].flatMap((ordinal) => {
     const pod = pods.find((one) => one.ordinal === ordinal);
     const facts = members.find((one) => one.ordinal === ordinal);
-    const lastRun = lastRunOf(cluster, ordinal, pod && facts ? { pod, facts } : null, ages);
-    return { ordinal, ...claimData(ordinal), lastRun };
+    return lastRunOf(cluster, ordinal, pod && facts ? { pod, facts } : null, ages) ?? [];
   });
 }
 
-interface Sighting extends LastRun {
+interface Sighting extends Omit<LastRun, 'ordinal'> {
   readonly uid: string;
   readonly createdAt: string;
 }
@@ -97,7 +88,7 @@ function lastRunOf(
   const last = seen ?? known;
   // The time of the sighting does not count. It is kept under a version that no cached object is older than.
   if (last !== null) ages.since({ uid: cluster.uid, resourceVersion: '' }, fact, JSON.stringify(last));
-  return last && { revision: last.revision, image: last.image, version: last.version, worked: last.worked };
+  return last && { ordinal, revision: last.revision, image: last.image, version: last.version, worked: last.worked };
 }
 
 /** `null` if its mysqld has never started in this pod. */
@@ -127,11 +118,10 @@ function memberFacts(
   { cluster, statefulSet }: Pick<ClusterObjects, 'cluster' | 'statefulSet'>,
   ages: Ages,
   demotionAskedAt: string | null,
-  inPlace: InPlaceUpdate | null,
-  recreatable: RecreatableFacts,
+  asked: AskedMemberFacts,
 ): MemberFacts {
   const turn = turnOf(pod);
-  const isOfNoRevision = inPlace !== null && pod.revision === statefulSet?.updateRevision;
+  const isOfNoRevision = asked.inPlace !== null && pod.revision === statefulSet?.updateRevision;
   const facts: MemberFacts = {
     ...pod,
     revision: isOfNoRevision ? '' : pod.revision,
@@ -143,9 +133,8 @@ function memberFacts(
     participatingForSeconds: null,
     revisionForSeconds: revised(pod, ages),
     demoteForSeconds: demoted(pod, ages, demotionAskedAt),
-    inPlace,
     restartInPlace: restartInPlace(pod, ages),
-    ...recreatable,
+    ...asked,
   };
   return { ...facts, participatingForSeconds: participatingSeconds(pod, facts, cluster, ages) };
 }

@@ -1,5 +1,6 @@
 import type { Quantities } from '../core/in-place-changes.ts';
 import type {
+  AskedMemberFacts,
   BackupJobFacts,
   BudgetFacts,
   ClusterFacts,
@@ -64,10 +65,8 @@ type PodFacts = Omit<
   | 'participatingForSeconds'
   | 'revisionForSeconds'
   | 'demoteForSeconds'
-  | 'inPlace'
   | 'restartInPlace'
-  | 'recreatable'
-  | 'nodeLeaves'
+  | keyof AskedMemberFacts
 >;
 
 /** What updates in place compare, change and wait for. */

@@ -3,10 +3,10 @@ import { type MySQLRollout, type RolloutSpec, rolloutKind, wholeRecord } from '.
 import { policyKind, projectPolicy } from '../../src/api/rollout-policy.ts';
 import type { RolloutStatus } from '../../src/api/rollout-status.ts';
 import { timestampOf } from '../../src/base/json.ts';
-import { Checks } from '../../src/controller/fleet/check-answers.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../src/controller/fleet/fleet-limits.ts';
 import { followFleet } from '../../src/controller/fleet/follow-fleet.ts';
-import { RecentNodes } from '../../src/controller/fleet/recent-nodes.ts';
+import { Checks } from '../../src/controller/questions/checks.ts';
+import { RecentNodes } from '../../src/controller/questions/recent-nodes.ts';
 import { Reconciler } from '../../src/controller/reconciler.ts';
 import { defaultPolicy, type RolloutPolicy } from '../../src/core/policy.ts';
 import { ApiClient } from '../../src/kube/api-client.ts';

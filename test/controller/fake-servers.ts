@@ -1,4 +1,4 @@
-import type { CheckReader } from '../../src/controller/fleet/check-answers.ts';
+import type { CheckReader } from '../../src/controller/questions/checks.ts';
 import type { CheckReading, DelayReading, MemberSaid } from '../../src/core/on-demand-facts.ts';
 import type { DelayReader } from '../../src/moco/agent.ts';
 import type { MysqlAnswer, MysqlAsker, MysqlQuestion } from '../../src/mysql/mysql-asker.ts';

@@ -77,7 +77,7 @@ const datas = {
   after: (one) => one.data(revisionAfter),
   another: (one) => one.data('another'),
   unknown: (one) => one.dataUnknown(),
-  unread: (one) => one.data({ lastRun: null, readSecondsAgo: null }),
+  'noted long ago': (one) => one.data({ record: dataRecord(revisionBefore), ageSeconds: 100 }),
   'noted, and another has started': (one) =>
     one.data({ record: dataRecord(revisionBefore), lastRun: { ...dataRecord(revisionAfter), worked: false } }),
 } satisfies Readonly<Record<string, (one: MemberBuilder) => MemberBuilder>>;
@@ -230,7 +230,8 @@ type OfCluster =
   | 'cluster'
   | 'statefulSet'
   | 'members'
-  | 'data'
+  | 'lastRuns'
+  | 'dataRecords'
   | 'budgets'
   | 'memory'
   | 'replicationDelays'
@@ -250,6 +251,7 @@ const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc
     managers: ['moco-controller'],
     fields: [{ path: 'spec.podTemplate.spec.hostNetwork', what: 'dropped' }],
   }),
+  preflightPodsExist: rarely(false, true),
   settingsProblem: rarely(null, 'unreadable'),
   ownWritePending: rarely(null, 'evict'),
   statusRefusal: rarely(null, 'unknown field'),
@@ -295,11 +297,11 @@ const delayAges = fc.record({ ageSeconds: rarely(0, 4, 5, 60), unknownForSeconds
 const awaitedNode = { about: 'images', nodeName: 'n-2', forSeconds: 0, message: null } as const;
 const refusedNode = { nodeName: 'n-1', members: [2], message: 'no', againInSeconds: 60 };
 const preflights: readonly Preflight[] = [
-  { awaited: [], refusals: [] },
-  { awaited: [awaitedNode], refusals: [] },
-  { awaited: [{ ...awaitedNode, forSeconds: 300 }], refusals: [] },
-  { awaited: [], refusals: [{ ...refusedNode, result: 'ImageUnavailable' }] },
-  { awaited: [], refusals: [{ ...refusedNode, result: 'ConfigurationRefused' }] },
+  { awaited: [], refusals: [], fetched: [] },
+  { awaited: [awaitedNode], refusals: [], fetched: [] },
+  { awaited: [{ ...awaitedNode, forSeconds: 300 }], refusals: [], fetched: [] },
+  { awaited: [], refusals: [{ ...refusedNode, result: 'ImageUnavailable' }], fetched: [] },
+  { awaited: [], refusals: [{ ...refusedNode, result: 'ConfigurationRefused' }], fetched: [] },
 ];
 
 const mysqlDrafts = fc.record({

@@ -75,7 +75,7 @@ export const fleetHolds = {
   FleetFailing: { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'prod/orders' },
 } as const satisfies { [Rule in FleetHold['rule']]: FleetHold & { readonly rule: Rule } };
 
-type Around = Partial<Omit<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'data' | 'budgets' | 'memory'>>;
+type Around = Partial<Omit<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'lastRuns' | 'dataRecords' | 'budgets' | 'memory'>>;
 type Pair = readonly [from: number, until: number];
 
 /** A healthy cluster of so many members, all updated, the primary at 0, until it is told otherwise. */
@@ -281,8 +281,8 @@ export class ClusterBuilder {
   }
 
   /** What nodes have found out about the update revision. */
-  preflight({ awaited = [], refusals = [] }: Partial<Preflight> = {}): this {
-    return this.but({ preflight: { awaited, refusals } });
+  preflight({ awaited = [], refusals = [], fetched = [] }: Partial<Preflight> = {}): this {
+    return this.but({ preflight: { awaited, refusals, fetched } });
   }
 
   /** What Prometheus last said about a check of the user: at this moment, unless the ages say otherwise. */
@@ -343,7 +343,8 @@ export class ClusterBuilder {
         ...this.#statefulSet,
       },
       members,
-      data: [...this.#members.values()].map((one) => one.dataFacts(this.#revision)),
+      lastRuns: [...this.#members.values()].flatMap((one) => one.dataFacts(this.#revision).lastRuns),
+      dataRecords: [...this.#members.values()].flatMap((one) => one.dataFacts(this.#revision).dataRecords),
       budgets: this.#budgetsOf(members.filter((one) => one.ready).length),
       backupJobs: [],
       backupsUnreadable: null,

@@ -1,9 +1,16 @@
 import type { ContainerResources, InPlaceChange, Resize } from '../../src/core/in-place-changes.ts';
 import { type EndingClaim, justCreated, type Recreatable } from '../../src/core/on-demand-facts.ts';
-import type { ContainerFacts, DataFacts, DataRecord, MemberFacts } from '../../src/core/snapshot.ts';
+import type { ContainerFacts, DataRecord, DataRecordFacts, LastRun, MemberFacts } from '../../src/core/snapshot.ts';
 
 export const revisionBefore = '5897fd84f8';
 export const revisionAfter = '7966559688';
+
+/** What is known of the data of a member; nothing of what is left out. */
+export interface KnownData {
+  readonly lastRun?: Omit<LastRun, 'ordinal'>;
+  readonly record?: DataRecord | null;
+  readonly ageSeconds?: number;
+}
 
 /** A mysqld of this revision, of the version that the revision brings. */
 export const dataRecord = (revision: string): DataRecord => ({
@@ -72,7 +79,7 @@ export class MemberBuilder {
   #isUnreachable = false;
   #revision: string | null = null;
   #special: Partial<MemberFacts> = {};
-  #data: Partial<DataFacts> | string | null = null;
+  #data: KnownData | string | null = null;
   readonly #containers = new Map<string, ContainerFacts>(
     [running('mysqld', 'mysqld'), running('agent', 'agent'), running('slow-log', 'side')].map((container) => [
       container.name,
@@ -104,14 +111,14 @@ export class MemberBuilder {
   }
 
   /** The newest mysqld that has started on its data, which is otherwise that of its pod, or what is known of it. */
-  data(data: Partial<DataFacts> | string): this {
+  data(data: KnownData | string): this {
     this.#data = data;
     return this;
   }
 
   /** It is not known which mysqld has started on its data. */
   dataUnknown(): this {
-    return this.data({ lastRun: null });
+    return this.data({});
   }
 
   /** Anything that has no word of its own. */
@@ -320,14 +327,16 @@ export class MemberBuilder {
   }
 
   /** Its mysqld has worked at the revision of its pod, unless it is told otherwise. */
-  dataFacts(revision: string): DataFacts {
-    const known = typeof this.#data === 'string' ? this.#data : (this.#special.revision ?? this.#revision ?? revision);
+  dataFacts(revision: string): { readonly lastRuns: readonly LastRun[]; readonly dataRecords: readonly DataRecordFacts[] } {
+    const { ordinal } = this;
+    const own = this.#special.revision ?? this.#revision ?? revision;
+    const known = typeof this.#data === 'string' || this.#data === null ? null : this.#data;
+    const { record, ageSeconds = 0, lastRun } = known ?? {
+      lastRun: { ...dataRecord(typeof this.#data === 'string' ? this.#data : own), worked: true },
+    };
     return {
-      ordinal: this.ordinal,
-      record: null,
-      readSecondsAgo: 0,
-      lastRun: { ...dataRecord(known), worked: true },
-      ...(typeof this.#data === 'string' ? {} : this.#data),
+      lastRuns: lastRun === undefined ? [] : [{ ordinal, ...lastRun }],
+      dataRecords: record === undefined ? [] : [{ ordinal, record, ageSeconds }],
     };
   }
 

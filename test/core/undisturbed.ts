@@ -14,6 +14,7 @@ export const undisturbed = {
   checks: [],
   laterStageWaits: false,
   preflight: null,
+  preflightPodsExist: false,
   unobservedEvictions: 0,
   admissionProblem: null,
   adoptionAgesSeconds: [],

@@ -3,13 +3,13 @@ import { policyKind, projectPolicy } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { builtInStrategy } from '../../api/settings.ts';
 import type { World } from '../../base/world.ts';
-import { collectFacts, type Dependencies, type ObservedFacts } from '../../controller/facts/collect-facts.ts';
-import { type InPlaceReadings, nothingReadInPlace } from '../../controller/facts/in-place-updates.ts';
-import { newMemory } from '../../controller/facts/memory.ts';
-import type { KnownRecreatable } from '../../controller/facts/readings.ts';
-import { RecentNodes } from '../../controller/fleet/recent-nodes.ts';
-import { readInPlace } from '../../controller/reads/read-in-place.ts';
-import { readRecreatable } from '../../controller/reads/read-recreatable.ts';
+import { collectFacts, type Dependencies, type ObservedFacts } from '../../controller/pass/collect-facts.ts';
+import { newMemory } from '../../controller/pass/memory.ts';
+import { readInPlace } from '../../controller/questions/in-place.ts';
+import { type InPlaceReadings, nothingReadInPlace } from '../../controller/questions/in-place-facts.ts';
+import { RecentNodes } from '../../controller/questions/recent-nodes.ts';
+import type { KnownRecreatable } from '../../controller/questions/recreatable.ts';
+import { readRecreatable } from '../../controller/questions/recreatable.ts';
 import { defaultPolicy } from '../../core/policy.ts';
 import { obstacles } from '../../core/rules/recreatable.ts';
 import {
@@ -104,9 +104,9 @@ export async function observeIfExists(
   const namespaceLabels = own && projectNamespace(own).labels;
   const sources: SourcesOf = ({ labels }) => ({ policies: known, cluster: { namespace, labels, namespaceLabels } });
   const context = { api, world, mayLackNodes: true, mayLackCreate: true, nodes: new RecentNodes(world) };
-  const nothing = { recreatable: new Map(), leavingNodes: new Map() };
+  const nothing = { members: new Map(), leavingNodes: new Map() };
   const reading = change === null ? readRecreatable(objects.pods, objects, nothing, context) : Promise.resolve(nothing);
-  const recreatable = (await orLeaveOut(persistentVolumeClaims, reading))?.recreatable ?? null;
+  const recreatable = (await orLeaveOut(persistentVolumeClaims, reading))?.members ?? null;
   return { rollout, unread, observe: await observer(session, objects, rollout, sources, recreatable) };
 }
 
@@ -159,8 +159,11 @@ export function factsOf(
   const delay = { reading: { kind: 'delay', seconds: 0 }, atMilliseconds, unknownSinceMilliseconds: null } as const;
   const known = newMemory(world, {
     inPlace,
-    recreatable: new Map(pods.map(({ uid }) => [uid, recreatable?.get(uid) ?? fine])),
-    replicationDelays: new Map(pods.map(({ uid }) => [uid, delay])),
+    recreatable: {
+      members: new Map(pods.map(({ uid }) => [uid, recreatable?.get(uid) ?? fine])),
+      leavingNodes: new Map(),
+    },
+    delays: new Map(pods.map(({ uid }) => [uid, delay])),
   });
   const isOnDelete = strategy === undefined ? statefulSet?.labelled === true : strategy === 'OnDelete';
   const flagOf = <Value>(setting: { readonly source: string; readonly value: Value } | undefined) =>

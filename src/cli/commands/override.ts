@@ -1,6 +1,6 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
 import { type Json, milliseconds, object, omitUndefined, text, timestampOf } from '../../base/json.ts';
-import { memberName } from '../../controller/facts/collect-facts.ts';
+import { memberName } from '../../controller/facts/member-name.ts';
 import { decide } from '../../core/decide.ts';
 import { explainHold, type Hold, type HoldRule, isOverridable, rules } from '../../core/rules/catalogue.ts';
 import { durationText } from '../../core/sentences.ts';

@@ -1,6 +1,6 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
 import { omitUndefined } from '../../base/json.ts';
-import type { ObservedFacts } from '../../controller/facts/collect-facts.ts';
+import type { ObservedFacts } from '../../controller/pass/collect-facts.ts';
 import { byName, nameOf } from '../../kube/store.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { type Cache } from '../../objects/cache.ts';

@@ -1,5 +1,5 @@
-import { memberName } from '../../controller/facts/collect-facts.ts';
 import { measuredMembers } from '../../controller/facts/maintenance-facts.ts';
+import { memberName } from '../../controller/facts/member-name.ts';
 import type { Hold } from '../../core/decision.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import { explainHold, isRequestedByUser } from '../../core/rules/catalogue.ts';

@@ -1,5 +1,5 @@
 import type { RolloutSpec } from '../../api/rollout.ts';
-import { memberName } from '../../controller/facts/collect-facts.ts';
+import { memberName } from '../../controller/facts/member-name.ts';
 import { isVerified } from '../../core/failing-revision.ts';
 import { isOverridden } from '../../core/gates.ts';
 import { hasNeverStarted } from '../../core/member.ts';

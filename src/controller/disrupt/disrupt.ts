@@ -16,13 +16,11 @@ import {
   tooSlow,
   vetoed,
 } from '../pass/end.ts';
+import { asking } from '../pass/look.ts';
 import { newestRollout, type Observation, observeLive } from '../pass/observe.ts';
 import type { Context, Pass } from '../pass/pass.ts';
-import { rememberRead, rememberSeen } from '../pass/remember.ts';
-import { readDelays } from '../reads/read-delays.ts';
-import { readMysql } from '../reads/read-mysql.ts';
-import { isAnotherInForce, policiesToRead, readPolicies } from '../reads/read-policies.ts';
-import { confirmRecreatable, readsAgain } from '../reads/read-recreatable.ts';
+import { rememberAnswers, rememberSeen } from '../pass/remember.ts';
+import { type AskedAgain, asksAgain, isOvertaken, toRemember } from '../questions/confirmation.ts';
 import { statusOf } from '../status/status-report.ts';
 import { writeIntent, writeStatus } from '../status/write.ts';
 import { tryFirst } from './dry-runs.ts';
@@ -41,12 +39,11 @@ export async function disrupt(pass: Pass<ClusterApi>, observed: Observation, ste
   const { objects: known } = observed;
   const tried = await tryFirst(observed, step, api);
   if (tried !== null) return tried;
-  const policyNames = policiesToRead(known, context);
+  const again = asksAgain(observed.decision.asksAgain, asking(pass, observed), memory.answers);
   const endReservation = step.kind === 'evict' ? context.fleet.evictions.reserve(key) : () => undefined;
   try {
-    const calls = policyNames.length + step.targets.length + readsAgain(step.targets, memory.readings);
-    const ended = await api.withTokens(known, calls, (paid) =>
-      confirm({ ...pass, api: paid }, observed, step, policyNames),
+    const ended = await api.withTokens(known, again.requests + step.targets.length, (paid) =>
+      confirm({ ...pass, api: paid }, observed, step, again),
     );
     return ended ?? nothingToReport;
   } finally {
@@ -56,37 +53,29 @@ export async function disrupt(pass: Pass<ClusterApi>, observed: Observation, ste
 
 async function confirm(
   pass: Pass<ClusterApi>,
-  { objects: known, decision }: Observation,
+  { objects: known }: Observation,
   step: DisruptiveStep,
-  policyNames: readonly string[],
+  again: AskedAgain,
 ): Promise<End> {
   const { key, memory, api, context } = pass;
   // Members may take longer than a confirmation. The core checks the age of what they say.
-  const kinds = kindsOf(decision.effects);
-  const moves = kinds.includes('movesPrimary');
-  const before = memory.readings;
-  const [replicationDelays, mysql] = await Promise.all([
-    moves ? readDelays(known, pass) : before.replicationDelays,
-    moves || kinds.includes('stops') ? readMysql(known, moves, pass) : before.mysql,
-  ]);
-  rememberRead(memory, { replicationDelays, mysql });
+  rememberAnswers(memory, await again.ask('beforeClock', api));
   const since = context.world.monotonic();
-  const [live, policies, recreatable] = await Promise.all([
+  const [live, answers] = await Promise.all([
     api.readNewest({ objects: known, rollout: newestRollout(pass) }),
-    readPolicies(policyNames, known, pass),
-    confirmRecreatable(step.targets, known, pass),
+    again.ask('withObjects', api),
   ]);
-  rememberRead(memory, recreatable);
+  rememberAnswers(memory, toRemember(answers));
   // The MySQLCluster is gone. The delete event is about to reach the cache.
   if (!live?.rollout) return nothingToReport;
   // An unusable MySQLRollout is not changed: the decision below is the hold that explains why.
   const unsettled =
     rolloutProblem(live.objects.cluster, live.rollout) === null ? await settleIntent(pass, live.rollout) : null;
   if (unsettled !== null) return unsettled;
-  const confirmed = rememberSeen(memory, observeLive(pass, live, policies));
+  const confirmed = rememberSeen(memory, observeLive(pass, live, { ...memory.answers, ...answers }));
   const { step: confirmedStep } = confirmed.decision;
   const isVetoed = !isDisruptive(confirmedStep) || !sameStep(step, confirmedStep);
-  if (isVetoed || isAnotherInForce(policies, policyNames, live.objects, context)) {
+  if (isVetoed || isOvertaken(answers, live.objects, context)) {
     context.log.debug({ cluster: key, step: step.kind }, 'the step is vetoed by a fresh read');
     return { kind: 'nothing', report: confirmed, ...vetoed };
   }

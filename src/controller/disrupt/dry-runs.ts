@@ -9,6 +9,7 @@ import { patchOf } from '../../objects/execute.ts';
 import { admissionNotInForce, provePartitionHeld } from '../../objects/strategy.ts';
 import { again, type End } from '../pass/end.ts';
 import type { Observation } from '../pass/observe.ts';
+import type { InPlaceDryRun } from '../questions/in-place-facts.ts';
 
 /**
  * The dry runs that a step needs before it is confirmed. Resolves to how the pass ends if they have shown something
@@ -52,9 +53,9 @@ async function tryInPlace(
   { revision }: StepInPlace,
   api: ClusterApi,
 ): Promise<End | null> {
-  const answers: { readonly uid: string; readonly refusal: string | null }[] = [];
+  const answers: InPlaceDryRun[] = [];
   for (const { uid, ordinal, name, resourceVersion, inPlace } of snapshot.members) {
-    if (inPlace?.kind !== 'possible' || memory.readings.inPlace.accepted.get(uid) === revision) continue;
+    if (inPlace?.kind !== 'possible' || memory.answers.inPlace.accepted.get(uid) === revision) continue;
     const target = { uid, ordinal, name, resourceVersion };
     const answer = await dryRun(target, inPlace.change, revision, objects, api);
     if (!answer.isStale) answers.push({ uid, refusal: answer.refusal });

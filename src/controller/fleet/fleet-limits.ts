@@ -2,12 +2,13 @@ import type { MySQLRollout } from '../../api/rollout.ts';
 import type { Intent } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../base/json.ts';
 import type { World } from '../../base/world.ts';
+import type { Decision } from '../../core/decision.ts';
 import type { FleetHold, FleetPlace } from '../../core/fleet/waits.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
+import { keepsTurn } from '../../core/rules/catalogue.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { isAtLeast } from '../../kube/raw-object.ts';
 import type { FleetNumbers } from '../../telemetry/metrics.ts';
-import type { FleetFacts } from '../facts/collect-facts.ts';
 import { Evictions } from './evictions.ts';
 import { FleetSlots } from './fleet-slots.ts';
 import {
@@ -21,6 +22,12 @@ import {
   takesSlot,
 } from './fleet-standing.ts';
 import { Stages } from './sequence-stages.ts';
+
+/** What other clusters mean for one of them. */
+export type FleetFacts = Pick<
+  ClusterSnapshot,
+  'fleetWaits' | 'fleetQueue' | 'fleetInterval' | 'laterStageWaits' | 'unobservedEvictions'
+>;
 
 /** Limits across all clusters; 0 stands for no limit. */
 export interface FleetLimits {
@@ -176,6 +183,12 @@ export class Fleet {
       this.#promised.delete(key);
       this.#claim(key);
     };
+  }
+
+  /** Notes what the last decision about a cluster waits for. */
+  noteDecision(key: string, { step, hold }: Pick<Decision, 'step' | 'hold'>): void {
+    this.evictions.setWaiting(key, hold?.rule === 'DisruptionControllerBehind');
+    if (step.kind === 'none') this.setAsking(key, keepsTurn(hold?.rule));
   }
 
   /** Keeps the slot of a cluster from the moment that its nodes are asked, before its status shows that. */

@@ -3,8 +3,7 @@ import { type Intent, isTrue, type RolloutStatus } from '../../api/rollout-statu
 import { milliseconds } from '../../base/json.ts';
 import type { HoldRule } from '../../core/decision.ts';
 import { needsSlot } from '../../core/gates.ts';
-import { isForOthers, isRequestedByUser } from '../../core/rules/catalogue.ts';
-import { refusedOnNodes } from '../../core/rules/refused-on-nodes.ts';
+import { isForOthers, isRequestedByUser, keepsTurn, rulesOf } from '../../core/rules/catalogue.ts';
 
 export interface FleetStanding {
   readonly uid: string;
@@ -104,10 +103,7 @@ export const hasBegun = (
  */
 const slotReleasingRules: ReadonlySet<HoldRule> = new Set(['Offline', 'Released', 'ForcedRollingUpdate']);
 
-/** A preflight keeps the cluster's turn: the next cluster would have its nodes fetch images as well. */
-export const isAsking = (rule: string | undefined): boolean => rule === 'PreflightRunning' || isRefusedOnNodes(rule);
-
-const isRefusedOnNodes = (rule: string | undefined): boolean => rule !== undefined && rule in refusedOnNodes;
+const refusals: ReadonlySet<string> = new Set(rulesOf('refused'));
 
 /**
  * A rollout occupies its slot from its preflight, or its first disruption, to its end, except while a user keeps it
@@ -140,8 +136,8 @@ function standing({
     return { ...idle, begun: true, rolling, stalled, failing: idle.failing || stalled };
   }
   const waitingSince = milliseconds(rollout.startedAt);
-  const refused = isRefusedOnNodes(rule);
-  if (isAsking(rule)) return { ...idle, waitingSince, rolling: true, stalled: refused, refused };
+  const refused = rule !== undefined && refusals.has(rule);
+  if (keepsTurn(rule)) return { ...idle, waitingSince, rolling: true, stalled: refused, refused };
   const wantsSlot = rule === undefined || slotWaits.has(rule);
   const wantsTurn = rule === undefined || isForOthers(rule) || slotWaits.has(rule);
   return { ...idle, waitingSince, wantsSlot, wantsTurn };

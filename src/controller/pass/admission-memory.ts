@@ -4,7 +4,7 @@ import type { ApiError } from '../../kube/api-error.ts';
 import type { StatefulSetRecord } from '../../moco/records.ts';
 import type { StepResult } from '../../objects/execute.ts';
 import { admissionNotInForce, type StrategyKeeper } from '../../objects/strategy.ts';
-import type { AdmissionFinding, Steps } from '../facts/memory.ts';
+import type { AdmissionFinding, Steps } from './memory.ts';
 
 /** Further attempts are not remembered: adoptions are rarest by then. */
 const mostAdoptions = 10;

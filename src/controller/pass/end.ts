@@ -5,7 +5,8 @@ import { stepIdentity } from '../../core/step.ts';
 import { ApiError, isTooManyRequests } from '../../kube/api-error.ts';
 import type { RunResult } from '../../kube/work-queue.ts';
 import type { StepAnswer } from '../../objects/execute.ts';
-import type { AdmissionFinding } from '../facts/memory.ts';
+import type { InPlaceDryRun } from '../questions/in-place-facts.ts';
+import type { AdmissionFinding } from './memory.ts';
 import type { Observation } from './observe.ts';
 import type { Pass } from './pass.ts';
 
@@ -36,8 +37,7 @@ export type PassOutcome =
   | {
       readonly kind: 'inPlace';
       readonly revision: string;
-      /** The answers to dry runs, by the uid of the pod: the API server's words, or `null` if it accepts. */
-      readonly answers: readonly { readonly uid: string; readonly refusal: string | null }[];
+      readonly answers: readonly InPlaceDryRun[];
     }
   /** A dry run had an unexpected result: no step was tried. */
   | { readonly kind: 'admission'; readonly mode: AdmissionFinding['mode']; readonly error: ApiError };

@@ -2,9 +2,10 @@ import type { World } from '../../base/world.ts';
 import type { Decision } from '../../core/decision.ts';
 import type { MemberState } from '../../core/member.ts';
 import { isRequestedByUser } from '../../core/rules/catalogue.ts';
-import { type ObservedFacts, waitedOnRequest } from '../facts/collect-facts.ts';
 import { isSwitchedOver, unreported } from '../facts/last-step.ts';
-import type { Memory, Seen } from '../facts/memory.ts';
+import { whileOutstanding } from '../questions/questions.ts';
+import { type ObservedFacts, waitedOnRequest } from './collect-facts.ts';
+import type { Memory, Seen } from './memory.ts';
 
 /**
  * Changes of the update revision may follow each other before the status is written, and MOCO may revert one at once.
@@ -57,7 +58,7 @@ function holdingAfter(
   sinceMilliseconds: number,
 ): Seen['holding'] {
   if (hold === null) return step.kind === 'none' ? null : holding;
-  return hold.rule === 'RecreationUnknown' || holding?.rule === hold.rule
+  return whileOutstanding(hold.rule) === 'the hold before' || holding?.rule === hold.rule
     ? holding
     : { rule: hold.rule, sinceMilliseconds, since };
 }

@@ -1,4 +1,3 @@
-import type { PolicyRecord } from '../../api/rollout-policy.ts';
 import { timestampOf } from '../../base/json.ts';
 import { decide } from '../../core/decide.ts';
 import type { Decision } from '../../core/decision.ts';
@@ -6,11 +5,12 @@ import { isAtLeast } from '../../kube/raw-object.ts';
 import { splitKey } from '../../kube/store.ts';
 import { Ages } from '../../moco/ages.ts';
 import type { LiveObjects } from '../../objects/cluster-reader.ts';
-import { collectFacts, type ObservedFacts } from '../facts/collect-facts.ts';
 import { writesSeen } from '../facts/contention.ts';
 import { unseen } from '../facts/last-step.ts';
-import type { Memory } from '../facts/memory.ts';
+import type { Answers } from '../questions/questions.ts';
+import { collectFacts, type ObservedFacts } from './collect-facts.ts';
 import { firstSeen, revisionSeen } from './first-seen.ts';
+import type { Memory } from './memory.ts';
 import type { Pass } from './pass.ts';
 
 /** The facts about a cluster at one moment, the decision, and what is remembered of the cluster with what was seen. */
@@ -24,12 +24,9 @@ export interface Observation extends ObservedFacts {
   readonly nowMilliseconds: number;
 }
 
-/**
- * Observes a cluster from objects that were just read, which show all own writes. `policies` are those that were read
- * too.
- */
-export const observeLive = (pass: Pass, live: LiveObjects, policies?: readonly PolicyRecord[]): Observation =>
-  observe(pass, live, [], pass.memory.unseen, policies);
+/** Observes a cluster from objects that were just read, which show all own writes, and from these answers. */
+export const observeLive = (pass: Pass, live: LiveObjects, answers: Answers = pass.memory.answers): Observation =>
+  observe({ ...pass, memory: { ...pass.memory, answers } }, live, [], pass.memory.unseen);
 
 /** Observes a cluster from the cache. The MySQLRollout may be from an own write. `null` if there is no such cluster. */
 export function observeCached(pass: Pass): Observation | null {
@@ -50,7 +47,6 @@ function observe(
   { objects, rollout }: LiveObjects,
   awaited: Memory['unseen']['writes'],
   left: Memory['unseen'],
-  policies?: readonly PolicyRecord[],
 ): Observation {
   const { world } = context;
   const [now, nowMilliseconds] = [timestampOf(world.wall()), world.monotonic()];
@@ -62,7 +58,7 @@ function observe(
     specWrites: writesSeen(memory.seen.specWrites, statefulSet, nowMilliseconds),
   };
   const known = { ...memory, seen };
-  const facts = collectFacts(objects, rollout, { ...known, unseen: { ...left, writes: awaited } }, context, policies);
+  const facts = collectFacts(objects, rollout, { ...known, unseen: { ...left, writes: awaited } }, context);
   const decision = decide(facts.snapshot, facts.policy);
   const after = { ...seen, ...firstSeen(facts, decision, known, now, nowMilliseconds) };
   const { holding } = after;

@@ -8,8 +8,8 @@ import { isDisruptive, ruleOf } from '../../core/step.ts';
 import { admissionNotInForce, releaseUnsafe } from '../../objects/strategy.ts';
 import { loweredTo } from '../facts/contention.ts';
 import { type Finished, isFailedTry, unreported } from '../facts/last-step.ts';
-import type { Memory, Steps } from '../facts/memory.ts';
-import type { Readings } from '../facts/readings.ts';
+import { type InPlaceDryRun, withDryRuns } from '../questions/in-place-facts.ts';
+import type { Answers } from '../questions/questions.ts';
 import { afterAdoption, afterDryRun, afterKeeper } from './admission-memory.ts';
 import {
   type Acted,
@@ -20,6 +20,7 @@ import {
   sparesSwitchover,
   tooSlow,
 } from './end.ts';
+import type { Memory, Steps } from './memory.ts';
 import type { Observation } from './observe.ts';
 
 // The only file that changes what is remembered of a cluster.
@@ -35,8 +36,8 @@ export function rememberSeen(memory: Memory, observation: Observation): Observat
   return observation;
 }
 
-export function rememberRead(memory: Memory, read: Partial<Readings>): void {
-  put(memory, { readings: { ...memory.readings, ...read } });
+export function rememberAnswers(memory: Memory, answers: Partial<Answers>): void {
+  put(memory, { answers: { ...memory.answers, ...answers } });
 }
 
 /** Remembers that no intent blocks the next step, and that a MySQLRollout exists. */
@@ -60,7 +61,7 @@ export function remember(memory: Memory, outcome: PassOutcome, world: World): vo
     case 'admission':
       return put(memory, { steps: afterDryRun(steps, outcome.mode, outcome.error, now) });
     case 'inPlace':
-      return rememberRead(memory, inPlaceAfter(memory.readings, outcome.revision, outcome.answers));
+      return rememberDryRuns(memory, outcome.revision, outcome.answers);
     case 'acted':
       return rememberActed(memory, outcome, world);
   }
@@ -72,7 +73,7 @@ function rememberActed(memory: Memory, acted: Acted, world: World): void {
   if ((step.kind === 'updateInPlace' || step.kind === 'resizeInPlace') && acted.result === 'refused') {
     const refusal = message ?? 'no reason given';
     const answers = step.targets.map(({ uid }) => ({ uid, refusal }));
-    rememberRead(memory, inPlaceAfter(memory.readings, step.revision, answers));
+    rememberDryRuns(memory, step.revision, answers);
   }
   const ended = isDisruptive(step)
     ? afterDisruption(memory.steps, acted, now)
@@ -134,19 +135,8 @@ function afterDisruption(steps: Steps, acted: Acted, now: number): Steps {
   };
 }
 
-/** A refused member is replaced instead, as long as the update revision is the same. */
-function inPlaceAfter(
-  { inPlace }: Readings,
-  revision: string,
-  answers: Extract<PassOutcome, { kind: 'inPlace' }>['answers'],
-): Pick<Readings, 'inPlace'> {
-  const accepted = new Map(inPlace.accepted);
-  const refusals = new Map(inPlace.refusals);
-  for (const { uid, refusal } of answers) {
-    if (refusal === null) accepted.set(uid, revision);
-    else refusals.set(uid, { revision, message: refusal });
-  }
-  return { inPlace: { ...inPlace, accepted, refusals } };
+function rememberDryRuns(memory: Memory, revision: string, dryRuns: readonly InPlaceDryRun[]): void {
+  rememberAnswers(memory, { inPlace: withDryRuns(memory.answers.inPlace, revision, dryRuns) });
 }
 
 function demotionOf(step: Acted['step'], askedAt: string): Finished['demotion'] {

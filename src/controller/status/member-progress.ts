@@ -7,7 +7,7 @@ import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { ordinalOf } from '../../moco/names.ts';
 import type { OwnWrite } from '../../objects/execute.ts';
 import { didNotHappen } from '../facts/last-step.ts';
-import type { Occasion } from './occasion.ts';
+import type { StatusContext } from './status-context.ts';
 
 /** What a rollout records of each member: whether it was disrupted, by what, and how long it was unavailable. */
 type MemberProgress = InTurn & MemberTimes & OrNone<'createdWhileHeld'>;
@@ -33,7 +33,7 @@ export interface SeenMember extends Pick<MemberStatus, 'updated' | 'state'> {
 }
 
 /** The steps, and what is known of members beside the record. */
-export interface MemberOccasion extends Pick<Occasion, 'ended' | 'intent' | 'unresolved' | 'now'> {
+export interface MemberContext extends Pick<StatusContext, 'ended' | 'intent' | 'unresolved' | 'now'> {
   readonly snapshot: Pick<ClusterSnapshot, 'statefulSet' | 'members'>;
   readonly ownWrites: readonly OwnWrite[];
 }
@@ -46,7 +46,7 @@ export function memberProgressOf(
   known: Partial<RolloutProgress>,
   begins: Begins | null,
   members: readonly SeenMember[],
-  { snapshot, ended, ownWrites, intent, unresolved, now }: MemberOccasion,
+  { snapshot, ended, ownWrites, intent, unresolved, now }: MemberContext,
 ): MemberProgress {
   const isKept = snapshot.statefulSet?.newPods === 'CurrentRevision';
   const missed =

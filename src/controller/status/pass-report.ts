@@ -6,7 +6,7 @@ import type { Occurrence } from '../../kube/event.ts';
 import { nameOf } from '../../kube/store.ts';
 import { labelValue } from '../../telemetry/declared.ts';
 import type { ClusterValues } from '../../telemetry/rollout-metrics.ts';
-import { memberName } from '../facts/collect-facts.ts';
+import { memberName } from '../facts/member-name.ts';
 import type { Observation } from '../pass/observe.ts';
 import { type Completion, completionOf } from './complete-condition.ts';
 import { isShown } from './due.ts';

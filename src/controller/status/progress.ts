@@ -11,13 +11,13 @@ import type { Decision } from '../../core/decision.ts';
 import { explainEvidence } from '../../core/sentences.ts';
 import type { MemberFacts } from '../../core/snapshot.ts';
 import { ordinalOf } from '../../moco/names.ts';
-import type { ObservedFacts } from '../facts/collect-facts.ts';
 import { isDemotionMissed, isFailedTry, isSwitchedOver } from '../facts/last-step.ts';
-import { type Memory } from '../facts/memory.ts';
 import { takesSlot } from '../fleet/fleet-standing.ts';
+import type { ObservedFacts } from '../pass/collect-facts.ts';
+import { type Memory } from '../pass/memory.ts';
 import { memberProgressOf, sorted } from './member-progress.ts';
-import type { Occasion } from './occasion.ts';
 import { disruptedFor, secondsBetween } from './rollout-history.ts';
+import type { StatusContext } from './status-context.ts';
 
 // What the status records of the current rollout: facts that the next decision needs and no object has.
 
@@ -25,8 +25,8 @@ import { disruptedFor, secondsBetween } from './rollout-history.ts';
  * The progress of the rollout to the current update revision, including its end. `null` if there is none. Unchanged
  * while the update revision is unknown.
  */
-export function progressOf(occasion: Occasion, members: readonly MemberStatus[]): RolloutProgress | null {
-  const { before, objects, decision, memory, ended, intent, now } = occasion;
+export function progressOf(context: StatusContext, members: readonly MemberStatus[]): RolloutProgress | null {
+  const { before, objects, decision, memory, ended, intent, now } = context;
   const revision = objects.statefulSet?.updateRevision ?? '';
   // MOCO is re-creating the StatefulSet: the new update revision is not known yet.
   if (revision === '') return before.rollout ?? null;
@@ -34,7 +34,7 @@ export function progressOf(occasion: Occasion, members: readonly MemberStatus[])
   if (same === null && (decision.complete || decision.stale === 0)) return null;
   const known: RolloutProgress =
     same ?? begunProgress(revision, decision, memory.seen.begun?.at ?? now, before.rollout);
-  const tries = triesOf(known, occasion);
+  const tries = triesOf(known, context);
   const switched = isSwitchedOver(known, ended, objects);
   const reported = decision.members.map((one) => ({
     ...one,
@@ -49,7 +49,7 @@ export function progressOf(occasion: Occasion, members: readonly MemberStatus[])
     verifiedAt: known.verifiedAt ?? (decision.verified ? now : undefined),
     failing: failingOf(known, decision),
     takenDown: sorted([...known.takenDown, ...down]),
-    ...inPlaceProgressOf(known, occasion),
+    ...inPlaceProgressOf(known, context),
     switchovers: known.switchovers + (switched ? 1 : 0),
     switchoverSeconds: switched
       ? (known.switchoverSeconds ?? 0) + secondsBetween([known.tries?.askedAt], memory.seen.switchedOverAt ?? now)
@@ -60,7 +60,7 @@ export function progressOf(occasion: Occasion, members: readonly MemberStatus[])
         ? omitUndefined<SwitchoverTries>({ count: tries.count, lastEndedAt: tries.lastEndedAt })
         : tries,
     ...memberProgressOf(known, same === null ? { earlier: before.rollout ?? null } : null, reported, {
-      ...occasion,
+      ...context,
       ownWrites: memory.unseen.writes,
     }),
     changes: known.changes ?? changesRead(known, memory),
@@ -102,14 +102,18 @@ function mostCommonStale(members: Decision['members']): string | undefined {
 
 function changesRead(
   { from, revision }: RolloutProgress,
-  { readings: { template } }: Memory,
+  {
+    answers: {
+      details: { template },
+    },
+  }: Memory,
 ): RolloutProgress['changes'] {
   return template?.from === from && template?.to === revision ? (template?.changes ?? undefined) : undefined;
 }
 
 function triesOf(
   known: RolloutProgress,
-  { ended, memory, objects, intent, now }: Occasion,
+  { ended, memory, objects, intent, now }: StatusContext,
 ): SwitchoverTries | undefined {
   const { count = 0, lastEndedAt, askedAt } = known.tries ?? {};
   // A try belongs to the revision that it was made for.
@@ -192,7 +196,7 @@ type InPlaceProgress = Pick<RolloutProgress, 'disruptions'> & {
 type Recorded = 'updatedInPlace' | 'resizedInPlace' | 'primaryInPlace' | 'mysqldRestarted';
 
 /** What a rollout records of steps and of updates in place. A restart of mysqld that these were to avoid disrupts. */
-function inPlaceProgressOf(known: RolloutProgress, { snapshot: { members }, ended }: Occasion): InPlaceProgress {
+function inPlaceProgressOf(known: RolloutProgress, { snapshot: { members }, ended }: StatusContext): InPlaceProgress {
   const isDone = ended?.result === 'done' && ended.revision === known.revision;
   const done = isDone ? ended.lastStep.pods.map(ordinalOf) : [];
   const isUpdate = ended?.lastStep.step === 'updateInPlace';

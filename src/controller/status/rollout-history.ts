@@ -7,14 +7,14 @@ import {
 } from '../../api/rollout-status.ts';
 import { milliseconds, omitUndefined } from '../../base/json.ts';
 import type { Finished } from '../facts/last-step.ts';
-import type { Occasion } from './occasion.ts';
+import type { StatusContext } from './status-context.ts';
 
 /**
  * The rollout that has just ended, or `null`. It is complete, or the template changed again before that. `progress` is
  * that of the current update revision.
  */
 export function finishedRollout(
-  { before: { rollout, hold }, decision: { complete }, memory, ended, now }: Occasion,
+  { before: { rollout, hold }, decision: { complete }, memory, ended, now }: StatusContext,
   progress: RolloutProgress | null,
 ): HistoryEntry | null {
   const { completed } = memory.seen;

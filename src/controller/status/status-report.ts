@@ -1,22 +1,17 @@
 import type { Intent, MemberStatus, RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
 import { omitUndefined } from '../../base/json.ts';
 import type { MemberReport } from '../../core/decision.ts';
-import { mysqldOf } from '../../core/member.ts';
-import type { MysqlReading } from '../../core/on-demand-facts.ts';
-import { againstItself, freshSeconds } from '../../core/replicas-behind.ts';
 import { phase } from '../../core/reports.ts';
-import { longWriteSeconds } from '../../core/rules/long-write.ts';
-import { andMore, explainEvidence, explainRecreated } from '../../core/sentences.ts';
+import { explainEvidence, explainRecreated } from '../../core/sentences.ts';
 import type { ClusterSnapshot, StatefulSetFacts } from '../../core/snapshot.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
-import { memberName } from '../facts/collect-facts.ts';
-import { lastPreflight, preflightOf, questionsOf, statusOfQuestions } from '../facts/preflight-facts.ts';
 import type { Observation } from '../pass/observe.ts';
+import { answeredFields, answeredMemberFields } from '../questions/questions.ts';
 import { conditions } from './conditions.ts';
 import { type News, newsOf } from './news.ts';
-import { type Occasion, occasionOf } from './occasion.ts';
 import { progressOf } from './progress.ts';
 import { finishedRollout, heldForOf } from './rollout-history.ts';
+import { type StatusContext, statusContextOf } from './status-context.ts';
 import { withinLimits } from './status-limits.ts';
 
 /** A status, and what ended between the stored status and this one. */
@@ -30,21 +25,19 @@ export interface StatusReport {
  * including timestamps, equal those of the stored status: comparing the two shows whether a write is needed.
  */
 export function statusOf(observation: Observation, intent: Intent | null): StatusReport {
-  const occasion = occasionOf(observation, intent);
-  const { objects, rollout, snapshot, policy, settings, decision, memory, before, shown, ended, now } = occasion;
+  const context = statusContextOf(observation, intent);
+  const { objects, rollout, snapshot, policy, settings, decision, memory, before, shown, ended, now } = context;
   const { statefulSet, cluster } = objects;
-  const members = memberStatuses(occasion);
-  const hold = holdStatus(occasion);
-  const progress = progressOf(occasion, members);
-  const entry = finishedRollout(occasion, progress);
+  const members = memberStatuses(context);
+  const hold = holdStatus(context);
+  const progress = progressOf(context, members);
+  const entry = finishedRollout(context, progress);
   const status = omitUndefined<RolloutStatus>({
     observedGeneration: rollout?.metadata.generation,
     observedClusterGeneration: cluster.generation,
     phase: phase({ ...decision, hold: shown?.hold ?? null }),
     strategy: observation.strategyShown,
-    mysqlProblem: mysqlProblemOf(observation),
-    preflight: preflightStatus(observation),
-    openWrites: openWritesOf(snapshot),
+    ...answeredFields(memory.answers, observation),
     updatesInPlace: policy.inPlaceUpdates.mode === 'Never' ? undefined : true,
     updateRevision: statefulSet?.updateRevision || undefined,
     currentRevision: statefulSet?.currentRevision || undefined,
@@ -56,14 +49,14 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
     primary: cluster.primaryIndex >= 0 ? cluster.primaryIndex : undefined,
     hold,
     members,
-    intent: intent ?? occasion.unresolved ?? undefined,
+    intent: intent ?? context.unresolved ?? undefined,
     lastStep: ended?.lastStep ?? before.lastStep,
-    completeSince: completeSince(occasion),
-    rollout: decision.complete || progress === null ? undefined : withHolds(progress, occasion, hold),
+    completeSince: completeSince(context),
+    rollout: decision.complete || progress === null ? undefined : withHolds(progress, context, hold),
     history: entry ? [...(before.history ?? []), entry] : before.history,
     settings: settings.problem === null ? settings.sources : before.settings,
     promotion: promotionLeft(before, snapshot.statefulSet, policy.mode === 'OnDelete' && !snapshot.released),
-    conditions: conditions(occasion),
+    conditions: conditions(context),
   });
   const takenBack = (before.intent?.step ?? status.lastStep?.step) === 'undemote';
   return {
@@ -77,22 +70,22 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
  * or is about to be deleted, and does not change. `null` while the hold is not shown.
  */
 export function unusableStatusOf(observation: Observation): StatusReport | null {
-  const occasion = occasionOf(observation, null);
-  const hold = holdStatus(occasion);
+  const context = statusContextOf(observation, null);
+  const hold = holdStatus(context);
   if (hold === undefined) return null;
   const status = withinLimits({
-    ...occasion.before,
+    ...context.before,
     observedGeneration: observation.rollout?.metadata.generation ?? 0,
     phase: phase(observation.decision),
     hold,
-    conditions: conditions(occasion),
+    conditions: conditions(context),
   });
   return { status, news: { finished: null, switchover: null, outOfBand: [], mysqldRestarted: [] } };
 }
 
 function withHolds(
   progress: RolloutProgress,
-  { before: { rollout, hold }, now }: Occasion,
+  { before: { rollout, hold }, now }: StatusContext,
   shown: RolloutStatus['hold'],
 ): RolloutProgress {
   if (rollout?.revision !== progress.revision) return progress;
@@ -100,7 +93,7 @@ function withHolds(
 }
 
 /** Stages count their soak from it, whoever leads. */
-function completeSince({ before, decision, snapshot, objects, now }: Occasion): string | undefined {
+function completeSince({ before, decision, snapshot, objects, now }: StatusContext): string | undefined {
   const { complete, hold, checksPass } = decision;
   const isHeld = hold?.rule === 'CheckFailing' || hold?.rule === 'CheckUnavailable';
   if (!complete || !snapshot.cluster.healthy || isHeld) return undefined;
@@ -108,12 +101,7 @@ function completeSince({ before, decision, snapshot, objects, now }: Occasion): 
   return (isSame ? before.completeSince : undefined) ?? (checksPass ? now : undefined);
 }
 
-function preflightStatus({ objects, policy, memory, rollout }: Observation): RolloutStatus['preflight'] {
-  const known = preflightOf(objects, policy, lastPreflight(memory.readings.preflight, rollout));
-  return known === null ? undefined : { revision: known.revision, ...statusOfQuestions(questionsOf(known)) };
-}
-
-function holdStatus({ shown, before, memory, now }: Occasion): RolloutStatus['hold'] {
+function holdStatus({ shown, before, memory, now }: StatusContext): RolloutStatus['hold'] {
   if (shown === null) return undefined;
   const { hold, message } = shown;
   const { rule } = hold;
@@ -127,62 +115,14 @@ function updateOf({ members }: ClusterSnapshot, ordinal: number): string | undef
   return inPlace === null ? undefined : explainInPlace(inPlace);
 }
 
-/** An answer that is older belongs to an earlier step, and is shown no longer. */
-export const recentSeconds = 60;
-
-const isRecent = (mysql: MysqlReading | null): mysql is MysqlReading =>
-  mysql !== null && mysql.ageSeconds !== null && mysql.ageSeconds < recentSeconds;
-
-/**
- * Why the rules go on without what MySQL says: nobody can be asked, or a member that runs has not answered for as long
- * as they wait for it.
- */
-function mysqlProblemOf(observation: Observation): string | undefined {
-  const { snapshot, policy } = observation;
-  const { mysql, members } = snapshot;
-  if (mysql === null) return undefined;
-  if (mysql.problem !== null) return mysql.problem.message;
-  const leastSeconds = policy.replicaDelayGraceSeconds - freshSeconds + (mysql.ageSeconds ?? 0);
-  const [first, ...others] = mysql.members.flatMap(({ uid, said, unknownForSeconds }) => {
-    const member = members.find((one) => one.uid === uid);
-    const isSilent = said.kind === 'unknown' && unknownForSeconds >= leastSeconds;
-    return isSilent && member && mysqldOf(member)?.state === 'running' ? [{ ...said, ...member }] : [];
-  });
-  if (first === undefined) return undefined;
-  return `${memberName(observation)(first.ordinal)}${andMore(others.length)} does not answer: ${first.message}`;
-}
-
-function openWritesOf({ mysql }: ClusterSnapshot): RolloutStatus['openWrites'] {
-  if (!isRecent(mysql) || mysql.writes === null) return undefined;
-  const [oldest, ...others] = mysql.writes.filter(({ ageSeconds }) => ageSeconds >= longWriteSeconds);
-  return oldest === undefined ? { count: 0 } : { count: 1 + others.length, since: oldest.since };
-}
-
-function replicationOf({ cluster, members, mysql }: ClusterSnapshot, ordinal: number): MemberStatus['replication'] {
-  if (!isRecent(mysql)) return undefined;
-  const readingOf = (of: number) => {
-    const uid = members.find((member) => member.ordinal === of)?.uid;
-    return mysql.members.find((one) => one.uid === uid);
-  };
-  const { said } = readingOf(ordinal) ?? {};
-  if (said?.kind !== 'replica') return undefined;
-  const { missing, unapplied: notApplied } = said;
-  const against = againstItself({ ...said, missing: 0 }, readingOf(cluster.primaryIndex)?.last, false)?.kind;
-  return {
-    notApplied,
-    ...(missing !== null && { notReceived: missing }),
-    ...(against === 'notReceiving' && { problem: 'NotReceiving' }),
-    ...(against === 'notAcknowledging' && { problem: 'NotAcknowledging' }),
-  };
-}
-
 function memberMessage({ recreated, evidence }: MemberReport): string | undefined {
   const sentences = [recreated && explainRecreated(recreated), evidence && explainEvidence(evidence)];
   return sentences.filter((one) => one !== null).join('; ') || undefined;
 }
 
 /** A rule that is not shown yet is not shown for a member either. */
-function memberStatuses({ objects, decision, snapshot, memory, before, shown }: Occasion): readonly MemberStatus[] {
+function memberStatuses(context: StatusContext): readonly MemberStatus[] {
+  const { objects, decision, snapshot, memory, before, shown } = context;
   const hidden = shown === null ? decision.hold?.rule : undefined;
   return decision.members.map((member) => {
     const { ordinal, role, revision, updated, state, verdict, rule } = member;
@@ -200,7 +140,7 @@ function memberStatuses({ objects, decision, snapshot, memory, before, shown }: 
       message: memberMessage(member),
       update: updateOf(snapshot, ordinal),
       // While MOCO re-creates the StatefulSet it is unknown which members are up to date, so nothing changes.
-      replication: replicationOf(snapshot, ordinal),
+      ...answeredMemberFields(memory.answers, context, ordinal),
       updatedAt: updated ? (since ?? seen) : objects.statefulSet?.updateRevision ? undefined : since,
     });
   });

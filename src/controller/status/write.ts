@@ -5,13 +5,14 @@ import { ApiError, isBadRequest, isConflict, isInvalid, isNotFound } from '../..
 import { nameOf } from '../../kube/store.ts';
 import type { StatusClient } from '../../objects/status-client.ts';
 import { unseenMilliseconds } from '../facts/last-step.ts';
-import { type Memory, refusalStands } from '../facts/memory.ts';
+import { type Memory, refusalStands } from '../pass/memory.ts';
 import type { Pass } from '../pass/pass.ts';
 import { rememberTold, rememberWritten } from '../pass/remember.ts';
+import { answersChangeInSeconds } from '../questions/questions.ts';
 import { dueAtMilliseconds, reportedAfterSeconds, shownAfterSeconds } from './due.ts';
 import { emitNews } from './emit.ts';
 import type { Report } from './pass-report.ts';
-import { recentSeconds, type StatusReport } from './status-report.ts';
+import type { StatusReport } from './status-report.ts';
 
 /** `overtaken`: the object was changed or deleted in the meantime. Its watch event triggers another reconciliation. */
 export type StatusWrite = 'written' | 'overtaken' | 'refused';
@@ -63,7 +64,6 @@ export async function writeIntent(
  */
 export function nextIn({ observation, completion }: Report, statusIn: number | null, memory: Memory): number | null {
   const { hold, requeueAfterSeconds } = observation.decision;
-  const askedSeconds = observation.snapshot.mysql?.ageSeconds ?? null;
   const heldFor = (seconds: number): number => (seconds - observation.heldForSeconds) * 1000;
   const delays = [
     statusIn,
@@ -73,8 +73,7 @@ export function nextIn({ observation, completion }: Report, statusIn: number | n
     observation.memory.unseen.writes.length > 0 ? unseenMilliseconds : null,
     refusalStands(memory.told.statusRefusal, observation.nowMilliseconds),
     requeueAfterSeconds && requeueAfterSeconds * 1000,
-    // What MySQL said is shown no longer then.
-    askedSeconds === null ? null : (recentSeconds - askedSeconds) * 1000,
+    ...answersChangeInSeconds(observation).map((seconds) => seconds * 1000),
   ].filter((delay): delay is number => delay !== null && delay > 0);
   return delays.length === 0 ? null : Math.min(...delays);
 }

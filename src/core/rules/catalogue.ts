@@ -1,3 +1,5 @@
+import type { Question, QuestionKind } from '../questions.ts';
+import type { Situation } from '../situation.ts';
 import { partition } from './by-partition.ts';
 import { everything } from './everything.ts';
 import { fleet } from './fleet.ts';
@@ -78,6 +80,10 @@ export function holdOf(rule: HoldRule, asked: Asked): Hold | null {
   return facts === null ? null : ({ rule, ...facts } as Hold);
 }
 
+/** What the hold needs to know and does not. */
+export const asksOf = (hold: Hold | null, situation: Situation): readonly Question[] =>
+  hold === null ? [] : ((catalogue[hold.rule] as Rule<Hold>).asks?.(hold, situation) ?? []);
+
 /** How a plan assumes that the hold ends; `null` if only a person ends it. */
 export const assumedEnd = ({ rule }: Hold): AssumedEnd<Hold> | null => (catalogue[rule] as Rule<Hold>).assumed;
 
@@ -102,4 +108,9 @@ export const isOverridable = (name: string): boolean => ruleAttributes(name)?.ov
 export const isRequestedByUser = (name: string): boolean => ruleAttributes(name)?.requestedBy !== undefined;
 export const isRoutine = (name: string): boolean => ruleAttributes(name)?.routine === true;
 export const isBrief = (name: string): boolean => ruleAttributes(name)?.brief === true;
+/** The question without whose answer the rule holds, or `undefined`. */
+export const awaitedBy = (name: string): QuestionKind | undefined => ruleAttributes(name)?.awaits;
+/** The cluster keeps its turn in the fleet while the rule holds. */
+export const keepsTurn = (name: string | undefined): boolean =>
+  name !== undefined && ruleAttributes(name)?.keepsTurn === true;
 export const isAlarming = (name: string): boolean => ruleAttributes(name)?.alarms === true;

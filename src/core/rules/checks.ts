@@ -20,6 +20,7 @@ export const checks = {
   }),
   CheckPending: rule<{ readonly checks: readonly string[] }>({
     holds: ({ situation }) => pendingChecks(situation),
+    awaits: 'checks',
     sentence: ({ checks }) =>
       `Prometheus is being asked about the ${plural(checks, 'check', 'checks')} ${checks.join(', ')}`,
     meaning: 'A check has no answer that is recent enough for a step.',
@@ -57,9 +58,9 @@ function explainSeries({ labels: { __name__: metric = '', ...labels }, value, ot
 }
 
 /** Before a step a check has to have passed within this time: enough to ask replicas and to confirm the step. */
-const freshSeconds = 5;
+export const freshSeconds = 5;
 /** How often a check is asked while the rollout waits for it or watches it: as often as most targets are scraped. */
-const askAgainSeconds = 30;
+export const askAgainSeconds = 30;
 /** An older answer belongs to an earlier step: while one is needed, the next one comes before that. */
 const forgottenSeconds = 60;
 /** How long a soak goes on without an answer, so that a restart of Prometheus does not begin it anew. */

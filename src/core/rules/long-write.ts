@@ -18,6 +18,7 @@ interface LongWrite {
 export const longWrite = {
   LongWrite: rule<LongWrite>({
     holds: (asked) => longWriteOf(asked),
+    asks: ({ write }) => (write === null ? [{ kind: 'mysql', for: 'switchover' }] : []),
     sentence: ({ member, write, others, graceSeconds }, name) => {
       if (write === null) return `the primary ${name(member)} is being asked about open writes`;
       const { session, user, host, since, waitsFor } = write;

@@ -1,6 +1,6 @@
 import { withStatefulSet } from '../expected.ts';
 import { type ClosedBy, closedBy } from '../maintenance.ts';
-import { type ReplicaBehind, type ReplicasBehind, replicasBehind } from '../replicas-behind.ts';
+import { asksOfReplicas, type ReplicaBehind, type ReplicasBehind, replicasBehind } from '../replicas-behind.ts';
 import { withoutFullStop } from '../sentences.ts';
 import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
@@ -104,6 +104,7 @@ export const step = {
   ...checks,
   ReplicasBehind: rule<ReplicasBehind>({
     holds: replicasBehind,
+    asks: asksOfReplicas,
     sentence: ({ member, limitSeconds, graceSeconds, replicas, acknowledging }, name) =>
       (limitSeconds === null
         ? `${name(member)} waits until the other replicas have received what the primary has committed: `

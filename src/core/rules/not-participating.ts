@@ -1,7 +1,7 @@
 import { moved, recovered, replaced } from '../expected.ts';
 import { mysqldOf } from '../member.ts';
 import type { ReplicaSaid } from '../on-demand-facts.ts';
-import { lastingSeconds } from '../replicas-behind.ts';
+import { asksForLasting, lastingSeconds } from '../replicas-behind.ts';
 import { recoverySeconds, somebodyLeads } from '../running-members.ts';
 import { everyOtherParticipates, type Member, type Situation } from '../situation.ts';
 import { doesNotWork } from '../statefulset-controller.ts';
@@ -105,6 +105,7 @@ export const notParticipating = {
         said: saidOf(situation, member),
       };
     },
+    asks: (_, situation) => asksForLasting(situation),
     sentence: ({ primary, member, graceSeconds, said }, name) =>
       `the primary ${name(primary)} has not participated for more than ${graceSeconds} s, and MOCO has not moved it; ${name(member)} runs and ${explainApplier(said)}, so it is not restarted`,
     meaning: 'The primary does not participate, no failover has ended, and a running replica would be restarted.',

@@ -1,4 +1,5 @@
 import { changed, everyMember, handedOn, openBudgets, recovered, replaced, resized } from '../expected.ts';
+import { asksForLasting } from '../replicas-behind.ts';
 import { leavesQuorum, othersThatAcknowledge } from '../running-members.ts';
 import { explainWait, plural, type Wait, withoutFullStop } from '../sentences.ts';
 import { type Member, pinnedBehind } from '../situation.ts';
@@ -154,6 +155,7 @@ export const participating = {
         ? null
         : { member: member.ordinal, others: othersThatAcknowledge(situation, member), needed: situation.majority };
     },
+    asks: (_, situation) => asksForLasting(situation),
     sentence: ({ member, others, needed }, name) =>
       `without ${name(member)} ${others} ${others === 1 ? 'member' : 'members'} can acknowledge commits, as far as is known, and ${needed} are needed, the primary among them`,
     meaning: 'Without this member too few others can acknowledge commits, as far as is known, and writes could stop.',

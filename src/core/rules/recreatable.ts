@@ -6,6 +6,7 @@ import {
   justCreated,
   type TiedToNode,
 } from '../on-demand-facts.ts';
+import type { Question } from '../questions.ts';
 import { plural, withoutFullStop } from '../sentences.ts';
 import type { Member, Situation } from '../situation.ts';
 import type { MemberFacts } from '../snapshot.ts';
@@ -19,6 +20,7 @@ export const recreatable = {
       readAgain(situation, member);
       return { member: member.ordinal, claims: endingClaims(member.facts) };
     },
+    asks: ({ member }, situation) => asksAbout([member], situation),
     sentence: ({ member, claims }, name) =>
       `the end of ${name(member)} would destroy its data: ${claims.map(explainClaim).join(' and ')}`,
     meaning:
@@ -41,6 +43,7 @@ export const recreatable = {
       readAgain(situation, member);
       return { member: member.ordinal, ...tied };
     },
+    asks: ({ member }, situation) => asksAbout([member], situation),
     sentence: ({ member, ...tied }, name) => explainTied(name(member), tied),
     meaning: 'The node of the member takes no pods, and no other node may take another pod of it.',
     details:
@@ -63,6 +66,7 @@ export const recreatable = {
       readAgain(situation, member);
       return { member: member.ordinal, message };
     },
+    asks: ({ member }, situation) => asksAbout([member], situation),
     sentence: ({ member, message }, name) => explainRefusal(name(member), message),
     meaning: 'The API server would not admit another pod of the member.',
     details:
@@ -82,6 +86,8 @@ export const unread = {
       const asked = members.filter(({ facts }) => hasToBeRead(facts.recreatable));
       return asked.length === 0 ? null : { members: asked.map(({ ordinal }) => ordinal) };
     },
+    asks: ({ members }, situation) => asksAbout(members, situation),
+    awaits: 'recreatable',
     sentence: ({ members }, name) => `it is being read whether ${members.map(name).join(', ')} can come back`,
     meaning: 'What decides whether a member can come back has not been read recently enough for a step.',
     details: 'It is read once nothing else holds, counts for a minute, and is read again right before the step.',
@@ -114,6 +120,11 @@ const explainClaim = ({ name, state }: EndingClaim): string =>
   state === 'terminating'
     ? `its claim ${name} is being deleted and goes with the pod`
     : `its claim ${name} does not exist any more`;
+
+function asksAbout(ordinals: readonly number[], { members }: Situation): readonly Question[] {
+  const asked = members.filter(({ ordinal, facts }) => ordinals.includes(ordinal) && hasToBeRead(facts.recreatable));
+  return asked.length === 0 ? [] : [{ kind: 'recreatable', members: asked.map(({ ordinal }) => ordinal) }];
+}
 
 /** While a reading holds a step, it is read again once it is too old. */
 function readAgain({ deadlines }: Situation, { facts: { recreatable } }: Member): void {

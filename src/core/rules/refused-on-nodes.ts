@@ -3,6 +3,8 @@ import { andMore, plural, withoutFullStop } from '../sentences.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import { type Asked, after, asksFor, rule } from './rule.ts';
 
+const asksNodes = { kind: 'preflight', begins: true } as const;
+
 interface Refused extends Pick<NodeRefusal, 'nodeName' | 'message'> {
   readonly others: number;
 }
@@ -24,6 +26,8 @@ interface Awaited {
 export const refusedOnNodes = {
   ImageUnavailable: rule<Refused>({
     holds: (asked) => refused(asked, 'ImageUnavailable'),
+    asks: () => [asksNodes],
+    keepsTurn: true,
     sentence: ({ nodeName, message, others }) =>
       `node ${nodeName}${andMore(others)} can not get an image of the update revision: ${withoutFullStop(message)}`,
     meaning: 'A node of a due member can not get an image of the update revision (preflight).',
@@ -37,6 +41,8 @@ export const refusedOnNodes = {
   }),
   ConfigurationRefused: rule<Refused>({
     holds: (asked) => refused(asked, 'ConfigurationRefused'),
+    asks: () => [asksNodes],
+    keepsTurn: true,
     sentence: ({ nodeName, message }) =>
       `the mysqld of the update revision refuses its configuration on node ${nodeName}: ${withoutFullStop(message)}`,
     meaning: 'The mysqld of the update revision refuses its my.cnf (preflight: NodesAndConfiguration).',
@@ -53,6 +59,9 @@ export const refusedOnNodes = {
 export const preflightRunning = {
   PreflightRunning: rule<Awaited>({
     holds: (asked) => awaited(asked),
+    asks: () => [asksNodes],
+    awaits: 'preflight',
+    keepsTurn: true,
     sentence: ({ nodes, checking, message, limitSeconds }) =>
       [
         ...(nodes.length === 0

@@ -1,4 +1,5 @@
 import type { Effect, EffectKind } from '../effects.ts';
+import type { Question, QuestionKind } from '../questions.ts';
 import type { Member, Situation } from '../situation.ts';
 import type { ClusterSnapshot } from '../snapshot.ts';
 import type { Step } from '../step.ts';
@@ -67,6 +68,13 @@ export interface RuleAttributes {
   /** It usually ends by itself within moments, so people see it only once it has lasted. */
   readonly brief?: true;
   readonly alarms?: true;
+  /** It holds only as long as this question has no answer. */
+  readonly awaits?: QuestionKind;
+  /**
+   * The cluster keeps its turn in the fleet while it holds, although its rollout has not begun: the next cluster would
+   * have its nodes fetch images as well.
+   */
+  readonly keepsTurn?: true;
   /** The alert for this rule, where it has one of its own. */
   readonly alert?: string;
   readonly phase?: RulePhase;
@@ -75,6 +83,8 @@ export interface RuleAttributes {
 /** An entry of the catalogue: everything about one rule but for what it guards, which is in the table of gates. */
 export interface Rule<Facts> extends RuleAttributes {
   readonly holds: (asked: Asked) => Facts | null;
+  /** What it needs to know while it holds: a fact that is missing or too old. */
+  readonly asks?: (hold: Facts, situation: Situation) => readonly Question[];
   /** What the rollout waits for, with names and numbers: one sentence without a full stop and without elapsed times. */
   readonly sentence: (hold: Facts, name: MemberName) => string;
   /** `null` if only a person ends the wait: a plan ends there. */

@@ -69,6 +69,7 @@ export const unfinished = {
       if (missing.length === 0 || !isMissed(asked)) return null;
       return { members: missing, message: snapshot.createFailure };
     },
+    asks: () => [{ kind: 'details', createFailure: true, contention: false }],
     sentence: ({ members, message }, name) =>
       `${members.map(name).join(', ')} ${plural(members, 'does', 'do')} not exist${message === null ? '' : `: ${message}`}`,
     meaning: 'The pod of a member does not exist.',

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type Intent, newRollout, type RolloutProgress } from '../../../src/api/rollout-status.ts';
 import type { Finished } from '../../../src/controller/facts/last-step.ts';
 import {
-  type MemberOccasion,
+  type MemberContext,
   memberProgressOf,
   type SeenMember,
 } from '../../../src/controller/status/member-progress.ts';
@@ -156,7 +156,7 @@ describe('the progress of members', () => {
     sparesSwitchover: false,
     demotion: null,
   });
-  const quiet: MemberOccasion = {
+  const quiet: MemberContext = {
     snapshot: { members: [], statefulSet: { strategy: 'OnDelete' } as StatefulSetFacts },
     ended: null,
     ownWrites: [],
@@ -168,7 +168,7 @@ describe('the progress of members', () => {
   const goesOn = (
     known: Partial<RolloutProgress>,
     members: readonly SeenMember[],
-    more: Partial<Omit<MemberOccasion, 'snapshot'>> & { readonly uids?: Readonly<Record<number, string>> } = {},
+    more: Partial<Omit<MemberContext, 'snapshot'>> & { readonly uids?: Readonly<Record<number, string>> } = {},
   ) => {
     const { uids = {}, ...occasion } = more;
     const pods = Object.entries(uids).map(([ordinal, uid]) => ({ ordinal: Number(ordinal), uid }) as MemberFacts);
@@ -176,7 +176,7 @@ describe('the progress of members', () => {
     return memberProgressOf(known, null, members, { ...quiet, snapshot, ...occasion });
   };
   /** Who waits when a rollout begins after another one, of which these waited. */
-  const begins = (waiting: readonly number[] | null, one: Partial<SeenMember>, more: Partial<MemberOccasion> = {}) => {
+  const begins = (waiting: readonly number[] | null, one: Partial<SeenMember>, more: Partial<MemberContext> = {}) => {
     const earlier = waiting && ({ revision: 'earlier', waiting } as RolloutProgress);
     return memberProgressOf({}, { earlier }, [seen(0), seen(1, one)], { ...quiet, ...more }).waiting;
   };

@@ -51,8 +51,8 @@ export function nullDecide(): (...facts: Parameters<typeof decide>) => Decision 
     failing: null,
     complete: false,
     progressDeadlineExceeded: false,
-    asksChecks: false,
-    asksRecreatable: [],
+    asks: [],
+    asksAgain: [],
     checksPass: true,
     requeueAfterSeconds: null,
   };

@@ -5,7 +5,7 @@ import type {
   BackupJobFacts,
   ClusterSnapshot,
   ContainerFacts,
-  DataFacts,
+  LastRun,
   MaintenanceFacts,
   MemberFacts,
   Moment,
@@ -286,7 +286,8 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
           ],
     backupJobs: around[c.BACKUP] === c.Backup.None ? [] : [backupJob],
     backupsUnreadable: null,
-    data: dataOf(pods, last, world),
+    lastRuns: lastRunsOf(pods, last, world),
+    dataRecords: [],
     memory: {
       verified: around[c.VERIFIED] === 1,
       failing: null,
@@ -326,18 +327,13 @@ function strategyOf(around: c.Cells, world: World): Pick<StatefulSetFacts, 'stra
  * As the controller knows it: an updated member whose mysqld has not run since has the data of before. Of which revision
  * those are is not known where the template may have changed twice.
  */
-function dataOf(pods: c.Cells, last: c.Cells, world: World): readonly DataFacts[] {
+function lastRunsOf(pods: c.Cells, last: c.Cells, world: World): readonly LastRun[] {
   const isTracked = world.families.has('new-pods');
-  return Array.from({ length: world.replicas }, (_, ordinal): DataFacts => {
+  return Array.from({ length: world.replicas }, (_, ordinal) => ordinal).flatMap((ordinal): readonly LastRun[] => {
     const isUnrun = isTracked && facts.isUpdated(pods, ordinal) && !facts.has(last[c.RAN], ordinal);
+    if (isUnrun && world.families.has('template')) return [];
     const revision = isUnrun ? 0 : (pods[c.REVISION + ordinal] as number);
-    const lastRun = { revision: revisionName(revision), image: null, version: '8.4.8', worked: true };
-    return {
-      ordinal,
-      record: null,
-      readSecondsAgo: 0,
-      lastRun: isUnrun && world.families.has('template') ? null : lastRun,
-    };
+    return [{ ordinal, revision: revisionName(revision), image: null, version: '8.4.8', worked: true }];
   });
 }
 

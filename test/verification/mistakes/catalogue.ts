@@ -334,7 +334,7 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     wrong: 'takes members that work because a check of the user has passed some time ago',
     module: {
       importer: 'src/controller/',
-      imported: 'src/controller/fleet/check-answers.ts',
+      imported: 'src/controller/questions/checks.ts',
       substitute: import.meta.resolve('./modules/with-first-answers.ts'),
     },
     simulation: ['checks'],
@@ -349,12 +349,11 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     simulation: findings['leaves alone what others have given the label or the name of a pod that fetches images'],
   },
   'takes every node for one that fetches': {
-    wrong:
-      'restarts a container in place on a node that has not fetched its image, unless it is known that it does not',
+    wrong: 'restarts a container in place on a node that has not fetched its image',
     module: {
-      importer: 'src/controller/facts/collect-facts.ts',
-      imported: 'src/controller/facts/preflight-facts.ts',
-      substitute: import.meta.resolve('./modules/with-fetches-denied-alone.ts'),
+      importer: 'src/controller/questions/in-place.ts',
+      imported: 'src/controller/questions/fetched-images.ts',
+      substitute: import.meta.resolve('./modules/with-every-image-fetched.ts'),
     },
     simulation: findings['restarts no container in place whose image its node has not fetched, whatever is overridden'],
   },

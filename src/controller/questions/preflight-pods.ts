@@ -2,8 +2,8 @@ import { identityOf, type Json, milliseconds, object, omitUndefined } from '../.
 import { shortened } from '../../base/text.ts';
 import { ApiError, withoutRequest } from '../../kube/api-error.ts';
 import { type PreflightSaid, readPreflightPod } from '../../moco/preflight-pod.ts';
-import { isRefused, type NodeQuestion } from '../facts/preflight-facts.ts';
-import type { Observation } from '../pass/observe.ts';
+import type { Observed } from './asking.ts';
+import { isRefused, type NodeQuestion } from './preflight-facts.ts';
 
 // What the pods of a preflight say, without a request.
 
@@ -21,8 +21,8 @@ const longestMessage = 448;
 const failingMilliseconds = 30_000;
 
 /** The question after a look at its pod: answered, or still to be answered. */
-export function lookedAt(one: NodeQuestion, pod: ListedPod, failing: FailingPods, observed: Observation): NodeQuestion {
-  const said = saidBy(one, pod);
+export function inspected(one: NodeQuestion, pod: ListedPod, failing: FailingPods, observed: Observed): NodeQuestion {
+  const said = readPod(one, pod);
   switch (said.kind) {
     case 'fetched':
       return settled(one, observed, one.about === 'configuration' ? 'Accepted' : 'Fetched');
@@ -65,7 +65,7 @@ export const stillAsked = (one: NodeQuestion, message: string | null): NodeQuest
 /** The answer. A refusal stands until there is one. */
 export function settled(
   one: NodeQuestion,
-  { now }: Observation,
+  { now }: Observed,
   answer: NonNullable<NodeQuestion['result']>,
   message?: string,
 ): NodeQuestion {
@@ -87,19 +87,19 @@ export function settled(
 }
 
 /** The reason, without who says it and about what: the status has little room. */
-export const wordsOf = (error: ApiError): string => withoutRequest(error).replace(/^.* denied (the )?request: /s, '');
+export const describe = (error: ApiError): string => withoutRequest(error).replace(/^.* denied (the )?request: /s, '');
 
 export const isTerminating = (pod: Json): boolean => object(pod['metadata'])['deletionTimestamp'] !== undefined;
 
-function saidBy({ about }: NodeQuestion, pod: ListedPod): PreflightSaid {
-  if (pod instanceof ApiError) return { kind: 'running', message: wordsOf(pod) };
+function readPod({ about }: NodeQuestion, pod: ListedPod): PreflightSaid {
+  if (pod instanceof ApiError) return { kind: 'running', message: describe(pod) };
   if (pod === null) return { kind: 'unknown', message: 'its pod was deleted, or a pod of somebody else has its name' };
   // What it says may be the answer to an earlier question.
   if (isTerminating(pod)) return { kind: 'running', message: 'its pod is being deleted' };
   return readPreflightPod(pod, about === 'configuration');
 }
 
-function isLate({ name, about, at }: NodeQuestion, { snapshot, policy, now }: Observation): boolean {
+function isLate({ name, about, at }: NodeQuestion, { snapshot, policy, now }: Observed): boolean {
   const awaited = snapshot.preflight?.awaited.find((one) => one.nodeName === name && one.about === about)?.forSeconds;
   const seconds = awaited ?? ((milliseconds(now) ?? 0) - (milliseconds(at) ?? 0)) / 1000;
   return seconds >= policy.preflightTimeoutSeconds;

@@ -1,10 +1,30 @@
 import { type Check, queryFor } from '../../api/check-settings.ts';
 import type { World } from '../../base/world.ts';
 import type { CheckFacts, CheckReading } from '../../core/on-demand-facts.ts';
+import { askAgainSeconds, freshSeconds } from '../../core/rules/checks.ts';
+import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import type { PrometheusQuery } from '../../kube/prometheus-http.ts';
 import { splitKey } from '../../kube/store.ts';
 import type { CheckMetrics } from '../../telemetry/runtime-metrics.ts';
-import { type Answered, answered, answerFacts } from '../facts/readings.ts';
+import { type Answered, answered, answerFacts } from './answers.ts';
+import type { Row } from './asking.ts';
+
+export const checks: Row<'checks', null, Pick<ClusterSnapshot, 'checks'>> = {
+  asks: 'Prometheus: the queries of `checks`. No pass waits for it; the answer starts another one',
+  lasts: `${freshSeconds} s before a step, ${askAgainSeconds} s while the cluster is watched`,
+  silence: 'no step that takes a member that works; a soak goes on for a while',
+  // `Checks` has the answers.
+  initial: null,
+  ask: (_, { key, observed, sources }) => {
+    sources.checks.ask(key, observed.settings.checks);
+    return Promise.resolve(null);
+  },
+  facts: (_, { key, policy, settings, sources }) => ({
+    checks: policy.mode === 'MOCO' ? [] : sources.checks.factsFor(key, settings.checks),
+  }),
+  confirm: null,
+  status: { whileOutstanding: 'nothing' },
+};
 
 interface KnownAnswer extends Answered<CheckReading> {
   readonly query: string;

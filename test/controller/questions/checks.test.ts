@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { Checks, prometheusChecks } from '../../../src/controller/fleet/check-answers.ts';
+import { Checks, prometheusChecks } from '../../../src/controller/questions/checks.ts';
 import type { CheckReading } from '../../../src/core/on-demand-facts.ts';
 import { CheckMetrics } from '../../../src/telemetry/runtime-metrics.ts';
 import { FakeWorld } from '../../kube/fake-world.ts';

@@ -31,6 +31,28 @@ export const nothingReadInPlace: InPlaceReadings = {
   accepted: new Map(),
 };
 
+/** The answer to the dry run of an update in place: the API server's words, or `null` if it accepts. */
+export interface InPlaceDryRun {
+  /** Of the pod. */
+  readonly uid: string;
+  readonly refusal: string | null;
+}
+
+/** A refused member is replaced instead, as long as the update revision is the same. */
+export function withDryRuns(
+  known: InPlaceReadings,
+  revision: string,
+  dryRuns: readonly InPlaceDryRun[],
+): InPlaceReadings {
+  const accepted = new Map(known.accepted);
+  const refusals = new Map(known.refusals);
+  for (const { uid, refusal } of dryRuns) {
+    if (refusal === null) accepted.set(uid, revision);
+    else refusals.set(uid, { revision, message: refusal });
+  }
+  return { ...known, accepted, refusals };
+}
+
 /**
  * How a stale pod can reach the update revision. A pod with its label is stale as well while a resize for another
  * revision, which the template had in between, is not taken back. `null` if the pod is none, or while updates in place

@@ -1,61 +1,97 @@
 import { rolloutKind } from '../../api/rollout.ts';
-import { identityOf, type Json, object, objects } from '../../base/json.ts';
+import { identityOf, type Json, milliseconds, object, objects } from '../../base/json.ts';
 import type { AwaitedNode } from '../../core/on-demand-facts.ts';
-import { ApiError, isAlreadyExists } from '../../kube/api-error.ts';
+import type { ClusterSnapshot } from '../../core/snapshot.ts';
+import { ApiError, isAlreadyExists, refusesCreation } from '../../kube/api-error.ts';
 import { apiVersion } from '../../kube/resource.ts';
 import { hasImage } from '../../moco/in-place/images.ts';
 import { hasDiskPressure, refusalsOf } from '../../moco/nodes.ts';
 import { imagesOf, preflightName, preflightPod } from '../../moco/preflight-pod.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
+import type { Asking, Given, Observed, Row } from './asking.ts';
 import {
   dueOnNodes,
+  type KnownPreflight,
   lastPreflight,
   type NodeQuestion,
+  preflightFacts,
   preflightOf,
   questionsOf,
   statusOfQuestions,
-} from '../facts/preflight-facts.ts';
-import type { Readings } from '../facts/readings.ts';
-import { isAsking } from '../fleet/fleet-standing.ts';
-import type { Observation } from '../pass/observe.ts';
-import type { Pass } from '../pass/pass.ts';
-import { isRefusal } from '../reads/read-recreatable.ts';
+} from './preflight-facts.ts';
 import {
+  describe,
   failingAmong,
+  inspected,
   isTerminating,
   type ListedPod,
-  lookedAt,
   settled,
   stillAsked,
-  wordsOf,
-} from './look-at-nodes.ts';
+} from './preflight-pods.ts';
+import type { NodeRead } from './recent-nodes.ts';
 
 /** Passes may follow each other faster than pods change. */
 const againMilliseconds = 900;
 
+export const preflight: Row<
+  'preflight',
+  KnownPreflight | null,
+  Pick<ClusterSnapshot, 'preflight' | 'preflightPodsExist'>
+> = {
+  asks: 'the nodes of due members, by short-lived pods: whether they can get the images of the update revision, and on one of them whether its mysqld accepts its configuration',
+  lasts: 'an hour on a node; a refusal until it is asked again, after 1 to 10 minutes',
+  silence: 'after `preflightTimeoutSeconds` members are replaced all the same',
+  initial: null,
+  inTurn: true,
+  ask: ({ begins }, asking, known) => askNodes(begins, asking, known),
+  facts: (known, given) => {
+    const { objects: cluster, policy, rollout } = given;
+    const last = lastPreflight(known, rollout);
+    return {
+      preflight: preflightFacts(cluster, policy, last, askedAge(given)),
+      preflightPodsExist: questionsOf(last).some(({ trying }) => trying),
+    };
+  },
+  confirm: null,
+  status: {
+    whileOutstanding: 'its hold',
+    shows: '`preflight`',
+    fields: (known, { objects: cluster, policy, rollout }) => {
+      const last = preflightOf(cluster, policy, lastPreflight(known, rollout));
+      return {
+        preflight: last === null ? undefined : { revision: last.revision, ...statusOfQuestions(questionsOf(last)) },
+      };
+    },
+  },
+};
+
+const noObject = { uid: '', resourceVersion: '' };
+
+const askedAge =
+  ({ ages, rollout }: Given) =>
+  (fact: string, timestamp: string): number =>
+    ages.since(rollout?.metadata ?? noObject, fact, timestamp, milliseconds(timestamp));
+
 /**
  * Asks the nodes of due members whether they can run the update revision, once nothing else holds the first step, and
- * looks at the pods that find it out until none is left, whatever holds the rollout meanwhile. Resolves to `null` if
+ * follows the pods that find it out until none is left, whatever holds the rollout meanwhile. Resolves to `null` if
  * there is nothing to do. What the API server answers to any of it is at most a result: it never ends a pass.
  */
-export async function askNodes(
-  observed: Observation,
-  pass: Pass<ClusterApi>,
-): Promise<Pick<Readings, 'preflight'> | null> {
-  const { objects: cluster, policy, rollout, decision, nowMilliseconds: now } = observed;
-  const { key, api, context } = pass;
-  const { log, metrics } = context;
-  const known = pass.memory.readings.preflight;
-  const last = lastPreflight(known, rollout);
-  const asks = isAsking(decision.hold?.rule);
-  if (rollout === null || cluster.statefulSet === null || !(asks || questionsOf(last).some(({ trying }) => trying)))
-    return null;
+async function askNodes(
+  begins: boolean,
+  asking: Asking<ClusterApi>,
+  known: KnownPreflight | null,
+): Promise<KnownPreflight | null> {
+  const { key, observed, api, log, metrics } = asking;
+  const { objects: cluster, policy, rollout, nowMilliseconds: now } = observed;
+  if (rollout === null || cluster.statefulSet === null) return null;
   if (known !== null && now - known.readAtMilliseconds < againMilliseconds) return null;
+  const last = lastPreflight(known, rollout);
   const { uid } = rollout.metadata;
   const { updateRevision: revision } = cluster.statefulSet;
   const nameOf = ({ name, about }: NodeQuestion): string => preflightName(uid, revision, name, about);
-  // Those of this look, or why there are none.
+  // Those of this pass, or why there are none.
   const { namespace, name: clusterName } = cluster.cluster;
   const pods = await answerOrError(api.listPreflightPods(namespace, clusterName, uid));
   const podOf = (one: NodeQuestion): ListedPod =>
@@ -63,9 +99,9 @@ export async function askNodes(
   const failingBefore = known?.failing ?? new Map<string, number>();
   const failing = pods instanceof ApiError ? failingBefore : failingAmong(pods, failingBefore, now);
   const before = questionsOf(preflightOf(cluster, policy, last));
-  const looked = before.filter(({ trying }) => trying).map((one) => lookedAt(one, podOf(one), failing, observed));
+  const followed = before.filter(({ trying }) => trying).map((one) => inspected(one, podOf(one), failing, observed));
   const idle = before.filter(({ trying }) => !trying);
-  const tried = [...looked, ...(asks ? await askAll(idle, looked, new Asker(observed, pass, podOf)) : idle)];
+  const tried = [...followed, ...(begins ? await askAll(idle, followed, new Asker(asking, podOf)) : idle)];
   const kept = new Set(tried.filter(({ trying }) => trying).map(nameOf));
   const over = (pods instanceof ApiError ? [] : pods).filter(
     (pod) => !kept.has(identityOf(pod).name) && !isTerminating(pod),
@@ -77,7 +113,7 @@ export async function askNodes(
     metrics.countPreflight(result);
     log.info({ cluster: key, node, result, reason: message }, 'a node was asked for the update revision');
   }
-  return { preflight: { revision, ...statusOfQuestions(tried), readAtMilliseconds: now, failing } };
+  return { revision, ...statusOfQuestions(tried), readAtMilliseconds: now, failing };
 }
 
 /** Rejects with any other error, such as that of a shutdown. */
@@ -93,7 +129,7 @@ async function answerOrError<Answer>(asked: Promise<Answer>): Promise<Answer | A
 /** Asks what was not asked yet or may have changed, and those again whose refusal is old enough. */
 async function askAll(
   idle: readonly NodeQuestion[],
-  looked: readonly NodeQuestion[],
+  followed: readonly NodeQuestion[],
   asker: Asker,
 ): Promise<readonly NodeQuestion[]> {
   const { objects: cluster, policy, snapshot, now: at } = asker.observed;
@@ -102,7 +138,7 @@ async function askAll(
   const isSame = ({ name, about }: NodeQuestion, next: AwaitedNode): boolean =>
     about === next.about && (about === 'configuration' || name === next.nodeName);
   // Where a node refuses, only that is asked: this cluster's turn to ask others may be over.
-  const begins = refusals.length > 0 ? [] : awaited.filter((next) => !looked.some((one) => isSame(one, next)));
+  const begins = refusals.length > 0 ? [] : awaited.filter((next) => !followed.some((one) => isSame(one, next)));
   const kept = idle.filter((one) => !begins.some((next) => isSame(one, next)));
   const begun = begins.map((next): NodeQuestion => {
     const { about, nodeName: name, forSeconds } = next;
@@ -128,32 +164,36 @@ async function askAll(
   );
 }
 
-/** Asks nodes during one look. What the questions have in common is read once. */
+/** Asks nodes in one pass. What the questions have in common is read once. */
 class Asker {
-  readonly observed: Observation;
-  readonly #pass: Pass<ClusterApi>;
+  readonly observed: Observed;
+  readonly #asking: Asking<ClusterApi>;
   readonly #podOf: (one: NodeQuestion) => ListedPod;
   #template: Promise<Json | null> | null = null;
   #mayCreate: Promise<boolean> | null = null;
 
-  constructor(observed: Observation, pass: Pass<ClusterApi>, podOf: (one: NodeQuestion) => ListedPod) {
-    this.observed = observed;
-    this.#pass = pass;
+  constructor(asking: Asking<ClusterApi>, podOf: (one: NodeQuestion) => ListedPod) {
+    this.observed = asking.observed;
+    this.#asking = asking;
     this.#podOf = podOf;
   }
 
   /** A node that runs short of disk while all of them fetch the same images: the others may be as full. */
   async nodeWithoutRoom(due: ReadonlyMap<string, readonly PodRecord[]>): Promise<string | null> {
-    const { api, context } = this.#pass;
     const read = async ([name, [member]]: readonly [string, readonly PodRecord[]]): Promise<string | null> => {
       if (member === undefined) return null;
-      const node = await answerOrError(context.nodes.read({ ...context, api }, member));
+      const node = await answerOrError(this.#readNode(member));
       return node !== null && node !== 'unreadable' && !(node instanceof ApiError) && hasDiskPressure(node)
         ? name
         : null;
     };
     const found = await Promise.all([...due].map(read));
     return found.find((name) => name !== null) ?? null;
+  }
+
+  #readNode(member: PodRecord): Promise<NodeRead> {
+    const { api, sources } = this.#asking;
+    return sources.nodes.read({ api, mayLackNodes: sources.mayLackNodes }, member);
   }
 
   /** An answer of the API server that may change is asked for again at the next look, for as long as that may take. */
@@ -166,13 +206,13 @@ class Asker {
       if (listed === null || listed instanceof ApiError || !isTerminating(listed)) return { ...entry, trying: true };
       return stillAsked(before, 'its last pod is not gone yet');
     }
-    if (isRefusal(asked)) return settled(entry, this.observed, 'Unknown', wordsOf(asked));
-    return stillAsked(entry, wordsOf(asked));
+    if (refusesCreation(asked)) return settled(entry, this.observed, 'Unknown', describe(asked));
+    return stillAsked(entry, describe(asked));
   }
 
   async #try(member: PodRecord, entry: NodeQuestion): Promise<NodeQuestion> {
     const { rollout, policy, objects: cluster } = this.observed;
-    const { api, context } = this.#pass;
+    const { api } = this.#asking;
     const { namespace, node: name } = member;
     const revision = cluster.statefulSet?.updateRevision ?? '';
     const unknown = (why: string): NodeQuestion => settled(entry, this.observed, 'Unknown', why);
@@ -180,7 +220,7 @@ class Asker {
     const [template, templateBefore, node] = await Promise.all([
       this.#template,
       api.readTemplate(namespace, member.revision),
-      context.nodes.read({ ...context, api }, member),
+      this.#readNode(member),
     ]);
     if (rollout === null || template === null || templateBefore === null || name === null)
       return unknown(`the template of revision ${revision} or ${member.revision} is not kept`);

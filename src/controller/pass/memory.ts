@@ -4,9 +4,9 @@ import type { AdmissionProblem, StepFailure } from '../../core/snapshot.ts';
 import { Ages, type Clocks } from '../../moco/ages.ts';
 import type { OwnWrite } from '../../objects/execute.ts';
 import type { StrategyKeeper } from '../../objects/strategy.ts';
-import type { Lowered, SpecWrites } from './contention.ts';
-import type { Finished } from './last-step.ts';
-import { nothingRead, type Readings } from './readings.ts';
+import type { Lowered, SpecWrites } from '../facts/contention.ts';
+import type { Finished } from '../facts/last-step.ts';
+import { type Answers, noAnswers } from '../questions/questions.ts';
 
 /** The API server's refusal to evict. It counts as long as the budgets do not change. */
 export interface Refusal {
@@ -116,14 +116,14 @@ export interface Memory {
     /** The MySQLRollout as this process has written it last. Ends once the cache has one that is as new. */
     readonly rollout: MySQLRollout | null;
   };
-  /** Set by `reads`, and by `disrupt` for nodes and dry runs. */
-  readonly readings: Readings;
+  /** Set by `questions`, and by `disrupt` for the dry runs of updates in place. */
+  readonly answers: Answers;
   readonly steps: Steps;
   readonly told: Told;
 }
 
 /** Of a cluster that is looked at for the first time: nothing but what was just read. */
-export const newMemory = (world: Clocks, readings: Partial<Readings> = {}): Memory => ({
+export const newMemory = (world: Clocks, answers: Partial<Answers> = {}): Memory => ({
   seen: {
     ages: new Ages(world),
     specWrites: null,
@@ -136,7 +136,7 @@ export const newMemory = (world: Clocks, readings: Partial<Readings> = {}): Memo
     switchedOverAt: null,
   },
   unseen: { writes: [], rollout: null },
-  readings: { ...nothingRead, ...readings },
+  answers: { ...noAnswers, ...answers },
   steps: {
     finished: null,
     failure: null,

@@ -1,12 +1,9 @@
 import type { MySQLRollout } from '../../api/rollout.ts';
 import type { PreflightStatus } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../base/json.ts';
-import { Deadlines } from '../../core/deadlines.ts';
 import { type AwaitedNode, type NodeRefusal, type Preflight, retryAfterSeconds } from '../../core/on-demand-facts.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
-import { overriddenNow } from '../../core/situation.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
-import type { ImageReading } from './in-place-updates.ts';
 
 /** The preflight of a revision, as the status has it. */
 export interface KnownPreflight extends PreflightStatus {
@@ -136,36 +133,10 @@ export function preflightFacts(
     const isOpen = known?.result === 'Unknown' || known?.result === 'Skipped';
     note('configuration', known, first, (isOpen && names.find((name) => name > known.name)) || null);
   }
-  return { awaited, refusals };
-}
-
-/** A kubelet lists its images every 30 s and reports a change within 10 s (1.36). */
-const reportedWithinSeconds = 60;
-
-/**
- * Whether a node has the images of the update revision, or a rule lets nobody restart there before it has them. What a
- * node has fetched it may collect again: a later and whole report without the image counts more.
- */
-export function fetches(
-  { awaited, refusals }: Preflight,
-  last: PreflightStatus | null,
-  policy: Pick<RolloutPolicy, 'preflightTimeoutSeconds' | 'overrides'>,
-  age: (fact: string, timestamp: string) => number,
-  ageOf: (atMilliseconds: number) => number,
-): (node: string, reading: ImageReading | undefined) => boolean {
-  const overridden = overriddenNow(policy, new Deadlines());
-  return (node, reading) => {
-    const known = last?.nodes.find(({ name }) => name === node);
-    if (known?.result === 'Present' || known?.result === 'Fetched') {
-      const isDenied = reading !== undefined && !reading.present && reading.isWhole;
-      const readAfterSeconds = age(`images of ${node} asked`, known.at) - ageOf(reading?.atMilliseconds ?? 0);
-      return !isDenied || readAfterSeconds < reportedWithinSeconds;
-    }
-    const isAsked = awaited.some(
-      ({ about, nodeName, forSeconds }) =>
-        about === 'images' && nodeName === node && forSeconds < policy.preflightTimeoutSeconds,
-    );
-    const isRefusing = refusals.some(({ result, nodeName }) => result === 'ImageUnavailable' && nodeName === node);
-    return (isAsked && !overridden.has('PreflightRunning')) || (isRefusing && !overridden.has('ImageUnavailable'));
-  };
+  const fetched = questions.flatMap(({ about, name: nodeName, result, at }) =>
+    about === 'images' && (result === 'Present' || result === 'Fetched')
+      ? [{ nodeName, ageSeconds: age(`images of ${nodeName} asked`, at) }]
+      : [],
+  );
+  return { awaited, refusals, fetched };
 }

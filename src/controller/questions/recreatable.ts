@@ -1,15 +1,8 @@
 import { type Json, object, objects, text } from '../../base/json.ts';
 import type { World } from '../../base/world.ts';
-import type { EndingClaim, TiedToNode } from '../../core/on-demand-facts.ts';
-import type { Target } from '../../core/step.ts';
-import {
-  ApiError,
-  isAlreadyExists,
-  isBadRequest,
-  isForbidden,
-  isInternalError,
-  isInvalid,
-} from '../../kube/api-error.ts';
+import { type EndingClaim, freshRecreatableSeconds, type TiedToNode } from '../../core/on-demand-facts.ts';
+import type { MemberFacts } from '../../core/snapshot.ts';
+import { ApiError, isAlreadyExists, refusesCreation } from '../../kube/api-error.ts';
 import { persistentVolumeClaims, persistentVolumes, pods as podKind, statefulSets } from '../../kube/resource.ts';
 import {
   conditionTaintPrefix,
@@ -23,10 +16,30 @@ import {
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import { claimsOf, fitsWithout, isTerminating, successorOf } from '../../moco/successor.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
-import type { KnownRecreatable, RecreatableReadings } from '../facts/readings.ts';
-import { type NodeContext, type NodeRead, type RecentNodes, readNode } from '../fleet/recent-nodes.ts';
-import type { Observation } from '../pass/observe.ts';
-import type { Pass } from '../pass/pass.ts';
+import type { Row } from './asking.ts';
+import { type NodeContext, type NodeRead, type RecentNodes, readNode } from './recent-nodes.ts';
+
+/** What was last read about whether a member can be recreated, on the monotonic clock. */
+export interface KnownRecreatable {
+  /** The claims that the pod mounts. */
+  readonly claimNames: readonly string[];
+  /** Those of the pod, as the API server has them. */
+  readonly tolerations: readonly Json[];
+  /** Those of the claims that are about to go, or have gone. */
+  readonly claims: readonly EndingClaim[];
+  readonly tied: TiedToNode | null;
+  readonly refusal: string | null;
+  /** The update revision that it was read for. */
+  readonly revision: string;
+  readonly atMilliseconds: number;
+}
+
+/** By the uid of the pod. Each ends with its pod. */
+export interface RecreatableReadings {
+  readonly members: ReadonlyMap<string, KnownRecreatable>;
+  /** Whether the node of a pod was to be emptied when that was last read. */
+  readonly leavingNodes: ReadonlyMap<string, boolean>;
+}
 
 export interface RecreatableContext extends NodeContext {
   readonly world: World;
@@ -34,39 +47,56 @@ export interface RecreatableContext extends NodeContext {
   readonly mayLackCreate?: boolean;
 }
 
-/**
- * Reads whether the members can come back that the decision waits for. Resolves to `null` if it waits for none. Rejects
- * with `ApiError`: what can't be read permits nothing.
- */
-export async function readRecreatableAwaited(
-  { decision, objects }: Observation,
-  { memory, api, context }: Pass,
-): Promise<RecreatableReadings | null> {
-  const asked = objects.pods.filter(({ ordinal }) => decision.asksRecreatable.includes(ordinal));
-  return asked.length === 0 ? null : readRecreatable(asked, objects, memory.readings, { ...context, api });
-}
-
-/** So many requests does a confirmation usually need to read again what may have changed: claims, and the node. */
-export const readsAgain = (targets: readonly Pick<Target, 'uid'>[], { recreatable }: RecreatableReadings): number =>
-  targets.reduce((sum, { uid }) => sum + (recreatable.get(uid)?.claimNames.length ?? 0) + 1, 0);
-
-/** Reads again what may have changed for the targets of a step. Those that were never read stay unknown. */
-export async function confirmRecreatable(
-  targets: readonly Target[],
-  cluster: ClusterObjects,
-  pass: Pass,
-): Promise<RecreatableReadings> {
-  const known = pass.memory.readings;
-  const context = { ...pass.context, api: pass.api };
-  const read = cluster.pods.filter(
-    ({ uid }) => targets.some((target) => target.uid === uid) && known.recreatable.has(uid),
-  );
-  const readings = await readAll(read, cluster, known, context, {
-    nodeOf: (pod) => readNode(context, pod),
-    refusalOf: async (_, before) => before?.refusal ?? null,
-  });
-  return withReadings(known, cluster, readings);
-}
+export const recreatable: Row<
+  'recreatable',
+  RecreatableReadings,
+  object,
+  Pick<MemberFacts, 'recreatable' | 'nodeLeaves'>
+> = {
+  asks: 'the API server: the pods, claims and nodes of the members, and whether it would admit their next pods (dry runs); the nodes of other stale members',
+  lasts: `${freshRecreatableSeconds} s`,
+  silence: 'no step in this pass',
+  initial: { members: new Map(), leavingNodes: new Map() },
+  ask: async ({ members }, { observed, api, world, sources }, before) => {
+    const asked = observed.objects.pods.filter(({ ordinal }) => members.includes(ordinal));
+    const { nodes, mayLackNodes } = sources;
+    return asked.length === 0
+      ? null
+      : readRecreatable(asked, observed.objects, before, { api, world, nodes, mayLackNodes });
+  },
+  facts: () => ({}),
+  memberFacts: (known, { objects: { statefulSet }, nowMilliseconds }) => {
+    const revision = statefulSet?.updateRevision ?? '';
+    return ({ uid }) => {
+      const nodeLeaves = known.leavingNodes.get(uid) === true;
+      const member = known.members.get(uid);
+      if (member?.revision !== revision) return { recreatable: null, nodeLeaves };
+      const { claims, tied, refusal, atMilliseconds } = member;
+      const ageSeconds = (nowMilliseconds - atMilliseconds) / 1000;
+      return { recreatable: { ageSeconds, claims, tied, refusal }, nodeLeaves };
+    };
+  },
+  confirm: {
+    order: 'withObjects',
+    // What may have changed: claims, and the node. No webhook is asked again.
+    plan: ({ members }, { observed: { objects: cluster }, world, sources }, before) => {
+      const { nodes, mayLackNodes } = sources;
+      const pods = cluster.pods.filter(({ ordinal, uid }) => members.includes(ordinal) && before.members.has(uid));
+      return {
+        requests: pods.reduce((sum, { uid }) => sum + (before.members.get(uid)?.claimNames.length ?? 0) + 1, 0),
+        ask: async (api) => {
+          const context = { api, world, nodes, mayLackNodes };
+          const readings = await readAll(pods, cluster, before, context, {
+            nodeOf: (pod) => readNode(context, pod),
+            refusalOf: async (_, known) => known?.refusal ?? null,
+          });
+          return withReadings(before, cluster, readings);
+        },
+      };
+    },
+  },
+  status: { whileOutstanding: 'the hold before' },
+};
 
 /**
  * Reads everything about these pods, and the nodes of all other stale ones: who is on a node that is to be emptied may
@@ -93,9 +123,9 @@ export async function readRecreatable(
     }),
     Promise.all(others.map((pod) => context.nodes.read(context, pod))),
   ]);
-  const { recreatable, leavingNodes } = withReadings(known, cluster, readings);
+  const { members, leavingNodes } = withReadings(known, cluster, readings);
   const ofOthers = others.map(({ uid }, index) => [uid, isLeaving(leaving[index] ?? null)] as const);
-  return { recreatable, leavingNodes: new Map([...leavingNodes, ...ofOthers]) };
+  return { members, leavingNodes: new Map([...leavingNodes, ...ofOthers]) };
 }
 
 /**
@@ -107,13 +137,13 @@ interface Asks {
   readonly refusalOf: (pod: PodRecord, known: KnownRecreatable | undefined) => Promise<string | null>;
 }
 
-type Reading = readonly [uid: string, recreatable: KnownRecreatable, leaves: boolean];
+type Reading = readonly [uid: string, member: KnownRecreatable, leaves: boolean];
 
 /** What never changes of a pod is read once. */
 async function readAll(
   pods: readonly PodRecord[],
   { statefulSet }: ClusterObjects,
-  { recreatable: readings }: RecreatableReadings,
+  { members: before }: RecreatableReadings,
   context: RecreatableContext,
   { nodeOf, refusalOf }: Asks,
 ): Promise<readonly Reading[]> {
@@ -122,7 +152,7 @@ async function readAll(
   const read = async (pod: PodRecord): Promise<readonly Reading[]> => {
     const { namespace, uid } = pod;
     const atMilliseconds = world.monotonic();
-    const known = readings.get(uid);
+    const known = before.get(uid);
     const fixed = known ?? (await fixedOf(pod, api));
     if (fixed === null) return [];
     const { claimNames, tolerations } = fixed;
@@ -198,10 +228,10 @@ function withReadings(
 ): RecreatableReadings {
   const present = new Set(pods.map(({ uid }) => uid));
   const isPresent = ([uid]: readonly [string, unknown]): boolean => present.has(uid);
-  const recreatable = readings.map(([uid, recreatable]) => [uid, recreatable] as const);
+  const members = readings.map(([uid, member]) => [uid, member] as const);
   const leaving = readings.map(([uid, , leaves]) => [uid, leaves] as const);
   return {
-    recreatable: new Map([...known.recreatable, ...recreatable].filter(isPresent)),
+    members: new Map([...known.members, ...members].filter(isPresent)),
     leavingNodes: new Map([...known.leavingNodes, ...leaving].filter(isPresent)),
   };
 }
@@ -223,7 +253,7 @@ async function readRefusal(
     return null;
   } catch (error) {
     if (isAlreadyExists(error)) return null;
-    if (!(error instanceof ApiError) || !isRefusal(error)) throw error;
+    if (!(error instanceof ApiError) || !refusesCreation(error)) throw error;
     if (lacksRight(error)) {
       if (mayLackCreate) return null;
       throw error;
@@ -234,10 +264,6 @@ async function readRefusal(
     return existing !== null && fitsWithout(message, existing) ? null : message;
   }
 }
-
-/** A webhook that can't be reached keeps the StatefulSet controller from creating the pod as well. */
-export const isRefusal = (error: ApiError): boolean =>
-  isForbidden(error) || isInvalid(error) || isBadRequest(error) || isInternalError(error);
 
 /** It is we who may not create pods. */
 const lacksRight = ({ message }: ApiError): boolean => message.includes('cannot create resource "pods"');

@@ -1,13 +1,13 @@
 import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
 import type { Hold } from '../../core/decision.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
-import { memberName } from '../facts/collect-facts.ts';
 import { type Finished, unreported } from '../facts/last-step.ts';
+import { memberName } from '../facts/member-name.ts';
 import type { Observation } from '../pass/observe.ts';
 import { isShown } from './due.ts';
 
 /** What a status is made from: an observation, and the status before. With an intent `now` is the intent's time. */
-export interface Occasion extends Observation {
+export interface StatusContext extends Observation {
   readonly before: RolloutStatus;
   /** The hold that users see, and its sentence. */
   readonly shown: { readonly hold: Hold; readonly message: string } | null;
@@ -19,7 +19,7 @@ export interface Occasion extends Observation {
   readonly unresolved: Intent | null;
 }
 
-export function occasionOf(observation: Observation, intent: Intent | null): Occasion {
+export function statusContextOf(observation: Observation, intent: Intent | null): StatusContext {
   const { rollout, decision, heldForSeconds, memory } = observation;
   const before = rollout?.status ?? {};
   const { hold } = decision;

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { PreflightStatus } from '../../../src/api/rollout-status.ts';
-import { fetches, preflightFacts } from '../../../src/controller/facts/preflight-facts.ts';
+import { fetchedImages } from '../../../src/controller/questions/fetched-images.ts';
+import { preflightFacts } from '../../../src/controller/questions/preflight-facts.ts';
 import type { Preflight } from '../../../src/core/on-demand-facts.ts';
 import { defaultPolicy } from '../../../src/core/policy.ts';
 import type { ClusterObjects } from '../../../src/moco/records.ts';
@@ -12,12 +13,14 @@ const askedSeconds = 200;
 const asked = (forSeconds: number): Preflight => ({
   awaited: [{ about: 'images', nodeName: 'n', forSeconds, message: null }],
   refusals: [],
+  fetched: [],
 });
 const refused: Preflight = {
   awaited: [],
   refusals: [{ nodeName: 'n', members: [0], result: 'ImageUnavailable', message: '', againInSeconds: 40 }],
+  fetched: [],
 };
-const settled: Preflight = { awaited: [], refusals: [] };
+const settled: Preflight = { awaited: [], refusals: [], fetched: [] };
 const override = (rule: string) => ({ ...defaultPolicy, overrides: [{ rule, remainingSeconds: 60 }] });
 
 /** Read so many seconds ago. */
@@ -29,13 +32,10 @@ const reading = (present: boolean, isWhole: boolean, ageSeconds: number) => ({
 
 function has(facts: Preflight, result?: Result, policy = defaultPolicy, read?: ReturnType<typeof reading>): boolean {
   const last = { revision: 'r', nodes: result === undefined ? [] : [{ name: 'n', since: at, at, result }] };
-  return fetches(
-    facts,
-    last,
-    policy,
-    () => askedSeconds,
-    (atMilliseconds) => -atMilliseconds / 1000,
-  )('n', read);
+  const nobody = { statefulSet: { updateRevision: 'r' }, pods: [] } as unknown as ClusterObjects;
+  const nodes = { ...policy, mode: 'OnDelete', preflight: 'Nodes' } as const;
+  const fetched = preflightFacts(nobody, nodes, last, () => askedSeconds)?.fetched ?? [];
+  return fetchedImages({ ...facts, fetched }, policy, 0)('n', read);
 }
 
 describe('an image that a preflight is to fetch', () => {

@@ -1,34 +1,49 @@
 import type { Json } from '../../base/json.ts';
 import type { World } from '../../base/world.ts';
 import type { InPlaceSettings } from '../../core/in-place-changes.ts';
+import type { RolloutPolicy } from '../../core/policy.ts';
+import type { MemberFacts } from '../../core/snapshot.ts';
 import { isForbidden } from '../../kube/api-error.ts';
 import { compare } from '../../moco/in-place/compare.ts';
 import { imagesNeeded } from '../../moco/in-place/images.ts';
 import { withPodDefaults } from '../../moco/in-place/pod-defaults.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { ClusterReader } from '../../objects/cluster-reader.ts';
-import type { ObservedFacts } from '../facts/collect-facts.ts';
-import { hasBeenResized, type InPlaceReadings, imagePlaceOf, nothingReadInPlace } from '../facts/in-place-updates.ts';
-import type { Readings } from '../facts/readings.ts';
-import type { Pass } from '../pass/pass.ts';
+import type { Row } from './asking.ts';
+import { fetchedImages } from './fetched-images.ts';
+import {
+  hasBeenResized,
+  type InPlaceReadings,
+  imagePlaceOf,
+  inPlaceUpdate,
+  nothingReadInPlace,
+} from './in-place-facts.ts';
 
 /** A node reports its images with its status: every five minutes, and when it changes. It may remove one again. */
 const againMilliseconds = 60_000;
 
+export const inPlace: Row<'inPlace', InPlaceReadings, object, Pick<MemberFacts, 'inPlace'>> = {
+  asks: 'the API server: the templates of both revisions (ControllerRevisions), and whether the images of containers that would restart are on the nodes',
+  lasts: `templates do not change; images ${againMilliseconds / 1000} s`,
+  silence: 'the member is replaced by another pod',
+  initial: nothingReadInPlace,
+  // Ends when no member could be updated so.
+  endsWithQuestion: true,
+  ask: async (_, { observed, api, world }, before) => {
+    const readings = await readInPlace(observed, before, api, world, 'lackImages');
+    return readings === before ? null : readings;
+  },
+  facts: () => ({}),
+  memberFacts: (readings, { objects, policy, ages, nowMilliseconds }, { preflight }) => {
+    const willHave = fetchedImages(preflight ?? null, policy, nowMilliseconds);
+    return (pod) => ({ inPlace: inPlaceUpdate(pod, objects, policy.inPlaceUpdates, readings, ages, willHave) });
+  },
+  confirm: null,
+  status: { whileOutstanding: 'its hold', shows: '`update` of members' },
+};
+
 /** What is assumed of nodes that may not be read. */
 type UnreadNodes = 'haveImages' | 'lackImages';
-
-/**
- * Reads what updates in place depend on, with the feature gate off of pods of which one was begun. Resolves to `null`
- * if all of that is known.
- */
-export async function readInPlaceAwaited(
-  observed: ObservedFacts,
-  { memory: { readings }, api, context: { world } }: Pass,
-): Promise<Pick<Readings, 'inPlace'> | null> {
-  const inPlace = await readInPlace(observed, readings.inPlace, api, world, 'lackImages');
-  return inPlace === readings.inPlace ? null : { inPlace };
-}
 
 /**
  * Reads what updates in place of this cluster depend on and what is not known: the templates of two revisions, once,
@@ -36,7 +51,7 @@ export async function readInPlaceAwaited(
  * whether one that was begun is over depends on it. Resolves to what was known if that is all. Rejects with `ApiError`.
  */
 export async function readInPlace(
-  { objects, policy }: Pick<ObservedFacts, 'objects' | 'policy'>,
+  { objects, policy }: { readonly objects: ClusterObjects; readonly policy: Pick<RolloutPolicy, 'inPlaceUpdates'> },
   known: InPlaceReadings,
   api: ClusterReader,
   world: World,

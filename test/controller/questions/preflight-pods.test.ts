@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { Json } from '../../../src/base/json.ts';
-import { failingAmong, type ListedPod, lookedAt, settled } from '../../../src/controller/disrupt/look-at-nodes.ts';
-import type { NodeQuestion } from '../../../src/controller/facts/preflight-facts.ts';
 import type { Observation } from '../../../src/controller/pass/observe.ts';
+import type { NodeQuestion } from '../../../src/controller/questions/preflight-facts.ts';
+import { failingAmong, inspected, type ListedPod, settled } from '../../../src/controller/questions/preflight-pods.ts';
 import { ApiError } from '../../../src/kube/api-error.ts';
 
 const now = '2026-01-01T00:05:00Z';
@@ -107,7 +107,7 @@ describe('a look at a pod of a preflight', () => {
   for (const [what, { of, listed, failingMilliseconds, observed, gives }] of Object.entries(looks)) {
     it(what, () => {
       const failing = new Map([['u', nowMilliseconds - failingMilliseconds]]);
-      expect(lookedAt(of, listed, failing, observed)).to.deep.equal(gives);
+      expect(inspected(of, listed, failing, observed)).to.deep.equal(gives);
     });
   }
 

@@ -1,25 +1,20 @@
-import type { Check } from '../../api/check-settings.ts';
 import { type MySQLRollout, rolloutProblem } from '../../api/rollout.ts';
-import { isPolicySource, type PolicyRecord, policyKind } from '../../api/rollout-policy.ts';
+import { isPolicySource, policyKind } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { milliseconds, timestampOf } from '../../base/json.ts';
 import type { World } from '../../base/world.ts';
-import type { CheckFacts } from '../../core/on-demand-facts.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import { isRequestedByUser } from '../../core/rules/catalogue.ts';
 import { flappingWindowSeconds } from '../../core/rules/everything.ts';
-import type { MemberName } from '../../core/rules/rule.ts';
 import type { BudgetFacts, ClusterSnapshot, RolloutMemory } from '../../core/snapshot.ts';
 import { nameOf } from '../../kube/store.ts';
 import { objectFacts } from '../../moco/cluster-facts.ts';
-import type { BudgetRecord, ClusterObjects, PodRecord } from '../../moco/records.ts';
+import type { BudgetRecord, ClusterObjects } from '../../moco/records.ts';
 import { Cache } from '../../objects/cache.ts';
-import { contentionFacts } from './contention.ts';
-import { inPlaceUpdate } from './in-place-updates.ts';
-import { unreported } from './last-step.ts';
-import { maintenanceFacts } from './maintenance-facts.ts';
-import { keeperKnown, type Memory, type Refusal, refusalStands } from './memory.ts';
+import { contentionFacts } from '../facts/contention.ts';
+import { unreported } from '../facts/last-step.ts';
+import { maintenanceFacts } from '../facts/maintenance-facts.ts';
 import {
   modeByPartition,
   modeOf,
@@ -27,10 +22,12 @@ import {
   type StrategySettings,
   settingsWithoutEffect,
   type WithoutEffect,
-} from './mode.ts';
-import { fetches, lastPreflight, preflightFacts, preflightOf } from './preflight-facts.ts';
-import { answerFacts, mysqlFacts, recreatableFacts } from './readings.ts';
-import { type DefaultSettings, type Settings, settingsOf, settingsUnknown } from './settings-in-force.ts';
+} from '../facts/mode.ts';
+import { type DefaultSettings, type Settings, settingsOf, settingsUnknown } from '../facts/settings-in-force.ts';
+import type { FleetFacts } from '../fleet/fleet-limits.ts';
+import type { Given } from '../questions/asking.ts';
+import { factsOf } from '../questions/questions.ts';
+import { keeperKnown, type Memory, type Refusal, refusalStands } from './memory.ts';
 
 /** What facts follow from apart from the objects of the cluster and what is known of it. */
 export interface Dependencies {
@@ -42,16 +39,10 @@ export interface Dependencies {
   readonly fleet: {
     factsFor(key: string, mode: RolloutPolicy['mode'], revision: string, unreadable: string | null): FleetFacts;
   };
-  readonly checks: { factsFor(key: string, checks: readonly Check[]): readonly CheckFacts[] };
-  /** Who asks MySQL itself. `undefined` while the feature gate `ReplicationFacts` is off. */
-  readonly mysql?: object | undefined;
+  readonly checks: Given['sources']['checks'];
+  /** `undefined` while the feature gate `ReplicationFacts` is off. */
+  readonly mysql?: Given['sources']['mysql'];
 }
-
-/** What other clusters mean for one of them. */
-export type FleetFacts = Pick<
-  ClusterSnapshot,
-  'fleetWaits' | 'fleetQueue' | 'fleetInterval' | 'laterStageWaits' | 'unobservedEvictions'
->;
 
 /** The facts about a cluster: its objects, its settings, and the inputs of `decide` that follow from both. */
 export interface ObservedFacts {
@@ -70,20 +61,23 @@ export interface ObservedFacts {
 
 /**
  * Collects the facts for a decision from objects that are cached or were just read, and notes in `memory.seen.ages`
- * since when they are so. `policies` are the policies that were just read, if any.
+ * since when they are so.
  */
 export function collectFacts(
   objects: ClusterObjects,
   rollout: MySQLRollout | null,
   memory: Memory,
   dependencies: Dependencies,
-  policies?: readonly PolicyRecord[],
 ): ObservedFacts {
   const { world, cache, defaults, strategies, fleet, checks, mysql } = dependencies;
   const { cluster, statefulSet } = objects;
-  const { unseen, readings, steps, told } = memory;
+  const { unseen, answers, steps, told } = memory;
   const { ages } = memory.seen;
-  const sources = { rollout: rollout?.spec, ...cache.settingsSources(cluster), ...(policies && { policies }) };
+  const sources = {
+    rollout: rollout?.spec,
+    ...cache.settingsSources(cluster),
+    ...(answers.policies && { policies: answers.policies.policies }),
+  };
   const unreadable = policiesUnreadable(cache, rollout);
   const settings =
     unreadable === null
@@ -96,43 +90,35 @@ export function collectFacts(
   const ageOf = (atMilliseconds: number): number => (world.monotonic() - atMilliseconds) / 1000;
   const key = nameOf(cluster);
   const policy = policyForMode(settings.policy, mode, isAdopted, strategies.inPlaceEnabled);
-  const lastAsked = lastPreflight(readings.preflight, rollout);
-  const askedAge = (fact: string, timestamp: string) =>
-    ages.since(rollout?.metadata ?? noObject, fact, timestamp, milliseconds(timestamp));
-  const recreatable = (pod: PodRecord) =>
-    recreatableFacts(pod, readings, statefulSet?.updateRevision ?? '', world.monotonic());
   const snapshot = ages.observe((): ClusterSnapshot => {
-    const preflight = preflightFacts(objects, policy, lastAsked, askedAge);
-    const willHave =
-      preflight === null
-        ? undefined
-        : fetches(preflight, preflightOf(objects, policy, lastAsked), policy, askedAge, ageOf);
-    const inPlace = (pod: PodRecord) =>
-      inPlaceUpdate(pod, objects, policy.inPlaceUpdates, readings.inPlace, ages, willHave);
+    const given = {
+      key,
+      objects,
+      rollout,
+      policy,
+      settings,
+      sources: { checks, mysql },
+      ages,
+      nowMilliseconds: world.monotonic(),
+    };
+    const answered = factsOf(answers, given);
     const demotionAskedAt = status?.rollout?.tries?.askedAt ?? null;
-    const { budgets, ...facts } = objectFacts(objects, ages, demotionAskedAt, inPlace, recreatable);
+    const { budgets, ...facts } = objectFacts(objects, ages, demotionAskedAt, answered.member);
     const { releaseRefusal: refusal, admissionProblem: admission, adoptions } = steps;
     return {
       ...facts,
+      ...answered.cluster,
       ...fleet.factsFor(key, mode, statefulSet?.updateRevision ?? '', sequencesUnreadable(cache)),
       budgets: budgets.map((budget) => budgetFacts(budget, steps.refusal, world)),
       maintenance: mode === 'MOCO' ? null : maintenanceFacts(settings.maintenance, status ?? {}, world.wall()),
-      checks: mode === 'MOCO' ? [] : checks.factsFor(key, settings.checks),
       contention: contentionFacts(
         memory.seen.specWrites,
         steps.lowered,
-        readings.altered?.fields ?? [],
+        answers.details.altered?.fields ?? [],
         objects,
         world.monotonic(),
       ),
-      replicationDelays: [...readings.replicationDelays].map(([uid, one]) => ({
-        uid,
-        ...answerFacts(one, world.monotonic()),
-      })),
-      mysql: mysql === undefined ? null : mysqlFacts(readings.mysql, world.monotonic()),
-      preflight,
       memory: memoryOf(rollout, statefulSet?.updateRevision ?? '', memory),
-      createFailure: readings.createFailure?.message ?? null,
       released: cluster.released,
       wasAdopted,
       admissionProblem: admission && {
@@ -254,9 +240,3 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, own: Memory): 
 
 /** No progress is expected while a user requests the wait. */
 export const waitedOnRequest = ({ hold }: RolloutStatus): boolean => hold !== undefined && isRequestedByUser(hold.rule);
-
-/** How messages about a cluster name its members. */
-export function memberName({ objects }: Pick<ObservedFacts, 'objects'>): MemberName {
-  const stem = objects.statefulSet?.name ?? `moco-${objects.cluster.name}`;
-  return (ordinal) => `${stem}-${ordinal}`;
-}

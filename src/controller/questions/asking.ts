@@ -1,0 +1,146 @@
+import type { Check } from '../../api/check-settings.ts';
+import type { MySQLRollout } from '../../api/rollout.ts';
+import type { MemberStatus, RolloutStatus } from '../../api/rollout-status.ts';
+import type { Log, World } from '../../base/world.ts';
+import type { Decision } from '../../core/decision.ts';
+import type { CheckFacts } from '../../core/on-demand-facts.ts';
+import type { RolloutPolicy } from '../../core/policy.ts';
+import type { QuestionKind, QuestionOf } from '../../core/questions.ts';
+import type { ClusterSnapshot, MemberFacts } from '../../core/snapshot.ts';
+import type { DelayReader } from '../../moco/agent.ts';
+import type { Ages } from '../../moco/ages.ts';
+import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
+import type { MysqlAsker } from '../../mysql/mysql-asker.ts';
+import type { Cache } from '../../objects/cache.ts';
+import type { ClusterApi } from '../../objects/cluster-client.ts';
+import type { ClusterReader } from '../../objects/cluster-reader.ts';
+import type { RolloutMetrics } from '../../telemetry/rollout-metrics.ts';
+import type { Settings } from '../facts/settings-in-force.ts';
+import type { RecentNodes } from './recent-nodes.ts';
+
+// What a question is given, and what a row of the table of questions has.
+
+/** Who is asked besides the API server. */
+export interface Sources {
+  readonly cache: Pick<Cache, 'settingsSources'>;
+  readonly delays: DelayReader;
+  /** `undefined` while the feature gate `ReplicationFacts` is off. */
+  readonly mysql?: MysqlAsker | undefined;
+  readonly checks: {
+    factsFor(key: string, checks: readonly Check[]): readonly CheckFacts[];
+    ask(key: string, checks: readonly Check[]): void;
+    forget(key: string): void;
+  };
+  readonly nodes: RecentNodes;
+  /** Nodes and PersistentVolumes have no namespace, so a controller of some namespaces may lack the right to them. */
+  readonly mayLackNodes: boolean;
+}
+
+/** A cluster as it was last looked at, and what was decided. */
+export interface Observed {
+  readonly objects: ClusterObjects;
+  readonly rollout: MySQLRollout | null;
+  readonly snapshot: ClusterSnapshot;
+  readonly policy: RolloutPolicy;
+  readonly settings: Settings;
+  readonly decision: Decision;
+  readonly heldForSeconds: number;
+  readonly now: string;
+  /** On the monotonic clock. */
+  readonly nowMilliseconds: number;
+}
+
+/** All that an asker has. `api` says what it may request. */
+export interface Asking<Api extends ClusterReader = ClusterReader> {
+  /** `namespace/name`. */
+  readonly key: string;
+  readonly observed: Observed;
+  readonly api: Api;
+  readonly sources: Sources;
+  readonly world: World;
+  readonly log: Log;
+  readonly metrics: Pick<RolloutMetrics, 'countDelayReading' | 'countMysqlReading' | 'countPreflight'>;
+  readonly signal: AbortSignal;
+}
+
+/** What facts follow from besides the answer. */
+export interface Given {
+  readonly key: string;
+  readonly objects: ClusterObjects;
+  readonly rollout: MySQLRollout | null;
+  readonly policy: RolloutPolicy;
+  readonly settings: Pick<Settings, 'checks'>;
+  readonly sources: Pick<Sources, 'mysql'> & { readonly checks: Pick<Sources['checks'], 'factsFor'> };
+  readonly ages: Ages;
+  readonly nowMilliseconds: number;
+}
+
+/** Fields of a status. One that is `undefined` is left out. */
+export type Fields<Of> = { readonly [Field in keyof Of]?: Of[Field] | undefined };
+
+/** What a confirmation asks, and how many requests to the API server that takes. */
+export interface Confirmation<Answer> {
+  readonly requests: number;
+  /** Rejects with `ApiError`. */
+  readonly ask: (api: ClusterApi) => Promise<Answer>;
+}
+
+/**
+ * A row of the table: everything about one kind of question but for the rules that ask it, which are in the core. The
+ * texts are for SPEC.md.
+ */
+export interface Row<
+  Kind extends QuestionKind,
+  Answer,
+  Facts extends Partial<ClusterSnapshot> = object,
+  Member extends Partial<MemberFacts> = object,
+> {
+  /** Who is asked what. */
+  readonly asks: string;
+  /** How old an answer may be. */
+  readonly lasts: string;
+  /** What it means that no answer comes. */
+  readonly silence: string;
+  /** Before anything is known. */
+  readonly initial: Answer;
+  /** The answer ends when the core does not ask any more. Otherwise it stays until the next one. */
+  readonly endsWithQuestion?: true;
+  /** It takes the cluster's turn in the fleet, so the decision to ask is made anew right before. */
+  readonly inTurn?: true;
+  /**
+   * Resolves to the answer, or to `null` if nothing new is known yet. Rejects with `ApiError`: then no step is taken in
+   * this pass. Without it the question is only asked before a write.
+   */
+  ask?(question: QuestionOf<Kind>, asking: Asking<ClusterApi>, before: Answer): Promise<Answer | null>;
+  /** The facts that follow from the answer. They say of what was not asked that it is not known. */
+  facts(answer: Answer, given: Given): Facts;
+  /** The same of each member. `cluster` has the facts of all rows. */
+  memberFacts?(answer: Answer, given: Given, cluster: Partial<ClusterSnapshot>): (pod: PodRecord) => Member;
+  /** How it is asked again right before the write of a step. `null`: its last answer counts. */
+  confirm: {
+    /**
+     * `beforeClock`: members may take longer than a confirmation lasts. `withObjects`: in parallel with the objects of
+     * the cluster.
+     */
+    readonly order: 'beforeClock' | 'withObjects';
+    plan(question: QuestionOf<Kind>, asking: Omit<Asking, 'api'>, before: Answer): Confirmation<Answer>;
+    /** The answer counts in this confirmation alone. */
+    readonly isForgotten?: true;
+    /** Something that was not asked decides after the read. */
+    isOvertaken?(answer: Answer, objects: ClusterObjects, sources: Sources): boolean;
+  } | null;
+  /** What users see. */
+  status: {
+    /**
+     * While the answer is outstanding: the hold of the rule that asks, the hold before it, or nothing, since the answer
+     * starts another pass at once.
+     */
+    readonly whileOutstanding: 'its hold' | 'the hold before' | 'nothing';
+    /** Fields of the status. */
+    readonly shows?: string;
+    fields?(answer: Answer, observed: Observed): Fields<RolloutStatus>;
+    memberFields?(answer: Answer, observed: Observed, ordinal: number): Fields<MemberStatus>;
+    /** Seconds until these fields change by themselves. */
+    changesInSeconds?(observed: Observed): number | null;
+  };
+}
