@@ -77,14 +77,17 @@ const ordinalsOf = ({ members, missing }: Situation): readonly number[] => [
 const isRolling = ({ members, missing, updateRevision }: Situation): boolean =>
   updateRevision !== '' && (members.some(({ updated }) => !updated) || missing.length > 0);
 
-/** The members whose claims have to be read before it is known which mysqld has started on their data. */
+/** The members of which only their claims can say which mysqld has started on their data. */
+export const unsureData = (situation: Situation): readonly number[] =>
+  ordinalsOf(situation).filter((ordinal) => !lastRunOf(situation, ordinal)?.worked);
+
+/** Those of them whose claims have to be read. */
 export function unreadData(situation: Situation): readonly number[] {
   const { policy, deadlines } = situation;
   if (policy.mode !== 'OnDelete' || !isRolling(situation)) return [];
-  return ordinalsOf(situation).filter((ordinal) => {
+  return unsureData(situation).filter((ordinal) => {
     const ageSeconds = recordOf(situation, ordinal)?.ageSeconds;
-    const isRead = ageSeconds !== undefined && !deadlines.reached(ageSeconds, freshSeconds);
-    return !lastRunOf(situation, ordinal)?.worked && !isRead;
+    return ageSeconds === undefined || deadlines.reached(ageSeconds, freshSeconds);
   });
 }
 

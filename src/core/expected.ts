@@ -16,6 +16,7 @@ export function recovered(snapshot: ClusterSnapshot): ClusterSnapshot {
       ...cluster,
       healthy: true,
       available: true,
+      mocoState: 'Healthy',
       syncedReplicas: cluster.replicas,
       errantOrdinals: [],
       primaryUnavailableForSeconds: null,

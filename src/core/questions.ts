@@ -1,3 +1,4 @@
+import { type DueRecord, unsureData } from './data.ts';
 import type { EffectKind } from './effects.ts';
 import type { Situation } from './situation.ts';
 import { isDisruptive, type Step } from './step.ts';
@@ -19,6 +20,8 @@ export type Question =
   | { readonly kind: 'preflight'; readonly begins: boolean }
   /** Whether these members can be recreated, by ordinal. */
   | { readonly kind: 'recreatable'; readonly members: readonly number[] }
+  /** Which mysqld has started on the data of these members, as their claims say, and what is to be noted there. */
+  | { readonly kind: 'data'; readonly members: readonly number[]; readonly notes: readonly DueRecord[] }
   /** The checks of the user. */
   | { readonly kind: 'checks' }
   /** The policies that decide a setting. */
@@ -71,6 +74,17 @@ const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> } = {
       const targets = step.targets.map(({ ordinal }) => ordinal);
       const known = members.filter(({ ordinal, facts }) => targets.includes(ordinal) && facts.recreatable !== null);
       return { kind: 'recreatable', members: known.map(({ ordinal }) => ordinal) };
+    },
+  },
+  data: {
+    together: (one, other) => ({
+      kind: 'data',
+      members: [...new Set([...one.members, ...other.members])],
+      notes: [...one.notes, ...other.notes],
+    }),
+    again: (_, effects, situation) => {
+      const members = effects.has('keeps') || effects.has('restores') ? unsureData(situation) : [];
+      return members.length === 0 ? null : { kind: 'data', members, notes: [] };
     },
   },
   checks: { together: same, again: never },

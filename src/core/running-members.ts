@@ -1,4 +1,5 @@
 import { mysqldOf } from './member.ts';
+import { unreachedPrimary } from './moco-state.ts';
 import { isKnownToLack } from './replicas-behind.ts';
 import type { Member, Situation } from './situation.ts';
 
@@ -64,11 +65,13 @@ function primaryLeadsNobody({ primary, snapshot, policy, deadlines }: Situation)
 }
 
 /**
- * Somebody serves as primary: it participates, or another replica than these does, which follows it. MOCO's failover
- * begins by stopping the I/O threads of all replicas (MOCO 0.36, clustering/operations.go, failover), and no replica is
- * ready without one, so that none is under way.
+ * A member serves as primary: the primary participates, or another replica than these does, which follows it. MOCO's
+ * failover begins by stopping the I/O threads of all replicas (MOCO 0.36, clustering/operations.go, failover), and no
+ * replica is ready without one, so that none is under way. While MOCO does not reach the primary, no member does: the
+ * probes of a pod are local, so it stays Ready when its network is cut, and for 50 s when its node has lost its power.
  */
-export function somebodyLeads({ members, primary }: Situation, without: readonly Member[]): boolean {
+export function somebodyLeads({ members, primary, snapshot }: Situation, without: readonly Member[]): boolean {
+  if (unreachedPrimary(snapshot.cluster) !== null) return false;
   if (primary?.participates) return true;
   const mayServe = primary?.state === 'running' || primary?.state === 'unreachable';
   return mayServe && members.some((member) => !member.primary && member.participates && !without.includes(member));

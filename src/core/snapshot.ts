@@ -1,5 +1,6 @@
 import type { FleetPlace, FleetWait } from './fleet/waits.ts';
 import type { InPlaceUpdate, RestartInPlace } from './in-place-changes.ts';
+import type { MocoState } from './moco-state.ts';
 import type { CheckFacts, MysqlReading, Preflight, Recreatable, ReplicationDelay } from './on-demand-facts.ts';
 
 /**
@@ -156,6 +157,8 @@ export interface ClusterFacts {
   readonly initialized: boolean;
   readonly available: boolean;
   readonly healthy: boolean;
+  /** The reason that MOCO gives for them. `null` if it has written none, or one that this program does not know. */
+  readonly mocoState: MocoState | null;
   readonly offline: boolean;
   readonly reconciliationStopped: boolean;
   readonly clusteringStopped: boolean;

@@ -38,3 +38,6 @@ export function parseDataRecord(annotation: string | null): DataRecord | null {
 /** As `parseDataRecord` reads it. */
 export const dataRecordText = ({ revision, image, version }: DataRecord): string =>
   JSON.stringify({ revision, ...(image !== null && { image }), ...(version !== null && { version }) });
+
+export const isSameRecord = (one: DataRecord | null, other: DataRecord): boolean =>
+  one?.revision === other.revision && one.image === other.image && one.version === other.version;

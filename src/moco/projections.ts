@@ -1,4 +1,5 @@
 import { conditionOf, identityOf, type Json, named, object, objects, text, texts, whole } from '../base/json.ts';
+import { mocoStates } from '../core/moco-state.ts';
 import { metricsPortName, probePortName } from './agent.ts';
 import { parseDataRecord } from './data-record.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
@@ -112,6 +113,7 @@ export function projectCluster(raw: Json): ClusterRecord | null {
     initialized: isTrue('Initialized'),
     available: isTrue('Available'),
     healthy: isTrue('Healthy'),
+    mocoState: mocoStates.find((state) => state === conditionOf(status, 'Healthy')['reason']) ?? null,
     reconciliationStopped: isOn(annotations, reconciliationStoppedAnnotation),
     clusteringStopped: isOn(annotations, clusteringStoppedAnnotation),
     forcedRollingUpdate: isOn(annotations, forceRollingUpdateAnnotation),

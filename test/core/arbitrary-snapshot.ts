@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import type { InPlaceSettings } from '../../src/core/in-place-changes.ts';
+import type { MocoState } from '../../src/core/moco-state.ts';
 import type {
   CheckFacts,
   CheckReading,
@@ -143,7 +144,7 @@ const draft: fc.Arbitrary<Draft> = fc.record({
     { weight: 2, arbitrary: fc.constant('no' as const) },
     fc.constantFrom(...(Object.keys(inPlaceChanges) as Draft['inPlace'][])),
     // They pass all gates of an eviction, and so are rare.
-    fc.constantFrom('agent' as const, 'resize of slow-log' as const),
+    fc.constantFrom('agent' as const, 'resize' as const, 'resize of slow-log' as const),
   ),
 });
 
@@ -354,6 +355,8 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       primarySettledForSeconds: fc.option(seconds),
     }),
     view: fc.constantFrom('right', 'as before', 'unhealthy'),
+    // `undefined`: as the conditions say.
+    mocoState: rarely<MocoState | null | undefined>(undefined, 'Failed', 'Lost', 'Cloning', null),
     statefulSet: fc.oneof(
       { weight: 2, arbitrary: fc.constant<Partial<StatefulSetFacts>>({ strategy: 'RollingUpdate', labelled: false }) },
       {
@@ -419,7 +422,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
   })
   .map((given) => {
     const { drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, partition, memory } = given;
-    const { newPods, around, delays, delayAges, mysql, preflight } = given;
+    const { newPods, around, delays, delayAges, mysql, preflight, mocoState } = given;
     const builder = cluster(drafts.length)
       .primaryAt(primary % drafts.length)
       .members(...drafts.map((one, ordinal) => built(ordinal, staged(one, stage, ordinal === primary % drafts.length))))
@@ -435,6 +438,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     if (extra) builder.members(member(drafts.length));
     if (view === 'as before') builder.healthyAsBefore();
     if (view === 'unhealthy') builder.unhealthy();
+    if (mocoState !== undefined) builder.mysqlCluster({ mocoState });
     if (drafts.length >= 3) builder.budgets(budget);
     return { ...builder.facts(), ...around };
   });

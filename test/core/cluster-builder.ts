@@ -307,6 +307,8 @@ export class ClusterBuilder {
     const primaryServes = serving.some((one) => one.ordinal === this.#primary);
     const members = builders.map((one) => one.facts(this.#primary, this.#revision));
     const primary = members.find((one) => one.ordinal === this.#primary);
+    const healthy = this.#facts.healthy ?? wholeHouse;
+    const available = this.#facts.available ?? (primaryServes && serving.length > replicas / 2);
     return {
       cluster: {
         deleting: false,
@@ -318,8 +320,9 @@ export class ClusterBuilder {
         reconciledGeneration: 2,
         succeededGeneration: 2,
         initialized: true,
-        available: primaryServes && serving.length > replicas / 2,
-        healthy: wholeHouse,
+        available,
+        healthy,
+        mocoState: healthy ? 'Healthy' : available ? 'Degraded' : 'Incomplete',
         offline: false,
         reconciliationStopped: false,
         clusteringStopped: false,

@@ -282,7 +282,7 @@ describe('a failover that goes on', () => {
       .primaryUnavailableFor(200)
       .memory({ verified: true });
   const unfinished = (said: typeof applying | null) =>
-    holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, said });
+    holds({ rule: 'FailoverUnfinished', primary: 0, member: 2, graceSeconds: 180, state: null, said });
   play({
     'shows whether the applier works': when(
       unserved().mysql({ ageSeconds: 29, says: { 2: applying } }),

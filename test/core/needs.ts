@@ -306,7 +306,8 @@ const isImpaired: Need = (snapshot, _policy, going) =>
 const somebodyLeads: Need = (snapshot, policy, going) => {
   if (off(policy, 'FailoverUnfinished')) return true;
   const primary = primaryOf(snapshot);
-  if (primary === undefined) return false;
+  const { mocoState } = snapshot.cluster;
+  if (primary === undefined || mocoState === 'Failed' || mocoState === 'Lost') return false;
   if (participates(snapshot, primary)) return true;
   const gone = primary.terminatingForSeconds !== null || down(snapshot, primary);
   return !gone && serving(snapshot).some((one) => !going.includes(one));

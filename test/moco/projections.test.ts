@@ -59,6 +59,7 @@ describe('a recorded MySQLCluster', () => {
       initialized: true,
       available: true,
       healthy: true,
+      mocoState: 'Healthy',
       reconciliationStopped: false,
       clusteringStopped: false,
       forcedRollingUpdate: false,
@@ -81,6 +82,18 @@ describe('a recorded MySQLCluster', () => {
       available: false,
       healthy: false,
     });
+  });
+
+  for (const reason of ['Failed', 'Lost', 'Cloning', 'Restoring', 'Incomplete']) {
+    it(`is what MOCO calls it: ${reason}`, () => {
+      const conditions = [{ type: 'Healthy', status: 'False', reason }];
+      expect(cluster({ status: { conditions } }).mocoState).to.equal(reason);
+    });
+  }
+
+  it('is nothing that MOCO has no word for', () => {
+    const conditions = [{ type: 'Healthy', status: 'False', reason: 'Undecided' }];
+    expect(cluster({ status: { conditions } }).mocoState).to.equal(null);
   });
 
   it('has no primary if the index is not a number', () => {

@@ -1,5 +1,6 @@
 import { moved, recovered, replaced } from '../expected.ts';
 import { mysqldOf } from '../member.ts';
+import { unreachedPrimary } from '../moco-state.ts';
 import type { ReplicaSaid } from '../on-demand-facts.ts';
 import { asksForLasting, lastingSeconds } from '../replicas-behind.ts';
 import { recoverySeconds, somebodyLeads } from '../running-members.ts';
@@ -102,13 +103,18 @@ export const notParticipating = {
         primary,
         member: member.ordinal,
         graceSeconds: policy.failoverGraceSeconds,
+        state: situation.primary?.participates ? unreachedPrimary(snapshot.cluster) : null,
         said: saidOf(situation, member),
       };
     },
     asks: (_, situation) => asksForLasting(situation),
-    sentence: ({ primary, member, graceSeconds, said }, name) =>
-      `the primary ${name(primary)} has not participated for more than ${graceSeconds} s, and MOCO has not moved it; ${name(member)} runs and ${explainApplier(said)}, so it is not restarted`,
-    meaning: 'The primary does not participate, no failover has ended, and a running replica would be restarted.',
+    sentence: ({ primary, member, graceSeconds, state, said }, name) =>
+      (state === null
+        ? `the primary ${name(primary)} has not participated for more than ${graceSeconds} s, and MOCO has not moved it`
+        : `MOCO reports the cluster as ${state}: it does not reach the primary ${name(primary)}, although the pod is ready`) +
+      `; ${name(member)} runs and ${explainApplier(said)}, so it is not restarted`,
+    meaning:
+      'The primary does not participate, or MOCO does not reach it, no failover has ended, and a running replica would be restarted.',
     details:
       "MOCO's failover stops the I/O threads of the replicas, which makes them not ready, and waits until the most advanced one has applied everything: a long transaction or an ALTER TABLE takes as long as it takes. A replica that is restarted in that time does not start its threads again, since MOCO sets skip_replica_start: what it has received is then never applied, and the failover never ends.",
     endedBy: ['MOCO', 'a person'],
@@ -182,6 +188,8 @@ interface UnfinishedFailover {
   readonly primary: number;
   readonly member: number;
   readonly graceSeconds: number;
+  /** What MOCO reports of a primary whose pod says that it participates, else `null`. */
+  readonly state: 'Failed' | 'Lost' | null;
   /** What MySQL itself says. `null` if it was not asked recently. */
   readonly said: ReplicaSaid | null;
 }

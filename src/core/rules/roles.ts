@@ -1,7 +1,8 @@
 import { moved, recovered } from '../expected.ts';
 import { mysqldOf } from '../member.ts';
+import { unreachedPrimary } from '../moco-state.ts';
 import type { Member, Situation } from '../situation.ts';
-import { after, rule } from './rule.ts';
+import { type Asked, after, asksFor, rule } from './rule.ts';
 import { isStuckTerminating, isTerminationAwaited, terminatingMembers } from './unavailable.ts';
 
 export const roles = {
@@ -61,15 +62,16 @@ export const roles = {
     holds: (asked) => {
       const { situation } = asked;
       const isRepair = asked.members.every(mayKeepRolesBack);
-      return unsettledRoles(situation, (member) => isRepair && lacksRoleForOthers(situation, member));
+      const unsettled = unsettledRoles(situation, (member) => isRepair && lacksRoleForOthers(situation, member));
+      return unsettled?.unavailable && isLeftToFailover(asked) ? null : unsettled;
     },
-    sentence: ({ members, unavailable }, name) =>
+    sentence: ({ members, unavailable, state }, name) =>
       unavailable
-        ? `MOCO does not report the cluster as Available, although its primary ${members.map(name).join(', ')} participates`
+        ? `MOCO ${state ? `reports the cluster as ${state}` : 'does not report the cluster as Available'}, although its primary ${members.map(name).join(', ')} participates`
         : `MOCO has not finished setting the roles of ${members.map(name).join(', ')}`,
     meaning: 'A participating member does not have its role yet, or the primary does not accept writes yet.',
     details:
-      'MOCO sets labels, then replication, and lets writes in last. If MOCO reports the cluster as Healthy and sets no role on a replica, the wait ends once the replica has participated for failoverGraceSeconds. The wait for writes ends after failoverGraceSeconds as well.',
+      'MOCO sets labels, then replication, and lets writes in last. If MOCO reports the cluster as Healthy and sets no role on a replica, the wait ends once the replica has participated for failoverGraceSeconds. The wait for writes ends after failoverGraceSeconds as well, if MOCO reports the cluster as Incomplete: it reaches the primary then, and a member may have to be repaired first.',
     endedBy: ['MOCO', 'time'],
     ends: 'By itself. If not, check the log of moco-controller and `kubectl describe mysqlcluster NAME`.',
     brief: true,
@@ -85,11 +87,20 @@ interface UnsettledRoles {
   readonly members: readonly number[];
   /** The labels are right, and MOCO does not report yet that the primary serves. */
   readonly unavailable?: true;
+  /** MOCO does not reach the primary. */
+  readonly state?: 'Failed' | 'Lost';
 }
+
+/** A running replica would be restarted while MOCO does not reach the primary: `FailoverUnfinished` says so. */
+const isLeftToFailover = (asked: Asked): boolean =>
+  unreachedPrimary(asked.situation.snapshot.cluster) !== null &&
+  asksFor(asked, 'stops') &&
+  asked.members.every(({ primary }) => !primary);
 
 /**
  * Members that participate without their role, or a primary that MOCO does not report to serve; `null` if neither.
- * `exempt` are not waited for.
+ * `exempt` are not waited for. MOCO reports a cluster as Incomplete while it reaches the primary and another member has
+ * to be repaired, which it may not be able to do: that wait ends.
  */
 export function unsettledRoles(
   { members, primary, snapshot, policy, deadlines }: Situation,
@@ -97,10 +108,13 @@ export function unsettledRoles(
 ): UnsettledRoles | null {
   const unsettled = members.filter((member) => member.participates && !member.settled && !exempt(member));
   if (unsettled.length > 0) return { members: unsettled.map(({ ordinal }) => ordinal) };
-  if (snapshot.cluster.available || !primary?.participates || exempt(primary)) return null;
-  return deadlines.reached(snapshot.cluster.primarySettledForSeconds ?? 0, policy.failoverGraceSeconds)
-    ? null
-    : { members: [primary.ordinal], unavailable: true };
+  const { available, mocoState, primarySettledForSeconds } = snapshot.cluster;
+  if (available || !primary?.participates || exempt(primary)) return null;
+  const unavailable = { members: [primary.ordinal], unavailable: true } as const;
+  const state = unreachedPrimary(snapshot.cluster);
+  if (state !== null) return { ...unavailable, state };
+  const isOver = deadlines.reached(primarySettledForSeconds ?? 0, policy.failoverGraceSeconds);
+  return isOver && mocoState === 'Incomplete' ? null : unavailable;
 }
 
 /**

@@ -43,6 +43,8 @@ export const roles: Examples<keyof typeof rolesRules> = {
     alsoSays: [
       { members: [1], unavailable: true },
       'MOCO does not report the cluster as Available, although its primary moco-test-1 participates',
+      { members: [0], unavailable: true, state: 'Lost' },
+      'MOCO reports the cluster as Lost, although its primary moco-test-0 participates',
     ],
   },
 };
@@ -158,22 +160,25 @@ export const notParticipating: Examples<keyof typeof notParticipatingRules> = {
         .members(member(0).updated().down('CrashLoopBackOff'), member(1).lagging(200), member(2).lagging(200))
         .primaryUnavailableFor(200)
         .memory({ verified: true }),
-      { primary: 0, member: 2, graceSeconds: 180, said: null },
+      { primary: 0, member: 2, graceSeconds: 180, state: null, said: null },
     ),
     says: 'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and may have received transactions that nobody has applied yet, so it is not restarted',
     justDoesNot: when(stale().members(member(2).lagging(200)), deletes('MemberNotParticipating', 2)),
     alsoSays: [
-      { primary: 0, member: 2, graceSeconds: 180, said: caughtUp },
+      { primary: 0, member: 2, graceSeconds: 180, state: null, said: caughtUp },
       'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and has applied all that it has received, which a failover may still need, so it is not restarted',
       {
         primary: 0,
         member: 2,
         graceSeconds: 180,
+        state: null,
         said: { ...caughtUp, missing: null, unapplied: 7, applier: { runs: false, error: 1062 } },
       },
       "the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and has received 7 transactions that it has not applied; its applier has stopped, with MySQL's error 1062, so it is not restarted",
-      { primary: 0, member: 2, graceSeconds: 180, said: { ...caughtUp, unapplied: 7 } },
+      { primary: 0, member: 2, graceSeconds: 180, state: null, said: { ...caughtUp, unapplied: 7 } },
       'the primary moco-test-0 has not participated for more than 180 s, and MOCO has not moved it; moco-test-2 runs and has received 7 transactions that it has not applied; its applier works, so it is not restarted',
+      { primary: 0, member: 2, graceSeconds: 180, state: 'Failed', said: null },
+      'MOCO reports the cluster as Failed: it does not reach the primary moco-test-0, although the pod is ready; moco-test-2 runs and may have received transactions that nobody has applied yet, so it is not restarted',
     ],
   },
   MemberUnreachable: {

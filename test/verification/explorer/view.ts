@@ -1,4 +1,5 @@
 import type { InPlaceUpdate, RestartInPlace } from '../../../src/core/in-place-changes.ts';
+import type { MocoState } from '../../../src/core/moco-state.ts';
 import { justCreated, type MysqlReading, type ReplicationDelay } from '../../../src/core/on-demand-facts.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
 import type {
@@ -30,6 +31,12 @@ const restoredUid = (ordinal: number): string => `restored-uid-${ordinal}`;
 const takenUid = (ordinal: number): string => `taken-uid-${ordinal}`;
 export const memberName = (ordinal: number): string => `moco-test-${ordinal}`;
 
+const mocoStates: Readonly<Record<number, MocoState>> = {
+  [c.Status.Poor]: 'Incomplete',
+  [c.Status.Available]: 'Degraded',
+  [c.Status.Healthy]: 'Healthy',
+  [c.Status.Unserved]: 'Failed',
+};
 const longSeconds = 100_000;
 const backupJob: BackupJobFacts = { name: 'emergency', restores: false, startedAt: 'T', activeForSeconds: 0 };
 /** Longer than a start usually takes, and within the progress deadline. */
@@ -247,8 +254,9 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       reconciledGeneration: reconciled,
       succeededGeneration: reconciled,
       initialized: true,
-      available: status !== c.Status.Poor,
+      available: status === c.Status.Available || status === c.Status.Healthy,
       healthy: status === c.Status.Healthy,
+      mocoState: mocoStates[status as number] ?? null,
       offline: false,
       reconciliationStopped: false,
       clusteringStopped: false,

@@ -70,6 +70,7 @@ export function withRolesSettled(snapshot: ClusterSnapshot): ClusterSnapshot {
       ...cluster,
       available: true,
       healthy: true,
+      mocoState: 'Healthy',
       syncedReplicas: cluster.replicas,
       primarySettledForSeconds: 100,
     },
