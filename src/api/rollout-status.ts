@@ -254,7 +254,16 @@ const rollout = struct(
         'When the first step was written that needs a slot of the fleet. A correction of a failing revision begins at once.',
       ),
       failing: struct(
-        { ordinal, message: message('What is wrong with the member.') },
+        {
+          ordinal,
+          message: message('What is wrong with the member.'),
+          ...optional({
+            injected: text(
+              253,
+              'The container that fails, where admission has added it: the template does not have it.',
+            ),
+          }),
+        },
         'The member that failed at the revision, until it works there. Absent once a member has verified the revision.',
       ),
       tries,

@@ -40,6 +40,10 @@ const mostReplicas = 1000;
 export const isPossibleSize = (replicas: number): boolean =>
   Number.isInteger(replicas) && replicas >= 1 && replicas <= mostReplicas;
 
+/** Another pod with MOCO's labels, of whatever name, is left alone. */
+const isMember = ({ ofStatefulSet, ordinal }: MemberFacts, replicas: number): boolean =>
+  ofStatefulSet && ordinal < replicas;
+
 export interface Situation {
   readonly snapshot: ClusterSnapshot;
   readonly policy: RolloutPolicy;
@@ -63,7 +67,9 @@ export interface Situation {
 export function survey(snapshot: ClusterSnapshot, policy: RolloutPolicy): Situation {
   const deadlines = new Deadlines();
   const { cluster, statefulSet } = snapshot;
-  const members = snapshot.members.map((facts) => view(facts, snapshot, policy, deadlines));
+  const members = snapshot.members
+    .filter((facts) => isMember(facts, cluster.replicas))
+    .map((facts) => view(facts, snapshot, policy, deadlines));
   const present = new Set(members.map((member) => member.ordinal));
   const size = isPossibleSize(cluster.replicas) ? cluster.replicas : 0;
   return {

@@ -113,12 +113,14 @@ export function preflightPod(of: PreflightOf): Json {
           },
         },
       },
-      ...pick(spec, 'tolerations', 'serviceAccountName', 'securityContext', 'runtimeClassName'),
+      ...pick(spec, 'tolerations', 'serviceAccountName', 'runtimeClassName'),
+      securityContext: confinedPod(object(spec['securityContext'])),
       imagePullSecrets: pullSecretsOf(checksConfiguration ? [template] : [template, of.templateBefore]),
       containers: [
         {
           name: mysqldContainer,
-          ...pick(mysqld, 'image', 'imagePullPolicy', 'command', 'securityContext'),
+          ...pick(mysqld, 'image', 'imagePullPolicy', 'command'),
+          securityContext: confined(object(mysqld['securityContext']), object(spec['securityContext'])),
           // What runs already says nothing of the new images: its registry is not asked.
           ...(!checksConfiguration && { imagePullPolicy: 'IfNotPresent' }),
           args: checksConfiguration ? [...strings(mysqld['args']), '--validate-config'] : ['--version'],
@@ -133,6 +135,41 @@ export function preflightPod(of: PreflightOf): Json {
       volumes: [...configMaps, ...others.map((name) => ({ name, emptyDir: {} })), ...fetched],
     },
   };
+}
+
+/**
+ * The ids of the member, and no other privilege of it: whoever has the controller's token could name an image of their
+ * own (config/rbac/controller-policy.yaml). Where the template has no ids, those of the image count, or those that
+ * OpenShift gives.
+ */
+const confinedPod = (given: Json): Json => ({
+  ...idsOf(given),
+  ...pick(given, 'fsGroup', 'fsGroupChangePolicy'),
+  ...levelOf(given),
+});
+
+function confined(given: Json, ofPod: Json): Json {
+  const profile = [given, ofPod]
+    .map(({ seccompProfile }) => object(seccompProfile))
+    .find(({ type }) => type !== undefined);
+  return {
+    ...idsOf(given),
+    ...pick(given, 'readOnlyRootFilesystem'),
+    ...levelOf(given),
+    runAsNonRoot: true,
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ['ALL'] },
+    seccompProfile: profile?.['type'] === 'Localhost' ? profile : { type: 'RuntimeDefault' },
+  };
+}
+
+const idsOf = (given: Json): Json =>
+  Object.fromEntries(Object.entries(pick(given, 'runAsUser', 'runAsGroup')).filter(([, id]) => id !== 0));
+
+/** The type of a process, such as `spc_t`, can take it out of its confinement; its level can't. */
+function levelOf({ seLinuxOptions }: Json): Json {
+  const { level } = object(seLinuxOptions);
+  return level === undefined ? {} : { seLinuxOptions: { level } };
 }
 
 /** Its own image may be in a registry that the new template has no secret for any more. */

@@ -150,8 +150,18 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
     labelled: labels[strategyLabel] === strategyOnDelete,
     newPods: labels[newPodsLabel] === newPodsAtCurrentRevision ? 'CurrentRevision' : 'UpdateRevision',
     forcedRollingUpdate: isOn(annotations, forceRollingUpdateAnnotation),
+    containers: containerNames(object(object(spec['template'])['spec'])),
   };
 }
+
+const containerNames = ({ containers, initContainers }: Json): readonly string[] =>
+  [...objects(containers), ...objects(initContainers)].map(({ name }) => text(name) ?? '');
+
+/**
+ * What the kubelet says of a pod that it evicts for the pod's own limits, and of no other (Kubernetes 1.36,
+ * pkg/kubelet/eviction/helpers.go).
+ */
+const ownLimits = /exceeds the (total )?limit|exceeded its local ephemeral storage limit/;
 
 /** With `live` in any case, or only of a pod that was changed before. */
 function podRecord(raw: Json, isLive: boolean): PodRecord | null {
@@ -165,6 +175,7 @@ function podRecord(raw: Json, isLive: boolean): PodRecord | null {
   const status = object(raw['status']);
   const ready = conditionOf(status, 'Ready');
   const scheduled = conditionOf(status, 'PodScheduled');
+  const disruption = conditionOf(status, 'DisruptionTarget');
   const { managedFields } = metadata;
   const wasChanged = annotations[restartInPlaceAnnotation] !== undefined || resizedAt(managedFields) !== null;
   return {
@@ -189,6 +200,9 @@ function podRecord(raw: Json, isLive: boolean): PodRecord | null {
         ? (text(scheduled['message']) ?? 'no reason given')
         : null,
     failedReason: status['phase'] === 'Failed' ? text(status['reason']) : null,
+    disruption: disruption['status'] === 'True' ? (text(disruption['reason']) ?? 'no reason given') : null,
+    exceededLimits: status['reason'] === 'Evicted' && ownLimits.test(text(status['message']) ?? ''),
+    controller: text(objects(metadata['ownerReferences']).find((one) => one['controller'] === true)?.['uid']),
     startupSeconds: startupSeconds(spec),
     mysqldImage: text(named(spec['containers'], mysqldContainer)['image']),
     containers: withStatus(spec['containers'], status['containerStatuses'], containerOf),
@@ -272,18 +286,22 @@ function containerOf(spec: Json, status: Json): ContainerRecord {
   const terminated = object(state['terminated']);
   const isRunning = state['running'] !== undefined;
   const isTerminated = state['terminated'] !== undefined;
+  const reason = text(terminated['reason']) ?? text(object(state['waiting'])['reason']);
+  const last = object(status['lastState'])['terminated'];
+  const restarts = whole(status['restartCount'], 0);
   return {
     name,
     part: name === mysqldContainer ? 'mysqld' : name === agentContainer ? 'agent' : 'side',
     state: isRunning ? 'running' : isTerminated ? 'terminated' : 'waiting',
-    reason: text(terminated['reason']) ?? text(object(state['waiting'])['reason']),
+    reason,
+    // A first run that has ended leaves the count of restarts at 0 until the second one is created.
+    hasRun: isRunning || isTerminated || last !== undefined || restarts > 0 || reason === 'CrashLoopBackOff',
+    sidecar: spec['restartPolicy'] === 'Always',
     ready: status['ready'] === true,
     started: status['started'] === true,
-    restarts: whole(status['restartCount'], 0),
-    hasRun: isTerminated || object(status['lastState'])['terminated'] !== undefined,
-    sidecar: spec['restartPolicy'] === 'Always',
+    restarts,
     startedAt: text(running['startedAt']),
-    finishedAt: text(terminated['finishedAt']) ?? text(object(object(status['lastState'])['terminated'])['finishedAt']),
+    finishedAt: text(terminated['finishedAt']) ?? text(object(last)['finishedAt']),
   };
 }
 

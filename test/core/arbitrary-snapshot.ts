@@ -51,6 +51,17 @@ const conditions: readonly Change[] = [
   (one) => one.errant(),
   (one) => one.starting().but({ phase: 'Unknown' }),
   (one) => one.creating(0).but({ containers: [] }),
+  (one) => one.failed().but({ failedReason: 'OutOfcpu' }),
+  (one) => one.failed().but({ failedReason: 'Terminated' }),
+  (one) => one.evictedByKubelet(),
+  (one) => one.evictedByKubelet(true),
+  (one) => one.down('ImagePullBackOff').container('mysqld', { hasRun: true }),
+  (one) => one.creating(5).besideSidecar(),
+  (one, seconds) => one.unreported(seconds),
+  (one) => one.withContainer('mysqld', 'mysql'),
+  (one) => one.ofNobody(),
+  (one) => one.down('ImagePullBackOff').ofNobody(),
+  (one) => one.down('CreateContainerConfigError').container('mysqld', { hasRun: true }),
 ];
 
 const seconds = fc.constantFrom(0, 1, 4, 5, 59, 60, 89, 90, 179, 180, 299, 300, 310, 599, 600, 2700, 9999);
@@ -375,6 +386,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     budget: rarely<Partial<BudgetFacts>>(
       {},
       { closed: true, disruptionsAllowed: 0 },
+      { name: 'freeze-nodes', closed: true, disruptionsAllowed: 0 },
       { disruptionsAllowed: 1 },
       { observed: false },
       { refusal: 'no', refusedForSeconds: 3 },

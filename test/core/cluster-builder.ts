@@ -376,7 +376,7 @@ export class ClusterBuilder {
   /** MOCO's: none under three members, else ⌊replicas/2⌋ may be away. */
   #budgetsOf(ready: number): readonly BudgetFacts[] {
     const needed = this.#replicas - Math.floor(this.#replicas / 2);
-    const usual: BudgetFacts = {
+    const usual: Omit<BudgetFacts, 'ofMoco'> = {
       name: 'moco-test',
       observed: true,
       disruptionsAllowed: Math.max(0, ready - needed),
@@ -387,7 +387,11 @@ export class ClusterBuilder {
       refusal: null,
       refusedForSeconds: 0,
     };
-    return (this.#budgets ?? (this.#replicas < 3 ? [] : [{}])).map((budget) => ({ ...usual, ...budget }));
+    return (this.#budgets ?? (this.#replicas < 3 ? [] : [{}])).map((budget) => ({
+      ...usual,
+      ofMoco: (budget.name ?? usual.name) === usual.name,
+      ...budget,
+    }));
   }
 }
 

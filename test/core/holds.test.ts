@@ -140,23 +140,23 @@ describe('the first hold wins', () => {
     const paused = { paused: true };
     expect(names('acts', worst, paused)).to.equal('SettingsInvalid');
     const readable = worst.but({ settingsProblem: null });
-    expect(names('acts', readable, paused)).to.equal('StatefulSetDeleting');
-    expect(names('acts', readable.statefulSet({ deleting: false }), paused)).to.equal('StatefulSetNotObserved');
     const order = [
       ['ReconciliationStopped', { reconciliationStopped: false }],
       ['ClusteringStopped', { clusteringStopped: false }],
       ['Offline', { offline: false }],
       ['ForcedRollingUpdate', { forcedRollingUpdate: false }],
     ] as const;
-    readable.statefulSet({ observed: true });
     for (const [rule, lifted] of order) {
       expect(names('acts', readable, paused)).to.equal(rule);
       readable.mysqlCluster(lifted);
     }
-    expect(names('acts', readable.admissionProblem(0), paused)).to.equal('AdmissionNotInForce');
-    expect(names('acts', readable.admissionProblem(30), paused)).to.equal('StrategyNotOnDelete');
-    readable.statefulSet({ strategy: 'OnDelete' });
     expect(names('acts', readable, paused)).to.equal('Paused');
+    expect(names('acts', readable)).to.equal('StatefulSetDeleting');
+    expect(names('acts', readable.statefulSet({ deleting: false }))).to.equal('StatefulSetNotObserved');
+    readable.statefulSet({ observed: true });
+    expect(names('acts', readable.admissionProblem(0))).to.equal('AdmissionNotInForce');
+    expect(names('acts', readable.admissionProblem(30))).to.equal('StrategyNotOnDelete');
+    readable.statefulSet({ strategy: 'OnDelete' });
     expect(names('proceeds', readable)).to.equal('RevisionFlapping');
   });
 

@@ -54,8 +54,9 @@ const running: Omit<ContainerFacts, 'name' | 'part'> = {
   ready: true,
   started: true,
   restarts: 0,
-  hasRun: false,
+  hasRun: true,
   sidecar: false,
+  injected: false,
   readySinceRestart: true,
   restartsInVain: 0,
   notReadyForSeconds: 0,
@@ -66,6 +67,7 @@ const creating = {
   state: 'waiting',
   reason: 'ContainerCreating',
   started: false,
+  hasRun: false,
   readySinceRestart: false,
 } as const;
 const recovering = { ...notReady, started: false, readySinceRestart: false, restarts: 1, restartsInVain: 1 };
@@ -190,6 +192,9 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     readinessGateClosed: false,
     unschedulable: null,
     failedReason: null,
+    disruption: null,
+    exceededLimits: false,
+    ofStatefulSet: true,
     startupSeconds,
     containers: [
       { ...running, name: 'mysqld', part: 'mysqld', ...mysqldOf[health], ...behindFor(pods, ordinal) },
@@ -282,6 +287,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
         : [
             {
               name: 'moco-test',
+              ofMoco: true,
               observed: around[c.COMPUTED] === 1,
               disruptionsAllowed: around[c.OPEN] as number,
               currentHealthy: 0,
