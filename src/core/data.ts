@@ -95,18 +95,17 @@ export function unreadData(situation: Situation): readonly number[] {
 export type DueRecord = Omit<LastRun, 'worked'>;
 
 /**
- * What the claims of members do not say yet, as far as is known. A mysqld of the update revision is noted once it may
- * have started: it may have upgraded the data. Any other one is noted once it has worked: one that refuses the data
- * changes nothing.
+ * What the claims of members do not say yet, as far as is known: that a mysqld of the update revision may have started on
+ * the data, and upgraded them. One of another revision has been noted when its own was the update revision.
  */
 export function dueRecords(situation: Situation): readonly DueRecord[] {
   const { snapshot, policy, updateRevision } = situation;
-  if (policy.mode !== 'OnDelete' || updateRevision === '') return [];
-  return snapshot.lastRuns.flatMap(({ worked, ...run }) => {
+  const isUnderWay = isRolling(situation) || snapshot.memory.waiting !== null;
+  if (policy.mode !== 'OnDelete' || !isUnderWay || snapshot.cluster.deleting) return [];
+  return snapshot.lastRuns.flatMap(({ worked: _, ...run }) => {
     const known = recordOf(situation, run.ordinal);
-    const isDue = worked || run.revision === updateRevision;
-    const isUnknown = known === undefined ? isRolling(situation) : !isSame(known.record, run);
-    return isDue && isUnknown ? [run] : [];
+    const isDue = run.revision === updateRevision && (known === undefined || !isSame(known.record, run));
+    return isDue ? [run] : [];
   });
 }
 

@@ -14,7 +14,7 @@ const reading = ['get', 'list', 'watch'];
 export const neededByController: readonly Right[] = [
   ['', 'pods', [...reading, 'delete', 'patch', 'create']],
   ['', 'pods/eviction', ['create']],
-  ['', 'persistentvolumeclaims', ['get']],
+  ['', 'persistentvolumeclaims', ['get', 'patch']],
   ['apps', 'statefulsets', [...reading, 'patch']],
   ['apps', 'statefulsets/status', ['patch']],
   ['apps', 'controllerrevisions', ['get']],
