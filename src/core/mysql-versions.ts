@@ -21,8 +21,10 @@ export function parseVersion(text: string): MysqlVersion | null {
 }
 
 /** Of the tag of an image such as `ghcr.io/cybozu-go/moco/mysql:8.4.8.1`, or `null`. */
-export const versionOfImage = (image: string): MysqlVersion | null =>
-  parseVersion(/:([^/@:]+)(?:@.*)?$/.exec(image)?.[1] ?? '');
+export function versionOfImage(image: string): MysqlVersion | null {
+  const [name = ''] = image.split('@', 1);
+  return parseVersion(/^[^/:]+:([^/:]+)$/.exec(name.slice(name.lastIndexOf('/') + 1))?.[1] ?? '');
+}
 
 /** MySQL supports that a mysqld of the version `before` opens the data of one of the version `after`. */
 export function supportsReturn(before: MysqlVersion, after: MysqlVersion): boolean {
