@@ -89,7 +89,9 @@ const member = struct(
       data: struct(
         {
           revision: revision('The revision of it.'),
-          ...optional({ version: word('The version of mysqld at that revision, as far as the tag of its image says.') }),
+          ...optional({
+            version: word('The version of mysqld at that revision, as far as the tag of its image says.'),
+          }),
         },
         "The newest mysqld that has started on the member's data, as its PersistentVolumeClaim says.",
       ),

@@ -3,9 +3,9 @@ import { mayReturn } from './mysql-versions.ts';
 import type { Situation } from './situation.ts';
 import type { DataRecord, DataRecordFacts, LastRun } from './snapshot.ts';
 
-// The data of a member, and the newest revision whose mysqld has started on them. A revision has the name of the hash of
-// its template, so two revisions of one name are the same one, and need no order: a member may come back at the revision
-// of its data, and every other one but the update revision counts as older.
+// The data of a member, and the newest revision whose mysqld has started on them. A revision has the name of the hash
+// of its template, so two revisions of one name are the same one, and need no order: a member may come back at the
+// revision of its data, and every other one but the update revision counts as older.
 
 /** After so long the claim is read again before a decision depends on what it says. */
 const freshSeconds = 60;
@@ -95,8 +95,8 @@ export function unreadData(situation: Situation): readonly number[] {
 export type DueRecord = Omit<LastRun, 'worked'>;
 
 /**
- * What the claims of members do not say yet, as far as is known: that a mysqld of the update revision may have started on
- * the data, and upgraded them. One of another revision has been noted when its own was the update revision.
+ * What the claims of members do not say yet, as far as is known: that a mysqld of the update revision may have started
+ * on the data, and upgraded them. One of another revision has been noted when its own was the update revision.
  */
 export function dueRecords(situation: Situation): readonly DueRecord[] {
   const { snapshot, policy, updateRevision } = situation;

@@ -91,8 +91,8 @@ export function keptBecause(situation: Situation, { ordinal, member }: Lost): Ke
 }
 
 /**
- * The revision that lost members are to come back at: that of their data, or else that of the data of stale members. The
- * current one is preferred, then the most common. `null` if none is known.
+ * The revision that lost members are to come back at: that of their data, or else that of the data of stale members.
+ * The current one is preferred, then the most common. `null` if none is known.
  */
 export function revisionToKeep(situation: Situation, lost: readonly Lost[]): string | null {
   const { members, currentRevision, updateRevision } = situation;
@@ -174,9 +174,9 @@ export function recreated(situation: Situation, ordinal: number): Recreated | nu
 }
 
 /** Why the member can't come back as what it was, or `null`. */
-function unkeepable(situation: Situation, lost: Lost): 'setsBack' | 'revision' | 'admission' | null {
+function unkeepable(situation: Situation, lost: Lost): 'setsBack' | 'data' | 'admission' | null {
   const revision = revisionToKeep(situation, [lost]);
-  if (revision === null) return 'revision';
+  if (revision === null || dataOf(situation, lost.ordinal) === null) return 'data';
   if (wouldSetBack(situation, revision)) return 'setsBack';
   if (!suitsEveryMember(situation, revision) && !isAboutToBeCreated(situation, lost)) return 'setsBack';
   return mayKeepRevisions(situation) || keepsRevisions(situation.snapshot.statefulSet) ? null : 'admission';

@@ -21,7 +21,10 @@ export type SelectingBudget = BudgetRecord & Pick<BudgetFacts, 'ofMoco'>;
 
 /** Derives the core's facts about a cluster from the objects of MOCO and Kubernetes. */
 export interface ObjectFacts
-  extends Pick<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'lastRuns' | 'backupJobs' | 'backupsUnreadable'> {
+  extends Pick<
+    ClusterSnapshot,
+    'cluster' | 'statefulSet' | 'members' | 'lastRuns' | 'backupJobs' | 'backupsUnreadable'
+  > {
   readonly budgets: readonly SelectingBudget[];
 }
 

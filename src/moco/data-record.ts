@@ -6,7 +6,7 @@ import { dataVolume } from './names.ts';
 // The record of the newest mysqld that has started on the data of a member: an annotation on the claim that has them.
 // Whoever may write claims in the namespace may write anything there.
 
-/** An annotation that is longer is not read. A name has 253 characters at most, and a reference of an image about 500. */
+/** A longer annotation is not read. A name has 253 characters at most, and the reference of an image about 500. */
 const mostCharacters = 1024;
 
 const revisionName = /^[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?$/;

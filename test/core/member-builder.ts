@@ -371,11 +371,18 @@ export class MemberBuilder {
   }
 
   /** Its mysqld has worked at the revision of its pod, unless it is told otherwise. */
-  dataFacts(revision: string): { readonly lastRuns: readonly LastRun[]; readonly dataRecords: readonly DataRecordFacts[] } {
+  dataFacts(revision: string): {
+    readonly lastRuns: readonly LastRun[];
+    readonly dataRecords: readonly DataRecordFacts[];
+  } {
     const { ordinal } = this;
     const own = this.#special.revision ?? this.#revision ?? revision;
     const known = typeof this.#data === 'string' || this.#data === null ? null : this.#data;
-    const { record, ageSeconds = 0, lastRun } = known ?? {
+    const {
+      record,
+      ageSeconds = 0,
+      lastRun,
+    } = known ?? {
       lastRun: { ...dataRecord(typeof this.#data === 'string' ? this.#data : own), worked: true },
     };
     return {

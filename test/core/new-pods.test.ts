@@ -663,7 +663,7 @@ describe('what a member that somebody else takes comes back as', () => {
       .members(...[0, 1, 2].map((ordinal) => member(ordinal).dataUnknown()))
       .missing(0, 1, 2)
       .memory({ waiting: [0, 1, 2] });
-    expect(despite(unknown)).to.deep.equal({ as: 'updated', because, despite: 'revision' });
+    expect(despite(unknown)).to.deep.equal({ as: 'updated', because, despite: 'data' });
   });
 
   it('is told of one that came back too soon', () => {
