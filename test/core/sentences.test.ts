@@ -52,7 +52,7 @@ describe('the sentence for what a member comes back as', () => {
     `${taken}, and it is updated although lostMembers is KeepRevision: a member that has worked at the update revision is created again as well, and must not go back`,
     { as: 'updated', because: 'pinned', despite: 'admission' },
     `${taken}, and it is updated although it is pinned: admission does not keep new pods at the current revision`,
-    { as: 'updated', because: 'pinned', despite: 'revision' },
+    { as: 'updated', because: 'pinned', despite: 'data' },
     `${taken}, and it is updated although it is pinned: the revision that it had is not known`,
   ];
 

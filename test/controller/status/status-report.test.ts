@@ -304,7 +304,7 @@ describe('the status of a rollout', () => {
     bench.setting({ paused: true });
     await program.work();
     bench.server.remove(pods, 'moco-test-2');
-    await program.work();
+    await program.reportAll();
     expect(bench.status.members).to.deep.equal([
       {
         ordinal: 0,
