@@ -1,6 +1,7 @@
 import { milliseconds } from '../base/json.ts';
 import { hasNeverStarted, isParticipating, isSettled, mysqldOf } from '../core/member.ts';
 import { versionOfImage } from '../core/mysql-versions.ts';
+import { notAsked } from '../core/on-demand-facts.ts';
 import { isPossibleSize } from '../core/situation.ts';
 import type {
   AskedMemberFacts,
@@ -29,7 +30,7 @@ export interface ObjectFacts
 }
 
 /** Before any question is asked. */
-const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: null, nodeLeaves: false };
+const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: notAsked, nodeLeaves: false };
 
 /**
  * Call within `ages.observe`.
@@ -132,7 +133,9 @@ function memberFacts(
   const turn = turnOf(pod);
   const templates = statefulSet?.containers ?? null;
   const facts = (container: ContainerRecord) => containerFacts(container, pod, turn, templates, ages);
-  const isOfNoRevision = asked.inPlace !== null && pod.revision === statefulSet?.updateRevision;
+  const { inPlace } = asked;
+  const isOfNoRevision =
+    inPlace !== null && inPlace.kind !== 'notAsked' && pod.revision === statefulSet?.updateRevision;
   const member: MemberFacts = {
     ...pod,
     revision: isOfNoRevision ? '' : pod.revision,

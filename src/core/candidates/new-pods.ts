@@ -1,6 +1,6 @@
 import { isAdopted, keepsRevisions, mayKeepRevisions } from '../adoption.ts';
 import { isAt, mayGoBackTo } from '../data.ts';
-import type { LineOutcome } from '../decision.ts';
+import type { NextStep } from '../decision.ts';
 import { effects, kindsOf, membersOf } from '../effects.ts';
 import { isVerified } from '../failing-revision.ts';
 import { isOverridden } from '../gates.ts';
@@ -33,7 +33,7 @@ import { awaitingResize } from '../update-in-place.ts';
  *
  * @param outcome what the rollout does next, or why it does nothing
  */
-export function newPodsStep(situation: Situation, outcome: LineOutcome): Step | null {
+export function newPodsStep(situation: Situation, outcome: NextStep): Step | null {
   if (situation.policy.mode !== 'OnDelete' || !isAdopted(situation.snapshot.statefulSet)) return null;
   if (outcome.hold === null && outcome.candidate.kind === 'undemote') return null;
   const isNext = bringsNow(situation, outcome);
@@ -61,13 +61,13 @@ function keptForSome(situation: Situation, lost: readonly Lost[]): { readonly st
 }
 
 /** The next step gives a member something of the update revision, and only what new pods come up at is in its way. */
-function bringsNow(situation: Situation, { candidate, hold }: LineOutcome): boolean {
+function bringsNow(situation: Situation, { candidate, hold }: NextStep): boolean {
   if (hold !== null && hold.rule !== 'RevisionsKept') return false;
   return kindsOf(effects(situation, candidate)).includes('brings');
 }
 
 /** The hold may last, and the data of every member are of the revision, so that none could be set back. */
-function isHeldAtRest(situation: Situation, { hold }: LineOutcome): boolean {
+function isHeldAtRest(situation: Situation, { hold }: NextStep): boolean {
   const { members, snapshot } = situation;
   if (!isLasting(hold) || snapshot.strategyKeeper === 'webhook') return false;
   const revision = members.every(({ updated }) => updated) ? null : revisionToKeep(situation, []);
