@@ -80,9 +80,7 @@ describe('the Node of a release', () => {
   });
 
   it('is refused if it is another one', async () => {
-    expect(await releases.judge('another Node')).to.match(
-      /^refused: .*to be Node 24\.0\.0 of .*, got another one/s,
-    );
+    expect(await releases.judge('another Node')).to.match(/^refused: .*to be Node 24\.0\.0 of .*, got another one/s);
   });
 
   it('is refused if somebody has changed the list', async () => {
