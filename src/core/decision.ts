@@ -47,6 +47,8 @@ export interface Decision {
   readonly step: Step;
   readonly effects: readonly Effect[];
   readonly hold: Hold | null;
+  /** What still holds the same step of what held before (`memory.shown` and `memory.earlier`), but comes after `hold`. */
+  readonly beneath: readonly Hold[];
   /** By ordinal, including the missing ones. */
   readonly members: readonly MemberReport[];
   /** Members whose revision is not the StatefulSet's update revision, including terminating ones. */
