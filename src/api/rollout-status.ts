@@ -251,7 +251,16 @@ const rollout = struct(
           'none of its members is away. Absent once its next step has got a slot.',
       ),
       failing: struct(
-        { ordinal, message: message('What is wrong with the member.') },
+        {
+          ordinal,
+          message: message('What is wrong with the member.'),
+          ...optional({
+            injected: text(
+              253,
+              'The container that fails, where admission has added it: the template does not have it.',
+            ),
+          }),
+        },
         'The member that failed at the revision, until it works there. Absent once a member has verified the revision.',
       ),
       tries,

@@ -112,6 +112,8 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'BackupsUnreadable',
     'NotEnoughAcknowledging',
     'ReplicasBehind',
+    'MembersNotAsked',
+    'MemberSilent',
   ],
   reduces: [
     ...ofOthers,
@@ -132,6 +134,8 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'SwitchoverFailing',
     'ReplicasBehind',
     'LongWrite',
+    'MembersNotAsked',
+    'MemberSilent',
   ],
   losesRelayLog: ['FailoverUnfinished'],
 };

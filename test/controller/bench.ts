@@ -28,7 +28,7 @@ import { RolloutMetrics } from '../../src/telemetry/rollout-metrics.ts';
 import { CheckMetrics } from '../../src/telemetry/runtime-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
-import { FakeMysql, FakePrometheus, FakeReplicas } from './fake-servers.ts';
+import { FakeMembers, FakeMysql, FakePrometheus, FakeReplicas } from './fake-servers.ts';
 import {
   budget,
   containersOf,
@@ -51,6 +51,7 @@ export interface Surroundings {
   readonly world: FakeWorld;
   readonly server: ObjectServer;
   readonly replicas: FakeReplicas;
+  readonly members: FakeMembers;
   readonly mysql: FakeMysql;
   readonly prometheus: FakePrometheus;
 }
@@ -101,6 +102,7 @@ export class Process {
       },
       client: new ApiClient({ world, qps: 1e6, burst: 1e6, ...rate }),
       delays: bench.replicas,
+      members: bench.members,
       mysql: asksMysql ? bench.mysql : undefined,
       mayLackNodes,
       nodes: new RecentNodes(world),
@@ -187,6 +189,7 @@ export class Bench {
   readonly world = new FakeWorld((request) => this.server.exchange(request));
   readonly server = new ObjectServer(() => this.world.wall());
   readonly replicas = new FakeReplicas();
+  readonly members = new FakeMembers();
   readonly mysql = new FakeMysql();
   readonly prometheus = new FakePrometheus();
   #processes = 0;

@@ -5,10 +5,12 @@ import {
   apiVersion,
   nodes,
   persistentVolumeClaims,
+  persistentVolumes,
   podDisruptionBudgets,
   pods,
   type ResourceKind,
   type ResourcePlace,
+  statefulSets,
 } from '../../src/kube/resource.ts';
 import { claimsOf } from '../../src/moco/successor.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
@@ -149,7 +151,22 @@ export class ObjectServer {
     const metadata = { namespace: 'default', name: '', generation: 1, ...given.metadata, uid: `uid-${this.#uids}` };
     const raw = this.#put(kind, { apiVersion: apiVersion(kind), kind: kind.kind, ...given, metadata });
     if (kind === pods) this.#createSurroundings(raw);
-    return raw;
+    if (kind === pods || kind === statefulSets) this.#adopt(metadata.namespace);
+    return this.get(kind, metadata.name, metadata.namespace);
+  }
+
+  /** The StatefulSet controller controls the pods that name it, whatever its uid was before. */
+  #adopt(namespace: string): void {
+    for (const pod of this.#server.store.all(pods)) {
+      if (pod.metadata.namespace !== namespace) continue;
+      const owners = pod.metadata.ownerReferences ?? [];
+      const ownerReferences = owners.map((owner) => ({
+        ...owner,
+        uid:
+          (owner.kind === 'StatefulSet' && this.find(statefulSets, owner.name, namespace)?.metadata.uid) || owner.uid,
+      }));
+      if (!same(ownerReferences, owners)) this.#put(pods, { ...pod, metadata: { ...pod.metadata, ownerReferences } });
+    }
   }
 
   #put(kind: ResourceKind, object: object): Raw {
@@ -167,7 +184,12 @@ export class ObjectServer {
     for (const [kind, name] of around) {
       if (this.find(kind, name, namespace) !== undefined) continue;
       const metadata = { ...placeOf(kind, name, namespace), uid: `uid-of-${name}`, generation: 1 };
-      this.#put(kind, { kind: kind.kind, metadata });
+      const isClaim = kind === persistentVolumeClaims;
+      const volumeName = `volume-of-${name}`;
+      const bound = isClaim ? { spec: { volumeName }, status: { phase: 'Bound' } } : {};
+      this.#put(kind, { kind: kind.kind, metadata, ...bound });
+      if (isClaim)
+        this.#put(persistentVolumes, { kind: 'PersistentVolume', metadata: { name: volumeName, uid: name } });
     }
   }
 

@@ -5,6 +5,7 @@ import type {
   CheckFacts,
   CheckReading,
   DelayReading,
+  MemberAnswer,
   MysqlReading,
   Preflight,
 } from '../../src/core/on-demand-facts.ts';
@@ -44,6 +45,17 @@ const conditions: readonly Change[] = [
   (one) => one.errant(),
   (one) => one.starting().but({ phase: 'Unknown' }),
   (one) => one.creating(0).but({ containers: [] }),
+  (one) => one.failed().but({ failedReason: 'OutOfcpu' }),
+  (one) => one.failed().but({ failedReason: 'Terminated' }),
+  (one) => one.evictedByKubelet(),
+  (one) => one.evictedByKubelet(true),
+  (one) => one.down('ImagePullBackOff').container('mysqld', { hasRun: true }),
+  (one) => one.creating(5).besideSidecar(),
+  (one, seconds) => one.unreported(seconds),
+  (one) => one.withContainer('mysqld', 'mysql'),
+  (one) => one.ofNobody(),
+  (one) => one.down('ImagePullBackOff').ofNobody(),
+  (one) => one.down('CreateContainerConfigError').container('mysqld', { hasRun: true }),
 ];
 
 const seconds = fc.constantFrom(0, 1, 4, 5, 59, 60, 89, 90, 179, 180, 299, 300, 310, 599, 600, 2700, 9999);
@@ -77,6 +89,8 @@ const recreatables = {
   old: (one) => one.recreatable({ ageSeconds: 60 }),
   terminating: (one) => one.claimEnds('terminating'),
   missing: (one) => one.claimEnds('missing'),
+  lost: (one) => one.claimEnds('lost'),
+  replaced: (one) => one.claimEnds('replaced'),
   leaves: (one) => one.onCordonedNode(),
   tied: (one) => one.tiedToCordonedNode(),
   refused: (one) => one.recreatable({ refusal: 'exceeded quota' }),
@@ -205,6 +219,7 @@ type OfCluster =
   | 'budgets'
   | 'memory'
   | 'replicationDelays'
+  | 'memberAnswers'
   | 'mysql'
   | 'preflight';
 
@@ -344,6 +359,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     budget: rarely<Partial<BudgetFacts>>(
       {},
       { closed: true, disruptionsAllowed: 0 },
+      { name: 'freeze-nodes', closed: true, disruptionsAllowed: 0 },
       { disruptionsAllowed: 1 },
       { observed: false },
       { refusal: 'no', refusedForSeconds: 3 },
@@ -385,6 +401,13 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       { weight: 1, arbitrary: fc.constantFrom(...delays) },
     ),
     delayAges,
+    answer: rarely<readonly [MemberAnswer, age: number] | null>(
+      null,
+      [{ kind: 'unknown', message: 'no answer' }, 0],
+      [{ kind: 'unknown', message: 'no answer' }, 130],
+      [{ kind: 'notReady', message: 'no' }, 0],
+      [{ kind: 'ready' }, 5],
+    ),
     mysql: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 2, arbitrary: mysqlDrafts }),
     preflight: fc.oneof(
       { weight: 30, arbitrary: fc.constant(null) },
@@ -393,7 +416,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
   })
   .map((given) => {
     const { drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, partition, memory } = given;
-    const { newPods, around, delays, delayAges, mysql, preflight, mocoState } = given;
+    const { newPods, around, delays, delayAges, mysql, preflight, mocoState, answer } = given;
     const builder = cluster(drafts.length)
       .primaryAt(primary % drafts.length)
       .members(...drafts.map((one, ordinal) => built(ordinal, staged(one, stage, ordinal === primary % drafts.length))))
@@ -404,6 +427,10 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     if (newPods !== 'UpdateRevision' && statefulSet !== null) builder.statefulSet({ newPods: 'CurrentRevision' });
     if (newPods === 'kept' && statefulSet !== null) builder.statefulSet(keptAt(drafts.length));
     builder.delay(delays[0], delays[1], delayAges);
+    if (answer !== null) {
+      const [reading, age] = answer;
+      builder.answers(0, reading, reading.kind === 'unknown' ? { unknownForSeconds: age } : { ageSeconds: age });
+    }
     if (mysql !== null) builder.mysql(mysql);
     if (preflight !== null) builder.preflight(preflight);
     if (extra) builder.members(member(drafts.length));
@@ -523,6 +550,7 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
       failoverGraceSeconds: fc.oneof(fc.constantFrom(0, 180), anyNumber),
       maxReplicaDelaySeconds: fc.oneof(fc.constantFrom(1, 10), anyNumber),
       replicaDelayGraceSeconds: fc.oneof(fc.constantFrom(0, 30), anyNumber),
+      silentMemberGraceSeconds: fc.oneof(fc.constantFrom(0, 120), anyNumber),
       longWriteGraceSeconds: fc.oneof(fc.constantFrom(0, 60), anyNumber),
       longWritePolicy: fc.constantFrom('Proceed', 'Hold'),
       preflight: fc.constantFrom('Never', 'Nodes', 'NodesAndConfiguration'),

@@ -1,12 +1,15 @@
 import type { Hold } from '../../src/core/decision.ts';
 import type { FleetHold } from '../../src/core/fleet/waits.ts';
 import type {
+  AskedMember,
   CheckFacts,
   CheckReading,
   DelayReading,
+  MemberAnswer,
   Preflight,
   ReplicationDelay,
 } from '../../src/core/on-demand-facts.ts';
+import { everyAnswer } from '../../src/core/rules/members.ts';
 import type {
   AdmissionProblem,
   BackupJobFacts,
@@ -102,6 +105,7 @@ export class ClusterBuilder {
   #facts: Partial<ClusterFacts> = {};
   #memory: Partial<RolloutMemory> = {};
   readonly #delays = new Map<string, ReplicationDelay>();
+  readonly #answers = new Map<string, AskedMember>();
   #mysql: MysqlDraft | null = null;
   #around: Around = {};
 
@@ -274,6 +278,18 @@ export class ClusterBuilder {
     return this;
   }
 
+  /** What a member answered when it was last asked: at this moment, unless the ages say otherwise. Others are ready. */
+  answers(ordinal: number, reading: MemberAnswer, ages: Partial<Omit<AskedMember, 'uid' | 'reading'>> = {}): this {
+    const uid = `uid-${ordinal}`;
+    this.#answers.set(uid, { uid, reading, ageSeconds: 0, unknownForSeconds: 0, ...ages });
+    return this;
+  }
+
+  /** A member does not answer, and has not for so long. */
+  silent(ordinal: number, unknownForSeconds = 0): this {
+    return this.answers(ordinal, { kind: 'unknown', message: 'no answer within 1000 ms' }, { unknownForSeconds });
+  }
+
   /** MySQL itself has been asked. */
   mysql(draft: MysqlDraft = {}): this {
     this.#mysql = draft;
@@ -368,6 +384,7 @@ export class ClusterBuilder {
       },
       ...undisturbed,
       replicationDelays: [...this.#delays.values(), ...noDelays(members.filter(({ uid }) => !this.#delays.has(uid)))],
+      memberAnswers: [...this.#answers.values(), ...everyAnswer(members.filter(({ uid }) => !this.#answers.has(uid)))],
       mysql: this.#mysql && mysqlReading(members, this.#primary, this.#mysql),
       ...this.#around,
     };
@@ -376,7 +393,7 @@ export class ClusterBuilder {
   /** MOCO's: none under three members, else ⌊replicas/2⌋ may be away. */
   #budgetsOf(ready: number): readonly BudgetFacts[] {
     const needed = this.#replicas - Math.floor(this.#replicas / 2);
-    const usual: BudgetFacts = {
+    const usual: Omit<BudgetFacts, 'ofMoco'> = {
       name: 'moco-test',
       observed: true,
       disruptionsAllowed: Math.max(0, ready - needed),
@@ -387,7 +404,11 @@ export class ClusterBuilder {
       refusal: null,
       refusedForSeconds: 0,
     };
-    return (this.#budgets ?? (this.#replicas < 3 ? [] : [{}])).map((budget) => ({ ...usual, ...budget }));
+    return (this.#budgets ?? (this.#replicas < 3 ? [] : [{}])).map((budget) => ({
+      ...usual,
+      ofMoco: (budget.name ?? usual.name) === usual.name,
+      ...budget,
+    }));
   }
 }
 

@@ -7,6 +7,7 @@ import { ApiClient, type ApiClientOptions, type Call } from '../../kube/api-clie
 import { ApiError } from '../../kube/api-error.ts';
 import { type Connection, connect } from '../../kube/connection.ts';
 import type { KubeconfigChoice } from '../../kube/kubeconfig.ts';
+import { onServerClock } from '../../kube/server-clock.ts';
 import { ClusterApi } from '../../objects/cluster-client.ts';
 import type { Host } from '../host.ts';
 import type { Values } from '../option.ts';
@@ -69,7 +70,8 @@ export function openSession(given: Values<typeof connectionOptions> & Scope, hos
     throw new UsageError('expected either --namespace or --all-namespaces, got both');
   }
   const connection: Connection = connect(chooseKubeconfig(given, host));
-  const world: World = { ...realWorld(connection.exchange), wall: host.wall };
+  const machine: World = { ...realWorld(connection.exchange), wall: host.wall };
+  const world = onServerClock(machine, { warn: () => undefined });
   const stop = new AbortController();
   const client = new CommandClient(stop.signal, {
     world,

@@ -71,6 +71,11 @@ export class Fleet {
   readonly #asking = new Set<string>();
   /** Steps with an intent that has not ended, by cluster. */
   readonly #open = new Map<string, TimedStep>();
+  /**
+   * Timestamps in statuses that are still to come by this clock, and when each was first seen. Another clock has
+   * written them, and what is written has happened.
+   */
+  readonly #ahead = new Map<number, number>();
   /** The times of the last completed steps, on the wall clock. */
   #lastDisruption = Number.NEGATIVE_INFINITY;
   #lastPartitionUpdate = Number.NEGATIVE_INFINITY;
@@ -106,7 +111,10 @@ export class Fleet {
     } else {
       const { uid, resourceVersion } = rollout.metadata;
       if (before?.uid === uid && isAtLeast(before.resourceVersion, resourceVersion)) return;
-      this.#known.set(key, fleetStandingOf(rollout));
+      this.#known.set(
+        key,
+        fleetStandingOf(rollout, (at) => this.#past(at)),
+      );
       const { lastStep } = rollout.status ?? {};
       if (lastStep?.result === 'done') this.count(lastStep);
     }
@@ -126,6 +134,15 @@ export class Fleet {
     const at = milliseconds(one.at) ?? Number.NEGATIVE_INFINITY;
     if (disrupts(one)) this.#lastDisruption = Math.max(this.#lastDisruption, at);
     if (lowers(one)) this.#lastPartitionUpdate = Math.max(this.#lastPartitionUpdate, at);
+  }
+
+  #past(at: number): number {
+    const now = this.#world.wall();
+    if (at <= now) return at;
+    for (const before of this.#ahead.keys()) if (before <= now) this.#ahead.delete(before);
+    const seen = this.#ahead.get(at) ?? now;
+    this.#ahead.set(at, seen);
+    return seen;
   }
 
   get numbers(): FleetNumbers {
@@ -249,7 +266,7 @@ export class Fleet {
     const open = this.#openElsewhere(key);
     const since = (done: number, which: (step: TimedStep['step']) => boolean): number => {
       const last = open.reduce((newest, { step, at }) => (which(step) ? Math.max(newest, at) : newest), done);
-      return Math.max(0, (this.#world.wall() - last) / 1000);
+      return Math.max(0, (this.#world.wall() - this.#past(last)) / 1000);
     };
     const disruption = {
       flag: '--disruption-interval',

@@ -98,11 +98,19 @@ const slotWaits: ReadonlySet<string> = new Set<HoldRule>([
   'DisruptionControllerBehind',
 ]);
 
-export function fleetStandingOf({ metadata: { uid, resourceVersion }, status = {} }: MySQLRollout): FleetStanding {
+/** `past` puts a time that is still to come by this clock to when it was first seen. In milliseconds. */
+export function fleetStandingOf(
+  { metadata: { uid, resourceVersion }, status = {} }: MySQLRollout,
+  past: (at: number) => number,
+): FleetStanding {
   const { intent } = status;
-  const at = milliseconds(intent?.at ?? null);
+  const timeOf = (timestamp: string | null | undefined): number | null => {
+    const at = milliseconds(timestamp ?? null);
+    return at === null ? null : past(at);
+  };
+  const at = timeOf(intent?.at);
   const open = intent && at !== null ? { step: intent, at } : null;
-  return { uid, resourceVersion, open, ...standing(status) };
+  return { uid, resourceVersion, open, ...standing(status, timeOf) };
 }
 
 /**
@@ -142,27 +150,23 @@ function stuckBy(rule: HoldRule | undefined, isStalled: boolean): string | null 
  * A rollout occupies its slot from its preflight, or its first disruption, to its end, except while it has given it up.
  * A rollout that could not proceed with a slot does not wait for one.
  */
-function standing({
-  rollout,
-  hold,
-  conditions,
-  updateRevision,
-  completeSince,
-  history,
-}: RolloutStatus): Omit<FleetStanding, 'uid' | 'resourceVersion' | 'open'> {
-  const since = milliseconds(completeSince ?? null);
+function standing(
+  { rollout, hold, conditions, updateRevision, completeSince, history }: RolloutStatus,
+  timeOf: (timestamp: string | null | undefined) => number | null,
+): Omit<FleetStanding, 'uid' | 'resourceVersion' | 'open'> {
+  const since = timeOf(completeSince);
   const last = history?.at(-1);
   const idle = {
     ...withoutRollout,
     revision: rollout?.revision ?? null,
     failing: rollout?.failing !== undefined,
     unverified: rollout?.verified !== true,
-    verifiedAt: milliseconds(rollout?.verifiedAt ?? (last?.outcome === 'Complete' ? last.finishedAt : null)),
+    verifiedAt: timeOf(rollout?.verifiedAt ?? (last?.outcome === 'Complete' ? last.finishedAt : null)),
     complete: since === null || updateRevision === undefined ? null : { revision: updateRevision, since: since / 1000 },
   };
   if (!rollout) return idle;
   const rule = hold?.rule;
-  const startedAt = milliseconds(rollout.startedAt);
+  const startedAt = timeOf(rollout.startedAt);
   const wantsSlot = rule === undefined || slotWaits.has(rule);
   const wantsTurn = rule === undefined || isForOthers(rule) || slotWaits.has(rule);
   if (rollout.begunAt !== undefined) {

@@ -83,7 +83,8 @@ function yieldedAtOf(
 function failingOf(known: RolloutProgress, { failing, members }: Decision): RolloutProgress['failing'] {
   if (failing === null) return undefined;
   if (failing.evidence.kind !== 'restored') {
-    return { ordinal: failing.member, message: explainEvidence(failing.evidence) };
+    const { member: ordinal, evidence, injected } = failing;
+    return { ordinal, message: explainEvidence(evidence), ...(injected !== undefined && { injected }) };
   }
   return members.find(({ ordinal }) => ordinal === failing.member)?.updated ? known.failing : undefined;
 }

@@ -5,6 +5,7 @@ import { withoutFullStop } from '../sentences.ts';
 import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
 import { longWrite } from './long-write.ts';
+import { silent } from './members.ts';
 import { unread } from './recreatable.ts';
 import { preflightRunning } from './refused-on-nodes.ts';
 import { type Asked, after, type MemberName, rule, untilOpening } from './rule.ts';
@@ -150,6 +151,7 @@ export const answers = {
     ),
   }),
   ...unread,
+  ...silent,
 };
 
 const nextOpeningText = (opensAt: string | null, neededSeconds: number): string =>

@@ -17,7 +17,7 @@ import { addWholeCluster, renamed } from '../../cli/whole-clusters.ts';
 import { FakeWorld, settle } from '../../kube/fake-world.ts';
 import { jobLabels } from '../../support/moco/names.ts';
 import { Process, type Surroundings } from '../bench.ts';
-import { FakeMysql, FakePrometheus, FakeReplicas } from '../fake-servers.ts';
+import { FakeMembers, FakeMysql, FakePrometheus, FakeReplicas } from '../fake-servers.ts';
 import { pod, revisionAfter } from '../moco-objects.ts';
 import { ObjectServer, type Patch, type Raw } from '../object-server.ts';
 
@@ -58,6 +58,7 @@ export class CrowdedFleet implements Surroundings {
   readonly world = new FakeWorld((request) => this.server.exchange(request));
   readonly server = new ObjectServer(() => this.world.wall());
   readonly replicas = new FakeReplicas();
+  readonly members = new FakeMembers();
   readonly mysql = new FakeMysql();
   readonly prometheus = new FakePrometheus();
   readonly process: Process;

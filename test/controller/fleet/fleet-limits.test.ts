@@ -438,6 +438,44 @@ describe('the interval of a fleet', () => {
     watched.now = 0;
     expect(watched.left('b')).to.equal(60);
   });
+
+  it('is over in its time after the clock has gone back', () => {
+    const watched = new Watched({ disruptionIntervalSeconds: 60 });
+    watched.rolls('a', step('evict', 'ReplicaHealthy', 90));
+    watched.now = 0;
+    expect(watched.left('b')).to.equal(60);
+    watched.now = 60;
+    expect(watched.left('b')).to.equal(null);
+  });
+
+  it('counts from when it was first seen for a step that is still to come by this clock', () => {
+    const watched = new Watched({ disruptionIntervalSeconds: 60 });
+    watched.rolls('a', step('evict', 'ReplicaHealthy', 3700));
+    expect(watched.left('b')).to.equal(60);
+    watched.now = 140;
+    // Whatever else is written of that cluster meanwhile.
+    watched.rolls('a', step('evict', 'ReplicaHealthy', 3700));
+    expect(watched.left('b')).to.equal(20);
+    watched.now = 160;
+    expect(watched.left('b')).to.equal(null);
+  });
+
+  it('counts so for an intent whose author is gone as well', () => {
+    const watched = new Watched({ disruptionIntervalSeconds: 60 });
+    const intent = {
+      id: 'i',
+      holder: 'h',
+      ...evict,
+      effects: [...evict.effects],
+      revision: 'r',
+      at: at(3700),
+      pods: [],
+    };
+    watched.rolls('a', { intent });
+    expect(watched.left('b')).to.equal(60);
+    watched.now = 160;
+    expect(watched.left('b')).to.equal(null);
+  });
 });
 
 describe('the MySQLRollouts that count for a fleet', () => {

@@ -15,6 +15,14 @@ export const failing: Examples<keyof typeof failingRules> = {
       evidence: { kind: 'crashLooping', container: 'mysqld', restarts: 7 },
     }),
     says: 'the new revision fails on moco-test-2: container mysqld has not been ready since it restarted, 7 restarts; no other member gets it until the template is corrected',
+    alsoSays: [
+      {
+        member: 2,
+        evidence: { kind: 'waiting', container: 'istio-proxy', reason: 'CrashLoopBackOff', restarts: 4 },
+        injected: 'istio-proxy',
+      },
+      'the new revision fails on moco-test-2: container istio-proxy waits: CrashLoopBackOff, 4 restarts; admission has added container istio-proxy, which the template does not have: no other member gets the revision until that container works',
+    ],
     justDoesNot: when(
       stale().members(member(2).updated().down('CrashLoopBackOff')).memory({ verified: true }),
       notYet(2, 'down', crashing),

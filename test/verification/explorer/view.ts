@@ -2,6 +2,7 @@ import type { InPlaceUpdate, RestartInPlace } from '../../../src/core/in-place-c
 import type { MocoState } from '../../../src/core/moco-state.ts';
 import { justCreated, type MysqlReading, type ReplicationDelay } from '../../../src/core/on-demand-facts.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
+import { everyAnswer } from '../../../src/core/rules/members.ts';
 import type {
   BackupJobFacts,
   ClusterSnapshot,
@@ -53,6 +54,9 @@ const running: Omit<ContainerFacts, 'name' | 'part'> = {
   ready: true,
   started: true,
   restarts: 0,
+  hasRun: true,
+  sidecar: false,
+  injected: false,
   readySinceRestart: true,
   restartsInVain: 0,
   notReadyForSeconds: 0,
@@ -63,6 +67,7 @@ const creating = {
   state: 'waiting',
   reason: 'ContainerCreating',
   started: false,
+  hasRun: false,
   readySinceRestart: false,
 } as const;
 const recovering = { ...notReady, started: false, readySinceRestart: false, restarts: 1, restartsInVain: 1 };
@@ -187,6 +192,9 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     readinessGateClosed: false,
     unschedulable: null,
     failedReason: null,
+    disruption: null,
+    exceededLimits: false,
+    ofStatefulSet: true,
     startupSeconds,
     containers: [
       { ...running, name: 'mysqld', part: 'mysqld', ...mysqldOf[health], ...behindFor(pods, ordinal) },
@@ -279,6 +287,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
         : [
             {
               name: 'moco-test',
+              ofMoco: true,
               observed: around[c.COMPUTED] === 1,
               disruptionsAllowed: around[c.OPEN] as number,
               currentHealthy: 0,
@@ -310,6 +319,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
     ...(world.families.has('new-pods') ? { strategyKeeper: world.keeper } : {}),
     maintenance: world.families.has('maintenance') ? maintenanceFacts(around) : null,
     mysql: world.families.has('delay') ? whatMysqlSays(members, index, around[c.DELAYED] === 1) : null,
+    memberAnswers: everyAnswer(members),
     replicationDelays: around[c.DELAYED] === 1 ? longDelays(members) : noDelays(members),
   };
 }
