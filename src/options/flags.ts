@@ -211,6 +211,18 @@ export const flags = {
     'prometheus-token-file',
     'file of the bearer token for --prometheus-url, which has to be https; read for every query',
   ),
+  prometheusBasicAuthFile: optionalText('<file>')(
+    'prometheus-basic-auth-file',
+    'file with user:password for --prometheus-url, which has to be https; read for every query',
+  ),
+  prometheusHeadersFile: optionalText('<file>')(
+    'prometheus-headers-file',
+    'file of headers for --prometheus-url, one a line, such as `X-Scope-OrgID: team`; read for every query',
+  ),
+  prometheusProxyUrl: url(
+    'prometheus-proxy-url',
+    'address of the proxy on the way to --prometheus-url, http or https; variables such as HTTPS_PROXY do not count',
+  ),
   logLevel: choice(logLevels)('log-level=info', 'least severe level that is logged'),
   logFormat: choice(logFormats)('log-format=json', 'json writes one object a line; text is for people'),
 } as const;
