@@ -127,7 +127,7 @@ function withNewPods(
 }
 
 /** A hold that another one covers has not ended: users see it again with the time at which it began. */
-function beneath(situation: Situation, { candidate }: LineOutcome, hold: Hold | null, by: Guards): readonly Hold[] {
+function beneath(situation: Situation, { candidate }: NextStep, hold: Hold | null, by: Guards): readonly Hold[] {
   if (hold === null) return [];
   const { shown, earlier } = situation.snapshot.memory;
   return [...by].flatMap(([rule, kinds]) =>
