@@ -13,6 +13,7 @@ const published = [
   'replicaDelayGraceSeconds',
   'partitionDriver',
   'maxConcurrentRollouts',
+  'maxNamespaceShare',
   'verifyFirstCluster',
   'releaseStalledSlots',
   'maxFailingRollouts',
@@ -25,6 +26,7 @@ export type PublishedOptions = Pick<Options, (typeof published)[number]>;
 
 export const fleetLimitsOf = (options: PublishedOptions): FleetLimits => ({
   maxConcurrentRollouts: options.maxConcurrentRollouts,
+  maxNamespaceShare: options.maxNamespaceShare,
   verifyFirstCluster: options.verifyFirstCluster,
   releaseStalledSlots: options.releaseStalledSlots,
   maxFailingRollouts: options.maxFailingRollouts,

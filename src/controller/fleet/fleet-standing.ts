@@ -24,6 +24,8 @@ export interface FleetStanding {
    * When the revision of its rollout, or of the last one that is complete, was known to be verified, on the wall clock.
    */
   readonly verifiedAt: number | null;
+  /** A rule holds the rollout that its user has requested, such as a pause. */
+  readonly keptByUser: boolean;
   /** The cluster is rolling and cannot continue without a person. */
   readonly stalled: boolean;
   /** When a rollout was first seen that has not begun, on the wall clock; otherwise `null`. */
@@ -47,6 +49,7 @@ export const withoutRollout: Omit<FleetStanding, 'uid' | 'resourceVersion' | 'op
   failing: false,
   unverified: true,
   verifiedAt: null,
+  keptByUser: false,
   stalled: false,
   waitingSince: null,
   wantsSlot: false,
@@ -133,7 +136,8 @@ function standing({
   if (rollout.begunAt !== undefined) {
     const rolling = !isKeptWaiting(rule, members);
     const stalled = rolling && isTrue(conditions, 'Stalled');
-    return { ...idle, begun: true, rolling, stalled, failing: idle.failing || stalled };
+    const keptByUser = isKeptByUser(rule);
+    return { ...idle, begun: true, rolling, keptByUser, stalled, failing: idle.failing || stalled };
   }
   const waitingSince = milliseconds(rollout.startedAt);
   const refused = rule !== undefined && refusals.has(rule);
@@ -143,7 +147,10 @@ function standing({
   return { ...idle, waitingSince, wantsSlot, wantsTurn };
 }
 
+const isKeptByUser = (rule: HoldRule | undefined): rule is HoldRule =>
+  rule !== undefined && isRequestedByUser(rule) && !slotWaits.has(rule);
+
 function isKeptWaiting(rule: HoldRule | undefined, members: RolloutStatus['members']): boolean {
-  if (rule === undefined || !isRequestedByUser(rule) || slotWaits.has(rule)) return false;
+  if (!isKeptByUser(rule)) return false;
   return slotReleasingRules.has(rule) || (members ?? []).every(({ state }) => state === 'participating');
 }
