@@ -37,6 +37,7 @@ export interface UserEntry {
   readonly 'client-key'?: string;
   readonly tokenFile?: string;
   readonly exec?: ExecConfig;
+  readonly 'auth-provider'?: { readonly name?: string } | null;
   readonly 'as-uid'?: string;
   readonly 'as-groups'?: readonly string[];
   readonly 'as-user-extra'?: Readonly<Record<string, readonly string[]>>;

@@ -177,8 +177,8 @@ export class Fleet {
   }
 
   /**
-   * A cluster does not wait for its own failure. Failing clusters of its own namespace count one by one, and every other
-   * namespace with one counts once: a tenant with many failing clusters stops itself.
+   * A cluster does not wait for its own failure. Failing clusters of its own namespace count one by one, and every
+   * other namespace with one counts once: a tenant with many failing clusters stops itself.
    */
   #breaker(key: string): FleetHold | null {
     const { maxFailingRollouts: limit } = this.#limits;
