@@ -16,8 +16,10 @@ import { kubernetesVersion, untilSupported } from './kube/kubernetes-version.ts'
 import { LeaseElector } from './kube/lease-elector.ts';
 import { PodHttp } from './kube/plain-http.ts';
 import { PrometheusHttp } from './kube/prometheus-http.ts';
-import { AgentDelayReader, agentTimeoutMilliseconds } from './moco/agent.ts';
-import { SecretAsker } from './mysql/mysql-asker.ts';
+import { onServerClock } from './kube/server-clock.ts';
+import { AgentDelayReader, AgentMemberReader, agentTimeoutMilliseconds } from './moco/agent.ts';
+import { type MysqlAccess, SecretAsker } from './mysql/mysql-asker.ts';
+import { watchPolicy } from './objects/controller-policy.ts';
 import { type FeatureGateName, featureGates, type Options } from './options/flags.ts';
 import { flagsAnnotation, fleetLimitsOf, publish } from './options/published.ts';
 import { healthHandler, shared, startHttpServer } from './telemetry/http-server.ts';
@@ -49,14 +51,15 @@ export async function run(options: Options): Promise<void> {
     const kubernetes = await Promise.race([asked, kubernetesVersion(program.client, program.stop.signal)]);
     if (kubernetes === undefined) return;
     const { log, connection, metrics } = program;
-    log.info({ version: manifest.version, server: connection.server, kubernetes, ...options.featureGates }, 'starting');
+    log.info({ version: manifest.version, server: connection.server, kubernetes, ...options.featureGates }, 'Starting');
     await startServer(program, options.metricsBindAddress, '--metrics-bind-address', {
       '/metrics': shared(metrics.handler, () => program.world.monotonic()),
     });
     await startWebhookServer(program);
     const watching = program.controller.watch(program.stop.signal);
-    program.closers.push(() => watching);
+    program.closers.push(() => watching.catch(() => undefined));
     startWorking(program, kubernetes);
+    await startPolicyWatch(program);
     await Promise.race([asked, watching, lost(program.stop.signal)]);
   } finally {
     await shutdown(program);
@@ -75,7 +78,8 @@ async function connectParts(options: Options) {
     servesWebhook: options.webhookBindAddress !== null,
     drivesPartitions: options.partitionDriver === 'own',
   });
-  const world = realWorld(metrics.apiClient.counting(connection.exchange, () => performance.now()));
+  const machine = realWorld(metrics.apiClient.counting(connection.exchange, () => performance.now()));
+  const world = onServerClock(machine, log);
   const stop = new AbortController();
   const isLeading = (): boolean => !stop.signal.aborted && (elector?.isLeader() ?? true);
   const client = new ApiClient({
@@ -110,7 +114,8 @@ async function connectParts(options: Options) {
     client,
     world,
     delays: new AgentDelayReader(pods.get),
-    ...(options.featureGates.ReplicationFacts && { mysql: new SecretAsker(client, world) }),
+    members: new AgentMemberReader(pods.get),
+    ...(options.featureGates.ReplicationFacts && { mysql: new SecretAsker(client, world, mysqlAccess(options)) }),
     readCheck: prometheusChecks(prometheus?.query ?? null),
     log,
     metrics,
@@ -120,7 +125,7 @@ async function connectParts(options: Options) {
   });
   const watchdog = new Watchdog({
     clock: world,
-    onStall: (milliseconds) => log.warn({ milliseconds: Math.round(milliseconds) }, 'the event loop was blocked'),
+    onStall: (milliseconds) => log.warn({ milliseconds: Math.round(milliseconds) }, 'Event loop was blocked'),
   });
   // In the order of the start.
   const closers: Closer[] = [
@@ -133,15 +138,22 @@ async function connectParts(options: Options) {
   return { options, connection, world, client, log, metrics, elector, controller, watchdog, stop, closers, webhook };
 }
 
+const mysqlAccess = ({ mysqlSecretName, mysqlTls, mysqlCaFile }: Options): MysqlAccess => ({
+  secretName: mysqlSecretName,
+  tls: mysqlTls,
+  caFile: mysqlCaFile,
+});
+
 function controllerSettings(
   options: Options,
-): Pick<ControllerOptions, 'defaults' | 'strategies' | 'fleetLimits' | 'namespaces' | 'concurrency'> {
+): Pick<ControllerOptions, 'defaults' | 'strategies' | 'fleetLimits' | 'namespaces' | 'concurrency' | 'dryRunPods'> {
   return {
     defaults: {
       policy: {
         ...defaultPolicy,
         minReadySeconds: options.minReadySeconds,
         replicaDelayGraceSeconds: options.replicaDelayGraceSeconds,
+        silentMemberGraceSeconds: options.silentMemberGraceSeconds,
       },
       strategy: options.defaultStrategy,
       maxOverrideSeconds: options.maxOverrideMilliseconds / 1000,
@@ -154,6 +166,7 @@ function controllerSettings(
     fleetLimits: fleetLimitsOf(options),
     namespaces: options.namespaces,
     concurrency: options.maxConcurrentReconciles,
+    dryRunPods: options.dryRunPods,
   };
 }
 
@@ -177,7 +190,7 @@ async function startServer(
   handlers: Parameters<typeof startHttpServer>[0]['handlers'],
 ): Promise<void> {
   if (address === null) return;
-  const onError = (path: string, error: unknown): void => log.error({ path, error }, 'a handler failed');
+  const onError = (path: string, error: unknown): void => log.error({ path, error }, 'HTTP handler failed');
   const server = await startHttpServer({ address, flag, handlers, onError });
   closers.push(() => server.close());
 }
@@ -208,6 +221,14 @@ function startWorking({ controller, elector, client, world, log, stop, closers }
   closers.push(() => working);
 }
 
+/** Without a lease there is no namespace in which this program may create one. */
+async function startPolicyWatch({ options, client, world, log, metrics, stop, closers }: Program): Promise<void> {
+  if (!options.leaderElect) return;
+  const namespace = options.leaderElectionNamespace ?? (await ownNamespace());
+  const watching = watchPolicy({ client, world, log, namespace, show: metrics.showPolicy }, stop.signal);
+  closers.push(() => watching);
+}
+
 async function shutdown({ controller, elector, world, log, stop, closers }: Program): Promise<void> {
   const endByMilliseconds = world.monotonic() + stopGraceMilliseconds;
   const leftMilliseconds = (): number => Math.max(0, endByMilliseconds - world.monotonic());
@@ -216,7 +237,7 @@ async function shutdown({ controller, elector, world, log, stop, closers }: Prog
   // A lost lease must not be released: a process that lost its lease starts no write at all.
   if (!(stop.signal.reason instanceof LeaseLostError)) await atMost(elector?.release(), leftMilliseconds(), world);
   for (const close of closers.toReversed()) await close(leftMilliseconds);
-  log.info({}, 'stopped');
+  log.info({}, 'Stopped');
 }
 
 /** Rejects with the reason of an abort that the program caused itself. */

@@ -85,7 +85,7 @@ async function serve(
     answered = await answer(request, reviewers, budget);
   } catch (error) {
     if (request.destroyed && !request.complete) return;
-    log.error({ error }, 'the webhook failed to answer');
+    log.error({ error }, 'Webhook failed to answer');
     answered = internalError();
   }
   const { status, body, headers } = answered;

@@ -72,8 +72,8 @@ export function followTls(
     }
   };
   const renewed = ({ validTo }: Certificate): void =>
-    log.info({ validTo: validTo.toISOString() }, 'the webhook has a new certificate');
-  const another = (): void => log.info({}, 'the webhook takes the client certificates of another authority');
+    log.info({ validTo: validTo.toISOString() }, 'Webhook loaded a new certificate');
+  const another = (): void => log.info({}, 'Webhook trusts the client certificates of another authority');
   let isLooking = false;
   const lookAtBoth = async (): Promise<void> => {
     if (isLooking) return;

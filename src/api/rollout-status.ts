@@ -86,6 +86,15 @@ const member = struct(
       ),
       updatedAt: time('When the member was first seen to participate at the update revision.'),
       replication,
+      data: struct(
+        {
+          revision: revision('The revision of it.'),
+          ...optional({
+            version: word('The version of mysqld at that revision, as far as the tag of its image says.'),
+          }),
+        },
+        "The newest mysqld that has started on the member's data, as its PersistentVolumeClaim says.",
+      ),
     }),
   },
   'A member of the MySQLCluster.',
@@ -245,6 +254,10 @@ const rollout = struct(
       verifiedAt: time('When the revision was verified.'),
       begunAt: time(
         'When the first step was written that needs a slot of the fleet. A correction of a failing revision begins at once.',
+      ),
+      yieldedAt: time(
+        'Since when the rollout, which has begun, has given up its slot of the fleet: it waits for a person or a time, and ' +
+          'none of its members is away. Absent once its next step has got a slot.',
       ),
       failing: struct(
         {

@@ -23,7 +23,7 @@ import { SequenceReconciler } from './sequence-reconciler.ts';
 export interface ControllerOptions
   extends Pick<
     Context,
-    'client' | 'world' | 'delays' | 'mysql' | 'log' | 'defaults' | 'strategies' | 'holder' | 'isLeading'
+    'client' | 'world' | 'delays' | 'members' | 'mysql' | 'log' | 'defaults' | 'strategies' | 'holder' | 'isLeading'
   > {
   readonly readCheck: CheckReader;
   readonly metrics: {
@@ -37,6 +37,7 @@ export interface ControllerOptions
   /** An empty list stands for all namespaces. */
   readonly namespaces: readonly string[];
   readonly concurrency: number;
+  readonly dryRunPods: boolean;
 }
 
 const component = 'moco-rollout';
@@ -76,6 +77,7 @@ export class Controller {
       cache: this.#cache,
       fleet,
       mayLackNodes: namespaces.length > 0,
+      triesPods: options.dryRunPods,
       nodes: new RecentNodes(world),
       checks: new Checks(options.readCheck, world, metrics.checks, (key) => this.#queue.add(key)),
       recorder: this.#recorder,
@@ -107,16 +109,13 @@ export class Controller {
     this.#sequenceQueue = queue('sequences', 1, {
       process: (name, signal) => sequences.reconcile(name, signal),
       onError: (sequence, error, retries) =>
-        log.warn(
-          { sequence, error, retries },
-          'the status of a MySQLRolloutSequence was not written, which will be retried',
-        ),
+        log.warn({ sequence, error, retries }, 'Failed to write the status of a MySQLRolloutSequence; retrying'),
     });
     const policies = new PolicyReconciler({ cache: this.#cache, apiFor, world, isLeading });
     this.#policyQueue = queue('policies', 1, {
       process: (_, signal) => policies.reconcile(signal),
       onError: (_, error, retries) =>
-        log.warn({ error, retries }, 'the status of a MySQLRolloutPolicy was not written, which will be retried'),
+        log.warn({ error, retries }, 'Failed to write the status of a MySQLRolloutPolicy; retrying'),
     });
     this.#cache.onPolicyChange(() => this.#policyQueue.add(allPolicies));
     this.#cache.onChange((key) => this.#queue.add(key));
@@ -143,7 +142,7 @@ export class Controller {
     await this.#watches.synced();
     if (!this.#watches.hasSynced) return;
     this.#synced = true;
-    this.#options.log.info({ clusters: [...this.#cache.clusters.values()].length }, 'the cache is in sync');
+    this.#options.log.info({ clusters: [...this.#cache.clusters.values()].length }, 'Cache is in sync');
   }
 
   /** Starts the workers once the cache is in sync. Every cluster is queued first. */

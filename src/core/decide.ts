@@ -1,7 +1,8 @@
 import { newPodsStep } from './candidates/new-pods.ts';
 import { onDelete } from './candidates/on-delete.ts';
 import { mocoDrives, partition } from './candidates/partition.ts';
-import type { Decision, LineOutcome, Procedure } from './decision.ts';
+import { dueRecords, unreadData } from './data.ts';
+import type { Decision, NextStep, Procedure } from './decision.ts';
 import { effects } from './effects.ts';
 import { failingMember, isVerified } from './failing-revision.ts';
 import { closed, firstHold, type Guards, guards, isOverridden } from './gates.ts';
@@ -9,7 +10,7 @@ import { lookAgain } from './maintenance.ts';
 import type { RolloutPolicy } from './policy.ts';
 import { askedAgain, type Question, together } from './questions.ts';
 import { reports } from './reports.ts';
-import { asksOf, type Hold, isRequestedByUser } from './rules/catalogue.ts';
+import { asksOf, type Hold, isAnswer, isRequestedByUser, isTurn } from './rules/catalogue.ts';
 import { isOfItsWrite } from './rules/not-done.ts';
 import { type Situation, survey } from './situation.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
@@ -64,39 +65,52 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
   };
 }
 
-interface Choice {
-  readonly next: LineOutcome;
-  /** Of candidates that were passed over: what has to be read again before they may go. */
-  readonly unread: readonly Hold[];
-}
-
 /**
  * Who is next, and what that needs: the first candidate whose effects no gate holds, or the first hold in the way. No
  * other member takes the place of one whose write has failed: it is tried again first. Nor of one that only waits for
- * new pods to come up at the update revision: what holds the others would keep them at the current one for ever.
+ * new pods to come up at the update revision: what holds the others would keep them at the current one forever. A
+ * candidate that only waits for the turn of the cluster is what the rollout waits for, whatever holds the others.
+ *
+ * `unread` are the holds of candidates that were passed over and have to be read again before they may go.
  */
-function choose(situation: Situation, procedure: Procedure, by: Guards): Choice {
+function choose(
+  situation: Situation,
+  procedure: Procedure,
+  all: Guards,
+): { readonly next: NextStep; readonly unread: readonly Hold[] } {
+  const by = asksOutOfTurn(situation) ? turnsLast(all) : all;
   const unread: Hold[] = [];
+  let turn: NextStep | null = null;
   for (const { candidates, yields } of Object.values(procedure)) {
-    let first: LineOutcome | null = null;
+    let first: NextStep | null = null;
     for (const candidate of candidates(situation)) {
       const hold = closed(situation, candidate, by);
       const other = hold?.rule === 'RevisionsKept' ? closed(situation, candidate, withoutKept(by)) : hold;
       if (other === null || isOfItsWrite(other.rule)) return { next: { candidate, hold }, unread };
       if (other.rule === 'RecreationUnknown') unread.push(other);
+      if (isTurn(other.rule)) turn ??= { candidate, hold };
       first ??= { candidate, hold };
     }
-    if (first !== null && !yields) return { next: first, unread };
+    if (first !== null && !yields) return { next: turn ?? first, unread };
   }
-  return { next: { candidate: { kind: 'none' }, hold: null }, unread };
+  return { next: turn ?? { candidate: { kind: 'none' }, hold: null }, unread };
 }
+
+/**
+ * An answer was against the step when the cluster had its turn. The cluster asks again without one, so that it takes no
+ * turn which it could not use.
+ */
+const asksOutOfTurn = ({ snapshot: { memory } }: Situation): boolean => memory.shown !== null && isAnswer(memory.shown);
+
+const turnsLast = (by: Guards): Guards =>
+  new Map([...by].toSorted(([one], [other]) => Number(isTurn(one)) - Number(isTurn(other))));
 
 const withoutKept = (by: Guards): Guards => new Map([...by].filter(([rule]) => rule !== 'RevisionsKept'));
 
 /** What new pods come up at is set first, and does not change what the rollout waits for. */
 function withNewPods(
   situation: Situation,
-  outcome: LineOutcome,
+  outcome: NextStep,
   by: Guards,
 ): Pick<Decision, 'step' | 'hold'> & { readonly blocked: Hold | null } {
   const { candidate, hold } = outcome;
@@ -113,10 +127,13 @@ function withNewPods(
 }
 
 /** What no rule asks, since no hold depends on it. */
-function ofFacts({ snapshot }: Situation): readonly Question[] {
+function ofFacts(situation: Situation): readonly Question[] {
+  const { snapshot } = situation;
   const { statefulSet, members, preflightPodsExist } = snapshot;
   const mayUpdateInPlace = statefulSet?.observed === true && members.some(({ inPlace }) => inPlace !== null);
+  const [unread, notes] = [unreadData(situation), dueRecords(situation)];
   return [
+    ...(unread.length > 0 || notes.length > 0 ? [{ kind: 'data', members: unread, notes } as const] : []),
     ...(mayUpdateInPlace ? [{ kind: 'inPlace' } as const] : []),
     ...(preflightPodsExist ? [{ kind: 'preflight', begins: false } as const] : []),
   ];

@@ -26,8 +26,29 @@ export interface CheckFacts extends LastReading<CheckReading | null> {
   readonly name: string;
 }
 
+/** Nobody was asked. It is no answer: no rule may take it for a yes or for a no. */
+export interface NotAsked {
+  readonly kind: 'notAsked';
+}
+
+export const notAsked: NotAsked = { kind: 'notAsked' };
+
+/** What a member itself says: its agent, which asks its mysqld. */
+export type MemberAnswer =
+  | { readonly kind: 'ready' }
+  /** It answers, and does not serve, in its words. */
+  | { readonly kind: 'notReady'; readonly message: string }
+  /** No answer came, or none that can be used. */
+  | { readonly kind: 'unknown'; readonly message: string };
+
+export interface AskedMember extends LastReading<MemberAnswer> {
+  /** The uid of its pod. */
+  readonly uid: string;
+}
+
 /** What was last read about what the end of a member's pod destroys, and whether another pod can take its place. */
 export interface Recreatable {
+  readonly kind: 'asked';
   readonly ageSeconds: number;
   readonly claims: readonly EndingClaim[];
   /** Why its node would not take another pod of it, if that is tied to this node; else `null`. */
@@ -45,24 +66,40 @@ export interface TiedToNode {
   readonly ties: readonly string[];
 }
 
-/** A PersistentVolumeClaim that only the pod keeps: its protection ends with the pod (kubernetes.io/pvc-protection). */
+/** A PersistentVolumeClaim of the pod that does not keep the data of its member, or not for longer than the pod. */
 export interface EndingClaim {
   readonly name: string;
   /**
-   * `terminating`: its deletion has been requested. `missing`: it is gone, and the pod still has the volume mounted.
+   * - `terminating`: its deletion has been requested, and ends with the pod (kubernetes.io/pvc-protection)
+   * - `missing`: it is gone, and the pod still has the volume mounted
+   * - `lost`: Kubernetes has found that its PersistentVolume is gone (phase Lost)
+   * - `unbound`: it has no PersistentVolume (any other phase than Bound)
+   * - `replaced`: another claim of that name, made after the pod had started
+   * - `volumeMissing`: its PersistentVolume is gone, or belongs to another claim
+   * - `volumeTerminating`: its PersistentVolume is being deleted
    */
-  readonly state: 'terminating' | 'missing';
+  readonly state: (typeof claimStates)[number];
 }
 
+export const claimStates = [
+  'terminating',
+  'missing',
+  'lost',
+  'unbound',
+  'replaced',
+  'volumeMissing',
+  'volumeTerminating',
+] as const;
+
 /** Of a pod that was just created: its claims are there. */
-export const justCreated: Recreatable = { ageSeconds: 0, claims: [], tied: null, refusal: null };
+export const justCreated: Recreatable = { kind: 'asked', ageSeconds: 0, claims: [], tied: null, refusal: null };
 
 /** An older reading allows no step. Right before the step what can change is read again. */
 export const freshRecreatableSeconds = 60;
 
 /** A reading that grows old changes nothing by itself, so it sets no deadline: it is read once a step needs it. */
-export const hasToBeRead = (recreatable: Recreatable | null): boolean =>
-  recreatable === null || !(recreatable.ageSeconds < freshRecreatableSeconds);
+export const hasToBeRead = (recreatable: Recreatable | NotAsked): boolean =>
+  recreatable.kind === 'notAsked' || !(recreatable.ageSeconds < freshRecreatableSeconds);
 
 export type DelayReading =
   /** How much later the newest transaction that it has received was committed than the newest that it has applied. */

@@ -170,6 +170,12 @@ export function everyOtherParticipates(situation: Situation, member: Member): bo
   return situation.participating - (member.participates ? 1 : 0) >= situation.replicas - 1;
 }
 
+/** Those that have to go on serving when a member that works is taken. */
+export const reliedOn = ({ members }: Pick<Situation, 'members'>, taken: readonly Member[]): readonly Member[] =>
+  taken.some(({ participates }) => participates)
+    ? members.filter((member) => member.participates && !taken.includes(member))
+    : [];
+
 /** A person has approved updating the primary to exactly this revision. */
 export const isApproved = ({ policy, updateRevision }: Situation): boolean =>
   namesRevision(policy.approvedRevision, updateRevision);

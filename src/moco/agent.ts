@@ -1,4 +1,4 @@
-import type { DelayReading } from '../core/on-demand-facts.ts';
+import type { DelayReading, MemberAnswer } from '../core/on-demand-facts.ts';
 import type { PlainAnswer, PodGet } from '../kube/plain-http.ts';
 import type { PodRecord } from './records.ts';
 
@@ -127,6 +127,33 @@ export class AgentDelayReader implements DelayReader {
       const readiness = readinessOf(await this.#get({ ip, port: probePort }, readinessPath, signal));
       if (readiness !== null) return readiness;
       return delayOf(await this.#get({ ip, port: metricsPort }, metricsPath, signal), clusterName, ordinal);
+    } catch (error) {
+      return { kind: 'unknown', message: error instanceof Error ? error.message : String(error) };
+    }
+  }
+}
+
+/** Asks a member whether it serves. Never rejects. */
+export interface MemberReader {
+  answerOf(pod: PodRecord, signal: AbortSignal): Promise<MemberAnswer>;
+}
+
+/** Asks the moco-agent of the pod for its readiness, which asks mysqld. */
+export class AgentMemberReader implements MemberReader {
+  readonly #get: PodGet;
+
+  constructor(get: PodGet) {
+    this.#get = get;
+  }
+
+  async answerOf({ agent: { ip, probePort } }: PodRecord, signal: AbortSignal): Promise<MemberAnswer> {
+    if (ip === null) return { kind: 'unknown', message: 'the pod has no IP address' };
+    if (probePort === null) return { kind: 'unknown', message: `the pod has no port ${probePortName}` };
+    try {
+      const { status, body } = await this.#get({ ip, port: probePort }, readinessPath, signal);
+      if (status === 200) return { kind: 'ready' };
+      if (status === 503) return { kind: 'notReady', message: quoted(body) };
+      return { kind: 'unknown', message: `expected 200 or 503 from ${readinessPath}, got ${status}` };
     } catch (error) {
       return { kind: 'unknown', message: error instanceof Error ? error.message : String(error) };
     }

@@ -11,6 +11,7 @@ const published = [
   'defaultStrategy',
   'minReadySeconds',
   'replicaDelayGraceSeconds',
+  'silentMemberGraceSeconds',
   'partitionDriver',
   'maxConcurrentRollouts',
   'maxNamespaceShare',
@@ -20,6 +21,7 @@ const published = [
   'disruptionIntervalMilliseconds',
   'partitionUpdateIntervalMilliseconds',
   'maxOverrideMilliseconds',
+  'mysqlSecretName',
 ] as const satisfies readonly (keyof Options)[];
 
 export type PublishedOptions = Pick<Options, (typeof published)[number]>;

@@ -108,7 +108,7 @@ describe('the webhook over TLS', () => {
     const received = await webhook.post(review, { path: mutatePartitionPath });
     expect(received.status).to.equal(500);
     expect(sentenceOf(received)).to.equal('An internal error occurred; the log of moco-rollout has it.');
-    expect(webhook.logged).to.deep.equal([{ level: 'error', message: 'the webhook failed to answer' }]);
+    expect(webhook.logged).to.deep.equal([{ level: 'error', message: 'Webhook failed to answer' }]);
     await webhook.isServed();
   });
 
@@ -121,7 +121,7 @@ describe('the webhook over TLS', () => {
   it('uses a new certificate and keeps open connections', async () => {
     const open = await webhook.open();
     expect(open.getPeerCertificate().subject.CN).to.equal('first');
-    const logged = webhook.heard('the webhook has a new certificate');
+    const logged = webhook.heard('Webhook loaded a new certificate');
     await webhook.replaceCertificate('second');
     await logged;
     expect((await webhook.open()).getPeerCertificate().subject.CN).to.equal('second');

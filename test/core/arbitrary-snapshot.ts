@@ -5,6 +5,7 @@ import type {
   CheckFacts,
   CheckReading,
   DelayReading,
+  MemberAnswer,
   MysqlReading,
   Preflight,
 } from '../../src/core/on-demand-facts.ts';
@@ -20,7 +21,14 @@ import type {
   TakenPod,
 } from '../../src/core/snapshot.ts';
 import { appeared, cluster } from './cluster-builder.ts';
-import { type MemberBuilder, member, resourcesOf, revisionAfter, revisionBefore } from './member-builder.ts';
+import {
+  dataRecord,
+  type MemberBuilder,
+  member,
+  resourcesOf,
+  revisionAfter,
+  revisionBefore,
+} from './member-builder.ts';
 import { caughtUp, type MysqlDraft, openWrite } from './mysql-readings.ts';
 
 type Change = (one: MemberBuilder, seconds: number) => MemberBuilder;
@@ -72,7 +80,20 @@ interface Draft {
   readonly preventDelete: boolean;
   readonly recreatable: keyof typeof recreatables;
   readonly inPlace: keyof typeof inPlaceChanges;
+  readonly data: keyof typeof datas;
 }
+
+/** The newest mysqld that has started on the data. */
+const datas = {
+  'of its pod': (one) => one,
+  before: (one) => one.data(revisionBefore),
+  after: (one) => one.data(revisionAfter),
+  another: (one) => one.data('another'),
+  unknown: (one) => one.dataUnknown(),
+  'noted long ago': (one) => one.data({ record: dataRecord(revisionBefore), ageSeconds: 100 }),
+  'noted, and another has started': (one) =>
+    one.data({ record: dataRecord(revisionBefore), lastRun: { ...dataRecord(revisionAfter), worked: false } }),
+} satisfies Readonly<Record<string, (one: MemberBuilder) => MemberBuilder>>;
 
 const demotions = {
   no: (one) => one,
@@ -88,6 +109,8 @@ const recreatables = {
   old: (one) => one.recreatable({ ageSeconds: 60 }),
   terminating: (one) => one.claimEnds('terminating'),
   missing: (one) => one.claimEnds('missing'),
+  lost: (one) => one.claimEnds('lost'),
+  replaced: (one) => one.claimEnds('replaced'),
   leaves: (one) => one.onCordonedNode(),
   tied: (one) => one.tiedToCordonedNode(),
   refused: (one) => one.recreatable({ refusal: 'exceeded quota' }),
@@ -127,6 +150,10 @@ const draft: fc.Arbitrary<Draft> = fc.record({
     'tied',
     'refused',
   ),
+  data: fc.oneof(
+    { weight: 3, arbitrary: fc.constant('of its pod' as const) },
+    { weight: 1, arbitrary: fc.constantFrom(...(Object.keys(datas) as Draft['data'][])) },
+  ),
   inPlace: fc.oneof(
     { weight: 2, arbitrary: fc.constant('no' as const) },
     fc.constantFrom(...(Object.keys(inPlaceChanges) as Draft['inPlace'][])),
@@ -153,12 +180,17 @@ function staged(one: Draft, stage: string, primary: boolean): Draft {
 }
 
 function built(ordinal: number, given: Draft): MemberBuilder {
-  const { stale, condition, age, roleOff, demote, preventDelete, recreatable, inPlace } = given;
+  const { stale, condition, age, roleOff, demote, preventDelete, recreatable, inPlace, data } = given;
   let one = stale ? member(ordinal).stale() : member(ordinal).updated();
   one = (conditions[condition] ?? ((same) => same))(one.participatingFor(age), age);
   if (roleOff) one = one.role(null);
   if (preventDelete) one = one.preventDelete();
-  const changes: readonly Change[] = [recreatables[recreatable], inPlaceChanges[inPlace], demotions[demote]];
+  const changes: readonly Change[] = [
+    recreatables[recreatable],
+    inPlaceChanges[inPlace],
+    demotions[demote],
+    datas[data],
+  ];
   return changes.reduce((changed, change) => change(changed, age), one);
 }
 
@@ -213,9 +245,12 @@ type OfCluster =
   | 'cluster'
   | 'statefulSet'
   | 'members'
+  | 'lastRuns'
+  | 'dataRecords'
   | 'budgets'
   | 'memory'
   | 'replicationDelays'
+  | 'memberAnswers'
   | 'mysql'
   | 'preflight';
 
@@ -244,7 +279,7 @@ const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc
     [],
     [{ hold: { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'a/b' }, remainingSeconds: null }],
   ),
-  fleetQueue: rarely(null, { place: 1, limit: 2, stalled: 0 }),
+  fleetQueue: rarely(null, { place: 1, limit: 2, stuck: [] }),
   fleetInterval: rarely(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
   maintenance,
   checks,
@@ -388,6 +423,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       switchoverTries: fc.constantFrom(0, 0, 0, 1, 2, 3, 4),
       sinceLastTrySeconds: seconds,
       recentRevisions: rarely<RolloutMemory['recentRevisions']>(appeared(3), appeared(1, 2, 3, 4)),
+      shown: rarely<RolloutMemory['shown']>('AwaitingFleetSlot', 'CheckFailing', 'ReplicasBehind'),
     }),
     around: fc.record(around),
     delays: fc.oneof(
@@ -395,6 +431,13 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       { weight: 1, arbitrary: fc.constantFrom(...delays) },
     ),
     delayAges,
+    answer: rarely<readonly [MemberAnswer, age: number] | null>(
+      null,
+      [{ kind: 'unknown', message: 'no answer' }, 0],
+      [{ kind: 'unknown', message: 'no answer' }, 130],
+      [{ kind: 'notReady', message: 'no' }, 0],
+      [{ kind: 'ready' }, 5],
+    ),
     mysql: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 2, arbitrary: mysqlDrafts }),
     preflight: fc.oneof(
       { weight: 30, arbitrary: fc.constant(null) },
@@ -403,7 +446,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
   })
   .map((given) => {
     const { drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, partition, memory } = given;
-    const { newPods, around, delays, delayAges, mysql, preflight, mocoState } = given;
+    const { newPods, around, delays, delayAges, mysql, preflight, mocoState, answer } = given;
     const builder = cluster(drafts.length)
       .primaryAt(primary % drafts.length)
       .members(...drafts.map((one, ordinal) => built(ordinal, staged(one, stage, ordinal === primary % drafts.length))))
@@ -414,6 +457,10 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     if (newPods !== 'UpdateRevision' && statefulSet !== null) builder.statefulSet({ newPods: 'CurrentRevision' });
     if (newPods === 'kept' && statefulSet !== null) builder.statefulSet(keptAt(drafts.length));
     builder.delay(delays[0], delays[1], delayAges);
+    if (answer !== null) {
+      const [reading, age] = answer;
+      builder.answers(0, reading, reading.kind === 'unknown' ? { unknownForSeconds: age } : { ageSeconds: age });
+    }
     if (mysql !== null) builder.mysql(mysql);
     if (preflight !== null) builder.preflight(preflight);
     if (extra) builder.members(member(drafts.length));
@@ -533,6 +580,7 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
       failoverGraceSeconds: fc.oneof(fc.constantFrom(0, 180), anyNumber),
       maxReplicaDelaySeconds: fc.oneof(fc.constantFrom(1, 10), anyNumber),
       replicaDelayGraceSeconds: fc.oneof(fc.constantFrom(0, 30), anyNumber),
+      silentMemberGraceSeconds: fc.oneof(fc.constantFrom(0, 120), anyNumber),
       longWriteGraceSeconds: fc.oneof(fc.constantFrom(0, 60), anyNumber),
       longWritePolicy: fc.constantFrom('Proceed', 'Hold'),
       preflight: fc.constantFrom('Never', 'Nodes', 'NodesAndConfiguration'),

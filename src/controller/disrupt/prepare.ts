@@ -8,7 +8,7 @@ import type { StatusClient } from '../../objects/status-client.ts';
 import { again, type End, nothingToReport, vetoed } from '../pass/end.ts';
 import { newestRollout } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
-import { reportSettled } from '../status/news.ts';
+import { reportSettled } from '../status/changes.ts';
 import { writeIntent } from '../status/write.ts';
 import { invalidate } from './intent.ts';
 
@@ -70,6 +70,6 @@ export async function settleIntent(pass: Pass<ClusterApi>, rollout: MySQLRollout
   if (written === 'refused') return { kind: 'nothing', report: 'cached' };
   if (written === 'overtaken') return { kind: 'nothing', report: null, ...vetoed };
   context.fleet.count(intent);
-  context.log.info({ cluster: key, step: intent.step, rule: intent.rule }, 'invalidated a previous intent');
+  context.log.info({ cluster: key, step: intent.step, rule: intent.rule }, 'Invalidated a previous intent');
   return { kind: 'settled', intent, ...again };
 }

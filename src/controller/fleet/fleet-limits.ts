@@ -75,6 +75,11 @@ export class Fleet {
   readonly #asking = new Set<string>();
   /** Steps with an intent that has not ended, by cluster. */
   readonly #open = new Map<string, TimedStep>();
+  /**
+   * Timestamps in statuses that are still to come by this clock, and when each was first seen. Another clock has
+   * written them, and what is written has happened.
+   */
+  readonly #ahead = new Map<number, number>();
   /** The times of the last completed steps, on the wall clock. */
   #lastDisruption = Number.NEGATIVE_INFINITY;
   #lastPartitionUpdate = Number.NEGATIVE_INFINITY;
@@ -111,7 +116,10 @@ export class Fleet {
     } else {
       const { uid, resourceVersion } = rollout.metadata;
       if (before?.uid === uid && isAtLeast(before.resourceVersion, resourceVersion)) return;
-      this.#known.set(key, fleetStandingOf(rollout));
+      this.#known.set(
+        key,
+        fleetStandingOf(rollout, (at) => this.#past(at)),
+      );
       const { lastStep } = rollout.status ?? {};
       if (lastStep?.result === 'done') this.count(lastStep);
     }
@@ -119,7 +127,7 @@ export class Fleet {
     if (now?.failing || now?.refused) this.#failing.add(key);
     else this.#failing.delete(key);
     this.#noteSlot(key);
-    if (before?.keptByUser !== now?.keptByUser && this.#unverified.has(key)) this.#wakeKeptByFirst();
+    if (before?.stuckBy !== now?.stuckBy && this.#unverified.has(key)) this.#wakeKeptByFirst();
     this.#lastVerified = Math.max(this.#lastVerified, now?.verifiedAt ?? Number.NEGATIVE_INFINITY);
     this.stages.noteRollout(key, now);
     if (now?.open) this.#open.set(key, now.open);
@@ -139,6 +147,15 @@ export class Fleet {
     if (lowers(one)) this.#lastPartitionUpdate = Math.max(this.#lastPartitionUpdate, at);
   }
 
+  #past(at: number): number {
+    const now = this.#world.wall();
+    if (at <= now) return at;
+    for (const before of this.#ahead.keys()) if (before <= now) this.#ahead.delete(before);
+    const seen = this.#ahead.get(at) ?? now;
+    this.#ahead.set(at, seen);
+    return seen;
+  }
+
   get numbers(): FleetNumbers {
     const all = [...this.#known.values()];
     const { maxConcurrentRollouts: limit } = this.#limits;
@@ -146,6 +163,7 @@ export class Fleet {
       slots: limit > 0 ? limit : null,
       rolling: all.filter(({ rolling }) => rolling).length,
       waiting: all.filter(({ waitingSince, rolling }) => waitingSince !== null && !rolling).length,
+      stuck: this.#slots.stuck,
       failing: this.#failing.size,
       unobservedEvictions: this.evictions.unobserved(),
       waitingForDisruptionController: this.evictions.waiting,
@@ -168,7 +186,12 @@ export class Fleet {
   }
 
   #waits(key: string, revision: string, unreadable: string | null): ClusterSnapshot['fleetWaits'] {
-    if (hasBegun(this.#known.get(key), revision)) return [];
+    const known = this.#known.get(key);
+    if (hasBegun(known, revision)) {
+      const hasYielded = known?.revision === revision && known.queuedSince !== null;
+      const again = hasYielded ? this.stages.waits(key, revision, this.#world.wall() / 1000) : [];
+      return again.filter(({ hold }) => hold.rule === 'AwaitingStageSlot');
+    }
     const hold = this.#breaker(key);
     const byLimit = hold === null ? [] : [{ hold, remainingSeconds: null }];
     const waits = this.stages.selects(key) ? this.stages.waits(key, revision, this.#world.wall() / 1000) : byLimit;
@@ -225,20 +248,20 @@ export class Fleet {
   #place(key: string): FleetPlace | null {
     const known = this.#known.get(key);
     if (known?.rolling === true) return null;
-    const since = known?.waitingSince ?? this.#world.wall();
+    const since = known?.queuedSince ?? this.#world.wall();
     return this.#slots.placeOf(key, since, this.#firstOf(key, since));
   }
 
   /** The cluster that goes first, unless a revision has been verified since this one began to wait. */
   #firstOf(key: string, since: number): string | undefined {
     if (!this.#limits.verifyFirstCluster || this.#lastVerified >= since || this.stages.selects(key)) return undefined;
-    // A rollout that its user keeps waiting, with a member down for instance, keeps no other namespace waiting.
+    // One that may need a person, such as a rollout that is paused with a member away, keeps no other namespace waiting.
     const [own] = splitKey(key);
     return [...this.#unverified].find(
       (other) =>
         other !== key &&
         !this.stages.selects(other) &&
-        (splitKey(other)[0] === own || this.#known.get(other)?.keptByUser !== true),
+        (splitKey(other)[0] === own || (this.#known.get(other)?.stuckBy ?? null) === null),
     );
   }
 
@@ -256,8 +279,8 @@ export class Fleet {
     const occupies = keeps || isPromised;
     if ((known.rolling || isPromised) && known.unverified && !this.#failing.has(key)) this.#unverified.add(key);
     else if (this.#unverified.delete(key)) this.#wakeKeptByFirst();
-    const waitingSince = known.wantsSlot && !occupies ? known.waitingSince : null;
-    this.#slots.note(key, { occupies, stalled: occupies && known.stalled, waitingSince });
+    const waitingSince = known.wantsSlot && !occupies ? known.queuedSince : null;
+    this.#slots.note(key, { occupies, stuckBy: occupies ? known.stuckBy : null, waitingSince });
   }
 
   /** The interval with the longest remaining wait, or `null`. */
@@ -267,7 +290,7 @@ export class Fleet {
     const open = this.#openElsewhere(key);
     const since = (done: number, which: (step: TimedStep['step']) => boolean): number => {
       const last = open.reduce((newest, { step, at }) => (which(step) ? Math.max(newest, at) : newest), done);
-      return Math.max(0, (this.#world.wall() - last) / 1000);
+      return Math.max(0, (this.#world.wall() - this.#past(last)) / 1000);
     };
     const disruption = {
       flag: '--disruption-interval',

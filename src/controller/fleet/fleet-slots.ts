@@ -1,25 +1,25 @@
 import { isBefore, type Queued } from '../../core/fleet/stage-counts.ts';
-import { type FleetPlace, fleetPlace, freeSlots } from '../../core/fleet/waits.ts';
+import { type FleetPlace, fleetPlace, freeSlots, type StuckCluster } from '../../core/fleet/waits.ts';
 import { splitKey } from '../../kube/store.ts';
 
 export interface SlotStanding {
   readonly occupies: boolean;
-  /** It occupies one and cannot continue without a person. */
-  readonly stalled: boolean;
+  /** It occupies one and may not continue until a person acts: the rule that holds it. Otherwise `null`. */
+  readonly stuckBy: string | null;
   /** When it began to need one, on the wall clock in milliseconds; `null` if it occupies or needs none. */
   readonly waitingSince: number | null;
 }
 
-const none: SlotStanding = { occupies: false, stalled: false, waitingSince: null };
+const none: SlotStanding = { occupies: false, stuckBy: null, waitingSince: null };
 
 interface Counted {
   readonly rolling: number;
-  readonly stalled: number;
+  /** By name. */
+  readonly stuck: readonly StuckCluster[];
   /** Those that have waited longest first, then by name. */
   readonly queue: readonly Queued[];
-  /** The same by namespace. */
+  /** How many of each namespace are rolling. */
   readonly rollingIn: ReadonlyMap<string, number>;
-  readonly stalledIn: ReadonlyMap<string, number>;
   /** Those of the queue whose namespace has a slot for them. */
   readonly eligible: readonly Queued[];
 }
@@ -66,8 +66,8 @@ export class FleetSlots {
     if (wereShared && !this.#isShared) for (const next of this.next()) this.#wake(next);
     const hasLeft = before.waitingSince !== null && now.waitingSince === null;
     if (!now.occupies && (before.occupies || hasLeft)) for (const next of this.next()) this.#wake(next);
-    if (this.#limit > 0 && before.stalled !== now.stalled) {
-      // The message of those that wait has the number of slots that stalled rollouts occupy.
+    if (this.#limit > 0 && before.stuckBy !== now.stuckBy) {
+      // The message of those that wait names the clusters.
       for (const { key: waiting } of this.#count().queue) this.#wake(waiting);
     }
   }
@@ -78,8 +78,9 @@ export class FleetSlots {
    */
   placeOf(key: string, since: number, first?: string): FleetPlace | null {
     const own = this.#standings.get(key);
-    const { rolling, stalled, queue, eligible, rollingIn, stalledIn } = this.#count();
-    const [ownRolling, ownStalled] = [own?.occupies ? 1 : 0, own?.stalled ? 1 : 0];
+    const { rolling, stuck, queue, eligible, rollingIn } = this.#count();
+    const ownRolling = own?.occupies ? 1 : 0;
+    const others = stuck.filter(({ cluster }) => cluster !== key);
     const isAhead = (other: Queued): boolean => isBefore(other, { key, since });
     const namespace = namespaceOf(key);
     const inNamespace =
@@ -87,7 +88,7 @@ export class FleetSlots {
         ? fleetPlace({
             limit: this.#namespaceLimit,
             rolling: (rollingIn.get(namespace) ?? 0) - ownRolling,
-            stalled: (stalledIn.get(namespace) ?? 0) - ownStalled,
+            stuck: others.filter(({ cluster }) => namespaceOf(cluster) === namespace),
             ahead: queue.filter((other) => isAhead(other) && namespaceOf(other.key) === namespace).length,
           })
         : null;
@@ -95,7 +96,7 @@ export class FleetSlots {
     return fleetPlace({
       limit: this.#limit,
       rolling: rolling - ownRolling,
-      stalled: stalled - ownStalled,
+      stuck: others,
       ahead: (first === undefined ? eligible : queue).filter(isAhead).length,
       first,
     });
@@ -120,6 +121,11 @@ export class FleetSlots {
     else this.#namespaces.delete(namespace);
   }
 
+  /** How many slots clusters occupy that may not continue until a person acts. */
+  get stuck(): number {
+    return this.#count().stuck.length;
+  }
+
   /** The clusters that get a slot now, the first in the queue first. */
   next(): readonly string[] {
     const { rolling, eligible } = this.#count();
@@ -133,22 +139,23 @@ export class FleetSlots {
       since === null ? [] : [{ key, since }],
     );
     const queue = waiting.toSorted((one, other) => (isBefore(one, other) ? -1 : 1));
-    const rollingIn = this.#perNamespace(({ occupies }) => occupies);
+    const rollingIn = this.#rollingIn();
     this.#counted = {
       rolling: standings.filter(({ occupies }) => occupies).length,
-      stalled: standings.filter((one) => one.stalled).length,
+      stuck: [...this.#standings]
+        .flatMap(([cluster, { stuckBy: rule }]) => (rule === null ? [] : [{ cluster, rule }]))
+        .toSorted((one, other) => (one.cluster < other.cluster ? -1 : 1)),
       queue,
       rollingIn,
-      stalledIn: this.#perNamespace(({ stalled }) => stalled),
       eligible: this.#eligible(queue, rollingIn),
     };
     return this.#counted;
   }
 
-  #perNamespace(is: (standing: SlotStanding) => boolean): ReadonlyMap<string, number> {
+  #rollingIn(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
-    for (const [key, standing] of this.#standings) {
-      if (is(standing)) counts.set(namespaceOf(key), (counts.get(namespaceOf(key)) ?? 0) + 1);
+    for (const [key, { occupies }] of this.#standings) {
+      if (occupies) counts.set(namespaceOf(key), (counts.get(namespaceOf(key)) ?? 0) + 1);
     }
     return counts;
   }

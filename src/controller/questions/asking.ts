@@ -7,7 +7,7 @@ import type { CheckFacts } from '../../core/on-demand-facts.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import type { QuestionKind, QuestionOf } from '../../core/questions.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../core/snapshot.ts';
-import type { DelayReader } from '../../moco/agent.ts';
+import type { DelayReader, MemberReader } from '../../moco/agent.ts';
 import type { Ages } from '../../moco/ages.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { MysqlAsker } from '../../mysql/mysql-asker.ts';
@@ -24,6 +24,7 @@ import type { RecentNodes } from './recent-nodes.ts';
 export interface Sources {
   readonly cache: Pick<Cache, 'settingsSources'>;
   readonly delays: DelayReader;
+  readonly members: MemberReader;
   /** `undefined` while the feature gate `ReplicationFacts` is off. */
   readonly mysql?: MysqlAsker | undefined;
   readonly checks: {
@@ -34,6 +35,8 @@ export interface Sources {
   readonly nodes: RecentNodes;
   /** Nodes and PersistentVolumes have no namespace, so a controller of some namespaces may lack the right to them. */
   readonly mayLackNodes: boolean;
+  /** Whether dry runs find out if the next pods of members are admitted (`--dry-run-pods`). */
+  readonly triesPods: boolean;
 }
 
 /** A cluster as it was last looked at, and what was decided. */
@@ -103,8 +106,6 @@ export interface Row<
   readonly silence: string;
   /** Before anything is known. */
   readonly initial: Answer;
-  /** The answer ends when the core does not ask any more. Otherwise it stays until the next one. */
-  readonly endsWithQuestion?: true;
   /** It takes the cluster's turn in the fleet, so the decision to ask is made anew right before. */
   readonly inTurn?: true;
   /**
@@ -112,6 +113,8 @@ export interface Row<
    * this pass. Without it the question is only asked before a write.
    */
   ask?(question: QuestionOf<Kind>, asking: Asking<ClusterApi>, before: Answer): Promise<Answer | null>;
+  /** What is kept of the answer while the core does not ask. Without it an answer stays until the next one. */
+  keep?(answer: Answer, observed: Observed): Answer;
   /** The facts that follow from the answer. They say of what was not asked that it is not known. */
   facts(answer: Answer, given: Given): Facts;
   /** The same of each member. `cluster` has the facts of all rows. */

@@ -24,22 +24,22 @@ export const recreatable = {
     sentence: ({ member, claims }, name) =>
       `the end of ${name(member)} would destroy its data: ${claims.map(explainClaim).join(' and ')}`,
     meaning:
-      'A PersistentVolumeClaim of the member is being deleted, or is gone, and only its running pod keeps the data.',
+      'A PersistentVolumeClaim of the member does not keep its data: only the running pod does, if anything does.',
     details:
-      'Kubernetes keeps a claim whose deletion has been requested until no pod uses it (kubernetes.io/pvc-protection). A deletion can not be taken back. Any end of the pod frees the claim: a drain, an eviction, a deletion, and the restart of a member that is down.',
+      'The claim is being deleted, is gone, is not Bound, or was made after the pod had started, or its PersistentVolume is gone or being deleted. Kubernetes keeps a claim whose deletion has been requested until no pod uses it (kubernetes.io/pvc-protection). A deletion can not be taken back. A pod goes on with the volume that it has mounted, and the next pod mounts what the claim names then. Any end of the pod frees the claim: a drain, an eviction, a deletion, and the restart of a member that is down.',
     endedBy: ['a person'],
     ends: 'By another claim. First make sure that the other members have all data, and take a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `override NAME ClaimTerminating`.',
     overridable: true,
     overriding:
-      'moco-rollout then ends the pod, and with it Kubernetes deletes the claim: THIS DESTROYS THE DATA OF THE MEMBER. It comes back empty and is cloned from the primary. In a cluster with one member the database is lost',
+      'moco-rollout then ends the pod, and with it the last use of the volume: THIS DESTROYS THE DATA OF THE MEMBER. It comes back empty and is cloned from the primary. In a cluster with one member the database is lost',
     alarms: true,
     assumed: null,
   }),
   NodeTakesNoPods: rule<{ readonly member: number } & TiedToNode>({
     holds: ({ situation, members }) => {
-      const member = members.find(({ facts }) => facts.recreatable?.tied);
-      const tied = member?.facts.recreatable?.tied;
-      if (member === undefined || !tied) return null;
+      const member = members.find(({ facts }) => tiedOf(facts) !== null);
+      const tied = member === undefined ? null : tiedOf(member.facts);
+      if (member === undefined || tied === null) return null;
       readAgain(situation, member);
       return { member: member.ordinal, ...tied };
     },
@@ -54,15 +54,15 @@ export const recreatable = {
     assumed: after('moment', (snapshot, { member }) =>
       changed(snapshot, [{ ordinal: member }], (facts) => ({
         ...facts,
-        recreatable: facts.recreatable && { ...facts.recreatable, tied: null },
+        recreatable: facts.recreatable.kind === 'asked' ? { ...facts.recreatable, tied: null } : facts.recreatable,
       })),
     ),
   }),
   SuccessorRefused: rule<{ readonly member: number; readonly message: string }>({
     holds: ({ situation, members }) => {
-      const member = members.find(({ facts }) => facts.recreatable !== null && facts.recreatable.refusal !== null);
-      const message = member?.facts.recreatable?.refusal;
-      if (member === undefined || typeof message !== 'string') return null;
+      const member = members.find(({ facts }) => refusalOf(facts) !== null);
+      const message = member === undefined ? null : refusalOf(member.facts);
+      if (member === undefined || message === null) return null;
       readAgain(situation, member);
       return { member: member.ordinal, message };
     },
@@ -109,17 +109,33 @@ export const unread = {
 };
 
 /**
- * The claims whose data the end of the pod destroys. A pod that no node takes mounts nothing: where its claim is
+ * The claims without which the data end with the pod. A pod that no node takes mounts nothing: where its claim is
  * missing, the StatefulSet controller makes another one anyway. Of any other one the kubelet may have mounted the
  * volume, whatever runs.
  */
 export const endingClaims = ({ recreatable, unschedulable }: MemberFacts): readonly EndingClaim[] =>
-  (recreatable?.claims ?? []).filter(({ state }) => state === 'terminating' || unschedulable === null);
+  (recreatable.kind === 'asked' ? recreatable.claims : []).filter(
+    ({ state }) => state === 'terminating' || unschedulable === null,
+  );
 
-const explainClaim = ({ name, state }: EndingClaim): string =>
-  state === 'terminating'
-    ? `its claim ${name} is being deleted and goes with the pod`
-    : `its claim ${name} does not exist any more`;
+/** Members that nobody was asked about are held by `RecreationUnknown`, which guards what these rules guard. */
+const tiedOf = ({ recreatable }: MemberFacts): TiedToNode | null =>
+  recreatable.kind === 'asked' ? recreatable.tied : null;
+
+const refusalOf = ({ recreatable }: MemberFacts): string | null =>
+  recreatable.kind === 'asked' ? recreatable.refusal : null;
+
+const claimSentences: Readonly<Record<EndingClaim['state'], (name: string) => string>> = {
+  terminating: (name) => `its claim ${name} is being deleted and goes with the pod`,
+  missing: (name) => `its claim ${name} does not exist any more`,
+  lost: (name) => `its claim ${name} has lost its PersistentVolume`,
+  unbound: (name) => `its claim ${name} is not bound to a PersistentVolume`,
+  replaced: (name) => `its claim ${name} is another one than that the pod was started with`,
+  volumeMissing: (name) => `the PersistentVolume of its claim ${name} does not exist, or belongs to another claim`,
+  volumeTerminating: (name) => `the PersistentVolume of its claim ${name} is being deleted`,
+};
+
+const explainClaim = ({ name, state }: EndingClaim): string => claimSentences[state](name);
 
 function asksAbout(ordinals: readonly number[], { members }: Situation): readonly Question[] {
   const asked = members.filter(({ ordinal, facts }) => ordinals.includes(ordinal) && hasToBeRead(facts.recreatable));
@@ -128,7 +144,7 @@ function asksAbout(ordinals: readonly number[], { members }: Situation): readonl
 
 /** While a reading holds a step, it is read again once it is too old. */
 function readAgain({ deadlines }: Situation, { facts: { recreatable } }: Member): void {
-  if (recreatable !== null) deadlines.reached(recreatable.ageSeconds, freshRecreatableSeconds);
+  if (recreatable.kind === 'asked') deadlines.reached(recreatable.ageSeconds, freshRecreatableSeconds);
 }
 
 const explainTied = (member: string, { nodeName, refusals, ties }: TiedToNode): string =>
@@ -142,10 +158,11 @@ const explainRefusal = (member: string, message: string): string =>
 
 /** Why the member would not come back as what it is, each a sentence without a full stop. For people. */
 export const obstacles = (facts: MemberFacts): readonly string[] => {
-  const { name, recreatable } = facts;
+  const { name } = facts;
+  const [tied, refusal] = [tiedOf(facts), refusalOf(facts)];
   return [
     ...endingClaims(facts).map((claim) => `${name} would lose its data with its pod: ${explainClaim(claim)}`),
-    ...(recreatable?.tied ? [explainTied(name, recreatable.tied)] : []),
-    ...(recreatable?.refusal ? [explainRefusal(name, recreatable.refusal)] : []),
+    ...(tied === null ? [] : [explainTied(name, tied)]),
+    ...(refusal === null ? [] : [explainRefusal(name, refusal)]),
   ];
 };

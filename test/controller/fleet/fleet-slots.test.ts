@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { FleetSlots, type SlotStanding } from '../../../src/controller/fleet/fleet-slots.ts';
 
-const rolling: SlotStanding = { occupies: true, stalled: false, waitingSince: null };
-const stalled: SlotStanding = { ...rolling, stalled: true };
-const idle: SlotStanding = { occupies: false, stalled: false, waitingSince: null };
+const rolling: SlotStanding = { occupies: true, stuckBy: null, waitingSince: null };
+const stuck: SlotStanding = { ...rolling, stuckBy: 'MemberMissing' };
+const idle: SlotStanding = { occupies: false, stuckBy: null, waitingSince: null };
 const waiting = (since: number): SlotStanding => ({ ...idle, waitingSince: since });
 
 type Standings = Readonly<Record<string, SlotStanding>>;
@@ -26,10 +26,11 @@ function queueOf(slots: FleetSlots, standings: Standings): Readonly<Record<strin
 }
 
 describe('the queue of a fleet', () => {
-  it('names the limit with every place, and how many slots stalled rollouts hold', () => {
-    const slots = slotsOf({ x: rolling, y: stalled, z: stalled, a: waiting(1), b: waiting(2) }, 3);
-    expect(slots.placeOf('a', 1)).to.deep.equal({ place: 1, limit: 3, stalled: 2 });
-    expect(slots.placeOf('b', 2)).to.deep.equal({ place: 2, limit: 3, stalled: 2 });
+  it('names the limit with every place, and who occupies slots and may need a person', () => {
+    const slots = slotsOf({ x: rolling, y: stuck, z: stuck, a: waiting(1), b: waiting(2) }, 3);
+    const names = ['y', 'z'].map((cluster) => ({ cluster, rule: 'MemberMissing' }));
+    expect(slots.placeOf('a', 1)).to.deep.equal({ place: 1, limit: 3, stuck: names });
+    expect(slots.placeOf('b', 2)).to.deep.equal({ place: 2, limit: 3, stuck: names });
   });
 
   it('has a place for a cluster that did not need a slot before', () => {
@@ -45,7 +46,7 @@ describe('the queue of a fleet', () => {
   });
 
   const standing = fc.oneof(
-    fc.constantFrom(rolling, stalled, idle, null),
+    fc.constantFrom(rolling, stuck, idle, null),
     fc.nat({ max: 5 }).map((since) => waiting(since)),
   );
   const changes = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g'), standing), { maxLength: 40 });
@@ -83,7 +84,7 @@ describe('the slots of one namespace', () => {
   it('are a share of all, rounded up, while there are clusters of others', () => {
     const slots = slotsOf({ ...many, 'b/0': waiting(10) }, 5, 50);
     expect(slots.next()).to.deep.equal(['a/0', 'a/1', 'a/2', 'b/0']);
-    expect(slots.placeOf('a/3', 3)).to.deep.equal({ place: 1, limit: 3, stalled: 0, namespace: 'a' });
+    expect(slots.placeOf('a/3', 3)).to.deep.equal({ place: 1, limit: 3, stuck: [], namespace: 'a' });
     expect(slots.placeOf('a/4', 4)).to.include({ place: 2, namespace: 'a' });
     expect(slots.placeOf('b/0', 10)).to.equal(null);
   });
@@ -98,21 +99,23 @@ describe('the slots of one namespace', () => {
     expect(woken).to.include.members(Object.keys(many));
   });
 
-  it('are held by its stalled rollouts, and others begin all the same', () => {
+  it('are held by its rollouts that need a person, and others begin all the same', () => {
     const failed = Object.fromEntries(
       Object.keys(many)
         .slice(0, 3)
-        .map((key) => [key, stalled]),
+        .map((key) => [key, stuck]),
     );
     const slots = slotsOf({ ...many, ...failed, 'b/0': waiting(10), 'c/0': waiting(11) }, 5, 50);
     expect(slots.next()).to.deep.equal(['b/0', 'c/0']);
-    expect(slots.placeOf('a/3', 3)).to.deep.equal({ place: 1, limit: 3, stalled: 3, namespace: 'a' });
+    const place = slots.placeOf('a/3', 3);
+    expect(place).to.include({ place: 1, limit: 3, namespace: 'a' });
+    expect(place?.stuck.map(({ cluster }) => cluster)).to.deep.equal(['a/0', 'a/1', 'a/2']);
   });
 
   it('are never more than its share, and no slot stays free that one may have', () => {
     const keys = fc.constantFrom('a/1', 'a/2', 'a/3', 'b/1', 'b/2', 'c/1');
     const one = fc.oneof(
-      fc.constantFrom(rolling, stalled),
+      fc.constantFrom(rolling, stuck),
       fc.nat({ max: 5 }).map((since) => waiting(since)),
     );
     fc.assert(

@@ -2,6 +2,7 @@ import { rolloutCompleteCondition } from '../../../src/moco/names.ts';
 import { Ability } from './ability.ts';
 import { budgetOf } from './budget.ts';
 import { Chronicle } from './chronicle.ts';
+import { DataOfMembers } from './data.ts';
 import type { Demotions } from './demotions.ts';
 import type { Disruption } from './disruption.ts';
 import { FailedTries } from './failed-tries.ts';
@@ -47,6 +48,7 @@ interface Options {
 interface Lost {
   readonly verification: Verification;
   readonly members: LostMembers;
+  readonly data: DataOfMembers;
 }
 
 /**
@@ -77,7 +79,6 @@ export class Witness {
   /** Lost members are not judged without: whether the program could act. */
   readonly #ability: Ability;
   readonly #minReadySeconds: number | undefined;
-  #isDoubtful = false;
   #needless = 0;
 
   constructor(demotions: Demotions | null = null, { epochMilliseconds = 0, ability, minReadySeconds }: Options = {}) {
@@ -105,18 +106,15 @@ export class Witness {
       }
     }
     if (change.kind === 'Pod') this.#noteProof(cluster, moment);
-    const { verification, members } = this.#lostOf(cluster);
+    const { verification, members, data } = this.#lostOf(cluster);
     verification.observe(moment);
+    for (const text of data.observe(change, this.#chronicleOf(cluster))) {
+      this.object('data', text, change.atMilliseconds);
+    }
     for (const text of members.observe(change, this.#chronicleOf(cluster))) {
       this.object('I24', text, change.atMilliseconds);
     }
     if (change.kind === 'MySQLCluster') this.#judgeCompletion(moment);
-  }
-
-  /** A clock of the program has been moved: what it tells of times is not judged. */
-  doubtTimes(): void {
-    this.#isDoubtful = true;
-    for (const tries of this.#failedTries.values()) tries.doubt();
   }
 
   /** Right when it happens: after the changes before it, and before those that it makes. */
@@ -133,9 +131,9 @@ export class Witness {
       return target === undefined ? [] : [{ moment, target, disruption, confirmedAtMilliseconds }];
     });
     for (const law of laws.filter((one) => isAskedOf(one, disruption))) {
-      const { name, sentence, holds, isByTheClock = false } = law;
+      const { name, sentence, holds } = law;
       const last = cases.at(-1);
-      if (last === undefined || (isByTheClock && this.#isDoubtful) || holds(last)) continue;
+      if (last === undefined || holds(last)) continue;
       this.#find(cases.some(holds) ? 'race' : 'violation', name, sentence, disruption);
     }
     this.#stepsOf(disruption.cluster).begin(disruption, moments);
@@ -198,9 +196,8 @@ export class Witness {
       ability: this.#ability,
       verification,
       epochMilliseconds: this.#epochMilliseconds,
-      isDoubtful: () => this.#isDoubtful,
     });
-    const fresh = { verification, members };
+    const fresh = { verification, members, data: new DataOfMembers(this.#ability) };
     this.#lost.set(cluster, fresh);
     return fresh;
   }
@@ -213,7 +210,6 @@ export class Witness {
 
   #failedTriesOf(cluster: string): FailedTries {
     const tries = this.#failedTries.get(cluster) ?? new FailedTries();
-    if (this.#isDoubtful) tries.doubt();
     this.#failedTries.set(cluster, tries);
     return tries;
   }
