@@ -255,7 +255,7 @@ export class Fleet {
   /** The cluster that goes first, unless a revision has been verified since this one began to wait. */
   #firstOf(key: string, since: number): string | undefined {
     if (!this.#limits.verifyFirstCluster || this.#lastVerified >= since || this.stages.selects(key)) return undefined;
-    // One that may need a person, such as a rollout that is paused with a member away, keeps no other namespace waiting.
+    // One that may need a person, such as a paused one with a member away, keeps no other namespace waiting.
     const [own] = splitKey(key);
     return [...this.#unverified].find(
       (other) =>
