@@ -26,7 +26,7 @@ import {
 import { getCommand, statusCommand } from './commands/status.ts';
 import { undoCommand } from './commands/undo.ts';
 import { waitCommand } from './commands/wait.ts';
-import type { Host } from './host.ts';
+import { type Host, withoutControls } from './host.ts';
 import { optionOf, type Texts, valuesOf } from './option.ts';
 
 /** The headings of the help, with their commands in order. */
@@ -70,7 +70,8 @@ const exitMisused = 2;
  * Runs the command of the arguments. Resolves to the exit status: 0, 2 for invalid usage, 1 for every other failure or
  * a negative result. Never rejects.
  */
-export async function runCli(words: readonly string[], host: Host): Promise<number> {
+export async function runCli(words: readonly string[], given: Host): Promise<number> {
+  const host = withoutControls(given);
   if (words[0] === completing) {
     await complete(words.slice(1), commands, host);
     return 0;
@@ -83,11 +84,11 @@ export async function runCli(words: readonly string[], host: Host): Promise<numb
       status = command.run(host, names, valuesOf(command.options ?? {}, texts));
       return;
     }
-    const given = valuesOf({ ...command.options, ...connectionOptions }, texts);
-    const session = openSession(given, host);
+    const settings = valuesOf({ ...command.options, ...connectionOptions }, texts);
+    const session = openSession(settings, host);
     dependencies = session;
     try {
-      status = await command.run(session, names, given);
+      status = await command.run(session, names, settings);
     } finally {
       await session.close();
     }

@@ -38,6 +38,7 @@ export interface UserEntry {
   readonly token?: string;
   readonly tokenFile?: string;
   readonly exec?: ExecConfig;
+  readonly 'auth-provider'?: { readonly name?: string } | null;
   readonly as?: string;
   readonly 'as-uid'?: string;
   readonly 'as-groups'?: readonly string[];

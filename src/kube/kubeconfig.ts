@@ -119,6 +119,7 @@ export class Kubeconfig extends KubeConfig {
     if (proxyUrl) this.clusters = this.clusters.map((one) => (one === cluster ? { ...one, proxyUrl } : one));
     checkProxy(cluster.name, proxyUrl);
     const entry = content.users.find(({ name }) => name === user.name)?.user ?? {};
+    checkProvider(user.name, entry, place);
     this.#impersonation = impersonationOf(entry);
     const { exec: _exec, token: _token, ...others } = user;
     const provided = ((): User | null => {
@@ -170,6 +171,14 @@ function impersonationOf({
       ]),
     ),
   };
+}
+
+/** As kubectl since 1.26. client-node would still run the command that such a provider names. */
+function checkProvider(user: string, { 'auth-provider': provider }: UserEntry, file: string): void {
+  if (!provider || provider.name === 'oidc') return;
+  throw new ConfigurationError(
+    `expected credentials of the user ${user} in ${file} that kubectl reads, got the auth-provider ${provider.name}, which it has not read since 1.26: use exec instead`,
+  );
 }
 
 function checkServer({ name, server, skipTLSVerify }: Cluster, file: string): void {

@@ -176,6 +176,10 @@ export const flags = {
     'max-concurrent-rollouts=5',
     'number of clusters that may roll at the same time, with any strategy; 0 means no limit',
   ),
+  maxNamespaceShare: integer(1, 100)(
+    'max-namespace-share=50',
+    'percentage of the slots of --max-concurrent-rollouts that the clusters of one namespace may hold while there are clusters of others, rounded up; 100 means no limit',
+  ),
   verifyFirstCluster: boolean(
     'verify-first-cluster=true',
     'let the clusters that no MySQLRolloutSequence selects wait until a member of the first of them has verified its revision',
@@ -186,7 +190,7 @@ export const flags = {
   ),
   maxFailingRollouts: integer(0, 100_000)(
     'max-failing-rollouts=3',
-    'number of clusters with a failing or stalled rollout from which on no other cluster begins one; 0 means no limit',
+    'number of failing or stalled rollouts from which on no other cluster begins one, where each namespace but its own counts once; 0 means no limit',
   ),
   disruptionIntervalMilliseconds: interval(
     'disruption-interval=0',

@@ -14,6 +14,7 @@ const published = [
   'silentMemberGraceSeconds',
   'partitionDriver',
   'maxConcurrentRollouts',
+  'maxNamespaceShare',
   'verifyFirstCluster',
   'releaseStalledSlots',
   'maxFailingRollouts',
@@ -27,6 +28,7 @@ export type PublishedOptions = Pick<Options, (typeof published)[number]>;
 
 export const fleetLimitsOf = (options: PublishedOptions): FleetLimits => ({
   maxConcurrentRollouts: options.maxConcurrentRollouts,
+  maxNamespaceShare: options.maxNamespaceShare,
   verifyFirstCluster: options.verifyFirstCluster,
   releaseStalledSlots: options.releaseStalledSlots,
   maxFailingRollouts: options.maxFailingRollouts,

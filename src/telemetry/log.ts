@@ -1,4 +1,5 @@
 import { destination, type Logger, levels, pino, stdSerializers } from 'pino';
+import { escaped } from '../base/text.ts';
 
 /**
  * Every field of a log line, and its meaning. All lines about one thing use the same name for it. Lines for people show
@@ -99,7 +100,8 @@ const timeOfDay = /T(\d\d:\d\d:\d\d\.\d\d\d)Z$/;
 
 /**
  * Turns one JSON line of the logger into a readable one: `10:23:45.123 info  evicted  cluster=ns/test step=evict`.
- * An error shows as its message; at level error its stack follows, indented. Times are UTC. A line that isn't JSON
+ * What a terminal would obey is escaped: errors have words of others. An error shows as its message; at level error its
+ * stack follows, indented. Times are UTC. A line that isn't JSON
  * is handed through as it is.
  */
 function formatLogLine(line: string): string {
@@ -111,7 +113,7 @@ function formatLogLine(line: string): string {
   const shown = [...named].map((name) => `${name}=${showValue(fields[name])}`);
   const message = typeof msg === 'string' ? msg : '';
   const words = [clock, String(level).padEnd(levelWidth), message, ...(shown.length > 0 ? ['', ...shown] : [])];
-  return `${words.join(' ')}\n${level === 'error' ? stackOf(fields['error']) : ''}`;
+  return escaped(`${words.join(' ')}\n${level === 'error' ? stackOf(fields['error']) : ''}`);
 }
 
 function parsed(line: string): Record<string, unknown> | null {

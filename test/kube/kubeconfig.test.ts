@@ -142,6 +142,16 @@ describe('a kubeconfig that kubectl can use', function suite() {
     expect(server.authorizations).to.deep.equal([`Bearer ${valid}`]);
   });
 
+  for (const name of ['gcp', 'azure', 'mine']) {
+    it(`is refused with the auth-provider ${name}, as by kubectl since 1.26, and no command of it is run`, async () => {
+      const config = { 'cmd-path': '/bin/false', 'cmd-args': 'x', expiry: '2020-01-01T00:00:00Z' };
+      const problem = await server.connectAs({ 'auth-provider': { name, config } }).catch((error: unknown) => error);
+      expect((problem as Error).name).to.equal('ConfigurationError');
+      expect((problem as Error).message).to.contain(`got the auth-provider ${name}, which it has not read since 1.26`);
+      expect(server.requests).to.have.length(0);
+    });
+  }
+
   it('is merged of several files: the first entry of a name counts, and the first current context', async () => {
     await server.write('token', 'from-file\n');
     const kubeconfigPath = [await fixture('contexts.yaml'), await fixture('users.yaml')];

@@ -27,6 +27,7 @@ describe('options', () => {
       kubeApiBurst: 200,
       partitionDriver: 'moco',
       maxConcurrentRollouts: 5,
+      maxNamespaceShare: 50,
       verifyFirstCluster: true,
       maxFailingRollouts: 3,
       releaseStalledSlots: false,

@@ -4,13 +4,16 @@ import { sentenceOf } from '../command-error.ts';
 
 /** What a check has found. */
 export interface Found {
-  /** `unknown`: the user may not read what would tell. */
-  readonly result: 'ok' | 'failed' | 'unknown';
+  /**
+   * `warning`: it works, and somebody may have meant something else. `unknown`: the user may not read what would tell.
+   */
+  readonly result: 'ok' | 'warning' | 'failed' | 'unknown';
   /** What was found, and for a failure what to do. */
   readonly sentence: string;
 }
 
 export const ok = (sentence: string): Found => ({ result: 'ok', sentence });
+export const warning = (sentence: string): Found => ({ result: 'warning', sentence });
 export const failed = (sentence: string): Found => ({ result: 'failed', sentence });
 export const unknown = (sentence: string): Found => ({ result: 'unknown', sentence });
 

@@ -1,5 +1,6 @@
 import { admission, certificates } from '../check/admission-in-force.ts';
 import { controllerPolicy } from '../check/controller-policy.ts';
+import { enforcedPolicies } from '../check/enforced-policies.ts';
 import { type Found, foundBy } from '../check/finding.ts';
 import { controller, definitions, kubernetes, moco } from '../check/installation.ts';
 import { budgets, claims, manifests } from '../check/member-objects.ts';
@@ -20,6 +21,7 @@ const checksWith = (commands: readonly CliCommand[]) => ({
   'your rights': (session: Session) => ownRights(session, commands),
   admission,
   certificates,
+  'enforced policies': enforcedPolicies,
   PodDisruptionBudgets: budgets,
   manifests,
   PersistentVolumeClaims: claims,
@@ -28,7 +30,7 @@ const checksWith = (commands: readonly CliCommand[]) => ({
   MySQL: mysql,
 });
 
-const colours = { ok: 'green', failed: 'red', unknown: 'yellow' } as const;
+const colours = { ok: 'green', warning: 'yellow', failed: 'red', unknown: 'yellow' } as const;
 
 /** `all` are all commands: it checks the rights that each of them needs. */
 export const checkCommand = (all: () => readonly CliCommand[]) =>
@@ -37,7 +39,7 @@ export const checkCommand = (all: () => readonly CliCommand[]) =>
     arguments: '',
     summary:
       'Check versions, rights, policies, admission, certificates, budgets, manifests, claims, images, plugins and MySQL',
-    help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
+    help: 'Exits with 1 if a check fails, and not for a warning. A check is unknown if you may not read what it needs. It changes nothing.',
     examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
     options: { allNamespaces: allNamespacesOption, output: outputOption },
     run: async (session, _, { output }) => {

@@ -1,4 +1,5 @@
 import { object } from '../../base/json.ts';
+import { escaped, printable } from '../../base/text.ts';
 import { UsageError } from '../../failure.ts';
 import { statefulSets } from '../../kube/resource.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
@@ -74,13 +75,17 @@ export const undoCommand = clusterCommand({
 });
 
 const commented = (notes: readonly string[]): string =>
-  notes.map((sentence) => `# ${sentence.replaceAll(/[\r\n]+/g, ' ')}\n`).join('');
+  notes.map((sentence) => `# ${printable(sentence).replaceAll('\n', ' ')}\n`).join('');
+
+/** A word of a shell, whatever is in it. */
+const shellWord = (text: string): string =>
+  /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /** A command that restores the template, below what is to be known about it. */
 async function patchCommand(session: Session, cluster: ClusterRecord, toRevision: string | undefined): Promise<string> {
   const { patch, notes } = await undone(session, cluster, toRevision);
-  const quoted = `'${JSON.stringify(patch).replaceAll("'", String.raw`'\''`)}'`;
-  const patching = `kubectl patch mysqlcluster ${cluster.name} -n ${cluster.namespace} --type=merge --patch=${quoted}`;
+  const [name, namespace, merged] = [cluster.name, cluster.namespace, escaped(JSON.stringify(patch))].map(shellWord);
+  const patching = `kubectl patch mysqlcluster ${name} -n ${namespace} --type=merge --patch=${merged}`;
   return `${commented(notes.slice(0, -1))}${patching}`;
 }
 

@@ -118,17 +118,37 @@ export const deploymentShape: Shape = {
   status: 'all',
 };
 
-/** Rules whose sentences have words of mysqld, of the kubelet, or the names of MySQL's clients. */
-const ofOthers: readonly unknown[] = ['ImageUnavailable', 'ConfigurationRefused', 'LongWrite'] satisfies HoldRule[];
+/**
+ * Rules whose sentences have words of mysqld, of the kubelet, of Prometheus, or of the API server and its webhooks, or
+ * the names of MySQL's clients.
+ */
+const ofOthers: readonly unknown[] = [
+  'ImageUnavailable',
+  'ConfigurationRefused',
+  'LongWrite',
+  'CheckFailing',
+  'CheckUnavailable',
+  'SuccessorRefused',
+  'StepRefused',
+  'ConfirmationTooSlow',
+  'ReleaseUnsafe',
+  'MemberMissing',
+  'BackupsUnreadable',
+  'SequencesUnreadable',
+] satisfies HoldRule[];
 
 const withoutMessage = (value: object): unknown => ('message' in value ? { ...value, message: 'removed' } : value);
 const unlessOfOthers = (key: 'rule' | 'reason') => (value: unknown) =>
   ofOthers.includes(object(value)[key]) ? withoutMessage(object(value)) : value;
 
+/** What the API server has answered to a step that it did not carry out. */
+const withoutAnswer = (step: object): unknown =>
+  'result' in step && step.result !== 'done' ? { ...step, result: 'removed' } : step;
+
 /** A MySQLRollout without what others have said. */
 export function rolloutShape(value: unknown): unknown {
   const { status, ...rest } = object(keep(value, plainShape));
-  const { hold, conditions, preflight } = object(status);
+  const { hold, conditions, preflight, members, lastStep, mysqlProblem } = object(status);
   const { nodes, configuration } = object(preflight);
   return {
     ...rest,
@@ -136,6 +156,9 @@ export function rolloutShape(value: unknown): unknown {
       ...object(status),
       hold: unlessOfOthers('rule')(hold),
       conditions: objects(conditions).map(unlessOfOthers('reason')),
+      members: members && objects(members).map(unlessOfOthers('rule')),
+      lastStep: lastStep && withoutAnswer(object(lastStep)),
+      mysqlProblem: mysqlProblem && 'removed',
       preflight: preflight && {
         ...object(preflight),
         nodes: objects(nodes).map(withoutMessage),

@@ -1,6 +1,7 @@
-import { stripVTControlCharacters, styleText } from 'node:util';
+import { styleText } from 'node:util';
 import type { HistoryEntry, MemberStatus } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../base/json.ts';
+import { printable } from '../../base/text.ts';
 
 export type Style = 'plain' | 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'magenta';
 
@@ -16,8 +17,7 @@ const ellipsis = '…';
 
 /** Removes control characters: much of the text was written by others and must not control the terminal. */
 export function piece(text: string, style: Style = 'plain'): Piece {
-  // oxlint-disable-next-line no-control-regex -- these are what is removed
-  return { text: stripVTControlCharacters(text).replaceAll(/[\u0000-\u001F\u007F-\u009F]+/g, ' '), style };
+  return { text: printable(text).replaceAll(/[\t\n]+/g, ' '), style };
 }
 
 export const line = (text: string, style: Style = 'plain'): Line => [piece(text, style)];

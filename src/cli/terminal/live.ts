@@ -1,7 +1,7 @@
 import { delay } from '../../base/delay.ts';
 import type { World } from '../../base/world.ts';
 import { timeText } from '../../core/sentences.ts';
-import type { Host } from '../host.ts';
+import { draw, type Host } from '../host.ts';
 import { clipped, type Line, line, painted, piece, withoutPlace } from './lines.ts';
 
 /** Ages are shown in seconds. */
@@ -96,7 +96,7 @@ function picture<View>(host: Host, lines: Render<View>): Display<View> {
     );
     const up = drawn === 0 ? '' : `\u001B[${drawn}A`;
     drawn = shown.length;
-    host.out(`${up}\r${shown.join('')}\u001B[J`);
+    draw(host, `${up}\r${shown.join('')}\u001B[J`);
   };
 }
 

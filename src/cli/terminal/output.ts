@@ -1,8 +1,9 @@
 import { dump } from 'js-yaml';
 import { type Json, object } from '../../base/json.ts';
+import { escaped } from '../../base/text.ts';
 import { UsageError } from '../../failure.ts';
 import type { ResourceKind } from '../../kube/resource.ts';
-import type { Host } from '../host.ts';
+import { draw, type Host } from '../host.ts';
 import { asList, oneOf } from '../option.ts';
 import { type Line, painted } from './lines.ts';
 
@@ -35,8 +36,16 @@ export function objectFormat({
 /** For programs. Fields that are `undefined` are left out. */
 export function writeData(host: Host, format: DataFormat, data: unknown): void {
   const plain: unknown = JSON.parse(JSON.stringify(data));
-  host.out(format === 'json' ? `${JSON.stringify(plain, null, 2)}\n` : dump(plain, { lineWidth: -1, noRefs: true }));
+  host.out(format === 'json' ? jsonText(plain) : yamlOf(plain));
 }
+
+/** As JSON, which is YAML, where a text has characters that a terminal obeys: there they can be escaped. */
+function yamlOf(data: unknown): string {
+  const plain = dump(data, { lineWidth: -1, noRefs: true });
+  return escaped(plain) === plain ? plain : jsonText(data);
+}
+
+const jsonText = (data: unknown): string => `${escaped(JSON.stringify(data, null, 2))}\n`;
 
 export function writeResult(
   host: Host,
@@ -51,7 +60,7 @@ export function writeResult(
 /** For people. */
 export function writeLines(host: Host, lines: readonly Line[]): void {
   const colour = host.terminal()?.colour === true;
-  host.out(lines.map((line) => `${painted(line, colour)}\n`).join(''));
+  draw(host, lines.map((line) => `${painted(line, colour)}\n`).join(''));
 }
 
 /**

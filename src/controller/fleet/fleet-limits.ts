@@ -8,6 +8,7 @@ import type { RolloutPolicy } from '../../core/policy.ts';
 import { keepsTurn } from '../../core/rules/catalogue.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
 import { isAtLeast } from '../../kube/raw-object.ts';
+import { splitKey } from '../../kube/store.ts';
 import type { FleetNumbers } from '../../telemetry/metrics.ts';
 import { Evictions } from './evictions.ts';
 import { FleetSlots } from './fleet-slots.ts';
@@ -32,6 +33,8 @@ export type FleetFacts = Pick<
 /** Limits across all clusters; 0 stands for no limit. */
 export interface FleetLimits {
   readonly maxConcurrentRollouts: number;
+  /** The percentage of these slots that the clusters of one namespace may hold while there are clusters of others. */
+  readonly maxNamespaceShare: number;
   /** Whether clusters that no sequence selects wait until the first of them has verified its revision. */
   readonly verifyFirstCluster: boolean;
   /** Whether a rollout with condition `Stalled` True releases its slot to another cluster. */
@@ -43,6 +46,7 @@ export interface FleetLimits {
 
 export const noFleetLimits: FleetLimits = {
   maxConcurrentRollouts: 0,
+  maxNamespaceShare: 100,
   verifyFirstCluster: false,
   releaseStalledSlots: false,
   disruptionIntervalSeconds: 0,
@@ -94,7 +98,8 @@ export class Fleet {
     sequenceChanged: (name: string) => void = () => undefined,
   ) {
     this.stages = new Stages(wake, sequenceChanged);
-    this.#slots = new FleetSlots(limits.maxConcurrentRollouts, wake);
+    const { maxConcurrentRollouts: slots, maxNamespaceShare: namespaceShare } = limits;
+    this.#slots = new FleetSlots({ slots, namespaceShare }, wake);
     this.evictions = new Evictions(wake);
     this.#limits = limits;
     this.#world = world;
@@ -104,7 +109,7 @@ export class Fleet {
   /** Updates a cluster's MySQLRollout from a watch or an own write; `null` if it no longer exists. */
   note(key: string, rollout: MySQLRollout | null): void {
     const before = this.#known.get(key);
-    const wasStopped = this.#breaker() !== null;
+    const failingBefore = this.#countedFailing(key);
     if (rollout === null) {
       this.#known.delete(key);
       this.#asking.delete(key);
@@ -122,11 +127,17 @@ export class Fleet {
     if (now?.failing || now?.refused) this.#failing.add(key);
     else this.#failing.delete(key);
     this.#noteSlot(key);
+    if (before?.stuckBy !== now?.stuckBy && this.#unverified.has(key)) this.#wakeKeptByFirst();
     this.#lastVerified = Math.max(this.#lastVerified, now?.verifiedAt ?? Number.NEGATIVE_INFINITY);
     this.stages.noteRollout(key, now);
     if (now?.open) this.#open.set(key, now.open);
     else this.#open.delete(key);
-    if (wasStopped !== (this.#breaker() !== null)) this.#wakeWhere(({ waitingSince }) => waitingSince !== null);
+    if (failingBefore !== this.#countedFailing(key)) this.#wakeWhere(({ waitingSince }) => waitingSince !== null);
+  }
+
+  /** What the breaker may make of a cluster: nothing changes while it is the same. */
+  #countedFailing(key: string): boolean {
+    return this.#limits.maxFailingRollouts > 0 && this.#failing.has(key);
   }
 
   /** Counts intervals from this step: it was done, or its outcome will never be known. */
@@ -188,13 +199,19 @@ export class Fleet {
     return [{ hold: { rule: 'SequencesUnreadable', message: unreadable }, remainingSeconds: null }, ...waits];
   }
 
-  /** A cluster does not wait for its own failure. */
-  #breaker(except?: string): FleetHold | null {
+  /**
+   * A cluster does not wait for its own failure. Failing clusters of its own namespace count one by one, and every
+   * other namespace with one counts once: a tenant with many failing clusters stops itself.
+   */
+  #breaker(key: string): FleetHold | null {
     const { maxFailingRollouts: limit } = this.#limits;
-    const failing = [...this.#failing].filter((key) => key !== except);
-    if (limit <= 0 || failing.length < limit) return null;
+    if (limit <= 0) return null;
+    const own = splitKey(key)[0];
+    const failing = [...this.#failing].filter((other) => other !== key);
+    const counted = new Set(failing.map((other) => (splitKey(other)[0] === own ? other : splitKey(other)[0])));
+    if (counted.size < limit) return null;
     const [cluster = ''] = failing.toSorted();
-    return { rule: 'FleetFailing', failing: failing.length, limit, cluster };
+    return { rule: 'FleetFailing', failing: counted.size, limit, cluster };
   }
 
   /** Promises the slot to a step that `decide` has just allowed. Returns a function that ends the promise. */
@@ -238,7 +255,14 @@ export class Fleet {
   /** The cluster that goes first, unless a revision has been verified since this one began to wait. */
   #firstOf(key: string, since: number): string | undefined {
     if (!this.#limits.verifyFirstCluster || this.#lastVerified >= since || this.stages.selects(key)) return undefined;
-    return [...this.#unverified].find((other) => other !== key && !this.stages.selects(other));
+    // One that may need a person, such as a paused one with a member away, keeps no other namespace waiting.
+    const [own] = splitKey(key);
+    return [...this.#unverified].find(
+      (other) =>
+        other !== key &&
+        !this.stages.selects(other) &&
+        (splitKey(other)[0] === own || (this.#known.get(other)?.stuckBy ?? null) === null),
+    );
   }
 
   #noteSlot(key: string): void {

@@ -35,7 +35,10 @@ export type FleetHold =
   | { readonly rule: 'SequenceConflict'; readonly sequences: readonly string[] }
   | { readonly rule: 'SequenceInvalid'; readonly sequence: string; readonly problem: string }
   | { readonly rule: 'SequencesUnreadable'; readonly message: string }
-  /** So many rollouts fail that none may begin (--max-failing-rollouts). */
+  /**
+   * So many rollouts fail that none may begin (--max-failing-rollouts). `failing` counts those of the cluster's own
+   * namespace, and each other namespace once.
+   */
   | { readonly rule: 'FleetFailing'; readonly failing: number; readonly limit: number; readonly cluster: string }
   | {
       readonly rule: 'AwaitingSettle';
@@ -82,6 +85,8 @@ export interface FleetPlace {
   readonly stuck: readonly StuckCluster[];
   /** The cluster that goes first, as `namespace/name`, if it alone may be rolling. */
   readonly first?: string;
+  /** The namespace whose clusters have as many slots as one namespace may; `limit`, `place` and `stalled` are of it. */
+  readonly namespace?: string;
 }
 
 /** Where a cluster waits for a slot; `null` if it gets one. */

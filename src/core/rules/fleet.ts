@@ -103,10 +103,10 @@ export const fleet = {
   }),
   FleetFailing: byOthers('FleetFailing', {
     sentence: ({ failing, limit, cluster }) =>
-      `${failing} rollouts in the fleet fail, ${cluster} among them; from ${limit} on no other one begins (--max-failing-rollouts)`,
+      `${failing} rollouts in the fleet fail, ${cluster} among them (each other namespace counts once); from ${limit} on no other one begins (--max-failing-rollouts)`,
     meaning: 'So many rollouts in the fleet fail that no other one begins (--max-failing-rollouts).',
     details:
-      'A rollout fails when its revision fails, or when it has begun and is stalled. Rollouts that have begun go on, members that are down are replaced, and so is what a failing revision has taken down.',
+      'A rollout fails when its revision fails, or when it has begun and is stalled. Each failing rollout of the namespace of this cluster counts, and each other namespace with one counts once, so that no tenant stops the others by many. Rollouts that have begun go on, members that are down are replaced, and so is what a failing revision has taken down.',
     endedBy: ['a person'],
     ends: 'Correct the templates of the failing clusters: `kubectl moco-rollout status -A` shows them. By itself, once fewer rollouts fail.',
     requestedBy: '`--max-failing-rollouts`',
@@ -129,20 +129,20 @@ export const turn = {
   }),
   AwaitingFleetSlot: rule<FleetPlace>({
     holds: ({ situation }) => situation.snapshot.fleetQueue,
-    sentence: ({ limit, place, stuck, first }) =>
+    sentence: ({ limit, place, stuck, first, namespace }) =>
       `${
         first === undefined
-          ? `${limit} clusters may be rolling at a time`
+          ? clustersRolling(limit, namespace)
           : `${first} goes first, and no member of it has verified its revision yet (--verify-first-cluster)`
       }; this one is number ${place} in the queue${stuckSlots(stuck)}`,
     meaning:
-      'As many clusters are rolling as may at a time (--max-concurrent-rollouts), or the first one has not verified its revision yet (--verify-first-cluster).',
+      'As many clusters are rolling as may at a time (--max-concurrent-rollouts), or as many of its namespace (--max-namespace-share), or the first one has not verified its revision yet (--verify-first-cluster).',
     details:
       'A cluster that no MySQLRolloutSequence selects begins once no other of them is rolling without a member that has participated at its new revision for minReadySeconds, or once one has verified its revision since this one became stale. A revision that fails lets the next cluster try, up to --max-failing-rollouts. A rollout that has begun and may need a person gives up its slot while all of its members participate, and is first in the queue once it can go on. While a member of it is away it keeps its slot, and the message names it; with --release-stalled-slots it loses the slot once it is stalled. Members that are down need no slot.',
     endedBy: ['time'],
     ends: 'By itself, when another cluster is done, or the first one has verified its revision.',
     overridable: true,
-    requestedBy: '`--max-concurrent-rollouts` or `--verify-first-cluster`',
+    requestedBy: '`--max-concurrent-rollouts`, `--max-namespace-share` or `--verify-first-cluster`',
     assumed: after('moment', (snapshot) => ({ ...snapshot, fleetQueue: null })),
   }),
   AwaitingFleetInterval: rule<{ readonly flag: string; readonly seconds: number }>({
@@ -160,6 +160,12 @@ export const turn = {
     assumed: after('moment', (snapshot) => ({ ...snapshot, fleetInterval: null })),
   }),
 };
+
+function clustersRolling(limit: number, namespace: string | undefined): string {
+  if (namespace === undefined) return `${limit} clusters may be rolling at a time`;
+  const clusters = limit === 1 ? '1 cluster' : `${limit} clusters`;
+  return `${clusters} of namespace ${namespace} may be rolling at a time (--max-namespace-share)`;
+}
 
 const mostNamed = 3;
 

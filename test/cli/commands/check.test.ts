@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { rolloutKind } from '../../../src/api/rollout.ts';
+import { policyKind } from '../../../src/api/rollout-policy.ts';
 import type { ExchangeRequest } from '../../../src/base/world.ts';
 import { neededByController, neededInWholeCluster } from '../../../src/cli/check/rights.ts';
 import { persistentVolumeClaims } from '../../../src/kube/resource.ts';
@@ -119,6 +120,7 @@ describe('check', () => {
       ['ok', 'your rights'],
       ['ok', 'admission'],
       ['ok', 'certificates'],
+      ['ok', 'enforced policies'],
       ['ok', 'PodDisruptionBudgets'],
       ['ok', 'manifests'],
       ['ok', 'PersistentVolumeClaims'],
@@ -167,6 +169,25 @@ describe('check', () => {
     expect(await line()).to.match(
       /^failed +preflight +\S+ may not create mysqlrollouts\/preflight in default: apply config\/preflight there/,
     );
+  });
+
+  it('warns of a freeze that the frozen can leave by a label, which is no failure', async () => {
+    const line = async (): Promise<string> =>
+      (await installed.lines()).lines.find((one) => / enforced policies /.test(one)) ?? '';
+    const policies: object[] = [];
+    installed.cluster.clusterScoped[`/apis/${policyKind.group}/${policyKind.version}/${policyKind.plural}`] = {
+      items: policies,
+    };
+    const byLabel = { selector: { matchLabels: { tier: 'a' } } };
+    policies.push({ metadata: { name: 'defaults' }, spec: { ...byLabel, settings: { paused: true } } });
+    expect(await line()).to.match(/^ok +enforced policies +no policy enforces settings$/);
+    const namespaceSelector = { matchLabels: { team: 'a' } };
+    policies.push({ metadata: { name: 'by-namespace' }, spec: { namespaceSelector, enforced: { paused: true } } });
+    expect(await line()).to.match(/^ok +enforced policies +no label of a MySQLCluster ends enforced settings$/);
+    policies.push({ metadata: { name: 'by-label' }, spec: { ...byLabel, enforced: { paused: true } } });
+    const { status } = await installed.lines();
+    expect(status).to.equal(0);
+    expect(await line()).to.match(/^warning +enforced policies +by-label: whoever may edit a MySQLCluster can leave/);
   });
 
   it('does not know whether MySQL is asked where the user may not read what the controller publishes', async () => {

@@ -317,6 +317,17 @@ describe('the slots of a fleet', () => {
     expect(rulesOf('c')).to.deep.equal([]);
   });
 
+  it('are not kept from other namespaces by a first cluster that its user keeps waiting with a member down', () => {
+    const watched = new Watched({ verifyFirstCluster: true });
+    const down = { ordinal: 2, role: 'replica', updated: true, verdict: 'Updated', state: 'down' } as const;
+    watched.rolls('tenant/1', { members: [down] });
+    for (const key of ['tenant/2', 'other/1']) watched.waits(key, 10);
+    expect([watched.place('tenant/2'), watched.place('other/1')]).to.deep.equal([2, 1]);
+    watched.rolls('tenant/1', { members: [down], hold: { rule: 'Paused', message: '', since: at(0) } });
+    expect([watched.place('tenant/2'), watched.place('other/1')]).to.deep.equal([2, null]);
+    expect(watched.woken).to.include('other/1');
+  });
+
   it('are not promised for members that are down, which need none', () => {
     const watched = new Watched({ maxConcurrentRollouts: 1 });
     watched.fleet.promise('a', { step: 'delete', effects: ['brings', 'removes'] });
@@ -357,6 +368,19 @@ describe('the breaker of a fleet', () => {
     const hold = { rule: 'FleetFailing', failing: 2, limit: 2, cluster: 'a' };
     expect(waitsOf(watched, 'c')).to.deep.equal([{ hold, remainingSeconds: null }]);
     expect(watched.fleet.numbers).to.include({ slots: null, rolling: 1, waiting: 1, failing: 2 });
+  });
+
+  it('counts each other namespace once, so that a tenant with many failing clusters stops itself alone', () => {
+    const watched = new Watched({ maxFailingRollouts: 2 });
+    for (const name of ['1', '2', '3']) watched.notify(`tenant/${name}`, failing);
+    expect(waitsOf(watched, 'other/1')).to.deep.equal([]);
+    expect(waitsOf(watched, 'tenant/4').map(({ hold }) => hold)).to.deep.equal([
+      { rule: 'FleetFailing', failing: 3, limit: 2, cluster: 'tenant/1' },
+    ]);
+    watched.notify('second/1', stalled);
+    expect(waitsOf(watched, 'other/1').map(({ hold }) => hold)).to.deep.equal([
+      { rule: 'FleetFailing', failing: 2, limit: 2, cluster: 'second/1' },
+    ]);
   });
 
   it('lets go on what has begun, and what corrects a failing revision', () => {

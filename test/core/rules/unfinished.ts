@@ -152,7 +152,7 @@ export const fleet: Examples<keyof typeof fleetRules> = {
   },
   FleetFailing: waitsForOthers(
     'FleetFailing',
-    '3 rollouts in the fleet fail, prod/orders among them; from 3 on no other one begins (--max-failing-rollouts)',
+    '3 rollouts in the fleet fail, prod/orders among them (each other namespace counts once); from 3 on no other one begins (--max-failing-rollouts)',
   ),
 };
 
