@@ -67,6 +67,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'PartitionReached',
   ],
   completes: ['SnapshotInconsistent', ...rulesOf('unfinished')],
+  takesBack: [],
   // What MOCO itself checks. The user's settings have no effect on its partition controller.
   awaitsMoco: [
     ...rulesOf('untouchable'),

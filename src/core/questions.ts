@@ -1,6 +1,6 @@
-import type { EffectKind } from './effects.ts';
+import { type EffectKind, isConfirmed, membersOf } from './effects.ts';
 import type { Situation } from './situation.ts';
-import { isDisruptive, type Step } from './step.ts';
+import type { Step } from './step.ts';
 
 /**
  * What the core has to know and no watch delivers. Only the core asks: a rule says so where its fact is missing or too
@@ -66,15 +66,13 @@ const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> } = {
   recreatable: {
     together: (one, other) => ({ kind: 'recreatable', members: [...new Set([...one.members, ...other.members])] }),
     // What was never read stays unknown, and allows no step that needs it.
-    again: (step, _, { members }) => {
-      if (!isDisruptive(step)) return null;
-      const targets = step.targets.map(({ ordinal }) => ordinal);
-      const known = members.filter(({ ordinal, facts }) => targets.includes(ordinal) && facts.recreatable !== null);
-      return { kind: 'recreatable', members: known.map(({ ordinal }) => ordinal) };
+    again: (step, _, situation) => {
+      const known = membersOf(situation, step).filter(({ facts }) => facts.recreatable !== null);
+      return known.length === 0 ? null : { kind: 'recreatable', members: known.map(({ ordinal }) => ordinal) };
     },
   },
   checks: { together: same, again: never },
-  policies: { together: same, again: (step) => (isDisruptive(step) ? { kind: 'policies' } : null) },
+  policies: { together: same, again: (_, effects) => (isConfirmed(effects) ? { kind: 'policies' } : null) },
 };
 
 /** At most one question of each kind. */

@@ -54,6 +54,13 @@ export const fleetHolds = {
     maxFailures: 0,
     cluster: 'prod/orders',
   },
+  StageMemberGone: {
+    rule: 'StageMemberGone',
+    sequence: 'production',
+    stage: 'canary',
+    cluster: 'prod/orders',
+    failing: true,
+  },
   AwaitingEarlierStage: {
     rule: 'AwaitingEarlierStage',
     sequence: 'production',

@@ -88,7 +88,7 @@ export class Fleet {
     wake: (key: string) => void,
     sequenceChanged: (name: string) => void = () => undefined,
   ) {
-    this.stages = new Stages(wake, sequenceChanged);
+    this.stages = new Stages(wake, sequenceChanged, () => world.wall());
     this.#slots = new FleetSlots(limits.maxConcurrentRollouts, wake);
     this.evictions = new Evictions(wake);
     this.#limits = limits;

@@ -15,6 +15,8 @@ export type StageGate =
       readonly maxFailures: number;
       readonly cluster: string;
     })
+  /** A cluster that failed in it, or was its last one, has left it in the middle of a change. */
+  | (NamedStage & { readonly rule: 'StageMemberGone'; readonly cluster: string; readonly failing: boolean })
   /** So many of its clusters are not up to date and healthy. */
   | (NamedStage & {
       readonly rule: 'AwaitingEarlierStage';

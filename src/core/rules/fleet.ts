@@ -73,6 +73,19 @@ export const fleet = {
     requestedBy,
     alert: 'MocoRolloutFleetFailing',
   }),
+  StageMemberGone: byOthers('StageMemberGone', {
+    sentence: ({ sequence, stage, cluster, failing }) =>
+      failing
+        ? `${cluster} failed in stage ${stage} of sequence ${sequence}, and was deleted, taken offline or given other labels since: a person has to say that the others may begin`
+        : `${cluster} was the last cluster of stage ${stage} of sequence ${sequence}, and was deleted, taken offline or given other labels in the middle of a change: nothing shows that the change works`,
+    meaning:
+      'A cluster that failed in its stage, or was the last one of it, has left the stage in the middle of a change.',
+    details:
+      'Without it nothing shows whether the change works. After a failure no cluster of the sequence begins, if more have failed than `maxFailures` allows; otherwise the later stages wait. A stage that has been empty since before the change holds nobody. The MySQLRolloutSequence names such clusters in `status.stages[].gone`, and forgets them once they are back in the stage, once another cluster is in a stage that was empty, or once a change has reached every cluster of the sequence.',
+    endedBy: ['a person'],
+    ends: 'Find out what became of the change in that cluster. Then bring it back, take the change back, or let each cluster begin that may: `override NAME StageMemberGone`. Removing the stage from the sequence ends it for all.',
+    alarms: true,
+  }),
   AwaitingEarlierStage: byOthers('AwaitingEarlierStage', {
     sentence: ({ sequence, stage, clusters, unfinished, cluster }) =>
       `stage ${stage} of sequence ${sequence} goes first: ${unfinished} of ${clusters} clusters are not up to date and healthy, ${cluster} among them`,
