@@ -204,7 +204,14 @@ const noImageYet = [
 
 /** The words have it as it was given, or as container runtimes write it (`docker://docker.io/library/mysql:1:`). */
 const isNamedIn = (message: string, image: string): boolean =>
-  message.split(/[^\w./:@-]+/).some((word) => fullName(word.replace(/^\w+:\/\/|[.:]+$/g, '')) === fullName(image));
+  message.split(/[^\w./:@-]+/).some((word) => fullName(withoutEnd(word.replace(/^\w+:\/\//, ''))) === fullName(image));
+
+/** Without the full stops and colons of the sentence that a name stands in. */
+function withoutEnd(word: string): string {
+  let end = word.length;
+  while (end > 0 && '.:'.includes(word.charAt(end - 1))) end -= 1;
+  return word.slice(0, end);
+}
 
 /** The words are about the image that the pod itself runs, and about none that it is to fetch. */
 function isOfOwnImage(words: string, spec: Json): boolean {
@@ -230,13 +237,20 @@ interface MysqldError {
  * 'a=1'.`
  */
 function errorsIn(log: string): readonly MysqldError[] {
-  const errors = log.split('\n').flatMap((line) => {
-    const { code = null, words } =
-      /(?:\[ERROR\](?: \[(?<code>MY-\d+)\])?(?: \[[^\]]*\])* (?:mysqld: )?|^mysqld: )(?<words>.+)$/.exec(line.trim())
-        ?.groups ?? {};
-    return words === undefined ? [] : [{ code, words }];
-  });
+  const errors = log.split('\n').flatMap((line) => errorIn(line.trim()) ?? []);
   return errors.filter(({ words }) => words !== 'Aborting');
+}
+
+const errorMark = '[ERROR]';
+const beforeTheLog = 'mysqld: ';
+
+function errorIn(line: string): MysqldError | null {
+  const at = line.indexOf(errorMark);
+  if (at === -1) return line.startsWith(beforeTheLog) ? { code: null, words: line.slice(beforeTheLog.length) } : null;
+  const { code = null, words } =
+    /^(?: \[(?<code>MY-\d+)\])?(?: \[[^\]]*\])* (?:mysqld: )?(?<words>.+)$/s.exec(line.slice(at + errorMark.length))
+      ?.groups ?? {};
+  return words === undefined ? null : { code, words };
 }
 
 /** What mysqld says of a variable, and that alone of which the name is told. */

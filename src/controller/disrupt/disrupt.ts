@@ -94,7 +94,7 @@ async function confirm(
   const { step: confirmedStep, effects } = confirmed.decision;
   const isVetoed = !isConfirmed(kindsOf(effects)) || !sameStep(step, confirmedStep);
   if (isVetoed || isOvertaken(answers, live.objects, context)) {
-    context.log.debug({ cluster: key, step: step.kind }, 'the step is vetoed by a fresh read');
+    context.log.debug({ cluster: key, step: step.kind }, 'Step vetoed by a fresh read');
     return { kind: 'nothing', report: confirmed, ...vetoed };
   }
   if (!context.isLeading()) return nothingToReport;
@@ -154,7 +154,7 @@ const freshness =
 
 function endedTooLate({ key, context }: Pass, step: Step, outcome: PassOutcome): End {
   if (!context.isLeading()) return { ...outcome, report: null };
-  context.log.info({ cluster: key, step: step.kind }, 'the confirmation is too old; the step will be retried');
+  context.log.info({ cluster: key, step: step.kind }, 'Confirmation is too old; retrying the step');
   return { ...outcome, report: 'cached' };
 }
 
