@@ -47,6 +47,7 @@ export const backupRunning = {
 /** One of each hold that other clusters cause. */
 export const fleetHolds = {
   SequencesUnreadable: { rule: 'SequencesUnreadable', message: 'mysqlrolloutsequences is forbidden' },
+  SequenceGone: { rule: 'SequenceGone', sequence: 'production', until: 1_782_907_200 },
   SequenceConflict: { rule: 'SequenceConflict', sequences: ['by-team', 'production'] },
   SequenceInvalid: { rule: 'SequenceInvalid', sequence: 'production', problem: 'expected spec.stages to be a list' },
   StageFailing: {

@@ -183,7 +183,9 @@ export class Fleet {
     }
     const hold = this.#breaker(key);
     const byLimit = hold === null ? [] : [{ hold, remainingSeconds: null }];
-    const waits = this.stages.selects(key) ? this.stages.waits(key, revision, this.#world.wall() / 1000) : byLimit;
+    const nowSeconds = this.#world.wall() / 1000;
+    const ofStages = this.stages.selects(key) ? this.stages.waits(key, revision, nowSeconds) : byLimit;
+    const waits = [...this.stages.waitsForDeparted(key, nowSeconds), ...ofStages];
     if (unreadable === null) return waits;
     return [{ hold: { rule: 'SequencesUnreadable', message: unreadable }, remainingSeconds: null }, ...waits];
   }

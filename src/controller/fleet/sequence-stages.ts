@@ -54,6 +54,7 @@ export class Stages {
   readonly #counts = new Map<string, readonly StageCount[]>();
   readonly #states = new Map<string, readonly StageState[]>();
   readonly #gone = new Map<string, readonly GoneFromStage[]>();
+  readonly #departed = new Map<string, DepartedSequence>();
   readonly #wall: () => number;
 
   /**
@@ -88,8 +89,14 @@ export class Stages {
       this.#sequences.set(name, record);
       return;
     }
-    if (record === null) this.#sequences.delete(name);
-    else this.#sequences.set(name, record);
+    const departed = this.#departed.get(name);
+    this.#departed.delete(name);
+    if (record === null) {
+      this.#sequences.delete(name);
+      const atSeconds = this.#wall() / 1000;
+      if (before !== undefined)
+        this.#departed.set(name, { record: before, gone: this.#gone.get(name) ?? [], atSeconds });
+    } else this.#sequences.set(name, record);
     this.#counts.delete(name);
     this.#states.delete(name);
     for (const [key, { cluster: then }] of this.#known) {
@@ -97,7 +104,8 @@ export class Stages {
       const now = this.#known.get(key)?.cluster;
       if (now?.waitingSince !== null && (isOf(then, name) || isOf(now, name))) this.#wake(key);
     }
-    this.#keepGone(name, before === undefined && record !== null ? this.#goneBefore(record) : undefined);
+    const goneBefore = before === undefined && record !== null ? this.#goneBefore(record) : null;
+    this.#keepGone(name, goneBefore === null ? undefined : [...goneBefore, ...(departed?.gone ?? [])]);
     this.#changed(name);
   }
 
@@ -111,6 +119,18 @@ export class Stages {
     if (cluster === null) return [];
     const own = facts.revision === revision ? cluster : { ...cluster, waitingSince: null, queuedSince: null };
     return stageWaits(own, (sequence) => this.countsOf(sequence), nowSeconds);
+  }
+
+  /** Why the cluster may not begin yet although a sequence that selected it has gone. */
+  waitsForDeparted(key: string, nowSeconds: number): readonly FleetWait[] {
+    const { objects } = this.#known.get(key) ?? unknown;
+    if (objects === null || objects.offline) return [];
+    return [...this.#departed].flatMap(([sequence, { record, atSeconds }]) => {
+      const until = atSeconds + sequenceSettlesSeconds;
+      if (until <= nowSeconds) this.#departed.delete(sequence);
+      if (until <= nowSeconds || record.stageOf(objects.labels) === null) return [];
+      return [{ hold: { rule: 'SequenceGone', sequence, until } as const, remainingSeconds: until - nowSeconds }];
+    });
   }
 
   /** Whether clusters of a later stage have not begun yet: they depend on how this one does. */
@@ -288,6 +308,15 @@ export class Stages {
       return stage === null ? [] : [{ sequence, stage }];
     });
   }
+}
+
+/** How long the end of a sequence has to last before it permits anything. */
+const sequenceSettlesSeconds = 30;
+
+interface DepartedSequence {
+  readonly record: SequenceRecord;
+  readonly gone: readonly GoneFromStage[];
+  readonly atSeconds: number;
 }
 
 interface GoneFromStage extends GoneCluster {

@@ -36,6 +36,8 @@ export type FleetHold =
   | StageGate
   | { readonly rule: 'SequenceConflict'; readonly sequences: readonly string[] }
   | { readonly rule: 'SequenceInvalid'; readonly sequence: string; readonly problem: string }
+  /** A sequence that selected the cluster no longer exists. It may be about to be created again. */
+  | { readonly rule: 'SequenceGone'; readonly sequence: string; readonly until: number }
   | { readonly rule: 'SequencesUnreadable'; readonly message: string }
   /** So many rollouts fail that none may begin (--max-failing-rollouts). */
   | { readonly rule: 'FleetFailing'; readonly failing: number; readonly limit: number; readonly cluster: string }

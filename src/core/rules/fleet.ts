@@ -45,6 +45,16 @@ export const fleet = {
     ends: 'By itself within seconds, once they can be read. If a right is missing, apply the roles of this version: `kubectl moco-rollout check` names it.',
     alarms: true,
   }),
+  SequenceGone: byOthers('SequenceGone', {
+    sentence: ({ sequence, until }) =>
+      `MySQLRolloutSequence ${sequence} selected this cluster and no longer exists; that counts from ${timeText(until)} on`,
+    meaning: 'A MySQLRolloutSequence that selected the cluster has gone.',
+    details:
+      'It may be about to be created again, as tools do that replace objects, so the cluster waits for 30 seconds before it begins a rollout without its turn.',
+    endedBy: ['time'],
+    ends: 'By itself, at the time that the message names, or when the sequence exists again.',
+    requestedBy,
+  }),
   SequenceConflict: byOthers('SequenceConflict', {
     sentence: ({ sequences }) => `more than one MySQLRolloutSequence selects this cluster: ${sequences.join(', ')}`,
     meaning: 'More than one MySQLRolloutSequence selects the cluster.',

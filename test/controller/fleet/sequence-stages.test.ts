@@ -251,9 +251,25 @@ describe('the stages of a fleet', () => {
     expect(ruleOf(fleet, 'else')).to.equal('AwaitingEarlierStage');
     fleet.awake.clear();
     fleet.sequence('all', null);
-    expect(ruleOf(fleet, 'canary-1')).to.equal(undefined);
     expect([...fleet.awake]).to.include('db/canary-1');
+    expect(ruleOf(fleet, 'canary-1')).to.equal('SequenceGone');
+    fleet.wait(30);
+    expect(ruleOf(fleet, 'canary-1')).to.equal(undefined);
     expect(ruleOf(fleet, 'else')).to.equal(undefined);
+  });
+
+  it('wait for half a minute when their sequence is deleted, and for it when it is created again', () => {
+    const fleet = fleetOf();
+    change(fleet, '1');
+    fleet.wait(300);
+    fleet.sequence('production', null);
+    expect(ruleOf(fleet, 'rest-1')).to.equal('SequenceGone');
+    fleet.wait(1);
+    fleet.sequence('production', production);
+    expect(ruleOf(fleet, 'rest-1')).to.equal('AwaitingEarlierStage');
+    fleet.sequence('production', null);
+    fleet.wait(30);
+    expect(ruleOf(fleet, 'rest-1')).to.equal(undefined);
   });
 
   it('hold the clusters that an unreadable sequence may select, and no others', () => {

@@ -124,6 +124,10 @@ export const fleet: Examples<keyof typeof fleetRules> = {
     'SequencesUnreadable',
     'the controller cannot read MySQLRolloutSequences: mysqlrolloutsequences is forbidden',
   ),
+  SequenceGone: waitsForOthers(
+    'SequenceGone',
+    'MySQLRolloutSequence production selected this cluster and no longer exists; that counts from 2026-07-01T12:00:00Z on',
+  ),
   SequenceConflict: waitsForOthers(
     'SequenceConflict',
     'more than one MySQLRolloutSequence selects this cluster: by-team, production',
