@@ -1,7 +1,8 @@
 import { newPodsStep } from './candidates/new-pods.ts';
 import { onDelete } from './candidates/on-delete.ts';
 import { mocoDrives, partition } from './candidates/partition.ts';
-import type { Decision, LineOutcome, Procedure } from './decision.ts';
+import { dueRecords, unreadData } from './data.ts';
+import type { Decision, NextStep, Procedure } from './decision.ts';
 import { effects } from './effects.ts';
 import { failingMember, isVerified } from './failing-revision.ts';
 import { closed, firstHold, type Guards, guards, isOverridden } from './gates.ts';
@@ -64,24 +65,24 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
   };
 }
 
-interface Choice {
-  readonly next: LineOutcome;
-  /** Of candidates that were passed over: what has to be read again before they may go. */
-  readonly unread: readonly Hold[];
-}
-
 /**
  * Who is next, and what that needs: the first candidate whose effects no gate holds, or the first hold in the way. No
  * other member takes the place of one whose write has failed: it is tried again first. Nor of one that only waits for
- * new pods to come up at the update revision: what holds the others would keep them at the current one for ever. A
+ * new pods to come up at the update revision: what holds the others would keep them at the current one forever. A
  * candidate that only waits for the turn of the cluster is what the rollout waits for, whatever holds the others.
+ *
+ * `unread` are the holds of candidates that were passed over and have to be read again before they may go.
  */
-function choose(situation: Situation, procedure: Procedure, all: Guards): Choice {
+function choose(
+  situation: Situation,
+  procedure: Procedure,
+  all: Guards,
+): { readonly next: NextStep; readonly unread: readonly Hold[] } {
   const by = asksOutOfTurn(situation) ? turnsLast(all) : all;
   const unread: Hold[] = [];
-  let turn: LineOutcome | null = null;
+  let turn: NextStep | null = null;
   for (const { candidates, yields } of Object.values(procedure)) {
-    let first: LineOutcome | null = null;
+    let first: NextStep | null = null;
     for (const candidate of candidates(situation)) {
       const hold = closed(situation, candidate, by);
       const other = hold?.rule === 'RevisionsKept' ? closed(situation, candidate, withoutKept(by)) : hold;
@@ -109,7 +110,7 @@ const withoutKept = (by: Guards): Guards => new Map([...by].filter(([rule]) => r
 /** What new pods come up at is set first, and does not change what the rollout waits for. */
 function withNewPods(
   situation: Situation,
-  outcome: LineOutcome,
+  outcome: NextStep,
   by: Guards,
 ): Pick<Decision, 'step' | 'hold'> & { readonly blocked: Hold | null } {
   const { candidate, hold } = outcome;
@@ -126,10 +127,13 @@ function withNewPods(
 }
 
 /** What no rule asks, since no hold depends on it. */
-function ofFacts({ snapshot }: Situation): readonly Question[] {
+function ofFacts(situation: Situation): readonly Question[] {
+  const { snapshot } = situation;
   const { statefulSet, members, preflightPodsExist } = snapshot;
   const mayUpdateInPlace = statefulSet?.observed === true && members.some(({ inPlace }) => inPlace !== null);
+  const [unread, notes] = [unreadData(situation), dueRecords(situation)];
   return [
+    ...(unread.length > 0 || notes.length > 0 ? [{ kind: 'data', members: unread, notes } as const] : []),
     ...(mayUpdateInPlace ? [{ kind: 'inPlace' } as const] : []),
     ...(preflightPodsExist ? [{ kind: 'preflight', begins: false } as const] : []),
   ];

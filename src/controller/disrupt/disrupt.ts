@@ -12,7 +12,6 @@ import {
   type End,
   isRefusedByBudget,
   nothingToReport,
-  type PassOutcome,
   tooSlow,
   vetoed,
 } from '../pass/end.ts';
@@ -120,8 +119,8 @@ async function carryOut(
   const { api, context } = pass;
   const { world } = context;
   const isFresh = freshness(context, since);
-  const tooLate = (outcome: PassOutcome): End => endedTooLate(pass, step, outcome);
-  const notSent = { kind: 'failed', failure: tooSlow(step, confirmed) } as const;
+  const tooLate = (end: End): End => endedTooLate(pass, step, end);
+  const notSent = { kind: 'failed', failure: tooSlow(step, confirmed), report: 'cached' } as const;
   // An intent that is already too old is not written.
   if (!isFresh()) return tooLate(notSent);
   const written = await writeIntent(pass, rollout, statusOf(confirmed, intent));
@@ -130,21 +129,21 @@ async function carryOut(
   if (written === 'refused') return { kind: 'nothing', ...again };
   if (!isFresh()) return tooLate({ ...notSent, intent });
   const answer = await execute(step, confirmed, api.sendingWhile(isFresh), world);
-  const acted = { kind: 'acted', observation: confirmed, step, intent, ...answer } as const;
+  const acted = { kind: 'acted', observation: confirmed, step, intent, report: 'cached', ...answer } as const;
   if (answer.tooLate) return tooLate(acted);
-  if (answer.result === 'conflict') return { ...acted, report: 'cached', ...vetoed };
+  if (answer.result === 'conflict') return { ...acted, ...vetoed };
   // The step may have happened. The next reconciliation settles the intent first.
   const isHeldByBudget = isRefusedByBudget(step, answer) && confirmed.snapshot.budgets.length > 0;
   const isRefused = answer.result === 'refused' && !isHeldByBudget;
-  return isRefused ? { ...acted, report: 'cached' } : { ...acted, ...again };
+  return isRefused ? acted : { ...acted, ...again };
 }
 
 /** A confirmed step that acts on no pod. Its preconditions refuse it if the StatefulSet has changed since. */
 async function adjustFresh(pass: Pass<ClusterApi>, confirmed: Observation, step: Step, since: number): Promise<End> {
   const isFresh = freshness(pass.context, since);
   const answer = await execute(step, confirmed, pass.api.sendingWhile(isFresh), pass.context.world);
-  const acted = { kind: 'acted', observation: confirmed, step, intent: null, ...answer } as const;
-  return answer.tooLate ? endedTooLate(pass, step, acted) : { ...acted, report: 'cached' };
+  const acted = { kind: 'acted', observation: confirmed, step, intent: null, report: 'cached', ...answer } as const;
+  return answer.tooLate ? endedTooLate(pass, step, acted) : acted;
 }
 
 const freshness =
@@ -152,10 +151,10 @@ const freshness =
   (): boolean =>
     isLeading() && world.monotonic() - since <= confirmationMilliseconds;
 
-function endedTooLate({ key, context }: Pass, step: Step, outcome: PassOutcome): End {
-  if (!context.isLeading()) return { ...outcome, report: null };
+function endedTooLate({ key, context }: Pass, step: Step, end: End): End {
+  if (!context.isLeading()) return { ...end, report: null };
   context.log.info({ cluster: key, step: step.kind }, 'Confirmation is too old; retrying the step');
-  return { ...outcome, report: 'cached' };
+  return end;
 }
 
 function intendedNow({ world, holder }: Context, { objects, decision }: Observation, step: DisruptiveStep): Intent {
