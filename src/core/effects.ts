@@ -45,8 +45,8 @@ export interface Effect {
 
 /**
  * Whether a step with this effect is confirmed: everything is read again without a cache, and only the same decision
- * goes on. The cache may be two minutes old, and what it lacks then is a member that serves again, or a pause. What only
- * protects members is not delayed by that.
+ * goes on. The cache may be two minutes old, and what it lacks then is a member that serves again, or a pause. Steps
+ * that only protect members are not delayed by that.
  */
 const needsFreshFacts: Readonly<Record<EffectKind, boolean>> = {
   writes: false,
