@@ -27,7 +27,7 @@ function againTable(): string {
     const { again } = asked[kind];
     const { confirm } = rowOf(kind);
     if (again === null || confirm === null) return [];
-    const before = again.before === 'every disruptive step' ? again.before : again.before.map(code).join(', ');
+    const before = again.before === 'every confirmed step' ? again.before : again.before.map(code).join(', ');
     return [[code(kind), before, orders[confirm.order]]];
   });
   return table(['question', 'asked again before a step that', 'when'], rows);

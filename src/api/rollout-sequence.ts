@@ -9,6 +9,7 @@ import {
   count,
   countOrPercentage,
   duration,
+  flag,
   generation,
   type Infer,
   labelSelector,
@@ -34,6 +35,8 @@ import {
 export const sequenceKind = ownKind('mysqlrolloutsequences', 'MySQLRolloutSequence', false);
 
 const mostStages = 32;
+/** More than that are no accident. */
+export const mostGone = 100;
 const mostConcurrent = 10_000;
 const stageName = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
 
@@ -132,6 +135,20 @@ const stageStatus = struct(
     failing: count('The number of clusters whose revision fails, or whose rollout has begun and is stalled.'),
     ...optional({
       soakedUntil: time('When the soak of the stage ends.'),
+      gone: listBy(
+        'cluster',
+        struct(
+          {
+            cluster: clusterName('The cluster, as NAMESPACE/NAME.'),
+            failing: flag('Whether its rollout failed.'),
+            followed: flag('Whether a cluster of the sequence has had a change to roll out since.'),
+          },
+          'A cluster that has left the stage.',
+        ),
+        mostGone,
+        'The clusters that failed in the stage, or were its last one, and have left it in the middle of a change. Others ' +
+          'begin no rollout (StageMemberGone) until a person lets them.',
+      ),
       stoppedBy: clusterName(
         'The cluster, as NAMESPACE/NAME, that keeps later stages from beginning: one that fails, or one that is not complete.',
       ),

@@ -1,8 +1,7 @@
-import { isDisruptive } from '../core/step.ts';
 import { splitKey } from '../kube/store.ts';
 import type { RunResult } from '../kube/work-queue.ts';
 import { ClusterApi } from '../objects/cluster-client.ts';
-import { adjust, disrupt } from './disrupt/disrupt.ts';
+import { perform } from './disrupt/disrupt.ts';
 import { prepare, readWhole } from './disrupt/prepare.ts';
 import { type End, failedBy, identityOfStep, nothingToReport } from './pass/end.ts';
 import { look, lookAndAsk } from './pass/look.ts';
@@ -86,7 +85,7 @@ async function act(pass: Pass<ClusterApi>): Promise<End> {
   if (hold !== null && whileOutstanding(hold.rule) === 'nothing' && step.kind === 'none') return nothingToReport;
   if (step.kind === 'none') return { kind: 'nothing', report: observed };
   try {
-    return isDisruptive(step) ? await disrupt(pass, observed, step) : await adjust(pass, observed, step);
+    return await perform(pass, observed, step);
   } catch (error) {
     return failedBy(error, pass, identityOfStep(step, observed));
   }

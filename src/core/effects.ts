@@ -16,6 +16,7 @@ export const effectKinds = {
   handsOver: 'another program replaces the pods of the StatefulSet from now on',
   ends: 'the rollout is over',
   completes: 'the cluster counts as up to date and healthy',
+  takesBack: 'a switchover that this program has asked for is called off',
   awaitsMoco: "MOCO's partition controller moves the rollout, and this program watches it",
   mocoTakes: "MOCO's partition controller is about to take the member",
   keepsDemotion: 'a demotion that this program has asked for goes on',
@@ -41,6 +42,44 @@ export interface Effect {
   /** `null` if the step does it to the cluster as a whole. */
   readonly member: Member | null;
 }
+
+/**
+ * Whether a step with this effect is confirmed: everything is read again without a cache, and only the same decision
+ * goes on. The cache may be two minutes old, and what it lacks then is a member that serves again, or a pause. Steps
+ * that only protect members are not delayed by that.
+ */
+const needsFreshFacts: Readonly<Record<EffectKind, boolean>> = {
+  writes: false,
+  acts: false,
+  proceeds: false,
+  adopts: false,
+  keeps: false,
+  updatesNew: true,
+  comesUpdated: true,
+  restores: true,
+  handsOver: true,
+  ends: false,
+  completes: false,
+  takesBack: true,
+  awaitsMoco: false,
+  mocoTakes: false,
+  keepsDemotion: false,
+  brings: true,
+  mustReturn: true,
+  changesInPlace: true,
+  removes: true,
+  freesClaims: true,
+  risks: true,
+  stops: true,
+  reduces: true,
+  takesHealthy: true,
+  leavesService: true,
+  movesPrimary: true,
+  losesRelayLog: true,
+};
+
+/** Whether a step with these effects is confirmed. */
+export const isConfirmed = (kinds: Iterable<EffectKind>): boolean => [...kinds].some((kind) => needsFreshFacts[kind]);
 
 type OfStep<Kind extends Step['kind']> = Extract<Step, { readonly kind: Kind }>;
 /**
@@ -99,7 +138,7 @@ const isDemoted: Kinds = [
 
 const table: Table = {
   none: ({ policy }) => (policy.mode === 'MOCO' ? ['awaitsMoco', 'ends'] : ['acts', 'proceeds', 'ends']),
-  undemote: (_, member) => when(member === null, 'writes'),
+  undemote: (_, member, { demoted }) => (member === null ? ['writes'] : when(demoted, 'takesBack')),
   setStrategy: (situation, _, { newPods }) => {
     if (newPods === 'CurrentRevision') return ['writes', 'keeps'];
     return ['writes', isAdopted(situation.snapshot.statefulSet) ? 'updatesNew' : 'adopts'];
@@ -129,7 +168,8 @@ const table: Table = {
   evict: podGoes,
   setPartition: (situation, member, { targets }) => {
     if (situation.policy.mode === 'MOCO') return [member === null ? 'awaitsMoco' : 'mocoTakes'];
-    return member === null && targets.length === 0 ? moves : podGoes(situation, member);
+    // Whoever is created at that ordinal from now on comes up updated.
+    return member === null && targets.length === 0 ? [...moves, 'updatesNew'] : podGoes(situation, member);
   },
   updateInPlace: (_, member, { rule }) => {
     if (member === null) return moves;

@@ -28,6 +28,7 @@ const adoption = [
   'ForcedRollingUpdate',
   'AdmissionNotInForce',
   'Paused',
+  'PolicyGone',
 ] as const;
 
 /** The strategy of an adopted StatefulSet is ours to set, even while a person holds the rollout. */
@@ -59,7 +60,14 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     ...refusalsOfNodes,
   ],
   restores: [...ownStrategy, 'StatefulSetNotObserved'],
-  handsOver: ['SettingsInvalid', 'Paused', 'StatefulSetDeleting', 'StatefulSetNotObserved', 'ReleaseUnsafe'],
+  handsOver: [
+    'SettingsInvalid',
+    'Paused',
+    'PolicyGone',
+    'StatefulSetDeleting',
+    'StatefulSetNotObserved',
+    'ReleaseUnsafe',
+  ],
   ends: [
     ...rulesOf('failing'),
     ...rulesOf('unfinished'),
@@ -68,6 +76,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'PartitionReached',
   ],
   completes: ['SnapshotInconsistent', ...rulesOf('unfinished')],
+  takesBack: [],
   // What MOCO itself checks. The user's settings have no effect on its partition controller.
   awaitsMoco: [
     ...rulesOf('untouchable'),
@@ -89,7 +98,9 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   // A switchover takes seconds, and asking for it again costs another one. So it goes on under holds that end within
   // seconds.
   keepsDemotion: [
-    ...rulesOf('everything').filter((rule) => rule !== 'StatefulSetDeleting' && rule !== 'StatefulSetNotObserved'),
+    ...rulesOf('everything').filter(
+      (rule) => rule !== 'StatefulSetDeleting' && rule !== 'StatefulSetNotObserved' && rule !== 'PolicyGone',
+    ),
     ...rulesOf('failing'),
     'NotInitialized',
     'MemberMissing',

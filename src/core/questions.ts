@@ -1,7 +1,7 @@
 import { type DueRecord, unsureData } from './data.ts';
-import { type EffectKind, membersOf } from './effects.ts';
+import { type EffectKind, isConfirmed, membersOf } from './effects.ts';
 import { reliedOn, type Situation } from './situation.ts';
-import { type DisruptiveStep, isDisruptive, type Step } from './step.ts';
+import type { Step } from './step.ts';
 
 /**
  * What the core has to know and no watch delivers. Only the core asks: a rule says so where its fact is missing or too
@@ -37,9 +37,9 @@ interface Asked<One extends Question> {
   readonly together: (one: One, other: One) => One;
   /** Before the write of which steps it is asked again. `null`: before none. */
   readonly again: {
-    readonly before: readonly EffectKind[] | 'every disruptive step';
+    readonly before: readonly EffectKind[] | 'every confirmed step';
     /** `null` if there is nothing to ask. */
-    readonly question: (step: DisruptiveStep, effects: ReadonlySet<EffectKind>, situation: Situation) => One | null;
+    readonly question: (step: Step, effects: ReadonlySet<EffectKind>, situation: Situation) => One | null;
   } | null;
 }
 
@@ -82,14 +82,11 @@ export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> }
   recreatable: {
     together: (one, other) => ({ kind: 'recreatable', members: [...new Set([...one.members, ...other.members])] }),
     again: {
-      before: 'every disruptive step',
+      before: 'every confirmed step',
       // What was never read stays unknown, and allows no step that needs it.
-      question: ({ targets }, _, { members }) => {
-        const ordinals = targets.map(({ ordinal }) => ordinal);
-        const known = members.filter(
-          ({ ordinal, facts }) => ordinals.includes(ordinal) && facts.recreatable.kind === 'asked',
-        );
-        return { kind: 'recreatable', members: known.map(({ ordinal }) => ordinal) };
+      question: (step, _, situation) => {
+        const known = membersOf(situation, step).filter(({ facts }) => facts.recreatable.kind === 'asked');
+        return known.length === 0 ? null : { kind: 'recreatable', members: known.map(({ ordinal }) => ordinal) };
       },
     },
   },
@@ -108,7 +105,7 @@ export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> }
     },
   },
   checks: { together: same, again: null },
-  policies: { together: same, again: { before: 'every disruptive step', question: () => ({ kind: 'policies' }) } },
+  policies: { together: same, again: { before: 'every confirmed step', question: () => ({ kind: 'policies' }) } },
 };
 
 /** At most one question of each kind. */
@@ -124,7 +121,7 @@ export function together(questions: readonly Question[]): readonly Question[] {
 
 /** What is asked again right before the write of this step. */
 export function askedAgain(step: Step, kinds: readonly EffectKind[], situation: Situation): readonly Question[] {
-  if (!isDisruptive(step)) return [];
+  if (!isConfirmed(kinds)) return [];
   const effects = new Set(kinds);
   return Object.values(asked).flatMap(({ again }): readonly Question[] => {
     if (again === null || (Array.isArray(again.before) && !again.before.some((kind) => effects.has(kind)))) return [];

@@ -51,6 +51,8 @@ export interface ClusterSnapshot {
   readonly memory: RolloutMemory;
   readonly rolloutProblem: RolloutProblem | null;
   readonly settingsProblem: string | null;
+  /** The policy that decided a setting until it went, such as a freeze, if another value is in force since. */
+  readonly policyGone: { readonly policy: string; readonly sinceSeconds: number } | null;
   /** The StatefulSet's FailedCreate message while a pod can't be created, else `null`. */
   readonly createFailure: string | null;
   /** The user has released this cluster, and no later setting says otherwise. */

@@ -78,7 +78,7 @@ export type Step =
 
 export type StepKind = Step['kind'];
 
-/** A step that takes a member or blocks writes. It is confirmed and recorded before it is done. */
+/** A step that acts on pods. It is recorded before it is done, with the pods. */
 export type DisruptiveStep = Extract<Step, { readonly targets: readonly Target[] }>;
 
 /** A mark without its `demote` asks MOCO for nothing, so removing it needs only the preconditions. */

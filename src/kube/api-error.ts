@@ -14,6 +14,7 @@ export interface ApiErrorOptions {
   readonly message: string;
   readonly causes?: readonly ApiErrorCause[];
   readonly retryAfterSeconds?: number | null;
+  readonly isStatus?: boolean;
   readonly cause?: unknown;
 }
 
@@ -46,13 +47,24 @@ export class ApiError extends Error {
   readonly causes: readonly ApiErrorCause[];
   /** When the server asked to be called again, in seconds from its answer; `null` where it didn't say. */
   readonly retryAfterSeconds: number | null;
+  /** The answer is a Status, as the API server sends it. A proxy or a load balancer says anything at all. */
+  readonly isStatus: boolean;
 
-  constructor({ status, reason, message, causes = [], retryAfterSeconds = null, cause }: ApiErrorOptions) {
+  constructor({
+    status,
+    reason,
+    message,
+    causes = [],
+    retryAfterSeconds = null,
+    isStatus = true,
+    cause,
+  }: ApiErrorOptions) {
     super(message, cause === undefined ? undefined : { cause });
     this.status = status;
     this.reason = reason;
     this.causes = causes;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.isStatus = isStatus;
   }
 }
 
@@ -62,7 +74,11 @@ export const wasNeverSent = (error: unknown): boolean =>
 /** Whether the request was never sent because it waited too long. */
 export const wasTooLate = (error: unknown): boolean => wasNeverSent(error) && (error as ApiError).reason === 'TooLate';
 
-export const isNotFound = (error: unknown): boolean => hasStatus(error, 404);
+/** The API server itself says that there is no such object. */
+export const isNotFound = (error: unknown): boolean => isMissing(error) && (error as ApiError).isStatus;
+
+/** Something says so: the API server for a kind that it does not serve, and a proxy for anything at all. */
+export const isMissing = (error: unknown): boolean => hasStatus(error, 404);
 
 /** The object was changed meanwhile, or a precondition failed. `AlreadyExists` is not one. */
 export const isConflict = (error: unknown): boolean => hasStatus(error, 409) && !isAlreadyExists(error);
@@ -126,7 +142,8 @@ function errorOfStatus(
   headers: Readonly<Record<string, string>>,
   body: string,
 ): ApiError {
-  const fields = isObject(given) && given['kind'] === 'Status' ? given : {};
+  const isStatus = isObject(given) && given['kind'] === 'Status';
+  const fields = isStatus ? given : {};
   const details = isObject(fields['details']) ? fields['details'] : undefined;
   const reason = typeof fields['reason'] === 'string' && fields['reason'] !== '' ? fields['reason'] : reasonOf(status);
   const message = typeof fields['message'] === 'string' ? fields['message'] : cut(body);
@@ -135,6 +152,7 @@ function errorOfStatus(
     reason,
     message: `${what}: ${status} ${reason}${message === '' ? '' : `: ${message}`}`,
     causes: causesOf(details?.['causes']),
+    isStatus,
     retryAfterSeconds: seconds(headers['retry-after']) ?? seconds(details?.['retryAfterSeconds']),
   });
 }

@@ -3,7 +3,17 @@ import type { Json } from '../base/json.ts';
 import { TimeLimit } from '../base/time-limit.ts';
 import type { Log, World } from '../base/world.ts';
 import type { ApiClient, Query } from './api-client.ts';
-import { ApiError, errorOfWatch, isForbidden, isGone, isInvalid, isNotFound, withoutRequest } from './api-error.ts';
+import {
+  ApiError,
+  errorOfWatch,
+  isForbidden,
+  isGone,
+  isInvalid,
+  isMissing,
+  isNotFound,
+  withoutRequest,
+} from './api-error.ts';
+import { isKnownNotServed } from './discovery.ts';
 import { type DecodeFailureReason, type ListedKind, pagesOf, parseWatchEvent, type WatchEvent } from './list-watch.ts';
 import { isAtLeast } from './raw-object.ts';
 import { type Listing, ReflectorStore } from './reflector-store.ts';
@@ -140,7 +150,7 @@ export class Reflector<R extends Stored> {
     let failures = 0;
     let expirations = 0;
     while (!signal.aborted) {
-      const error = await this.#listAndWatch(signal);
+      const error = await this.#proven(await this.#listAndWatch(signal), signal);
       if (signal.aborted) break;
       if (error instanceof RewoundError) {
         this.#resolveSynced();
@@ -172,6 +182,16 @@ export class Reflector<R extends Stored> {
       await delay(world, waitMilliseconds, signal);
     }
     this.#resolveSynced();
+  }
+
+  /** A page that says 404 proves nothing: only discovery knows that the API server does not serve the kind. */
+  async #proven(error: unknown, signal: AbortSignal): Promise<unknown> {
+    const { client, kind, onUnavailable } = this.#options;
+    if (!(error instanceof ApiError) || error.isStatus || !isMissing(error) || onUnavailable === undefined)
+      return error;
+    if (!(await isKnownNotServed(client, kind, signal))) return error;
+    const { status, reason, message } = error;
+    return new ApiError({ status, reason, message, cause: error });
   }
 
   /** Whether the failure is that of an optional kind, and handled. */

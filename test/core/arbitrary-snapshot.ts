@@ -269,6 +269,7 @@ const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc
   }),
   preflightPodsExist: rarely(false, true),
   settingsProblem: rarely(null, 'unreadable'),
+  policyGone: rarely(null, { policy: 'MySQLRolloutPolicy/freeze', sinceSeconds: 29 }),
   ownWritePending: rarely(null, 'evict'),
   statusRefusal: rarely(null, 'unknown field'),
   rolloutProblem: rarely(null, { kind: 'terminating', finalizers: [] }),

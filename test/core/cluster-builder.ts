@@ -47,6 +47,7 @@ export const backupRunning = {
 /** One of each hold that other clusters cause. */
 export const fleetHolds = {
   SequencesUnreadable: { rule: 'SequencesUnreadable', message: 'mysqlrolloutsequences is forbidden' },
+  SequenceGone: { rule: 'SequenceGone', sequence: 'production', until: 1_782_907_200 },
   SequenceConflict: { rule: 'SequenceConflict', sequences: ['by-team', 'production'] },
   SequenceInvalid: { rule: 'SequenceInvalid', sequence: 'production', problem: 'expected spec.stages to be a list' },
   StageFailing: {
@@ -56,6 +57,13 @@ export const fleetHolds = {
     failing: 1,
     maxFailures: 0,
     cluster: 'prod/orders',
+  },
+  StageMemberGone: {
+    rule: 'StageMemberGone',
+    sequence: 'production',
+    stage: 'canary',
+    cluster: 'prod/orders',
+    failing: true,
   },
   AwaitingEarlierStage: {
     rule: 'AwaitingEarlierStage',

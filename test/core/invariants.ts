@@ -146,7 +146,7 @@ const takesMembers = (step: Step): boolean =>
 
 /** What a person has asked MOCO, Kubernetes or this program to leave alone, and a StatefulSet that nothing is known of. */
 function ofRequests(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): readonly string[] {
-  const { cluster, statefulSet: set, admissionProblem, releaseRefusal, settingsProblem, memory } = snapshot;
+  const { cluster, statefulSet: set, admissionProblem, releaseRefusal, settingsProblem, policyGone, memory } = snapshot;
   const adopts = step.kind === 'setStrategy' && set?.labelled !== true;
   const found: (readonly [wrong: boolean, what: string])[] = [
     [cluster.offline, 'an offline cluster is touched'],
@@ -154,6 +154,7 @@ function ofRequests(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step
     [policy.mode === 'OnDelete' && snapshot.released, 'a released cluster is touched'],
     [set?.deleting === true, 'the StatefulSet is being deleted'],
     [settingsProblem !== null, 'settings are unknown'],
+    [policyGone !== null && policyGone.sinceSeconds < 30, 'a policy has only just gone'],
     [cluster.reconciliationStopped, 'MOCO does not reconcile by request'],
     [cluster.clusteringStopped, 'MOCO neither switches nor fails over by request'],
   ];

@@ -4,6 +4,7 @@ import type { ClusterSnapshot } from '../../src/core/snapshot.ts';
 export const undisturbed = {
   contention: null,
   settingsProblem: null,
+  policyGone: null,
   createFailure: null,
   released: false,
   wasAdopted: false,

@@ -1,7 +1,7 @@
 import { type MySQLRollout, rolloutKind } from '../../api/rollout.ts';
 import { type Json, object, objects } from '../../base/json.ts';
 import { UsageError } from '../../failure.ts';
-import { ApiError, isForbidden, isNotFound } from '../../kube/api-error.ts';
+import { ApiError, isForbidden, isMissing } from '../../kube/api-error.ts';
 import { pagesOf } from '../../kube/list-watch.ts';
 import type { ResourceKind } from '../../kube/resource.ts';
 import { clusterKind } from '../../moco/names.ts';
@@ -54,7 +54,7 @@ export const listOrNothing = async (...parameters: Parameters<typeof listAll>): 
   (await ifThere(listAll(...parameters))) ?? [];
 
 /** `null` if the kind or the object does not exist. */
-export const ifThere = <Answer>(answer: Promise<Answer>): Promise<Answer | null> => unless(isNotFound, answer);
+export const ifThere = <Answer>(answer: Promise<Answer>): Promise<Answer | null> => unless(isMissing, answer);
 
 /** `null` if the user may not have it. */
 export const ifAllowed = <Answer>(answer: Promise<Answer>): Promise<Answer | null> => unless(isForbidden, answer);

@@ -2,7 +2,7 @@ import { type MySQLRollout, rolloutProblem } from '../../api/rollout.ts';
 import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
 import { timestampOf } from '../../base/json.ts';
 import type { Step } from '../../core/decision.ts';
-import { kindsOf } from '../../core/effects.ts';
+import { isConfirmed, kindsOf } from '../../core/effects.ts';
 import { type DisruptiveStep, isDisruptive } from '../../core/step.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import { execute } from '../../objects/execute.ts';
@@ -27,21 +27,39 @@ import { intentOf, sameStep } from './intent.ts';
 import { settleIntent } from './prepare.ts';
 
 /**
- * Makes the dry runs that the step needs, confirms it, writes the intent, and acts. An intent stays in the status only
- * if its outcome is unknown.
- * Rejects with the API server's response if a read or the write of the intent fails.
+ * Does the step, confirmed if one of its effects asks for that: whatever has the effect of a disruption is confirmed
+ * like one.
  *
  * @param observed what the step was decided from: the cache
  */
-export async function disrupt(pass: Pass<ClusterApi>, observed: Observation, step: DisruptiveStep): Promise<End> {
+export async function perform(pass: Pass<ClusterApi>, observed: Observation, step: Step): Promise<End> {
+  const { rollout, decision } = observed;
+  const promotion = promotionToRemember(observed, step);
+  if (promotion && rollout) {
+    await writeStatus(pass, rollout, { ...rollout.status, promotion }, 'disrupt');
+    return { kind: 'nothing', ...again };
+  }
+  return isConfirmed(kindsOf(decision.effects)) ? disrupt(pass, observed, step) : adjust(pass, observed, step);
+}
+
+/** A write to the StatefulSet has a dry run or two before it. */
+const mostWritesOfStatefulSet = 4;
+
+/**
+ * Makes the dry runs that the step needs, confirms it, writes the intent if it acts on pods, and acts. An intent stays
+ * in the status only if its outcome is unknown.
+ * Rejects with the API server's response if a read or the write of the intent fails.
+ */
+async function disrupt(pass: Pass<ClusterApi>, observed: Observation, step: Step): Promise<End> {
   const { key, memory, api, context } = pass;
   const { objects: known } = observed;
-  const tried = await tryFirst(observed, step, api);
+  const tried = isDisruptive(step) ? await tryFirst(observed, step, api) : null;
   if (tried !== null) return tried;
+  const writes = isDisruptive(step) ? step.targets.length : mostWritesOfStatefulSet;
   const again = asksAgain(observed.decision.asksAgain, asking(pass, observed), memory.answers);
   const endReservation = step.kind === 'evict' ? context.fleet.evictions.reserve(key) : () => undefined;
   try {
-    const ended = await api.withTokens(known, again.requests + step.targets.length, (paid) =>
+    const ended = await api.withTokens(known, again.requests + writes, (paid) =>
       confirm({ ...pass, api: paid }, observed, step, again),
     );
     return ended ?? nothingToReport;
@@ -53,7 +71,7 @@ export async function disrupt(pass: Pass<ClusterApi>, observed: Observation, ste
 async function confirm(
   pass: Pass<ClusterApi>,
   { objects: known }: Observation,
-  step: DisruptiveStep,
+  step: Step,
   again: AskedAgain,
 ): Promise<End> {
   const { key, memory, api, context } = pass;
@@ -72,13 +90,14 @@ async function confirm(
     rolloutProblem(live.objects.cluster, live.rollout) === null ? await settleIntent(pass, live.rollout) : null;
   if (unsettled !== null) return unsettled;
   const confirmed = rememberSeen(memory, observeLive(pass, live, { ...memory.answers, ...answers }));
-  const { step: confirmedStep } = confirmed.decision;
-  const isVetoed = !isDisruptive(confirmedStep) || !sameStep(step, confirmedStep);
+  const { step: confirmedStep, effects } = confirmed.decision;
+  const isVetoed = !isConfirmed(kindsOf(effects)) || !sameStep(step, confirmedStep);
   if (isVetoed || isOvertaken(answers, live.objects, context)) {
     context.log.debug({ cluster: key, step: step.kind }, 'Step vetoed by a fresh read');
     return { kind: 'nothing', report: confirmed, ...vetoed };
   }
   if (!context.isLeading()) return nothingToReport;
+  if (!isDisruptive(confirmedStep)) return await adjustFresh(pass, confirmed, confirmedStep, since);
   const intent = intendedNow(context, confirmed, confirmedStep);
   const release = context.fleet.promise(key, intent);
   try {
@@ -97,14 +116,10 @@ async function carryOut(
   intent: Intent,
   since: number,
 ): Promise<End> {
-  const { key, api, context } = pass;
-  const { world, log } = context;
-  const isFresh = (): boolean => context.isLeading() && world.monotonic() - since <= confirmationMilliseconds;
-  const tooLate = (end: End): End => {
-    if (!context.isLeading()) return { ...end, report: null };
-    log.info({ cluster: key, step: step.kind }, 'Confirmation is too old; retrying the step');
-    return end;
-  };
+  const { api, context } = pass;
+  const { world } = context;
+  const isFresh = freshness(context, since);
+  const tooLate = (end: End): End => endedTooLate(pass, step, end);
   const notSent = { kind: 'failed', failure: tooSlow(step, confirmed), report: 'cached' } as const;
   // An intent that is already too old is not written.
   if (!isFresh()) return tooLate(notSent);
@@ -123,6 +138,25 @@ async function carryOut(
   return isRefused ? acted : { ...acted, ...again };
 }
 
+/** A confirmed step that acts on no pod. Its preconditions refuse it if the StatefulSet has changed since. */
+async function adjustFresh(pass: Pass<ClusterApi>, confirmed: Observation, step: Step, since: number): Promise<End> {
+  const isFresh = freshness(pass.context, since);
+  const answer = await execute(step, confirmed, pass.api.sendingWhile(isFresh), pass.context.world);
+  const acted = { kind: 'acted', observation: confirmed, step, intent: null, report: 'cached', ...answer } as const;
+  return answer.tooLate ? endedTooLate(pass, step, acted) : acted;
+}
+
+const freshness =
+  ({ isLeading, world }: Context, since: number) =>
+  (): boolean =>
+    isLeading() && world.monotonic() - since <= confirmationMilliseconds;
+
+function endedTooLate({ key, context }: Pass, step: Step, end: End): End {
+  if (!context.isLeading()) return { ...end, report: null };
+  context.log.info({ cluster: key, step: step.kind }, 'Confirmation is too old; retrying the step');
+  return end;
+}
+
 function intendedNow({ world, holder }: Context, { objects, decision }: Observation, step: DisruptiveStep): Intent {
   const id = `${holder}-${Math.floor(world.random() * 2 ** 48).toString(36)}`;
   return intentOf(step, kindsOf(decision.effects), objects.statefulSet, id, holder, timestampOf(world.wall()));
@@ -132,13 +166,7 @@ function intendedNow({ world, holder }: Context, { objects, decision }: Observat
  * Performs a step that does not disrupt a member. Its uid and resourceVersion are sufficient preconditions. A conflict
  * is not a failure: a newer object is about to reach the cache.
  */
-export async function adjust(pass: Pass<ClusterApi>, observation: Observation, step: Step): Promise<End> {
-  const { rollout } = observation;
-  const promotion = promotionToRemember(observation, step);
-  if (promotion && rollout) {
-    await writeStatus(pass, rollout, { ...rollout.status, promotion }, 'disrupt');
-    return { kind: 'nothing', ...again };
-  }
+async function adjust(pass: Pass<ClusterApi>, observation: Observation, step: Step): Promise<End> {
   const answer = await execute(step, observation, pass.api, pass.context.world);
   return { kind: 'acted', report: 'cached', observation, step, intent: null, ...answer };
 }

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { IntendedObject, Intent } from '../../api/rollout-status.ts';
 import { type Json, object, omitUndefined, text } from '../../base/json.ts';
-import type { Step } from '../../core/decision.ts';
+import type { Step, Target } from '../../core/decision.ts';
 import type { EffectKind } from '../../core/effects.ts';
 import { type DisruptiveStep, isDisruptive, ruleOf } from '../../core/step.ts';
 import { isConflict, isNotFound } from '../../kube/api-error.ts';
@@ -42,11 +43,19 @@ export function intentOf(
 const identity = ({ name, uid, resourceVersion }: IntendedObject): IntendedObject => ({ name, uid, resourceVersion });
 
 /** Whether two decisions would do the same to the same pods. Their resourceVersions may differ. */
-export function sameStep(a: Step, b: Step): boolean {
-  if (a.kind !== b.kind) return false;
-  if (!isDisruptive(a) || !isDisruptive(b)) return true;
-  const uids = ({ targets }: DisruptiveStep): string => targets.map(({ uid }) => uid).join();
-  return ruleOf(a) === ruleOf(b) && uids(a) === uids(b) && intendedPartition(a) === intendedPartition(b);
+export const sameStep = (a: Step, b: Step): boolean => isDeepStrictEqual(shapeOf(a), shapeOf(b));
+
+function shapeOf(step: Step): readonly unknown[] {
+  const uids = (targets: readonly Target[]): readonly string[] => targets.map(({ uid }) => uid);
+  if (isDisruptive(step)) return [step.kind, ruleOf(step), uids(step.targets), intendedPartition(step)];
+  switch (step.kind) {
+    case 'setStrategy':
+      return [step.kind, step.newPods];
+    case 'promoteRevision':
+      return [step.kind, step.for, step.revision, uids(step.before)];
+    default:
+      return [step.kind];
+  }
 }
 
 const intendedPartition = (step: DisruptiveStep): number | null =>

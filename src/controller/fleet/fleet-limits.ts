@@ -97,7 +97,7 @@ export class Fleet {
     wake: (key: string) => void,
     sequenceChanged: (name: string) => void = () => undefined,
   ) {
-    this.stages = new Stages(wake, sequenceChanged);
+    this.stages = new Stages(wake, sequenceChanged, () => world.wall());
     const { maxConcurrentRollouts: slots, maxNamespaceShare: namespaceShare } = limits;
     this.#slots = new FleetSlots({ slots, namespaceShare }, wake);
     this.evictions = new Evictions(wake);
@@ -194,7 +194,9 @@ export class Fleet {
     }
     const hold = this.#breaker(key);
     const byLimit = hold === null ? [] : [{ hold, remainingSeconds: null }];
-    const waits = this.stages.selects(key) ? this.stages.waits(key, revision, this.#world.wall() / 1000) : byLimit;
+    const nowSeconds = this.#world.wall() / 1000;
+    const ofStages = this.stages.selects(key) ? this.stages.waits(key, revision, nowSeconds) : byLimit;
+    const waits = [...this.stages.waitsForDeparted(key, nowSeconds), ...ofStages];
     if (unreadable === null) return waits;
     return [{ hold: { rule: 'SequencesUnreadable', message: unreadable }, remainingSeconds: null }, ...waits];
   }

@@ -17,9 +17,10 @@ export function followFleet(
     const exists = cluster !== undefined && !cluster.deleting;
     const record = rollouts.get(namespace, name);
     const rollout = record?.partial ? undefined : record?.object;
-    fleet.note(key, exists && rollout && isOwnOf(cluster, rollout) ? rollout : null);
     const updateRevision = statefulSets.by('cluster', key)[0]?.updateRevision || null;
+    // Before its MySQLRollout: what it was like when it went matters to its stage.
     fleet.stages.noteCluster(key, exists ? { labels: cluster.labels, offline: cluster.offline, updateRevision } : null);
+    fleet.note(key, exists && rollout && isOwnOf(cluster, rollout) ? rollout : null);
   };
   const own = (changed: { readonly namespace: string; readonly name: string } | null): void => {
     if (changed !== null) note(nameOf(changed));

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SequenceRecord } from '../../api/rollout-sequence.ts';
+import { mostGone, type SequenceRecord } from '../../api/rollout-sequence.ts';
 import {
+  type GoneCluster,
   type Place,
   type Sequence,
   type StageCount,
@@ -52,14 +53,18 @@ export class Stages {
   readonly #known = new Map<string, Known>();
   readonly #counts = new Map<string, readonly StageCount[]>();
   readonly #states = new Map<string, readonly StageState[]>();
+  readonly #gone = new Map<string, readonly GoneFromStage[]>();
+  readonly #departed = new Map<string, DepartedSequence>();
+  readonly #wall: () => number;
 
   /**
    * `wake` is called with each cluster that may have to decide anew, `changed` with each sequence whose clusters
-   * changed.
+   * changed. `wall` is the time in milliseconds since 1970.
    */
-  constructor(wake: (key: string) => void, changed: (sequence: string) => void) {
+  constructor(wake: (key: string) => void, changed: (sequence: string) => void, wall: () => number) {
     this.#wake = wake;
     this.#changed = changed;
+    this.#wall = wall;
   }
 
   /** `null` if the MySQLCluster does not exist or is being deleted. */
@@ -84,15 +89,23 @@ export class Stages {
       this.#sequences.set(name, record);
       return;
     }
-    if (record === null) this.#sequences.delete(name);
-    else this.#sequences.set(name, record);
+    const departed = this.#departed.get(name);
+    this.#departed.delete(name);
+    if (record === null) {
+      this.#sequences.delete(name);
+      const atSeconds = this.#wall() / 1000;
+      if (before !== undefined)
+        this.#departed.set(name, { record: before, gone: this.#gone.get(name) ?? [], atSeconds });
+    } else this.#sequences.set(name, record);
     this.#counts.delete(name);
     this.#states.delete(name);
     for (const [key, { cluster: then }] of this.#known) {
-      this.#note(key, {});
+      this.#note(key, {}, name);
       const now = this.#known.get(key)?.cluster;
       if (now?.waitingSince !== null && (isOf(then, name) || isOf(now, name))) this.#wake(key);
     }
+    const goneBefore = before === undefined && record !== null ? this.#goneBefore(record) : null;
+    this.#keepGone(name, goneBefore === null ? undefined : [...goneBefore, ...(departed?.gone ?? [])]);
     this.#changed(name);
   }
 
@@ -106,6 +119,18 @@ export class Stages {
     if (cluster === null) return [];
     const own = facts.revision === revision ? cluster : { ...cluster, waitingSince: null, queuedSince: null };
     return stageWaits(own, (sequence) => this.countsOf(sequence), nowSeconds);
+  }
+
+  /** Why the cluster may not begin yet although a sequence that selected it has gone. */
+  waitsForDeparted(key: string, nowSeconds: number): readonly FleetWait[] {
+    const { objects } = this.#known.get(key) ?? unknown;
+    if (objects === null || objects.offline) return [];
+    return [...this.#departed].flatMap(([sequence, { record, atSeconds }]) => {
+      const until = atSeconds + sequenceSettlesSeconds;
+      if (until <= nowSeconds) this.#departed.delete(sequence);
+      if (until <= nowSeconds || record.stageOf(objects.labels) === null) return [];
+      return [{ hold: { rule: 'SequenceGone', sequence, until } as const, remainingSeconds: until - nowSeconds }];
+    });
   }
 
   /** Whether clusters of a later stage have not begun yet: they depend on how this one does. */
@@ -122,7 +147,8 @@ export class Stages {
   countsOf(sequence: Sequence): readonly StageCount[] {
     const known = this.#counts.get(sequence.name);
     if (known !== undefined) return known;
-    const counts = stageCounts(sequence, this.#clusters());
+    const gone = this.#gone.get(sequence.name) ?? [];
+    const counts = stageCounts(sequence, this.#clusters(), (stage) => gone.filter((one) => one.stage === stage));
     this.#counts.set(sequence.name, counts);
     return counts;
   }
@@ -185,19 +211,76 @@ export class Stages {
     return [...this.#known.values()].map(({ cluster }) => cluster).filter((cluster) => cluster !== null);
   }
 
-  #note(key: string, change: Partial<Known>): void {
+  /** @param changing the sequence that is being changed: a cluster that it no longer selects has not left it */
+  #note(key: string, change: Partial<Known>, changing: string | null = null): void {
     const before = this.#known.get(key) ?? unknown;
     const known = { ...before, ...change };
     const cluster = this.#clusterOf(key, known);
     if (cluster === null && known.facts === withoutRollout && !known.promised) this.#known.delete(key);
     else this.#known.set(key, { ...known, cluster });
     if (isDeepStrictEqual(before.cluster, cluster)) return;
+    for (const { sequence, stage } of before.cluster?.places ?? []) {
+      const stays = cluster?.places.some((place) => place.sequence.name === sequence.name && place.stage === stage);
+      if (!stays && before.cluster !== null && sequence.name !== changing) this.#leave(before.cluster, sequence, stage);
+    }
+    for (const { sequence } of cluster?.places ?? []) this.#keepGone(sequence.name);
     for (const one of [before.cluster, cluster]) {
       for (const { sequence } of one?.places ?? []) {
         this.#counts.delete(sequence.name);
         if (this.#sequences.has(sequence.name)) this.#changed(sequence.name);
       }
     }
+  }
+
+  /** The cluster is no longer in the stage. `was` is what it was like there. */
+  #leave(was: StagedCluster, sequence: Sequence, index: number): void {
+    const stage = sequence.stages[index];
+    if (stage === undefined) return;
+    const others = this.clustersOf(sequence.name);
+    const isLast = !others.some(({ places }) => isIn(places, sequence.name, index));
+    const soaks = was.completeSince !== null && was.completeSince + stage.soakSeconds > this.#wall() / 1000;
+    const isChanging =
+      was.completeSince === null || soaks || others.some(({ completeSince }) => completeSince === null);
+    if (!was.failing && !(isLast && isChanging)) return;
+    const gone = { stage: stage.name, cluster: was.key, failing: was.failing, followed: false };
+    this.#keepGone(sequence.name, [...(this.#gone.get(sequence.name) ?? []), gone]);
+  }
+
+  /** Forgets those that are back, and those after which a change has reached every cluster. */
+  #keepGone(name: string, known: readonly GoneFromStage[] = this.#gone.get(name) ?? []): void {
+    const sequence = this.#sequences.get(name)?.sequence;
+    if (sequence === undefined) this.#gone.delete(name);
+    if (sequence === undefined || known.length === 0) return;
+    const clusters = this.clustersOf(name);
+    const isRolledOut = clusters.every(({ completeSince }) => completeSince !== null);
+    const hasChange = clusters.some(({ waitingSince, rolling }) => waitingSince !== null || rolling);
+    const stays = known.flatMap((one): readonly GoneFromStage[] => {
+      const index = sequence.stages.findIndex((stage) => stage.name === one.stage);
+      const inStage = clusters.filter(({ places }) => isIn(places, name, index));
+      const isBack = inStage.some(({ key }) => key === one.cluster) || (!one.failing && inStage.length > 0);
+      if (index < 0 || isBack || (one.followed && isRolledOut)) return [];
+      return [{ ...one, followed: one.followed || hasChange }];
+    });
+    const last = [...new Map(stays.map((one) => [`${one.stage} ${one.cluster}`, one])).values()].slice(-mostGone);
+    if (isDeepStrictEqual(last, this.#gone.get(name) ?? [])) return;
+    this.#gone.set(name, last);
+    this.#counts.delete(name);
+    this.#changed(name);
+  }
+
+  /**
+   * What an earlier process has written, and what it could not: the cluster that its status calls failing, or the last
+   * one, has left the stage since.
+   */
+  #goneBefore({ status, sequence }: SequenceRecord): readonly GoneFromStage[] {
+    return (status.stages ?? []).flatMap(({ name: stage, gone = [], clusters, failing, state, stoppedBy }) => {
+      const index = sequence.stages.findIndex((one) => one.name === stage);
+      const inStage = this.clustersOf(sequence.name).filter(({ places }) => isIn(places, sequence.name, index));
+      const hasLeft = stoppedBy !== undefined && !inStage.some(({ key }) => key === stoppedBy);
+      const isLast = clusters > 0 && inStage.length === 0 && state !== 'Complete';
+      const left = { stage, cluster: stoppedBy ?? sequence.name, failing: failing > 0, followed: false };
+      return [...gone.map((one) => ({ ...one, stage })), ...(hasLeft && (failing > 0 || isLast) ? [left] : [])];
+    });
   }
 
   #clusterOf(key: string, { objects, facts, promised }: Known): StagedCluster | null {
@@ -226,6 +309,22 @@ export class Stages {
     });
   }
 }
+
+/** How long the end of a sequence has to last before it permits anything. */
+const sequenceSettlesSeconds = 30;
+
+interface DepartedSequence {
+  readonly record: SequenceRecord;
+  readonly gone: readonly GoneFromStage[];
+  readonly atSeconds: number;
+}
+
+interface GoneFromStage extends GoneCluster {
+  readonly stage: string;
+}
+
+const isIn = (places: readonly Place[], sequence: string, stage: number): boolean =>
+  places.some((place) => place.sequence.name === sequence && place.stage === stage);
 
 const waitsAfter = (counts: readonly StageCount[], stage: number): boolean =>
   counts.slice(stage + 1).some(({ notBegun }) => notBegun > 0);

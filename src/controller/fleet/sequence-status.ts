@@ -81,10 +81,10 @@ function stageStatuses(observation: SequenceObservation): readonly StageStatus[]
   return record.sequence.stages.flatMap((stage, index) => {
     const count = counts[index];
     if (count === undefined) return [];
-    const { clusters, upToDate, rolling, waiting, failing } = count;
+    const { clusters, upToDate, rolling, waiting, failing, gone } = count;
     const state = stageState(observation, stage, index, count);
     const soakedUntil = state === 'Soaking' ? timeText(soakEnd(stage, count) ?? 0) : undefined;
-    const stoppedBy = count.failed ?? count.unfinished ?? undefined;
+    const stoppedBy = count.failed ?? count.unfinished ?? gone[0]?.cluster;
     return [
       omitUndefined<StageStatus>({
         name: stage.name,
@@ -96,6 +96,10 @@ function stageStatuses(observation: SequenceObservation): readonly StageStatus[]
         failing,
         soakedUntil,
         stoppedBy,
+        gone:
+          gone.length === 0
+            ? undefined
+            : gone.map(({ cluster, failing: failed, followed }) => ({ cluster, failing: failed, followed })),
       }),
     ];
   });
@@ -107,7 +111,8 @@ function stageState(
   index: number,
   count: StageCount,
 ): StageStatus['state'] {
-  if (count.clusters === 0) return 'Empty';
+  if (count.gone.some((one) => one.failing)) return 'Failing';
+  if (count.clusters === 0) return count.gone.length > 0 ? 'Waiting' : 'Empty';
   if (count.failing > stage.maxFailures) return 'Failing';
   const until = soakEnd(stage, count);
   if (until !== null) return until > nowSeconds ? 'Soaking' : 'Complete';
@@ -152,8 +157,9 @@ function stalledBy({ record, counts, conflicts }: SequenceObservation): Finding 
       message: `${conflicts.length} of the clusters are selected by another sequence as well, ${cluster} among them`,
     };
   }
-  const failing = stageGates(record.sequence, counts, 0).find(({ rule }) => rule === 'StageFailing');
-  return failing === undefined ? null : message(failing);
+  const gates = record.sequence.stages.flatMap((_, index) => stageGates(record.sequence, counts, index));
+  const [stopping] = gates.filter(({ rule }) => rule === 'StageFailing' || rule === 'StageMemberGone');
+  return stopping === undefined ? null : message(stopping);
 }
 
 function progressFinding({ name, state, clusters, upToDate, soakedUntil, stoppedBy }: StageStatus): Finding {

@@ -1,5 +1,5 @@
 import { type MySQLRollout, rolloutProblem } from '../../api/rollout.ts';
-import { isPolicySource, policyKind } from '../../api/rollout-policy.ts';
+import { isPolicySource, policyKind, policySource } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
 import type { RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
 import { milliseconds, timestampOf } from '../../base/json.ts';
@@ -13,6 +13,7 @@ import { objectFacts, type SelectingBudget } from '../../moco/cluster-facts.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import { Cache } from '../../objects/cache.ts';
 import { contentionFacts } from '../facts/contention.ts';
+import { type KnownPolicies, policiesAfter, policyGone } from '../facts/gone-policies.ts';
 import { unreported } from '../facts/last-step.ts';
 import { maintenanceFacts } from '../facts/maintenance-facts.ts';
 import {
@@ -51,6 +52,7 @@ export interface ObservedFacts {
   readonly snapshot: ClusterSnapshot;
   readonly policy: RolloutPolicy;
   readonly settings: Settings;
+  readonly knownPolicies: KnownPolicies;
   /**
    * The strategy that currently replaces pods, as the status shows it. It is OnDelete from the adoption of the
    * StatefulSet to its release, even while a pause delays either.
@@ -83,6 +85,13 @@ export function collectFacts(
     unreadable === null
       ? settingsOf(sources, defaults, world.wall())
       : settingsUnknown(defaults, unreadable, rollout?.status?.settings?.paused?.value === true);
+  const knownPolicies = policiesAfter(
+    memory.seen.policies,
+    rollout?.status?.settings,
+    new Set(sources.policies.map(({ name }) => policySource(name))),
+    settings.problem === null ? settings.sources : null,
+    world.monotonic(),
+  );
   const mode = modeOf(strategies, settings.strategy, statefulSet?.labelled === true);
   const status = rollout?.status;
   const wasAdopted = status?.strategy === 'OnDelete';
@@ -137,6 +146,7 @@ export function collectFacts(
         sinceLastTrySeconds: ageOf(steps.failure.atMilliseconds),
       },
       settingsProblem: settings.problem,
+      policyGone: policyGone(knownPolicies, settings.sources, world.monotonic()),
       statusRefusal:
         refusalStands(published.statusRefusal, world.monotonic()) > 0
           ? (published.statusRefusal?.message ?? null)
@@ -150,6 +160,7 @@ export function collectFacts(
     snapshot,
     policy,
     settings,
+    knownPolicies,
     strategyShown: isAdopted ? 'OnDelete' : modeByPartition(strategies.partitionDriver),
     withoutEffect: settingsWithoutEffect(mode, strategies, settings.sources, isAdopted, mysql !== undefined),
   };

@@ -5,6 +5,7 @@ import { Ages, type Clocks } from '../../moco/ages.ts';
 import type { OwnWrite } from '../../objects/execute.ts';
 import type { StrategyKeeper } from '../../objects/strategy.ts';
 import type { Lowered, SpecWrites } from '../facts/contention.ts';
+import { type KnownPolicies, noPoliciesKnown } from '../facts/gone-policies.ts';
 import type { UnreportedStep } from '../facts/last-step.ts';
 import { type Answers, noAnswers } from '../questions/questions.ts';
 
@@ -70,6 +71,8 @@ export interface Seen {
   readonly moved: { readonly revision: string; readonly seen: string; readonly at: string } | null;
   /** When a switchover ended that the status still has as requested. Ends once the status has its end. */
   readonly switchedOverAt: string | null;
+  /** The settings that were last in force, and the policies that have gone since. Each ends a minute after it went. */
+  readonly policies: KnownPolicies;
 }
 
 /** Set at the end of a step. */
@@ -144,6 +147,7 @@ export const newMemory = (world: Clocks, answers: Partial<Answers> = {}): Memory
     begun: null,
     moved: null,
     switchedOverAt: null,
+    policies: noPoliciesKnown,
   },
   unseen: { writes: [], rollout: null },
   answers: { ...noAnswers, ...answers },

@@ -60,7 +60,7 @@ function observe(
   const known = { ...memory, seen };
   const facts = collectFacts(objects, rollout, { ...known, unseen: { ...left, writes: awaited } }, context);
   const decision = decide(facts.snapshot, facts.policy);
-  const after = { ...seen, ...firstSeen(facts, decision, known, now, nowMilliseconds) };
+  const after = { ...seen, policies: facts.knownPolicies, ...firstSeen(facts, decision, known, now, nowMilliseconds) };
   const { holding } = after;
   const holds = decision.hold !== null && holding !== null;
   const heldForSeconds = holds ? (nowMilliseconds - holding.sinceMilliseconds) / 1000 : 0;

@@ -54,6 +54,18 @@ export interface StagedCluster {
   readonly failing: boolean;
 }
 
+/**
+ * A cluster that was the last one of its stage, or failed there, when it was deleted, taken offline, or given other
+ * labels in the middle of a change. What it showed, or was to show, nobody knows now.
+ */
+export interface GoneCluster {
+  /** `namespace/name`. */
+  readonly cluster: string;
+  readonly failing: boolean;
+  /** A cluster of the sequence has had a change to roll out since. */
+  readonly followed: boolean;
+}
+
 /** What one stage's clusters are like. */
 export interface StageCount {
   readonly clusters: number;
@@ -72,6 +84,7 @@ export interface StageCount {
   readonly last: { readonly key: string; readonly since: number } | null;
   /** The clusters that want a turn, those that have waited longest first. */
   readonly queue: readonly Queued[];
+  readonly gone: readonly GoneCluster[];
 }
 
 export interface Queued {
@@ -84,17 +97,21 @@ export const isBefore = (one: Queued, other: Queued): boolean =>
   one.since < other.since || (one.since === other.since && one.key < other.key);
 
 /** Counts the clusters of each stage. A cluster that two sequences select counts in both, so that both wait for it. */
-export function stageCounts(sequence: Sequence, clusters: Iterable<StagedCluster>): readonly StageCount[] {
+export function stageCounts(
+  sequence: Sequence,
+  clusters: Iterable<StagedCluster>,
+  goneFrom: (stage: string) => readonly GoneCluster[] = () => [],
+): readonly StageCount[] {
   const stages = sequence.stages.map((): StagedCluster[] => []);
   for (const cluster of clusters) {
     for (const place of cluster.places) {
       if (place.sequence.name === sequence.name) stages[place.stage]?.push(cluster);
     }
   }
-  return stages.map(countOf);
+  return stages.map((members, index) => countOf(members, goneFrom(sequence.stages[index]?.name ?? '')));
 }
 
-function countOf(clusters: readonly StagedCluster[]): StageCount {
+function countOf(clusters: readonly StagedCluster[], gone: readonly GoneCluster[]): StageCount {
   const unfinished = clusters.filter(({ completeSince }) => completeSince === null);
   const failing = clusters.filter((one) => one.failing);
   const notBegun = clusters.filter(({ waitingSince }) => waitingSince !== null);
@@ -111,6 +128,7 @@ function countOf(clusters: readonly StagedCluster[]): StageCount {
     failed: firstOf(failing),
     last: since(({ completeSince }) => completeSince).at(-1) ?? null,
     queue: since(({ queuedSince, wantsTurn, places }) => (wantsTurn && places.length === 1 ? queuedSince : null)),
+    gone,
   };
 }
 

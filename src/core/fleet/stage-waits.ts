@@ -21,6 +21,13 @@ export function stageGates(
       gates.push({ rule: 'StageFailing', sequence, stage, failing, maxFailures, cluster: failed });
     }
   }
+  for (const [at, { name: stage, maxFailures }] of stages.entries()) {
+    const { failing = 0, gone = [] } = counts[at] ?? {};
+    const failed = gone.filter((one) => one.failing);
+    const [one] = at < index ? gone : failing + failed.length > maxFailures ? failed : [];
+    if (one !== undefined)
+      gates.push({ rule: 'StageMemberGone', sequence, stage, cluster: one.cluster, failing: one.failing });
+  }
   const earlier = stages.slice(0, index);
   for (const [at, { name: stage }] of earlier.entries()) {
     const { clusters = 0, upToDate = 0, unfinished: cluster = null } = counts[at] ?? {};

@@ -15,6 +15,8 @@ export type StageGate =
       readonly maxFailures: number;
       readonly cluster: string;
     })
+  /** A cluster that failed in it, or was its last one, has left it in the middle of a change. */
+  | (NamedStage & { readonly rule: 'StageMemberGone'; readonly cluster: string; readonly failing: boolean })
   /** So many of its clusters are not up to date and healthy. */
   | (NamedStage & {
       readonly rule: 'AwaitingEarlierStage';
@@ -34,6 +36,8 @@ export type FleetHold =
   | StageGate
   | { readonly rule: 'SequenceConflict'; readonly sequences: readonly string[] }
   | { readonly rule: 'SequenceInvalid'; readonly sequence: string; readonly problem: string }
+  /** A sequence that selected the cluster no longer exists. It may be about to be created again. */
+  | { readonly rule: 'SequenceGone'; readonly sequence: string; readonly until: number }
   | { readonly rule: 'SequencesUnreadable'; readonly message: string }
   /**
    * So many rollouts fail that none may begin (--max-failing-rollouts). `failing` counts those of the cluster's own

@@ -6,6 +6,9 @@ import type { Situation } from '../situation.ts';
 import type { Contention } from '../snapshot.ts';
 import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 
+/** How long the end of a policy has to last before it permits anything. */
+const policySettlesSeconds = 30;
+
 /**
  * Every step is blocked, except taking back a demotion. What a person has asked for comes first, so that it stays in
  * sight while MOCO writes the StatefulSet.
@@ -95,6 +98,21 @@ export const everything = {
     alert: 'MocoRolloutPausedStale',
     phase: 'Paused',
     assumed: null,
+  }),
+  PolicyGone: rule<{ readonly policy: string }>({
+    holds: ({ situation: { snapshot, deadlines } }) => {
+      const { policyGone: gone } = snapshot;
+      return gone === null || deadlines.reached(gone.sinceSeconds, policySettlesSeconds)
+        ? null
+        : { policy: gone.policy };
+    },
+    sentence: ({ policy }) =>
+      `${policy} decided settings of this cluster and no longer exists; what holds without it counts after ${policySettlesSeconds} s`,
+    meaning: 'A MySQLRolloutPolicy that decided settings of the cluster has gone, and other values are in force since.',
+    details: `The end of a freeze, of maintenance windows or of a limit permits nothing before ${policySettlesSeconds} seconds have passed: the policy may be about to be created again, as tools do that replace objects. To end a freeze at once, set \`paused: false\` in the policy before you delete it.`,
+    endedBy: ['time', 'a person'],
+    ends: `By itself, after ${policySettlesSeconds} seconds, or when the policy exists again.`,
+    assumed: after('requeue', (snapshot) => ({ ...snapshot, policyGone: null })),
   }),
   StatefulSetDeleting: rule({
     holds: ({ situation }) => holdsIf(situation.snapshot.statefulSet?.deleting === true),

@@ -45,6 +45,16 @@ export const fleet = {
     ends: 'By itself within seconds, once they can be read. If a right is missing, apply the roles of this version: `kubectl moco-rollout check` names it.',
     alarms: true,
   }),
+  SequenceGone: byOthers('SequenceGone', {
+    sentence: ({ sequence, until }) =>
+      `MySQLRolloutSequence ${sequence} selected this cluster and no longer exists; that counts from ${timeText(until)} on`,
+    meaning: 'A MySQLRolloutSequence that selected the cluster has gone.',
+    details:
+      'It may be about to be created again, as tools do that replace objects, so the cluster waits for 30 seconds before it begins a rollout without its turn.',
+    endedBy: ['time'],
+    ends: 'By itself, at the time that the message names, or when the sequence exists again.',
+    requestedBy,
+  }),
   SequenceConflict: byOthers('SequenceConflict', {
     sentence: ({ sequences }) => `more than one MySQLRolloutSequence selects this cluster: ${sequences.join(', ')}`,
     meaning: 'More than one MySQLRolloutSequence selects the cluster.',
@@ -72,6 +82,19 @@ export const fleet = {
     ends: 'Correct the template of the failing cluster. The correction does not wait for other clusters.',
     requestedBy,
     alert: 'MocoRolloutFleetFailing',
+  }),
+  StageMemberGone: byOthers('StageMemberGone', {
+    sentence: ({ sequence, stage, cluster, failing }) =>
+      failing
+        ? `${cluster} failed in stage ${stage} of sequence ${sequence}, and was deleted, taken offline or given other labels since: a person has to say that the others may begin`
+        : `${cluster} was the last cluster of stage ${stage} of sequence ${sequence}, and was deleted, taken offline or given other labels in the middle of a change: nothing shows that the change works`,
+    meaning:
+      'A cluster that failed in its stage, or was the last one of it, has left the stage in the middle of a change.',
+    details:
+      'Without it nothing shows whether the change works. After a failure no cluster of the sequence begins, if more have failed than `maxFailures` allows; otherwise the later stages wait. A stage that has been empty since before the change holds nobody. The MySQLRolloutSequence names such clusters in `status.stages[].gone`, and forgets them once they are back in the stage, once another cluster is in a stage that was empty, or once a change has reached every cluster of the sequence.',
+    endedBy: ['a person'],
+    ends: 'Find out what became of the change in that cluster. Then bring it back, take the change back, or let each cluster begin that may: `override NAME StageMemberGone`. Removing the stage from the sequence ends it for all.',
+    alarms: true,
   }),
   AwaitingEarlierStage: byOthers('AwaitingEarlierStage', {
     sentence: ({ sequence, stage, clusters, unfinished, cluster }) =>

@@ -24,6 +24,7 @@ class Scene {
   readonly stages = new Stages(
     (key) => this.woken.push(key),
     () => undefined,
+    () => world.wall(),
   );
   readonly written: SequenceStatus[] = [];
   readonly events: Occurrence[] = [];

@@ -124,6 +124,10 @@ export const fleet: Examples<keyof typeof fleetRules> = {
     'SequencesUnreadable',
     'the controller cannot read MySQLRolloutSequences: mysqlrolloutsequences is forbidden',
   ),
+  SequenceGone: waitsForOthers(
+    'SequenceGone',
+    'MySQLRolloutSequence production selected this cluster and no longer exists; that counts from 2026-07-01T12:00:00Z on',
+  ),
   SequenceConflict: waitsForOthers(
     'SequenceConflict',
     'more than one MySQLRolloutSequence selects this cluster: by-team, production',
@@ -136,6 +140,16 @@ export const fleet: Examples<keyof typeof fleetRules> = {
     'StageFailing',
     '1 rollouts of stage canary of sequence production fail, prod/orders among them; more than 0 keep all others from beginning',
   ),
+  StageMemberGone: {
+    ...waitsForOthers(
+      'StageMemberGone',
+      'prod/orders failed in stage canary of sequence production, and was deleted, taken offline or given other labels since: a person has to say that the others may begin',
+    ),
+    alsoSays: [
+      { ...fleetHolds.StageMemberGone, failing: false },
+      'prod/orders was the last cluster of stage canary of sequence production, and was deleted, taken offline or given other labels in the middle of a change: nothing shows that the change works',
+    ],
+  },
   AwaitingEarlierStage: waitsForOthers(
     'AwaitingEarlierStage',
     'stage canary of sequence production goes first: 2 of 5 clusters are not up to date and healthy, prod/orders among them',

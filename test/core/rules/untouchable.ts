@@ -62,6 +62,16 @@ export const everything: Examples<keyof typeof everythingRules> = {
     says: 'the settings are invalid: spec.partition is -1',
     justDoesNot: when(stale(), next),
   },
+  PolicyGone: {
+    applies: held(
+      stale().but({ policyGone: { policy: 'MySQLRolloutPolicy/freeze', sinceSeconds: 29 } }),
+      { policy: 'MySQLRolloutPolicy/freeze' },
+      {},
+      1,
+    ),
+    says: 'MySQLRolloutPolicy/freeze decided settings of this cluster and no longer exists; what holds without it counts after 30 s',
+    justDoesNot: when(stale().but({ policyGone: { policy: 'MySQLRolloutPolicy/freeze', sinceSeconds: 30 } }), next),
+  },
   StatefulSetDeleting: {
     applies: held(stale().statefulSet({ deleting: true })),
     says: 'the StatefulSet is being deleted or re-created',

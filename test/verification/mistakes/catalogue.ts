@@ -120,6 +120,11 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       ),
     snapshots: /I24: a member goes back that has run/,
   },
+  'takes the end of a policy for the end of a freeze': {
+    wrong: 'goes on as soon as a policy has gone, which may be about to be created again',
+    decide: (snapshot, policy) => decide({ ...snapshot, policyGone: null }, policy),
+    snapshots: /a policy has only just gone/,
+  },
   'takes every closed budget for a backup': {
     wrong: 'waits for a backup while a PodDisruptionBudget is closed that MOCO did not create',
     decide: (snapshot, policy) =>
@@ -627,6 +632,15 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       substitute: import.meta.resolve('./modules/with-one-more-failure.ts'),
     },
     fleet: /begins: \w+ fails/,
+  },
+  'forgets who has left a stage': {
+    wrong: 'lets production begin once the canary that fails is deleted, taken offline or relabelled',
+    module: {
+      importer: 'src/controller/fleet/sequence-stages.ts',
+      imported: 'src/core/fleet/stage-counts.ts',
+      substitute: import.meta.resolve('./modules/with-nobody-gone.ts'),
+    },
+    fleet: /begins: \S+ of \w+ has gone/,
   },
   'takes a superseded rollout for one that has begun': {
     wrong: 'goes on at once with a template that replaces another one in the middle of a rollout',
