@@ -47,7 +47,7 @@ export interface Decision {
   readonly step: Step;
   readonly effects: readonly Effect[];
   readonly hold: Hold | null;
-  /** What still holds the same step of what held before (`memory.shown` and `memory.earlier`), but comes after `hold`. */
+  /** What held before (`memory.shown` and `memory.earlier`), still holds the same step, and comes after `hold`. */
   readonly beneath: readonly Hold[];
   /** By ordinal, including the missing ones. */
   readonly members: readonly MemberReport[];
