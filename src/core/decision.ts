@@ -47,7 +47,7 @@ export interface Decision {
   readonly step: Step;
   readonly effects: readonly Effect[];
   readonly hold: Hold | null;
-  /** What held before (`memory.shown` and `memory.earlier`), still holds the same step, and comes after `hold`. */
+  /** Earlier holds (`memory.shown`, `memory.earlier`) that still hold the same step, but come after `hold`. */
   readonly beneath: readonly Hold[];
   /** By ordinal, including the missing ones. */
   readonly members: readonly MemberReport[];
