@@ -17,7 +17,6 @@ const frameMilliseconds = second / 2;
 const patienceMilliseconds = 15 * 60 * second;
 /** The last picture stays for this virtual time. */
 const lingerMilliseconds = 20 * second;
-const program = 'kubectl moco-rollout';
 const images = { good: 'mysql:8.4.1', bad: 'mysql:8.4.2-crash', corrected: 'mysql:8.4.3' };
 
 /** Three members that take about as long as real ones to stop, to start and to switch over. */
@@ -108,6 +107,6 @@ class Stage {
   }
 
   #display(): Display<ClusterView> {
-    return displayOf(this.#host, (views) => views.flatMap((view) => block(view, program)), toldOfCluster);
+    return displayOf(this.#host, (views) => views.flatMap((view) => block(view)), toldOfCluster);
   }
 }

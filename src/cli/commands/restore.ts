@@ -61,14 +61,32 @@ export const restoreCommand = clusterCommand({
 export const unrestoreCommand = clusterCommand({
   name: 'unrestore',
   arguments: '<MEMBER>',
-  rights: toSet,
+  rights: [...toDecide, ...toSet],
   summary: 'Take a restore back, so that the member is updated again',
   help:
-    'MEMBER is the name of its pod. Without another entry in `spec.restore`, the rollout goes on with the same update revision. ' +
+    'MEMBER is the name of its pod. Without --yes it only shows what this means: without another entry in `spec.restore`, the ' +
+    'rollout goes on with the same update revision, at which the member has failed, and evicts it at once. ' +
     'If the MySQLCluster was corrected, the entry has no effect any more and can stay.',
-  examples: [['Let a restored member be updated', 'unrestore moco-test-2']],
-  run: async (session, [pod = '']) => {
+  examples: [
+    ['Show what taking a restore back means', 'unrestore moco-test-2'],
+    ['Let a restored member be updated', 'unrestore moco-test-2 --yes'],
+  ],
+  options: { yes: toggle('--yes', 'take the restore back; without it nothing is changed') },
+  run: async (session, [pod = ''], { yes }) => {
+    const { host } = session;
     const { cluster, ordinal, name } = await memberNamed(session, pod);
+    const { rollout } = await observeCluster(session, cluster);
+    const { revision = '', members: restored = [] } = rollout?.spec?.restore ?? {};
+    // A correction of the template has ended the restore already: nothing follows from taking it back.
+    if (!yes && restored.includes(ordinal) && revision === rollout?.status?.updateRevision) {
+      const hash = revisionHash(revision, cluster.name);
+      const failure = rollout?.status?.rollout?.failing?.message;
+      host.out(
+        `${cluster.namespace}/${name}\n  then      ${name} is evicted and comes up at revision ${hash}, at which it failed${failure === undefined ? '' : `: ${failure}`}\n  instead   correct the MySQLCluster: \`${host.program} undo ${cluster.name} -n ${cluster.namespace}\`\n`,
+      );
+      const line = `${host.program} unrestore ${name} -n ${cluster.namespace} --yes`;
+      throw new CommandError(`nothing has been changed, because --yes is missing; to update ${name} again: ${line}`);
+    }
     const without: SettingsOf = ({ spec: { restore }, isOwn }) => {
       const members = restore?.members.filter((one) => one !== ordinal) ?? [];
       return restore && members.length > 0 && isOwn('restore') ? { restore: { ...restore, members } } : {};
@@ -76,7 +94,7 @@ export const unrestoreCommand = clusterCommand({
     const remains = ({ restore }: RolloutSpec) => restore?.members.includes(ordinal) === true;
     const what = `${name} is still to be restored`;
     await removeSettings(session, cluster, verb, without, remains, { what, field: 'restore' });
-    session.host.out(`${cluster.namespace}/${name}: no longer restored\n`);
+    host.out(`${cluster.namespace}/${name}: no longer restored\n`);
     return 0;
   },
 });

@@ -54,7 +54,9 @@ export const sequenceCommand = clusterCommand({
     }
     const isWide = given.output === 'wide';
     const lines: Render<SequenceView> = (views, room) =>
-      name !== undefined && !isWide ? views.flatMap((view) => sequenceBlock(view, room)) : sequenceList(views, isWide);
+      name !== undefined && !isWide
+        ? views.flatMap((view) => sequenceBlock(view, room, host.program))
+        : sequenceList(views, isWide);
     const sequences = new Sequences(session);
     if (given.watch) {
       const views = () => sequences.views(name);

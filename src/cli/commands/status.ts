@@ -4,13 +4,21 @@ import type { ClusterRecord } from '../../moco/records.ts';
 import { toLook } from '../check/rights.ts';
 import { backupSentence } from '../cluster/backup-sentence.ts';
 import { obstacleNotes } from '../cluster/cluster-snapshot.ts';
-import { controllerNote, publishedFlags } from '../cluster/controller-lease.ts';
+import { controllerNote } from '../cluster/controller-lease.ts';
 import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
 import { watchClusters } from '../cluster/watch-clusters.ts';
 import { CommandError } from '../command-error.ts';
 import { toggle, type Values } from '../option.ts';
-import { block, byActivity, byUrgency, holdTable, overview, toldOfCluster } from '../terminal/cluster-lines.ts';
+import {
+  block,
+  byActivity,
+  byUrgency,
+  holdTable,
+  overview,
+  toldOfCluster,
+  waitsForPerson,
+} from '../terminal/cluster-lines.ts';
 import { apart, type Line } from '../terminal/lines.ts';
 import { showLive } from '../terminal/live.ts';
 import { objectFormat, objectOutputOption, writeLines, writeObjects } from '../terminal/output.ts';
@@ -21,6 +29,7 @@ const options = {
   selector: selectorOption,
   allNamespaces: allNamespacesOption,
   held: toggle('--held', 'only clusters that wait for a rule, those first that need a person'),
+  needsPerson: toggle('--needs-person', 'only clusters that go on only once a person acts, with what to look at'),
   stale: toggle('--stale', 'only clusters with members at an older revision'),
   output: objectOutputOption,
   watch: toggle('-w, --watch', 'keep showing changes until interrupted, those first that need a person or move'),
@@ -39,6 +48,7 @@ export const statusCommand = clusterCommand({
     ['List the clusters of the current namespace', 'status'],
     ['Show one cluster in detail, until interrupted', 'status test --watch'],
     ['List the clusters of all namespaces that wait for something', 'status -A --held'],
+    ['List the clusters of all namespaces that wait for a person', 'status -A --needs-person'],
     ['List production clusters with stale members, with more columns', 'status -l env=production --stale -o wide'],
   ],
   options,
@@ -61,8 +71,8 @@ export const getCommand = clusterCommand({
 async function show(session: Session, names: readonly string[], given: Given, inDetail: boolean): Promise<number> {
   const { host, world } = session;
   const format = objectFormat(given);
-  if (names.length > 0 && (given.held || given.stale)) {
-    throw new UsageError('expected --held and --stale without names: they select from a list');
+  if (names.length > 0 && (given.held || given.stale || given.needsPerson)) {
+    throw new UsageError('expected --held, --needs-person and --stale without names: they select from a list');
   }
   const listed = (await listedClusters(session, names)).filter(isWanted(given));
   if (format !== null) {
@@ -89,27 +99,19 @@ async function show(session: Session, names: readonly string[], given: Given, in
 
 /** With what only the API server says. */
 async function detailed(session: Session, cluster: ClusterRecord, view: ClusterView, note: string | null) {
-  const [obstacles, backup, unasked] = await Promise.all([
-    obstacleNotes(session, cluster),
-    backupSentence(session, cluster),
-    view.complete ? [] : unaskedOf(session),
-  ]);
+  const [obstacles, backup] = await Promise.all([obstacleNotes(session, cluster), backupSentence(session, cluster)]);
   const notes = [...(note === null ? [] : [note]), ...obstacles, ...view.notes];
-  return { ...view, notes, standing: [['backup', backup] as const, ...view.standing, ...unasked] };
+  return { ...view, notes, standing: [['backup', backup] as const, ...view.standing] };
 }
 
-/** What a rollout does not know while the controller does not ask MySQL itself. */
-async function unaskedOf(session: Session): Promise<ClusterView['standing']> {
-  const { options, unknown } = await publishedFlags(session);
-  return unknown !== null || options.featureGates.ReplicationFacts
-    ? []
-    : [['mysql', 'acknowledgements and open writes are not known (feature gate ReplicationFacts is off)']];
-}
-
-function isWanted({ held, stale }: Given): (one: ClusterAndRollout) => boolean {
-  return ({ rollout }) => {
+function isWanted({ held, needsPerson, stale }: Given): (one: ClusterAndRollout) => boolean {
+  return ({ cluster, rollout }) => {
     const { replicas = 0, updatedReplicas = replicas } = rollout?.status ?? {};
-    return (!held || isHeld(rollout?.status ?? {})) && (!stale || updatedReplicas < replicas);
+    return (
+      (!held || isHeld(rollout?.status ?? {})) &&
+      (!needsPerson || waitsForPerson(viewOf(cluster, rollout, 0))) &&
+      (!stale || updatedReplicas < replicas)
+    );
   };
 }
 
@@ -124,18 +126,18 @@ function rolloutsOf(listed: readonly ClusterAndRollout[], names: readonly string
   return listed.map(({ rollout }) => rollout).filter((rollout) => rollout !== null);
 }
 
-function linesFor({ namespace, host }: Session, { output, held, watch }: Given, inDetail: boolean) {
+function linesFor({ namespace }: Session, { output, held, needsPerson, watch }: Given, inDetail: boolean) {
   const isWide = output === 'wide';
   const list = (views: readonly ClusterView[]) => overview(views, { namespace: namespace === null, wide: isWide });
   return (views: readonly ClusterView[]): readonly Line[] => {
-    if (inDetail && !isWide) return apart(views.map((view) => block(view, host.program)));
-    if (held) return [...holdTable(views), [], ...list(byUrgency(views))];
+    if (inDetail && !isWide) return apart(views.map((view) => block(view)));
+    if (held || needsPerson) return [...holdTable(views), [], ...list(byUrgency(views))];
     return list(watch ? byActivity(views) : views);
   };
 }
 
-function nothingFound({ namespace, selector }: Session, { held, stale }: Given): string {
-  const isFiltered = held || stale || selector !== undefined;
+function nothingFound({ namespace, selector }: Session, { held, needsPerson, stale }: Given): string {
+  const isFiltered = held || needsPerson || stale || selector !== undefined;
   const what = isFiltered ? 'No matching MySQLClusters found' : 'No MySQLClusters found';
   return namespace === null ? `${what}\n` : `${what} in ${namespace} namespace.\n`;
 }

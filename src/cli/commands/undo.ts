@@ -136,6 +136,7 @@ function comments(
     ...appliers
       .filter(([, where]) => /Flux|Argo CD|Helm/.test(where))
       .map(([owner, where]) => `\`${owner}\` owns the podTemplate and would revert the patch: ${where}`),
+    'If a Git repository has the MySQLCluster, revert the change there: the next sync would bring it back.',
     `Apply it: ${host.program} undo ${name} -n ${namespace} | kubectl patch mysqlcluster ${name} -n ${namespace} --type=merge --patch-file=/dev/stdin`,
   ];
 }

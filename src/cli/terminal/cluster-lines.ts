@@ -12,6 +12,7 @@ import {
   phasePiece,
   piece,
   type Style,
+  someOf,
   table,
   tookSeconds,
 } from './lines.ts';
@@ -108,6 +109,10 @@ export function holdTable(views: readonly ClusterView[]): readonly Line[] {
 
 const needsAPerson = ({ hold, stalled }: ClusterView): boolean => stalled || isAlarming(hold?.rule ?? '');
 
+/** A person has to act before it goes on: it is stalled, or what holds it says so. */
+export const waitsForPerson = (view: ClusterView): boolean =>
+  needsAPerson(view) || (view.hold !== null && view.held && urgencyOf(view) === 1);
+
 /** 0 for what needs a person now. */
 function urgencyOf(view: ClusterView): number {
   const rule = view.hold?.rule ?? '';
@@ -141,19 +146,21 @@ const barColumns = 21;
 const between = piece('   ');
 const labelColumns = 'waiting'.length;
 
-/** Details of one cluster in a few lines. `program` is how the user calls this program. */
-export function block(view: ClusterView, program: string): readonly Line[] {
-  const hint = kubectlHint(view, program);
+/** So many fields are named that a rollout changes. */
+const mostChanges = 4;
+
+/** Details of one cluster in a few lines. */
+export function block(view: ClusterView): readonly Line[] {
   const notes = [...view.notes, ...view.overridden.map(({ sentence }) => sentence)];
   return [
     header(view),
     ...(view.hold ? [labelled('waiting', holdLine(view.hold), 'yellow')] : []),
+    ...(view.changes.length === 0 ? [] : [labelled('changes', line(someOf(view.changes, mostChanges)), 'dim')]),
     ...view.warnings.map((warning) => line(`  ${warning}`, 'yellow')),
     ...notes.map((note) => labelled('note', line(note), 'yellow')),
     ...view.standing.map(([label, sentence]) => labelled(label, line(sentence), 'dim')),
     ...(view.members.length === 0 ? [] : [[], ...membersTable(view.members)]),
     ...lastLine(view),
-    ...(hint === null ? [] : [[], line(`  ${hint}`, 'dim')]),
   ];
 }
 
@@ -228,23 +235,4 @@ function lastLine({ rollout, last }: ClusterView): readonly Line[] {
   const { outcome, finishedAt, disruptions, switchovers } = last;
   const cost = `${counted(disruptions, 'disruption')}, ${counted(switchovers, 'switchover')}`;
   return [[], line(`  last rollout: ${outcome} at ${finishedAt}, ${brief(tookSeconds(last))}, ${cost}`, 'dim')];
-}
-
-/**
- * What to use instead of `kubectl rollout status`, which is wrong during a rollout (kubectl 1.35: it refuses under
- * OnDelete; with a partition it reports a complete rollout once the members from the partition up are updated).
- */
-function kubectlHint({ name, namespace, strategy, rollout, hold }: ClusterView, program: string): string | null {
-  // kubectl is only right about a rolling update by Kubernetes alone.
-  if (rollout === null || hold?.rule === 'ForcedRollingUpdate') return null;
-  const instead = `use: ${program} wait ${name} -n ${namespace}`;
-  switch (hold?.rule === 'Released' ? 'MOCO' : strategy) {
-    case 'OnDelete':
-      return `\`kubectl rollout status\` does not support OnDelete; ${instead}`;
-    case 'Partition':
-    case 'MOCO':
-      return `\`kubectl rollout status\` reports success at every partition; ${instead}`;
-    default:
-      return null;
-  }
 }

@@ -5,6 +5,7 @@ import { sequenceStatusOf } from '../../controller/fleet/sequence-status.ts';
 import { concurrencyOf, type StagedCluster } from '../../core/fleet/stage-counts.ts';
 import { stageGates } from '../../core/fleet/stage-waits.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
+import { splitKey } from '../../kube/store.ts';
 import {
   joined,
   type Line,
@@ -83,6 +84,11 @@ export function sequenceViewOf(
       heldBy: [...held]
         .toSorted(([, { length: first }], [, { length: second }]) => second - first)
         .map(([rule, { length }]) => `${rule} ${length}`),
+      // Why clusters fail, each as a sentence with its name.
+      failures: named('failing').map((key) => {
+        const { rollout: progress, hold } = statusOf(key);
+        return [key, progress?.failing?.message ?? hold?.message ?? 'its rollout is stalled'] as const;
+      }),
       // The names of the clusters that a reader may look for.
       named,
     };
@@ -130,14 +136,14 @@ const tones: Readonly<Record<StageView['state'], Style>> = {
 };
 
 /** A sequence in detail: a row for each stage, and below it a cell for each cluster. */
-export function sequenceBlock(view: SequenceView, { columns, rows }: Room): readonly Line[] {
+export function sequenceBlock(view: SequenceView, { columns, rows }: Room, program: string): readonly Line[] {
   const { name, clusters, upToDate, message, stalled, stages } = view;
   const above: readonly Line[] = [
     [piece(name, 'bold'), piece('   '), phasePiece(view), piece(`   ${upToDate} of ${clusters} clusters up to date`)],
     ...wrapped([piece('  ')], message, columns, stalled ? 'red' : 'plain'),
     [],
   ];
-  const notes = stages.map((stage) => notesOf(stage, columns));
+  const notes = stages.map((stage) => notesOf(stage, columns, program));
   const cells = stages.flatMap((stage) => stage.cells);
   const [titles = [], ...stageRows] = stageTable(stages);
   const others = above.length + 1 + stageRows.length + notes.flat().length + 1 + legend(cells, 2, columns).length;
@@ -171,13 +177,27 @@ function stageTable(stages: readonly StageView[]): readonly Line[] {
   );
 }
 
-function notesOf({ waitsFor, heldBy, named, state, stoppedBy }: StageView, columns: number): readonly Line[] {
+function notesOf(
+  { waitsFor, heldBy, failures, named, state, stoppedBy }: StageView,
+  columns: number,
+  program: string,
+): readonly Line[] {
   const note = (label: string, style: Style, text: string): readonly Line[] =>
     text === ''
       ? []
       : wrapped([piece(' '.repeat(indent)), piece(label.padEnd(labelColumns), style), piece('  ')], text, columns);
   return [
-    ...note('failing', 'red', someOf(named('failing'), mostNamed)),
+    ...failures.slice(0, mostNamed).flatMap(([key, why]) => note('failing', 'red', `${key}: ${why}`)),
+    ...(failures.length > mostNamed ? note('failing', 'red', `and ${failures.length - mostNamed} more`) : []),
+    ...failures.slice(0, 1).flatMap(([key]) => {
+      const [namespace, cluster] = splitKey(key);
+      const one = `${cluster} -n ${namespace}`;
+      return note(
+        'next',
+        'plain',
+        `${program} status ${one}; ${program} undo ${one} prints what restores its template`,
+      );
+    }),
     ...note('rolling', 'cyan', someOf(named('rolling'), mostNamed)),
     ...note('held', 'yellow', heldBy.join(', ')),
     ...note('waiting', 'yellow', waitsFor ?? (state === 'Waiting' ? stopSentence(stoppedBy) : '')),

@@ -11,7 +11,7 @@ import type { HoldRule, VerdictKind } from '../../core/decision.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
 import { revisionHash, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
-import { brief, secondsSince } from './lines.ts';
+import { brief, changeInWords, secondsSince } from './lines.ts';
 
 /**
  * MOCO expands the volume claims of a cluster only while its StatefulSet is not being updated (`isUpdatingStatefulSet`
@@ -83,10 +83,20 @@ export function viewOf(
     warnings: restingRules.has(hold?.rule ?? '') && updated < replicas ? [volumeWarning] : [],
     // What the view lacks, or why it may be out of date.
     notes: notesOf(cluster, rollout),
+    // What the rollout changes, images first.
+    changes: changesOf(progress?.changes ?? []),
     // Lines about the databases, whatever the rollout does.
     standing: standingOf(status, ageOf),
   } as const;
 }
+
+const changesOf = (changes: NonNullable<RolloutProgress['changes']>): readonly string[] =>
+  changes
+    .toSorted((one, other) => Number(one.to === undefined) - Number(other.to === undefined))
+    .map((change) => {
+      const container = /containers\[([^\]]+)\]\.image$/.exec(change.path)?.[1];
+      return changeInWords(container === undefined ? change : { ...change, path: `image of ${container}` }, '→');
+    });
 
 function standingOf(
   { openWrites, preflight, phase }: RolloutStatus,

@@ -9,6 +9,7 @@ import { omitUndefined } from '../../base/json.ts';
 import { concurrencyOf, othersStage, type Stage, type StageCount } from '../../core/fleet/stage-counts.ts';
 import { stageGates } from '../../core/fleet/stage-waits.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
+import { notYet } from '../../core/rules/fleet.ts';
 import { timeText } from '../../core/sentences.ts';
 import { type Occurrence, referenceTo } from '../../kube/event.ts';
 import type { SequenceNumbers } from '../../telemetry/metrics.ts';
@@ -119,7 +120,8 @@ function stageState(
   const waits = stageGates(record.sequence, counts, index).some(
     (gate) => !('until' in gate) || gate.until > nowSeconds,
   );
-  return count.rolling > 0 || (count.waiting > 0 && !waits) ? 'Rolling' : 'Waiting';
+  // Clusters that a person keeps waiting, as in a freeze, begin nothing.
+  return count.rolling > 0 || (count.queue.length > 0 && !waits) ? 'Rolling' : 'Waiting';
 }
 
 /** `Ready`: every stage is complete. `Stalled`: a person has to help. `Progressing`: neither. */
@@ -164,11 +166,12 @@ function stalledBy({ record, counts, conflicts }: SequenceObservation): Finding 
 
 function progressFinding({ name, state, clusters, upToDate, soakedUntil, stoppedBy }: StageStatus): Finding {
   if (soakedUntil !== undefined) return { reason: 'Soaking', message: `stage ${name} soaks until ${soakedUntil}` };
-  const waitsFor = stoppedBy === undefined ? '' : `, ${stoppedBy} is not`;
-  return {
-    reason: state,
-    message: `stage ${name}: ${upToDate} of ${clusters} clusters are up to date and healthy${waitsFor}`,
-  };
+  const left = clusters - upToDate;
+  const waitsFor =
+    stoppedBy === undefined || left === 0
+      ? 'all clusters are up to date and healthy'
+      : notYet(left, clusters, stoppedBy);
+  return { reason: state, message: `stage ${name}: ${waitsFor}` };
 }
 
 /** A selector that selects nothing may be a mistake: without canaries nothing shows a bad change. */

@@ -31,6 +31,14 @@ const byOthers = <Name extends FleetHold['rule']>(
 
 const requestedBy = 'a MySQLRolloutSequence';
 
+/** How many clusters of a stage are not done, and one of them. */
+export function notYet(unfinished: number, clusters: number, cluster: string): string {
+  if (clusters === 1) return `${cluster} is not up to date and healthy`;
+  return unfinished === 1
+    ? `${cluster}, 1 of ${clusters} clusters, is not up to date and healthy`
+    : `${unfinished} of ${clusters} clusters are not up to date and healthy, ${cluster} among them`;
+}
+
 /**
  * Stages of a MySQLRolloutSequence, and failures in the fleet: members that are down are replaced, and nothing else
  * happens.
@@ -74,7 +82,7 @@ export const fleet = {
   }),
   StageFailing: byOthers('StageFailing', {
     sentence: ({ sequence, stage, failing, maxFailures, cluster }) =>
-      `${failing} rollouts of stage ${stage} of sequence ${sequence} fail, ${cluster} among them; more than ${maxFailures} keep all others from beginning`,
+      `${failing === 1 ? `${cluster} fails` : `${cluster} and ${failing - 1} more fail`} in stage ${stage} of sequence ${sequence} (maxFailures ${maxFailures}): no other cluster begins`,
     meaning: 'More rollouts of a stage fail than maxFailures allows, and no other cluster of the sequence begins.',
     details:
       'A rollout fails when its revision fails, or when it has begun and is stalled. Rollouts that have begun go on, and members that are down are replaced.',
@@ -98,7 +106,7 @@ export const fleet = {
   }),
   AwaitingEarlierStage: byOthers('AwaitingEarlierStage', {
     sentence: ({ sequence, stage, clusters, unfinished, cluster }) =>
-      `stage ${stage} of sequence ${sequence} goes first: ${unfinished} of ${clusters} clusters are not up to date and healthy, ${cluster} among them`,
+      `stage ${stage} of sequence ${sequence} goes first: ${notYet(unfinished, clusters, cluster)}`,
     meaning: 'A cluster of an earlier stage is not up to date and healthy.',
     details:
       'It is stale, rolling, failing, or not healthy, or its state is not known yet. A paused or released cluster with stale members counts as well; one that is offline does not.',
@@ -126,7 +134,7 @@ export const fleet = {
   }),
   FleetFailing: byOthers('FleetFailing', {
     sentence: ({ failing, limit, cluster }) =>
-      `${failing} rollouts in the fleet fail, ${cluster} among them (each other namespace counts once); from ${limit} on no other one begins (--max-failing-rollouts)`,
+      `${failing === 1 ? `the rollout of ${cluster} fails` : `the rollouts of ${cluster} and ${failing - 1} more fail`} (--max-failing-rollouts ${limit}): no other cluster begins`,
     meaning: 'So many rollouts in the fleet fail that no other one begins (--max-failing-rollouts).',
     details:
       'A rollout fails when its revision fails, or when it has begun and is stalled. Each failing rollout of the namespace of this cluster counts, and each other namespace with one counts once, so that no tenant stops the others by many. Rollouts that have begun go on, members that are down are replaced, and so is what a failing revision has taken down.',

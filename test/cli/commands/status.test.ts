@@ -116,13 +116,28 @@ describe('status and plan', () => {
     );
   });
 
-  it('says what a rollout does not know while MySQL itself is not asked', async () => {
-    const sentence = 'acknowledgements and open writes are not known (feature gate ReplicationFacts is off)';
+  it('selects the clusters that go on only once a person acts', async () => {
     await cluster.bench.start().work();
-    cluster.lease({ featureGates: { ReplicationFacts: false } });
-    expect((await cluster.run('status', 'test')).out).to.contain(sentence);
-    cluster.lease({ featureGates: { ReplicationFacts: true } });
-    expect((await cluster.run('status', 'test')).out).not.to.contain(sentence);
+    const selected = async (hold: object) => {
+      cluster.server.change(rolloutKind, 'test', { status: { hold, conditions: [] } });
+      return (await cluster.run('status', '--needs-person')).out;
+    };
+    const since = '2026-07-01T12:00:00Z';
+    expect(await selected({ rule: 'StepRefused', message: 'no', since })).to.contain('StepRefused');
+    expect(await selected({ rule: 'ForeignDemote', message: 'no', since })).to.contain('ForeignDemote');
+    expect(await selected({ rule: 'MemberTerminating', message: 'no', since })).to.equal('');
+  });
+
+  it('shows what the rollout changes, images first', async () => {
+    await cluster.bench.start().work();
+    const changes = [
+      { path: 'spec.terminationGracePeriodSeconds' },
+      { path: 'spec.containers[mysqld].image', from: 'mysql:8.4.7', to: 'mysql:8.4.8' },
+    ];
+    cluster.server.change(rolloutKind, 'test', { status: { rollout: { changes } } });
+    expect((await cluster.run('status', 'test')).out).to.contain(
+      'changes  image of mysqld: mysql:8.4.7 → mysql:8.4.8, spec.terminationGracePeriodSeconds',
+    );
   });
 
   it('say that no controller is running if the lease shows that', async () => {

@@ -138,7 +138,7 @@ export const fleet: Examples<keyof typeof fleetRules> = {
   ),
   StageFailing: waitsForOthers(
     'StageFailing',
-    '1 rollouts of stage canary of sequence production fail, prod/orders among them; more than 0 keep all others from beginning',
+    'prod/orders fails in stage canary of sequence production (maxFailures 0): no other cluster begins',
   ),
   StageMemberGone: {
     ...waitsForOthers(
@@ -166,7 +166,7 @@ export const fleet: Examples<keyof typeof fleetRules> = {
   },
   FleetFailing: waitsForOthers(
     'FleetFailing',
-    '3 rollouts in the fleet fail, prod/orders among them (each other namespace counts once); from 3 on no other one begins (--max-failing-rollouts)',
+    'the rollouts of prod/orders and 2 more fail (--max-failing-rollouts 3): no other cluster begins',
   ),
 };
 
