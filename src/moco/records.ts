@@ -122,6 +122,8 @@ export interface PodRecord extends ObjectRecord, PodFacts {
   readonly createdAt: string;
   /** When the label of its revision was last set, or later; `null` if nothing shows that. */
   readonly revisionSetAt: string | null;
+  /** What the container runtime has resolved the image of mysqld to, or `null` before it has. */
+  readonly imageId: string | null;
   /** When condition Ready last changed, or `null`. */
   readonly readyChangedAt: string | null;
   readonly containersReadyChangedAt: string | null;

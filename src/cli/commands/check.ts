@@ -3,6 +3,7 @@ import { type Found, foundBy } from '../check/finding.ts';
 import { controller, definitions, kubernetes, moco } from '../check/installation.ts';
 import { budgets, claims, manifests } from '../check/member-objects.ts';
 import { mysql, semiSync } from '../check/mysql.ts';
+import { mysqldVersions } from '../check/mysqld-versions.ts';
 import { controllerRights, ownRights, preflight } from '../check/rights.ts';
 import type { Session } from '../cluster/session.ts';
 import { line, table } from '../terminal/lines.ts';
@@ -22,6 +23,7 @@ const checksWith = (commands: readonly CliCommand[]) => ({
   manifests,
   PersistentVolumeClaims: claims,
   preflight,
+  'MySQL versions': mysqldVersions,
   'semi-sync plugins': semiSync,
   MySQL: mysql,
 });
@@ -33,7 +35,8 @@ export const checkCommand = (all: () => readonly CliCommand[]) =>
   clusterCommand({
     name: 'check',
     arguments: '',
-    summary: 'Check versions, rights, admission, certificates, budgets, manifests, claims, images, plugins and MySQL',
+    summary:
+      'Check versions, rights, admission, certificates, budgets, manifests, claims, images, versions, plugins and MySQL',
     help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
     examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
     options: { allNamespaces: allNamespacesOption, output: outputOption },
