@@ -246,6 +246,10 @@ const rollout = struct(
       begunAt: time(
         'When the first step was written that needs a slot of the fleet. A correction of a failing revision begins at once.',
       ),
+      yieldedAt: time(
+        'Since when the rollout, which has begun, has given up its slot of the fleet: it waits for a person or a time, and ' +
+          'none of its members is away. Absent once its next step has got a slot.',
+      ),
       failing: struct(
         {
           ordinal,

@@ -72,7 +72,7 @@ export function withMissing(
       {
         ...withoutDemotion(like),
         ordinal,
-        name: `${like.name.replace(/\d+$/, '')}${ordinal}`,
+        name: `${like.name.slice(0, like.name.lastIndexOf('-') + 1)}${ordinal}`,
         uid: `new-${ordinal}`,
         revision,
         recreatable: justCreated,

@@ -26,6 +26,19 @@ export interface CheckFacts extends LastReading<CheckReading | null> {
   readonly name: string;
 }
 
+/** What a member itself says: its agent, which asks its mysqld. */
+export type MemberAnswer =
+  | { readonly kind: 'ready' }
+  /** It answers, and does not serve, in its words. */
+  | { readonly kind: 'notReady'; readonly message: string }
+  /** No answer came, or none that can be used. */
+  | { readonly kind: 'unknown'; readonly message: string };
+
+export interface AskedMember extends LastReading<MemberAnswer> {
+  /** The uid of its pod. */
+  readonly uid: string;
+}
+
 /** What was last read about what the end of a member's pod destroys, and whether another pod can take its place. */
 export interface Recreatable {
   readonly ageSeconds: number;
@@ -45,14 +58,30 @@ export interface TiedToNode {
   readonly ties: readonly string[];
 }
 
-/** A PersistentVolumeClaim that only the pod keeps: its protection ends with the pod (kubernetes.io/pvc-protection). */
+/** A PersistentVolumeClaim of the pod that does not keep the data of its member, or not for longer than the pod. */
 export interface EndingClaim {
   readonly name: string;
   /**
-   * `terminating`: its deletion has been requested. `missing`: it is gone, and the pod still has the volume mounted.
+   * - `terminating`: its deletion has been requested, and ends with the pod (kubernetes.io/pvc-protection)
+   * - `missing`: it is gone, and the pod still has the volume mounted
+   * - `lost`: Kubernetes has found that its PersistentVolume is gone (phase Lost)
+   * - `unbound`: it has no PersistentVolume (any other phase than Bound)
+   * - `replaced`: another claim of that name, made after the pod had started
+   * - `volumeMissing`: its PersistentVolume is gone, or belongs to another claim
+   * - `volumeTerminating`: its PersistentVolume is being deleted
    */
-  readonly state: 'terminating' | 'missing';
+  readonly state: (typeof claimStates)[number];
 }
+
+export const claimStates = [
+  'terminating',
+  'missing',
+  'lost',
+  'unbound',
+  'replaced',
+  'volumeMissing',
+  'volumeTerminating',
+] as const;
 
 /** Of a pod that was just created: its claims are there. */
 export const justCreated: Recreatable = { ageSeconds: 0, claims: [], tied: null, refusal: null };

@@ -26,6 +26,11 @@ export interface RolloutPolicy {
   readonly maxReplicaDelaySeconds: number;
   /** How long a switchover waits for a delay that can't be read. */
   readonly replicaDelayGraceSeconds: number;
+  /**
+   * How long a step waits for a member that does not answer although its pod is ready: longer than a dead node can look
+   * alive.
+   */
+  readonly silentMemberGraceSeconds: number;
   readonly longWriteGraceSeconds: number;
   /** What comes after that. */
   readonly longWritePolicy: 'Proceed' | 'Hold';
@@ -63,9 +68,13 @@ export interface Override {
 export const boundsOf = {
   minReadySeconds: [0, 3600],
   replicaDelayGraceSeconds: [0, 86_400],
+  silentMemberGraceSeconds: [0, 86_400],
 } as const;
 
-/** `minReadySeconds` is that of MOCO's own partition controller. */
+/**
+ * `minReadySeconds` is that of MOCO's own partition controller. `silentMemberGraceSeconds` is Kubernetes'
+ * node-monitor-grace-period (50 s), a minute until MOCO looks, and 10 s for that.
+ */
 export const defaultPolicy: RolloutPolicy = {
   mode: 'OnDelete',
   paused: false,
@@ -78,6 +87,7 @@ export const defaultPolicy: RolloutPolicy = {
   failoverGraceSeconds: 180,
   maxReplicaDelaySeconds: 1,
   replicaDelayGraceSeconds: 30,
+  silentMemberGraceSeconds: 120,
   longWriteGraceSeconds: 60,
   longWritePolicy: 'Proceed',
   preflight: 'Never',

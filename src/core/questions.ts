@@ -1,5 +1,5 @@
-import type { EffectKind } from './effects.ts';
-import type { Situation } from './situation.ts';
+import { type EffectKind, membersOf } from './effects.ts';
+import { reliedOn, type Situation } from './situation.ts';
 import { isDisruptive, type Step } from './step.ts';
 
 /**
@@ -11,7 +11,9 @@ export type Question =
   | { readonly kind: 'inPlace' }
   /** How far the replicas are behind, from their agents. */
   | { readonly kind: 'delays' }
-  /** What the members themselves say, before a member stops or before a switchover. */
+  /** Whether these members answer, by ordinal: those that a step relies on. */
+  | { readonly kind: 'members'; readonly members: readonly number[] }
+  /** What MySQL itself says, before a member stops or before a switchover. */
   | { readonly kind: 'mysql'; readonly for: 'stop' | 'switchover' }
   /** What only users see. No step waits for it. */
   | { readonly kind: 'details'; readonly createFailure: boolean; readonly contention: boolean }
@@ -42,6 +44,14 @@ const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> } = {
   delays: {
     together: same,
     again: (_, effects) => (effects.has('movesPrimary') ? { kind: 'delays' } : null),
+  },
+  members: {
+    together: (one, other) => ({ kind: 'members', members: [...new Set([...one.members, ...other.members])] }),
+    again: (step, effects, situation) => {
+      if (!effects.has('stops') && !effects.has('movesPrimary')) return null;
+      const ordinals = reliedOn(situation, membersOf(situation, step)).map(({ ordinal }) => ordinal);
+      return ordinals.length === 0 ? null : { kind: 'members', members: ordinals };
+    },
   },
   mysql: {
     together: (one, other) => (one.for === 'switchover' ? one : other),

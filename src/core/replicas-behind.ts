@@ -121,7 +121,9 @@ function behindByMysql(situation: Situation, { facts, ordinal }: Member, applied
   const silence = silenceOf(situation, answer);
   const against = againstItself(answer.last, sourceOf(situation), applied);
   if (against !== null) return { ordinal, reading: { ...against, silent: silence?.message ?? null } };
-  if (silence === null || deadlines.reached(silence.forSeconds, policy.replicaDelayGraceSeconds)) return null;
+  // A member that does not answer may be gone, and its pod says so later.
+  const graceSeconds = Math.max(policy.replicaDelayGraceSeconds, policy.silentMemberGraceSeconds);
+  if (silence === null || deadlines.reached(silence.forSeconds, graceSeconds)) return null;
   return { ordinal, reading: { kind: 'unknown', message: silence.message } };
 }
 

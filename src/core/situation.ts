@@ -34,8 +34,11 @@ export interface Member {
   readonly unsettled: Wait | null;
 }
 
-/** Far more members than MySQL replicates to. It bounds loops over members, whatever the facts say. */
-const mostReplicas = 1000;
+/**
+ * Far more members than a MySQL cluster has. A tenant may write any number: it bounds loops over members, and the reads
+ * of a confirmation, which take the rate limit from other clusters.
+ */
+export const mostReplicas = 31;
 
 export const isPossibleSize = (replicas: number): boolean =>
   Number.isInteger(replicas) && replicas >= 1 && replicas <= mostReplicas;
@@ -166,6 +169,12 @@ export const descending = (members: readonly Member[]): readonly Member[] =>
 export function everyOtherParticipates(situation: Situation, member: Member): boolean {
   return situation.participating - (member.participates ? 1 : 0) >= situation.replicas - 1;
 }
+
+/** Those that have to go on serving when a member that works is taken. */
+export const reliedOn = ({ members }: Pick<Situation, 'members'>, taken: readonly Member[]): readonly Member[] =>
+  taken.some(({ participates }) => participates)
+    ? members.filter((member) => member.participates && !taken.includes(member))
+    : [];
 
 /** A person has approved updating the primary to exactly this revision. */
 export const isApproved = ({ policy, updateRevision }: Situation): boolean =>

@@ -2,7 +2,14 @@ import type { FleetPlace, FleetWait } from './fleet/waits.ts';
 import type { InPlaceUpdate, RestartInPlace } from './in-place-changes.ts';
 import type { MocoState } from './moco-state.ts';
 import type { MysqldFacts } from './mysql-versions.ts';
-import type { CheckFacts, MysqlReading, Preflight, Recreatable, ReplicationDelay } from './on-demand-facts.ts';
+import type {
+  AskedMember,
+  CheckFacts,
+  MysqlReading,
+  Preflight,
+  Recreatable,
+  ReplicationDelay,
+} from './on-demand-facts.ts';
 
 /**
  * The facts about one cluster at one moment, as `decide` needs them: ages instead of points in time, words instead of
@@ -18,6 +25,8 @@ export interface ClusterSnapshot {
   readonly budgets: readonly BudgetFacts[];
   /** How far replicas were behind when they were last asked. Only replicas that the next step depends on are asked. */
   readonly replicationDelays: readonly ReplicationDelay[];
+  /** What members themselves said when they were last asked. Only those that the next step relies on are asked. */
+  readonly memberAnswers: readonly AskedMember[];
   /** What MySQL itself last said. `null` while the feature gate is off. */
   readonly mysql: MysqlReading | null;
   /** What the nodes of due members have found out about the update revision. `null` without the setting `preflight`. */
@@ -344,6 +353,8 @@ export interface TakenPod {
 
 /** What the current objects do not show. Kept in the status of the MySQLRollout. */
 export interface RolloutMemory {
+  /** The rule that the status shows; `null` if it shows none. */
+  readonly shown: string | null;
   /** A member at the update revision has participated for minReadySeconds. */
   readonly verified: boolean;
   /** The member that has failed at the update revision, if none has worked at it since, and why. `null` if none has. */

@@ -5,6 +5,7 @@ import type { Log, World } from '../base/world.ts';
 import type { ApiClient, Query } from './api-client.ts';
 import { ApiError, errorOfWatch, isForbidden, isGone, isInvalid, isNotFound, withoutRequest } from './api-error.ts';
 import { type DecodeFailureReason, type ListedKind, pagesOf, parseWatchEvent, type WatchEvent } from './list-watch.ts';
+import { isAtLeast } from './raw-object.ts';
 import { type Listing, ReflectorStore } from './reflector-store.ts';
 import { path } from './resource.ts';
 import type { Store, Stored } from './store.ts';
@@ -16,6 +17,12 @@ const shortestWatchSeconds = 240;
 const longestWatchSeconds = 480;
 /** Bookmarks come about every 60 s; a connection that is silent for twice as long is treated as dead. */
 const silenceMilliseconds = 120_000;
+/**
+ * After this many silent watches in a row the objects are listed again. The API server drops events and bookmarks
+ * without a word up to the resourceVersion that a watch has asked for (apiserver 0.36, watch_cache.go and
+ * cache_watcher.go), and after etcd was restored from a backup that may be far in the future.
+ */
+const mostSilentWatches = 2;
 /** After a watch that was open this long, the next failure counts as the first again. */
 const goodWatchMilliseconds = 10_000;
 /** After so long without an answer an optional kind counts as unavailable: longer than a watch may be silent. */
@@ -38,6 +45,14 @@ export interface ReflectorObserver {
 
 /** Why a kind can't be read: its definition isn't there, no role grants it, or every try has failed for a while. */
 export type Unavailable = 'Forbidden' | 'NotFound' | 'Unanswered';
+
+/**
+ * A list is older than what was known before: etcd was restored from a backup. What was derived from newer objects is
+ * wrong, such as which of two states of an object is the later one. Kubernetes asks to restart its own components then.
+ */
+export class RewoundError extends Error {
+  override readonly name = 'RewoundError';
+}
 
 export interface ReflectorOptions<R extends Stored> extends ListedKind {
   readonly client: ApiClient;
@@ -62,6 +77,8 @@ export interface ReflectorOptions<R extends Stored> extends ListedKind {
    * stay while it is forbidden or unanswered, and go when the kind is gone.
    */
   readonly onUnavailable?: (why: Unavailable | null, message: string, wasRead: boolean) => void;
+  /** `run` rejects with `RewoundError` when a list is older than what was known before. Else it goes on. */
+  readonly endsWhenRewound?: boolean;
   /** Set for a kind that is optional for this reason alone. The callback logs it. */
   readonly onlyWhere?: Exclude<Unavailable, 'Unanswered'>;
 }
@@ -81,6 +98,10 @@ export class Reflector<R extends Stored> {
   #hasSynced = false;
   #wasRead = false;
   #resourceVersion: string | null = null;
+  /** The newest that was ever known, to notice an older list. */
+  #newest: string | null = null;
+  /** In a row, without anything between them. */
+  #silentWatches = 0;
   #heardAtMilliseconds: number | null = null;
   #unavailable: Unavailable | null = null;
   /** The reason why it can't be read that was logged last; it is logged once. */
@@ -113,7 +134,7 @@ export class Reflector<R extends Stored> {
     return this.#heardAtMilliseconds === null ? null : this.#options.world.monotonic() - this.#heardAtMilliseconds;
   }
 
-  /** Runs until aborted. Never rejects. */
+  /** Runs until aborted. Rejects with `RewoundError` where `endsWhenRewound` says so, and with nothing else. */
   async run(signal: AbortSignal): Promise<void> {
     const { world, log, observer } = this.#options;
     let failures = 0;
@@ -121,6 +142,10 @@ export class Reflector<R extends Stored> {
     while (!signal.aborted) {
       const error = await this.#listAndWatch(signal);
       if (signal.aborted) break;
+      if (error instanceof RewoundError) {
+        this.#resolveSynced();
+        throw error;
+      }
       if (this.#wentWell) failures = expirations = 0;
       if (error === null) continue;
       if (isGone(error)) {
@@ -139,8 +164,8 @@ export class Reflector<R extends Stored> {
         observer?.failed?.(error);
         const fields = { path: this.#path, error, waitMilliseconds: Math.round(waitMilliseconds) };
         const why = unavailability(error);
-        if (why === null || why !== this.#reported) log.warn(fields, 'could not list or watch, trying again');
-        else log.debug(fields, 'could not list or watch for the same reason as before, trying again');
+        if (why === null || why !== this.#reported) log.warn(fields, 'Failed to list or watch; retrying');
+        else log.debug(fields, 'Failed to list or watch for the same reason as before; retrying');
         this.#reported = why;
         this.#noteSilence(error);
       }
@@ -176,10 +201,10 @@ export class Reflector<R extends Stored> {
     const { log, onUnavailable, onlyWhere } = this.#options;
     if (onlyWhere === undefined) {
       const path = this.#path;
-      if (why === null) log.info({ path }, 'can be read now');
-      else if (why === 'Unanswered') log.warn({ path, error }, 'could not be read for minutes, trying again');
-      else if (why === 'Forbidden') log.warn({ path, error }, 'may not be read: going on without it, and trying again');
-      else log.info({ path, error }, 'is not there: going on without it, and trying again');
+      if (why === null) log.info({ path }, 'Kind can be read now');
+      else if (why === 'Unanswered') log.warn({ path, error }, 'Failed to read the kind for minutes; retrying');
+      else if (why === 'Forbidden') log.warn({ path, error }, 'Forbidden: continuing without this kind; retrying');
+      else log.info({ path, error }, 'Kind does not exist: continuing without it; retrying');
     }
     onUnavailable?.(why, error instanceof Error ? withoutRequest(error) : '', this.#wasRead);
   }
@@ -202,7 +227,7 @@ export class Reflector<R extends Stored> {
       if (!isStreamRefused) return error;
       this.#options.log.debug(
         { path: this.#path, error },
-        'the API server does not stream lists, listing page by page',
+        'The API server does not stream lists; listing page by page',
       );
       this.#streamsLists = false;
       return null;
@@ -234,11 +259,19 @@ export class Reflector<R extends Stored> {
       throw error;
     }
     this.#pagesLost = 0;
-    this.#listed(listing);
+    this.#listed(listing, resourceVersion);
     return resourceVersion;
   }
 
-  #listed(listing: Listing<R>): void {
+  #listed(listing: Listing<R>, resourceVersion: string): void {
+    const known = this.#newest;
+    this.#newest = resourceVersion;
+    if (known !== null && known !== resourceVersion && isAtLeast(known, resourceVersion)) {
+      const from = `expected a list of ${this.#path} from resourceVersion ${known} on, got ${resourceVersion}`;
+      const error = new RewoundError(`${from}: etcd was restored from a backup`);
+      if (this.#options.endsWhenRewound) throw error;
+      this.#options.log.warn({ path: this.#path, error }, 'Listed objects that are older than those known before');
+    }
     this.#owned.replace(listing);
     this.#reported = null;
     this.#setUnavailable(null);
@@ -265,12 +298,13 @@ export class Reflector<R extends Stored> {
       const parameters = { ...query, watch: true, allowWatchBookmarks: true, timeoutSeconds, ...from };
       for await (const line of client.stream(this.#path, parameters, silence.signal)) {
         silence.restart();
+        this.#silentWatches = 0;
         this.#heard();
         if (listing === null) this.#setUnavailable(null);
         const event = parseWatchEvent(line);
         events += 1;
         if (this.#take(event, listing) && listing !== null) {
-          this.#listed(listing);
+          this.#listed(listing, this.#resourceVersion ?? '');
           listing = null;
         }
       }
@@ -278,6 +312,11 @@ export class Reflector<R extends Stored> {
       return events;
     } catch (error) {
       if (!silence.passed) throw error;
+      this.#silentWatches += 1;
+      if (this.#silentWatches >= mostSilentWatches) {
+        this.#silentWatches = 0;
+        this.#resourceVersion = null;
+      }
       throw new Error(`expected a bookmark at least, nothing came for ${silenceMilliseconds / 1000} s`, {
         cause: error,
       });
@@ -300,6 +339,9 @@ export class Reflector<R extends Stored> {
       case 'DELETED':
         if (!this.#owned.remove(event.object, listing)) return false;
         break;
+      case 'TOO_LARGE':
+        this.#owned.skip(event.metadata, listing);
+        break;
       case 'BOOKMARK':
         break;
       case 'ERROR':
@@ -314,6 +356,7 @@ export class Reflector<R extends Stored> {
     const endsList = event.type === 'BOOKMARK' && event.endsList;
     // No watch can begin in the middle of a list.
     if (listing === null || endsList) this.#resourceVersion = event.resourceVersion;
+    if (listing === null) this.#newest = event.resourceVersion;
     return endsList;
   }
 
@@ -324,7 +367,7 @@ export class Reflector<R extends Stored> {
   #leftOut(error: unknown, what: string, reason: DecodeFailureReason | null): void {
     const { log, observer } = this.#options;
     if (reason !== null) observer?.ignored?.(reason);
-    log.error({ path: this.#path, error }, `could not take in ${what}: left out`);
+    log.error({ path: this.#path, error }, `Skipped undecodable ${what}`);
   }
 }
 

@@ -13,7 +13,8 @@ import { mysqldContainer } from './names.ts';
  * tag such as `26.11.28` may be a date.
  */
 export function versionOfImage(image: string): MysqlVersion | null {
-  const tag = /:([^/@:]+)(?:@[^@]*)?$/.exec(image)?.[1] ?? '';
+  const [name = ''] = image.split('@', 1);
+  const [, tag = ''] = name.slice(name.lastIndexOf('/') + 1).split(':');
   const version = parseMysqlVersion(tag);
   return version === null || isCalendarVersion(version) ? null : version;
 }

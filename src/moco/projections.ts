@@ -1,5 +1,19 @@
-import { conditionOf, identityOf, type Json, named, object, objects, text, texts, whole } from '../base/json.ts';
+import {
+  conditionOf,
+  fewObjects,
+  fewTexts,
+  identityOf,
+  type Json,
+  named,
+  object,
+  objects,
+  text,
+  texts,
+  whole,
+} from '../base/json.ts';
+import { shortened } from '../base/text.ts';
 import { mocoStates } from '../core/moco-state.ts';
+import { mostReplicas } from '../core/situation.ts';
 import { metricsPortName, probePortName } from './agent.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
 import { labelSetAt, newestManagers } from './managed-fields.ts';
@@ -37,6 +51,7 @@ import type {
   ClusterRecord,
   ContainerRecord,
   JobRecord,
+  LabelSelector,
   LiveContainer,
   NamespaceRecord,
   PodRecord,
@@ -46,8 +61,28 @@ import { selectorOf } from './selects.ts';
 
 // Converts objects of the API server into records. `null` for an object that does not concern us, such as a pod with
 // MOCO's labels and a name that no StatefulSet gives.
+//
+// Tenants write these objects, and the API server accepts more than a megabyte of each. So a record keeps a few
+// kilobytes whatever its object has, and a projection takes time in proportion to its object. It throws a `RangeError`
+// for an object beyond these limits, which is then skipped.
 
 const prefix = 'moco-';
+
+const mostLabelCharacters = 8 * 1024;
+/** The API server accepts 256 KiB. They are kept of pods alone that may be updated in place. */
+const mostAnnotationCharacters = 32 * 1024;
+/** Init containers included. */
+const mostContainers = 64;
+const mostConditions = 64;
+const mostMessageCharacters = 1024;
+/** Of a selector; MOCO's own has three requirements. */
+const mostRequirements = 32;
+const mostSelectorCharacters = 4 * 1024;
+
+const message = (value: unknown): string | null => {
+  const given = text(value);
+  return given === null ? null : shortened(given, mostMessageCharacters);
+};
 
 /** The name of the StatefulSet, the PodDisruptionBudget and the headless Service of a cluster. */
 export const statefulSetName = (clusterName: string): string => `${prefix}${clusterName}`;
@@ -80,7 +115,7 @@ function meta(raw: Json) {
   return {
     ...identityOf(raw),
     deletionTimestamp: text(metadata['deletionTimestamp']),
-    labels: texts(metadata['labels']),
+    labels: fewTexts(metadata['labels'], mostLabelCharacters, 'labels'),
     annotations: object(metadata['annotations']),
     metadata,
   };
@@ -104,7 +139,7 @@ export function projectCluster(raw: Json): ClusterRecord | null {
     primaryIndex: status['currentPrimaryIndex'] === undefined ? 0 : whole(status['currentPrimaryIndex'], -1),
     syncedReplicas: whole(status['syncedReplicas'], 0),
     errantOrdinals: Array.isArray(status['errantReplicaList'])
-      ? status['errantReplicaList'].map((ordinal) => whole(ordinal, -1))
+      ? status['errantReplicaList'].slice(0, mostReplicas).map((ordinal) => whole(ordinal, -1))
       : [],
     reconciledGeneration: whole(object(status['reconcileInfo'])['generation'], 0),
     succeededGeneration: succeeded['status'] === 'True' ? whole(succeeded['observedGeneration'], 0) : null,
@@ -178,9 +213,13 @@ function podRecord(raw: Json, isLive: boolean): PodRecord | null {
   if (clusterName === undefined) return null;
   const stem = `${statefulSetName(clusterName)}-`;
   const suffix = own.name.startsWith(stem) ? own.name.slice(stem.length) : '';
-  if (!/^\d+$/.test(suffix)) return null;
+  // No cluster that is rolled out has such a member.
+  if (!/^\d{1,4}$/.test(suffix) || Number(suffix) >= mostReplicas) return null;
   const spec = object(raw['spec']);
   const status = object(raw['status']);
+  const gates = fewObjects(spec['readinessGates'], mostConditions, 'readiness gates');
+  fewObjects(status['conditions'], mostConditions + gates.length, 'conditions');
+  fewObjects([spec['containers'], spec['initContainers']].flat(), mostContainers, 'containers');
   const ready = conditionOf(status, 'Ready');
   const scheduled = conditionOf(status, 'PodScheduled');
   const disruption = conditionOf(status, 'DisruptionTarget');
@@ -200,15 +239,15 @@ function podRecord(raw: Json, isLive: boolean): PodRecord | null {
     ready: ready['status'] === 'True',
     readyChangedAt: text(ready['lastTransitionTime']),
     containersReadyChangedAt: text(conditionOf(status, 'ContainersReady')['lastTransitionTime']),
-    readinessGateClosed: objects(spec['readinessGates']).some(
+    readinessGateClosed: gates.some(
       (gate) => conditionOf(status, text(gate['conditionType']) ?? '')['status'] !== 'True',
     ),
     unschedulable:
       scheduled['status'] === 'False' && scheduled['reason'] === 'Unschedulable'
-        ? (text(scheduled['message']) ?? 'no reason given')
+        ? (message(scheduled['message']) ?? 'no reason given')
         : null,
-    failedReason: status['phase'] === 'Failed' ? text(status['reason']) : null,
-    disruption: disruption['status'] === 'True' ? (text(disruption['reason']) ?? 'no reason given') : null,
+    failedReason: status['phase'] === 'Failed' ? message(status['reason']) : null,
+    disruption: disruption['status'] === 'True' ? (message(disruption['reason']) ?? 'no reason given') : null,
     exceededLimits: status['reason'] === 'Evicted' && ownLimits.test(text(status['message']) ?? ''),
     controller: text(objects(metadata['ownerReferences']).find((one) => one['controller'] === true)?.['uid']),
     startupSeconds: startupSeconds(spec),
@@ -219,7 +258,7 @@ function podRecord(raw: Json, isLive: boolean): PodRecord | null {
     initContainers: withStatus(spec['initContainers'], status['initContainerStatuses'], containerOf),
     graceSeconds: whole(metadata['deletionGracePeriodSeconds'], whole(spec['terminationGracePeriodSeconds'], 30)),
     demote: isOn(annotations, demoteAnnotation),
-    demotedFor: text(annotations[demotedForAnnotation]),
+    demotedFor: message(annotations[demotedForAnnotation]),
     preventDelete: isOn(annotations, preventDeleteAnnotation),
     agent: {
       ip: text(status['podIP']),
@@ -230,7 +269,7 @@ function podRecord(raw: Json, isLive: boolean): PodRecord | null {
       isLive || wasChanged
         ? {
             labels,
-            annotations: texts(annotations),
+            annotations: fewTexts(annotations, mostAnnotationCharacters, 'annotations'),
             observed: whole(status['observedGeneration'], Number.MAX_SAFE_INTEGER) >= generation,
             containers: withStatus(spec['containers'], status['containerStatuses'], liveContainer(managedFields)),
             initContainers: withStatus(spec['initContainers'], status['initContainerStatuses'], liveContainer()),
@@ -296,7 +335,7 @@ function containerOf(spec: Json, status: Json): ContainerRecord {
   const terminated = object(state['terminated']);
   const isRunning = state['running'] !== undefined;
   const isTerminated = state['terminated'] !== undefined;
-  const reason = text(terminated['reason']) ?? text(object(state['waiting'])['reason']);
+  const reason = message(terminated['reason']) ?? message(object(state['waiting'])['reason']);
   const last = object(status['lastState'])['terminated'];
   const restarts = whole(status['restartCount'], 0);
   return {
@@ -321,7 +360,7 @@ export function projectBudget(raw: Json): BudgetRecord | null {
   const status = object(raw['status']);
   return {
     ...own,
-    selector: (spec['selector'] ?? null) === null ? null : selectorOf(spec['selector']),
+    selector: (spec['selector'] ?? null) === null ? null : smallSelectorOf(spec['selector']),
     observed: whole(status['observedGeneration'], -1) >= generation,
     disruptionsAllowed: whole(status['disruptionsAllowed'], 0),
     currentHealthy: whole(status['currentHealthy'], 0),
@@ -329,6 +368,23 @@ export function projectBudget(raw: Json): BudgetRecord | null {
     disruptedPods: texts(status['disruptedPods']),
     closed: spec['maxUnavailable'] === 0 || spec['maxUnavailable'] === '0%',
   };
+}
+
+/** Selects every pod, which can only delay a step: its operator is one that Kubernetes does not know. */
+const tooLarge: LabelSelector = {
+  matchLabels: {},
+  matchExpressions: [{ key: '', operator: 'TooLarge', values: [] }],
+};
+
+function smallSelectorOf(raw: unknown): LabelSelector {
+  const selector = selectorOf(raw);
+  const { matchLabels, matchExpressions } = selector;
+  const labels = Object.entries(matchLabels);
+  if (labels.length + matchExpressions.length > mostRequirements) return tooLarge;
+  const characters = [...labels, ...matchExpressions.map(({ key, operator, values }) => [key, operator, ...values])]
+    .flat()
+    .reduce((sum, word) => sum + word.length + 1, 0);
+  return characters > mostSelectorCharacters ? tooLarge : selector;
 }
 
 /**

@@ -48,6 +48,7 @@ export class Watches {
         kind,
         namespace,
         streamsLists: true,
+        endsWhenRewound: true,
         ...(labelSelector === undefined ? {} : { query: { labelSelector } }),
         ...(observer && { observer }),
         ...more,
@@ -93,12 +94,16 @@ export class Watches {
 
   /**
    * Lists one kind after another, so that their pages do not accumulate in memory. Each watch continues from its list.
-   * Once aborted, the remaining watches end as soon as they start.
+   * Once aborted, the remaining watches end as soon as they start. Rejects with `RewoundError` after etcd was restored
+   * from a backup: nothing that this process remembers can be compared with what it reads from then on.
    */
   async run(signal: AbortSignal): Promise<void> {
     const running: Promise<void>[] = [];
     for (const reflector of this.#reflectors) {
-      running.push(reflector.run(signal));
+      const run = reflector.run(signal);
+      // It may end before all of them are awaited.
+      run.catch(() => undefined);
+      running.push(run);
       await reflector.synced;
     }
     await Promise.all(running);

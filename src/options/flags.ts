@@ -163,6 +163,10 @@ export const flags = {
     `replica-delay-grace-seconds=${defaultPolicy.replicaDelayGraceSeconds}`,
     'seconds for which a switchover waits for replication delays that can not be read, if neither a MySQLRollout nor a MySQLRolloutPolicy sets it',
   ),
+  silentMemberGraceSeconds: integer(...boundsOf.silentMemberGraceSeconds)(
+    `silent-member-grace-seconds=${defaultPolicy.silentMemberGraceSeconds}`,
+    "seconds for which a step waits for a member that does not answer although its pod is ready; longer than Kubernetes' node-monitor-grace-period and MOCO's check interval together",
+  ),
   partitionDriver: choice(partitionDrivers)(
     'partition-driver=moco',
     'who lowers partitions if the strategy is not OnDelete: moco, or own (this program) for a MOCO without a partition controller',

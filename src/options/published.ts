@@ -11,6 +11,7 @@ const published = [
   'defaultStrategy',
   'minReadySeconds',
   'replicaDelayGraceSeconds',
+  'silentMemberGraceSeconds',
   'partitionDriver',
   'maxConcurrentRollouts',
   'verifyFirstCluster',

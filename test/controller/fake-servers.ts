@@ -1,6 +1,6 @@
 import type { CheckReader } from '../../src/controller/questions/checks.ts';
-import type { CheckReading, DelayReading, MemberSaid } from '../../src/core/on-demand-facts.ts';
-import type { DelayReader } from '../../src/moco/agent.ts';
+import type { CheckReading, DelayReading, MemberAnswer, MemberSaid } from '../../src/core/on-demand-facts.ts';
+import type { DelayReader, MemberReader } from '../../src/moco/agent.ts';
 import type { MysqlAnswer, MysqlAsker, MysqlQuestion } from '../../src/mysql/mysql-asker.ts';
 import type { OpenWriteNow } from '../../src/mysql/statements.ts';
 import { caughtUp } from '../core/mysql-readings.ts';
@@ -31,6 +31,13 @@ export class FakePrometheus extends Told<CheckReading> {
 export class FakeReplicas extends Told<DelayReading> implements DelayReader {
   read({ name }: { readonly name: string }): Promise<DelayReading> {
     return this.about(name, { kind: 'delay', seconds: 0 });
+  }
+}
+
+/** The agents of members, by the name of the pod. */
+export class FakeMembers extends Told<MemberAnswer> implements MemberReader {
+  answerOf({ name }: { readonly name: string }): Promise<MemberAnswer> {
+    return this.about(name, { kind: 'ready' });
   }
 }
 

@@ -5,6 +5,7 @@ import {
   apiVersion,
   nodes,
   persistentVolumeClaims,
+  persistentVolumes,
   podDisruptionBudgets,
   pods,
   type ResourceKind,
@@ -183,7 +184,12 @@ export class ObjectServer {
     for (const [kind, name] of around) {
       if (this.find(kind, name, namespace) !== undefined) continue;
       const metadata = { ...placeOf(kind, name, namespace), uid: `uid-of-${name}`, generation: 1 };
-      this.#put(kind, { kind: kind.kind, metadata });
+      const isClaim = kind === persistentVolumeClaims;
+      const volumeName = `volume-of-${name}`;
+      const bound = isClaim ? { spec: { volumeName }, status: { phase: 'Bound' } } : {};
+      this.#put(kind, { kind: kind.kind, metadata, ...bound });
+      if (isClaim)
+        this.#put(persistentVolumes, { kind: 'PersistentVolume', metadata: { name: volumeName, uid: name } });
     }
   }
 

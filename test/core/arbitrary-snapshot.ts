@@ -5,6 +5,7 @@ import type {
   CheckFacts,
   CheckReading,
   DelayReading,
+  MemberAnswer,
   MysqlReading,
   Preflight,
 } from '../../src/core/on-demand-facts.ts';
@@ -89,6 +90,8 @@ const recreatables = {
   old: (one) => one.recreatable({ ageSeconds: 60 }),
   terminating: (one) => one.claimEnds('terminating'),
   missing: (one) => one.claimEnds('missing'),
+  lost: (one) => one.claimEnds('lost'),
+  replaced: (one) => one.claimEnds('replaced'),
   leaves: (one) => one.onCordonedNode(),
   tied: (one) => one.tiedToCordonedNode(),
   refused: (one) => one.recreatable({ refusal: 'exceeded quota' }),
@@ -217,6 +220,7 @@ type OfCluster =
   | 'budgets'
   | 'memory'
   | 'replicationDelays'
+  | 'memberAnswers'
   | 'mysql'
   | 'preflight';
 
@@ -245,7 +249,7 @@ const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc
     [],
     [{ hold: { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'a/b' }, remainingSeconds: null }],
   ),
-  fleetQueue: rarely(null, { place: 1, limit: 2, stalled: 0 }),
+  fleetQueue: rarely(null, { place: 1, limit: 2, stuck: [] }),
   fleetInterval: rarely(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
   maintenance,
   checks,
@@ -389,6 +393,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       switchoverTries: fc.constantFrom(0, 0, 0, 1, 2, 3, 4),
       sinceLastTrySeconds: seconds,
       recentRevisions: rarely<RolloutMemory['recentRevisions']>(appeared(3), appeared(1, 2, 3, 4)),
+      shown: rarely<RolloutMemory['shown']>('AwaitingFleetSlot', 'CheckFailing', 'ReplicasBehind'),
     }),
     around: fc.record(around),
     delays: fc.oneof(
@@ -396,6 +401,13 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       { weight: 1, arbitrary: fc.constantFrom(...delays) },
     ),
     delayAges,
+    answer: rarely<readonly [MemberAnswer, age: number] | null>(
+      null,
+      [{ kind: 'unknown', message: 'no answer' }, 0],
+      [{ kind: 'unknown', message: 'no answer' }, 130],
+      [{ kind: 'notReady', message: 'no' }, 0],
+      [{ kind: 'ready' }, 5],
+    ),
     mysql: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 2, arbitrary: mysqlDrafts }),
     versions: fc.oneof(
       { weight: 20, arbitrary: fc.constant(null) },
@@ -408,7 +420,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
   })
   .map((given) => {
     const { drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, partition, memory } = given;
-    const { newPods, around, delays, delayAges, mysql, preflight, mocoState, versions } = given;
+    const { newPods, around, delays, delayAges, mysql, preflight, mocoState, answer, versions } = given;
     const inSeries = (one: MemberBuilder): MemberBuilder => (versions === null ? one : one.mysqld(versions[0]));
     const builder = cluster(drafts.length)
       .primaryAt(primary % drafts.length)
@@ -424,6 +436,10 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     if (newPods !== 'UpdateRevision' && statefulSet !== null) builder.statefulSet({ newPods: 'CurrentRevision' });
     if (newPods === 'kept' && statefulSet !== null) builder.statefulSet(keptAt(drafts.length));
     builder.delay(delays[0], delays[1], delayAges);
+    if (answer !== null) {
+      const [reading, age] = answer;
+      builder.answers(0, reading, reading.kind === 'unknown' ? { unknownForSeconds: age } : { ageSeconds: age });
+    }
     if (mysql !== null) builder.mysql(mysql);
     if (preflight !== null) builder.preflight(preflight);
     if (versions !== null && statefulSet !== null) builder.toMysqld(versions[1]);
@@ -544,6 +560,7 @@ export const anyPolicy: fc.Arbitrary<RolloutPolicy> = fc.oneof(
       failoverGraceSeconds: fc.oneof(fc.constantFrom(0, 180), anyNumber),
       maxReplicaDelaySeconds: fc.oneof(fc.constantFrom(1, 10), anyNumber),
       replicaDelayGraceSeconds: fc.oneof(fc.constantFrom(0, 30), anyNumber),
+      silentMemberGraceSeconds: fc.oneof(fc.constantFrom(0, 120), anyNumber),
       longWriteGraceSeconds: fc.oneof(fc.constantFrom(0, 60), anyNumber),
       longWritePolicy: fc.constantFrom('Proceed', 'Hold'),
       preflight: fc.constantFrom('Never', 'Nodes', 'NodesAndConfiguration'),

@@ -1,12 +1,15 @@
 import type { Hold } from '../../src/core/decision.ts';
 import type { FleetHold } from '../../src/core/fleet/waits.ts';
 import type {
+  AskedMember,
   CheckFacts,
   CheckReading,
   DelayReading,
+  MemberAnswer,
   Preflight,
   ReplicationDelay,
 } from '../../src/core/on-demand-facts.ts';
+import { everyAnswer } from '../../src/core/rules/members.ts';
 import type {
   AdmissionProblem,
   BackupJobFacts,
@@ -110,6 +113,7 @@ export class ClusterBuilder {
   #facts: Partial<ClusterFacts> = {};
   #memory: Partial<RolloutMemory> = {};
   readonly #delays = new Map<string, ReplicationDelay>();
+  readonly #answers = new Map<string, AskedMember>();
   #mysql: MysqlDraft | null = null;
   #around: Around = {};
 
@@ -201,8 +205,8 @@ export class ClusterBuilder {
   }
 
   /** Others are rolling, and this one may not begin yet. */
-  queued(place: number, limit: number, stalled = 0): this {
-    return this.but({ fleetQueue: { place, limit, stalled } });
+  queued(place: number, limit: number): this {
+    return this.but({ fleetQueue: { place, limit, stuck: [] } });
   }
 
   /** Other clusters keep it from beginning. */
@@ -285,6 +289,18 @@ export class ClusterBuilder {
     const read = delayRead({ uid: `uid-${ordinal}` }, reading, ages);
     this.#delays.set(read.uid, read);
     return this;
+  }
+
+  /** What a member answered when it was last asked: at this moment, unless the ages say otherwise. Others are ready. */
+  answers(ordinal: number, reading: MemberAnswer, ages: Partial<Omit<AskedMember, 'uid' | 'reading'>> = {}): this {
+    const uid = `uid-${ordinal}`;
+    this.#answers.set(uid, { uid, reading, ageSeconds: 0, unknownForSeconds: 0, ...ages });
+    return this;
+  }
+
+  /** A member does not answer, and has not for so long. */
+  silent(ordinal: number, unknownForSeconds = 0): this {
+    return this.answers(ordinal, { kind: 'unknown', message: 'no answer within 1000 ms' }, { unknownForSeconds });
   }
 
   /** MySQL itself has been asked. */
@@ -376,10 +392,12 @@ export class ClusterBuilder {
         switchoverTries: 0,
         sinceLastTrySeconds: 0,
         recentRevisions: [],
+        shown: null,
         ...this.#memory,
       },
       ...undisturbed,
       replicationDelays: [...this.#delays.values(), ...noDelays(members.filter(({ uid }) => !this.#delays.has(uid)))],
+      memberAnswers: [...this.#answers.values(), ...everyAnswer(members.filter(({ uid }) => !this.#answers.has(uid)))],
       mysql: this.#mysql && mysqlReading(members, this.#primary, this.#mysql),
       ...this.#around,
     };

@@ -54,13 +54,13 @@ describe('the next replica', () => {
       waits(1, {}, { ordinal: 2, reading: null }),
     ),
     'waits for one that does not answer, for a while': when(
-      oneIsNext().mysql({ says: { 2: silent }, unknownForSeconds: 28 }),
+      oneIsNext().mysql({ says: { 2: silent }, unknownForSeconds: 118 }),
       waits(1, {}, { ordinal: 2, reading: silent }),
       {},
       2,
     ),
     'does not wait for that longer than the grace': when(
-      oneIsNext().mysql({ says: { 2: silent }, unknownForSeconds: 30 }),
+      oneIsNext().mysql({ says: { 2: silent }, unknownForSeconds: 120 }),
       evicts('ReplicaHealthy', 1),
     ),
     'waits for a primary that does not say what it has committed, for a while': when(

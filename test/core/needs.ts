@@ -392,7 +392,7 @@ const keepsItsData: Need = (_snapshot, policy, going) =>
   off(policy, 'ClaimTerminating') ||
   going.every((one) => {
     const { claims = [] } = one.recreatable ?? {};
-    return claims.every(({ state }) => state === 'missing' && one.unschedulable !== null);
+    return claims.every(({ state }) => state !== 'terminating' && one.unschedulable !== null);
   });
 const hasANode: Need = (_snapshot, policy, going) =>
   off(policy, 'NodeTakesNoPods') || going.every(({ recreatable }) => recreatable === null || recreatable.tied === null);
@@ -417,9 +417,10 @@ const leaderOf = ({ members, cluster }: ClusterSnapshot): string | undefined =>
  */
 const wordOf = (
   snapshot: ClusterSnapshot,
-  { replicaDelayGraceSeconds: grace }: RolloutPolicy,
+  { replicaDelayGraceSeconds, silentMemberGraceSeconds }: RolloutPolicy,
   one: MemberFacts,
 ): Word => {
+  const grace = Math.max(replicaDelayGraceSeconds, silentMemberGraceSeconds);
   const { mysql } = snapshot;
   if (mysql === null || mysql.problem !== null) return { lacks: false, backlog: false, silent: false };
   const recent = mysql.ageSeconds !== null && mysql.ageSeconds < 5;
@@ -436,6 +437,19 @@ const wordOf = (
     backlog: (known?.unapplied ?? 0) > 0,
     silent: (said.kind === 'unknown' || said.missing === null) && mute < grace,
   };
+};
+/** Whoever stays has just said that it serves, or has not answered for longer than a dead node looks alive. */
+const othersAnswer: Need = (snapshot, policy, going) => {
+  if (off(policy, 'MemberSilent') || !serves(snapshot, policy, going)) return true;
+  const { primaryIndex, replicatesFromElsewhere } = snapshot.cluster;
+  return serving(snapshot)
+    .filter((one) => !going.includes(one))
+    .every((one) => {
+      const said = snapshot.memberAnswers.find(({ uid }) => uid === one.uid);
+      if (said === undefined || !(said.ageSeconds < 5)) return false;
+      if (said.reading.kind === 'unknown') return said.unknownForSeconds >= policy.silentMemberGraceSeconds;
+      return said.reading.kind === 'ready' || (replicatesFromElsewhere && one.ordinal === primaryIndex);
+    });
 };
 /** Whoever stays has received what the primary had committed; a few may lack it, as a few may be away. */
 const othersReceived: Need = (snapshot, policy, going) => {
@@ -546,6 +560,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     everyOther: when(unreachable, everyOther),
     othersReceived: when((...all) => !leading(...all), othersReceived),
     othersAcknowledge,
+    othersAnswer,
   },
   reduces: { slot, rolesRest, failoverHadItsTime, roomForOne, nobodyResizes, runsEverywhere },
   takesHealthy: { noForeignDemote, healthy, budgetAllows },
@@ -560,6 +575,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     othersCaughtUp,
     othersApplied,
     noLongWrite,
+    othersAnswer,
     roomForOne,
   },
   losesRelayLog: { somebodyLeads },

@@ -235,7 +235,7 @@ describe('a member that somebody else takes', () => {
     'keeps it while the rollout waits for its slot': when(
       drained().queued(3, 2),
       'keeps until created',
-      'AwaitingFleetSlot',
+      'MemberTerminating',
     ),
     'keeps it while a node refuses the revision': when(
       drained().preflight({

@@ -79,7 +79,7 @@ describe('containers restart in place', () => {
     ),
     'through the gates of an eviction: other clusters': when(
       changeable('slow-log').queued(1, 2),
-      holds({ rule: 'AwaitingFleetSlot', place: 1, limit: 2, stalled: 0 }),
+      holds({ rule: 'AwaitingFleetSlot', place: 1, limit: 2, stuck: [] }),
       ifPossible,
     ),
     'through the gates of an eviction: a protected member': when(

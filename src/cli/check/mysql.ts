@@ -89,7 +89,9 @@ export async function semiSync(session: Session): Promise<Found> {
 
 /** Whether the version of an image is of this series or a later one; `null` if its tag does not say. */
 function isFrom(series: string, image: string): boolean | null {
-  const version = /:v?(\d+\.\d+)[^/:]*$/.exec(image)?.[1];
+  const [name = ''] = image.split('@', 1);
+  const [, tag = ''] = name.slice(name.lastIndexOf('/') + 1).split(':');
+  const version = /^v?(\d+\.\d+)(?!\d)/.exec(tag)?.[1];
   return version === undefined ? null : version.localeCompare(series, 'en', { numeric: true }) >= 0;
 }
 

@@ -176,8 +176,10 @@ export function factsOf(
   const { strategy, updatesInPlace, settings = {} } = rollout?.status ?? {};
   const atMilliseconds = world.monotonic();
   const revision = statefulSet?.updateRevision ?? '';
-  const fine = { revision, claimNames: [], tolerations: [], claims: [], tied: null, refusal: null, atMilliseconds };
+  const unread = { claimNames: [], claimUids: {}, tolerations: [], startedAt: null };
+  const fine = { ...unread, revision, claims: [], tied: null, refusal: null, atMilliseconds };
   const delay = { reading: { kind: 'delay', seconds: 0 }, atMilliseconds, unknownSinceMilliseconds: null } as const;
+  const ready = { reading: { kind: 'ready' }, atMilliseconds, unknownSinceMilliseconds: null } as const;
   const known = newMemory(world, {
     inPlace,
     recreatable: {
@@ -185,6 +187,7 @@ export function factsOf(
       leavingNodes: new Map(),
     },
     delays: new Map(pods.map(({ uid }) => [uid, delay])),
+    members: new Map(pods.map(({ uid }) => [uid, ready])),
   });
   const isOnDelete = strategy === undefined ? statefulSet?.labelled === true : strategy === 'OnDelete';
   const flagOf = <Value>(setting: { readonly source: string; readonly value: Value } | undefined) =>

@@ -71,6 +71,11 @@ export class Fleet {
   readonly #asking = new Set<string>();
   /** Steps with an intent that has not ended, by cluster. */
   readonly #open = new Map<string, TimedStep>();
+  /**
+   * Timestamps in statuses that are still to come by this clock, and when each was first seen. Another clock has
+   * written them, and what is written has happened.
+   */
+  readonly #ahead = new Map<number, number>();
   /** The times of the last completed steps, on the wall clock. */
   #lastDisruption = Number.NEGATIVE_INFINITY;
   #lastPartitionUpdate = Number.NEGATIVE_INFINITY;
@@ -106,7 +111,10 @@ export class Fleet {
     } else {
       const { uid, resourceVersion } = rollout.metadata;
       if (before?.uid === uid && isAtLeast(before.resourceVersion, resourceVersion)) return;
-      this.#known.set(key, fleetStandingOf(rollout));
+      this.#known.set(
+        key,
+        fleetStandingOf(rollout, (at) => this.#past(at)),
+      );
       const { lastStep } = rollout.status ?? {};
       if (lastStep?.result === 'done') this.count(lastStep);
     }
@@ -128,6 +136,15 @@ export class Fleet {
     if (lowers(one)) this.#lastPartitionUpdate = Math.max(this.#lastPartitionUpdate, at);
   }
 
+  #past(at: number): number {
+    const now = this.#world.wall();
+    if (at <= now) return at;
+    for (const before of this.#ahead.keys()) if (before <= now) this.#ahead.delete(before);
+    const seen = this.#ahead.get(at) ?? now;
+    this.#ahead.set(at, seen);
+    return seen;
+  }
+
   get numbers(): FleetNumbers {
     const all = [...this.#known.values()];
     const { maxConcurrentRollouts: limit } = this.#limits;
@@ -135,6 +152,7 @@ export class Fleet {
       slots: limit > 0 ? limit : null,
       rolling: all.filter(({ rolling }) => rolling).length,
       waiting: all.filter(({ waitingSince, rolling }) => waitingSince !== null && !rolling).length,
+      stuck: this.#slots.stuck,
       failing: this.#failing.size,
       unobservedEvictions: this.evictions.unobserved(),
       waitingForDisruptionController: this.evictions.waiting,
@@ -157,7 +175,12 @@ export class Fleet {
   }
 
   #waits(key: string, revision: string, unreadable: string | null): ClusterSnapshot['fleetWaits'] {
-    if (hasBegun(this.#known.get(key), revision)) return [];
+    const known = this.#known.get(key);
+    if (hasBegun(known, revision)) {
+      const hasYielded = known?.revision === revision && known.queuedSince !== null;
+      const again = hasYielded ? this.stages.waits(key, revision, this.#world.wall() / 1000) : [];
+      return again.filter(({ hold }) => hold.rule === 'AwaitingStageSlot');
+    }
     const hold = this.#breaker(key);
     const byLimit = hold === null ? [] : [{ hold, remainingSeconds: null }];
     const waits = this.stages.selects(key) ? this.stages.waits(key, revision, this.#world.wall() / 1000) : byLimit;
@@ -208,7 +231,7 @@ export class Fleet {
   #place(key: string): FleetPlace | null {
     const known = this.#known.get(key);
     if (known?.rolling === true) return null;
-    const since = known?.waitingSince ?? this.#world.wall();
+    const since = known?.queuedSince ?? this.#world.wall();
     return this.#slots.placeOf(key, since, this.#firstOf(key, since));
   }
 
@@ -232,8 +255,8 @@ export class Fleet {
     const occupies = keeps || isPromised;
     if ((known.rolling || isPromised) && known.unverified && !this.#failing.has(key)) this.#unverified.add(key);
     else if (this.#unverified.delete(key)) this.#wakeKeptByFirst();
-    const waitingSince = known.wantsSlot && !occupies ? known.waitingSince : null;
-    this.#slots.note(key, { occupies, stalled: occupies && known.stalled, waitingSince });
+    const waitingSince = known.wantsSlot && !occupies ? known.queuedSince : null;
+    this.#slots.note(key, { occupies, stuckBy: occupies ? known.stuckBy : null, waitingSince });
   }
 
   /** The interval with the longest remaining wait, or `null`. */
@@ -243,7 +266,7 @@ export class Fleet {
     const open = this.#openElsewhere(key);
     const since = (done: number, which: (step: TimedStep['step']) => boolean): number => {
       const last = open.reduce((newest, { step, at }) => (which(step) ? Math.max(newest, at) : newest), done);
-      return Math.max(0, (this.#world.wall() - last) / 1000);
+      return Math.max(0, (this.#world.wall() - this.#past(last)) / 1000);
     };
     const disruption = {
       flag: '--disruption-interval',

@@ -216,6 +216,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, own: Memory): 
   const movedAt = moved?.revision === revision ? moved.at : progress?.lastProgressAt;
   const sinceLastTrySeconds = age('try', progress?.tries?.lastEndedAt);
   return {
+    shown: status.hold?.rule ?? null,
     verified: progress?.verified ?? false,
     failing: failingOf(progress?.failing),
     takenDown: progress?.takenDown ?? [],

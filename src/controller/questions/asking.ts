@@ -7,7 +7,7 @@ import type { CheckFacts } from '../../core/on-demand-facts.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import type { QuestionKind, QuestionOf } from '../../core/questions.ts';
 import type { ClusterSnapshot, MemberFacts } from '../../core/snapshot.ts';
-import type { DelayReader } from '../../moco/agent.ts';
+import type { DelayReader, MemberReader } from '../../moco/agent.ts';
 import type { Ages } from '../../moco/ages.ts';
 import type { ClusterObjects, PodRecord } from '../../moco/records.ts';
 import type { MysqlAsker } from '../../mysql/mysql-asker.ts';
@@ -24,6 +24,7 @@ import type { RecentNodes } from './recent-nodes.ts';
 export interface Sources {
   readonly cache: Pick<Cache, 'settingsSources'>;
   readonly delays: DelayReader;
+  readonly members: MemberReader;
   /** `undefined` while the feature gate `ReplicationFacts` is off. */
   readonly mysql?: MysqlAsker | undefined;
   readonly checks: {

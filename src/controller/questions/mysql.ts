@@ -32,7 +32,7 @@ export const mysql: Row<'mysql', KnownMysql | null, Pick<ClusterSnapshot, 'mysql
   asks: 'every member whose mysqld runs, the primary first, with the account that MOCO makes for reading (`ReplicationFacts`)',
   lasts: `${freshSeconds} s; what a member has said against itself ${lastingSeconds} s`,
   silence:
-    'a replica counts as behind for `replicaDelayGraceSeconds`, then as without the feature gate; what it has last said against itself stands',
+    'a replica counts as behind for `replicaDelayGraceSeconds`, and for `silentMemberGraceSeconds` at least, then as without the feature gate; what it has last said against itself stands',
   initial: null,
   ask: ({ for: step }, asking, before) => readMysql(step === 'switchover', asking, before),
   facts: (known, { sources, nowMilliseconds }) => ({
@@ -87,14 +87,14 @@ async function readMysql(
   const problem =
     message === null ? null : { message, sinceMilliseconds: before?.problem?.sinceMilliseconds ?? atMilliseconds };
   if (message !== null && message !== before?.problem?.message) {
-    log.warn({ cluster: key, reason: message }, 'MySQL can not be asked, and the rollout goes on without its answers');
+    log.warn({ cluster: key, reason: message }, 'Cannot query MySQL; continuing without its answers');
   }
   for (const { uid, name } of pods) {
     const one = said.get(uid);
     if (one === undefined) continue;
     metrics.countMysqlReading(one.kind);
     if (message === null && one.kind === 'unknown' && last?.members.get(uid)?.reading.kind !== 'unknown') {
-      log.warn({ cluster: key, member: name, reason: one.message }, 'a mysqld can not be asked');
+      log.warn({ cluster: key, member: name, reason: one.message }, 'Failed to query mysqld');
     }
   }
   return {
@@ -178,7 +178,8 @@ function mysqlProblemOf(observed: Observed): string | undefined {
   const { mysql: said, members } = snapshot;
   if (said === null) return undefined;
   if (said.problem !== null) return said.problem.message;
-  const leastSeconds = policy.replicaDelayGraceSeconds - freshSeconds + (said.ageSeconds ?? 0);
+  const graceSeconds = Math.max(policy.replicaDelayGraceSeconds, policy.silentMemberGraceSeconds);
+  const leastSeconds = graceSeconds - freshSeconds + (said.ageSeconds ?? 0);
   const [first, ...others] = said.members.flatMap(({ uid, said: one, unknownForSeconds }) => {
     const member = members.find((each) => each.uid === uid);
     const isSilent = one.kind === 'unknown' && unknownForSeconds >= leastSeconds;

@@ -8,6 +8,7 @@ import { checks } from './checks.ts';
 import { delays } from './delays.ts';
 import { details } from './details.ts';
 import { inPlace } from './in-place.ts';
+import { members } from './members.ts';
 import { mysql } from './mysql.ts';
 import { policies } from './policies.ts';
 import { preflight } from './preflight.ts';
@@ -24,6 +25,7 @@ export const questions = {
   details,
   preflight,
   recreatable,
+  members,
   checks,
   policies,
 } satisfies { readonly [Kind in QuestionKind]: Row<Kind, unknown> };

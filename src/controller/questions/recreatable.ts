@@ -1,8 +1,8 @@
-import { type Json, object, objects, text } from '../../base/json.ts';
+import { conditionOf, type Json, milliseconds, object, objects, text } from '../../base/json.ts';
 import type { World } from '../../base/world.ts';
 import { type EndingClaim, freshRecreatableSeconds, type TiedToNode } from '../../core/on-demand-facts.ts';
 import type { MemberFacts } from '../../core/snapshot.ts';
-import { ApiError, isAlreadyExists, refusesCreation } from '../../kube/api-error.ts';
+import { ApiError, isAlreadyExists, isForbidden, refusesCreation } from '../../kube/api-error.ts';
 import { persistentVolumeClaims, persistentVolumes, pods as podKind, statefulSets } from '../../kube/resource.ts';
 import {
   conditionTaintPrefix,
@@ -23,9 +23,13 @@ import { type NodeContext, type NodeRead, type RecentNodes, readNode } from './r
 export interface KnownRecreatable {
   /** The claims that the pod mounts. */
   readonly claimNames: readonly string[];
+  /** The uids of those that existed when they were first read, by name. A pod never changes its claims. */
+  readonly claimUids: Readonly<Record<string, string>>;
+  /** When the pod had started at the latest, as far as it says, in milliseconds since 1970. */
+  readonly startedAt: number | null;
   /** Those of the pod, as the API server has them. */
   readonly tolerations: readonly Json[];
-  /** Those of the claims that are about to go, or have gone. */
+  /** Those of the claims that do not keep the data, or not for longer than the pod. */
   readonly claims: readonly EndingClaim[];
   readonly tied: TiedToNode | null;
   readonly refusal: string | null;
@@ -53,7 +57,7 @@ export const recreatable: Row<
   object,
   Pick<MemberFacts, 'recreatable' | 'nodeLeaves'>
 > = {
-  asks: 'the API server: the pods, claims and nodes of the members, and whether it would admit their next pods (dry runs); the nodes of other stale members',
+  asks: 'the API server: the pods, claims, volumes and nodes of the members, and whether it would admit their next pods (dry runs); the nodes of other stale members',
   lasts: `${freshRecreatableSeconds} s`,
   silence: 'no step in this pass',
   initial: { members: new Map(), leavingNodes: new Map() },
@@ -78,12 +82,12 @@ export const recreatable: Row<
   },
   confirm: {
     order: 'withObjects',
-    // What may have changed: claims, and the node. No webhook is asked again.
+    // What may have changed: claims and their volumes, and the node. No webhook is asked again.
     plan: ({ members }, { observed: { objects: cluster }, world, sources }, before) => {
       const { nodes, mayLackNodes } = sources;
       const pods = cluster.pods.filter(({ ordinal, uid }) => members.includes(ordinal) && before.members.has(uid));
       return {
-        requests: pods.reduce((sum, { uid }) => sum + (before.members.get(uid)?.claimNames.length ?? 0) + 1, 0),
+        requests: pods.reduce((sum, { uid }) => sum + 2 * (before.members.get(uid)?.claimNames.length ?? 0) + 1, 0),
         ask: async (api) => {
           const context = { api, world, nodes, mayLackNodes };
           const readings = await readAll(pods, cluster, before, context, {
@@ -155,16 +159,17 @@ async function readAll(
     const known = before.get(uid);
     const fixed = known ?? (await fixedOf(pod, api));
     if (fixed === null) return [];
-    const { claimNames, tolerations } = fixed;
+    const { claimNames, tolerations, startedAt } = fixed;
     const [claims, node, refusal] = await Promise.all([
-      Promise.all(claimNames.map((name) => api.read(persistentVolumeClaims, { namespace, name }))),
+      Promise.all(claimNames.map((name) => readClaim(name, namespace, context))),
       nodeOf(pod),
       refusalOf(pod, known),
     ]);
-    const existing = claims.filter((claim) => claim !== null);
-    const tied = await readTied(pod, revision, tolerations, existing, node, api);
-    const ending = claimNames.flatMap((name, index) => endingClaim(name, claims[index] ?? null));
-    const reading = { revision, claimNames, tolerations, claims: ending, tied, refusal, atMilliseconds };
+    const volumes = claims.flatMap(({ volume }) => (volume === null || volume === 'unreadable' ? [] : [volume]));
+    const tied = await readTied(pod, revision, tolerations, volumes, node, api);
+    const ending = claims.flatMap((claim) => endingClaim(claim, fixed.claimUids, startedAt));
+    const claimUids = { ...uidsOf(claims), ...fixed.claimUids };
+    const reading = { ...fixed, claimUids, revision, claims: ending, tied, refusal, atMilliseconds };
     return [[uid, reading, isLeaving(node)]];
   };
   return (await Promise.all(pods.map(read))).flat();
@@ -172,30 +177,92 @@ async function readAll(
 
 const isLeaving = (node: NodeRead): boolean => node !== 'unreadable' && isToBeEmptied(node);
 
+type Fixed = Pick<KnownRecreatable, 'claimNames' | 'claimUids' | 'tolerations' | 'startedAt'>;
+
 /** Volumes of a pod never change, and tolerations only become more. `null` if the pod is gone. */
-async function fixedOf(
-  { namespace, name, uid }: PodRecord,
-  api: ClusterReader,
-): Promise<Pick<KnownRecreatable, 'claimNames' | 'tolerations'> | null> {
+async function fixedOf({ namespace, name, uid }: PodRecord, api: ClusterReader): Promise<Fixed | null> {
   const pod = await api.read(podKind, { namespace, name });
   if (pod === null || object(pod['metadata'])['uid'] !== uid) return null;
-  return { claimNames: claimsOf(pod), tolerations: objects(object(pod['spec'])['tolerations']) };
-}
-
-function endingClaim(name: string, claim: Json | null): readonly EndingClaim[] {
-  if (claim === null) return [{ name, state: 'missing' }];
-  return isTerminating(claim) ? [{ name, state: 'terminating' }] : [];
+  return {
+    claimNames: claimsOf(pod),
+    claimUids: {},
+    tolerations: objects(object(pod['spec'])['tolerations']),
+    startedAt: startOf(pod),
+  };
 }
 
 /**
- * Whether the pod is tied to a node that takes none; `null` if not. The other nodes, the volumes and the template are
- * read only where its own node takes no pods. Rejects with `ApiError`.
+ * When it started. Its kubelet and the scheduler say so, each by its own clock, and no pod is scheduled before its
+ * claims are bound: the earliest counts. A pod that runs and does not say when has started right after its creation.
+ */
+function startOf(pod: Json): number | null {
+  const status = object(pod['status']);
+  const scheduled = conditionOf(status, 'PodScheduled');
+  const times = [status['startTime'], scheduled['status'] === 'True' ? scheduled['lastTransitionTime'] : null]
+    .map((time) => milliseconds(text(time)))
+    .filter((time) => time !== null);
+  if (times.length > 0) return Math.min(...times);
+  return status['phase'] === 'Running' ? milliseconds(text(object(pod['metadata'])['creationTimestamp'])) : null;
+}
+
+interface ReadClaim {
+  readonly name: string;
+  readonly claim: Json | null;
+  /** `unreadable`: it may not be read, and need not be. */
+  readonly volume: Json | null | 'unreadable';
+}
+
+async function readClaim(
+  name: string,
+  namespace: string,
+  { api, mayLackNodes }: RecreatableContext,
+): Promise<ReadClaim> {
+  const claim = await api.read(persistentVolumeClaims, { namespace, name });
+  const volumeName = text(object(claim?.['spec'])['volumeName']);
+  if (volumeName === null) return { name, claim, volume: null };
+  try {
+    return { name, claim, volume: await api.read(persistentVolumes, { name: volumeName }) };
+  } catch (error) {
+    if (mayLackNodes && isForbidden(error)) return { name, claim, volume: 'unreadable' };
+    throw error;
+  }
+}
+
+const uidOf = (raw: Json): string => text(object(raw['metadata'])['uid']) ?? '';
+
+const uidsOf = (claims: readonly ReadClaim[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(claims.flatMap(({ name, claim }) => (claim === null ? [] : [[name, uidOf(claim)]])));
+
+/** Why the data would end with the pod. `uids` are those that the claims had before. */
+function endingClaim(
+  { name, claim, volume }: ReadClaim,
+  uids: Readonly<Record<string, string>>,
+  startedAt: number | null,
+): readonly EndingClaim[] {
+  const ends = (state: EndingClaim['state']): readonly EndingClaim[] => [{ name, state }];
+  if (claim === null) return ends('missing');
+  if (isTerminating(claim)) return ends('terminating');
+  const phase = object(claim['status'])['phase'];
+  if (phase === 'Lost') return ends('lost');
+  const createdAt = milliseconds(text(object(claim['metadata'])['creationTimestamp']));
+  const isYounger = startedAt !== null && createdAt !== null && createdAt > startedAt;
+  if (isYounger || uidOf(claim) !== (uids[name] ?? uidOf(claim))) return ends('replaced');
+  if (phase !== 'Bound') return ends('unbound');
+  if (volume === 'unreadable') return [];
+  const owner = object(object(volume?.['spec'])['claimRef'])['uid'];
+  if (volume === null || (owner !== undefined && owner !== uidOf(claim))) return ends('volumeMissing');
+  return isTerminating(volume) ? ends('volumeTerminating') : [];
+}
+
+/**
+ * Whether the pod is tied to a node that takes none; `null` if not. The other nodes and the template are read only
+ * where its own node takes no pods. Rejects with `ApiError`.
  */
 async function readTied(
   pod: PodRecord,
   revision: string,
   tolerations: readonly Json[],
-  claims: readonly Json[],
+  volumes: readonly Json[],
   node: NodeRead,
   api: ClusterReader,
 ): Promise<TiedToNode | null> {
@@ -204,10 +271,7 @@ async function readTied(
   const tolerated = [...objects(object(template['spec'])['tolerations']), ...tolerations.filter(isOfKubernetes)];
   const refusals = refusalsOf(node, tolerated);
   if (refusals.length === 0) return null;
-  const volumes = claims.map((claim) => text(object(claim['spec'])['volumeName'])).filter((name) => name !== null);
-  const read = await Promise.all(volumes.map((name) => api.read(persistentVolumes, { name })));
-  const ofVolumes = read.flatMap((volume) => (volume === null ? [] : [tieOfVolume(volume)]));
-  const ties = [...ofVolumes.filter((tie) => tie !== null), ...tiesOf(template)];
+  const ties = [...volumes.map(tieOfVolume).filter((tie) => tie !== null), ...tiesOf(template)];
   if (ties.length === 0) return null;
   const others = (await api.listNodes()).filter(
     (other) => object(other['metadata'])['name'] !== pod.node && refusalsOf(other, tolerated).length === 0,

@@ -5,6 +5,7 @@ import { withoutFullStop } from '../sentences.ts';
 import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
 import { longWrite } from './long-write.ts';
+import { silent } from './members.ts';
 import { unread } from './recreatable.ts';
 import { preflightRunning } from './refused-on-nodes.ts';
 import { type Asked, after, type MemberName, rule, untilOpening } from './rule.ts';
@@ -100,6 +101,10 @@ export const step = {
     phase: 'Failing',
     assumed: null,
   }),
+};
+
+/** What is only asked once nothing else holds, in the turn of the cluster. */
+export const answers = {
   ...preflightRunning,
   ...checks,
   ReplicasBehind: rule<ReplicasBehind>({
@@ -146,6 +151,7 @@ export const step = {
     ),
   }),
   ...unread,
+  ...silent,
 };
 
 const nextOpeningText = (opensAt: string | null, neededSeconds: number): string =>

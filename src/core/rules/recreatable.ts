@@ -24,14 +24,14 @@ export const recreatable = {
     sentence: ({ member, claims }, name) =>
       `the end of ${name(member)} would destroy its data: ${claims.map(explainClaim).join(' and ')}`,
     meaning:
-      'A PersistentVolumeClaim of the member is being deleted, or is gone, and only its running pod keeps the data.',
+      'A PersistentVolumeClaim of the member does not keep its data: only the running pod does, if anything does.',
     details:
-      'Kubernetes keeps a claim whose deletion has been requested until no pod uses it (kubernetes.io/pvc-protection). A deletion can not be taken back. Any end of the pod frees the claim: a drain, an eviction, a deletion, and the restart of a member that is down.',
+      'The claim is being deleted, is gone, is not Bound, or was made after the pod had started, or its PersistentVolume is gone or being deleted. Kubernetes keeps a claim whose deletion has been requested until no pod uses it (kubernetes.io/pvc-protection). A deletion can not be taken back. A pod goes on with the volume that it has mounted, and the next pod mounts what the claim names then. Any end of the pod frees the claim: a drain, an eviction, a deletion, and the restart of a member that is down.',
     endedBy: ['a person'],
     ends: 'By another claim. First make sure that the other members have all data, and take a backup. Then keep the volume (`persistentVolumeReclaimPolicy: Retain` of the PersistentVolume), or give the member up: `override NAME ClaimTerminating`.',
     overridable: true,
     overriding:
-      'moco-rollout then ends the pod, and with it Kubernetes deletes the claim: THIS DESTROYS THE DATA OF THE MEMBER. It comes back empty and is cloned from the primary. In a cluster with one member the database is lost',
+      'moco-rollout then ends the pod, and with it the last use of the volume: THIS DESTROYS THE DATA OF THE MEMBER. It comes back empty and is cloned from the primary. In a cluster with one member the database is lost',
     alarms: true,
     assumed: null,
   }),
@@ -109,17 +109,24 @@ export const unread = {
 };
 
 /**
- * The claims whose data the end of the pod destroys. A pod that no node takes mounts nothing: where its claim is
+ * The claims without which the data end with the pod. A pod that no node takes mounts nothing: where its claim is
  * missing, the StatefulSet controller makes another one anyway. Of any other one the kubelet may have mounted the
  * volume, whatever runs.
  */
 export const endingClaims = ({ recreatable, unschedulable }: MemberFacts): readonly EndingClaim[] =>
   (recreatable?.claims ?? []).filter(({ state }) => state === 'terminating' || unschedulable === null);
 
-const explainClaim = ({ name, state }: EndingClaim): string =>
-  state === 'terminating'
-    ? `its claim ${name} is being deleted and goes with the pod`
-    : `its claim ${name} does not exist any more`;
+const claimSentences: Readonly<Record<EndingClaim['state'], (name: string) => string>> = {
+  terminating: (name) => `its claim ${name} is being deleted and goes with the pod`,
+  missing: (name) => `its claim ${name} does not exist any more`,
+  lost: (name) => `its claim ${name} has lost its PersistentVolume`,
+  unbound: (name) => `its claim ${name} is not bound to a PersistentVolume`,
+  replaced: (name) => `its claim ${name} is another one than that the pod was started with`,
+  volumeMissing: (name) => `the PersistentVolume of its claim ${name} does not exist, or belongs to another claim`,
+  volumeTerminating: (name) => `the PersistentVolume of its claim ${name} is being deleted`,
+};
+
+const explainClaim = ({ name, state }: EndingClaim): string => claimSentences[state](name);
 
 function asksAbout(ordinals: readonly number[], { members }: Situation): readonly Question[] {
   const asked = members.filter(({ ordinal, facts }) => ordinals.includes(ordinal) && hasToBeRead(facts.recreatable));

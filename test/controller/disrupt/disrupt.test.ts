@@ -26,11 +26,14 @@ async function failure(pass: Promise<unknown>): Promise<ApiError> {
 const nodesOfOthers = ['nodes/n-0', 'nodes/n-0'];
 const recreatableReadsOf = (ordinal: number): readonly string[] => {
   const claim = `persistentvolumeclaims/${claimOf(ordinal)}`;
+  const volume = `persistentvolumes/volume-of-${claimOf(ordinal)}`;
   const node = 'nodes/n-0';
   return [
     `pods/${member(ordinal)}`,
     claim,
     claim,
+    volume,
+    volume,
     node,
     node,
     ...nodesOfOthers,

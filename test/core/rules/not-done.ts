@@ -1,4 +1,4 @@
-import type { step as stepRules } from '../../../src/core/rules/not-done.ts';
+import type { answers as answerRules, step as stepRules } from '../../../src/core/rules/not-done.ts';
 import { lastOne, stale } from '../cluster-builder.ts';
 import { member, revisionAfter, revisionBefore } from '../member-builder.ts';
 import { openWrite, shownWrite } from '../mysql-readings.ts';
@@ -89,6 +89,9 @@ export const step: Examples<keyof typeof stepRules> = {
     says: 'the API server did not carry out the step: it is denied',
     justDoesNot: when(stale().stepFailed({ ...eviction, tries: 1, sinceLastTrySeconds: 2 }), next),
   },
+};
+
+export const answers: Examples<keyof typeof answerRules> = {
   PreflightRunning: {
     applies: held(
       stale().preflight({ awaited: [{ about: 'images', nodeName: 'n-1', forSeconds: 299, message: null }] }),
@@ -241,6 +244,26 @@ export const step: Examples<keyof typeof stepRules> = {
     }),
     says: 'new pods come up at revision 5897fd84f8, until the pods exist again that somebody else has taken',
     justDoesNot: when(drained().memory({ verified: true, waiting: [1, 2] }), deletes('MemberDown', 1)),
+  },
+  MembersNotAsked: {
+    applies: held(stale().answers(1, { kind: 'ready' }, { ageSeconds: 5 }), { members: [1] }),
+    says: 'waiting for the answer of moco-test-1',
+    justDoesNot: when(stale().answers(1, { kind: 'ready' }, { ageSeconds: 4 }), next),
+    alsoSays: [{ members: [0, 1] }, 'waiting for the answers of moco-test-0, moco-test-1'],
+  },
+  MemberSilent: {
+    applies: held(
+      stale().silent(1, 119),
+      { member: 1, answer: 'unknown', message: 'no answer within 1000 ms', graceSeconds: 120 },
+      {},
+      1,
+    ),
+    says: 'moco-test-1 does not answer, although its pod is ready; Kubernetes and MOCO have 120 s to notice: no answer within 1000 ms',
+    justDoesNot: when(stale().silent(1, 120), next),
+    alsoSays: [
+      { member: 0, answer: 'notReady', message: 'it is cloning.', graceSeconds: 120 },
+      'moco-test-0 answers that it is not ready, although its pod is: it is cloning',
+    ],
   },
   RecreationUnknown: {
     applies: held(stale().members(member(2).stale().recreatable({ ageSeconds: 60 })), { members: [2] }),

@@ -2,6 +2,7 @@ import type { InPlaceUpdate, RestartInPlace } from '../../../src/core/in-place-c
 import type { MocoState } from '../../../src/core/moco-state.ts';
 import { justCreated, type MysqlReading, type ReplicationDelay } from '../../../src/core/on-demand-facts.ts';
 import type { RolloutPolicy } from '../../../src/core/policy.ts';
+import { everyAnswer } from '../../../src/core/rules/members.ts';
 import type {
   BackupJobFacts,
   ClusterSnapshot,
@@ -317,11 +318,13 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       switchoverTries: around[c.TRIES] === 2 ? 4 : (around[c.TRIES] as number),
       sinceLastTrySeconds: around[c.WAITED] === 1 ? longSeconds : 0,
       recentRevisions: [],
+      shown: null,
     },
     ...undisturbed,
     ...(world.families.has('new-pods') ? { strategyKeeper: world.keeper } : {}),
     maintenance: world.families.has('maintenance') ? maintenanceFacts(around) : null,
     mysql: world.families.has('delay') ? whatMysqlSays(members, index, around[c.DELAYED] === 1) : null,
+    memberAnswers: everyAnswer(members),
     replicationDelays: around[c.DELAYED] === 1 ? longDelays(members) : noDelays(members),
   };
 }

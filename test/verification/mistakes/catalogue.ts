@@ -637,4 +637,13 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
     },
     fleet: /begins: it has not settled/,
   },
+  'trusts its own clock': {
+    wrong: 'counts ages at a takeover from the clock of its machine, which may be an hour ahead',
+    module: {
+      importer: 'test/verification/simulation/controller-process.ts',
+      imported: 'src/kube/server-clock.ts',
+      substitute: import.meta.resolve('./modules/with-own-clock.ts'),
+    },
+    simulation: ['processes'],
+  },
 };

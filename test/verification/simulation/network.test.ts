@@ -17,6 +17,7 @@ class Scene {
   readonly handled: string[] = [];
   readonly #network = new Network({
     clock: this.clock,
+    wall: () => this.clock.nowMilliseconds,
     chance: new Chance('network'),
     server: this.server,
     onSent: () => undefined,

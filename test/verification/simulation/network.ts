@@ -42,6 +42,8 @@ interface Latency {
 
 export interface NetworkOptions {
   readonly clock: VirtualClock;
+  /** The clock of the API server, in milliseconds since 1970. */
+  readonly wall: () => number;
   readonly chance: Chance;
   readonly server: ApiServer;
   readonly onSent: (sent: Sent) => void;
@@ -57,6 +59,7 @@ const lateBetweenWrites = 0.5;
 /** The network between the processes and the API server: bytes are delayed, split or lost. */
 export class Network {
   readonly #clock: VirtualClock;
+  readonly #wall: () => number;
   readonly #chance: Chance;
   readonly #server: ApiServer;
   readonly #watches = new Set<{ readonly client: Client; readonly stream: WatchStream }>();
@@ -71,8 +74,9 @@ export class Network {
   oldestRevision = 0;
   #troubles: readonly Trouble[] = [];
 
-  constructor({ clock, chance, server, onSent, onStrike }: NetworkOptions) {
+  constructor({ clock, wall, chance, server, onSent, onStrike }: NetworkOptions) {
     this.#clock = clock;
+    this.#wall = wall;
     this.#chance = chance;
     this.#server = server;
     this.#onSent = onSent;
@@ -193,13 +197,17 @@ export class Network {
     betweenMilliseconds: number,
     respond: (response: ExchangeResponse) => void,
   ): void {
+    const dated = ({ headers, ...response }: ExchangeResponse): ExchangeResponse => ({
+      ...response,
+      headers: { ...headers, date: new Date(this.#wall()).toUTCString() },
+    });
     if (parsed.query?.get('watch') === 'true') {
-      respond(this.#watch(client, parsed, request));
+      respond(dated(this.#watch(client, parsed, request)));
       return;
     }
     const given = (answer: ApiAnswer): void => {
       if (answer.code === 409) this.#onStrike('conflict');
-      respond(responseOf(answer));
+      respond(dated(responseOf(answer)));
     };
     const begun = this.#server.begin(parsed);
     if (typeof begun === 'function') this.#clock.after(betweenMilliseconds, () => given(begun()));

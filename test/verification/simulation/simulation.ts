@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { rolloutKind } from '../../../src/api/rollout.ts';
+import type { MemberAnswer } from '../../../src/core/on-demand-facts.ts';
 import {
   jobs,
   namespaces,
@@ -17,11 +18,12 @@ import {
   roleLabel,
   rolloutCompleteCondition,
 } from '../../../src/moco/names.ts';
+import type { PodRecord } from '../../../src/moco/records.ts';
 import { type Admission, admitStatefulSet } from '../../support/api-server/admission.ts';
 import type { ApiAnswer, ApiRequest } from '../../support/api-server/api-answer.ts';
 import { ApiServer } from '../../support/api-server/api-server.ts';
 import { type Json, record, type StoredObject } from '../../support/api-server/stored-object.ts';
-import type { MySQLCluster } from '../../support/moco/objects.ts';
+import type { MySQLCluster, Pod } from '../../support/moco/objects.ts';
 import { sampleCluster } from '../../support/moco/sample.ts';
 import { defaultSettings as mocoSettings } from '../../support/moco/settings.ts';
 import { defaultCluster } from '../../support/moco/webhooks.ts';
@@ -155,6 +157,7 @@ export class Simulation {
     const alarms = new FalseAlarms(this.witness, this.ability);
     this.network = new Network({
       clock,
+      wall: this.wall,
       chance: chance.fork('network'),
       server,
       onSent: (sent) => {
@@ -216,6 +219,7 @@ export class Simulation {
         chance: own,
         network,
         delays: lagging,
+        members: { answerOf: (pod) => Promise.resolve(this.#answerOf(pod)) },
         readCheck: this.checks.read,
         log: circumstances.log,
         epochMilliseconds,
@@ -355,6 +359,14 @@ export class Simulation {
   }
 
   /** Milliseconds since 1970. */
+  /** What the agent of a member says, if its node and its network let it. */
+  #answerOf({ name, ordinal }: Pick<PodRecord, 'name' | 'ordinal'>): MemberAnswer {
+    if (this.moco.faults.unreachable.includes(ordinal)) return { kind: 'unknown', message: 'no answer within 1000 ms' };
+    const pod = this.server.store.get(pods, namespace, name);
+    const serves = pod !== null && this.moco.mysqldReady(pod as unknown as Pod);
+    return serves ? { kind: 'ready' } : { kind: 'notReady', message: 'mysqld does not serve' };
+  }
+
   readonly wall = (): number => epochMilliseconds + this.clock.nowMilliseconds;
 }
 

@@ -152,7 +152,6 @@ export const laws: readonly Law[] = [
     name: 'maintenance',
     sentence: 'a member at work was taken outside of the maintenance windows',
     of: takingOrResizing,
-    isByTheClock: true,
     holds: ({ moment, target, confirmedAtMilliseconds }) => {
       const windows = moment.settings?.spec?.maintenanceWindows ?? [];
       const primary = moment.members.find((member) => isPrimary(moment, member));

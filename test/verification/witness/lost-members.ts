@@ -53,8 +53,6 @@ interface LostMembersOptions {
   readonly ability: Ability;
   readonly verification: Verification;
   readonly epochMilliseconds: number;
-  /** What the program takes for a wall clock may be wrong. */
-  readonly isDoubtful: () => boolean;
 }
 
 /**
@@ -150,9 +148,9 @@ export class LostMembers {
 
   /** Why the member may not be updated, of that only which the program can't see otherwise. */
   #because(moment: Moment, ordinal: number, atMilliseconds: number): string | null {
-    const { epochMilliseconds, verification, isDoubtful } = this.#options;
+    const { epochMilliseconds, verification } = this.#options;
     if (!verification.mayBe(atMilliseconds)) return 'not verified';
-    return isDoubtful() ? null : heldBecause(moment, ordinal, epochMilliseconds + atMilliseconds);
+    return heldBecause(moment, ordinal, epochMilliseconds + atMilliseconds);
   }
 
   #judge(ordinal: number, before: Life & { loss: Loss }, revision: string, chronicle: Chronicle): readonly string[] {

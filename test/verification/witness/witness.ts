@@ -77,7 +77,6 @@ export class Witness {
   /** Lost members are not judged without: whether the program could act. */
   readonly #ability: Ability;
   readonly #minReadySeconds: number | undefined;
-  #isDoubtful = false;
   #needless = 0;
 
   constructor(demotions: Demotions | null = null, { epochMilliseconds = 0, ability, minReadySeconds }: Options = {}) {
@@ -113,12 +112,6 @@ export class Witness {
     if (change.kind === 'MySQLCluster') this.#judgeCompletion(moment);
   }
 
-  /** A clock of the program has been moved: what it tells of times is not judged. */
-  doubtTimes(): void {
-    this.#isDoubtful = true;
-    for (const tries of this.#failedTries.values()) tries.doubt();
-  }
-
   /** Right when it happens: after the changes before it, and before those that it makes. */
   disrupted(given: Disruption): void {
     const moments = this.#chronicleOf(given.cluster).between(given.confirmingSince.revision, given.before);
@@ -133,9 +126,9 @@ export class Witness {
       return target === undefined ? [] : [{ moment, target, disruption, confirmedAtMilliseconds }];
     });
     for (const law of laws.filter((one) => isAskedOf(one, disruption))) {
-      const { name, sentence, holds, isByTheClock = false } = law;
+      const { name, sentence, holds } = law;
       const last = cases.at(-1);
-      if (last === undefined || (isByTheClock && this.#isDoubtful) || holds(last)) continue;
+      if (last === undefined || holds(last)) continue;
       this.#find(cases.some(holds) ? 'race' : 'violation', name, sentence, disruption);
     }
     this.#stepsOf(disruption.cluster).begin(disruption, moments);
@@ -198,7 +191,6 @@ export class Witness {
       ability: this.#ability,
       verification,
       epochMilliseconds: this.#epochMilliseconds,
-      isDoubtful: () => this.#isDoubtful,
     });
     const fresh = { verification, members };
     this.#lost.set(cluster, fresh);
@@ -213,7 +205,6 @@ export class Witness {
 
   #failedTriesOf(cluster: string): FailedTries {
     const tries = this.#failedTries.get(cluster) ?? new FailedTries();
-    if (this.#isDoubtful) tries.doubt();
     this.#failedTries.set(cluster, tries);
     return tries;
   }

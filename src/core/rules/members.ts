@@ -1,0 +1,83 @@
+import type { AskedMember } from '../on-demand-facts.ts';
+import { freshSeconds } from '../replicas-behind.ts';
+import { plural, withoutFullStop } from '../sentences.ts';
+import { type Member, reliedOn, type Situation } from '../situation.ts';
+import { after, rule } from './rule.ts';
+
+// The members themselves are asked before one that works is stopped. Conditions of pods say of a node that has lost its
+// power for 50 s what it said last (kube-controller-manager, --node-monitor-grace-period), and MOCO looks once a minute
+// without an event.
+
+interface SilentMember {
+  readonly member: number;
+  readonly answer: 'notReady' | 'unknown';
+  /** The words of its agent, or why there is no answer. */
+  readonly message: string;
+}
+
+/** In the group of the steps: members are only asked once nothing else holds. */
+export const silent = {
+  MembersNotAsked: rule<{ readonly members: readonly number[] }>({
+    holds: ({ situation, members: taken }) => {
+      const members = reliedOn(situation, taken).filter((member) => freshAnswer(situation, member) === null);
+      return members.length === 0 ? null : { members: members.map(({ ordinal }) => ordinal) };
+    },
+    asks: ({ members }) => [{ kind: 'members', members }],
+    awaits: 'members',
+    sentence: ({ members }, name) =>
+      `waiting for the ${plural(members, 'answer', 'answers')} of ${members.map(name).join(', ')}`,
+    meaning: 'Members on which the step relies have not been asked recently enough whether they serve.',
+    details: 'They are asked once nothing else holds, and again right before the step. An answer counts for 5 s.',
+    endedBy: ['time'],
+    ends: 'By itself, within seconds.',
+    routine: true,
+    brief: true,
+    assumed: after('moment', (snapshot) => ({ ...snapshot, memberAnswers: everyAnswer(snapshot.members) })),
+  }),
+  MemberSilent: rule<SilentMember & { readonly graceSeconds: number }>({
+    holds: ({ situation, members: taken }) => {
+      const [first] = reliedOn(situation, taken).flatMap((member) => silenceOf(situation, member) ?? []);
+      return first === undefined ? null : { ...first, graceSeconds: situation.policy.silentMemberGraceSeconds };
+    },
+    sentence: ({ member, answer, message, graceSeconds }, name) =>
+      (answer === 'notReady'
+        ? `${name(member)} answers that it is not ready, although its pod is`
+        : `${name(member)} does not answer, although its pod is ready; Kubernetes and MOCO have ${graceSeconds} s to notice`) +
+      `: ${withoutFullStop(message)}`,
+    meaning: 'A member on which the step relies does not answer, although its pod is ready.',
+    details:
+      "Before a member that works is stopped, and before a switchover, every other member that participates is asked: its moco-agent, which asks mysqld. A node that has lost its power, and a pod whose network is cut, look alive for a while, and MOCO, which looks once a minute, calls the cluster Healthy meanwhile. A NetworkPolicy that keeps moco-rollout from the agents' ports looks the same, and makes each step wait for silentMemberGraceSeconds.",
+    endedBy: ['the members', 'time'],
+    ends: 'When the member answers, or when Kubernetes or MOCO has noticed that it is gone. If neither comes, silentMemberGraceSeconds after the first missing answer (--silent-member-grace-seconds): longer than a dead node can look alive.',
+    overridable: true,
+    brief: true,
+    assumed: after('moment', (snapshot) => ({ ...snapshot, memberAnswers: everyAnswer(snapshot.members) })),
+  }),
+};
+
+/** Every one of these members has just answered. */
+export const everyAnswer = (members: readonly { readonly uid: string }[]): readonly AskedMember[] =>
+  members.map(({ uid }) => ({ uid, reading: { kind: 'ready' }, ageSeconds: 0, unknownForSeconds: 0 }));
+
+/**
+ * An answer counts for as long as those of replicas, and sets no deadline: it is asked for once a step needs it. `null`
+ * if there is none.
+ */
+function freshAnswer({ snapshot }: Situation, { facts }: Member): AskedMember | null {
+  const answer = snapshot.memberAnswers.find(({ uid }) => uid === facts.uid);
+  return answer !== undefined && answer.ageSeconds < freshSeconds ? answer : null;
+}
+
+/** A primary that replicates from elsewhere is not ready while its upstream is away, and its replicas follow it. */
+function silenceOf(situation: Situation, member: Member): SilentMember | null {
+  const { snapshot, policy, deadlines } = situation;
+  const answer = freshAnswer(situation, member);
+  if (answer === null) return null;
+  const { reading, unknownForSeconds, ageSeconds } = answer;
+  const mayBeUnready = member.primary && snapshot.cluster.replicatesFromElsewhere;
+  if (reading.kind === 'ready' || (reading.kind === 'notReady' && mayBeUnready)) return null;
+  if (reading.kind === 'unknown' && deadlines.reached(unknownForSeconds, policy.silentMemberGraceSeconds)) return null;
+  // It is asked again then.
+  deadlines.reached(ageSeconds, freshSeconds);
+  return { member: member.ordinal, answer: reading.kind, message: reading.message };
+}

@@ -1,0 +1,45 @@
+import type { Log, World } from '../base/world.ts';
+
+/** The header `Date` of an answer has whole seconds. */
+const cutMilliseconds = 1000;
+/** A smaller difference stays: clocks that NTP keeps differ by less, and an answer takes a while. */
+const toleratedMilliseconds = 3000;
+
+/**
+ * The same world on the API server's clock, which gave the objects most of their timestamps, as far as answers show it
+ * (header `Date`). Timestamps that are written and ages of what others have written agree then, whatever the clock of
+ * this machine says, and so do those of the process before and after this one. The monotonic clock stays as it is.
+ */
+export function onServerClock(world: World, log: Pick<Log, 'warn'>): World {
+  let aheadMilliseconds = 0;
+  const compare = (date: string | undefined, sentMilliseconds: number): void => {
+    const server = Date.parse(date ?? '');
+    if (Number.isNaN(server)) return;
+    // The answer was written after the request was sent, and before it came.
+    const atLeast = server - world.wall();
+    const atMost = server + cutMilliseconds - sentMilliseconds;
+    const agrees =
+      atLeast - toleratedMilliseconds <= aheadMilliseconds && aheadMilliseconds <= atMost + toleratedMilliseconds;
+    if (agrees) return;
+    const middle = (atLeast + atMost) / 2;
+    aheadMilliseconds = Math.abs(middle) <= toleratedMilliseconds ? 0 : middle;
+    log.warn(
+      { aheadSeconds: Math.round(aheadMilliseconds / 1000) },
+      aheadMilliseconds === 0
+        ? "The clock of this machine agrees with the API server's again"
+        : "The clock of this machine differs from the API server's: using the API server's",
+    );
+  };
+  return {
+    monotonic: () => world.monotonic(),
+    timer: (delayMilliseconds, callback) => world.timer(delayMilliseconds, callback),
+    random: () => world.random(),
+    wall: () => world.wall() + aheadMilliseconds,
+    exchange: async (request) => {
+      const sentMilliseconds = world.wall();
+      const response = await world.exchange(request);
+      compare(response.headers['date'], sentMilliseconds);
+      return response;
+    },
+  };
+}
