@@ -1,42 +1,27 @@
 import { rolloutKind } from '../../api/rollout.ts';
-import { policyKind } from '../../api/rollout-policy.ts';
-import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { object, text } from '../../base/json.ts';
 import { clusterKind } from '../../moco/names.ts';
+import { clusterPermissions, type Permission } from '../../objects/permissions.ts';
 import { listEach } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
 import { asController } from './installation.ts';
 
-const reading = ['get', 'list', 'watch'];
+const rightsOf = (permissions: readonly Permission[]): readonly Right[] =>
+  permissions
+    // Without the policies it is not granted on purpose.
+    .filter(({ needsPolicy }) => needsPolicy !== true)
+    .map(({ group, resource, verbs }) => [group, resource, verbs]);
 
 /** What the controller needs in every namespace that it works in. */
-export const neededByController: readonly Right[] = [
-  ['', 'pods', [...reading, 'delete', 'patch', 'create']],
-  ['', 'pods/eviction', ['create']],
-  ['', 'persistentvolumeclaims', ['get']],
-  ['apps', 'statefulsets', [...reading, 'patch']],
-  ['apps', 'statefulsets/status', ['patch']],
-  ['apps', 'controllerrevisions', ['get']],
-  ['policy', 'poddisruptionbudgets', reading],
-  ['batch', 'jobs', ['list', 'watch']],
-  [clusterKind.group, 'mysqlclusters', reading],
-  [clusterKind.group, 'mysqlclusters/status', ['update']],
-  [rolloutKind.group, 'mysqlrollouts', [...reading, 'create', 'patch']],
-  [rolloutKind.group, 'mysqlrollouts/status', ['update']],
-  ['events.k8s.io', 'events', ['list', 'create', 'patch']],
-];
+export const neededByController: readonly Right[] = rightsOf(
+  clusterPermissions.filter(({ isOfWholeCluster }) => isOfWholeCluster !== true),
+);
 
 /** What it needs of objects without a namespace. An installation for some namespaces needs less of them. */
-export const neededInWholeCluster: readonly Right[] = [
-  [policyKind.group, policyKind.plural, reading],
-  [policyKind.group, `${policyKind.plural}/status`, ['update']],
-  [sequenceKind.group, sequenceKind.plural, ['list', 'watch']],
-  [sequenceKind.group, `${sequenceKind.plural}/status`, ['update']],
-  ['', 'namespaces', ['list', 'watch']],
-  ['', 'nodes', ['get', 'list']],
-  ['', 'persistentvolumes', ['get']],
-];
+export const neededInWholeCluster: readonly Right[] = rightsOf(
+  clusterPermissions.filter(({ isOfWholeCluster }) => isOfWholeCluster === true),
+);
 
 export const controllerRights = (session: Session): Promise<Found> =>
   asController(session, async (user) => {
@@ -93,10 +78,10 @@ export async function ownRights(session: Session, commands: readonly Needy[]): P
 
 /** The commands that the caller lacks rights for in the namespace of the session, and these. */
 async function lackingOf(session: Session, commands: readonly Needy[], needed: 'rights' | 'rightsEverywhere') {
-  const rightsOf = (command: Needy): readonly Right[] => command[needed] ?? [];
-  const denied = new Set(await deniedTo(session, commands.flatMap(rightsOf), null));
+  const neededBy = (command: Needy): readonly Right[] => command[needed] ?? [];
+  const denied = new Set(await deniedTo(session, commands.flatMap(neededBy), null));
   return commands.flatMap((command) => {
-    const names = rightsOf(command).flatMap(([, resource, verbs]) => verbs.map((verb) => `${verb} ${resource}`));
+    const names = neededBy(command).flatMap(([, resource, verbs]) => verbs.map((verb) => `${verb} ${resource}`));
     const missing = names.filter((right) => denied.has(right));
     return missing.length === 0 ? [] : [{ name: command.name, missing }];
   });

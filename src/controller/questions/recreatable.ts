@@ -1,6 +1,6 @@
 import { conditionOf, type Json, milliseconds, object, objects, text } from '../../base/json.ts';
 import type { World } from '../../base/world.ts';
-import { type EndingClaim, freshRecreatableSeconds, type TiedToNode } from '../../core/on-demand-facts.ts';
+import { type EndingClaim, freshRecreatableSeconds, notAsked, type TiedToNode } from '../../core/on-demand-facts.ts';
 import type { MemberFacts } from '../../core/snapshot.ts';
 import { ApiError, isAlreadyExists, isForbidden, refusesCreation } from '../../kube/api-error.ts';
 import { persistentVolumeClaims, persistentVolumes, pods as podKind, statefulSets } from '../../kube/resource.ts';
@@ -49,6 +49,8 @@ export interface RecreatableContext extends NodeContext {
   readonly world: World;
   readonly nodes: RecentNodes;
   readonly mayLackCreate?: boolean;
+  /** Default: true. */
+  readonly triesPods?: boolean;
 }
 
 export const recreatable: Row<
@@ -63,10 +65,10 @@ export const recreatable: Row<
   initial: { members: new Map(), leavingNodes: new Map() },
   ask: async ({ members }, { observed, api, world, sources }, before) => {
     const asked = observed.objects.pods.filter(({ ordinal }) => members.includes(ordinal));
-    const { nodes, mayLackNodes } = sources;
+    const { nodes, mayLackNodes, triesPods } = sources;
     return asked.length === 0
       ? null
-      : readRecreatable(asked, observed.objects, before, { api, world, nodes, mayLackNodes });
+      : readRecreatable(asked, observed.objects, before, { api, world, nodes, mayLackNodes, triesPods });
   },
   facts: () => ({}),
   memberFacts: (known, { objects: { statefulSet }, nowMilliseconds }) => {
@@ -74,10 +76,10 @@ export const recreatable: Row<
     return ({ uid }) => {
       const nodeLeaves = known.leavingNodes.get(uid) === true;
       const member = known.members.get(uid);
-      if (member?.revision !== revision) return { recreatable: null, nodeLeaves };
+      if (member?.revision !== revision) return { recreatable: notAsked, nodeLeaves };
       const { claims, tied, refusal, atMilliseconds } = member;
       const ageSeconds = (nowMilliseconds - atMilliseconds) / 1000;
-      return { recreatable: { ageSeconds, claims, tied, refusal }, nodeLeaves };
+      return { recreatable: { kind: 'asked', ageSeconds, claims, tied, refusal }, nodeLeaves };
     };
   },
   confirm: {
@@ -309,8 +311,9 @@ async function readRefusal(
   pod: PodRecord,
   statefulSet: Json,
   updateRevision: string,
-  { api, mayLackCreate = false }: RecreatableContext,
+  { api, mayLackCreate = false, triesPods = true }: RecreatableContext,
 ): Promise<string | null> {
+  if (!triesPods) return null;
   const { namespace } = pod;
   try {
     await api.tryToCreatePod(successorOf(statefulSet, updateRevision, pod.ordinal, pod.name), namespace);

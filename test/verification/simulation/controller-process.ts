@@ -260,6 +260,7 @@ class Life {
       fleetLimits: noFleetLimits,
       namespaces: [],
       concurrency: 8,
+      dryRunPods: true,
       holder: identity,
       isLeading: () => this.isLeading,
     });
