@@ -1,6 +1,7 @@
 import { newPodsStep } from './candidates/new-pods.ts';
 import { onDelete } from './candidates/on-delete.ts';
 import { mocoDrives, partition } from './candidates/partition.ts';
+import { dueRecords, unreadData } from './data.ts';
 import type { Decision, NextStep, Procedure } from './decision.ts';
 import { effects } from './effects.ts';
 import { failingMember, isVerified } from './failing-revision.ts';
@@ -126,10 +127,13 @@ function withNewPods(
 }
 
 /** What no rule asks, since no hold depends on it. */
-function ofFacts({ snapshot }: Situation): readonly Question[] {
+function ofFacts(situation: Situation): readonly Question[] {
+  const { snapshot } = situation;
   const { statefulSet, members, preflightPodsExist } = snapshot;
   const mayUpdateInPlace = statefulSet?.observed === true && members.some(({ inPlace }) => inPlace !== null);
+  const [unread, notes] = [unreadData(situation), dueRecords(situation)];
   return [
+    ...(unread.length > 0 || notes.length > 0 ? [{ kind: 'data', members: unread, notes } as const] : []),
     ...(mayUpdateInPlace ? [{ kind: 'inPlace' } as const] : []),
     ...(preflightPodsExist ? [{ kind: 'preflight', begins: false } as const] : []),
   ];

@@ -1,3 +1,4 @@
+import { dataOf } from './data.ts';
 import { hasNeverStarted } from './member.ts';
 import { explainRefusedOpening, type KnownVersion, opens, parseMysqlVersion, recovers } from './mysql-versions.ts';
 import type { MemberName } from './rules/rule.ts';
@@ -7,9 +8,22 @@ import type { MemberFacts } from './snapshot.ts';
 // What the mysqld of the update revision would find on the volume of a member, as far as versions tell. The rules hold
 // by it, and status, plan, check and undo say the same sentences.
 
-/** The newest mysqld that is known to have started on the data of the member; `null` if none is. */
-export const dataVersion = ({ facts }: Pick<Member, 'facts'>): KnownVersion | null => versionOnVolume(facts);
+/**
+ * The newest mysqld that is known to have started on the data of the member: by their record, or by the pod. `null` if
+ * none is.
+ */
+export function dataVersion(situation: Situation, { facts, ordinal }: Member): KnownVersion | null {
+  const recorded = dataOf(situation, ordinal)?.version ?? null;
+  const running = versionOnVolume(facts);
+  if (recorded === null || running === null) {
+    return recorded === null ? running : { version: recorded, source: 'record' };
+  }
+  // A mysqld that goes on has opened data that are as new as itself.
+  const isNewer = opens(versionOf(recorded), versionOf(running.version)).because === 'later';
+  return isNewer ? running : { version: recorded, source: recorded === running.version ? running.source : 'record' };
+}
 
+/** The mysqld that has started in the pod, if any has. */
 export const versionOnVolume = (
   pod: Parameters<typeof hasNeverStarted>[0] & Pick<MemberFacts, 'mysqld'>,
 ): KnownVersion | null => (hasNeverStarted(pod) ? null : pod.mysqld.version);
@@ -29,7 +43,7 @@ export interface RefusedData {
 /** `null` unless both versions are known and MySQL supports no way from one to the other. */
 export function refusedData(situation: Situation, member: Member): RefusedData | null {
   const mysqld = updateVersion(situation);
-  const data = dataVersion(member)?.version ?? null;
+  const data = dataVersion(situation, member)?.version ?? null;
   if (mysqld === null || data === null || explainRefusedOpening(data, mysqld) === null) return null;
   return { member: member.ordinal, data, mysqld };
 }
@@ -63,7 +77,7 @@ export function openRedoLog(
 ): (OpenRedoLog & { readonly isKnown: boolean }) | null {
   const { facts, ordinal } = member;
   if (!mayHaveCrashed(member) || !changesMysqld(situation, member)) return null;
-  const [before, after] = [dataVersion(member)?.version ?? null, updateVersion(situation)];
+  const [before, after] = [dataVersion(situation, member)?.version ?? null, updateVersion(situation)];
   const reads = recovers(versionOf(before), versionOf(after));
   return reads === true
     ? null
@@ -99,9 +113,9 @@ export function versionNotes(situation: Situation): readonly string[] {
   const { snapshot } = situation;
   const changing = dueMembers(situation).filter((member) => changesMysqld(situation, member));
   const after = updateVersion(situation);
-  const known = changing.flatMap((member) => dataVersion(member) ?? []);
+  const known = changing.flatMap((member) => dataVersion(situation, member) ?? []);
   const images = [
-    ...changing.flatMap((member) => (dataVersion(member) === null ? [member.facts.mysqld.image] : [])),
+    ...changing.flatMap((member) => (dataVersion(situation, member) === null ? [member.facts.mysqld.image] : [])),
     ...(changing.length > 0 && after === null ? [snapshot.statefulSet?.mysqld.image ?? null] : []),
   ].filter((image) => image !== null);
   const oneWay = [...new Set(known.map(({ version }) => version))].filter(

@@ -1,3 +1,4 @@
+import { type DueRecord, unsureData } from './data.ts';
 import { type EffectKind, membersOf } from './effects.ts';
 import { reliedOn, type Situation } from './situation.ts';
 import { type DisruptiveStep, isDisruptive, type Step } from './step.ts';
@@ -21,6 +22,8 @@ export type Question =
   | { readonly kind: 'preflight'; readonly begins: boolean }
   /** Whether these members can be recreated, by ordinal. */
   | { readonly kind: 'recreatable'; readonly members: readonly number[] }
+  /** Which mysqld has started on the data of these members, as their claims say, and what is to be noted there. */
+  | { readonly kind: 'data'; readonly members: readonly number[]; readonly notes: readonly DueRecord[] }
   /** The checks of the user. */
   | { readonly kind: 'checks' }
   /** The policies that decide a setting. */
@@ -87,6 +90,20 @@ export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> }
           ({ ordinal, facts }) => ordinals.includes(ordinal) && facts.recreatable.kind === 'asked',
         );
         return { kind: 'recreatable', members: known.map(({ ordinal }) => ordinal) };
+      },
+    },
+  },
+  data: {
+    together: (one, other) => ({
+      kind: 'data',
+      members: [...new Set([...one.members, ...other.members])],
+      notes: [...one.notes, ...other.notes],
+    }),
+    again: {
+      before: ['restores'],
+      question: (_, __, situation) => {
+        const members = unsureData(situation);
+        return members.length === 0 ? null : { kind: 'data', members, notes: [] };
       },
     },
   },

@@ -22,6 +22,13 @@ export interface ClusterSnapshot {
   readonly statefulSet: StatefulSetFacts | null;
   /** The pods that exist, one for each ordinal, ascending. */
   readonly members: readonly MemberFacts[];
+  /**
+   * The last mysqld of each member that may have started since this process has watched it, whether or not the member
+   * has a pod now. No entry: none has.
+   */
+  readonly lastRuns: readonly LastRun[];
+  /** What the claims of members say of their data. No entry: nothing was read. */
+  readonly dataRecords: readonly DataRecordFacts[];
   /** Every PodDisruptionBudget whose selector matches the members. */
   readonly budgets: readonly BudgetFacts[];
   /** How far replicas were behind when they were last asked. Only replicas that the next step depends on are asked. */
@@ -285,6 +292,29 @@ export interface MemberFacts extends AskedMemberFacts {
   readonly mysqld: MysqldFacts;
   /** Its mysqld does not run, and its last run was killed (exit code 137). */
   readonly mysqldKilled: boolean;
+}
+
+/** A mysqld that has started on the data of a member. */
+export interface DataRecord {
+  readonly revision: string;
+  /** The image of container mysqld at that revision; `null` if it is not known. */
+  readonly image: string | null;
+  /** Its version, such as `8.4.8`; `null` if it is not known. */
+  readonly version: string | null;
+}
+
+export interface DataRecordFacts {
+  readonly ordinal: number;
+  /** The newest mysqld that has started on the data, as the claim says; `null` if it says nothing that can be used. */
+  readonly record: DataRecord | null;
+  /** Seconds since the claim was read or written. */
+  readonly ageSeconds: number;
+}
+
+export interface LastRun extends DataRecord {
+  readonly ordinal: number;
+  /** It has participated since: it has opened the data, however new they were. */
+  readonly worked: boolean;
 }
 
 export interface ContainerFacts {

@@ -15,6 +15,7 @@ import { shortened } from '../base/text.ts';
 import { mocoStates } from '../core/moco-state.ts';
 import { mostReplicas } from '../core/situation.ts';
 import { metricsPortName, probePortName } from './agent.ts';
+import { parseDataRecord } from './data-record.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
 import { labelSetAt, newestManagers } from './managed-fields.ts';
 import { mysqldIn } from './mysqld-version.ts';
@@ -28,6 +29,7 @@ import {
   clusterNameLabel,
   createdByLabel,
   createdByMoco,
+  dataAnnotation,
   demoteAnnotation,
   demotedForAnnotation,
   forceRollingUpdateAnnotation,
@@ -48,6 +50,7 @@ import {
 } from './names.ts';
 import type {
   BudgetRecord,
+  ClaimRecord,
   ClusterRecord,
   ContainerRecord,
   JobRecord,
@@ -401,6 +404,11 @@ export function projectJob(raw: Json): JobRecord | null {
   if (clusterName === undefined || isOver || (!createsPods && pods === 0)) return null;
   const startedAt = text(status['startTime']) ?? text(metadata['creationTimestamp']) ?? '';
   return { ...own, clusterName, restores: own.name === restoreName(clusterName), startedAt };
+}
+
+export function projectClaim(raw: Json): ClaimRecord {
+  const { namespace, name, uid, resourceVersion, annotations } = meta(raw);
+  return { namespace, name, uid, resourceVersion, data: parseDataRecord(text(annotations[dataAnnotation])) };
 }
 
 export function projectNamespace(raw: Json): NamespaceRecord {

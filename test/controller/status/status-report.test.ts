@@ -301,9 +301,10 @@ describe('the status of a rollout', () => {
     bench.server.admit = heldByMoco;
     const program = bench.start();
     bench.mysqld(1, 'ImagePullBackOff');
-    bench.server.remove(pods, 'moco-test-2');
     bench.setting({ paused: true });
     await program.work();
+    bench.server.remove(pods, 'moco-test-2');
+    await program.reportAll();
     expect(bench.status.members).to.deep.equal([
       {
         ordinal: 0,
