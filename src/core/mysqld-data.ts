@@ -77,7 +77,9 @@ export function openRedoLog(
 ): (OpenRedoLog & { readonly isKnown: boolean }) | null {
   const { facts, ordinal } = member;
   if (!mayHaveCrashed(member) || !changesMysqld(situation, member)) return null;
-  const [before, after] = [dataVersion(situation, member)?.version ?? null, updateVersion(situation)];
+  // The log is that of the last mysqld that ran.
+  const last = versionOnVolume(facts) ?? dataVersion(situation, member);
+  const [before, after] = [last?.version ?? null, updateVersion(situation)];
   const reads = recovers(versionOf(before), versionOf(after));
   return reads === true
     ? null

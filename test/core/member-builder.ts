@@ -394,12 +394,14 @@ export class MemberBuilder {
     const { ordinal } = this;
     const own = this.#special.revision ?? this.#revision ?? revision;
     const known = typeof this.#data === 'string' || this.#data === null ? null : this.#data;
+    const { mysqld } = this.#special;
+    const ownVersion = mysqld && { version: mysqld.version?.version ?? null };
     const {
       record,
       ageSeconds = 0,
       lastRun,
     } = known ?? {
-      lastRun: { ...dataRecord(typeof this.#data === 'string' ? this.#data : own), worked: true },
+      lastRun: { ...dataRecord(typeof this.#data === 'string' ? this.#data : own), ...ownVersion, worked: true },
     };
     return {
       lastRuns: lastRun === undefined ? [] : [{ ordinal, ...lastRun }],

@@ -168,8 +168,12 @@ describe('a rollout of another version', () => {
       deletes('MemberDown', 2),
     ),
     'repairs a member whose mysqld has never started': when(
-      stale().members(member(2).stale().down('ImagePullBackOff')).toMysqld('8.0.42'),
+      stale().members(member(2).stale().down('ImagePullBackOff').data({})).toMysqld('8.0.42'),
       deletes('MemberDown', 2),
+    ),
+    'knows the data of a member whose mysqld has never started in its pod by their record': when(
+      stale().members(member(2).stale().down('ImagePullBackOff')).toMysqld('8.0.42'),
+      refused(2),
     ),
     'brings no member that is down to a mysqld that refuses its data': when(
       stale().members(crashing(2, '8.4.8')).toMysqld('8.0.42'),
