@@ -1,5 +1,5 @@
 import { keepsRevisions } from './adoption.ts';
-import { mayReturn } from './mysql-versions.ts';
+import { opens, parseMysqlVersion } from './mysql-versions.ts';
 import type { Situation } from './situation.ts';
 import type { DataRecord, DataRecordFacts, LastRun } from './snapshot.ts';
 
@@ -62,9 +62,11 @@ export function mayGoBackTo(situation: Situation, ordinal: number, revision: str
   return ordinalsOf(situation).some((one) => {
     const before = dataOf(situation, one);
     if (before?.revision !== revision) return false;
-    return isSameMysqld(before, data) || mayReturn(before.version, data.version);
+    return isSameMysqld(before, data) || opens(versionOf(data), versionOf(before)).allowed === true;
   });
 }
+
+const versionOf = ({ version }: DataRecord) => (version === null ? null : parseMysqlVersion(version));
 
 const isSameMysqld = (one: DataRecord, other: DataRecord): boolean => one.image !== null && one.image === other.image;
 

@@ -58,6 +58,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     ...forOthers,
     ...ofTheUser,
     ...refusalsOfNodes,
+    ...rulesOf('versions'),
   ],
   restores: [...ownStrategy, 'StatefulSetNotObserved'],
   handsOver: [
@@ -107,7 +108,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
     'PrimaryWaitsForPinned',
     'AwaitingApproval',
   ],
-  brings: [...rulesOf('failing'), 'PartitionReached', 'RevisionsKept'],
+  brings: [...rulesOf('failing'), ...rulesOf('versions'), 'PartitionReached', 'RevisionsKept'],
   changesInPlace: ['AwaitingResize'],
   removes: ['MemberMissing', 'MemberProtected'],
   freesClaims: ['ClaimTerminating', 'RecreationUnknown'],

@@ -181,7 +181,7 @@ export function stoppedInPlace({ containers, restartInPlace }: MemberFacts): Evi
   return awaited.map(stoppedContainer).find((evidence) => evidence !== null) ?? null;
 }
 
-function stoppedContainer(container: ContainerFacts): Evidence | null {
+function stoppedContainer(container: StartedContainer): Evidence | null {
   return container.state === 'waiting' && container.reason !== null && stoppedReasons.has(container.reason)
     ? { kind: 'waiting', container: container.name, reason: container.reason, restarts: container.restarts }
     : null;
@@ -196,13 +196,19 @@ function hasStarted(member: MemberFacts): boolean {
   return mysqld?.state === 'running' && mysqld.started;
 }
 
+interface StartedFacts extends Pick<MemberFacts, 'phase' | 'unschedulable'> {
+  readonly containers: readonly StartedContainer[];
+  readonly initContainers: readonly StartedContainer[];
+}
+type StartedContainer = Pick<ContainerFacts, 'name' | 'part' | 'state' | 'reason' | 'restarts' | 'hasRun' | 'sidecar'>;
+
 /**
  * mysqld has never run in this pod, and is not about to: its data are as its predecessor left them. An init container
  * has not completed, the image can't be had, no node takes the pod, or nothing is reported of it. A mysqld that is only
  * waiting may have been started since the kubelet reported it. One whose next container can't be created has restarted
  * 0 times although it has run (kubelet 1.36.3, pkg/kubelet/kubelet_pods.go, convertContainerStatus).
  */
-export function hasNeverStarted(member: MemberFacts): boolean {
+export function hasNeverStarted(member: StartedFacts): boolean {
   const { phase, initContainers, unschedulable } = member;
   if (phase !== 'Pending' && phase !== 'Running') return false;
   const mysqld = mysqldOf(member);
@@ -211,7 +217,7 @@ export function hasNeverStarted(member: MemberFacts): boolean {
 }
 
 /** The kubelet starts nothing after it yet. A sidecar lets the next container start once it has started itself. */
-const isAheadOfMysqld = ({ sidecar, hasRun, state, reason }: ContainerFacts): boolean =>
+const isAheadOfMysqld = ({ sidecar, hasRun, state, reason }: StartedContainer): boolean =>
   sidecar ? !hasRun : state !== 'terminated' || reason !== 'Completed';
 
 /** Why the pod can not be as it is reported, as the end of a sentence about it; `null` if it can. */

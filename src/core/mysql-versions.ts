@@ -1,41 +1,187 @@
-// Which mysqld may open the data of which other one, by MySQL's manual (8.4 and 9.x, "Upgrade Paths" and "Downgrade
-// Paths for MySQL Server").
+// Which mysqld may open which data. This table is the only place that knows MySQL's rules about versions; what holds a
+// rollout and what commands say follows from it. Sources:
+//
+// - MySQL 8.4 and 9.7 Reference Manual, "Upgrade Paths" (table 3.1) and "Downgrade Paths for MySQL Server" (table 4.1)
+// - MySQL 8.0 Reference Manual, "Downgrading MySQL": in place within 8.0 as of 8.0.35
+// - MySQL 26.7 Reference Manual, "MySQL Releases: Innovation and LTS": calendar versions, and why their numbers do not
+//   say which of them may follow another one
+// - MySQL 8.0 Reference Manual, "Clone Plugin Limitations": within a series, and before 8.0.37 within a patch release
+// - MySQL 8.0 Reference Manual, "Redo Log": the format of the redo log changed in 8.0.30. What mysqld 9.7.4 itself says
+//   of older ones
 
-/** Long-term support: within one of these series mysqld may go back to any release. */
-const longTermSeries: ReadonlySet<string> = new Set(['8.4', '9.7']);
-
-/** Within 8.0 it may go back to this patch release, and to none before. */
-const oldestPatchOf80 = 35;
-
+/** A release of mysqld. */
 export interface MysqlVersion {
-  /** Such as `8.4`. */
-  readonly series: string;
-  /** `null` if it is not known. */
+  readonly major: number;
+  readonly minor: number;
+  /** `null` if it is not known, as from the tag `8.4`. */
   readonly patch: number | null;
 }
 
-/** Of a text such as `8.4.8`, `8.4.8-debian` or `8.4`; `null` of any other. */
-export function parseVersion(text: string): MysqlVersion | null {
-  const [, series, patch] = /^v?(\d{1,3}\.\d{1,3})(?:\.(\d{1,3}))?(?!\d)/.exec(text) ?? [];
-  return series === undefined ? null : { series, patch: patch === undefined ? null : Number(patch) };
+/** Where a version is known from, the best source first. */
+export const versionSources = {
+  server: 'the running server',
+  preflight: 'the preflight',
+  record: 'the record of the data',
+  tag: "the image's tag",
+} as const;
+
+export type VersionSource = keyof typeof versionSources;
+
+/** A version such as `8.4.8`, and who says so. */
+export interface KnownVersion {
+  readonly version: string;
+  readonly source: VersionSource;
 }
 
-/** Of the tag of an image such as `ghcr.io/cybozu-go/moco/mysql:8.4.8.1`, or `null`. */
-export function versionOfImage(image: string): MysqlVersion | null {
-  const [name = ''] = image.split('@', 1);
-  return parseVersion(/^[^/:]+:([^/:]+)$/.exec(name.slice(name.lastIndexOf('/') + 1))?.[1] ?? '');
+/** The mysqld of a pod, or of a pod template. */
+export interface MysqldFacts {
+  /** As the template has it; `null` without a container of that name. */
+  readonly image: string | null;
+  /** `null` if nothing tells it. */
+  readonly version: KnownVersion | null;
 }
 
-/** MySQL supports that a mysqld of the version `before` opens the data of one of the version `after`. */
-export function supportsReturn(before: MysqlVersion, after: MysqlVersion): boolean {
-  if (before.series !== after.series) return false;
-  if (longTermSeries.has(before.series)) return true;
-  if (before.patch === null || after.patch === null) return false;
-  return before.patch >= after.patch || (before.series === '8.0' && before.patch >= oldestPatchOf80);
+/** Of a patch release. */
+const mostDigits = 3;
+
+/** `8.4.8` or `8.4` at the beginning of a text such as `8.4.8-debian`. `null` if no MySQL is called that. */
+export function parseMysqlVersion(text: string): MysqlVersion | null {
+  const [, major = '', minor = '', patch] = /^v?(\d{1,2})\.(\d{1,2})(?:\.(\d+))?(?!\d)/.exec(text) ?? [];
+  if (major === '' || (patch?.length ?? 0) > mostDigits) return null;
+  const version = { major: Number(major), minor: Number(minor), patch: patch === undefined ? null : Number(patch) };
+  return isReleased(version) ? version : null;
 }
 
-/** The same of texts. Not if one is not known. */
-export function mayReturn(before: string | null, after: string | null): boolean {
-  const [one, other] = [before, after].map((text) => (text === null ? null : parseVersion(text)));
-  return one !== null && other !== null && one !== undefined && other !== undefined && supportsReturn(one, other);
+/** 9.7 is the last sequential series, 26.7 the first that is named after its year and month. */
+function isReleased({ major, minor }: MysqlVersion): boolean {
+  if (major < 26) return (major === 8 && minor <= 4) || (major === 9 && minor <= 7);
+  return minor >= 1 && minor <= 12 && (major > 26 || minor >= 7);
+}
+
+export const isCalendarVersion = ({ major }: MysqlVersion): boolean => major >= 26;
+
+/** `8.4.8`, or `8.4` if the patch release is not known. */
+export const versionText = ({ major, minor, patch }: MysqlVersion): string =>
+  patch === null ? `${major}.${minor}` : `${major}.${minor}.${patch}`;
+
+/** `8.4`. */
+export const seriesOf = ({ major, minor }: MysqlVersion): string => `${major}.${minor}`;
+
+/** Series with long-term support or bug fixes alone, in order: none is skipped. */
+const lasting = ['8.0', '8.4', '9.7'] as const;
+/** Within these mysqld goes back to any patch release. */
+const longTerm: ReadonlySet<string> = new Set(['8.4', '9.7']);
+/** Within 8.0 it goes back to this patch release, and to none before. */
+const oldestPatchBackIn80 = 35;
+/** Since then the patch releases of 8.0 clone each other. */
+const firstCloningPatchIn80 = 37;
+/** The redo log has had its format since then. */
+const firstPatchOfRedoLogIn80 = 30;
+
+/** Whether a mysqld may open data. `allowed` is `null` where the versions do not say. */
+export type Opening =
+  | { readonly allowed: true; readonly because: 'sameRelease' | 'later' | 'earlierPatch' }
+  | {
+      readonly allowed: false;
+      readonly because: 'olderSeries' | 'olderPatch' | 'skipsSeries';
+      /** `skipsSeries`: the series that has to come first, else `null`. */
+      readonly first: string | null;
+    }
+  | { readonly allowed: null; readonly because: 'unknown' };
+
+const unknown: Opening = { allowed: null, because: 'unknown' };
+const refused = (because: Extract<Opening, { allowed: false }>['because'], first: string | null = null): Opening => ({
+  allowed: false,
+  because,
+  first,
+});
+
+/**
+ * Whether `mysqld` may start on data on which `data` is the newest version that has started.
+ *
+ * @param data `null` if it is not known
+ * @param mysqld `null` if it is not known
+ */
+export function opens(data: MysqlVersion | null, mysqld: MysqlVersion | null): Opening {
+  if (data === null || mysqld === null) return unknown;
+  const order = data.major - mysqld.major || data.minor - mysqld.minor;
+  if (order > 0) return refused('olderSeries');
+  return order < 0 ? opensNext(data, mysqld) : opensWithin(data, mysqld);
+}
+
+function opensWithin(data: MysqlVersion, mysqld: MysqlVersion): Opening {
+  const series = seriesOf(data);
+  if (data.patch === null || mysqld.patch === null) {
+    return longTerm.has(series) ? { allowed: true, because: 'earlierPatch' } : unknown;
+  }
+  if (data.patch === mysqld.patch) return { allowed: true, because: 'sameRelease' };
+  if (data.patch < mysqld.patch) return { allowed: true, because: 'later' };
+  if (longTerm.has(series) || (series === '8.0' && mysqld.patch >= oldestPatchBackIn80)) {
+    return { allowed: true, because: 'earlierPatch' };
+  }
+  // Only a release that is meant for long-term support goes back, and a calendar version does not say whether it is.
+  return isCalendarVersion(data) ? unknown : refused('olderPatch');
+}
+
+/** To a later series: up to the next one with long-term support, and from an innovation release no further. */
+function opensNext(data: MysqlVersion, mysqld: MysqlVersion): Opening {
+  if (isCalendarVersion(data)) return unknown;
+  const next = lasting.find((series) => isBefore(data, series));
+  // Which of the releases after the last series here may follow it, their numbers do not say.
+  if (next === undefined) return unknown;
+  return isBefore(mysqld, next) || seriesOf(mysqld) === next
+    ? { allowed: true, because: 'later' }
+    : refused('skipsSeries', next);
+}
+
+function isBefore({ major, minor }: MysqlVersion, series: string): boolean {
+  const [otherMajor = 0, otherMinor = 0] = series.split('.').map(Number);
+  return major < otherMajor || (major === otherMajor && minor < otherMinor);
+}
+
+/**
+ * Whether `recipient` can be cloned from `donor`; `null` where the versions do not say. A replica whose volume is empty
+ * comes back only like that.
+ */
+export function clones(donor: MysqlVersion | null, recipient: MysqlVersion | null): boolean | null {
+  if (donor === null || recipient === null) return null;
+  if (seriesOf(donor) !== seriesOf(recipient)) return false;
+  if (seriesOf(donor) !== '8.0' || donor.patch === recipient.patch) return true;
+  if (donor.patch === null || recipient.patch === null) return null;
+  return Math.min(donor.patch, recipient.patch) >= firstCloningPatchIn80;
+}
+
+/**
+ * Whether `mysqld` recovers data whose redo log was not closed cleanly by `data`: it reads no log of another format.
+ * That of 8.0.30 is the newest one up to 9.7.4, whose messages call every other one "created before MySQL 8.0.30".
+ */
+export function recovers(data: MysqlVersion | null, mysqld: MysqlVersion | null): boolean | null {
+  if (data === null || mysqld === null) return null;
+  if (seriesOf(data) === seriesOf(mysqld) && data.patch !== null && data.patch === mysqld.patch) return true;
+  if (isCalendarVersion(mysqld)) return null;
+  const [before, after] = [data, mysqld].map(hasNewestRedoLog);
+  return before === null || after === null ? null : before === true && after === true;
+}
+
+function hasNewestRedoLog(version: MysqlVersion): boolean | null {
+  if (seriesOf(version) !== '8.0') return true;
+  return version.patch === null ? null : version.patch >= firstPatchOfRedoLogIn80;
+}
+
+/** Why `mysqld` does not start on the data, as a sentence without a full stop. */
+export function explainRefusedOpening(data: string, mysqld: string): string | null {
+  const [before, after] = [parseMysqlVersion(data), parseMysqlVersion(mysqld)];
+  const opening = opens(before, after);
+  if (opening.allowed !== false || before === null) return null;
+  const refuses = `mysqld ${mysqld} refuses data that mysqld ${data} has opened`;
+  switch (opening.because) {
+    case 'olderSeries':
+      return `${refuses}: MySQL supports no way back to an older series`;
+    case 'olderPatch':
+      return seriesOf(before) === '8.0'
+        ? `${refuses}: MySQL supports no way back within 8.0 to a release before 8.0.${oldestPatchBackIn80}`
+        : `${refuses}: MySQL supports no way back within the innovation series ${seriesOf(before)}`;
+    case 'skipsSeries':
+      return `${refuses}: MySQL does not support upgrades that skip a series, so upgrade to ${opening.first} first`;
+  }
 }

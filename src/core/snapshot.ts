@@ -1,6 +1,7 @@
 import type { FleetPlace, FleetWait } from './fleet/waits.ts';
 import type { InPlaceUpdate, RestartInPlace } from './in-place-changes.ts';
 import type { MocoState } from './moco-state.ts';
+import type { MysqldFacts } from './mysql-versions.ts';
 import type {
   AskedMember,
   CheckFacts,
@@ -223,6 +224,8 @@ export interface StatefulSetFacts {
    * RollingUpdate with partition = replicas instead; `strategy` and `partition` show whether it does.
    */
   readonly newPods: NewPods;
+  /** Of its template: that of the update revision, once it is observed. */
+  readonly mysqld: MysqldFacts;
 }
 
 /** Facts of a member that no watch delivers. They follow from the answers to questions (`questions.ts`). */
@@ -287,6 +290,10 @@ export interface MemberFacts extends AskedMemberFacts {
   readonly demoteForSeconds: number;
   readonly preventDelete: boolean;
   readonly restartInPlace: RestartInPlace | null;
+  /** What its pod runs, or is to run. */
+  readonly mysqld: MysqldFacts;
+  /** Its mysqld does not run, and its last run was killed (exit code 137). */
+  readonly mysqldKilled: boolean;
 }
 
 /** A mysqld that has started on the data of a member. */

@@ -1,6 +1,5 @@
 import { milliseconds } from '../base/json.ts';
 import { hasNeverStarted, isParticipating, isSettled, mysqldOf } from '../core/member.ts';
-import { versionOfImage } from '../core/mysql-versions.ts';
 import { notAsked } from '../core/on-demand-facts.ts';
 import { isPossibleSize } from '../core/situation.ts';
 import type {
@@ -107,15 +106,10 @@ function sightingOf(
   known: Sighting | null,
 ): Sighting | null {
   if (hasNeverStarted(facts) || pod.revision === '' || (known !== null && pod.createdAt < known.createdAt)) return null;
-  const { uid, createdAt, revision, mysqldImage: image } = pod;
+  const { uid, createdAt, revision, mysqld } = pod;
   const isSame = known?.uid === uid && known.revision === revision;
   const worked = facts.participatingForSeconds !== null || (isSame && known.worked);
-  return { uid, createdAt, revision, image, version: image === null ? null : versionText(image), worked };
-}
-
-function versionText(image: string): string | null {
-  const version = versionOfImage(image);
-  return version && (version.patch === null ? version.series : `${version.series}.${version.patch}`);
+  return { uid, createdAt, revision, image: mysqld.image, version: mysqld.version?.version ?? null, worked };
 }
 
 function backupJobFacts(job: JobRecord, ages: Ages): BackupJobFacts {

@@ -1,5 +1,5 @@
 import { type Json, object, text } from '../base/json.ts';
-import { parseVersion } from '../core/mysql-versions.ts';
+import { parseMysqlVersion } from '../core/mysql-versions.ts';
 import type { DataRecord } from '../core/snapshot.ts';
 import { dataVolume } from './names.ts';
 
@@ -31,7 +31,7 @@ export function parseDataRecord(annotation: string | null): DataRecord | null {
   return {
     revision: name,
     image: reference !== null && imageReference.test(reference) ? reference : null,
-    version: number !== null && number.length < 32 && parseVersion(number) !== null ? number : null,
+    version: number !== null && number.length < 32 && parseMysqlVersion(number) !== null ? number : null,
   };
 }
 

@@ -18,6 +18,7 @@ import { metricsPortName, probePortName } from './agent.ts';
 import { parseDataRecord } from './data-record.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
 import { labelSetAt, newestManagers } from './managed-fields.ts';
+import { mysqldIn } from './mysqld-version.ts';
 import {
   agentContainer,
   annotationOn,
@@ -185,8 +186,18 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
     labelled: labels[strategyLabel] === strategyOnDelete,
     newPods: labels[newPodsLabel] === newPodsAtCurrentRevision ? 'CurrentRevision' : 'UpdateRevision',
     forcedRollingUpdate: isOn(annotations, forceRollingUpdateAnnotation),
+    mysqld: mysqldIn(object(object(spec['template'])['spec'])),
     containers: containerNames(object(object(spec['template'])['spec'])),
   };
+}
+
+/** Of a process that SIGKILL ended: from the kubelet at the end of the grace period, or from the kernel. */
+const killedExitCode = 137;
+
+function wasKilled({ state, lastState }: Json): boolean {
+  const { running, terminated } = object(state);
+  const last = object(terminated ?? object(lastState)['terminated']);
+  return running === undefined && last['exitCode'] === killedExitCode;
 }
 
 const containerNames = ({ containers, initContainers }: Json): readonly string[] =>
@@ -243,7 +254,9 @@ function podRecord(raw: Json, isLive: boolean): PodRecord | null {
     exceededLimits: status['reason'] === 'Evicted' && ownLimits.test(text(status['message']) ?? ''),
     controller: text(objects(metadata['ownerReferences']).find((one) => one['controller'] === true)?.['uid']),
     startupSeconds: startupSeconds(spec),
-    mysqldImage: text(named(spec['containers'], mysqldContainer)['image']),
+    mysqld: mysqldIn(spec),
+    mysqldKilled: wasKilled(named(status['containerStatuses'], mysqldContainer)),
+    imageId: text(named(status['containerStatuses'], mysqldContainer)['imageID']) || null,
     containers: withStatus(spec['containers'], status['containerStatuses'], containerOf),
     initContainers: withStatus(spec['initContainers'], status['initContainerStatuses'], containerOf),
     graceSeconds: whole(metadata['deletionGracePeriodSeconds'], whole(spec['terminationGracePeriodSeconds'], 30)),

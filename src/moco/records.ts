@@ -121,10 +121,10 @@ export interface PodRecord extends ObjectRecord, PodFacts {
   readonly controller: string | null;
   readonly labels: Labels;
   readonly createdAt: string;
-  /** As the spec has it. */
-  readonly mysqldImage: string | null;
   /** When the label of its revision was last set, or later; `null` if nothing shows that. */
   readonly revisionSetAt: string | null;
+  /** What the container runtime has resolved the image of mysqld to, or `null` before it has. */
+  readonly imageId: string | null;
   /** When condition Ready last changed, or `null`. */
   readonly readyChangedAt: string | null;
   readonly containersReadyChangedAt: string | null;

@@ -21,6 +21,7 @@ import type {
   TakenPod,
 } from '../../src/core/snapshot.ts';
 import { appeared, cluster } from './cluster-builder.ts';
+import { drawnVersions } from './judged-versions.ts';
 import {
   dataRecord,
   type MemberBuilder,
@@ -441,6 +442,10 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       [{ kind: 'ready' }, 5],
     ),
     mysql: fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 2, arbitrary: mysqlDrafts }),
+    versions: fc.oneof(
+      { weight: 20, arbitrary: fc.constant(null) },
+      { weight: 1, arbitrary: fc.constantFrom(...drawnVersions) },
+    ),
     preflight: fc.oneof(
       { weight: 30, arbitrary: fc.constant(null) },
       { weight: 1, arbitrary: fc.constantFrom(...preflights) },
@@ -448,10 +453,15 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
   })
   .map((given) => {
     const { drafts, primary, stage, missing, extra, facts, view, statefulSet, budget, partition, memory } = given;
-    const { newPods, around, delays, delayAges, mysql, preflight, mocoState, answer } = given;
+    const { newPods, around, delays, delayAges, mysql, preflight, mocoState, answer, versions } = given;
+    const inSeries = (one: MemberBuilder): MemberBuilder => (versions === null ? one : one.mysqld(versions[0]));
     const builder = cluster(drafts.length)
       .primaryAt(primary % drafts.length)
-      .members(...drafts.map((one, ordinal) => built(ordinal, staged(one, stage, ordinal === primary % drafts.length))))
+      .members(
+        ...drafts.map((one, ordinal) =>
+          inSeries(built(ordinal, staged(one, stage, ordinal === primary % drafts.length))),
+        ),
+      )
       .missing(...missing)
       .mysqlCluster(facts)
       .statefulSet(statefulSet && { partition, ...statefulSet })
@@ -465,6 +475,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     }
     if (mysql !== null) builder.mysql(mysql);
     if (preflight !== null) builder.preflight(preflight);
+    if (versions !== null && statefulSet !== null) builder.toMysqld(versions[1]);
     if (extra) builder.members(member(drafts.length));
     if (view === 'as before') builder.healthyAsBefore();
     if (view === 'unhealthy') builder.unhealthy();

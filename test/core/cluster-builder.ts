@@ -23,7 +23,15 @@ import type {
   StatefulSetFacts,
   StepFailure,
 } from '../../src/core/snapshot.ts';
-import { longSeconds, type MemberBuilder, member, revisionAfter, revisionBefore } from './member-builder.ts';
+import {
+  longSeconds,
+  type MemberBuilder,
+  member,
+  mysqldAt,
+  revisionAfter,
+  revisionBefore,
+  usualVersion,
+} from './member-builder.ts';
 import { type MysqlDraft, mysqlReading } from './mysql-readings.ts';
 import { delayRead, noDelays } from './replication-delays.ts';
 import { undisturbed } from './undisturbed.ts';
@@ -154,6 +162,11 @@ export class ClusterBuilder {
   statefulSet(facts: Partial<StatefulSetFacts> | null): this {
     this.#statefulSet = facts === null ? null : { ...this.#statefulSet, ...facts };
     return this;
+  }
+
+  /** Its template has a mysqld of this version; `null` for one whose image does not tell it. */
+  toMysqld(version: string | null): this {
+    return this.statefulSet({ mysqld: mysqldAt(version, 'cd') });
   }
 
   unhealthy(): this {
@@ -369,6 +382,7 @@ export class ClusterBuilder {
         forcedRollingUpdate: false,
         labelled: true,
         newPods: 'UpdateRevision',
+        mysqld: mysqldAt(usualVersion),
         ...this.#statefulSet,
       },
       members,

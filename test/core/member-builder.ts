@@ -1,9 +1,19 @@
 import type { ContainerResources, InPlaceChange, Resize } from '../../src/core/in-place-changes.ts';
+import type { MysqldFacts } from '../../src/core/mysql-versions.ts';
 import { type EndingClaim, justCreated, notAsked, type Recreatable } from '../../src/core/on-demand-facts.ts';
 import type { ContainerFacts, DataRecord, DataRecordFacts, LastRun, MemberFacts } from '../../src/core/snapshot.ts';
 
 export const revisionBefore = '5897fd84f8';
 export const revisionAfter = '7966559688';
+
+/** Of every member, and of every revision, that says nothing else. */
+export const usualVersion = '8.4.8';
+
+/** The mysqld of a pod or a template, by the tag of its image; `null` for an image that does not tell its version. */
+export const mysqldAt = (version: string | null, digest = 'ab'): MysqldFacts =>
+  version === null
+    ? { image: `mysql@sha256:${digest}`, version: null }
+    : { image: `mysql:${version}`, version: { version, source: 'tag' } };
 
 /** What is known of the data of a member; nothing of what is left out. */
 export interface KnownData {
@@ -158,6 +168,11 @@ export class MemberBuilder {
   tiedToCordonedNode(): this {
     const tied = { nodeName: `n-${this.ordinal}`, refusals: ['is cordoned'], ties: [`the volume pvc-${this.ordinal}`] };
     return this.onCordonedNode().recreatable({ tied });
+  }
+
+  /** Its pod runs a mysqld of this version; `null` for one whose image does not tell it. */
+  mysqld(version: string | null): this {
+    return this.but({ mysqld: mysqldAt(version) });
   }
 
   container(name: string, special: Partial<ContainerFacts>): this {
@@ -379,12 +394,14 @@ export class MemberBuilder {
     const { ordinal } = this;
     const own = this.#special.revision ?? this.#revision ?? revision;
     const known = typeof this.#data === 'string' || this.#data === null ? null : this.#data;
+    const { mysqld } = this.#special;
+    const ownVersion = mysqld && { version: mysqld.version?.version ?? null };
     const {
       record,
       ageSeconds = 0,
       lastRun,
     } = known ?? {
-      lastRun: { ...dataRecord(typeof this.#data === 'string' ? this.#data : own), worked: true },
+      lastRun: { ...dataRecord(typeof this.#data === 'string' ? this.#data : own), ...ownVersion, worked: true },
     };
     return {
       lastRuns: lastRun === undefined ? [] : [{ ordinal, ...lastRun }],
@@ -425,6 +442,8 @@ export class MemberBuilder {
       restartInPlace: null,
       recreatable: justCreated,
       nodeLeaves: false,
+      mysqld: mysqldAt(usualVersion),
+      mysqldKilled: false,
       ...this.#special,
     };
   }

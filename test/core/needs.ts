@@ -20,6 +20,7 @@ import {
   unsettled,
 } from './judged-members.ts';
 import { approved, kept, off, room } from './judged-settings.ts';
+import { redoLogLeft, refusesData } from './judged-versions.ts';
 
 /** What a step can need of the whole cluster; true when it is met. */
 type Need = (snapshot: ClusterSnapshot, policy: RolloutPolicy, going: readonly MemberFacts[]) => boolean;
@@ -513,11 +514,29 @@ const runsEverywhere: Need = ({ preflight }, policy) =>
   (off(policy, 'PreflightRunning') ||
     (preflight?.awaited ?? []).every(({ forSeconds }) => forSeconds >= policy.preflightTimeoutSeconds));
 
+/** No mysqld comes up on data that it refuses, and who works is not taken while that is known of another one. */
+const opensData: Need = (snapshot, policy, going) => {
+  if (off(policy, 'VersionRefused')) return true;
+  const stale = snapshot.members.filter(
+    (one) =>
+      one.revision !== snapshot.statefulSet?.updateRevision && one.terminatingForSeconds === null && !kept(policy, one),
+  );
+  const asked = serves(snapshot, policy, going) ? [...going, ...stale] : going;
+  return !asked.some((one) => refusesData(snapshot, one));
+};
+/** A mysqld that has ended without closing its redo log starts again as what it was; where nobody knows, one of them tries. */
+const readsLog: Need = (snapshot, policy, going) => {
+  if (off(policy, 'RedoLogOpen')) return true;
+  const ended = going.filter((one) => down(snapshot, one) || lost(one) || crashes(one));
+  const broken = ended.filter((one) => !participates(snapshot, one)).map((one) => redoLogLeft(snapshot, one));
+  return !broken.includes('other') && broken.filter((left) => left === 'maybe').length < 2;
+};
+
 type Needs = Readonly<Record<string, Need>>;
 
 /** By what happens, what has to be true of the cluster. Each is said in other words than the rules'. */
 const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
-  brings: { appliedUnlessDown, standsUnlessDown, notKept, comesUpUpdated },
+  brings: { appliedUnlessDown, standsUnlessDown, notKept, comesUpUpdated, opensData, readsLog },
   removes: { unprotected, noneToMake },
   freesClaims: { recentlyRead, keepsItsData },
   mustReturn: { hasANode, isAdmitted },

@@ -7,7 +7,6 @@ import { secretNameOf } from '../../mysql/mysql-asker.ts';
 import { keyIn, listEach } from '../cluster/clusters.ts';
 import { publishedFlags } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
-import { isFrom } from '../cluster/way-back.ts';
 import { type Found, failed, ok, unknown } from './finding.ts';
 import { asController, podSpecOf } from './installation.ts';
 import { deniedTo, whereAsked } from './rights.ts';
@@ -90,6 +89,14 @@ export async function semiSync(session: Session): Promise<Found> {
       ? `no cluster is to get MySQL ${renamedAlone} or newer before its members have the renamed plugins`
       : `keep these at MySQL 8.4 until their members have restarted, which brings the renamed plugins: ${named(old)}`,
   );
+}
+
+/** Whether the version of an image is of this series or a later one; `null` if its tag does not say. */
+function isFrom(series: string, image: string): boolean | null {
+  const [name = ''] = image.split('@', 1);
+  const [, tag = ''] = name.slice(name.lastIndexOf('/') + 1).split(':');
+  const version = /^v?(\d+\.\d+)(?!\d)/.exec(tag)?.[1];
+  return version === undefined ? null : version.localeCompare(series, 'en', { numeric: true }) >= 0;
 }
 
 /** By cluster, such as `shop/orders (moco-orders-0, moco-orders-1)`. */

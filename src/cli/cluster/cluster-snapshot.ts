@@ -3,6 +3,7 @@ import { policyKind, projectPolicy } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { builtInStrategy } from '../../api/settings.ts';
 import type { World } from '../../base/world.ts';
+import { memberName } from '../../controller/facts/member-name.ts';
 import { collectFacts, type Dependencies, type ObservedFacts } from '../../controller/pass/collect-facts.ts';
 import { newMemory } from '../../controller/pass/memory.ts';
 import { readInPlace } from '../../controller/questions/in-place.ts';
@@ -10,8 +11,11 @@ import { type InPlaceReadings, nothingReadInPlace } from '../../controller/quest
 import { RecentNodes } from '../../controller/questions/recent-nodes.ts';
 import type { KnownRecreatable } from '../../controller/questions/recreatable.ts';
 import { readRecreatable } from '../../controller/questions/recreatable.ts';
+import type { MysqldFacts } from '../../core/mysql-versions.ts';
+import { versionWarnings } from '../../core/mysqld-data.ts';
 import { defaultPolicy } from '../../core/policy.ts';
 import { obstacles } from '../../core/rules/recreatable.ts';
+import { survey } from '../../core/situation.ts';
 import {
   jobs,
   namespaces,
@@ -20,6 +24,7 @@ import {
   type ResourceKind,
 } from '../../kube/resource.ts';
 import { nameOf, type Stored } from '../../kube/store.ts';
+import { differentBuilds, explainBuilds } from '../../moco/mysqld-builds.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectBudget, projectNamespace, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterObjects, ClusterRecord } from '../../moco/records.ts';
@@ -50,10 +55,10 @@ export const nothingKnown = (cluster: ClusterRecord): ClusterObjects => ({
 /** What would become of the objects of a cluster, such as by another template. */
 export type AssumedChange = (objects: ClusterObjects) => ClusterObjects;
 
-/** As if MOCO had just changed the pod template. */
-export function withNewTemplate({ statefulSet, ...objects }: ClusterObjects): ClusterObjects {
+/** As if MOCO had just changed the pod template, `mysqld` included where it is given. */
+export function withNewTemplate({ statefulSet, ...objects }: ClusterObjects, mysqld?: MysqldFacts): ClusterObjects {
   const updateRevision = `${statefulSetName(objects.cluster.name)}-assumed`;
-  return { ...objects, statefulSet: statefulSet && { ...statefulSet, updateRevision } };
+  return { ...objects, statefulSet: statefulSet && { ...statefulSet, updateRevision, ...(mysqld && { mysqld }) } };
 }
 
 /** Like `observeIfExists`, but throws `CommandError` if the cluster is gone. */
@@ -129,10 +134,26 @@ export async function observer(
 /** Which members would not come back as what they are, and why. */
 export const obstaclesOf = ({ snapshot }: ObservedFacts): readonly string[] => snapshot.members.flatMap(obstacles);
 
-/** The same of a cluster that is read for it. Empty if it can't be read. */
-export async function obstacleNotes(session: Session, cluster: ClusterRecord): Promise<readonly string[]> {
+/** What is to be known about the mysqld of a cluster, unless `rule` says it already. Each without a full stop. */
+export function mysqldNotes(observed: ObservedFacts, rule: string | undefined): readonly string[] {
+  const situation = survey(observed.snapshot, observed.policy);
+  const isSaid = rule === 'VersionRefused' || rule === 'RedoLogOpen';
+  return [
+    ...(isSaid ? [] : versionWarnings(situation, memberName(observed))),
+    ...differentBuilds(observed.objects.pods).map(explainBuilds),
+  ];
+}
+
+/** What the API server says about a cluster beside its status. Empty if it can't be read. */
+export async function notesOfObjects(
+  session: Session,
+  cluster: ClusterRecord,
+  rule: string | undefined,
+): Promise<readonly string[]> {
   const observation = await unlessRefused(observeIfExists(session, cluster));
-  return observation === null ? [] : obstaclesOf(observation.observe());
+  if (observation === null) return [];
+  const observed = observation.observe();
+  return [...obstaclesOf(observed), ...mysqldNotes(observed, rule)];
 }
 
 type SourcesOf = Dependencies['cache']['settingsSources'];

@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { loadAll } from 'js-yaml';
 import { isObject, type Json, object, objects, text } from '../../base/json.ts';
+import type { MysqldFacts } from '../../core/mysql-versions.ts';
 import { UsageError } from '../../failure.ts';
 import { path } from '../../kube/resource.ts';
 import { nameOf } from '../../kube/store.ts';
+import { mysqldIn } from '../../moco/mysqld-version.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { projectCluster } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
@@ -19,6 +21,8 @@ export interface ManifestChange {
   readonly differences: readonly TemplateDifference[];
   /** Whether MOCO makes another pod template of it. */
   readonly changesTemplate: boolean;
+  /** The images of mysqld that the MySQLCluster asks for now, and then. */
+  readonly mysqld: { readonly before: MysqldFacts; readonly after: MysqldFacts };
 }
 
 /** The fields of the spec of a MySQLCluster that MOCO 0.36 puts into no pod template (`reconcileV1StatefulSet`). */
@@ -60,10 +64,13 @@ export async function manifestChanges(session: Session, file: string): Promise<r
     if (before === null || planned === null) continue;
     const differences = templateDifferences(live['spec'], after['spec']);
     const changesTemplate = differences.some((one) => !notInTemplate.has(/^\w+/.exec(one.path)?.[0] ?? ''));
-    changes.push({ cluster: { ...planned, generation: before.generation }, differences, changesTemplate });
+    const mysqld = { before: mysqldOfCluster(live), after: mysqldOfCluster(after) };
+    changes.push({ cluster: { ...planned, generation: before.generation }, differences, changesTemplate, mysqld });
   }
   return changes;
 }
+
+const mysqldOfCluster = ({ spec }: Json): MysqldFacts => mysqldIn(object(object(object(spec)['podTemplate'])['spec']));
 
 async function documentsIn(file: string): Promise<readonly unknown[]> {
   try {

@@ -1,6 +1,9 @@
 import type { RolloutProgress } from '../../api/rollout-status.ts';
-import { supportsReturn, versionOfImage } from '../../core/mysql-versions.ts';
+import { explainRefusedOpening, type MysqldFacts, opens, seriesOf, versionText } from '../../core/mysql-versions.ts';
+import { versionOnVolume } from '../../core/mysqld-data.ts';
+import { versionOfImage } from '../../moco/mysqld-version.ts';
 import { mysqldContainer } from '../../moco/names.ts';
+import type { PodRecord } from '../../moco/records.ts';
 
 /** The images of mysqld at the revision that a member had, and at the update revision. */
 interface Images {
@@ -10,7 +13,7 @@ interface Images {
 
 /**
  * What it means for the data of a member if its mysqld goes back. `sameImage`: the rollout does not change mysqld.
- * `sameSeries`: MySQL's manual supports it (8.4, "Downgrade Paths for MySQL Server"). `otherSeries`: it does not.
+ * `sameSeries`: MySQL's manual supports it. `otherSeries`: it does not.
  */
 export type WayBack =
   | { readonly kind: 'neverStarted' | 'sameImage' | 'unknown'; readonly images: Images | null }
@@ -32,13 +35,44 @@ export function wayBack(
   const images = change?.from && change.to ? { before: change.from, after: change.to } : null;
   if (neverStarted) return { kind: 'neverStarted', images };
   if (changes !== undefined && change === undefined) return { kind: 'sameImage', images };
-  const versions = images && { before: versionOfImage(images.before), after: versionOfImage(images.after) };
-  if (images === null || !versions?.before || !versions.after) return { kind: 'unknown', images };
-  return { kind: supportsReturn(versions.before, versions.after) ? 'sameSeries' : 'otherSeries', images };
+  if (images === null) return { kind: 'unknown', images };
+  const { allowed } = opens(versionOfImage(images.after), versionOfImage(images.before));
+  if (allowed === null) return { kind: 'unknown', images };
+  return { kind: allowed ? 'sameSeries' : 'otherSeries', images };
 }
 
 /** Whether nobody can be sure that the older mysqld starts. */
 export const isRisky = ({ kind }: WayBack): boolean => kind === 'otherSeries' || kind === 'unknown';
+
+/**
+ * What the data of members have against an earlier `mysqld` for all of them, and which members `restore` helps instead.
+ * Each is a sentence.
+ */
+export function dataAgainst(
+  pods: readonly PodRecord[],
+  { version: mysqld }: MysqldFacts,
+  updateRevision: string,
+  program: string,
+): readonly string[] {
+  if (mysqld === null) return [];
+  const why = (pod: PodRecord): string | null => {
+    const data = versionOnVolume(pod);
+    return data === null ? null : explainRefusedOpening(data.version, mysqld.version);
+  };
+  const refused = [...Map.groupBy(pods, why)].filter(([reason]) => reason !== null);
+  if (refused.length === 0) return [];
+  const untouched = pods.filter(
+    (pod) => pod.revision === updateRevision && !pod.ready && versionOnVolume(pod) === null,
+  );
+  return [
+    ...refused.map(([reason, some]) => `WARNING: ${some.map(({ name }) => name).join(', ')}: ${reason}.`),
+    'moco-rollout would hold that rollout (VersionRefused), and would leave these members as they are. Set an image that opens their data, or restore a backup into a new cluster.',
+    ...untouched.map(
+      ({ name, namespace }) =>
+        `mysqld has not started in ${name}, so its data are as they were. This gives it alone its revision back: ${program} restore ${name} -n ${namespace}`,
+    ),
+  ];
+}
 
 /** What it means, as a sentence without a full stop. */
 export function explainWayBack({ kind, images }: WayBack): string {
@@ -62,16 +96,12 @@ export function explainWayBack({ kind, images }: WayBack): string {
   }
 }
 
-const versionSeriesOf = (image: string): string => versionOfImage(image)?.series ?? image;
-
-function shortVersion(image: string): string {
-  const { series, patch } = versionOfImage(image) ?? { series: image, patch: null };
-  return patch === null ? series : `${series}.${patch}`;
+function versionSeriesOf(image: string): string {
+  const version = versionOfImage(image);
+  return version === null ? image : seriesOf(version);
 }
 
-/** Whether the version of an image is of this series or a later one; `null` if its tag does not say. */
-export function isFrom(series: string, image: string): boolean | null {
+function shortVersion(image: string): string {
   const version = versionOfImage(image);
-  if (version === null) return null;
-  return version.series.localeCompare(series, 'en', { numeric: true }) >= 0;
+  return version === null ? image : versionText(version);
 }

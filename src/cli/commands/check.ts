@@ -5,6 +5,7 @@ import { type Found, foundBy } from '../check/finding.ts';
 import { controller, definitions, kubernetes, moco } from '../check/installation.ts';
 import { budgets, claims, manifests } from '../check/member-objects.ts';
 import { mysql, semiSync } from '../check/mysql.ts';
+import { mysqldVersions } from '../check/mysqld-versions.ts';
 import { controllerRights, ownRights, preflight } from '../check/rights.ts';
 import type { Session } from '../cluster/session.ts';
 import { line, table } from '../terminal/lines.ts';
@@ -26,6 +27,7 @@ const checksWith = (commands: readonly CliCommand[]) => ({
   manifests,
   PersistentVolumeClaims: claims,
   preflight,
+  'MySQL versions': mysqldVersions,
   'semi-sync plugins': semiSync,
   MySQL: mysql,
 });
@@ -38,7 +40,7 @@ export const checkCommand = (all: () => readonly CliCommand[]) =>
     name: 'check',
     arguments: '',
     summary:
-      'Check versions, rights, policies, admission, certificates, budgets, manifests, claims, images, plugins and MySQL',
+      'Check versions, rights, policies, admission, certificates, budgets, manifests, claims, images, versions of MySQL, plugins and MySQL',
     help: 'Exits with 1 if a check fails, and not for a warning. A check is unknown if you may not read what it needs. It changes nothing.',
     examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
     options: { allNamespaces: allNamespacesOption, output: outputOption },

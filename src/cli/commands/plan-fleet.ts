@@ -88,7 +88,12 @@ async function factsOfAll(
     const isNew = change?.changesTemplate === true || (isSelected && assumeStale);
     const after = change === undefined ? objects : { ...objects, cluster: change.cluster };
     const rollout = cache.rollouts.get(known.namespace, known.name)?.object ?? null;
-    const observe = await observer(session, isNew ? withNewTemplate(after) : after, rollout, sources);
+    const observe = await observer(
+      session,
+      isNew ? withNewTemplate(after, change?.mysqld.after) : after,
+      rollout,
+      sources,
+    );
     facts.set(key, observe(isSelected ? assumed : {}));
   }
   return facts;

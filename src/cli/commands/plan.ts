@@ -1,10 +1,14 @@
 import { measuredMembers } from '../../controller/facts/maintenance-facts.ts';
 import { memberName } from '../../controller/facts/member-name.ts';
+import type { ObservedFacts } from '../../controller/pass/collect-facts.ts';
 import type { Hold } from '../../core/decision.ts';
+import { explainRefusedOpening } from '../../core/mysql-versions.ts';
+import { versionNotes } from '../../core/mysqld-data.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
 import { explainHold, isRequestedByUser } from '../../core/rules/catalogue.ts';
 import type { MemberName } from '../../core/rules/rule.ts';
 import { explainStep } from '../../core/sentences.ts';
+import { survey } from '../../core/situation.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
 import { UsageError } from '../../failure.ts';
 import { revisionHash } from '../../moco/projections.ts';
@@ -16,12 +20,13 @@ import { toDecide } from '../check/rights.ts';
 import {
   type AssumedChange,
   type ClusterObservation,
+  mysqldNotes,
   observeCluster,
   obstaclesOf,
   withNewTemplate,
 } from '../cluster/cluster-snapshot.ts';
 import { clusterNamed } from '../cluster/clusters.ts';
-import { manifestChanges } from '../cluster/manifest-changes.ts';
+import { type ManifestChange, manifestChanges } from '../cluster/manifest-changes.ts';
 import type { Session } from '../cluster/session.ts';
 import { CommandError } from '../command-error.ts';
 import { apart, brief, counted, differenceInWords, type Line, line, piece } from '../terminal/lines.ts';
@@ -89,23 +94,33 @@ async function planned(
 > {
   if (file === undefined) {
     const cluster = await clusterNamed(session, name);
-    return [{ cluster, change: isStale ? withNewTemplate : null, notes: isStale ? newTemplate : [] }];
+    return [
+      { cluster, change: isStale ? (objects) => withNewTemplate(objects) : null, notes: isStale ? newTemplate : [] },
+    ];
   }
   const changes = await manifestChanges(session, file);
   if (changes.length === 0) throw new CommandError(`there is nothing to plan: no MySQLCluster in ${file} exists`);
-  return changes.map(({ cluster, differences, changesTemplate }) => ({
+  return changes.map(({ cluster, differences, changesTemplate, mysqld }) => ({
     cluster,
     change: (objects) => {
       const after = { ...objects, cluster };
-      return changesTemplate ? withNewTemplate(after) : after;
+      return changesTemplate ? withNewTemplate(after, mysqld.after) : after;
     },
     notes: [
+      ...refusedWay(mysqld),
       ...differences.map((one) => `would change spec.${differenceInWords(one)}`),
       ...(changesTemplate
         ? newTemplate
         : [differences.length === 0 ? noChange : 'MOCO puts none of it into the pod template']),
     ],
   }));
+}
+
+/** What the MySQLCluster asks for now may have opened the data already, whatever runs. */
+function refusedWay({ before, after }: ManifestChange['mysqld']): readonly string[] {
+  const [data, mysqld] = [before.version?.version, after.version?.version];
+  const why = data === undefined || mysqld === undefined ? null : explainRefusedOpening(data, mysqld);
+  return why === null ? [] : [`at risk: ${why}`];
 }
 
 type ShownPlan = ReturnType<typeof shownPlan>;
@@ -156,6 +171,7 @@ function shownPlan(
       ...snapshot.members.flatMap(({ ordinal, inPlace }) =>
         inPlace === null ? [] : [`${nameOf(ordinal)} is updated ${explainInPlace(inPlace)}`],
       ),
+      ...versionsIn(observation, stopsAt?.rule),
       ...obstaclesOf(observation),
       ...overridesInForce(rollout, wall).map(({ sentence }) => sentence),
       // Only the controller knows the other clusters.
@@ -169,6 +185,12 @@ function shownPlan(
     ],
   };
 }
+
+/** What is to be known about the versions of mysqld, unless the hold says it. */
+const versionsIn = (observation: ObservedFacts, rule: string | undefined): readonly string[] => [
+  ...mysqldNotes(observation, rule),
+  ...versionNotes(survey(observation.snapshot, observation.policy)),
+];
 
 function settingToTryOut(hold: Hold): string | null {
   switch (hold.rule) {

@@ -3,7 +3,7 @@ import { UsageError } from '../../failure.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { toLook } from '../check/rights.ts';
 import { backupSentence } from '../cluster/backup-sentence.ts';
-import { obstacleNotes } from '../cluster/cluster-snapshot.ts';
+import { notesOfObjects } from '../cluster/cluster-snapshot.ts';
 import { controllerNote } from '../cluster/controller-lease.ts';
 import { type ClusterAndRollout, listedClusters } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
@@ -99,7 +99,10 @@ async function show(session: Session, names: readonly string[], given: Given, in
 
 /** With what only the API server says. */
 async function detailed(session: Session, cluster: ClusterRecord, view: ClusterView, note: string | null) {
-  const [obstacles, backup] = await Promise.all([obstacleNotes(session, cluster), backupSentence(session, cluster)]);
+  const [obstacles, backup] = await Promise.all([
+    notesOfObjects(session, cluster, view.hold?.rule),
+    backupSentence(session, cluster),
+  ]);
   const notes = [...(note === null ? [] : [note]), ...obstacles, ...view.notes];
   return { ...view, notes, standing: [['backup', backup] as const, ...view.standing] };
 }

@@ -1,15 +1,16 @@
 import { object } from '../../base/json.ts';
 import { escaped, printable } from '../../base/text.ts';
 import { UsageError } from '../../failure.ts';
-import { statefulSets } from '../../kube/resource.ts';
+import { pods, statefulSets } from '../../kube/resource.ts';
 import { ownersOf } from '../../moco/managed-fields.ts';
-import { clusterKind, mysqldContainer } from '../../moco/names.ts';
-import { projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
-import type { ClusterRecord } from '../../moco/records.ts';
+import { mysqldIn } from '../../moco/mysqld-version.ts';
+import { clusterKind, clusterNameLabel, mysqldContainer } from '../../moco/names.ts';
+import { memberSelector, projectSlimPod, projectStatefulSet, statefulSetName } from '../../moco/projections.ts';
+import type { ClusterRecord, PodRecord } from '../../moco/records.ts';
 import { templateDifferences } from '../../moco/template-changes.ts';
 import { toReadRevisions } from '../check/rights.ts';
 import { whereToChange } from '../cluster/apply.ts';
-import { clusterNamed, find } from '../cluster/clusters.ts';
+import { clusterNamed, find, ifAllowed, listAll } from '../cluster/clusters.ts';
 import { forEachOf, listedClusters, requireSelection } from '../cluster/selection.ts';
 import type { Session } from '../cluster/session.ts';
 import {
@@ -20,6 +21,7 @@ import {
   revisionNamed,
   revisionsOf,
 } from '../cluster/template-revisions.ts';
+import { dataAgainst } from '../cluster/way-back.ts';
 import { CommandError } from '../command-error.ts';
 import { anyText, oneOf } from '../option.ts';
 import { differenceInWords } from '../terminal/lines.ts';
@@ -103,8 +105,18 @@ async function undone(session: Session, cluster: ClusterRecord, wanted: string |
   const own = object(object(raw)['spec'])['podTemplate'] ?? {};
   const patch = mergePatchOf(own, restored(own, back.template, now.template));
   if (patch === undefined) throw new CommandError(nothingToPutBack(cluster, now, back));
-  return { patch: { spec: { podTemplate: patch } }, notes: comments(session, cluster, raw, own, now, back) };
+  const data = dataAgainst(await membersOf(session, cluster), mysqldIn(specOf(back)), now.name, session.host.program);
+  return { patch: { spec: { podTemplate: patch } }, notes: comments(session, cluster, raw, own, now, back, data) };
 }
+
+/** Empty where the user may not read pods. */
+async function membersOf(session: Session, { namespace, name }: ClusterRecord): Promise<readonly PodRecord[]> {
+  const query = { labelSelector: `${memberSelector},${clusterNameLabel}=${name}` };
+  const found = await ifAllowed(listAll(session, pods, namespace, query));
+  return (found ?? []).map(projectSlimPod).filter((pod) => pod !== null);
+}
+
+const specOf = ({ template }: Revision) => object(object(template)['spec']);
 
 function nothingToPutBack({ name }: ClusterRecord, now: Revision, back: Revision): string {
   const changed = templateDifferences(back.template, now.template).map(({ path }) => path);
@@ -120,6 +132,7 @@ function comments(
   own: unknown,
   now: Revision,
   back: Revision,
+  data: readonly string[],
 ): readonly string[] {
   const put = templateDifferences(own, restored(own, back.template, now.template));
   const paths = put.map(({ path }) => path);
@@ -132,6 +145,7 @@ function comments(
   return [
     `Restores revision ${back.number} (${back.hash}) in MySQLCluster ${namespace}/${name}:`,
     ...put.map((one) => `  ${differenceInWords(one)}`),
+    ...data,
     ...(left.length === 0 ? [] : [`Not restored, because it does not come from the podTemplate: ${left.join(', ')}`]),
     ...appliers
       .filter(([, where]) => /Flux|Argo CD|Helm/.test(where))

@@ -37,11 +37,15 @@ const primaryAfterOthers = last(({ primary }) => primary);
 
 export const membersDown: ProcedureLine = {
   takes:
-    'due members that are down and not protected: delete, all of them at once, else those whose end destroys no data',
+    'due members that are down and not protected: delete, all of them at once, else those whose end destroys no data, else one of them',
   candidates: (situation) => {
     const down = due(situation, (member) => member.state === 'down' && !isProtected(member));
     const harmless = down.filter(({ facts }) => endingClaims(facts).length === 0);
-    const groups = harmless.length < down.length ? [down, harmless] : [down];
+    const groups = [
+      down,
+      ...(harmless.length < down.length ? [harmless] : []),
+      ...(down.length > 1 ? down.map((one) => [one]) : []),
+    ];
     return groups.filter(({ length }) => length > 0).map((members) => remove('MemberDown', members));
   },
 };

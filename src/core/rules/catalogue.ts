@@ -3,6 +3,7 @@ import type { Situation } from '../situation.ts';
 import { partition } from './by-partition.ts';
 import { everything } from './everything.ts';
 import { fleet, turn } from './fleet.ts';
+import { mysqldVersions } from './mysqld-versions.ts';
 import { answers, step } from './not-done.ts';
 import { notParticipating } from './not-participating.ts';
 import { participating } from './participating.ts';
@@ -24,6 +25,7 @@ export const ruleGroups = {
   failing: { title: 'The new revision fails: it goes to no other member', rules: failing },
   unfinished: { title: 'Only members that are down are replaced', rules: unfinished },
   refused: { title: 'Nodes refuse the new revision: no member that works gets it', rules: refusedOnNodes },
+  versions: { title: 'MySQL would refuse the data: no member gets the new revision', rules: mysqldVersions },
   fleet: { title: 'Only members that are down are replaced, once a member is due', rules: fleet },
   roles: { title: 'The primary is moving, or MOCO has not set every role', rules: roles },
   recreatable: { title: 'A member would not come back as what it was', rules: recreatable },
@@ -43,6 +45,7 @@ const catalogue = {
   ...failing,
   ...unfinished,
   ...refusedOnNodes,
+  ...mysqldVersions,
   ...fleet,
   ...roles,
   ...recreatable,

@@ -5,6 +5,7 @@ import { notParticipating, recreatable, roles } from './not-participating.ts';
 import { participating, partition } from './participating.ts';
 import { failing, fleet, refused, turn, unfinished } from './unfinished.ts';
 import { everything, untouchable } from './untouchable.ts';
+import { versions } from './versions.ts';
 
 const examples: Examples<HoldRule> = {
   ...untouchable,
@@ -12,6 +13,7 @@ const examples: Examples<HoldRule> = {
   ...failing,
   ...unfinished,
   ...refused,
+  ...versions,
   ...fleet,
   ...roles,
   ...recreatable,

@@ -14,6 +14,7 @@ import type {
   RolloutMemory,
   StatefulSetFacts,
 } from '../../../src/core/snapshot.ts';
+import { mysqldAt, usualVersion } from '../../core/member-builder.ts';
 import { caughtUp, mysqlReading } from '../../core/mysql-readings.ts';
 import { delayRead, noDelays } from '../../core/replication-delays.ts';
 import { undisturbed } from '../../core/undisturbed.ts';
@@ -38,6 +39,8 @@ const mocoStates: Readonly<Record<number, MocoState>> = {
   [c.Status.Healthy]: 'Healthy',
   [c.Status.Unserved]: 'Failed',
 };
+/** No family changes the version of MySQL. */
+const mysqld = mysqldAt(usualVersion);
 const longSeconds = 100_000;
 const backupJob: BackupJobFacts = { name: 'emergency', restores: false, startedAt: 'T', activeForSeconds: 0 };
 /** Longer than a start usually takes, and within the progress deadline. */
@@ -215,6 +218,8 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     preventDelete: facts.isProtected(pods, ordinal),
     inPlace: world && inPlaceOf(pods, ordinal, world),
     restartInPlace: facts.restarts(pods, ordinal) ? awaits((world && changedContainer(world)) ?? 'agent') : null,
+    mysqld,
+    mysqldKilled: false,
     nodeLeaves: facts.has(pods[c.CORDONED], ordinal),
     recreatable: {
       ...justCreated,
@@ -279,6 +284,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       updateRevision: target,
       forcedRollingUpdate: false,
       labelled: world.policy.mode === 'OnDelete',
+      mysqld,
       ...strategyOf(around, world),
     },
     members,
