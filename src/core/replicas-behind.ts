@@ -137,7 +137,7 @@ export function isPastAsking({ snapshot: { mysql }, policy, deadlines }: Situati
   return deadlines.reached(mysql.problem.forSeconds, policy.replicaDelayGraceSeconds);
 }
 
-/** How long to wait for the answer of a mysqld: a member that does not answer may be gone, and its pod says so later. */
+/** How long to wait for an answer of mysqld: a member that does not answer may be gone, and its pod says so later. */
 export const silenceSeconds = ({ replicaDelayGraceSeconds, silentMemberGraceSeconds }: RolloutPolicy): number =>
   Math.max(replicaDelayGraceSeconds, silentMemberGraceSeconds);
 
