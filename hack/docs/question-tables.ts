@@ -30,5 +30,5 @@ function againTable(): string {
     const before = again.before === 'every confirmed step' ? again.before : again.before.map(code).join(', ');
     return [[code(kind), before, orders[confirm.order]]];
   });
-  return table(['question', 'asked again before a step that', 'when'], rows);
+  return table(['question', 'asked again before a step with the effect', 'when'], rows);
 }

@@ -2,15 +2,16 @@ import { newPodsStep } from './candidates/new-pods.ts';
 import { onDelete } from './candidates/on-delete.ts';
 import { mocoDrives, partition } from './candidates/partition.ts';
 import { dueRecords, unreadData } from './data.ts';
+import { Deadlines } from './deadlines.ts';
 import type { Decision, NextStep, Procedure } from './decision.ts';
 import { effects } from './effects.ts';
 import { failingMember, isVerified } from './failing-revision.ts';
 import { closed, firstHold, type Guards, guards, isOverridden } from './gates.ts';
 import { lookAgain } from './maintenance.ts';
 import type { RolloutPolicy } from './policy.ts';
-import { askedAgain, type Question, together } from './questions.ts';
+import { askedAgain, type Question, type QuestionKind, together } from './questions.ts';
 import { reports } from './reports.ts';
-import { asksOf, type Hold, isAnswer, isRequestedByUser, isTurn } from './rules/catalogue.ts';
+import { asksOf, awaitedBy, type Hold, isAnswer, isRequestedByUser, isTurn } from './rules/catalogue.ts';
 import { isOfItsWrite } from './rules/not-done.ts';
 import { type Situation, survey } from './situation.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
@@ -55,6 +56,7 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
     progressDeadlineExceeded: isStuck(situation, complete, hold),
     asks: together([
       ...asksOf(hold, situation),
+      ...asksBeside(situation, outcome, by),
       ...[blocked, ...unread].flatMap((one) => asksOf(one, situation)).filter(({ kind }) => kind === 'recreatable'),
       ...(asks ? [{ kind: 'checks' } as const] : []),
       ...ofFacts(situation),
@@ -125,6 +127,24 @@ function withNewPods(
   }
   const isOver = change.kind === 'setStrategy' && change.newPods === 'UpdateRevision' && hold?.rule === 'RevisionsKept';
   return { step: change, hold: isOver ? null : hold, blocked };
+}
+
+/** Nothing but these answers is missing where one of them is awaited: they are asked for last, and all at once. */
+const askedLast: ReadonlySet<QuestionKind | undefined> = new Set(['recreatable', 'members']);
+
+/** What the candidate needs to know besides what its hold awaits, if nothing else holds it. */
+function asksBeside(situation: Situation, { candidate, hold }: NextStep, by: Guards): readonly Question[] {
+  const asked: Question[] = [];
+  // What is only asked sets no deadline.
+  const now = { ...situation, deadlines: new Deadlines() };
+  let left = by;
+  for (let awaited = hold; awaited !== null && askedLast.has(awaitedBy(awaited.rule)); ) {
+    const { rule } = awaited;
+    left = new Map([...left].filter(([other]) => other !== rule));
+    awaited = closed(now, candidate, left);
+    if (awaited !== null && askedLast.has(awaitedBy(awaited.rule))) asked.push(...asksOf(awaited, now));
+  }
+  return asked;
 }
 
 /** A hold that another one covers has not ended: users see it again with the time at which it began. */

@@ -1,4 +1,5 @@
 import type { DelayReading, MemberReading, ReplicationDelay } from './on-demand-facts.ts';
+import type { RolloutPolicy } from './policy.ts';
 import type { Question } from './questions.ts';
 import type { Asked } from './rules/rule.ts';
 import { unavailableLimit, unavailableMembers } from './rules/unavailable.ts';
@@ -47,7 +48,7 @@ export interface ReplicasBehind {
 export function replicasBehind(asked: Asked): ReplicasBehind | null {
   const { situation, effects, members: taken } = asked;
   const { policy } = situation;
-  const { replicaDelayGraceSeconds: graceSeconds } = policy;
+  const graceSeconds = situation.snapshot.mysql === null ? policy.replicaDelayGraceSeconds : silenceSeconds(policy);
   const replicas = situation.members.filter((one) => !one.primary && one.participates && !taken.includes(one));
   const primary = effects.find(({ kind }) => kind === 'movesPrimary')?.member;
   if (primary) {
@@ -121,9 +122,7 @@ function behindByMysql(situation: Situation, { facts, ordinal }: Member, applied
   const silence = silenceOf(situation, answer);
   const against = againstItself(answer.last, sourceOf(situation), applied);
   if (against !== null) return { ordinal, reading: { ...against, silent: silence?.message ?? null } };
-  // A member that does not answer may be gone, and its pod says so later.
-  const graceSeconds = Math.max(policy.replicaDelayGraceSeconds, policy.silentMemberGraceSeconds);
-  if (silence === null || deadlines.reached(silence.forSeconds, graceSeconds)) return null;
+  if (silence === null || deadlines.reached(silence.forSeconds, silenceSeconds(policy))) return null;
   return { ordinal, reading: { kind: 'unknown', message: silence.message } };
 }
 
@@ -137,6 +136,10 @@ export function isPastAsking({ snapshot: { mysql }, policy, deadlines }: Situati
   if (!mysql?.problem || mysql.ageSeconds === null || deadlines.reached(mysql.ageSeconds, withinSeconds)) return false;
   return deadlines.reached(mysql.problem.forSeconds, policy.replicaDelayGraceSeconds);
 }
+
+/** How long to wait for an answer of mysqld: a member that does not answer may be gone, and its pod says so later. */
+export const silenceSeconds = ({ replicaDelayGraceSeconds, silentMemberGraceSeconds }: RolloutPolicy): number =>
+  Math.max(replicaDelayGraceSeconds, silentMemberGraceSeconds);
 
 interface Silence {
   readonly message: string;

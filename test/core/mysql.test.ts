@@ -19,7 +19,7 @@ const waits = (member: number, more: Partial<BehindHold>, ...replicas: readonly 
     rule: 'ReplicasBehind',
     member,
     limitSeconds: null,
-    graceSeconds: 30,
+    graceSeconds: 120,
     replicas,
     acknowledging: null,
     ...more,

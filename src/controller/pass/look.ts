@@ -2,7 +2,7 @@ import type { Question, QuestionKind } from '../../core/questions.ts';
 import { keepsTurn } from '../../core/rules/catalogue.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { Asking } from '../questions/asking.ts';
-import { questionKinds, rowOf } from '../questions/questions.ts';
+import { type Answers, questionKinds, rowOf } from '../questions/questions.ts';
 import { type Observation, observeCached } from './observe.ts';
 import type { Pass } from './pass.ts';
 import { rememberAnswers, rememberSeen } from './remember.ts';
@@ -15,29 +15,46 @@ export function look(pass: Pass): Observation | null {
 
 /**
  * Looks, asks what the decision lacks, and looks again after each answer, until nothing is left to ask. Of several
- * questions the first in the table is asked first, and each kind at most once in a pass. Rejects with `ApiError`: then
- * no step is taken.
+ * questions the first in the table is asked first, and each kind at most once in a pass. Questions that are asked for
+ * the same hold before the step are asked together. Rejects with `ApiError`: then no step is taken.
  */
 export async function lookAndAsk(pass: Pass<ClusterApi>): Promise<Observation | null> {
   let observed = forgetUnasked(pass, look(pass));
   const left = new Set(questionKinds.filter((kind) => rowOf(kind).ask !== undefined));
   for (;;) {
-    const kind = questionKinds.find((one) => left.has(one) && questionIn(observed, one) !== undefined);
-    if (kind === undefined) return observed;
-    left.delete(kind);
-    const row = rowOf(kind);
+    const open = questionKinds.filter((kind) => left.has(kind) && questionIn(observed, kind) !== undefined);
+    const [first, ...others] = open;
+    if (first === undefined) return observed;
+    const kinds = [first, ...(isLast(first) ? others.filter(isLast) : [])];
+    for (const kind of kinds) left.delete(kind);
     // Other clusters may have decided since: two never take the same slot.
-    if (row.inTurn && keepsTurn(observed?.decision.hold?.rule)) {
+    if (rowOf(first).inTurn && keepsTurn(observed?.decision.hold?.rule)) {
       observed = look(pass);
       if (keepsTurn(observed?.decision.hold?.rule)) pass.context.fleet.setAsking(pass.key, true);
     }
-    const question = questionIn(observed, kind);
-    if (observed === null || question === undefined) continue;
-    const answer = await row.ask?.(question, asking(pass, observed), pass.memory.answers[kind]);
-    if (answer === null) continue;
-    rememberAnswers(pass.memory, { [kind]: answer });
+    const answers = observed === null ? {} : await answersTo(kinds, observed, pass);
+    if (Object.keys(answers).length === 0) continue;
+    rememberAnswers(pass.memory, answers);
     observed = look(pass);
   }
+}
+
+/** It is asked once nothing else holds the step. */
+const isLast = (kind: QuestionKind): boolean => rowOf(kind).status.whileOutstanding === 'the hold before';
+
+/** Asks in parallel. Without what has no new answer. */
+async function answersTo(
+  kinds: readonly QuestionKind[],
+  observed: Observation,
+  pass: Pass<ClusterApi>,
+): Promise<Partial<Answers>> {
+  const asked = kinds.map(async (kind) => {
+    const question = questionIn(observed, kind);
+    if (question === undefined) return [];
+    const answer = await rowOf(kind).ask?.(question, asking(pass, observed), pass.memory.answers[kind]);
+    return answer === null ? [] : [[kind, answer] as const];
+  });
+  return Object.fromEntries((await Promise.all(asked)).flat());
 }
 
 const questionIn = (observed: Observation | null, kind: QuestionKind): Question | undefined =>

@@ -3,7 +3,7 @@ import { milliseconds, timestampOf } from '../../base/json.ts';
 import type { World } from '../../base/world.ts';
 import { mysqldOf } from '../../core/member.ts';
 import type { MemberReading, MemberSaid, MysqlReading, OpenWrite } from '../../core/on-demand-facts.ts';
-import { againstItself, freshSeconds, lastingSeconds } from '../../core/replicas-behind.ts';
+import { againstItself, freshSeconds, lastingSeconds, silenceSeconds } from '../../core/replicas-behind.ts';
 import { longWriteSeconds } from '../../core/rules/long-write.ts';
 import { andMore } from '../../core/sentences.ts';
 import type { ClusterSnapshot } from '../../core/snapshot.ts';
@@ -178,8 +178,7 @@ function mysqlProblemOf(observed: Observed): string | undefined {
   const { mysql: said, members } = snapshot;
   if (said === null) return undefined;
   if (said.problem !== null) return said.problem.message;
-  const graceSeconds = Math.max(policy.replicaDelayGraceSeconds, policy.silentMemberGraceSeconds);
-  const leastSeconds = graceSeconds - freshSeconds + (said.ageSeconds ?? 0);
+  const leastSeconds = silenceSeconds(policy) - freshSeconds + (said.ageSeconds ?? 0);
   const [first, ...others] = said.members.flatMap(({ uid, said: one, unknownForSeconds }) => {
     const member = members.find((each) => each.uid === uid);
     const isSilent = one.kind === 'unknown' && unknownForSeconds >= leastSeconds;

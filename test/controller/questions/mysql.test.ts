@@ -83,10 +83,10 @@ describe('the controller that may ask MySQL', () => {
     const program = bench.startAsking();
     await passes(bench, program, 20);
     expect(bench.status.mysqlProblem).to.equal(undefined);
-    await passes(bench, program, 9);
+    await passes(bench, program, 99);
     expect(bench.steps).to.deep.equal([]);
     expect(bench.status.hold?.message).to.contain(
-      "moco-test-2 can't be read (no answer within 1 s), and the wait for it ends after 30 s",
+      "moco-test-2 can't be read (no answer within 1 s), and the wait for it ends after 120 s",
     );
     await passes(bench, program, 7);
     expect(bench.steps).to.deep.equal(['evict 1']);
