@@ -192,12 +192,14 @@ export class Witness {
     const known = this.#lost.get(cluster);
     if (known !== undefined) return known;
     const verification = new Verification(this.#minReadySeconds);
+    const data = new DataOfMembers(this.#ability);
     const members = new LostMembers({
       ability: this.#ability,
       verification,
+      data,
       epochMilliseconds: this.#epochMilliseconds,
     });
-    const fresh = { verification, members, data: new DataOfMembers(this.#ability) };
+    const fresh = { verification, members, data };
     this.#lost.set(cluster, fresh);
     return fresh;
   }
