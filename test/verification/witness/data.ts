@@ -72,12 +72,13 @@ export class DataOfMembers {
     const own = this.#data.get(ordinal)?.image;
     if (own === undefined) return false;
     const ordinals = Array.from({ length: replicasOf(moment) }, (_, other) => other);
-    const others = ordinals.filter((other) => other !== ordinal && this.#data.get(other)?.image !== own);
+    const isOther = (other: number): boolean => (this.#data.get(other)?.image ?? own) !== own;
+    const others = ordinals.filter((other) => other !== ordinal && isOther(other));
     const memberOf = (other: number): Member | undefined => moment.members.find((one) => one.ordinal === other);
     if (others.some((other) => isLost(memberOf(other)))) return false;
     const member = memberOf(ordinal);
     const isStuck = moment.atMilliseconds - goingSinceMilliseconds > graceMilliseconds;
-    return others.length === 0 || member === undefined || (isTerminating(member) && !isStuck);
+    return others.length === 0 || member === undefined || !(isUnreachable(member) || isStuck);
   }
 
   /** An older mysqld that serves has opened the data: they are its own from then on. */
@@ -86,7 +87,8 @@ export class DataOfMembers {
     const hasStarted =
       (mysqld?.restartCount ?? 0) > 0 ||
       mysqld?.state?.running !== undefined ||
-      mysqld?.state?.terminated !== undefined;
+      mysqld?.state?.terminated !== undefined ||
+      mysqld?.ready === true;
     const image = imageOf(pod);
     const known = this.#data.get(ordinal);
     if (!hasStarted || known?.image === image) return;
