@@ -1,6 +1,13 @@
 import { mysqldOf } from './member.ts';
 import { justCreated } from './on-demand-facts.ts';
-import type { ClusterFacts, ClusterSnapshot, ContainerFacts, MemberFacts, StatefulSetFacts } from './snapshot.ts';
+import type {
+  ClusterFacts,
+  ClusterSnapshot,
+  ContainerFacts,
+  LastRun,
+  MemberFacts,
+  StatefulSetFacts,
+} from './snapshot.ts';
 import type { Target } from './step.ts';
 
 // What the facts are expected to be after a wait or a step.
@@ -10,7 +17,7 @@ export function recovered(snapshot: ClusterSnapshot): ClusterSnapshot {
   const { cluster } = snapshot;
   const well = everyMember(snapshot, (member) => serving(member, member.ordinal === cluster.primaryIndex));
   return {
-    ...well,
+    ...havingWorked(well),
     cluster: {
       ...cluster,
       healthy: true,
@@ -23,6 +30,17 @@ export function recovered(snapshot: ClusterSnapshot): ClusterSnapshot {
     },
     budgets: openBudgets(snapshot),
   };
+}
+
+/** The mysqld of each member has worked at the revision of its pod. */
+function havingWorked(snapshot: ClusterSnapshot): ClusterSnapshot {
+  const { members, lastRuns } = snapshot;
+  const runs = members.map(({ ordinal, revision }): LastRun => {
+    const known = lastRuns.find((one) => one.revision === revision);
+    return { ordinal, revision, image: known?.image ?? null, version: known?.version ?? null, worked: true };
+  });
+  const others = lastRuns.filter(({ ordinal }) => !members.some((member) => member.ordinal === ordinal));
+  return { ...snapshot, lastRuns: [...runs, ...others] };
 }
 
 /** Every replica keeps up. Only the controller asks them. */

@@ -3,6 +3,7 @@ import { dataOf, isAt, mayBeUpdated, mayGoBackTo } from './data.ts';
 import { isVerified } from './failing-revision.ts';
 import { firstHold } from './gates.ts';
 import { hasNeverStarted } from './member.ts';
+import { isStuckTerminating } from './rules/unavailable.ts';
 import type { KeptBecause, Recreated } from './sentences.ts';
 import { isApproved, type Member, pinnedBehind, type Situation, target } from './situation.ts';
 import type { Step } from './step.ts';
@@ -132,25 +133,25 @@ export function suitsEveryMember(situation: Situation, revision: string): boolea
  * member is about to be created. A pod whose node does not answer, or that stays longer than its grace period, may be
  * there for hours.
  */
-export function isAboutToBeCreated({ snapshot, deadlines }: Situation, { member }: Lost): boolean {
-  if (member === null) return snapshot.createFailure === null;
-  return member.facts.phase === 'Failed' || endsInTime(member, deadlines);
+export function isAboutToBeCreated(situation: Situation, { member }: Lost): boolean {
+  if (member === null) return situation.snapshot.createFailure === null;
+  return member.facts.phase === 'Failed' || endsInTime(situation, member);
 }
 
-const endsInTime = ({ facts }: Member, deadlines: Situation['deadlines']): boolean =>
-  facts.terminatingForSeconds !== null && !deadlines.reached(facts.terminatingForSeconds, facts.graceSeconds);
+const endsInTime = (situation: Situation, member: Member): boolean =>
+  member.state === 'terminating' && !isStuckTerminating(situation, member);
 
 /**
  * A step has taken a member, whose next pod has to be created before new pods come up at another revision than the
  * update revision: it would be taken twice. A lost member waits for that only if its own pod goes later.
  */
 export function awaitsOwnPod(situation: Situation, lost: readonly Lost[]): boolean {
-  const { members, missing, deadlines } = situation;
+  const { members, missing } = situation;
   if (lost.some(({ member }) => member === null || member.facts.phase === 'Failed')) return false;
   const longest = Math.max(0, ...lost.map(({ member }) => member?.facts.terminatingForSeconds ?? 0));
   const isOwn = (ordinal: number): boolean => !isUntaken(situation, ordinal) && !isRestoring(situation, ordinal);
   const goesBefore = (member: Member): boolean =>
-    (member.facts.terminatingForSeconds ?? -1) >= longest && endsInTime(member, deadlines);
+    (member.facts.terminatingForSeconds ?? -1) >= longest && endsInTime(situation, member);
   return (
     missing.some(isOwn) || members.some((member) => !member.updated && isOwn(member.ordinal) && goesBefore(member))
   );

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { HoldRule, Step } from '../../src/core/decision.ts';
 import type { RolloutPolicy } from '../../src/core/policy.ts';
 import { type ClusterBuilder, cluster, three } from './cluster-builder.ts';
-import { member, revisionAfter, revisionBefore } from './member-builder.ts';
+import { dataRecord, member, revisionAfter, revisionBefore } from './member-builder.ts';
 import { decideCase, updatesInPlace } from './table.ts';
 
 type Does = 'nothing' | 'keeps while held' | 'keeps until created' | 'updates new pods' | `${string} ${string}`;
@@ -264,6 +264,114 @@ describe('a member that somebody else takes', () => {
       { lostMembers: 'KeepRevision' },
     ),
     'keeps it while the rollout is paused': when(drained(), 'keeps until created', 'Paused', paused),
+    'keeps it to the end, when the kubelet ends the grace period': when(
+      half()
+        .keepingRevisions()
+        .members(member(1).stale().terminating(1).but({ graceSeconds: 0 })),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'keeps it only as long as its pod ends in its time, if a member has newer data': when(
+      half().keepingRevisions().members(member(1).stale().terminating(331)),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
+    'does not keep it while its node does not answer, if a member has newer data': when(
+      half().members(member(1).stale().unreachable()),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'does not, if it is not known which mysqld has started on its data': when(
+      half().members(member(1).stale().terminating().dataUnknown()),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'does, if its claim says that it is that of its pod': when(
+      half().members(
+        member(1)
+          .stale()
+          .terminating()
+          .data({ record: dataRecord(revisionBefore), lastRun: { ...dataRecord(revisionBefore), worked: false } }),
+      ),
+      'keeps until created',
+      'Paused',
+      paused,
+    ),
+    'does not, if another mysqld has started on its data than its claim says': when(
+      half()
+        .missing(1)
+        .members(
+          member(1).data({
+            record: dataRecord(revisionBefore),
+            lastRun: { ...dataRecord(revisionAfter), worked: false },
+          }),
+        ),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'does not, if its pod went while nobody watched it, whatever its claim says': when(
+      half()
+        .missing(1)
+        .members(member(1).data({ record: dataRecord(revisionBefore) })),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'does, if new pods came up at its revision all the time': when(
+      stale()
+        .keepingRevisions()
+        .missing(1)
+        .members(member(1).data({ record: dataRecord(revisionBefore) })),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'waits until the pod exists that a step has taken before': when(
+      cluster(5)
+        .templateChanged()
+        .members(member(4).stale().terminating(8), member(2).stale().terminating(3))
+        .memory({ waiting: [0, 1, 2, 3] }),
+      'nothing',
+      'MemberTerminating',
+    ),
+    'waits until that pod is created': when(
+      cluster(5)
+        .templateChanged()
+        .missing(4)
+        .members(member(2).stale().terminating(3))
+        .memory({ waiting: [0, 1, 2, 3] }),
+      'nothing',
+      'MemberMissing',
+    ),
+    'waits no longer once it exists': when(
+      cluster(5)
+        .templateChanged()
+        .members(member(4).updated().creating(1).data(revisionBefore), member(2).stale().terminating(9))
+        .memory({ waiting: [0, 1, 2, 3] }),
+      'keeps until created',
+      'MemberTerminating',
+    ),
+    'waits for none whose termination began later': when(
+      cluster(5)
+        .templateChanged()
+        .members(member(4).stale().terminating(2), member(2).stale().terminating(3))
+        .memory({ waiting: [0, 1, 2, 3] }),
+      'keeps until created',
+      'MemberTerminating',
+    ),
+    'waits for none whose pod is stuck': when(
+      cluster(5)
+        .templateChanged()
+        .members(member(4).stale().terminating(400), member(2).stale().terminating(3))
+        .memory({ waiting: [0, 1, 2, 3] }),
+      'keeps until created',
+      'MemberStuckTerminating',
+    ),
     'keeps it while it is pinned': when(drained(), 'keeps until created', 'MemberTerminating', { pinnedOrdinals: [1] }),
     'keeps it below the partition': when(drained(), 'keeps until created', 'MemberTerminating', { partition: 2 }),
     'keeps it outside of the maintenance windows': when(

@@ -47,6 +47,7 @@ export const statusCommand = clusterCommand({
   examples: [
     ['List the clusters of the current namespace', 'status'],
     ['Show one cluster in detail, until interrupted', 'status test --watch'],
+    ['Show which mysqld has started on the data of each member as well', 'status test -o wide'],
     ['List the clusters of all namespaces that wait for something', 'status -A --held'],
     ['List the clusters of all namespaces that wait for a person', 'status -A --needs-person'],
     ['List production clusters with stale members, with more columns', 'status -l env=production --stale -o wide'],
@@ -133,7 +134,7 @@ function linesFor({ namespace }: Session, { output, held, needsPerson, watch }: 
   const isWide = output === 'wide';
   const list = (views: readonly ClusterView[]) => overview(views, { namespace: namespace === null, wide: isWide });
   return (views: readonly ClusterView[]): readonly Line[] => {
-    if (inDetail && !isWide) return apart(views.map((view) => block(view)));
+    if (inDetail) return apart(views.map((view) => block(view, isWide)));
     if (held || needsPerson) return [...holdTable(views), [], ...list(byUrgency(views))];
     return list(watch ? byActivity(views) : views);
   };

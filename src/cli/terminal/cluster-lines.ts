@@ -150,7 +150,7 @@ const labelColumns = 'waiting'.length;
 const mostChanges = 4;
 
 /** Details of one cluster in a few lines. */
-export function block(view: ClusterView): readonly Line[] {
+export function block(view: ClusterView, isWide = false): readonly Line[] {
   const notes = [...view.notes, ...view.overridden.map(({ sentence }) => sentence)];
   return [
     header(view),
@@ -159,7 +159,7 @@ export function block(view: ClusterView): readonly Line[] {
     ...view.warnings.map((warning) => line(`  ${warning}`, 'yellow')),
     ...notes.map((note) => labelled('note', line(note), 'yellow')),
     ...view.standing.map(([label, sentence]) => labelled(label, line(sentence), 'dim')),
-    ...(view.members.length === 0 ? [] : [[], ...membersTable(view.members)]),
+    ...(view.members.length === 0 ? [] : [[], ...membersTable(view.members, isWide)]),
     ...lastLine(view),
   ];
 }
@@ -194,20 +194,32 @@ const labelled = (label: string, text: Line, style: Style): Line => [
   ...text,
 ];
 
-function membersTable(members: readonly MemberView[]): readonly Line[] {
+function membersTable(members: readonly MemberView[], isWide: boolean): readonly Line[] {
   const isKnown = members.some(({ replication }) => replication !== null);
-  const rows = members.map(({ name, role, revision, updated, state, verdict, replication, says }): readonly Line[] => [
-    line(name, 'bold'),
-    line(role, role === 'primary' ? 'magenta' : 'plain'),
-    [
-      piece(`${revision ?? '-'}  `),
-      piece(revision === null ? '' : updated ? 'updated' : 'stale', updated ? 'green' : 'yellow'),
-    ],
-    line(state, state === 'participating' ? 'green' : state === 'down' || state === 'unreachable' ? 'red' : 'yellow'),
-    ...(isKnown ? [lag(replication)] : []),
-    line(says, tones[verdict as VerdictKind] ?? 'plain'),
-  ]);
-  return table(['MEMBER', 'ROLE', 'REVISION', 'STATE', ...(isKnown ? ['BEHIND'] : []), 'VERDICT'], rows, '  ');
+  const rows = members.map((member): readonly Line[] => {
+    const { name, role, revision, updated, state, verdict, replication, says } = member;
+    return [
+      line(name, 'bold'),
+      line(role, role === 'primary' ? 'magenta' : 'plain'),
+      [
+        piece(`${revision ?? '-'}  `),
+        piece(revision === null ? '' : updated ? 'updated' : 'stale', updated ? 'green' : 'yellow'),
+      ],
+      line(state, state === 'participating' ? 'green' : state === 'down' || state === 'unreachable' ? 'red' : 'yellow'),
+      ...(isWide ? [dataOf(member)] : []),
+      ...(isKnown ? [lag(replication)] : []),
+      line(says, tones[verdict as VerdictKind] ?? 'plain'),
+    ];
+  });
+  const more = [...(isWide ? ['DATA'] : []), ...(isKnown ? ['BEHIND'] : [])];
+  return table(['MEMBER', 'ROLE', 'REVISION', 'STATE', ...more, 'VERDICT'], rows, '  ');
+}
+
+/** The newest mysqld that has started on the data of a member. */
+function dataOf({ data, revision }: MemberView): Line {
+  if (data === null) return line('-', 'dim');
+  const version = data.version === undefined ? '' : ` (${data.version})`;
+  return line(`${data.revision}${version}`, data.revision === revision ? 'plain' : 'yellow');
 }
 
 /** Transactions of the primary that a replica has not received, and those that it has not applied. */

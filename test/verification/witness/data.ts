@@ -3,11 +3,14 @@ import type { Ability } from './ability.ts';
 import type { Chronicle } from './chronicle.ts';
 import { keepsRevisions, mayChangeNewPods } from './held-members.ts';
 import { isTerminating, isUnreachable, replicasOf, revisionOf, updateRevisionOf } from './member.ts';
-import { type Change, type Moment, ordinalOf } from './moment.ts';
+import { type Change, type Member, type Moment, ordinalOf } from './moment.ts';
 import type { WitnessedPod } from './objects.ts';
 
 /** So long the program has to react, if it can act. */
 const reactsWithinMilliseconds = 5_000;
+
+/** Of MOCO's pods. */
+const graceMilliseconds = 300_000;
 
 /** The newest mysqld that has started on the data of a member. */
 interface Data {
@@ -61,13 +64,31 @@ export class DataOfMembers {
     return wrong;
   }
 
+  /**
+   * Whether new pods may come up at the revision of the member's data: no pod is about to be created of a member with
+   * other data, and beside members with other data at work only while the pod of this one ends in its time.
+   */
+  allowsKeeping(moment: Moment, ordinal: number, goingSinceMilliseconds: number): boolean {
+    const own = this.#data.get(ordinal)?.image;
+    if (own === undefined) return false;
+    const ordinals = Array.from({ length: replicasOf(moment) }, (_, other) => other);
+    const isOther = (other: number): boolean => (this.#data.get(other)?.image ?? own) !== own;
+    const others = ordinals.filter((other) => other !== ordinal && isOther(other));
+    const memberOf = (other: number): Member | undefined => moment.members.find((one) => one.ordinal === other);
+    if (others.some((other) => isLost(memberOf(other)))) return false;
+    const member = memberOf(ordinal);
+    const isStuck = moment.atMilliseconds - goingSinceMilliseconds > graceMilliseconds;
+    return others.length === 0 || member === undefined || !(isUnreachable(member) || isStuck);
+  }
+
   /** An older mysqld that serves has opened the data: they are its own from then on. */
   #note(ordinal: number, pod: WitnessedPod, sinceMilliseconds: number): void {
     const mysqld = pod.status?.containerStatuses?.find(({ name }) => name === mysqldContainer);
     const hasStarted =
       (mysqld?.restartCount ?? 0) > 0 ||
       mysqld?.state?.running !== undefined ||
-      mysqld?.state?.terminated !== undefined;
+      mysqld?.state?.terminated !== undefined ||
+      mysqld?.ready === true;
     const image = imageOf(pod);
     const known = this.#data.get(ordinal);
     if (!hasStarted || known?.image === image) return;
@@ -112,11 +133,11 @@ export class DataOfMembers {
 /** Another member is going or has no pod, for whose sake new pods may come up at the current revision. */
 function isSomebodyLost(moment: Moment, ordinal: number): boolean {
   const others = moment.members.filter((one) => one.ordinal !== ordinal);
-  return (
-    others.length < replicasOf(moment) - 1 ||
-    others.some((one) => isTerminating(one) || isUnreachable(one) || one.pod.status?.phase === 'Failed')
-  );
+  return others.length < replicasOf(moment) - 1 || others.some(isLost);
 }
+
+const isLost = (one: Member | undefined): boolean =>
+  one === undefined || isTerminating(one) || isUnreachable(one) || one.pod.status?.phase === 'Failed';
 
 const imageOf = (pod: WitnessedPod): string =>
   pod.spec.containers.find(({ name }) => name === mysqldContainer)?.image ?? '';

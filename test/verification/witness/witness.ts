@@ -108,11 +108,12 @@ export class Witness {
     if (change.kind === 'Pod') this.#noteProof(cluster, moment);
     const { verification, members, data } = this.#lostOf(cluster);
     verification.observe(moment);
-    for (const text of data.observe(change, this.#chronicleOf(cluster))) {
-      this.object('data', text, change.atMilliseconds);
-    }
     for (const text of members.observe(change, this.#chronicleOf(cluster))) {
       this.object('I24', text, change.atMilliseconds);
+    }
+    // After the members: they are judged by the data that a new pod finds.
+    for (const text of data.observe(change, this.#chronicleOf(cluster))) {
+      this.object('data', text, change.atMilliseconds);
     }
     if (change.kind === 'MySQLCluster') this.#judgeCompletion(moment);
   }
@@ -192,12 +193,14 @@ export class Witness {
     const known = this.#lost.get(cluster);
     if (known !== undefined) return known;
     const verification = new Verification(this.#minReadySeconds);
+    const data = new DataOfMembers(this.#ability);
     const members = new LostMembers({
       ability: this.#ability,
       verification,
+      data,
       epochMilliseconds: this.#epochMilliseconds,
     });
-    const fresh = { verification, members, data: new DataOfMembers(this.#ability) };
+    const fresh = { verification, members, data };
     this.#lost.set(cluster, fresh);
     return fresh;
   }
