@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type MySQLRollout, rolloutKind } from '../../src/api/rollout.ts';
 import type { Host } from '../../src/cli/host.ts';
-import { block, toldOfCluster } from '../../src/cli/terminal/cluster-lines.ts';
+import { block } from '../../src/cli/terminal/cluster-lines.ts';
 import { type Display, displayOf } from '../../src/cli/terminal/live.ts';
 import { type ClusterView, viewOf } from '../../src/cli/terminal/view.ts';
 import { projectCluster } from '../../src/moco/projections.ts';
@@ -9,6 +9,8 @@ import { realEnd } from '../../test/support/nodes/settings.ts';
 import { setImage } from '../../test/verification/simulation/acts-of-people.ts';
 import { type Circumstances, plainCircumstances } from '../../test/verification/simulation/circumstances.ts';
 import { clusterName, firstImage, namespace, Simulation } from '../../test/verification/simulation/simulation.ts';
+import { eventsOf } from './events-of-demo.ts';
+import { playSideBySide } from './side-by-side.ts';
 
 const second = 1_000;
 /** Virtual time between two pictures. */
@@ -28,7 +30,8 @@ const circumstances: Circumstances = {
 };
 
 /**
- * Plays a rollout, then a bad revision that halts and is corrected, with the whole controller in virtual time.
+ * Plays a rollout, then a bad revision that halts and is corrected, with the whole controller in virtual time. In the
+ * end the same rollout beside one of the StatefulSet's own, with a member that is down already.
  *
  * @param speed how many times faster than it would be; `Infinity` plays as fast as it can be computed
  */
@@ -53,6 +56,7 @@ export async function playDemo(host: Host, speed: number): Promise<void> {
     () => stage.isUpToDate(images.corrected),
   );
   for (const process of simulation.processes) process.end();
+  await playSideBySide(host, circumstances, images.good, speed);
 }
 
 /** Shows the simulated cluster as `status --watch` does. */
@@ -107,6 +111,6 @@ class Stage {
   }
 
   #display(): Display<ClusterView> {
-    return displayOf(this.#host, (views) => views.flatMap((view) => block(view)), toldOfCluster);
+    return displayOf(this.#host, (views, { columns }) => views.flatMap((view) => block(view, columns)), eventsOf);
   }
 }

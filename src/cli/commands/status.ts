@@ -20,7 +20,7 @@ import {
   waitsForPerson,
 } from '../terminal/cluster-lines.ts';
 import { apart, type Line } from '../terminal/lines.ts';
-import { showLive } from '../terminal/live.ts';
+import { type Room, showLive } from '../terminal/live.ts';
 import { objectFormat, objectOutputOption, writeLines, writeObjects } from '../terminal/output.ts';
 import { type ClusterView, isHeld, viewOf } from '../terminal/view.ts';
 import { allNamespacesOption, clusterCommand, selectorOption } from './command.ts';
@@ -133,8 +133,13 @@ function rolloutsOf(listed: readonly ClusterAndRollout[], names: readonly string
 function linesFor({ namespace }: Session, { output, held, needsPerson, watch }: Given, inDetail: boolean) {
   const isWide = output === 'wide';
   const list = (views: readonly ClusterView[]) => overview(views, { namespace: namespace === null, wide: isWide });
+<<<<<<< HEAD
   return (views: readonly ClusterView[]): readonly Line[] => {
     if (inDetail) return apart(views.map((view) => block(view, isWide)));
+=======
+  return (views: readonly ClusterView[], room?: Room): readonly Line[] => {
+    if (inDetail && !isWide) return apart(views.map((view) => block(view, room?.columns)));
+>>>>>>> h8
     if (held || needsPerson) return [...holdTable(views), [], ...list(byUrgency(views))];
     return list(watch ? byActivity(views) : views);
   };

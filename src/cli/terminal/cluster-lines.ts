@@ -15,6 +15,7 @@ import {
   someOf,
   table,
   tookSeconds,
+  wrapped,
 } from './lines.ts';
 import type { Told } from './live.ts';
 import type { ClusterView, MemberView } from './view.ts';
@@ -149,12 +150,17 @@ const labelColumns = 'waiting'.length;
 /** So many fields are named that a rollout changes. */
 const mostChanges = 4;
 
+<<<<<<< HEAD
 /** Details of one cluster in a few lines. */
 export function block(view: ClusterView, isWide = false): readonly Line[] {
+=======
+/** Details of one cluster in a few lines. What it waits for is wrapped where that is cut otherwise. */
+export function block(view: ClusterView, columns = Number.POSITIVE_INFINITY): readonly Line[] {
+>>>>>>> h8
   const notes = [...view.notes, ...view.overridden.map(({ sentence }) => sentence)];
   return [
     header(view),
-    ...(view.hold ? [labelled('waiting', holdLine(view.hold), 'yellow')] : []),
+    ...(view.hold ? waitingLines(view.hold, columns) : []),
     ...(view.changes.length === 0 ? [] : [labelled('changes', line(someOf(view.changes, mostChanges)), 'dim')]),
     ...view.warnings.map((warning) => line(`  ${warning}`, 'yellow')),
     ...notes.map((note) => labelled('note', line(note), 'yellow')),
@@ -162,6 +168,13 @@ export function block(view: ClusterView, isWide = false): readonly Line[] {
     ...(view.members.length === 0 ? [] : [[], ...membersTable(view.members, isWide)]),
     ...lastLine(view),
   ];
+}
+
+function waitingLines(hold: NonNullable<ClusterView['hold']>, columns: number): readonly Line[] {
+  const label = [...labelled('waiting', [], 'yellow'), piece(`${hold.rule}: `, 'bold')];
+  const [first = [], ...rest] = wrapped(label, hold.message, columns);
+  const lines = [first, ...rest];
+  return [...lines.slice(0, -1), [...(lines.at(-1) ?? []), forSome(hold.forSeconds)]];
 }
 
 function header(view: ClusterView): Line {
