@@ -173,6 +173,7 @@ export class InstalledController {
     const own = [
       // No agents listen at the pods of the stand-in.
       '--replica-delay-grace-seconds=0',
+      '--silent-member-grace-seconds=0',
       `--kubeconfig=${await this.#controlPlane.kubeconfigFor({ namespace, name: serviceAccountName })}`,
       ...serving,
       `--metrics-bind-address=${loopback}:${metricsPort}`,
@@ -251,9 +252,7 @@ export class InstalledController {
   }
 }
 
-/** Of a server: here all are signed by the control plane's CA. */
-const isCertificate = (manifest: Manifest): manifest is Certificate =>
-  manifest.kind === 'Certificate' && (manifest['spec'] as { isCA?: boolean }).isCA !== true;
+const isCertificate = (manifest: Manifest): manifest is Certificate => manifest.kind === 'Certificate';
 const isService = (manifest: Manifest): manifest is Service => manifest.kind === 'Service';
 const isDeployment = (manifest: Manifest): manifest is Deployment => manifest.kind === 'Deployment';
 const nameIn = ({ metadata }: Manifest): string => `${metadata.namespace}/${metadata.name}`;

@@ -133,13 +133,8 @@ function rolloutsOf(listed: readonly ClusterAndRollout[], names: readonly string
 function linesFor({ namespace }: Session, { output, held, needsPerson, watch }: Given, inDetail: boolean) {
   const isWide = output === 'wide';
   const list = (views: readonly ClusterView[]) => overview(views, { namespace: namespace === null, wide: isWide });
-<<<<<<< HEAD
   return (views: readonly ClusterView[]): readonly Line[] => {
     if (inDetail) return apart(views.map((view) => block(view, isWide)));
-=======
-  return (views: readonly ClusterView[], room?: Room): readonly Line[] => {
-    if (inDetail && !isWide) return apart(views.map((view) => block(view, room?.columns)));
->>>>>>> h8
     if (held || needsPerson) return [...holdTable(views), [], ...list(byUrgency(views))];
     return list(watch ? byActivity(views) : views);
   };

@@ -150,13 +150,8 @@ const labelColumns = 'waiting'.length;
 /** So many fields are named that a rollout changes. */
 const mostChanges = 4;
 
-<<<<<<< HEAD
 /** Details of one cluster in a few lines. */
 export function block(view: ClusterView, isWide = false): readonly Line[] {
-=======
-/** Details of one cluster in a few lines. What it waits for is wrapped where that is cut otherwise. */
-export function block(view: ClusterView, columns = Number.POSITIVE_INFINITY): readonly Line[] {
->>>>>>> h8
   const notes = [...view.notes, ...view.overridden.map(({ sentence }) => sentence)];
   return [
     header(view),
