@@ -133,8 +133,8 @@ function rolloutsOf(listed: readonly ClusterAndRollout[], names: readonly string
 function linesFor({ namespace }: Session, { output, held, needsPerson, watch }: Given, inDetail: boolean) {
   const isWide = output === 'wide';
   const list = (views: readonly ClusterView[]) => overview(views, { namespace: namespace === null, wide: isWide });
-  return (views: readonly ClusterView[]): readonly Line[] => {
-    if (inDetail) return apart(views.map((view) => block(view, isWide)));
+  return (views: readonly ClusterView[], room?: Room): readonly Line[] => {
+    if (inDetail) return apart(views.map((view) => block(view, room?.columns, isWide)));
     if (held || needsPerson) return [...holdTable(views), [], ...list(byUrgency(views))];
     return list(watch ? byActivity(views) : views);
   };

@@ -150,8 +150,11 @@ const labelColumns = 'waiting'.length;
 /** So many fields are named that a rollout changes. */
 const mostChanges = 4;
 
-/** Details of one cluster in a few lines. */
-export function block(view: ClusterView, isWide = false): readonly Line[] {
+/**
+ * Details of one cluster in a few lines. What it waits for is wrapped where that is cut otherwise. `isWide` adds the
+ * revision of each member's data.
+ */
+export function block(view: ClusterView, columns = Number.POSITIVE_INFINITY, isWide = false): readonly Line[] {
   const notes = [...view.notes, ...view.overridden.map(({ sentence }) => sentence)];
   return [
     header(view),
