@@ -46,6 +46,7 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
     step,
     effects: stepEffects,
     hold,
+    beneath: beneath(situation, outcome, hold, by),
     members: reports(situation, procedure, outcome),
     stale,
     verified: isVerified(situation),
@@ -124,6 +125,17 @@ function withNewPods(
   }
   const isOver = change.kind === 'setStrategy' && change.newPods === 'UpdateRevision' && hold?.rule === 'RevisionsKept';
   return { step: change, hold: isOver ? null : hold, blocked };
+}
+
+/** A hold that another one covers has not ended: users see it again with the time at which it began. */
+function beneath(situation: Situation, { candidate }: NextStep, hold: Hold | null, by: Guards): readonly Hold[] {
+  if (hold === null) return [];
+  const { shown, earlier } = situation.snapshot.memory;
+  return [...by].flatMap(([rule, kinds]) =>
+    rule !== hold.rule && (rule === shown || earlier.includes(rule))
+      ? (closed(situation, candidate, new Map([[rule, kinds]])) ?? [])
+      : [],
+  );
 }
 
 /** What no rule asks, since no hold depends on it. */

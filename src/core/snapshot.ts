@@ -379,6 +379,8 @@ export interface TakenPod {
 export interface RolloutMemory {
   /** The rule that the status shows; `null` if it shows none. */
   readonly shown: string | null;
+  /** Rules that held before the present one, and that are not known to have ended. */
+  readonly earlier: readonly string[];
   /** A member at the update revision has participated for minReadySeconds. */
   readonly verified: boolean;
   /** The member that has failed at the update revision, if none has worked at it since, and why. `null` if none has. */

@@ -424,6 +424,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       sinceLastTrySeconds: seconds,
       recentRevisions: rarely<RolloutMemory['recentRevisions']>(appeared(3), appeared(1, 2, 3, 4)),
       shown: rarely<RolloutMemory['shown']>('AwaitingFleetSlot', 'CheckFailing', 'ReplicasBehind'),
+      earlier: rarely<RolloutMemory['earlier']>(['Paused'], ['BackupRunning', 'MemberProtected']),
     }),
     around: fc.record(around),
     delays: fc.oneof(

@@ -383,6 +383,7 @@ export class ClusterBuilder {
         sinceLastTrySeconds: 0,
         recentRevisions: [],
         shown: null,
+        earlier: [],
         ...this.#memory,
       },
       ...undisturbed,

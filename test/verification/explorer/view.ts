@@ -316,6 +316,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       sinceLastTrySeconds: around[c.WAITED] === 1 ? longSeconds : 0,
       recentRevisions: [],
       shown: null,
+      earlier: [],
     },
     ...undisturbed,
     ...(world.families.has('new-pods') ? { strategyKeeper: world.keeper } : {}),

@@ -85,6 +85,15 @@ fsGroup: {{ .Values.fsGroup | int64 }}
 {{- if .Values.prometheus.token.secret }}
 - --prometheus-token-file=/etc/moco-rollout/prometheus/token
 {{- end }}
+{{- if .Values.prometheus.basicAuth.secret }}
+- --prometheus-basic-auth-file=/etc/moco-rollout/prometheus/basic-auth
+{{- end }}
+{{- if .Values.prometheus.headers.secret }}
+- --prometheus-headers-file=/etc/moco-rollout/prometheus/headers
+{{- end }}
+{{- with .Values.prometheus.proxyUrl }}
+- --prometheus-proxy-url={{ . }}
+{{- end }}
 {{- range $setting, $value := .Values.settings }}
 - --{{ ternary "default-strategy" (kebabcase $setting) (eq $setting "strategy") }}={{ $value }}
 {{- end }}
@@ -112,7 +121,7 @@ fsGroup: {{ .Values.fsGroup | int64 }}
     secretName: {{ .Values.certificate.secretName }}
     defaultMode: 288 # 0440
 {{- end }}
-{{- if or .Values.prometheus.ca.configMap .Values.prometheus.token.secret }}
+{{- if include "moco-rollout.prometheusFiles" . }}
 - name: prometheus
   projected:
     defaultMode: 288 # 0440
@@ -131,10 +140,33 @@ fsGroup: {{ .Values.fsGroup | int64 }}
             - key: {{ $.Values.prometheus.token.key }}
               path: token
       {{- end }}
+      {{- with .Values.prometheus.basicAuth.secret }}
+      - secret:
+          name: {{ . }}
+          items:
+            - key: {{ $.Values.prometheus.basicAuth.key }}
+              path: basic-auth
+      {{- end }}
+      {{- with .Values.prometheus.headers.secret }}
+      - secret:
+          name: {{ . }}
+          items:
+            - key: {{ $.Values.prometheus.headers.key }}
+              path: headers
+      {{- end }}
 {{- end }}
 {{- with .Values.extraVolumes }}
 {{ toYaml . }}
 {{- end }}
+{{- end }}
+
+{{- /* Whether files for Prometheus are mounted; empty for no. */ -}}
+{{- define "moco-rollout.prometheusFiles" -}}
+{{- with .Values.prometheus -}}
+{{- if or .ca.configMap .token.secret .basicAuth.secret .headers.secret -}}
+true
+{{- end -}}
+{{- end -}}
 {{- end }}
 
 {{- define "moco-rollout.volumeMounts" -}}
@@ -143,7 +175,7 @@ fsGroup: {{ .Values.fsGroup | int64 }}
   mountPath: /tmp/k8s-webhook-server/serving-certs
   readOnly: true
 {{- end }}
-{{- if or .Values.prometheus.ca.configMap .Values.prometheus.token.secret }}
+{{- if include "moco-rollout.prometheusFiles" . }}
 - name: prometheus
   mountPath: /etc/moco-rollout/prometheus
   readOnly: true
