@@ -3,8 +3,8 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-// The CycloneDX list of everything in an image: the packages of the bundle as npm lists them, Node, and Debian packages
-// of the libraries that Node is linked with. hack/image/tree.sh has left their descriptions in the tree.
+// The CycloneDX list of everything in an image: the packages of the bundle as npm lists them, Node, and the Debian
+// packages of the libraries that Node is linked with. hack/image/tree.sh has left their descriptions in the tree.
 //
 // usage: hack/sbom.ts TREE OUTFILE
 

@@ -16,6 +16,7 @@ import {
 import {
   clusterKind,
   createdByLabel,
+  dataAnnotation,
   demoteAnnotation,
   demotedForAnnotation,
   invalidatedIntentAnnotation,
@@ -69,6 +70,9 @@ export const rolling = 'moco-second';
 export const foreignNamespace = 'foreign';
 export const foreignMember = 'moco-payments-0';
 export const foreignEvent = 'of-the-kubelet';
+export const foreignClaim = 'data-web-0';
+/** Of the member that is Ready. */
+export const claim = 'mysql-data-moco-test-0';
 /** Which member is what in the test: Ready, not Ready, and errant though Ready. */
 export const ready = 'moco-test-0';
 export const notReady = 'moco-test-1';
@@ -341,6 +345,15 @@ export const made: readonly Write[] = [
           dryRun: ['All'],
         },
       );
+    },
+  },
+  {
+    what: "notes which mysqld has started on a member's data",
+    send: async (place) => {
+      const { uid, resourceVersion } = metadataOf(await place.read(persistentVolumeClaims, claim));
+      const { namespace } = place;
+      const noted = { revision: 'moco-test-1', image: 'example/mysql:1', version: '8.4.8' };
+      return place.api.noteData({ namespace, name: claim, uid, resourceVersion, data: null }, noted);
     },
   },
   {
@@ -1288,11 +1301,54 @@ export const refused: readonly Refused[] = [
     },
     says: free,
   },
-  // What it may only read.
+  // Claims.
   {
-    what: 'a claim',
-    send: merges(persistentVolumeClaims, 'mysql-data-moco-test-0', { metadata: { annotations: { x: 'y' } } }),
-    says: 'cannot patch resource "persistentvolumeclaims"',
+    what: 'an annotation of a claim',
+    send: merges(persistentVolumeClaims, claim, { metadata: { annotations: { x: 'y' } } }),
+    says: annotation,
+  },
+  {
+    what: 'a label of a claim',
+    send: merges(persistentVolumeClaims, claim, { metadata: { labels: { team: 'x' } } }),
+    says: label,
+  },
+  {
+    what: 'an owner of a claim that does not exist',
+    send: merges(persistentVolumeClaims, claim, { metadata: { ownerReferences: toNothing } }),
+    says: free,
+  },
+  {
+    what: 'no finalizer of a claim',
+    send: merges(persistentVolumeClaims, claim, { metadata: { finalizers: null } }),
+    says: free,
+  },
+  {
+    what: 'no note on a claim',
+    send: merges(persistentVolumeClaims, claim, { metadata: { annotations: { [dataAnnotation]: null } } }),
+    says: 'notes the revision of the data on the claim of a member',
+  },
+  {
+    what: 'a size of a claim',
+    send: merges(persistentVolumeClaims, claim, {
+      metadata: { annotations: { [dataAnnotation]: '{"x":1}' } },
+      spec: { resources: { requests: { storage: '9Gi' } } },
+    }),
+    says: '',
+  },
+  {
+    what: "a note on a claim that is not MOCO's",
+    send: merges(
+      persistentVolumeClaims,
+      foreignClaim,
+      { metadata: { annotations: { [dataAnnotation]: '{"x":1}' } } },
+      { namespace: foreignNamespace },
+    ),
+    says: 'notes the revision of the data on the claim of a member',
+  },
+  {
+    what: 'the deletion of a claim',
+    send: ({ client, namespace }) => client.remove(persistentVolumeClaims, { namespace, name: claim }),
+    says: 'cannot delete resource "persistentvolumeclaims"',
   },
 ];
 

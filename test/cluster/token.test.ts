@@ -14,6 +14,7 @@ import { useOwnControlPlane } from './control-plane-fixture.ts';
 import {
   clusterName,
   errant,
+  foreignClaim,
   foreignEvent,
   foreignMember,
   foreignNamespace,
@@ -341,6 +342,12 @@ const foreign = (): readonly object[] => [
       selector: { matchLabels: { app: 'web' } },
       template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'example/web' }] } },
     },
+  },
+  {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: foreignClaim, namespace: foreignNamespace },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
   },
   {
     apiVersion: 'v1',

@@ -49,6 +49,12 @@ describe('each right', () => {
     });
   }
 
+  it('is confined by expressions that an API server compiles: RE2 repeats at most 1,000 times', async () => {
+    const text = JSON.stringify(await readManifests('rbac'));
+    const numbers = [...text.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].flatMap(([, ...found]) => found.map(Number));
+    expect(numbers.filter((number) => number > 1000)).to.deep.equal([]);
+  });
+
   it('is why every rule of the policies is there', () => {
     const begins = permissions.flatMap(({ confinedBy = [] }) => confinedBy);
     const idle = messages.filter((message) => !begins.some((begin) => message.startsWith(begin)));
