@@ -38,7 +38,7 @@ export interface Member {
  * Far more members than a MySQL cluster has. A tenant may write any number: it bounds loops over members, and the reads
  * of a confirmation, which take the rate limit from other clusters.
  */
-export const mostReplicas = 31;
+export const mostReplicas = 25;
 
 export const isPossibleSize = (replicas: number): boolean =>
   Number.isInteger(replicas) && replicas >= 1 && replicas <= mostReplicas;

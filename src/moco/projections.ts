@@ -80,6 +80,7 @@ const mostConditions = 64;
 const mostMessageCharacters = 1024;
 /** Of a selector; MOCO's own has three requirements. */
 const mostRequirements = 32;
+const mostSelectorWords = 128;
 const mostSelectorCharacters = 4 * 1024;
 
 const message = (value: unknown): string | null => {
@@ -384,10 +385,9 @@ function smallSelectorOf(raw: unknown): LabelSelector {
   const { matchLabels, matchExpressions } = selector;
   const labels = Object.entries(matchLabels);
   if (labels.length + matchExpressions.length > mostRequirements) return tooLarge;
-  const characters = [...labels, ...matchExpressions.map(({ key, operator, values }) => [key, operator, ...values])]
-    .flat()
-    .reduce((sum, word) => sum + word.length + 1, 0);
-  return characters > mostSelectorCharacters ? tooLarge : selector;
+  const words = [...labels, ...matchExpressions.map(({ key, operator, values }) => [key, operator, ...values])].flat();
+  const characters = words.reduce((sum, word) => sum + word.length, 0);
+  return words.length > mostSelectorWords || characters > mostSelectorCharacters ? tooLarge : selector;
 }
 
 /**

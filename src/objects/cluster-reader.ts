@@ -42,6 +42,8 @@ export interface LiveObjects {
 export type OnceCall = Pick<Call, 'method' | 'path' | 'query' | 'body' | 'contentType'>;
 
 const pageSize = 500;
+/** Of one reason about one StatefulSet there are a few; a tenant may write any number. */
+const mostEvents = 100;
 
 /** Reads one cluster without any cache: no resourceVersion, so that etcd's quorum answers. Rejects with `ApiError`. */
 export class ClusterReader {
@@ -179,7 +181,7 @@ export class ClusterReader {
     const list = await this.call<Json>({
       method: 'GET',
       path: path(events, { namespace }),
-      query: { fieldSelector },
+      query: { fieldSelector, limit: mostEvents },
       priority: 'read',
     });
     const [newest] = items(list['items']).toSorted((a, b) => (happenedAt(a) < happenedAt(b) ? 1 : -1));
@@ -275,10 +277,18 @@ function happenedAt(event: Json): string {
   );
 }
 
-/** MOCO's own budgets, and every other budget that is known to select a member. */
+/** Beside MOCO's own. The second one already ends the rollout: Kubernetes evicts no pod that several budgets select. */
+const mostForeignBudgets = 2;
+
+/** MOCO's own budget, and others that are known to select a member. A tenant may make any number of them. */
 function budgetNames({ cluster, pods: members, budgets }: ClusterObjects): readonly string[] {
-  const selecting = budgets.filter(({ selector }) => members.some(({ labels }) => selects(selector, labels)));
-  return [...new Set([statefulSetName(cluster.name), ...selecting.map(({ name }) => name)])];
+  const own = statefulSetName(cluster.name);
+  const foreign: string[] = [];
+  for (const { name, selector } of budgets) {
+    if (foreign.length === mostForeignBudgets) break;
+    if (name !== own && members.some(({ labels }) => selects(selector, labels))) foreign.push(name);
+  }
+  return [own, ...foreign];
 }
 
 /** The names that the StatefulSet gives its members, unless its size is invalid, and the names of other known pods. */

@@ -54,9 +54,9 @@ describe('contradictory facts', () => {
 });
 
 describe('the size of a cluster', () => {
-  it('is at most 31, and whole', () => {
-    const sizes = [0, 0.5, 1, 31, 32, 2 ** 31 - 1, -1, Number.NaN];
-    expect(sizes.filter(isPossibleSize)).to.deep.equal([1, 31]);
+  it('is at most 25, and whole', () => {
+    const sizes = [0, 0.5, 1, 25, 26, 2 ** 31 - 1, -1, Number.NaN];
+    expect(sizes.filter(isPossibleSize)).to.deep.equal([1, 25]);
   });
   it('that is not a number has no missing members', () => {
     const none = { ...cluster(1).facts(), members: [] };
