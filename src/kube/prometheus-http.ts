@@ -167,8 +167,8 @@ function headersOf(text: string, file: string): Readonly<Record<string, string>>
   if (lines.length > mostHeaders) throw wrong(`more than ${mostHeaders}`);
   return Object.fromEntries(
     lines.map((line, index) => {
-      const [, name = '', content = ''] =
-        /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\x20-\x7e\t]*?)[ \t]*$/.exec(line) ?? [];
+      const [, name = '', value = ''] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):([\x20-\x7e\t]*)$/.exec(line) ?? [];
+      const content = value.trim();
       if (name === '' || content === '') throw wrong(`something else in line ${index + 1}`);
       if (ownHeaders.has(name.toLowerCase()))
         throw wrong(`${name} in line ${index + 1}, which the request sets itself`);

@@ -193,7 +193,7 @@ export function factsOf(
   const flagOf = <Value>(setting: { readonly source: string; readonly value: Value } | undefined) =>
     setting?.source.startsWith('flag') ? setting.value : undefined;
   const minReadySeconds = flagOf(settings.minReadySeconds);
-  return collectFacts(objects, rollout && { ...rollout, spec: { ...rollout.spec, ...assumed } }, known, {
+  const dependencies: Dependencies = {
     world,
     strategies: {
       onDeleteEnabled: isOnDelete || assumed.strategy === 'OnDelete',
@@ -210,7 +210,22 @@ export function factsOf(
       factsFor: (_, checks) =>
         checks.map(({ name }) => ({ name, reading: { kind: 'passing' }, ageSeconds: 0, unknownForSeconds: 0 })),
     },
-  });
+  };
+  const assumedRollout = rollout && { ...rollout, spec: { ...rollout.spec, ...assumed } };
+  // Claims are not read. They are assumed to say what the pods show, and of a member whose mysqld has not started, that
+  // the mysqld of the other members was the last one on its data.
+  const { lastRuns } = collectFacts(objects, assumedRollout, known, dependencies).snapshot;
+  const earlier = lastRuns.find((one) => one.revision !== revision);
+  const data = new Map(
+    pods.map((pod) => {
+      const { ordinal } = pod;
+      const { image = null, version = null } = lastRuns.find((one) => one.ordinal === ordinal) ?? earlier ?? {};
+      const record = { revision: pod.revision, image, version };
+      return [ordinal, { record, atMilliseconds, refusedAtMilliseconds: null }] as const;
+    }),
+  );
+  const withData = { ...known, answers: { ...known.answers, data } };
+  return collectFacts(objects, assumedRollout, withData, dependencies);
 }
 
 const noFleet = {

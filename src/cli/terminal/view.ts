@@ -95,7 +95,7 @@ const changesOf = (changes: NonNullable<RolloutProgress['changes']>): readonly s
   changes
     .toSorted((one, other) => Number(one.to === undefined) - Number(other.to === undefined))
     .map((change) => {
-      const container = /containers\[([^\]]+)\]\.image$/.exec(change.path)?.[1];
+      const container = /containers\[([^[\]]+)\]\.image$/.exec(change.path)?.[1];
       return changeInWords(container === undefined ? change : { ...change, path: `image of ${container}` }, '→');
     });
 
