@@ -136,7 +136,7 @@ async function connectParts(options: Options) {
 
 function controllerSettings(
   options: Options,
-): Pick<ControllerOptions, 'defaults' | 'strategies' | 'fleetLimits' | 'namespaces' | 'concurrency'> {
+): Pick<ControllerOptions, 'defaults' | 'strategies' | 'fleetLimits' | 'mocoLease' | 'namespaces' | 'concurrency'> {
   return {
     defaults: {
       policy: {
@@ -154,6 +154,7 @@ function controllerSettings(
       partitionDriver: options.partitionDriver,
     },
     fleetLimits: fleetLimitsOf(options),
+    mocoLease: { namespace: options.mocoLeaseNamespace, name: options.mocoLeaseName },
     namespaces: options.namespaces,
     concurrency: options.maxConcurrentReconciles,
   };

@@ -16,6 +16,7 @@ import { followFleet } from './fleet/follow-fleet.ts';
 import type { Context } from './pass/pass.ts';
 import { PolicyReconciler } from './policy-reconciler.ts';
 import { type CheckReader, Checks } from './questions/checks.ts';
+import { type LeasePlace, MocoLeases } from './questions/moco.ts';
 import { RecentNodes } from './questions/recent-nodes.ts';
 import { Reconciler } from './reconciler.ts';
 import { SequenceReconciler } from './sequence-reconciler.ts';
@@ -34,6 +35,7 @@ export interface ControllerOptions
     readonly checks: CheckMetrics;
   };
   readonly fleetLimits: FleetLimits;
+  readonly mocoLease: LeasePlace;
   /** An empty list stands for all namespaces. */
   readonly namespaces: readonly string[];
   readonly concurrency: number;
@@ -77,6 +79,7 @@ export class Controller {
       fleet,
       mayLackNodes: namespaces.length > 0,
       nodes: new RecentNodes(world),
+      moco: new MocoLeases(world, options.mocoLease),
       checks: new Checks(options.readCheck, world, metrics.checks, (key) => this.#queue.add(key)),
       recorder: this.#recorder,
       metrics: metrics.rollouts,

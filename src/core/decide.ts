@@ -113,11 +113,13 @@ function withNewPods(
 }
 
 /** What no rule asks, since no hold depends on it. */
-function ofFacts({ snapshot }: Situation): readonly Question[] {
+function ofFacts(situation: Situation): readonly Question[] {
+  const { snapshot } = situation;
   const { statefulSet, members, preflightPodsExist } = snapshot;
   const mayUpdateInPlace = statefulSet?.observed === true && members.some(({ inPlace }) => inPlace !== null);
   return [
     ...(mayUpdateInPlace ? [{ kind: 'inPlace' } as const] : []),
+    ...asksMoco(situation),
     ...(preflightPodsExist ? [{ kind: 'preflight', begins: false } as const] : []),
   ];
 }

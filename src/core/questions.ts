@@ -21,6 +21,8 @@ export type Question =
   | { readonly kind: 'preflight'; readonly begins: boolean }
   /** Whether these members can be recreated, by ordinal. */
   | { readonly kind: 'recreatable'; readonly members: readonly number[] }
+  /** Whether moco-controller renews its Lease. */
+  | { readonly kind: 'moco' }
   /** The checks of the user. */
   | { readonly kind: 'checks' }
   /** The policies that decide a setting. */
@@ -82,6 +84,10 @@ const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> } = {
       const known = members.filter(({ ordinal, facts }) => targets.includes(ordinal) && facts.recreatable !== null);
       return { kind: 'recreatable', members: known.map(({ ordinal }) => ordinal) };
     },
+  },
+  moco: {
+    together: same,
+    again: (_, effects) => (effects.has('stops') || effects.has('movesPrimary') ? { kind: 'moco' } : null),
   },
   checks: { together: same, again: never },
   policies: { together: same, again: (step) => (isDisruptive(step) ? { kind: 'policies' } : null) },

@@ -167,6 +167,14 @@ export const flags = {
     `silent-member-grace-seconds=${defaultPolicy.silentMemberGraceSeconds}`,
     "seconds for which a step waits for a member that does not answer although its pod is ready; longer than Kubernetes' node-monitor-grace-period and MOCO's check interval together",
   ),
+  mocoLeaseNamespace: text('<namespace>')(
+    `moco-lease-namespace=${usualLease.namespace}`,
+    'namespace of the Lease by which moco-controller elects its leader: that of its pod',
+  ),
+  mocoLeaseName: text('<name>')(
+    `moco-lease-name=${usualLease.name}`,
+    'name of the Lease by which moco-controller elects its leader: its --leader-election-id',
+  ),
   partitionDriver: choice(partitionDrivers)(
     'partition-driver=moco',
     'who lowers partitions if the strategy is not OnDelete: moco, or own (this program) for a MOCO without a partition controller',

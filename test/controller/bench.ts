@@ -51,6 +51,7 @@ interface Surroundings {
   readonly server: ObjectServer;
   readonly replicas: FakeReplicas;
   readonly members: FakeMembers;
+  readonly moco: Pick<MocoLeases, 'lease' | 'read'>;
   readonly mysql: FakeMysql;
   readonly prometheus: FakePrometheus;
 }
@@ -105,6 +106,7 @@ export class Process {
       mysql: asksMysql ? bench.mysql : undefined,
       mayLackNodes,
       nodes: new RecentNodes(world),
+      moco: bench.moco,
       checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), () => undefined),
       world,
       log: this.log,

@@ -6,6 +6,7 @@ import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
 import { longWrite } from './long-write.ts';
 import { silent } from './members.ts';
+import { mocoAway } from './moco.ts';
 import { unread } from './recreatable.ts';
 import { preflightRunning } from './refused-on-nodes.ts';
 import { type Asked, after, type MemberName, rule, untilOpening } from './rule.ts';
@@ -147,6 +148,7 @@ export const step = {
     ),
   }),
   ...unread,
+  ...mocoAway,
   ...silent,
 };
 
