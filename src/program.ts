@@ -21,7 +21,7 @@ import { AgentDelayReader, AgentMemberReader, agentTimeoutMilliseconds } from '.
 import { SecretAsker } from './mysql/mysql-asker.ts';
 import { type FeatureGateName, featureGates, type Options } from './options/flags.ts';
 import { flagsAnnotation, fleetLimitsOf, publish } from './options/published.ts';
-import { healthHandler, startHttpServer } from './telemetry/http-server.ts';
+import { healthHandler, shared, startHttpServer } from './telemetry/http-server.ts';
 import { createLog } from './telemetry/log.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import { Watchdog } from './telemetry/watchdog.ts';
@@ -50,8 +50,10 @@ export async function run(options: Options): Promise<void> {
     const kubernetes = await Promise.race([asked, kubernetesVersion(program.client, program.stop.signal)]);
     if (kubernetes === undefined) return;
     const { log, connection, metrics } = program;
-    log.info({ version: manifest.version, server: connection.server, kubernetes, ...options.featureGates }, 'starting');
-    await startServer(program, options.metricsBindAddress, '--metrics-bind-address', { '/metrics': metrics.handler });
+    log.info({ version: manifest.version, server: connection.server, kubernetes, ...options.featureGates }, 'Starting');
+    await startServer(program, options.metricsBindAddress, '--metrics-bind-address', {
+      '/metrics': shared(metrics.handler, () => program.world.monotonic()),
+    });
     await startWebhookServer(program);
     const watching = program.controller.watch(program.stop.signal);
     program.closers.push(() => watching.catch(() => undefined));
@@ -121,7 +123,7 @@ async function connectParts(options: Options) {
   });
   const watchdog = new Watchdog({
     clock: world,
-    onStall: (milliseconds) => log.warn({ milliseconds: Math.round(milliseconds) }, 'the event loop was blocked'),
+    onStall: (milliseconds) => log.warn({ milliseconds: Math.round(milliseconds) }, 'Event loop was blocked'),
   });
   // In the order of the start.
   const closers: Closer[] = [
@@ -180,7 +182,7 @@ async function startServer(
   handlers: Parameters<typeof startHttpServer>[0]['handlers'],
 ): Promise<void> {
   if (address === null) return;
-  const onError = (path: string, error: unknown): void => log.error({ path, error }, 'a handler failed');
+  const onError = (path: string, error: unknown): void => log.error({ path, error }, 'HTTP handler failed');
   const server = await startHttpServer({ address, flag, handlers, onError });
   closers.push(() => server.close());
 }
@@ -219,7 +221,7 @@ async function shutdown({ controller, elector, world, log, stop, closers }: Prog
   // A lost lease must not be released: a process that lost its lease starts no write at all.
   if (!(stop.signal.reason instanceof LeaseLostError)) await atMost(elector?.release(), leftMilliseconds(), world);
   for (const close of closers.toReversed()) await close(leftMilliseconds);
-  log.info({}, 'stopped');
+  log.info({}, 'Stopped');
 }
 
 /** Rejects with the reason of an abort that the program caused itself. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import * as z from 'zod';
+import { mayHaveMoreValues } from '../base/text.ts';
 import { type BodyBudget, readBody } from './bodies.ts';
 import { type Reviewer, statefulSetShape } from './mutations.ts';
 
@@ -9,6 +10,13 @@ import { type Reviewer, statefulSetShape } from './mutations.ts';
  * times as long could an object be that is stored and yet longer.
  */
 export const bodyLimitBytes = 8 * 1024 * 1024;
+
+/**
+ * How many values a body may have. A StatefulSet of MOCO has some thousand, and a review of one twice as many. The API
+ * server takes a few hundred thousand in an object: such a body would take a second of the thread that renews the
+ * lease.
+ */
+export const mostValues = 50_000;
 
 /**
  * What all requests together may keep of their bodies: two of the largest. Reviews of a StatefulSet have some 50 KB, so
@@ -47,6 +55,9 @@ export async function answer(
   if (body.kind === 'too-large') {
     const most = `at most ${bodyLimitBytes} bytes, the new object and the old one in it`;
     return failureAnswer(413, `Expected a body of ${most}; got more.`);
+  }
+  if (mayHaveMoreValues(body.bytes, mostValues)) {
+    return failureAnswer(413, `Expected a body of at most ${mostValues} values; got more.`);
   }
   const review = parseJson(body.bytes);
   if (review === undefined)

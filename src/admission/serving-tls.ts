@@ -72,8 +72,8 @@ export function followTls(
     }
   };
   const renewed = ({ validTo }: Certificate): void =>
-    log.info({ validTo: validTo.toISOString() }, 'the webhook has a new certificate');
-  const another = (): void => log.info({}, 'the webhook takes the client certificates of another authority');
+    log.info({ validTo: validTo.toISOString() }, 'Webhook loaded a new certificate');
+  const another = (): void => log.info({}, 'Webhook trusts the client certificates of another authority');
   let isLooking = false;
   const lookAtBoth = async (): Promise<void> => {
     if (isLooking) return;
@@ -152,7 +152,17 @@ function decode<T>(path: string, expected: string, read: () => T): T {
   }
 }
 
-const pemCertificate = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
+const pemBegin = '-----BEGIN CERTIFICATE-----';
+const pemEnd = '-----END CERTIFICATE-----';
+
+/** The certificates in a text, in PEM. */
+function pemCertificates(text: string): readonly string[] {
+  const [, ...blocks] = text.split(pemBegin);
+  return blocks.flatMap((block) => {
+    const end = block.indexOf(pemEnd);
+    return end === -1 ? [] : [`${pemBegin}${block.slice(0, end)}${pemEnd}`];
+  });
+}
 
 /**
  * Reads the certificates, in PEM, of which one has to have issued the API server's client certificate. Rejects with a
@@ -161,7 +171,7 @@ const pemCertificate = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/
 export async function readClientCA(file: string): Promise<string> {
   const expected = `Expected certificates in PEM at ${file}, given by --client-ca-file,`;
   const text = await readOr(file, (reason) => `${expected} but ${reason}.`);
-  const certificates = text.match(pemCertificate) ?? [];
+  const certificates = pemCertificates(text);
   if (certificates.length === 0) throw new CertificateError(`${expected} got none in it.`);
   try {
     certificates.map((certificate) => new X509Certificate(certificate));

@@ -246,8 +246,21 @@ const rollout = struct(
       begunAt: time(
         'When the first step was written that needs a slot of the fleet. A correction of a failing revision begins at once.',
       ),
+      yieldedAt: time(
+        'Since when the rollout, which has begun, has given up its slot of the fleet: it waits for a person or a time, and ' +
+          'none of its members is away. Absent once its next step has got a slot.',
+      ),
       failing: struct(
-        { ordinal, message: message('What is wrong with the member.') },
+        {
+          ordinal,
+          message: message('What is wrong with the member.'),
+          ...optional({
+            injected: text(
+              253,
+              'The container that fails, where admission has added it: the template does not have it.',
+            ),
+          }),
+        },
         'The member that failed at the revision, until it works there. Absent once a member has verified the revision.',
       ),
       tries,

@@ -1,4 +1,5 @@
 import { omitUndefined } from '../base/json.ts';
+import { shortened } from '../base/text.ts';
 import { overridableRules } from '../core/rules/catalogue.ts';
 import type { RolloutProblem } from '../core/snapshot.ts';
 import type { Stored } from '../kube/store.ts';
@@ -136,14 +137,27 @@ export interface RolloutRecord extends Stored {
   readonly partial: boolean;
 }
 
+/** Of its owners and its finalizers, which a tenant writes: the names of objects have as many characters. */
+const mostKept = 8;
+const longestKept = 253;
+
 /**
  * The used fields of a MySQLRollout: labels, annotations and managedFields may be a thousand times larger. A PUT of
  * the status without them does not change them: from an object's metadata the API server applies only resourceVersion
  * and managedFields there.
  */
 export function usedOf({ apiVersion, kind, metadata, spec, status }: MySQLRollout): MySQLRollout {
-  const { namespace, name, uid, resourceVersion, generation, deletionTimestamp, finalizers, ownerReferences } =
-    metadata;
+  const { namespace, name, uid, resourceVersion, generation, deletionTimestamp } = metadata;
+  const finalizers = metadata.finalizers?.slice(0, mostKept).map((finalizer) => shortened(finalizer, longestKept));
+  // A MySQLRollout whose owner is behind others is not owned by it, which holds.
+  const ownerReferences = metadata.ownerReferences
+    ?.filter((owner) => owner.kind === clusterKind.kind)
+    .slice(0, mostKept)
+    .map((owner) => ({
+      kind: owner.kind,
+      name: shortened(owner.name ?? '', longestKept),
+      uid: shortened(owner.uid, longestKept),
+    }));
   const used = { namespace, name, uid, resourceVersion, generation, deletionTimestamp, finalizers, ownerReferences };
   return omitUndefined<MySQLRollout>({
     apiVersion,

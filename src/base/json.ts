@@ -37,6 +37,24 @@ export function texts(value: unknown): Readonly<Record<string, string>> {
   return Object.fromEntries(entries);
 }
 
+/**
+ * The texts of an object that a tenant has written, such as labels. Throws a `RangeError` if its names and values
+ * together have more characters than `most`.
+ */
+export function fewTexts(value: unknown, most: number, what: string): Readonly<Record<string, string>> {
+  const found = texts(value);
+  const characters = Object.entries(found).reduce((sum, [name, text]) => sum + name.length + text.length, 0);
+  if (characters > most) throw new RangeError(`expected ${what} of at most ${most} characters, got ${characters}`);
+  return found;
+}
+
+/** The objects of a list that a tenant has written. Throws a `RangeError` if it has more of them than `most`. */
+export function fewObjects(value: unknown, most: number, what: string): readonly Json[] {
+  const length = Array.isArray(value) ? value.length : 0;
+  if (length > most) throw new RangeError(`expected at most ${most} ${what}, got ${length}`);
+  return objects(value);
+}
+
 export function strings(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }

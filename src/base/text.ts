@@ -58,6 +58,21 @@ export async function textOf(
   return text + decoder.end();
 }
 
+const separators = [',', '[', '{'];
+
+/**
+ * Whether a text may have more values than `most` as JSON. It counts what separates values, in texts as well. Parsing
+ * takes time and memory by the value: 4 MiB of empty lists take a second, and one text of 4 MiB some milliseconds.
+ */
+export function mayHaveMoreValues(json: Buffer | string, most: number): boolean {
+  let values = 0;
+  for (const separator of separators) {
+    for (let at = json.indexOf(separator); at !== -1 && values <= most; at = json.indexOf(separator, at + 1))
+      values += 1;
+  }
+  return values > most;
+}
+
 /** What a text says as JSON; `undefined` if it is none. */
 export function jsonOf(text: string): unknown {
   try {

@@ -11,6 +11,8 @@ export interface CommandOption<Value> {
   /** The possible values, for completion. */
   readonly values?: readonly string[] | undefined;
   readonly parse: (text: string) => Parsed<Value>;
+  /** It may be given several times: its value is the list of all. */
+  readonly repeats?: true;
 }
 
 export type CommandOptions = Readonly<Record<string, CommandOption<unknown>>>;
@@ -47,6 +49,14 @@ export const oneOf = <Word extends string>(...words: readonly Word[]) =>
     return word === undefined ? unreadable(asList(words)) : value(word);
   }, words);
 
+/** May be given several times. */
+export const severalTexts = (flags: string, description: string): CommandOption<readonly string[] | undefined> => ({
+  flags,
+  description,
+  parse: (text) => value([text]),
+  repeats: true,
+});
+
 export const toggle = (flags: string, description: string): CommandOption<boolean> => ({
   flags,
   description,
@@ -54,22 +64,26 @@ export const toggle = (flags: string, description: string): CommandOption<boolea
 });
 
 /** As commander reads it. */
-export const optionOf = ({ flags, description, defaultText }: CommandOption<unknown>): Option =>
-  new Option(flags, description).default(defaultText);
+export function optionOf({ flags, description, defaultText, repeats }: CommandOption<unknown>): Option {
+  const option = new Option(flags, description).default(defaultText);
+  return repeats ? option.argParser((text: string, before: readonly string[] = []) => [...before, text]) : option;
+}
+
+/** What commander has read of the options, by their names in camel case. */
+export type Texts = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /**
  * The values of what commander has read. An empty text is refused: it is most often a variable of a script that is not
  * set, and as a selector it would select every cluster. Throws `UsageError`.
  */
-export function valuesOf<Options extends CommandOptions>(
-  options: Options,
-  texts: Readonly<Record<string, string | boolean | undefined>>,
-): Values<Options> {
+export function valuesOf<Options extends CommandOptions>(options: Options, texts: Texts): Values<Options> {
   const values = Object.entries(options).map(([field, one]) => {
     const option = optionOf(one);
     const given = texts[option.attributeName()];
+    const empty = [given].flat().some((text) => typeof text === 'string' && text.trim() === '');
+    if (empty) throw new UsageError(`expected a value after ${option.long}, got an empty text`);
+    if (Array.isArray(given)) return [field, given];
     if (typeof given !== 'string') return [field, option.isBoolean() ? given === true : undefined];
-    if (given.trim() === '') throw new UsageError(`expected a value after ${option.long}, got an empty text`);
     return [field, read({ name: option.name(), parse: one.parse }, given)];
   });
   return Object.fromEntries(values) as Values<Options>;

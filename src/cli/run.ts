@@ -1,7 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { UsageError } from '../failure.ts';
-import { connectionOptions, openSession } from './cluster/session.ts';
+import { connectionOptions } from './cluster/connection-flags.ts';
+import { openSession } from './cluster/session.ts';
 import { didYouMean, explainCommandFailure } from './command-error.ts';
 import { checkCommand } from './commands/check.ts';
 import { type CliCommand, commandFirst, plainNames } from './commands/command.ts';
@@ -26,7 +27,7 @@ import { getCommand, statusCommand } from './commands/status.ts';
 import { undoCommand } from './commands/undo.ts';
 import { waitCommand } from './commands/wait.ts';
 import type { Host } from './host.ts';
-import { optionOf, valuesOf } from './option.ts';
+import { optionOf, type Texts, valuesOf } from './option.ts';
 
 /** The headings of the help, with their commands in order. */
 export const commandGroups: Readonly<Record<string, readonly CliCommand[]>> = {
@@ -124,9 +125,6 @@ function sentenceOf({ code, message }: CommanderError, argv: readonly string[]):
     .replace(/^missing required argument '(\w+)'$/, 'expected a $1, got none')
     .replace(/^option '.*?(--[\w-]+).*' argument missing$/, 'expected a value after $1, got none');
 }
-
-/** What commander has read of the options, by their names in camel case. */
-type Texts = Readonly<Record<string, string | boolean | undefined>>;
 
 function describe(host: Host, run: (command: CliCommand, texts: Texts, names: readonly string[]) => Promise<void>) {
   const common = (command: Command): Command =>

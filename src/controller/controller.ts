@@ -1,8 +1,9 @@
 import { replacesNobody } from '../core/adoption.ts';
 import { isNamespaceTerminating } from '../kube/api-error.ts';
 import { EventRecorder } from '../kube/event-recorder.ts';
-import { nameOf } from '../kube/store.ts';
+import { nameOf, splitKey } from '../kube/store.ts';
 import { WorkQueue, type WorkQueueOptions } from '../kube/work-queue.ts';
+import type { LeasePlace } from '../moco/lease-place.ts';
 import type { StatefulSetRecord } from '../moco/records.ts';
 import { Cache } from '../objects/cache.ts';
 import { StatusClient } from '../objects/status-client.ts';
@@ -16,7 +17,7 @@ import { followFleet } from './fleet/follow-fleet.ts';
 import type { Context } from './pass/pass.ts';
 import { PolicyReconciler } from './policy-reconciler.ts';
 import { type CheckReader, Checks } from './questions/checks.ts';
-import { type LeasePlace, MocoLeases } from './questions/moco.ts';
+import { MocoLeases } from './questions/moco-lease.ts';
 import { RecentNodes } from './questions/recent-nodes.ts';
 import { Reconciler } from './reconciler.ts';
 import { SequenceReconciler } from './sequence-reconciler.ts';
@@ -84,9 +85,13 @@ export class Controller {
       recorder: this.#recorder,
       metrics: metrics.rollouts,
     });
-    const queue = (name: string, workers: number, work: Pick<WorkQueueOptions, 'process' | 'onError'>): WorkQueue =>
-      new WorkQueue({ name, world, concurrency: workers, metrics: metrics.workQueues, ...work });
+    const queue = (
+      name: string,
+      workers: number,
+      work: Pick<WorkQueueOptions, 'process' | 'onError' | 'tenantOf'>,
+    ): WorkQueue => new WorkQueue({ name, world, concurrency: workers, metrics: metrics.workQueues, ...work });
     this.#queue = queue('clusters', concurrency, {
+      tenantOf: (key) => splitKey(key)[0],
       process: (key, signal) => reconciler.reconcile(key, signal),
       onError: (key, error, retries) =>
         log[isNamespaceTerminating(error) ? 'debug' : 'warn'](
@@ -106,16 +111,13 @@ export class Controller {
     this.#sequenceQueue = queue('sequences', 1, {
       process: (name, signal) => sequences.reconcile(name, signal),
       onError: (sequence, error, retries) =>
-        log.warn(
-          { sequence, error, retries },
-          'the status of a MySQLRolloutSequence was not written, which will be retried',
-        ),
+        log.warn({ sequence, error, retries }, 'Failed to write the status of a MySQLRolloutSequence; retrying'),
     });
     const policies = new PolicyReconciler({ cache: this.#cache, apiFor, world, isLeading });
     this.#policyQueue = queue('policies', 1, {
       process: (_, signal) => policies.reconcile(signal),
       onError: (_, error, retries) =>
-        log.warn({ error, retries }, 'the status of a MySQLRolloutPolicy was not written, which will be retried'),
+        log.warn({ error, retries }, 'Failed to write the status of a MySQLRolloutPolicy; retrying'),
     });
     this.#cache.onPolicyChange(() => this.#policyQueue.add(allPolicies));
     this.#cache.onChange((key) => this.#queue.add(key));
@@ -142,7 +144,7 @@ export class Controller {
     await this.#watches.synced();
     if (!this.#watches.hasSynced) return;
     this.#synced = true;
-    this.#options.log.info({ clusters: [...this.#cache.clusters.values()].length }, 'the cache is in sync');
+    this.#options.log.info({ clusters: [...this.#cache.clusters.values()].length }, 'Cache is in sync');
   }
 
   /** Starts the workers once the cache is in sync. Every cluster is queued first. */

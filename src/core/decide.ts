@@ -9,7 +9,8 @@ import { lookAgain } from './maintenance.ts';
 import type { RolloutPolicy } from './policy.ts';
 import { askedAgain, type Question, together } from './questions.ts';
 import { reports } from './reports.ts';
-import { asksOf, type Hold, isRequestedByUser } from './rules/catalogue.ts';
+import { asksOf, type Hold, isAnswer, isRequestedByUser, isTurn } from './rules/catalogue.ts';
+import { asksMoco } from './rules/moco.ts';
 import { isOfItsWrite } from './rules/not-done.ts';
 import { type Situation, survey } from './situation.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
@@ -73,10 +74,13 @@ interface Choice {
 /**
  * Who is next, and what that needs: the first candidate whose effects no gate holds, or the first hold in the way. No
  * other member takes the place of one whose write has failed: it is tried again first. Nor of one that only waits for
- * new pods to come up at the update revision: what holds the others would keep them at the current one for ever.
+ * new pods to come up at the update revision: what holds the others would keep them at the current one for ever. A
+ * candidate that only waits for the turn of the cluster is what the rollout waits for, whatever holds the others.
  */
-function choose(situation: Situation, procedure: Procedure, by: Guards): Choice {
+function choose(situation: Situation, procedure: Procedure, all: Guards): Choice {
+  const by = asksOutOfTurn(situation) ? turnsLast(all) : all;
   const unread: Hold[] = [];
+  let turn: LineOutcome | null = null;
   for (const { candidates, yields } of Object.values(procedure)) {
     let first: LineOutcome | null = null;
     for (const candidate of candidates(situation)) {
@@ -84,12 +88,22 @@ function choose(situation: Situation, procedure: Procedure, by: Guards): Choice 
       const other = hold?.rule === 'RevisionsKept' ? closed(situation, candidate, withoutKept(by)) : hold;
       if (other === null || isOfItsWrite(other.rule)) return { next: { candidate, hold }, unread };
       if (other.rule === 'RecreationUnknown') unread.push(other);
+      if (isTurn(other.rule)) turn ??= { candidate, hold };
       first ??= { candidate, hold };
     }
-    if (first !== null && !yields) return { next: first, unread };
+    if (first !== null && !yields) return { next: turn ?? first, unread };
   }
-  return { next: { candidate: { kind: 'none' }, hold: null }, unread };
+  return { next: turn ?? { candidate: { kind: 'none' }, hold: null }, unread };
 }
+
+/**
+ * An answer was against the step when the cluster had its turn. The cluster asks again without one, so that it takes no
+ * turn which it could not use.
+ */
+const asksOutOfTurn = ({ snapshot: { memory } }: Situation): boolean => memory.shown !== null && isAnswer(memory.shown);
+
+const turnsLast = (by: Guards): Guards =>
+  new Map([...by].toSorted(([one], [other]) => Number(isTurn(one)) - Number(isTurn(other))));
 
 const withoutKept = (by: Guards): Guards => new Map([...by].filter(([rule]) => rule !== 'RevisionsKept'));
 

@@ -72,7 +72,7 @@ export function withMissing(
       {
         ...withoutDemotion(like),
         ordinal,
-        name: `${like.name.replace(/\d+$/, '')}${ordinal}`,
+        name: `${like.name.slice(0, like.name.lastIndexOf('-') + 1)}${ordinal}`,
         uid: `new-${ordinal}`,
         revision,
         recreatable: justCreated,
@@ -149,15 +149,20 @@ export function withoutDemotion(member: MemberFacts): MemberFacts {
   return { ...member, demote: false, demotedFor: null, demoteForSeconds: 0 };
 }
 
+/** Those of MOCO, and all that are only used up. */
 export function openBudgets({ budgets, cluster }: ClusterSnapshot): ClusterSnapshot['budgets'] {
-  return budgets.map((budget) => ({
-    ...budget,
-    observed: true,
-    closed: false,
-    refusal: null,
-    currentHealthy: cluster.replicas,
-    disruptionsAllowed: Math.max(1, budget.disruptionsAllowed),
-  }));
+  return budgets.map((budget) =>
+    budget.closed && !budget.ofMoco
+      ? budget
+      : {
+          ...budget,
+          observed: true,
+          closed: false,
+          refusal: null,
+          currentHealthy: cluster.replicas,
+          disruptionsAllowed: Math.max(1, budget.disruptionsAllowed),
+        },
+  );
 }
 
 export function everyMember(snapshot: ClusterSnapshot, change: (member: MemberFacts) => MemberFacts): ClusterSnapshot {

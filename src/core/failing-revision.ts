@@ -1,10 +1,12 @@
-import { type Evidence, provenForSeconds, stoppedInPlace } from './member.ts';
+import { type Evidence, provenForSeconds, stoppedInPlace, wasEndedByNode } from './member.ts';
 import { type Member, type Situation, toRestore } from './situation.ts';
 import type { ContainerFacts, MemberFacts } from './snapshot.ts';
 
 export interface FailingMember {
   readonly member: number;
   readonly evidence: Evidence;
+  /** The container that fails, where the template does not have it. */
+  readonly injected?: string;
 }
 
 /**
@@ -20,14 +22,22 @@ export function failingMember(situation: Situation): FailingMember | null {
   for (const member of situation.members) {
     if (!member.updated || works(member) || takenDown.includes(member.ordinal)) continue;
     const evidence = failure(situation, member);
-    if (evidence !== null) return { member: member.ordinal, evidence };
+    if (evidence !== null) return { member: member.ordinal, evidence, ...injectedIn(member, evidence) };
   }
   const hasRecovered = situation.members.some(
     (member) => member.ordinal === earlier?.member && member.updated && works(member),
   );
-  return earlier === null || hasRecovered
-    ? null
-    : { member: earlier.member, evidence: { kind: 'earlier', message: earlier.message } };
+  if (earlier === null || hasRecovered) return null;
+  const { member, message, injected } = earlier;
+  return { member, evidence: { kind: 'earlier', message }, ...(injected !== undefined && { injected }) };
+}
+
+function injectedIn({ facts }: Member, evidence: Evidence): Pick<FailingMember, 'injected'> {
+  const container = containerOf(evidence);
+  const isInjected = [...facts.containers, ...facts.initContainers].some(
+    ({ name, injected }) => injected && name === container,
+  );
+  return isInjected && container !== null ? { injected: container } : {};
 }
 
 const works = ({ state, unsettled }: Member): boolean => state === 'participating' && unsettled?.for !== 'containers';
@@ -49,9 +59,9 @@ export function isVerified({ snapshot, policy, members, deadlines }: Situation):
 const sidecarsWork = ({ facts: { containers } }: Member): boolean =>
   containers.every(({ part, ready, readySinceRestart }) => part === 'mysqld' || ready || readySinceRestart);
 
-/** A failure that the revision itself can have caused. A missing node is not the template's fault. */
+/** A failure that the revision itself can have caused. A node that is missing, or ends the pod, is not its fault. */
 function failure({ policy, deadlines, members }: Situation, member: Member): Evidence | null {
-  if (member.state === 'terminating' || member.state === 'unreachable') return null;
+  if (member.state === 'terminating' || member.state === 'unreachable' || wasEndedByNode(member.facts)) return null;
   const stopped = stoppedInPlace(member.facts) ?? member.crashLoop;
   if (stopped !== null) return stopped;
   if (member.state === 'impaired') return isImpairedAtBoth(members, member) ? null : member.evidence;

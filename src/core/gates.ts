@@ -14,8 +14,9 @@ const ofTheUser = [
   'CheckFailing',
   'CheckUnavailable',
 ] as const;
+const forOthers = [...rulesOf('fleet'), ...rulesOf('turn')] as const;
 /** Other clusters, and other members, go first. */
-const ofOthers = [...rulesOf('fleet'), ...rulesOf('roles'), 'AwaitingFailover', 'MemberTerminating'] as const;
+const ofOthers = [...forOthers, ...rulesOf('roles'), 'AwaitingFailover', 'MemberTerminating'] as const;
 /** Not StatefulSetNotObserved: adoption reads no revision, and MOCO writes some StatefulSets without end until it. */
 const adoption = [
   'SettingsInvalid',
@@ -53,7 +54,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   comesUpdated: [
     ...rulesOf('everything').filter((rule) => !ofTheStatefulSet.includes(rule)),
     ...rulesOf('failing'),
-    ...rulesOf('fleet'),
+    ...forOthers,
     ...ofTheUser,
     ...refusalsOfNodes,
   ],
@@ -100,7 +101,7 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   removes: ['MemberMissing', 'MemberProtected'],
   freesClaims: ['ClaimTerminating', 'RecreationUnknown'],
   mustReturn: ['NodeTakesNoPods', 'SuccessorRefused', ...refusalsOfNodes],
-  risks: [...rulesOf('fleet'), 'UpdatedMemberNotParticipating', ...ofTheUser, 'CheckPending'],
+  risks: [...forOthers, 'UpdatedMemberNotParticipating', ...ofTheUser, 'CheckPending'],
   stops: [
     ...ofOthers,
     'AwaitingRecovery',

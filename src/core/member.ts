@@ -205,11 +205,47 @@ export function hasNeverStarted(member: MemberFacts): boolean {
   const { phase, initContainers, unschedulable } = member;
   if (phase !== 'Pending' && phase !== 'Running') return false;
   const mysqld = mysqldOf(member);
-  if (mysqld === undefined) return phase === 'Pending';
-  if (mysqld.restarts > 0 || mysqld.state !== 'waiting') return false;
-  const isPreparing = initContainers.some(({ state, reason }) => state !== 'terminated' || reason !== 'Completed');
-  return isPreparing || unschedulable !== null || stoppedContainer(mysqld) !== null;
+  if (mysqld === undefined || mysqld.hasRun) return false;
+  return unschedulable !== null || stoppedContainer(mysqld) !== null || initContainers.some(isAheadOfMysqld);
 }
+
+/** The kubelet starts nothing after it yet. A sidecar lets the next container start once it has started itself. */
+const isAheadOfMysqld = ({ sidecar, hasRun, state, reason }: ContainerFacts): boolean =>
+  sidecar ? !hasRun : state !== 'terminated' || reason !== 'Completed';
+
+/** Why the pod can not be as it is reported, as the end of a sentence about it; `null` if it can. */
+export function contradiction(member: MemberFacts): string | null {
+  const { phase, ready, containers, terminatingForSeconds } = member;
+  if (terminatingForSeconds !== null) return null;
+  const mysqld = mysqldOf(member);
+  if (mysqld === undefined) return 'has no container mysqld';
+  const unready = containers.find((container) => !container.ready);
+  // The kubelet derives the condition from the containers, and writes both at once.
+  if (ready && unready !== undefined) return `is Ready, and its container ${unready.name} is not`;
+  return phase === 'Running' && !isReported(mysqld)
+    ? 'is Running, and nothing is reported of its container mysqld'
+    : null;
+}
+
+/** The kubelet gives each container that waits a reason (Kubernetes 1.36, convertToAPIContainerStatuses). */
+const isReported = ({ state, reason }: ContainerFacts): boolean => state !== 'waiting' || reason !== null;
+
+/**
+ * Reasons of failed pods that the kubelet ends, or does not start, for its node's sake (Kubernetes 1.36: nodeshutdown,
+ * eviction, preemption, lifecycle). `Shutdown` is that of earlier versions.
+ */
+const reasonsOfNodes: ReadonlySet<string> = new Set([
+  'Terminated',
+  'NodeShutdown',
+  'Shutdown',
+  'Evicted',
+  'Preempting',
+  'NodeAffinity',
+]);
+
+/** Its pod has failed since its node ended it, and not for what runs in it. */
+export const wasEndedByNode = ({ phase, failedReason, disruption, exceededLimits }: MemberFacts): boolean =>
+  phase === 'Failed' && !exceededLimits && (disruption !== null || reasonsOfNodes.has(failedReason ?? ''));
 
 /**
  * A container that the database can't do without restarts again and again without becoming ready, whatever it does at

@@ -105,7 +105,9 @@ export const andMore = (others: number): string => (others === 0 ? '' : ` (and $
 
 /** Messages of other programs end as they like. */
 export function withoutFullStop(sentence: string): string {
-  return sentence.replace(/[.\s]+$/, '');
+  let end = sentence.length;
+  while (end > 0 && /[.\s]/.test(sentence.charAt(end - 1))) end -= 1;
+  return sentence.slice(0, end);
 }
 
 /** `one` for a single item, else `several`. */

@@ -34,11 +34,18 @@ export interface Member {
   readonly unsettled: Wait | null;
 }
 
-/** Far more members than MySQL replicates to. It bounds loops over members, whatever the facts say. */
-const mostReplicas = 1000;
+/**
+ * Far more members than a MySQL cluster has. A tenant may write any number: it bounds loops over members, and the reads
+ * of a confirmation, which take the rate limit from other clusters.
+ */
+export const mostReplicas = 31;
 
 export const isPossibleSize = (replicas: number): boolean =>
   Number.isInteger(replicas) && replicas >= 1 && replicas <= mostReplicas;
+
+/** Another pod with MOCO's labels, of whatever name, is left alone. */
+const isMember = ({ ofStatefulSet, ordinal }: MemberFacts, replicas: number): boolean =>
+  ofStatefulSet && ordinal < replicas;
 
 export interface Situation {
   readonly snapshot: ClusterSnapshot;
@@ -63,7 +70,9 @@ export interface Situation {
 export function survey(snapshot: ClusterSnapshot, policy: RolloutPolicy): Situation {
   const deadlines = new Deadlines();
   const { cluster, statefulSet } = snapshot;
-  const members = snapshot.members.map((facts) => view(facts, snapshot, policy, deadlines));
+  const members = snapshot.members
+    .filter((facts) => isMember(facts, cluster.replicas))
+    .map((facts) => view(facts, snapshot, policy, deadlines));
   const present = new Set(members.map((member) => member.ordinal));
   const size = isPossibleSize(cluster.replicas) ? cluster.replicas : 0;
   return {

@@ -3,8 +3,8 @@ import type { InPlaceUpdate, RestartInPlace } from './in-place-changes.ts';
 import type { MocoState } from './moco-state.ts';
 import type {
   AskedMember,
-  MocoLease,
   CheckFacts,
+  MocoLease,
   MysqlReading,
   Preflight,
   Recreatable,
@@ -246,6 +246,12 @@ export interface MemberFacts extends AskedMemberFacts {
   readonly unschedulable: string | null;
   /** Why a pod of phase Failed has failed (`status.reason`, such as OutOfcpu or Evicted), else `null`. */
   readonly failedReason: string | null;
+  /** The reason of its condition DisruptionTarget, such as `TerminationByKubelet`, while that is True; else `null`. */
+  readonly disruption: string | null;
+  /** It was evicted since it used more storage than its own limits allow. */
+  readonly exceededLimits: boolean;
+  /** The StatefulSet is its controller. Another pod with MOCO's labels is no member. */
+  readonly ofStatefulSet: boolean;
   readonly containers: readonly ContainerFacts[];
   readonly initContainers: readonly ContainerFacts[];
   /**
@@ -281,8 +287,14 @@ export interface ContainerFacts {
   /** What the container is for: `mysqld` is the database, `agent` answers its probes, `side` is any other. */
   readonly part: 'mysqld' | 'agent' | 'side';
   readonly state: 'waiting' | 'running' | 'terminated';
-  /** Of a waiting or terminated container, else `null`. */
+  /** Of a waiting or terminated container, else `null`. A waiting one has none until the kubelet has reported it. */
   readonly reason: string | null;
+  /** It runs, or has run before in this pod. */
+  readonly hasRun: boolean;
+  /** An init container that goes on beside the others (`restartPolicy: Always`). */
+  readonly sidecar: boolean;
+  /** The template of the StatefulSet does not have it: admission has added it to the pod. */
+  readonly injected: boolean;
   readonly ready: boolean;
   readonly started: boolean;
   readonly restarts: number;
@@ -302,8 +314,10 @@ export interface BudgetFacts {
   readonly desiredHealthy: number;
   /** Evictions that it counts although their pods may still exist (`status.disruptedPods`). */
   readonly awaiting: number;
-  /** `spec.maxUnavailable` is 0, as MOCO sets it while a backup runs. */
+  /** `spec.maxUnavailable` is 0. */
   readonly closed: boolean;
+  /** It has the name of the one that MOCO makes, which MOCO closes while a backup runs. */
+  readonly ofMoco: boolean;
   /** The API server's message if it refused an eviction and this budget has not changed since, else `null`. */
   readonly refusal: string | null;
   readonly refusedForSeconds: number;
@@ -335,10 +349,12 @@ export interface TakenPod {
 
 /** What the current objects do not show. Kept in the status of the MySQLRollout. */
 export interface RolloutMemory {
+  /** The rule that the status shows; `null` if it shows none. */
+  readonly shown: string | null;
   /** A member at the update revision has participated for minReadySeconds. */
   readonly verified: boolean;
   /** The member that has failed at the update revision, if none has worked at it since, and why. `null` if none has. */
-  readonly failing: { readonly member: number; readonly message: string } | null;
+  readonly failing: { readonly member: number; readonly message: string; readonly injected?: string } | null;
   /** Members that were down already when this rollout took them. */
   readonly takenDown: readonly number[];
   /** Members that were stale when the rollout began, and that no step has taken. `null` if nothing is recorded yet. */

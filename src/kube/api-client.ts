@@ -1,5 +1,5 @@
 import { backoffMilliseconds, delay } from '../base/delay.ts';
-import { linesOf, textOf } from '../base/text.ts';
+import { linesOf, mayHaveMoreValues, textOf } from '../base/text.ts';
 import { TimeLimit } from '../base/time-limit.ts';
 import type { ExchangeRequest, ExchangeResponse, World } from '../base/world.ts';
 import { ApiError, errorOfAnswer, type NoAnswerReason } from './api-error.ts';
@@ -33,6 +33,8 @@ export interface CallOptions {
   readonly reservation?: Reservation | undefined;
   /** Time limit of one attempt, from sending to the last byte of the answer; default: the client's. */
   readonly timeoutMilliseconds?: number;
+  /** An answer with more values is not parsed, and counts as unreadable. */
+  readonly mostValues?: number;
 }
 
 export interface Call extends CallOptions {
@@ -79,18 +81,19 @@ export class ApiClient {
   }
 
   /**
-   * Takes the tokens for several calls before the first of them. The caller must end the reservation. `null` when the
-   * signal is aborted before.
+   * Takes the tokens for several calls in a namespace before the first of them. The caller must end the reservation.
+   * `null` when the signal is aborted before.
    */
-  reserve(priority: Priority, calls: number, signal: AbortSignal): Promise<Reservation | null> {
-    return this.#bucket.reserve(priority, calls, signal);
+  reserve(priority: Priority, calls: number, namespace: string, signal: AbortSignal): Promise<Reservation | null> {
+    return this.#bucket.reserve(priority, calls, signal, namespace);
   }
 
   /** Resolves to the answer's body. Rejects with `ApiError` and nothing else. */
   async call<T>(call: Call): Promise<T> {
     const { priority, signal, reservation, retries = defaultRetries } = call;
     for (let failures = 0; ; ) {
-      if (!reservation?.take() && !(await this.#bucket.take(priority, signal))) throw aborted(call, signal);
+      if (!reservation?.take() && !(await this.#bucket.take(priority, signal, 1, namespaceOf(call))))
+        throw aborted(call, signal);
       try {
         return await this.#once<T>(call);
       } catch (error) {
@@ -170,6 +173,9 @@ export class ApiClient {
   }
 }
 
+/** Namespaces take turns. Empty for objects without one. */
+const namespaceOf = ({ path: requestPath }: Call): string => /\/namespaces\/([^/]+)\//.exec(requestPath)?.[1] ?? '';
+
 function notCarriedOut(reason: string): boolean {
   const reasons: readonly NoAnswerReason[] = ['ConnectionRefused', 'CredentialsUnavailable'];
   return (reasons as readonly string[]).includes(reason);
@@ -184,6 +190,10 @@ function withQuery(requestPath: string, query: Query = {}): string {
 /** An answer without a body is `undefined`. */
 function parsed(call: Call, text: string): unknown {
   if (text === '') return undefined;
+  const { mostValues = Number.POSITIVE_INFINITY } = call;
+  if (mostValues < text.length && mayHaveMoreValues(text, mostValues)) {
+    throw silent(call, 'UnreadableAnswer', `expected an object of at most ${mostValues} values, got more`, undefined);
+  }
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -60,7 +60,7 @@ export class EventRecorder {
     this.#forgetOld();
     const key = seriesKey(occurrence);
     if (!this.#pending.has(key) && this.#pending.size >= mostPending) {
-      this.#options.log.warn({ reason: occurrence.reason }, `more than ${mostPending} events wait: dropped one`);
+      this.#options.log.warn({ reason: occurrence.reason }, `more than ${mostPending} pending Events; dropped one`);
       return;
     }
     const before = this.#reported.get(key);
@@ -139,7 +139,7 @@ export class EventRecorder {
         const namespace = namespaceOf(reported.occurrence);
         if (tries >= mostTries || !mayPass(error) || this.#stop.signal.aborted) {
           const level = isNamespaceTerminating(error) ? 'debug' : 'warn';
-          log[level]({ error, reason, namespace }, 'could not write an event: dropped it');
+          log[level]({ error, reason, namespace }, 'Failed to write an Event; dropped it');
           return;
         }
         await delay(world, backoffMilliseconds(tries, retryBackoff, world.random()), this.#stop.signal);

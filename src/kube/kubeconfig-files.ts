@@ -31,12 +31,14 @@ export interface ClusterEntry {
   readonly extensions?: readonly { readonly name: string; readonly extension: unknown }[] | null;
 }
 
-/** What of a user client-node does not know, and what has paths. */
+/** What of a user client-node does not know, what has paths, and what options may replace. */
 export interface UserEntry {
   readonly 'client-certificate'?: string;
   readonly 'client-key'?: string;
+  readonly token?: string;
   readonly tokenFile?: string;
   readonly exec?: ExecConfig;
+  readonly as?: string;
   readonly 'as-uid'?: string;
   readonly 'as-groups'?: readonly string[];
   readonly 'as-user-extra'?: Readonly<Record<string, readonly string[]>>;

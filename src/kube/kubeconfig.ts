@@ -10,6 +10,7 @@ import {
 import type { Dispatcher } from 'undici';
 import { ExecCredential, execProvider } from './exec-credential.ts';
 import { ConfigurationError, readKubeconfigs, type UserEntry } from './kubeconfig-files.ts';
+import { type KubeconfigOverrides, noOverrides, withOverrides } from './kubeconfig-overrides.ts';
 import { type Environment, proxyOf } from './proxy-environment.ts';
 
 export interface Credentials {
@@ -25,8 +26,8 @@ export interface Credentials {
 export interface KubeconfigChoice {
   /** Several files are merged as by kubectl. `null`: from inside of a pod, by its ServiceAccount. */
   readonly kubeconfigPath: string | readonly string[] | null;
-  /** Default: the current context. */
-  readonly context?: string;
+  /** What is said beside it, as with kubectl's options. */
+  readonly overrides?: KubeconfigOverrides;
   /** Directory of a pod's own files; default: the root of the file system. */
   readonly podRoot?: string;
   /** With the proxies for a kubeconfig without `proxy-url`; default: none. */
@@ -48,10 +49,15 @@ export class Kubeconfig extends KubeConfig {
   }
 
   /** Throws `ConfigurationError`. */
-  static load({ kubeconfigPath, context, podRoot = '', environment = {} }: KubeconfigChoice): Kubeconfig {
+  static load({
+    kubeconfigPath,
+    overrides = noOverrides,
+    podRoot = '',
+    environment = {},
+  }: KubeconfigChoice): Kubeconfig {
     const kubeconfig = new Kubeconfig();
-    if (kubeconfigPath === null) kubeconfig.#loadInCluster(podRoot);
-    else kubeconfig.#loadFiles([kubeconfigPath].flat(), context, environment);
+    if (kubeconfigPath === null) kubeconfig.#loadInCluster(podRoot, overrides);
+    else kubeconfig.#loadFiles([kubeconfigPath].flat(), overrides, environment);
     return kubeconfig;
   }
 
@@ -86,17 +92,20 @@ export class Kubeconfig extends KubeConfig {
     return this.#tls.type === 'socks' ? this.#tls : { type: 'none' };
   }
 
-  #loadInCluster(podRoot: string): void {
+  #loadInCluster(podRoot: string, { userEntry }: KubeconfigOverrides): void {
     if (!process.env['KUBERNETES_SERVICE_HOST'] || !process.env['KUBERNETES_SERVICE_PORT']) {
       throw new ConfigurationError(
         'expected a kubeconfig, or to run in a pod (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set); got neither',
       );
     }
     this.loadFromCluster(podRoot);
+    const { as: impersonateUser } = userEntry;
+    if (impersonateUser) this.users = this.users.map((one) => ({ ...one, impersonateUser }));
+    this.#impersonation = impersonationOf(userEntry);
   }
 
-  #loadFiles(files: readonly string[], context: string | undefined, environment: Environment): void {
-    const content = readKubeconfigs(files);
+  #loadFiles(files: readonly string[], overrides: KubeconfigOverrides, environment: Environment): void {
+    const content = withOverrides(readKubeconfigs(files), overrides);
     const place = files.join(', ');
     try {
       // YAML has JSON within it.
@@ -105,7 +114,6 @@ export class Kubeconfig extends KubeConfig {
       const came = error instanceof Error ? error.message.split('\n')[0] : String(error);
       throw new ConfigurationError(`expected a kubeconfig in ${place}, got: ${came}`, { cause: error });
     }
-    if (context !== undefined) this.setCurrentContext(context);
     const { cluster, user } = this.#check(place);
     const proxyUrl = cluster.proxyUrl || proxyOf(cluster.server, environment);
     if (proxyUrl) this.clusters = this.clusters.map((one) => (one === cluster ? { ...one, proxyUrl } : one));

@@ -76,9 +76,9 @@ export class LeaseElector {
     await this.#running;
     const { log } = this.#options;
     try {
-      if (await this.#release()) log.info(this.#fields(), 'released the lease');
+      if (await this.#release()) log.info(this.#fields(), 'Released the lease');
     } catch (error) {
-      log.warn({ ...this.#fields(), error }, 'could not release the lease, it will run out');
+      log.warn({ ...this.#fields(), error }, 'Failed to release the lease; it will expire');
     }
   }
 
@@ -100,14 +100,14 @@ export class LeaseElector {
   async #run(signal: AbortSignal): Promise<void> {
     const { log, onStartedLeading, onStoppedLeading } = this.#options;
     if (!(await this.#acquire(signal))) return;
-    log.info(this.#fields(), 'leading');
+    log.info(this.#fields(), 'Became leader');
     this.#leading = true;
     try {
       onStartedLeading();
       await this.#keep(signal);
-      if (!signal.aborted) log.error(this.#fields(), 'the lease was lost');
+      if (!signal.aborted) log.error(this.#fields(), 'Lost the lease');
     } catch (error) {
-      log.error({ ...this.#fields(), error }, 'could not start to lead');
+      log.error({ ...this.#fields(), error }, 'Failed to start leading');
     }
     this.#leading = false;
     onStoppedLeading();
@@ -164,13 +164,13 @@ export class LeaseElector {
     } catch (error) {
       if (signal.aborted) return false;
       if (isConflict(error) || isNotFound(error) || isAlreadyExists(error)) {
-        log.debug({ ...this.#fields(), error }, 'somebody else has written the lease');
+        log.debug({ ...this.#fields(), error }, 'Lease was written by another process');
         // It is read again, or the next attempt would fail the same way.
         await this.#read(signal).catch((again: unknown) => {
-          if (!signal.aborted) log.warn({ ...this.#fields(), error: again }, 'could not read the lease');
+          if (!signal.aborted) log.warn({ ...this.#fields(), error: again }, 'Failed to read the lease');
         });
       } else {
-        log.warn({ ...this.#fields(), error }, 'could not get or renew the lease');
+        log.warn({ ...this.#fields(), error }, 'Failed to acquire or renew the lease');
       }
       return false;
     }

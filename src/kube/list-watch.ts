@@ -1,7 +1,8 @@
 import { isObject, type Json } from '../base/json.ts';
-import { jsonOf, longestQuotedCharacters, quoted } from '../base/text.ts';
+import { jsonOf, longestQuotedCharacters, mayHaveMoreValues, quoted } from '../base/text.ts';
 import type { ApiClient, CallOptions } from './api-client.ts';
-import { metadataOf } from './raw-object.ts';
+import { textsAt } from './json-outline.ts';
+import { metadataOf, type RawMetadata } from './raw-object.ts';
 import { path, type ResourceKind } from './resource.ts';
 
 // What the API server sends to whoever lists and watches.
@@ -17,7 +18,9 @@ export type DecodeFailureReason =
   /** A watch event of a type that this program doesn't know. */
   | 'UnknownEvent'
   /** A malformed watch event, or one without an object. */
-  | 'UnreadableEvent';
+  | 'UnreadableEvent'
+  /** An object with too many values. */
+  | 'TooLarge';
 
 /** All objects of a kind, or those of one namespace. */
 export interface ListedKind {
@@ -71,6 +74,8 @@ export type WatchEvent =
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly endsList: boolean }
   /** The server gives the watch up; `status` is a Status. */
   | { readonly type: 'ERROR'; readonly status: unknown }
+  /** The object has too many values, and is none of them. */
+  | { readonly type: 'TOO_LARGE'; readonly metadata: RawMetadata; readonly resourceVersion: string }
   /** `broken`: not even JSON, so that there is no telling what was missed. */
   | {
       readonly type: 'UNREADABLE';
@@ -81,7 +86,14 @@ export type WatchEvent =
 
 const endOfListAnnotation = 'k8s.io/initial-events-end';
 
+/**
+ * Of one object. Real ones have some thousand; the API server accepts half a million, which would take a second of the
+ * thread that renews the lease, whenever a tenant touches the object.
+ */
+export const mostValuesOfObject = 50_000;
+
 export function parseWatchEvent(line: string): WatchEvent {
+  if (mayHaveMoreValues(line, mostValuesOfObject)) return tooLargeEvent(line);
   const event = jsonOf(line);
   if (event === undefined) return unreadableEvent(`expected JSON, got ${line.slice(0, longestQuotedCharacters)}`, true);
   if (!isObject(event)) return unreadableEvent('expected an event, got another value', true);
@@ -109,6 +121,14 @@ export function parseWatchEvent(line: string): WatchEvent {
         broken: false,
       };
   }
+}
+
+function tooLargeEvent(line: string): WatchEvent {
+  const why = `expected an object of at most ${mostValuesOfObject} values, got more`;
+  if (!(textsAt(line, [])['type'] ?? '').match(/^(ADDED|MODIFIED|DELETED)$/)) return unreadableEvent(why, true);
+  const metadata = metadataOf({ metadata: textsAt(line, ['object', 'metadata']) });
+  if (metadata === null) return unreadableEvent(why, true);
+  return { type: 'TOO_LARGE', metadata, resourceVersion: metadata.resourceVersion };
 }
 
 function unreadableEvent(why: string, broken: boolean): WatchEvent {

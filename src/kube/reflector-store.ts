@@ -1,7 +1,7 @@
 import { type Json } from '../base/json.ts';
 import { quoted } from '../base/text.ts';
-import type { DecodeFailureReason } from './list-watch.ts';
-import { metadataOf } from './raw-object.ts';
+import { type DecodeFailureReason, mostValuesOfObject } from './list-watch.ts';
+import { metadataOf, type RawMetadata } from './raw-object.ts';
 import { keyOf, type Store, type Stored } from './store.ts';
 
 export interface OwnedRecordsOptions<R extends Stored> {
@@ -62,6 +62,14 @@ export class ReflectorStore<R extends Stored> {
     if (key === null) return false;
     if ((listing ?? this.#records).get(key)?.uid === metadataOf(raw)?.uid) this.#forget(key, listing);
     return true;
+  }
+
+  /** Forgets an object that has become too large to be read. */
+  skip({ namespace, name }: RawMetadata, listing: Listing<R> | null): void {
+    const key = keyOf(namespace, name);
+    const error = new RangeError(`expected an object of at most ${mostValuesOfObject} values, got more`);
+    this.#options.onFailure(error, key, 'TooLarge');
+    this.#forget(key, listing);
   }
 
   /** `null` for what is no object of this kind. Items of a list need not have a kind: Kubernetes' own don't. */

@@ -164,8 +164,8 @@ export class Reflector<R extends Stored> {
         observer?.failed?.(error);
         const fields = { path: this.#path, error, waitMilliseconds: Math.round(waitMilliseconds) };
         const why = unavailability(error);
-        if (why === null || why !== this.#reported) log.warn(fields, 'could not list or watch, trying again');
-        else log.debug(fields, 'could not list or watch for the same reason as before, trying again');
+        if (why === null || why !== this.#reported) log.warn(fields, 'Failed to list or watch; retrying');
+        else log.debug(fields, 'Failed to list or watch for the same reason as before; retrying');
         this.#reported = why;
         this.#noteSilence(error);
       }
@@ -201,10 +201,10 @@ export class Reflector<R extends Stored> {
     const { log, onUnavailable, onlyWhere } = this.#options;
     if (onlyWhere === undefined) {
       const path = this.#path;
-      if (why === null) log.info({ path }, 'can be read now');
-      else if (why === 'Unanswered') log.warn({ path, error }, 'could not be read for minutes, trying again');
-      else if (why === 'Forbidden') log.warn({ path, error }, 'may not be read: going on without it, and trying again');
-      else log.info({ path, error }, 'is not there: going on without it, and trying again');
+      if (why === null) log.info({ path }, 'Kind can be read now');
+      else if (why === 'Unanswered') log.warn({ path, error }, 'Failed to read the kind for minutes; retrying');
+      else if (why === 'Forbidden') log.warn({ path, error }, 'Forbidden: continuing without this kind; retrying');
+      else log.info({ path, error }, 'Kind does not exist: continuing without it; retrying');
     }
     onUnavailable?.(why, error instanceof Error ? withoutRequest(error) : '', this.#wasRead);
   }
@@ -227,7 +227,7 @@ export class Reflector<R extends Stored> {
       if (!isStreamRefused) return error;
       this.#options.log.debug(
         { path: this.#path, error },
-        'the API server does not stream lists, listing page by page',
+        'The API server does not stream lists; listing page by page',
       );
       this.#streamsLists = false;
       return null;
@@ -339,6 +339,9 @@ export class Reflector<R extends Stored> {
       case 'DELETED':
         if (!this.#owned.remove(event.object, listing)) return false;
         break;
+      case 'TOO_LARGE':
+        this.#owned.skip(event.metadata, listing);
+        break;
       case 'BOOKMARK':
         break;
       case 'ERROR':
@@ -364,7 +367,7 @@ export class Reflector<R extends Stored> {
   #leftOut(error: unknown, what: string, reason: DecodeFailureReason | null): void {
     const { log, observer } = this.#options;
     if (reason !== null) observer?.ignored?.(reason);
-    log.error({ path: this.#path, error }, `could not take in ${what}: left out`);
+    log.error({ path: this.#path, error }, `Skipped undecodable ${what}`);
   }
 }
 

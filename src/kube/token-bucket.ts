@@ -25,6 +25,7 @@ export interface Reservation {
 }
 
 interface Waiter {
+  readonly tenant: string;
   readonly tokens: number;
   readonly sinceMilliseconds: number;
   readonly admit: () => void;
@@ -38,16 +39,41 @@ export interface TokenBucketOptions {
   readonly burst: number;
 }
 
+/** The calls of one rank that wait. Tenants take turns: the one whose turn is next comes first. */
+class Lane {
+  readonly #waiting = new Map<string, Set<Waiter>>();
+
+  get first(): Waiter | undefined {
+    const [waiters] = this.#waiting.values();
+    const [first] = waiters ?? [];
+    return first;
+  }
+
+  add(waiter: Waiter): void {
+    const waiters = this.#waiting.get(waiter.tenant) ?? new Set();
+    this.#waiting.set(waiter.tenant, waiters.add(waiter));
+  }
+
+  /** It had its turn, or has given up. The next turn of its tenant comes after those of all others. */
+  remove(waiter: Waiter): void {
+    const waiters = this.#waiting.get(waiter.tenant);
+    if (waiters?.delete(waiter) !== true) return;
+    this.#waiting.delete(waiter.tenant);
+    if (waiters.size > 0) this.#waiting.set(waiter.tenant, waiters);
+  }
+}
+
 /**
- * Limits the rate of calls. Higher priorities go first, in order within a rank. Keeping the lease always goes first; of
- * the rest a call that has waited for a second does. Uses the monotonic clock: a step of the wall clock neither opens
- * nor closes it.
+ * Limits the rate of calls. Higher priorities go first. Within a rank tenants take turns, so that a tenant with a
+ * thousand calls delays another one by a call; the calls of one tenant go in order. Keeping the lease waits for
+ * nothing, not even for tokens; of the rest a call that has waited for a second goes first. Uses the monotonic clock: a
+ * step of the wall clock neither opens nor closes it.
  */
 export class TokenBucket {
   readonly #world: World;
   readonly #qps: number;
   readonly #burst: number;
-  readonly #waiting: readonly Set<Waiter>[] = Array.from({ length: ranks }, () => new Set());
+  readonly #waiting: readonly Lane[] = Array.from({ length: ranks }, () => new Lane());
   #tokens: number;
   #countedAt: number;
   #cancelTimer: (() => void) | null = null;
@@ -66,33 +92,39 @@ export class TokenBucket {
    * Resolves to `true` once the call may go, or to `false` when the signal is aborted before. With `tokens`, that many
    * calls may go at once. More of them than the burst go when the bucket is full, and those after them wait for it.
    */
-  take(priority: Priority, signal?: AbortSignal, tokens = 1): Promise<boolean> {
+  take(priority: Priority, signal?: AbortSignal, tokens = 1, tenant = ''): Promise<boolean> {
     if (signal?.aborted) return Promise.resolve(false);
     return new Promise((resolve) => {
-      const queue = this.#waiting[rankOfLane[priority]] as Set<Waiter>;
+      const lane = this.#waiting[rankOfLane[priority]] as Lane;
       const aborted = (): void => {
-        queue.delete(waiter);
+        lane.remove(waiter);
         this.#arm();
         resolve(false);
       };
       const waiter: Waiter = {
+        tenant,
         tokens,
         sinceMilliseconds: this.#world.monotonic(),
         admit: () => {
-          queue.delete(waiter);
+          lane.remove(waiter);
           signal?.removeEventListener('abort', aborted);
           resolve(true);
         },
       };
-      queue.add(waiter);
+      lane.add(waiter);
       signal?.addEventListener('abort', aborted, { once: true });
       this.#admit();
     });
   }
 
   /** Takes tokens before the calls that will need them; `null` when the signal is aborted before. */
-  async reserve(priority: Priority, tokens: number, signal?: AbortSignal): Promise<Reservation | null> {
-    if (!(await this.take(priority, signal, tokens))) return null;
+  async reserve(
+    priority: Priority,
+    tokens: number,
+    signal?: AbortSignal,
+    tenant?: string,
+  ): Promise<Reservation | null> {
+    if (!(await this.take(priority, signal, tokens, tenant))) return null;
     let left = tokens;
     return {
       take: () => left > 0 && left-- > 0,
@@ -117,6 +149,11 @@ export class TokenBucket {
 
   #admit(): void {
     this.#count();
+    const [lease] = this.#waiting;
+    for (let next = lease?.first; next; next = lease?.first) {
+      this.#tokens -= next.tokens;
+      next.admit();
+    }
     for (let next = this.#next(); next && this.#tokens >= this.#needed(next); next = this.#next()) {
       this.#tokens -= next.tokens;
       next.admit();
@@ -130,9 +167,7 @@ export class TokenBucket {
 
   /** The first of each rank has waited longest. */
   #next(): Waiter | undefined {
-    const [lease, ...others] = this.#waiting.map(([first]) => first);
-    if (lease) return lease;
-    const waiting = others.filter((waiter) => waiter !== undefined);
+    const waiting = this.#waiting.map(({ first }) => first).filter((waiter) => waiter !== undefined);
     const starvingSince = this.#world.monotonic() - longestStarvingMilliseconds;
     const [starving] = waiting
       .filter(({ sinceMilliseconds }) => sinceMilliseconds <= starvingSince)
@@ -148,7 +183,7 @@ export class TokenBucket {
     if (!next) return;
     const now = this.#world.monotonic();
     const starving = this.#waiting
-      .flatMap(([first]) => (first ? [first.sinceMilliseconds + longestStarvingMilliseconds - now] : []))
+      .flatMap(({ first }) => (first ? [first.sinceMilliseconds + longestStarvingMilliseconds - now] : []))
       .filter((milliseconds) => milliseconds > 0);
     const milliseconds = Math.min(((this.#needed(next) - this.#tokens) / this.#qps) * 1000, ...starving);
     this.#cancelTimer = this.#world.timer(Math.max(shortestWaitMilliseconds, milliseconds), () => {

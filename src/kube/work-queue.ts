@@ -2,6 +2,7 @@ import PQueue from 'p-queue';
 import { backoffMilliseconds, delay } from '../base/delay.ts';
 import type { World } from '../base/world.ts';
 import { ApiError } from './api-error.ts';
+import { Turns } from './turns.ts';
 
 const retryBackoff = { firstMilliseconds: 100, longestMilliseconds: 60_000 };
 /** When more keys than this wait, each run starts in its own iteration of the event loop. */
@@ -26,6 +27,11 @@ export interface WorkQueueOptions {
   readonly name: string;
   readonly world: World;
   readonly concurrency: number;
+  /**
+   * Whose key it is. Tenants take turns, and one of them has at most half of the workers, rounded up, so that keys
+   * whose runs take long keep no other tenant waiting. Without it all keys have one tenant, which has all workers.
+   */
+  readonly tenantOf?: (key: string) => string;
   /** Resolves: done, and earlier failures are forgotten. Rejects: retried with backoff. */
   readonly process: (key: string, signal: AbortSignal) => Promise<RunResult | void>;
   readonly onError: (key: string, error: unknown, retries: number) => void;
@@ -50,6 +56,12 @@ export class WorkQueue {
   readonly #pool: PQueue;
   readonly #abort = new AbortController();
   readonly #observer: WorkQueueObserver | undefined;
+  /** The keys that a worker takes next. The pool has a task for each, which takes whichever key is next. */
+  readonly #turns: Turns;
+  /** How many runs each tenant has now. */
+  readonly #runsOf = new Map<string, number>();
+  /** Tasks that found only keys of tenants that have enough workers. */
+  #idleTasks = 0;
   /** To be worked on: since when. */
   readonly #dirty = new Map<string, number>();
   /** Being worked on: since when. */
@@ -62,6 +74,7 @@ export class WorkQueue {
     const { name, world, concurrency, metrics } = options;
     this.#options = options;
     this.#pool = new PQueue({ concurrency, autoStart: false });
+    this.#turns = new Turns((key) => this.#tenantOf(key));
     this.#observer = metrics?.observe(name, () =>
       [...this.#processing.values()].map((since) => (world.monotonic() - since) / 1000),
     );
@@ -69,7 +82,7 @@ export class WorkQueue {
 
   /** How many keys wait for a worker. Not those under way, nor those that are due later. */
   get depth(): number {
-    return this.#pool.size;
+    return this.#turns.size;
   }
 
   /** Runs the key as soon as a worker is free. Does nothing if the key waits already, or after `drain`. */
@@ -115,6 +128,7 @@ export class WorkQueue {
     this.#planned.clear();
     this.#pool.pause();
     this.#pool.clear();
+    this.#turns.clear();
     this.#dirty.clear();
     await this.#ended(graceMilliseconds);
     this.#abort.abort();
@@ -129,16 +143,52 @@ export class WorkQueue {
   }
 
   #enqueue(key: string): void {
+    this.#turns.add(key);
+    this.#addTask();
+  }
+
+  #addTask(): void {
     // A failing log or metric costs one line, not the queue; `drain` makes waiting tasks reject as well.
-    this.#pool.add(() => this.#run(key)).catch(() => {});
+    this.#pool.add(() => this.#runNext()).catch(() => {});
+  }
+
+  #tenantOf(key: string): string {
+    return this.#options.tenantOf?.(key) ?? '';
+  }
+
+  #mayRun(tenant: string): boolean {
+    const { concurrency, tenantOf } = this.#options;
+    const most = tenantOf === undefined ? concurrency : Math.ceil(concurrency / 2);
+    return (this.#runsOf.get(tenant) ?? 0) < most;
+  }
+
+  async #runNext(): Promise<void> {
+    // Not in the caller's stack: a change may be one of many that belong together.
+    await Promise.resolve();
+    // Runs without I/O follow one another without a pause: a thousand of them would block the event loop for a second.
+    if (this.#pool.size >= crowd) await delay(this.#options.world, 0);
+    const key = this.#turns.next((tenant) => this.#mayRun(tenant));
+    if (key === null) {
+      this.#idleTasks += 1;
+      return;
+    }
+    const tenant = this.#tenantOf(key);
+    this.#runsOf.set(tenant, (this.#runsOf.get(tenant) ?? 0) + 1);
+    try {
+      await this.#run(key);
+    } finally {
+      const runs = (this.#runsOf.get(tenant) ?? 0) - 1;
+      if (runs > 0) this.#runsOf.set(tenant, runs);
+      else this.#runsOf.delete(tenant);
+      if (this.#idleTasks > 0 && !this.#draining) {
+        this.#idleTasks -= 1;
+        this.#addTask();
+      }
+    }
   }
 
   async #run(key: string): Promise<void> {
     const { world, process } = this.#options;
-    // Not in the caller's stack: a change may be one of many that belong together.
-    await Promise.resolve();
-    // Runs without I/O follow one another without a pause: a thousand of them would block the event loop for a second.
-    if (this.depth >= crowd) await delay(world, 0);
     const since = this.#dirty.get(key);
     if (since === undefined) return;
     const start = world.monotonic();

@@ -39,12 +39,11 @@ const delayMetric = 'moco_instance_replication_delay_seconds';
  */
 export function delayOf({ status, body }: PlainAnswer, cluster: string, ordinal: number): DelayReading {
   if (status !== 200) return unknown(`expected 200 from ${metricsPath}, got ${status}`);
-  const lines = body.split('\n');
-  const [sure] = samplesOf(sureMetric, lines);
+  const [sure] = samplesOf(sureMetric, body);
   if (sure === undefined) return unknown(`expected the metrics of moco-agent, got none named ${sureMetric}`);
-  const series = samplesOf(delayMetric, lines);
+  const series = samplesOf(delayMetric, body);
   const [delay] = series;
-  if (series.length > 1) return unknown(`expected one series of ${delayMetric}, got ${series.length}`);
+  if (series.length > 1) return unknown(`expected one series of ${delayMetric}, got more`);
   for (const { labels } of [sure, ...(delay === undefined ? [] : [delay])]) {
     // Another pod may have got the address of a pod that is gone.
     if (labels['name'] !== cluster || labels['index'] !== `${ordinal}`) {
@@ -63,15 +62,45 @@ interface Sample {
   readonly value: string;
 }
 
-/** Lines of Prometheus' text format 0.0.4. */
-function samplesOf(metric: string, lines: readonly string[]): readonly Sample[] {
-  return lines.flatMap((line) => {
-    const [, labels = '', value = ''] = /^([^\s{]+)(?:\{(.*)\})?\s+(\S+)/.exec(line)?.slice(1) ?? [];
-    if (!line.startsWith(metric) || !/^[\s{]/.test(line.slice(metric.length))) return [];
-    const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = '', text = '']) => [name, text]);
-    return [{ labels: Object.fromEntries(pairs) as Record<string, string>, value }];
-  });
+/** More of one metric are never needed: one series is right, two are wrong. */
+const mostSamples = 2;
+
+/**
+ * The first two samples of a metric in Prometheus' text format 0.0.4. The text is from a pod of a tenant, so each
+ * character is looked at a fixed number of times.
+ */
+function samplesOf(metric: string, text: string): readonly Sample[] {
+  const samples: Sample[] = [];
+  let start = text.indexOf(metric);
+  while (start !== -1 && samples.length < mostSamples) {
+    const end = text.indexOf('\n', start);
+    const isLineStart = start === 0 || text[start - 1] === '\n';
+    const sample = isLineStart ? sampleOf(text.slice(start + metric.length, end === -1 ? undefined : end)) : null;
+    if (sample !== null) samples.push(sample);
+    start = isLineStart && end === -1 ? -1 : text.indexOf(metric, isLineStart ? end : start + metric.length);
+  }
+  return samples;
 }
+
+/** A line of moco-agent has less than 100 characters. */
+const longestSampleCharacters = 1024;
+const label = /\s*(?:,\s*)?(\w+)="((?:[^"\\]|\\.)*)"/y;
+
+/** What follows the name of the metric in its line. `null` if it belongs to a longer name, or is no sample. */
+function sampleOf(rest: string): Sample | null {
+  if (rest.length > longestSampleCharacters || !/^[\s{]/.test(rest)) return null;
+  if (!rest.startsWith('{')) return { labels: {}, value: valueIn(rest) };
+  const pairs: (readonly [name: string, text: string])[] = [];
+  label.lastIndex = 1;
+  for (let at = 1; ; at = label.lastIndex) {
+    const [, name, text = ''] = label.exec(rest) ?? [];
+    if (name === undefined) return { labels: Object.fromEntries(pairs), value: valueIn(rest.slice(at)) };
+    pairs.push([name, text]);
+  }
+}
+
+/** The first word behind the labels; empty if there is none. */
+const valueIn = (rest: string): string => /^[\s,]*\}?\s*(\S*)/.exec(rest)?.[1] ?? '';
 
 /** Asks a replica how far it is behind. Never rejects. */
 export interface DelayReader {

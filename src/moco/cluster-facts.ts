@@ -3,19 +3,23 @@ import { isParticipating, isSettled, mysqldOf } from '../core/member.ts';
 import type {
   AskedMemberFacts,
   BackupJobFacts,
+  BudgetFacts,
   ClusterSnapshot,
   ContainerFacts,
   MemberFacts,
 } from '../core/snapshot.ts';
 import type { Ages } from './ages.ts';
 import { restartInPlace } from './in-place/restart.ts';
+import { statefulSetName } from './projections.ts';
 import type { BudgetRecord, ClusterObjects, ClusterRecord, ContainerRecord, JobRecord, PodRecord } from './records.ts';
 import { selects } from './selects.ts';
+
+export type SelectingBudget = BudgetRecord & Pick<BudgetFacts, 'ofMoco'>;
 
 /** Derives the core's facts about a cluster from the objects of MOCO and Kubernetes. */
 export interface ObjectFacts
   extends Pick<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'backupJobs' | 'backupsUnreadable'> {
-  readonly budgets: readonly BudgetRecord[];
+  readonly budgets: readonly SelectingBudget[];
 }
 
 /** Before any question is asked. */
@@ -44,7 +48,9 @@ export function objectFacts(
     },
     statefulSet,
     members,
-    budgets: objects.budgets.filter((budget) => pods.some((pod) => selects(budget.selector, pod.labels))),
+    budgets: objects.budgets
+      .filter((budget) => pods.some((pod) => selects(budget.selector, pod.labels)))
+      .map((budget) => ({ ...budget, ofMoco: budget.name === statefulSetName(cluster.name) })),
     backupJobs: jobs.map((job) => backupJobFacts(job, ages)),
     // Without a policy there is no CronJob, and nothing from which a Job could come.
     backupsUnreadable: cluster.hasBackupPolicy ? jobsUnreadable : null,
@@ -64,12 +70,15 @@ function memberFacts(
   asked: AskedMemberFacts,
 ): MemberFacts {
   const turn = turnOf(pod);
+  const templates = statefulSet?.containers ?? null;
+  const facts = (container: ContainerRecord) => containerFacts(container, pod, turn, templates, ages);
   const isOfNoRevision = asked.inPlace !== null && pod.revision === statefulSet?.updateRevision;
-  const facts: MemberFacts = {
+  const member: MemberFacts = {
     ...pod,
     revision: isOfNoRevision ? '' : pod.revision,
-    containers: pod.containers.map((container) => containerFacts(container, pod, turn, ages)),
-    initContainers: pod.initContainers.map((container) => containerFacts(container, pod, turn, ages)),
+    ofStatefulSet: statefulSet === null || pod.controller === statefulSet.uid,
+    containers: pod.containers.map(facts),
+    initContainers: pod.initContainers.map(facts),
     terminatingForSeconds: terminating(pod, ages),
     mysqldIdleForSeconds: idle(pod, ages),
     mysqldStartedForSeconds: started(pod, ages),
@@ -79,7 +88,7 @@ function memberFacts(
     restartInPlace: restartInPlace(pod, ages),
     ...asked,
   };
-  return { ...facts, participatingForSeconds: participatingSeconds(pod, facts, cluster, ages) };
+  return { ...member, participatingForSeconds: participatingSeconds(pod, member, cluster, ages) };
 }
 
 function demoted(pod: PodRecord, ages: Ages, askedAt: string | null): number {
@@ -88,13 +97,20 @@ function demoted(pod: PodRecord, ages: Ages, askedAt: string | null): number {
   return pod.demote ? seconds : 0;
 }
 
-function containerFacts(container: ContainerRecord, pod: PodRecord, turn: Turn, ages: Ages): ContainerFacts {
+function containerFacts(
+  container: ContainerRecord,
+  pod: PodRecord,
+  turn: Turn,
+  ofTemplate: readonly string[] | null,
+  ages: Ages,
+): ContainerFacts {
   const { name, ready, restarts, startedAt } = container;
   const run = `run ${restarts}`;
   if (ready) ages.since(pod, `ready in ${name}`, run);
   const readySinceRestart = ready || ages.remembers(pod.uid, `ready in ${name}`, run) || wasReadyAfter(startedAt, pod);
   return {
     ...container,
+    injected: ofTemplate !== null && !ofTemplate.includes(name),
     readySinceRestart,
     restartsInVain: restartsInVain(container, pod, readySinceRestart, ages),
     notReadyForSeconds: notReady(container, pod, turn, ages),
@@ -126,9 +142,7 @@ function turnOf({ containers, containersReadyChangedAt }: PodRecord): Turn {
   const starts = containers.map(({ startedAt }) => milliseconds(startedAt)).filter((start) => start !== null);
   const changed = milliseconds(containersReadyChangedAt);
   return {
-    begun: containers.some(
-      ({ state, restarts, finishedAt }) => state !== 'waiting' || restarts > 0 || finishedAt !== null,
-    ),
+    begun: containers.some(({ hasRun }) => hasRun),
     sinceMilliseconds: changed === null ? null : Math.max(changed, ...starts),
   };
 }
@@ -159,12 +173,16 @@ function terminating(pod: PodRecord, ages: Ages): number | null {
   return ages.since(pod, 'terminating', `within ${graceSeconds} s`, requested);
 }
 
-/** A restart in between means that it ran, even if it was never observed running. */
+/**
+ * A restart in between means that it ran, even if it was never observed running. Of a run whose end is not reported, as
+ * after a loss of its node (ContainerStatusUnknown), only what this process has seen counts.
+ */
 function idle(pod: PodRecord, ages: Ages): number {
   const mysqld = mysqldOf(pod);
   const running = mysqld?.state === 'running';
+  const endedAt = mysqld?.hasRun ? mysqld.finishedAt : pod.createdAt;
   const value = running ? 'running' : `idle after ${mysqld?.restarts ?? 0}`;
-  const seconds = ages.since(pod, 'mysqld', value, milliseconds(mysqld?.finishedAt ?? pod.createdAt));
+  const seconds = ages.since(pod, 'mysqld', value, milliseconds(endedAt));
   return running ? 0 : seconds;
 }
 

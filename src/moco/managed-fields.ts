@@ -3,6 +3,9 @@ import { type Json, milliseconds, object, objects, text } from '../base/json.ts'
 /** Kubernetes writes times in whole seconds. */
 const timestampsMilliseconds = 1000;
 
+/** Each has at most 128 characters. The API server itself keeps ten entries of updates, and any number of applies. */
+const mostManagers = 10;
+
 /**
  * When a label got its value, or later. `null` if nothing shows that. The API server records who has set a field last,
  * and when that writer last changed one of its fields: no earlier than this one.
@@ -21,9 +24,9 @@ export function newestManagers(managedFields: unknown): readonly string[] {
     .filter(({ subresource }) => subresource !== 'status')
     .map(({ manager, time }) => ({ manager: text(manager) ?? '', at: milliseconds(text(time)) ?? Number.NaN }))
     .filter(({ at }) => Number.isFinite(at));
-  const newest = Math.max(...entries.map(({ at }) => at));
+  const newest = entries.reduce((latest, { at }) => Math.max(latest, at), Number.NEGATIVE_INFINITY);
   const managers = entries.filter(({ at }) => newest - at <= timestampsMilliseconds).map(({ manager }) => manager);
-  return [...new Set(managers)].toSorted();
+  return [...new Set(managers)].toSorted().slice(0, mostManagers);
 }
 
 /**

@@ -99,6 +99,9 @@ export const clusterKind = {
   namespaced: true,
 } as const;
 
+/** The ValidatingAdmissionPolicy of config/rbac that compares changes of pods with their StatefulSet. */
+export const podPolicy = 'controller-pods.moco-rollout.io';
+
 /** Selects the Deployment of this program's controller, in the chart and in config. */
 export const controllerSelector = 'app.kubernetes.io/part-of=moco-rollout';
 /** Selects the Deployment of moco-controller, by a label of MOCO's chart. */

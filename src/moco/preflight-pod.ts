@@ -113,12 +113,14 @@ export function preflightPod(of: PreflightOf): Json {
           },
         },
       },
-      ...pick(spec, 'tolerations', 'serviceAccountName', 'securityContext', 'runtimeClassName'),
+      ...pick(spec, 'tolerations', 'serviceAccountName', 'runtimeClassName'),
+      securityContext: confinedPod(object(spec['securityContext'])),
       imagePullSecrets: pullSecretsOf(checksConfiguration ? [template] : [template, of.templateBefore]),
       containers: [
         {
           name: mysqldContainer,
-          ...pick(mysqld, 'image', 'imagePullPolicy', 'command', 'securityContext'),
+          ...pick(mysqld, 'image', 'imagePullPolicy', 'command'),
+          securityContext: confined(object(mysqld['securityContext']), object(spec['securityContext'])),
           // What runs already says nothing of the new images: its registry is not asked.
           ...(!checksConfiguration && { imagePullPolicy: 'IfNotPresent' }),
           args: checksConfiguration ? [...strings(mysqld['args']), '--validate-config'] : ['--version'],
@@ -133,6 +135,41 @@ export function preflightPod(of: PreflightOf): Json {
       volumes: [...configMaps, ...others.map((name) => ({ name, emptyDir: {} })), ...fetched],
     },
   };
+}
+
+/**
+ * The ids of the member, and no other privilege of it: whoever has the controller's token could name an image of their
+ * own (config/rbac/controller-policy.yaml). Where the template has no ids, those of the image count, or those that
+ * OpenShift gives.
+ */
+const confinedPod = (given: Json): Json => ({
+  ...idsOf(given),
+  ...pick(given, 'fsGroup', 'fsGroupChangePolicy'),
+  ...levelOf(given),
+});
+
+function confined(given: Json, ofPod: Json): Json {
+  const profile = [given, ofPod]
+    .map(({ seccompProfile }) => object(seccompProfile))
+    .find(({ type }) => type !== undefined);
+  return {
+    ...idsOf(given),
+    ...pick(given, 'readOnlyRootFilesystem'),
+    ...levelOf(given),
+    runAsNonRoot: true,
+    allowPrivilegeEscalation: false,
+    capabilities: { drop: ['ALL'] },
+    seccompProfile: profile?.['type'] === 'Localhost' ? profile : { type: 'RuntimeDefault' },
+  };
+}
+
+const idsOf = (given: Json): Json =>
+  Object.fromEntries(Object.entries(pick(given, 'runAsUser', 'runAsGroup')).filter(([, id]) => id !== 0));
+
+/** The type of a process, such as `spc_t`, can take it out of its confinement; its level can't. */
+function levelOf({ seLinuxOptions }: Json): Json {
+  const { level } = object(seLinuxOptions);
+  return level === undefined ? {} : { seLinuxOptions: { level } };
 }
 
 /** Its own image may be in a registry that the new template has no secret for any more. */
@@ -167,7 +204,14 @@ const noImageYet = [
 
 /** The words have it as it was given, or as container runtimes write it (`docker://docker.io/library/mysql:1:`). */
 const isNamedIn = (message: string, image: string): boolean =>
-  message.split(/[^\w./:@-]+/).some((word) => fullName(word.replace(/^\w+:\/\/|[.:]+$/g, '')) === fullName(image));
+  message.split(/[^\w./:@-]+/).some((word) => fullName(withoutEnd(word.replace(/^\w+:\/\//, ''))) === fullName(image));
+
+/** Without the full stops and colons of the sentence that a name stands in. */
+function withoutEnd(word: string): string {
+  let end = word.length;
+  while (end > 0 && '.:'.includes(word.charAt(end - 1))) end -= 1;
+  return word.slice(0, end);
+}
 
 /** The words are about the image that the pod itself runs, and about none that it is to fetch. */
 function isOfOwnImage(words: string, spec: Json): boolean {
@@ -193,13 +237,20 @@ interface MysqldError {
  * 'a=1'.`
  */
 function errorsIn(log: string): readonly MysqldError[] {
-  const errors = log.split('\n').flatMap((line) => {
-    const { code = null, words } =
-      /(?:\[ERROR\](?: \[(?<code>MY-\d+)\])?(?: \[[^\]]*\])* (?:mysqld: )?|^mysqld: )(?<words>.+)$/.exec(line.trim())
-        ?.groups ?? {};
-    return words === undefined ? [] : [{ code, words }];
-  });
+  const errors = log.split('\n').flatMap((line) => errorIn(line.trim()) ?? []);
   return errors.filter(({ words }) => words !== 'Aborting');
+}
+
+const errorMark = '[ERROR]';
+const beforeTheLog = 'mysqld: ';
+
+function errorIn(line: string): MysqldError | null {
+  const at = line.indexOf(errorMark);
+  if (at === -1) return line.startsWith(beforeTheLog) ? { code: null, words: line.slice(beforeTheLog.length) } : null;
+  const { code = null, words } =
+    /^(?: \[(?<code>MY-\d+)\])?(?: \[[^\]]*\])* (?:mysqld: )?(?<words>.+)$/s.exec(line.slice(at + errorMark.length))
+      ?.groups ?? {};
+  return words === undefined ? null : { code, words };
 }
 
 /** What mysqld says of a variable, and that alone of which the name is told. */

@@ -1,5 +1,19 @@
-import { conditionOf, identityOf, type Json, named, object, objects, text, texts, whole } from '../base/json.ts';
+import {
+  conditionOf,
+  fewObjects,
+  fewTexts,
+  identityOf,
+  type Json,
+  named,
+  object,
+  objects,
+  text,
+  texts,
+  whole,
+} from '../base/json.ts';
+import { shortened } from '../base/text.ts';
 import { mocoStates } from '../core/moco-state.ts';
+import { mostReplicas } from '../core/situation.ts';
 import { metricsPortName, probePortName } from './agent.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
 import { labelSetAt, newestManagers } from './managed-fields.ts';
@@ -36,6 +50,7 @@ import type {
   ClusterRecord,
   ContainerRecord,
   JobRecord,
+  LabelSelector,
   LiveContainer,
   NamespaceRecord,
   PodRecord,
@@ -45,8 +60,28 @@ import { selectorOf } from './selects.ts';
 
 // Converts objects of the API server into records. `null` for an object that does not concern us, such as a pod with
 // MOCO's labels and a name that no StatefulSet gives.
+//
+// Tenants write these objects, and the API server accepts more than a megabyte of each. So a record keeps a few
+// kilobytes whatever its object has, and a projection takes time in proportion to its object. It throws a `RangeError`
+// for an object beyond these limits, which is then skipped.
 
 const prefix = 'moco-';
+
+const mostLabelCharacters = 8 * 1024;
+/** The API server accepts 256 KiB. They are kept of pods alone that may be updated in place. */
+const mostAnnotationCharacters = 32 * 1024;
+/** Init containers included. */
+const mostContainers = 64;
+const mostConditions = 64;
+const mostMessageCharacters = 1024;
+/** Of a selector; MOCO's own has three requirements. */
+const mostRequirements = 32;
+const mostSelectorCharacters = 4 * 1024;
+
+const message = (value: unknown): string | null => {
+  const given = text(value);
+  return given === null ? null : shortened(given, mostMessageCharacters);
+};
 
 /** The name of the StatefulSet, the PodDisruptionBudget and the headless Service of a cluster. */
 export const statefulSetName = (clusterName: string): string => `${prefix}${clusterName}`;
@@ -79,7 +114,7 @@ function meta(raw: Json) {
   return {
     ...identityOf(raw),
     deletionTimestamp: text(metadata['deletionTimestamp']),
-    labels: texts(metadata['labels']),
+    labels: fewTexts(metadata['labels'], mostLabelCharacters, 'labels'),
     annotations: object(metadata['annotations']),
     metadata,
   };
@@ -103,7 +138,7 @@ export function projectCluster(raw: Json): ClusterRecord | null {
     primaryIndex: status['currentPrimaryIndex'] === undefined ? 0 : whole(status['currentPrimaryIndex'], -1),
     syncedReplicas: whole(status['syncedReplicas'], 0),
     errantOrdinals: Array.isArray(status['errantReplicaList'])
-      ? status['errantReplicaList'].map((ordinal) => whole(ordinal, -1))
+      ? status['errantReplicaList'].slice(0, mostReplicas).map((ordinal) => whole(ordinal, -1))
       : [],
     reconciledGeneration: whole(object(status['reconcileInfo'])['generation'], 0),
     succeededGeneration: succeeded['status'] === 'True' ? whole(succeeded['observedGeneration'], 0) : null,
@@ -147,8 +182,18 @@ export function projectStatefulSet(raw: Json): StatefulSetRecord | null {
     labelled: labels[strategyLabel] === strategyOnDelete,
     newPods: labels[newPodsLabel] === newPodsAtCurrentRevision ? 'CurrentRevision' : 'UpdateRevision',
     forcedRollingUpdate: isOn(annotations, forceRollingUpdateAnnotation),
+    containers: containerNames(object(object(spec['template'])['spec'])),
   };
 }
+
+const containerNames = ({ containers, initContainers }: Json): readonly string[] =>
+  [...objects(containers), ...objects(initContainers)].map(({ name }) => text(name) ?? '');
+
+/**
+ * What the kubelet says of a pod that it evicts for the pod's own limits, and of no other (Kubernetes 1.36,
+ * pkg/kubelet/eviction/helpers.go).
+ */
+const ownLimits = /exceeds the (total )?limit|exceeded its local ephemeral storage limit/;
 
 /** With `live` in any case, or only of a pod that was changed before. */
 function podRecord(raw: Json, isLive: boolean): PodRecord | null {
@@ -157,11 +202,16 @@ function podRecord(raw: Json, isLive: boolean): PodRecord | null {
   if (clusterName === undefined) return null;
   const stem = `${statefulSetName(clusterName)}-`;
   const suffix = own.name.startsWith(stem) ? own.name.slice(stem.length) : '';
-  if (!/^\d+$/.test(suffix)) return null;
+  // No cluster that is rolled out has such a member.
+  if (!/^\d{1,4}$/.test(suffix) || Number(suffix) >= mostReplicas) return null;
   const spec = object(raw['spec']);
   const status = object(raw['status']);
+  const gates = fewObjects(spec['readinessGates'], mostConditions, 'readiness gates');
+  fewObjects(status['conditions'], mostConditions + gates.length, 'conditions');
+  fewObjects([spec['containers'], spec['initContainers']].flat(), mostContainers, 'containers');
   const ready = conditionOf(status, 'Ready');
   const scheduled = conditionOf(status, 'PodScheduled');
+  const disruption = conditionOf(status, 'DisruptionTarget');
   const { managedFields } = metadata;
   const wasChanged = annotations[restartInPlaceAnnotation] !== undefined || resizedAt(managedFields) !== null;
   return {
@@ -178,20 +228,23 @@ function podRecord(raw: Json, isLive: boolean): PodRecord | null {
     ready: ready['status'] === 'True',
     readyChangedAt: text(ready['lastTransitionTime']),
     containersReadyChangedAt: text(conditionOf(status, 'ContainersReady')['lastTransitionTime']),
-    readinessGateClosed: objects(spec['readinessGates']).some(
+    readinessGateClosed: gates.some(
       (gate) => conditionOf(status, text(gate['conditionType']) ?? '')['status'] !== 'True',
     ),
     unschedulable:
       scheduled['status'] === 'False' && scheduled['reason'] === 'Unschedulable'
-        ? (text(scheduled['message']) ?? 'no reason given')
+        ? (message(scheduled['message']) ?? 'no reason given')
         : null,
-    failedReason: status['phase'] === 'Failed' ? text(status['reason']) : null,
+    failedReason: status['phase'] === 'Failed' ? message(status['reason']) : null,
+    disruption: disruption['status'] === 'True' ? (message(disruption['reason']) ?? 'no reason given') : null,
+    exceededLimits: status['reason'] === 'Evicted' && ownLimits.test(text(status['message']) ?? ''),
+    controller: text(objects(metadata['ownerReferences']).find((one) => one['controller'] === true)?.['uid']),
     startupSeconds: startupSeconds(spec),
     containers: withStatus(spec['containers'], status['containerStatuses'], containerOf),
     initContainers: withStatus(spec['initContainers'], status['initContainerStatuses'], containerOf),
     graceSeconds: whole(metadata['deletionGracePeriodSeconds'], whole(spec['terminationGracePeriodSeconds'], 30)),
     demote: isOn(annotations, demoteAnnotation),
-    demotedFor: text(annotations[demotedForAnnotation]),
+    demotedFor: message(annotations[demotedForAnnotation]),
     preventDelete: isOn(annotations, preventDeleteAnnotation),
     agent: {
       ip: text(status['podIP']),
@@ -202,7 +255,7 @@ function podRecord(raw: Json, isLive: boolean): PodRecord | null {
       isLive || wasChanged
         ? {
             labels,
-            annotations: texts(annotations),
+            annotations: fewTexts(annotations, mostAnnotationCharacters, 'annotations'),
             observed: whole(status['observedGeneration'], Number.MAX_SAFE_INTEGER) >= generation,
             containers: withStatus(spec['containers'], status['containerStatuses'], liveContainer(managedFields)),
             initContainers: withStatus(spec['initContainers'], status['initContainerStatuses'], liveContainer()),
@@ -268,16 +321,22 @@ function containerOf(spec: Json, status: Json): ContainerRecord {
   const terminated = object(state['terminated']);
   const isRunning = state['running'] !== undefined;
   const isTerminated = state['terminated'] !== undefined;
+  const reason = message(terminated['reason']) ?? message(object(state['waiting'])['reason']);
+  const last = object(status['lastState'])['terminated'];
+  const restarts = whole(status['restartCount'], 0);
   return {
     name,
     part: name === mysqldContainer ? 'mysqld' : name === agentContainer ? 'agent' : 'side',
     state: isRunning ? 'running' : isTerminated ? 'terminated' : 'waiting',
-    reason: text(terminated['reason']) ?? text(object(state['waiting'])['reason']),
+    reason,
+    // A first run that has ended leaves the count of restarts at 0 until the second one is created.
+    hasRun: isRunning || isTerminated || last !== undefined || restarts > 0 || reason === 'CrashLoopBackOff',
+    sidecar: spec['restartPolicy'] === 'Always',
     ready: status['ready'] === true,
     started: status['started'] === true,
-    restarts: whole(status['restartCount'], 0),
+    restarts,
     startedAt: text(running['startedAt']),
-    finishedAt: text(terminated['finishedAt']) ?? text(object(object(status['lastState'])['terminated'])['finishedAt']),
+    finishedAt: text(terminated['finishedAt']) ?? text(object(last)['finishedAt']),
   };
 }
 
@@ -287,7 +346,7 @@ export function projectBudget(raw: Json): BudgetRecord | null {
   const status = object(raw['status']);
   return {
     ...own,
-    selector: (spec['selector'] ?? null) === null ? null : selectorOf(spec['selector']),
+    selector: (spec['selector'] ?? null) === null ? null : smallSelectorOf(spec['selector']),
     observed: whole(status['observedGeneration'], -1) >= generation,
     disruptionsAllowed: whole(status['disruptionsAllowed'], 0),
     currentHealthy: whole(status['currentHealthy'], 0),
@@ -295,6 +354,23 @@ export function projectBudget(raw: Json): BudgetRecord | null {
     disruptedPods: texts(status['disruptedPods']),
     closed: spec['maxUnavailable'] === 0 || spec['maxUnavailable'] === '0%',
   };
+}
+
+/** Selects every pod, which can only delay a step: its operator is one that Kubernetes does not know. */
+const tooLarge: LabelSelector = {
+  matchLabels: {},
+  matchExpressions: [{ key: '', operator: 'TooLarge', values: [] }],
+};
+
+function smallSelectorOf(raw: unknown): LabelSelector {
+  const selector = selectorOf(raw);
+  const { matchLabels, matchExpressions } = selector;
+  const labels = Object.entries(matchLabels);
+  if (labels.length + matchExpressions.length > mostRequirements) return tooLarge;
+  const characters = [...labels, ...matchExpressions.map(({ key, operator, values }) => [key, operator, ...values])]
+    .flat()
+    .reduce((sum, word) => sum + word.length + 1, 0);
+  return characters > mostSelectorCharacters ? tooLarge : selector;
 }
 
 /**

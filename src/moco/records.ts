@@ -42,14 +42,16 @@ export interface StatefulSetRecord extends ObjectRecord, StatefulSetFacts {
   readonly clusterName: string;
   readonly generation: number;
   readonly managers: readonly string[];
+  /** The names of the containers of its template, init containers included. */
+  readonly containers: readonly string[];
 }
 
 /** A container, with the times that its ages are counted from if this program has not observed the changes. */
 export interface ContainerRecord
-  extends Omit<ContainerFacts, 'readySinceRestart' | 'restartsInVain' | 'notReadyForSeconds'> {
+  extends Omit<ContainerFacts, 'readySinceRestart' | 'restartsInVain' | 'notReadyForSeconds' | 'injected'> {
   /** When the current run started, or `null`. */
   readonly startedAt: string | null;
-  /** When the last run ended, or `null`. */
+  /** When the last run ended; `null` if it has not, or if that is not reported. */
   readonly finishedAt: string | null;
 }
 
@@ -64,6 +66,7 @@ type PodFacts = Omit<
   | 'participatingForSeconds'
   | 'revisionForSeconds'
   | 'demoteForSeconds'
+  | 'ofStatefulSet'
   | 'restartInPlace'
   | keyof AskedMemberFacts
 >;
@@ -113,6 +116,8 @@ export interface Resources {
 export interface PodRecord extends ObjectRecord, PodFacts {
   readonly clusterName: string;
   readonly node: string | null;
+  /** The uid of the object that controls it, or `null`. */
+  readonly controller: string | null;
   readonly labels: Labels;
   readonly createdAt: string;
   /** When the label of its revision was last set, or later; `null` if nothing shows that. */
@@ -133,7 +138,9 @@ export interface PodRecord extends ObjectRecord, PodFacts {
   readonly live: LivePod | null;
 }
 
-export interface BudgetRecord extends ObjectRecord, Omit<BudgetFacts, 'awaiting' | 'refusal' | 'refusedForSeconds'> {
+export interface BudgetRecord
+  extends ObjectRecord,
+    Omit<BudgetFacts, 'ofMoco' | 'awaiting' | 'refusal' | 'refusedForSeconds'> {
   readonly selector: LabelSelector | null;
   /** When the API server accepted the eviction of a pod, by the names of pods. */
   readonly disruptedPods: Readonly<Record<string, string>>;

@@ -62,13 +62,22 @@ type Amounts = ReadonlyMap<string, number>;
  * quota: NAME, requested: …, used: …, limited: …`, each with the resources of which there is too little.
  */
 export function fitsWithout(message: string, pod: Json): boolean {
-  const found = /exceeded quota: [^,]+, requested: (.+), used: (.+), limited: (.+)$/.exec(message.trim());
-  if (found === null) return false;
-  const [requested, used, limited] = found.slice(1).map(amounts);
-  return [...(requested ?? [])].every(([resource, more]) => {
-    const left = (used?.get(resource) ?? Number.NaN) - usedBy(pod, resource);
-    return left + more <= (limited?.get(resource) ?? Number.NaN);
+  const [, quota] = cutAt(message, 'exceeded quota: ');
+  const [, afterName] = cutAt(quota, ', requested: ');
+  const [requested, afterRequested] = cutAt(afterName, ', used: ');
+  const [used, limited] = cutAt(afterRequested, ', limited: ');
+  if (limited === '') return false;
+  const [usedAmounts, limits] = [amounts(used), amounts(limited.trim())];
+  return [...amounts(requested)].every(([resource, more]) => {
+    const left = (usedAmounts.get(resource) ?? Number.NaN) - usedBy(pod, resource);
+    return left + more <= (limits.get(resource) ?? Number.NaN);
   });
+}
+
+/** What stands before and behind the first such words; nothing stands behind words that are not there. */
+function cutAt(text: string, words: string): readonly [before: string, behind: string] {
+  const at = text.indexOf(words);
+  return at === -1 ? [text, ''] : [text.slice(0, at), text.slice(at + words.length)];
 }
 
 function amounts(list: string): Amounts {

@@ -76,7 +76,7 @@ export class ClusterApi extends StatusClient {
     work: (api: ClusterApi) => Promise<T>,
   ): Promise<T | null> {
     const calls = mostReads(known) + intentWrites + targets;
-    const reservation = await this.client.reserve('disrupt', calls, this.signal);
+    const reservation = await this.client.reserve('disrupt', calls, known.cluster.namespace, this.signal);
     if (reservation === null) return null;
     try {
       return await work(new ClusterApi(this.client, this.signal, this.#isStillWanted, reservation));

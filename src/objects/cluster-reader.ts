@@ -4,7 +4,7 @@ import { objects as items, type Json, object, text } from '../base/json.ts';
 import { isPossibleSize } from '../core/situation.ts';
 import type { ApiClient, Call } from '../kube/api-client.ts';
 import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
-import { pagesOf } from '../kube/list-watch.ts';
+import { mostValuesOfObject, pagesOf } from '../kube/list-watch.ts';
 import {
   controllerRevisions,
   events,
@@ -146,7 +146,12 @@ export class ClusterReader {
   /** Reads an object with all its fields. Resolves to `null` if it is gone. */
   async read(kind: ResourceKind, place: ResourcePlace, priority: Priority = 'disrupt'): Promise<Json | null> {
     try {
-      return await this.call<Json>({ method: 'GET', path: path(kind, place), priority });
+      return await this.call<Json>({
+        method: 'GET',
+        path: path(kind, place),
+        priority,
+        mostValues: mostValuesOfObject,
+      });
     } catch (error) {
       if (isNotFound(error)) return null;
       throw error;

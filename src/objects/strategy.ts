@@ -204,8 +204,9 @@ export async function releaseStatefulSet(
       spec: request('RollingUpdate', partition),
     };
     const tried = await api.patchStatefulSet(statefulSet, patch, true).catch((error: unknown) => {
-      // A webhook that panics answers with 500: the other form of the patch may succeed.
-      if (!(error instanceof ApiError) || !isInternalError(error)) throw error;
+      // A webhook that panics answers with 500, and the policy of config/rbac refuses a partition that updates members:
+      // the other form of the patch may succeed.
+      if (!(error instanceof ApiError) || !(isInternalError(error) || isInvalid(error))) throw error;
       reasons.push(error.message);
       return null;
     });

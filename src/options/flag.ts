@@ -90,7 +90,7 @@ const millisecondsOf: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_0
 
 /** Reads a duration above zero as Go writes them (`15s`, `1m30s`, `1.5h`, `500ms`), in milliseconds. */
 export function parseDuration(given: string): Parsed<number> {
-  const parts = [...given.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/g)];
+  const parts = [...given.matchAll(/(\d+(?:\.\d+)?)(ms|h|m|s)/gy)];
   const milliseconds = parts.reduce(
     (sum, [, count, unit = '']) => sum + Number(count) * (millisecondsOf[unit] ?? 0),
     0,

@@ -1,5 +1,6 @@
 import { partitionDrivers } from '../controller/facts/mode.ts';
 import { boundsOf, defaultPolicy } from '../core/policy.ts';
+import { usualLease } from '../moco/lease-place.ts';
 import {
   bindAddress,
   boolean,

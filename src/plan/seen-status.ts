@@ -1,5 +1,6 @@
 import { newRollout, type RolloutProgress, type RolloutStatus } from '../api/rollout-status.ts';
 import { omitUndefined, timestampOf } from '../base/json.ts';
+import { yieldsSlot } from '../controller/fleet/fleet-standing.ts';
 import { needsSlot } from '../core/gates.ts';
 import type { SimulatedCluster } from './simulated-cluster.ts';
 
@@ -47,6 +48,7 @@ export function statusAt(
       omitUndefined<RolloutProgress>({
         ...rollout,
         begunAt: rollout.begunAt ?? (first && timeOf(first.begins)),
+        yieldedAt: hold !== null && yieldsSlot(hold.rule, []) ? timeOf(seconds) : undefined,
         failing: undefined,
         ...(back && { verified: true, verifiedAt: timeOf(back.ends) }),
       }),

@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Server } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { ClientRates, limitConnections, type Rate } from './clients.ts';
 
 interface HttpAnswer {
   readonly status: number;
   readonly contentType: string;
-  readonly body: string;
+  readonly body: string | Buffer;
 }
 
 /** Answers a GET. `verbose` is true for `?verbose`, as Kubernetes' health endpoints take it. */
@@ -19,6 +20,8 @@ interface HttpServerOptions {
   readonly handlers: Readonly<Record<string, HttpHandler>>;
   /** Called when a handler throws; the client gets a 500 without details. */
   readonly onError: (path: string, error: unknown) => void;
+  /** Milliseconds since an arbitrary moment, for the rates of clients; the process's own if absent. */
+  readonly clock?: () => number;
 }
 
 export interface RunningHttpServer {
@@ -28,12 +31,49 @@ export interface RunningHttpServer {
   close(): Promise<void>;
 }
 
-const requestTimeoutMilliseconds = 10_000;
+/** For each of: the headers of a request, the request, and a client that reads none of its answer. */
+const timeoutMilliseconds = 10_000;
+const headerLimitBytes = 8 * 1024;
+/** Far more than the kubelets and every Prometheus that scrapes. */
+const mostConnections = 64;
+/** Of one address, and a connection counts as a request. The kubelet and a Prometheus send one every few seconds. */
+const clientRate: Rate = { perSecond: 20, burst: 50 };
 
-/** Serves a few paths by plain HTTP, for probes and for Prometheus. Rejects with a `ListenError`. */
+/**
+ * Serves a few paths by plain HTTP, for probes and for Prometheus. Rejects with a `ListenError`. A connection has one
+ * request at a time: a client that sends the next one before it has its answer is disconnected, and so is one that
+ * connects too often. One that requests too often gets 429.
+ */
 export async function startHttpServer(options: HttpServerOptions): Promise<RunningHttpServer> {
-  const server = createServer({ requestTimeout: requestTimeoutMilliseconds }, (request, response) => {
-    void answer(request, options).then((answered) => send(request, response, answered));
+  const rates = new ClientRates(options.clock ?? (() => performance.now()), clientRate);
+  /** Those whose request is not answered yet. */
+  const busy = new WeakSet<Socket>();
+  const server = createServer(
+    {
+      maxHeaderSize: headerLimitBytes,
+      headersTimeout: timeoutMilliseconds,
+      requestTimeout: timeoutMilliseconds,
+      connectionsCheckingInterval: 1000,
+    },
+    (request, response) => {
+      const { socket } = request;
+      const address = socket.remoteAddress ?? '';
+      if (socket.destroyed) return;
+      if (busy.has(socket)) {
+        rates.exhaust(address);
+        socket.destroy();
+        return;
+      }
+      busy.add(socket);
+      response.once('close', () => busy.delete(socket));
+      const answered = rates.allows(address) ? answer(request, options) : Promise.resolve(tooMany);
+      void answered.then((one) => send(request, response, one));
+    },
+  );
+  server.timeout = timeoutMilliseconds;
+  limitConnections(server, mostConnections);
+  server.on('connection', (socket) => {
+    if (!rates.allows(socket.remoteAddress ?? '')) socket.destroy();
   });
   const address = await listen(server, options.address, options.flag);
   return { address, close: () => close(server, 0) };
@@ -63,21 +103,45 @@ async function answer(request: IncomingMessage, { handlers, onError }: HttpServe
   }
 }
 
+const tooMany = plainText(
+  429,
+  `Expected at most ${clientRate.perSecond} requests per second from one address, got more.`,
+);
+
 function send(request: IncomingMessage, response: ServerResponse, { status, contentType, body }: HttpAnswer): void {
   response.writeHead(status, {
     'Content-Type': contentType,
     'Content-Length': Buffer.byteLength(body),
     'Cache-Control': 'no-store',
     ...(status === 405 ? { Allow: 'GET, HEAD' } : {}),
+    ...(status === 429 ? { 'Retry-After': '1', Connection: 'close' } : {}),
   });
   response.end(request.method === 'HEAD' ? undefined : body);
 }
 
-export const plainText = (status: number, sentence: string): HttpAnswer => ({
-  status,
-  contentType: 'text/plain; charset=utf-8',
-  body: `${sentence}\n`,
-});
+export function plainText(status: number, sentence: string): HttpAnswer {
+  return { status, contentType: 'text/plain; charset=utf-8', body: `${sentence}\n` };
+}
+
+/** How long one answer serves every request that comes. */
+const sharedMilliseconds = 1000;
+
+/**
+ * A handler whose answer costs much, called at most once a second: requests that come meanwhile share the answer, and
+ * its bytes.
+ *
+ * @param clock milliseconds since an arbitrary moment
+ */
+export function shared(handler: () => Promise<HttpAnswer>, clock: () => number): () => Promise<HttpAnswer> {
+  let last: { readonly atMilliseconds: number; readonly answer: Promise<HttpAnswer> } | null = null;
+  return () => {
+    const now = clock();
+    if (last !== null && now - last.atMilliseconds < sharedMilliseconds) return last.answer;
+    const answer = handler().then(({ body, ...rest }) => ({ ...rest, body: Buffer.from(body) }));
+    last = { atMilliseconds: now, answer };
+    return answer;
+  };
+}
 
 /** `null` when all is well, else what is wrong, in words. */
 export type HealthCheck = () => string | null;

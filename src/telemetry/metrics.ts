@@ -71,6 +71,10 @@ const fleetGauges = {
     'waiting_clusters',
     'Clusters with stale members whose rollout has not begun, and whose nodes are not asked whether it can.',
   ],
+  stuck: [
+    'stuck_clusters',
+    'Clusters that occupy a slot and may not go on until a person acts; the queue names them (AwaitingFleetSlot).',
+  ],
   failing: ['failing_clusters', 'Clusters whose revision fails, or whose rollout has begun and is stalled.'],
   unobservedEvictions: [
     'unobserved_evictions',

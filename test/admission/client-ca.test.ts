@@ -40,12 +40,12 @@ describe('a webhook that serves only the clients of a CA', () => {
 
   it('uses a changed CA, and keeps it beside a new serving certificate', async () => {
     const before = apiServer;
-    const changed = webhook.heard('the webhook takes the client certificates of another authority');
+    const changed = webhook.heard('Webhook trusts the client certificates of another authority');
     apiServer = await putCertificate(clients.path, 'next-api-server');
     await changed;
     await serves(apiServer);
     await disconnects(before);
-    const renewed = webhook.heard('the webhook has a new certificate');
+    const renewed = webhook.heard('Webhook loaded a new certificate');
     await webhook.replaceCertificate('webhook');
     await renewed;
     await serves(apiServer);

@@ -28,7 +28,7 @@ import { RolloutMetrics } from '../../src/telemetry/rollout-metrics.ts';
 import { CheckMetrics } from '../../src/telemetry/runtime-metrics.ts';
 import { FakeLog } from '../kube/fake-log.ts';
 import { FakeWorld } from '../kube/fake-world.ts';
-import { FakeMembers, FakeMysql, FakePrometheus, FakeReplicas } from './fake-servers.ts';
+import { FakeMembers, FakeMoco, FakeMysql, FakePrometheus, FakeReplicas } from './fake-servers.ts';
 import {
   budget,
   containersOf,
@@ -46,12 +46,13 @@ export const member = (ordinal: number): string => `moco-test-${ordinal}`;
 
 type Kind = 'clusters' | 'rollouts' | 'statefulSets' | 'pods' | 'budgets' | 'jobs';
 
-interface Surroundings {
+/** What a process runs beside. */
+export interface Surroundings {
   readonly world: FakeWorld;
   readonly server: ObjectServer;
   readonly replicas: FakeReplicas;
   readonly members: FakeMembers;
-  readonly moco: Pick<MocoLeases, 'lease' | 'read'>;
+  readonly moco?: FakeMoco;
   readonly mysql: FakeMysql;
   readonly prometheus: FakePrometheus;
 }
@@ -77,7 +78,7 @@ export class Process {
   readonly #bench: Surroundings;
   readonly #inPlaceEnabled: boolean;
 
-  /** Told of clusters that may begin now. */
+  /** Called with clusters that may begin now, and with those whose checks have an answer. */
   wake: (key: string) => void = () => undefined;
 
   constructor(
@@ -106,8 +107,8 @@ export class Process {
       mysql: asksMysql ? bench.mysql : undefined,
       mayLackNodes,
       nodes: new RecentNodes(world),
-      moco: bench.moco,
-      checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), () => undefined),
+      checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), (key) => this.wake(key)),
+      moco: bench.moco ?? new FakeMoco(world),
       world,
       log: this.log,
       defaults: { policy: { ...defaultPolicy, minReadySeconds: 0, ...settings }, strategy: 'OnDelete' },
@@ -135,7 +136,10 @@ export class Process {
       for (const { namespace, name } of store.values()) {
         if (!records.some((record) => record.name === name)) store.remove(namespace, name);
       }
-      for (const record of records) store.put(record);
+      for (const record of records) {
+        const known = store.get(record.namespace, record.name);
+        if (known?.uid !== record.uid || known.resourceVersion !== record.resourceVersion) store.put(record);
+      }
     };
     bring('clusters', clusterKind, this.cache.clusters, projectCluster);
     bring('statefulSets', statefulSets, this.cache.statefulSets, projectStatefulSet);
@@ -146,9 +150,9 @@ export class Process {
   }
 
   /** One pass over what has been brought so far. Rejects as the reconciler does. */
-  pass(): Promise<RunResult> {
+  pass(of = key): Promise<RunResult> {
     this.#bench.world.chance = (this.#bench.world.chance * 7 + 0.123) % 1;
-    return this.reconciler.reconcile(key, new AbortController().signal);
+    return this.reconciler.reconcile(of, new AbortController().signal);
   }
 
   /** The watches bring everything, and one pass goes over it. */
@@ -188,6 +192,7 @@ export class Bench {
   readonly server = new ObjectServer(() => this.world.wall());
   readonly replicas = new FakeReplicas();
   readonly members = new FakeMembers();
+  moco = new FakeMoco(this.world);
   readonly mysql = new FakeMysql();
   readonly prometheus = new FakePrometheus();
   #processes = 0;

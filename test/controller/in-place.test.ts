@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RolloutSpec } from '../../src/api/rollout.ts';
 import { pods } from '../../src/kube/resource.ts';
-import { revisionHashLabel } from '../../src/moco/names.ts';
+import { podPolicy, revisionHashLabel } from '../../src/moco/names.ts';
 import { answer, status } from '../kube/fake-world.ts';
 import { resizeMessages } from '../support/nodes/resize.ts';
 import type { Process } from './bench.ts';
@@ -143,6 +143,15 @@ describe('an update in place', () => {
       expect(bench.steps).to.deep.equal(steps);
     });
   }
+
+  it('is tried again where the policy that compares it with the template has not seen the template yet', async () => {
+    const bench = new InPlaceBench();
+    const message = `ValidatingAdmissionPolicy '${podPolicy}' denied request: moco-rollout sets a label of a running pod`;
+    bench.server.refuse('PATCH', podPath, 422, 'Invalid', { message });
+    const program = await started(bench, ifPossible);
+    await program.work();
+    expect(bench.steps.slice(0, 3)).to.deep.equal(['in place 2', 'in place 1', 'in place 0']);
+  });
 
   it('waits until a revision can be read', async () => {
     const bench = new InPlaceBench();

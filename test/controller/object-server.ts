@@ -10,6 +10,7 @@ import {
   pods,
   type ResourceKind,
   type ResourcePlace,
+  statefulSets,
 } from '../../src/kube/resource.ts';
 import { claimsOf } from '../../src/moco/successor.ts';
 import { answer, reset, status } from '../kube/fake-world.ts';
@@ -150,7 +151,22 @@ export class ObjectServer {
     const metadata = { namespace: 'default', name: '', generation: 1, ...given.metadata, uid: `uid-${this.#uids}` };
     const raw = this.#put(kind, { apiVersion: apiVersion(kind), kind: kind.kind, ...given, metadata });
     if (kind === pods) this.#createSurroundings(raw);
-    return raw;
+    if (kind === pods || kind === statefulSets) this.#adopt(metadata.namespace);
+    return this.get(kind, metadata.name, metadata.namespace);
+  }
+
+  /** The StatefulSet controller controls the pods that name it, whatever its uid was before. */
+  #adopt(namespace: string): void {
+    for (const pod of this.#server.store.all(pods)) {
+      if (pod.metadata.namespace !== namespace) continue;
+      const owners = pod.metadata.ownerReferences ?? [];
+      const ownerReferences = owners.map((owner) => ({
+        ...owner,
+        uid:
+          (owner.kind === 'StatefulSet' && this.find(statefulSets, owner.name, namespace)?.metadata.uid) || owner.uid,
+      }));
+      if (!same(ownerReferences, owners)) this.#put(pods, { ...pod, metadata: { ...pod.metadata, ownerReferences } });
+    }
   }
 
   #put(kind: ResourceKind, object: object): Raw {

@@ -6,6 +6,7 @@ import type {
   CheckReading,
   DelayReading,
   MemberAnswer,
+  MocoLease,
   MysqlReading,
   Preflight,
 } from '../../src/core/on-demand-facts.ts';
@@ -23,6 +24,7 @@ import type {
 import { appeared, cluster } from './cluster-builder.ts';
 import { type MemberBuilder, member, resourcesOf, revisionAfter, revisionBefore } from './member-builder.ts';
 import { caughtUp, type MysqlDraft, openWrite } from './mysql-readings.ts';
+import { undisturbed } from './undisturbed.ts';
 
 type Change = (one: MemberBuilder, seconds: number) => MemberBuilder;
 
@@ -45,6 +47,17 @@ const conditions: readonly Change[] = [
   (one) => one.errant(),
   (one) => one.starting().but({ phase: 'Unknown' }),
   (one) => one.creating(0).but({ containers: [] }),
+  (one) => one.failed().but({ failedReason: 'OutOfcpu' }),
+  (one) => one.failed().but({ failedReason: 'Terminated' }),
+  (one) => one.evictedByKubelet(),
+  (one) => one.evictedByKubelet(true),
+  (one) => one.down('ImagePullBackOff').container('mysqld', { hasRun: true }),
+  (one) => one.creating(5).besideSidecar(),
+  (one, seconds) => one.unreported(seconds),
+  (one) => one.withContainer('mysqld', 'mysql'),
+  (one) => one.ofNobody(),
+  (one) => one.down('ImagePullBackOff').ofNobody(),
+  (one) => one.down('CreateContainerConfigError').container('mysqld', { hasRun: true }),
 ];
 
 const seconds = fc.constantFrom(0, 1, 4, 5, 59, 60, 89, 90, 179, 180, 299, 300, 310, 599, 600, 2700, 9999);
@@ -214,6 +227,15 @@ type OfCluster =
 
 /** What a snapshot has beside it. */
 const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc.Arbitrary<ClusterSnapshot[Name]> } = {
+  moco: rarely<MocoLease>(
+    undisturbed.moco,
+    { ...undisturbed.moco, renewedForSeconds: 30 },
+    { ...undisturbed.moco, renewedForSeconds: null },
+    { ...undisturbed.moco, state: 'missing' },
+    { ...undisturbed.moco, state: 'forbidden', renewedForSeconds: null },
+    { ...undisturbed.moco, ageSeconds: 10 },
+    { ...undisturbed.moco, ageSeconds: null },
+  ),
   backupJobs: rarely(
     [],
     [{ name: 'moco-backup-test-1', restores: false, startedAt: 'T', activeForSeconds: 60 }],
@@ -237,7 +259,7 @@ const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc
     [],
     [{ hold: { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'a/b' }, remainingSeconds: null }],
   ),
-  fleetQueue: rarely(null, { place: 1, limit: 2, stalled: 0 }),
+  fleetQueue: rarely(null, { place: 1, limit: 2, stuck: [] }),
   fleetInterval: rarely(null, { flag: '--f', seconds: 60, sinceSeconds: 30 }),
   maintenance,
   checks,
@@ -348,6 +370,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
     budget: rarely<Partial<BudgetFacts>>(
       {},
       { closed: true, disruptionsAllowed: 0 },
+      { name: 'freeze-nodes', closed: true, disruptionsAllowed: 0 },
       { disruptionsAllowed: 1 },
       { observed: false },
       { refusal: 'no', refusedForSeconds: 3 },
@@ -380,6 +403,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       switchoverTries: fc.constantFrom(0, 0, 0, 1, 2, 3, 4),
       sinceLastTrySeconds: seconds,
       recentRevisions: rarely<RolloutMemory['recentRevisions']>(appeared(3), appeared(1, 2, 3, 4)),
+      shown: rarely<RolloutMemory['shown']>('AwaitingFleetSlot', 'CheckFailing', 'ReplicasBehind'),
     }),
     around: fc.record(around),
     delays: fc.oneof(

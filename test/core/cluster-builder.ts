@@ -6,6 +6,7 @@ import type {
   CheckReading,
   DelayReading,
   MemberAnswer,
+  MocoLease,
   Preflight,
   ReplicationDelay,
 } from '../../src/core/on-demand-facts.ts';
@@ -192,8 +193,8 @@ export class ClusterBuilder {
   }
 
   /** Others are rolling, and this one may not begin yet. */
-  queued(place: number, limit: number, stalled = 0): this {
-    return this.but({ fleetQueue: { place, limit, stalled } });
+  queued(place: number, limit: number): this {
+    return this.but({ fleetQueue: { place, limit, stuck: [] } });
   }
 
   /** Other clusters keep it from beginning. */
@@ -276,6 +277,11 @@ export class ClusterBuilder {
     const read = delayRead({ uid: `uid-${ordinal}` }, reading, ages);
     this.#delays.set(read.uid, read);
     return this;
+  }
+
+  /** What was seen of the Lease of moco-controller. */
+  mocoLease(lease: Partial<MocoLease>): this {
+    return this.but({ moco: { ...undisturbed.moco, ...lease } });
   }
 
   /** What a member answered when it was last asked: at this moment, unless the ages say otherwise. Others are ready. */
@@ -378,6 +384,7 @@ export class ClusterBuilder {
         switchoverTries: 0,
         sinceLastTrySeconds: 0,
         recentRevisions: [],
+        shown: null,
         ...this.#memory,
       },
       ...undisturbed,
@@ -391,7 +398,7 @@ export class ClusterBuilder {
   /** MOCO's: none under three members, else ⌊replicas/2⌋ may be away. */
   #budgetsOf(ready: number): readonly BudgetFacts[] {
     const needed = this.#replicas - Math.floor(this.#replicas / 2);
-    const usual: BudgetFacts = {
+    const usual: Omit<BudgetFacts, 'ofMoco'> = {
       name: 'moco-test',
       observed: true,
       disruptionsAllowed: Math.max(0, ready - needed),
@@ -402,7 +409,11 @@ export class ClusterBuilder {
       refusal: null,
       refusedForSeconds: 0,
     };
-    return (this.#budgets ?? (this.#replicas < 3 ? [] : [{}])).map((budget) => ({ ...usual, ...budget }));
+    return (this.#budgets ?? (this.#replicas < 3 ? [] : [{}])).map((budget) => ({
+      ...usual,
+      ofMoco: (budget.name ?? usual.name) === usual.name,
+      ...budget,
+    }));
   }
 }
 

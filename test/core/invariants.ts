@@ -13,10 +13,22 @@ import {
   rolesMove,
 } from './judged-members.ts';
 import { off } from './judged-settings.ts';
-import { hasServed, unmetNeeds } from './needs.ts';
+import { endedByItsNode, hasServed, unmetNeeds } from './needs.ts';
 
 // The invariants of src/core/SPEC.md, judged from the facts alone and in other words than the rules': this file imports
 // nothing that decides, so that a mistake there can't excuse itself here.
+
+/** The pods that the StatefulSet has made: another one with the labels of a member is nobody's business. */
+const belonging = ({ cluster, members }: Pick<ClusterSnapshot, 'cluster' | 'members'>): readonly MemberFacts[] =>
+  members.filter(({ ofStatefulSet, ordinal }) => ofStatefulSet && ordinal < cluster.replicas);
+
+/** A pod is Ready if each of its containers is, and a pod that runs has a mysqld of which something is known. */
+function contradictsItself({ terminatingForSeconds, ready, phase, containers }: MemberFacts): boolean {
+  const mysqlds = containers.filter(({ part }) => part === 'mysqld');
+  const isSilent = mysqlds.some(({ state, reason }) => state === 'waiting' && reason === null);
+  const isOdd = mysqlds.length === 0 || (ready && containers.some((one) => !one.ready));
+  return terminatingForSeconds === null && (isOdd || (phase === 'Running' && isSilent));
+}
 
 /** Facts that no cluster can show: nothing may be done on them. */
 export function impossible({ cluster, statefulSet, members }: ClusterSnapshot): boolean {
@@ -29,6 +41,7 @@ export function impossible({ cluster, statefulSet, members }: ClusterSnapshot): 
     !(Number.isInteger(cluster.primaryIndex) && cluster.primaryIndex >= 0) ||
     cluster.primaryIndex >= cluster.replicas ||
     !(cluster.syncedReplicas >= 0) ||
+    belonging({ cluster, members }).some(contradictsItself) ||
     ordinals.some((ordinal) => !Number.isInteger(ordinal) || ordinal < 0) ||
     new Set(ordinals).size !== ordinals.length
   );
@@ -81,7 +94,8 @@ const isOfNewPods = (step: Step): boolean =>
   step.kind === 'setStrategy' || step.kind === 'restore' || (step.kind === 'promoteRevision' && step.for === 'keep');
 
 /** Everything wrong with a decision, by the number of the invariant; empty when it is right. */
-export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, decision: Decision): readonly string[] {
+export function violations(all: ClusterSnapshot, policy: RolloutPolicy, decision: Decision): readonly string[] {
+  const snapshot = { ...all, members: belonging(all) };
   const { step, hold } = decision;
   const { members } = snapshot;
   return [
@@ -92,9 +106,9 @@ export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, dec
     ...(step.kind === 'setPartition' ? ofLowering(snapshot, policy, step) : []),
     ...unmetNeeds(snapshot, policy, step),
     ...ofUndeclared(snapshot, decision),
-    ...ofDemotionsLeft(snapshot, policy, step),
+    ...ofDemotionsLeft(snapshot, policy, step, impossible(all)),
     ...ofRequests(snapshot, policy, step),
-    ...(impossible(snapshot) && step.kind !== 'none' ? ['contradictory facts led to a step'] : []),
+    ...(impossible(all) && step.kind !== 'none' ? ['contradictory facts led to a step'] : []),
     ...(policy.mode !== 'OnDelete' && !mayBeWritten(snapshot, policy, step) ? ['I10: a write with the gate off'] : []),
     ...ofNewPods(snapshot, policy, step),
     ...(step.kind !== 'none' && !isOfNewPods(step) && hold !== null ? ['a hold came with a step'] : []),
@@ -104,11 +118,25 @@ export function violations(snapshot: ClusterSnapshot, policy: RolloutPolicy, dec
     ...(decision.complete && members.some(({ restartInPlace }) => (restartInPlace?.awaited ?? []).length > 0)
       ? ['complete while a container has still to restart']
       : []),
+    ...ofBlame(snapshot, decision),
     ...ofReports(snapshot, decision),
     ...(decision.requeueAfterSeconds !== null && !(decision.requeueAfterSeconds > 0)
       ? ['requeueAfterSeconds is not a time to come']
       : []),
   ];
+}
+
+/** Who is to blame: a backup that something shows, and a revision that a node has not ended the pod of. */
+function ofBlame({ backupJobs, budgets, members, memory }: ClusterSnapshot, { hold, failing }: Decision): string[] {
+  const found: string[] = [];
+  const shown = backupJobs.length > 0 || budgets.some(({ closed, ofMoco }) => closed && ofMoco);
+  if (hold?.rule === 'BackupRunning' && !shown) found.push('a backup that nothing shows');
+  const blamed = members.find(({ ordinal }) => ordinal === failing?.member);
+  const isNew = failing?.evidence.kind !== 'earlier' && failing?.evidence.kind !== 'restored';
+  if (isNew && memory.failing === null && blamed !== undefined && endedByItsNode(blamed)) {
+    found.push('the revision is blamed for its node');
+  }
+  return found;
 }
 
 /** Whose pod goes, or changes, or is about to. */
@@ -206,9 +234,10 @@ function ofNewPods(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step)
 const hasRun = ({ containers, initContainers, phase, unschedulable }: MemberFacts): boolean => {
   const mysqld = containers.find(({ part }) => part === 'mysqld');
   if (phase === 'Failed' || phase === 'Succeeded' || phase === 'Unknown') return true;
-  if (mysqld === undefined) return phase === 'Running';
-  if (mysqld.state !== 'waiting' || mysqld.restarts > 0) return true;
-  const prepares = initContainers.some(({ state, reason }) => state !== 'terminated' || reason !== 'Completed');
+  if (mysqld === undefined || mysqld.hasRun || mysqld.state !== 'waiting' || mysqld.restarts > 0) return true;
+  const prepares = initContainers.some(({ sidecar, hasRun: has, state, reason }) =>
+    sidecar ? !has : state !== 'terminated' || reason !== 'Completed',
+  );
   const stopped = /BackOff|ErrImagePull|InvalidImageName|CreateContainer|RunContainer/.test(mysqld.reason ?? '');
   return !prepares && !stopped && unschedulable === null;
 };
@@ -381,11 +410,16 @@ function ofDemotion(
 }
 
 /** I12, and its precedence: a demotion of ours whose reason is gone is taken back before anything else is done. */
-function ofDemotionsLeft(snapshot: ClusterSnapshot, policy: RolloutPolicy, step: Step): string[] {
+function ofDemotionsLeft(
+  snapshot: ClusterSnapshot,
+  policy: RolloutPolicy,
+  step: Step,
+  contradictory: boolean,
+): string[] {
   const { cluster, statefulSet, members, ownWritePending, statusRefusal, rolloutProblem, stepFailure } = snapshot;
   const isUnsettled = stepFailure?.step === null;
   const isUnwritable = ownWritePending !== null || statusRefusal !== null || rolloutProblem !== null || isUnsettled;
-  if (impossible(snapshot) || cluster.deleting || statefulSet === null || isUnwritable) {
+  if (contradictory || cluster.deleting || statefulSet === null || isUnwritable) {
     return step.kind === 'none' ? [] : ['a step while nothing may be written'];
   }
   const stale = (one: MemberFacts): boolean => one.revision !== statefulSet.updateRevision;

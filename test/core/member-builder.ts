@@ -18,6 +18,9 @@ const running = (name: string, part: ContainerFacts['part']): ContainerFacts => 
   ready: true,
   started: true,
   restarts: 0,
+  hasRun: true,
+  sidecar: false,
+  injected: false,
   readySinceRestart: true,
   restartsInVain: 0,
   notReadyForSeconds: 0,
@@ -28,6 +31,15 @@ const inVain = (container: ContainerFacts): ContainerFacts => ({
   ...container,
   restartsInVain: container.ready || container.readySinceRestart ? 0 : container.restarts,
 });
+
+/** What follows from the rest, unless it is given. */
+const told = (container: ContainerFacts, { hasRun }: Partial<ContainerFacts>): ContainerFacts => {
+  const { state, restarts, reason } = container;
+  return inVain({
+    ...container,
+    hasRun: hasRun ?? (state !== 'waiting' || restarts > 0 || reason === 'CrashLoopBackOff'),
+  });
+};
 
 const notReady: Partial<ContainerFacts> = { ready: false, readySinceRestart: false, notReadyForSeconds: 10 };
 
@@ -123,13 +135,13 @@ export class MemberBuilder {
 
   container(name: string, special: Partial<ContainerFacts>): this {
     const before = this.#containers.get(name) ?? running(name, 'side');
-    this.#containers.set(name, inVain({ ...before, ...special }));
+    this.#containers.set(name, told({ ...before, ...special }, special));
     return this;
   }
 
   initContainer(name: string, special: Partial<ContainerFacts>): this {
     const before = this.#initContainers.get(name) ?? completed(name);
-    this.#initContainers.set(name, inVain({ ...before, ...special }));
+    this.#initContainers.set(name, told({ ...before, ...special }, special));
     return this;
   }
 
@@ -195,6 +207,40 @@ export class MemberBuilder {
     return this.container('mysqld', { ...notReady, state: 'terminated', reason: 'Error', started: false })
       .but({ phase: 'Failed' })
       .#unready();
+  }
+
+  /** Its node was short of something; or it used more storage than its own limits allow. */
+  evictedByKubelet(forItsOwnLimits = false): this {
+    return this.failed().but({
+      failedReason: 'Evicted',
+      disruption: forItsOwnLimits ? null : 'TerminationByKubelet',
+      exceededLimits: forItsOwnLimits,
+    });
+  }
+
+  /** Ready, and nothing is said of its containers: somebody has emptied its status. */
+  unreported(idleForSeconds = 100): this {
+    for (const name of this.#containers.keys()) {
+      this.container(name, { ...notReady, state: 'waiting', reason: null, started: false, hasRun: false });
+    }
+    return this.but({ mysqldIdleForSeconds: idleForSeconds });
+  }
+
+  /** The container has another name, and so is no longer what it was. */
+  withContainer(name: string, otherName: string): this {
+    const before = this.#containers.get(name) ?? running(name, 'side');
+    this.#containers.delete(name);
+    return this.container(otherName, { ...before, name: otherName, part: 'side' }).but({ mysqldIdleForSeconds: 100 });
+  }
+
+  /** A sidecar runs that has been started before everything else, and goes on. */
+  besideSidecar(name = 'istio-proxy'): this {
+    return this.initContainer(name, { state: 'running', reason: null, started: true, sidecar: true });
+  }
+
+  /** A pod with the labels of a member that the StatefulSet has not made. */
+  ofNobody(): this {
+    return this.but({ ofStatefulSet: false });
   }
 
   /** The kubelet is gone, and the node controller has said so. */
@@ -311,6 +357,9 @@ export class MemberBuilder {
       readinessGateClosed: false,
       unschedulable: null,
       failedReason: null,
+      disruption: null,
+      exceededLimits: false,
+      ofStatefulSet: true,
       startupSeconds: longSeconds,
       containers: [...this.#containers.values()],
       initContainers: [...this.#initContainers.values()],

@@ -56,7 +56,7 @@ const nobodyUnsettled: Need = (snapshot, policy) =>
       (room(snapshot, policy) < 2 || down(snapshot, one) || crashes(one) || restartsInPlace(snapshot, policy, one)),
   );
 const noBackup: Need = ({ backupJobs, backupsUnreadable, budgets }, policy) =>
-  (off(policy, 'BackupRunning') || (backupJobs.length === 0 && !budgets.some(({ closed }) => closed))) &&
+  (off(policy, 'BackupRunning') || (backupJobs.length === 0 && !budgets.some((one) => one.closed && one.ofMoco))) &&
   (off(policy, 'BackupsUnreadable') || backupsUnreadable === null);
 const noForeignDemote: Need = ({ members }, policy) =>
   off(policy, 'ForeignDemote') ||
@@ -193,6 +193,7 @@ function revisionFails(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolea
   if (memory.verified || hasServed(snapshot, policy)) return false;
   if (policy.restore?.revision === statefulSet?.updateRevision) return true;
   return updated.some((one) => {
+    if (endedByItsNode(one)) return false;
     if (one.terminatingForSeconds !== null || lost(one) || memory.takenDown.includes(one.ordinal)) return false;
     if (participates(snapshot, one) && !restartsInPlace(snapshot, policy, one)) return false;
     if (stuckInPlace(one)) return true;
@@ -200,6 +201,12 @@ function revisionFails(snapshot: ClusterSnapshot, policy: RolloutPolicy): boolea
     return crashes(one) || (down(snapshot, one) && blamed);
   });
 }
+
+/** Its node shuts down, is short of something, or makes room for another pod; what it used beyond its limits is its own. */
+export const endedByItsNode = ({ phase, failedReason, disruption, exceededLimits }: MemberFacts): boolean =>
+  phase === 'Failed' &&
+  !exceededLimits &&
+  (disruption !== null || /^(Terminated|(Node)?Shutdown|Evicted|Preempting|NodeAffinity)$/.test(failedReason ?? ''));
 
 /** Every pod that the StatefulSet is to have is there. */
 const noneToMake: Need = ({ cluster, statefulSet, members }) => {
@@ -430,6 +437,14 @@ const wordOf = (
     silent: (said.kind === 'unknown' || said.missing === null) && mute < grace,
   };
 };
+/** Somebody renews MOCO's Lease, as far as that may be read. */
+const mocoWorks: Need = ({ moco }, policy) => {
+  if (off(policy, 'MocoUnavailable') && moco.ageSeconds !== null && moco.ageSeconds < 10) return true;
+  if (moco.ageSeconds === null) return false;
+  if (moco.state === 'forbidden') return true;
+  const renewed = moco.renewedForSeconds !== null && moco.renewedForSeconds < moco.durationSeconds + 15;
+  return moco.ageSeconds < 10 && moco.state === 'held' && renewed;
+};
 /** Whoever stays has just said that it serves, or has not answered for longer than a dead node looks alive. */
 const othersAnswer: Need = (snapshot, policy, going) => {
   if (off(policy, 'MemberSilent') || !serves(snapshot, policy, going)) return true;
@@ -534,6 +549,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     everyOther: when(unreachable, everyOther),
     othersReceived: when((...all) => !leading(...all), othersReceived),
     othersAcknowledge,
+    mocoWorks,
     othersAnswer,
   },
   reduces: { slot, rolesRest, failoverHadItsTime, roomForOne, nobodyResizes, runsEverywhere },
@@ -549,6 +565,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     othersCaughtUp,
     othersApplied,
     noLongWrite,
+    mocoWorks,
     othersAnswer,
     roomForOne,
   },

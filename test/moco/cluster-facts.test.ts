@@ -74,11 +74,15 @@ class Look {
   }
 
   /** The same pod, changed. */
-  change(ordinal: number, { metadata, status }: { readonly metadata?: Json; readonly status?: Json }): void {
-    const before = this.#pods.get(ordinal) as { metadata: Json; status: Json };
+  change(
+    ordinal: number,
+    { metadata, spec, status }: { readonly metadata?: Json; readonly spec?: Json; readonly status?: Json },
+  ): void {
+    const before = this.#pods.get(ordinal) as { metadata: Json; spec: Json; status: Json };
     this.#put(ordinal, {
       ...before,
       metadata: { ...before.metadata, ...metadata },
+      spec: { ...before.spec, ...spec },
       status: { ...before.status, ...status },
     });
   }
@@ -100,7 +104,7 @@ class Look {
   facts(): ObjectFacts {
     const named = (raw: object, name: string): Json => {
       const { metadata } = raw as { metadata: Json };
-      return { ...raw, metadata: { ...metadata, uid: name, resourceVersion: '1' } };
+      return { ...raw, metadata: { uid: name, ...metadata, resourceVersion: '1' } };
     };
     const records = <R>(raws: readonly Json[], project: (raw: Json) => R | null): readonly R[] =>
       raws.map(project).filter((record) => record !== null);
@@ -356,6 +360,14 @@ tells('how long mysqld has been idle', (look) => look.member(1).mysqldIdleForSec
     look.restart();
     is(59);
   },
+  'counts from when this process saw it, after a run whose end is not reported': (look, is) => {
+    const lost = { terminated: { exitCode: 137, reason: 'ContainerStatusUnknown', finishedAt: null } };
+    const waits = { waiting: { reason: 'ContainerCreating' } };
+    look.change(1, { status: { containerStatuses: [{ name: 'mysqld', state: waits, lastState: lost }] } });
+    is(0);
+    look.pass(61);
+    is(61);
+  },
   'restarts with every restart, observed or not': (look, is) => {
     look.mysqld(1, 'CrashLoopBackOff', 3);
     look.facts();
@@ -595,6 +607,24 @@ describe('the objects around the members', () => {
     expect(look.facts().backupsUnreadable).to.equal('jobs is forbidden');
     look.jobsUnreadable = null;
     expect(look.facts().backupsUnreadable).to.equal(null);
+  });
+
+  it('know the budget of MOCO by its name', () => {
+    const look = new Look();
+    const named = (name: string) => ({ ...budget(), metadata: { name, namespace: 'default' } });
+    look.budgets = [named('moco-test'), named('freeze-nodes'), named('moco-other')];
+    expect(look.facts().budgets.map(({ ofMoco }) => ofMoco)).to.deep.equal([true, false, false]);
+  });
+
+  it('know the pods that the StatefulSet controls, and the containers that admission has added to them', () => {
+    const look = new Look();
+    const members = () => look.facts().members.map(({ ofStatefulSet }) => ofStatefulSet);
+    expect(members()).to.deep.equal([true, true, true]);
+    look.change(1, { metadata: { ownerReferences: [] } });
+    expect(members()).to.deep.equal([true, false, true]);
+    const { spec } = pod(2) as { spec: { containers: readonly Json[] } };
+    look.change(2, { spec: { ...spec, containers: [...spec.containers, { name: 'istio-proxy' }] } });
+    expect(look.member(2).containers.map(({ injected }) => injected)).to.deep.equal([false, false, false, true]);
   });
 
   it('list the members in ascending order, with ten members too', () => {

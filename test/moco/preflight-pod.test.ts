@@ -83,7 +83,13 @@ describe('the pod of a preflight', () => {
     expect(container).to.deep.include({
       image: 'mysql:1',
       args: ['--version'],
-      securityContext: { runAsUser: 10_000 },
+    });
+    expect(container).to.have.deep.property('securityContext', {
+      runAsUser: 10_000,
+      runAsNonRoot: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+      seccompProfile: { type: 'RuntimeDefault' },
     });
     // The kubelet only waits for volumes that a container mounts.
     expect(container.volumeMounts.map(({ name }) => name)).to.deep.equal(volumes.map(({ name }) => name));

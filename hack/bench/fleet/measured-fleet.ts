@@ -88,7 +88,7 @@ async function start(
   progress('starting the controller');
   const begun = performance.now();
   const process = await installation.controller(flags);
-  await process.logged('the cache is in sync');
+  await process.logged('Cache is in sync');
   await clusters.untilEach((cluster) => clusters.isComplete(cluster), 'every cluster to be adopted and complete');
   const seconds = (performance.now() - begun) / 1000;
   await quiet(process, 1);

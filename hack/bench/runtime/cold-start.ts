@@ -26,7 +26,7 @@ export async function measureColdStarts(
     const begun = performance.now();
     const since = (): number => (performance.now() - begun) / 1000;
     const process = new MeasuredProcess([...bundle.command, ...flags, withEveryLine], guard, bundle.environment);
-    await process.logged('the cache is in sync');
+    await process.logged('Cache is in sync');
     const synced = since();
     await process.logged(anythingDecided);
     const firstDecision = since();

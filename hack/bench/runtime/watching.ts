@@ -34,7 +34,7 @@ export async function listed(
   const program = new MeasuredProcess([...variant.command, ...more], guard, variant.environment);
   await program.logged(started);
   await program.eventLoopDelay();
-  await program.logged('the cache is in sync');
+  await program.logged('Cache is in sync');
   const duringList = await program.eventLoopDelay();
   await quiet(program, quietChecks);
   const listing = { duringList, duringFirstPasses: await program.eventLoopDelay(), usage: program.usage() };

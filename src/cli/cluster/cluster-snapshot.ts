@@ -167,6 +167,7 @@ export function factsOf(
     },
     delays: new Map(pods.map(({ uid }) => [uid, delay])),
     members: new Map(pods.map(({ uid }) => [uid, ready])),
+    moco: { ...renewedLease, atMilliseconds, renewedAtMilliseconds: atMilliseconds },
   });
   const isOnDelete = strategy === undefined ? statefulSet?.labelled === true : strategy === 'OnDelete';
   const flagOf = <Value>(setting: { readonly source: string; readonly value: Value } | undefined) =>
@@ -191,6 +192,8 @@ export function factsOf(
     },
   });
 }
+
+const renewedLease = { lease: '', state: 'held', holder: '', durationSeconds: 15 } as const;
 
 const noFleet = {
   fleetWaits: [],

@@ -140,8 +140,10 @@ export type NamedMember = Awaited<ReturnType<typeof memberNamed>>;
 
 /** Finds a member by the name of its pod, such as `moco-test-2`. */
 export async function memberNamed(session: Session, pod: string) {
-  const [, name, ordinal] = new RegExp(`^${statefulSetName('(.+)')}-(0|[1-9]\\d*)$`).exec(pod) ?? [];
-  if (name === undefined || ordinal === undefined) {
+  const dash = pod.lastIndexOf('-');
+  const [prefix, ordinal] = [statefulSetName(''), pod.slice(dash + 1)];
+  const name = pod.slice(prefix.length, dash);
+  if (!pod.startsWith(prefix) || name === '' || !/^(0|[1-9]\d*)$/.test(ordinal)) {
     throw new UsageError(`expected the name of a member's pod such as ${statefulSetName('test')}-2, got \`${pod}\``);
   }
   const cluster = await clusterNamed(session, name);

@@ -10,25 +10,8 @@ import type { KubeconfigChoice } from '../../kube/kubeconfig.ts';
 import { onServerClock } from '../../kube/server-clock.ts';
 import { ClusterApi } from '../../objects/cluster-client.ts';
 import type { Host } from '../host.ts';
-import { anyText, duration, oneNamespace, type Values } from '../option.ts';
-
-/** The options of every command that connects to the API server. */
-export const connectionOptions = {
-  namespace: oneNamespace(
-    '-n, --namespace <namespace>',
-    'namespace to work in (default: the namespace of the context)',
-  ),
-  context: anyText('--context <context>', 'context of the kubeconfig'),
-  kubeconfig: anyText(
-    '--kubeconfig <file>',
-    'kubeconfig file (default: KUBECONFIG, ~/.kube/config, or the ServiceAccount of the pod)',
-  ),
-  requestTimeout: duration(
-    '--request-timeout <duration>',
-    'how long to wait for one answer of the API server, such as 5s',
-    '10s',
-  ),
-};
+import type { Values } from '../option.ts';
+import { type connectionOptions, overridesOf } from './connection-flags.ts';
 
 /** What commands about several clusters may be given besides. */
 interface Scope {
@@ -119,18 +102,25 @@ export function openSession(given: Values<typeof connectionOptions> & Scope, hos
  * pod. Several files are merged; of those that KUBECONFIG lists, some may be missing.
  */
 function chooseKubeconfig(
-  { kubeconfig, context }: Pick<Values<typeof connectionOptions>, 'kubeconfig' | 'context'>,
+  given: Values<typeof connectionOptions>,
   { env, home }: Pick<Host, 'env' | 'home'>,
 ): KubeconfigChoice {
   const standard = join(home, '.kube/config');
-  const files = filesOf(kubeconfig, env['KUBECONFIG'], standard);
-  if (files.length === 0 && env['KUBERNETES_SERVICE_HOST']) {
-    if (context !== undefined) throw new UsageError(`expected a kubeconfig with context ${context}, got none`);
-    return { kubeconfigPath: null };
+  const overrides = overridesOf(given);
+  const { context, cluster, user, clusterEntry, userEntry } = overrides;
+  const files = filesOf(given.kubeconfig, env['KUBECONFIG'], standard);
+  if (files.length > 0 || clusterEntry.server !== undefined) {
+    return { kubeconfigPath: files, environment: env, overrides };
   }
   // The error is reported when the connection reads the file.
-  const kubeconfigPath = files.length === 0 ? standard : files;
-  return { kubeconfigPath, environment: env, ...(context !== undefined && { context }) };
+  if (!env['KUBERNETES_SERVICE_HOST']) return { kubeconfigPath: standard, environment: env, overrides };
+  for (const [what, name] of Object.entries({ context, cluster, user })) {
+    if (name !== undefined) throw new UsageError(`expected a kubeconfig with ${what} ${name}, got none`);
+  }
+  const { as: _as, 'as-uid': _uid, 'as-groups': _groups, ...others } = userEntry;
+  const [other] = Object.keys({ ...clusterEntry, ...others });
+  if (other !== undefined) throw new UsageError(`expected a kubeconfig or --server with --${other}, got none`);
+  return { kubeconfigPath: null, overrides };
 }
 
 function filesOf(flag: string | undefined, variable: string | undefined, standard: string): readonly string[] {

@@ -90,7 +90,8 @@ interface Version {
 
 /** From the tag of an image such as `ghcr.io/cybozu-go/moco/mysql:8.4.8.1`, or `null`. */
 function versionOf(image: string): Version | null {
-  const tag = /:([^/@:]+)(?:@.*)?$/.exec(image)?.[1] ?? '';
+  const [name = ''] = image.split('@', 1);
+  const tag = /^[^/:]+:([^/:]+)$/.exec(name.slice(name.lastIndexOf('/') + 1))?.[1] ?? '';
   const [, series, patch] = /^v?(\d+\.\d+)(?:\.(\d+))?(?![\d])/.exec(tag) ?? [];
   return series === undefined ? null : { series, patch: patch === undefined ? null : Number(patch) };
 }

@@ -4,7 +4,8 @@ import { UsageError } from '../../failure.ts';
 import { pods, type ResourceKind } from '../../kube/resource.ts';
 import { clusterKind } from '../../moco/names.ts';
 import type { Right } from '../check/rights.ts';
-import { connectionOptions, type Session } from '../cluster/session.ts';
+import { connectionOptions } from '../cluster/connection-flags.ts';
+import type { Session } from '../cluster/session.ts';
 import type { Host } from '../host.ts';
 import { anyText, type CommandOptions, optionOf, toggle, type Values } from '../option.ts';
 

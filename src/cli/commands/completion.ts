@@ -5,9 +5,10 @@ import { namespaces, pods } from '../../kube/resource.ts';
 import { clusterKind } from '../../moco/names.ts';
 import { memberSelector } from '../../moco/projections.ts';
 import { listAll } from '../cluster/clusters.ts';
+import { connectionOptions } from '../cluster/connection-flags.ts';
 import { openSession, type Session } from '../cluster/session.ts';
 import type { Host } from '../host.ts';
-import { type CommandOption, optionOf } from '../option.ts';
+import { type CommandOption, optionOf, type Texts, valuesOf } from '../option.ts';
 import { argumentAt, type CliCommand, localCommand, type Named, optionsOf } from './command.ts';
 
 /** The name that kubectl 1.26 and later look up in PATH. */
@@ -57,15 +58,19 @@ export async function complete(words: readonly string[], commands: readonly CliC
 
 type Typed = ReturnType<typeof typedSoFar>;
 
-/** `given` has the values of options by their long names; `awaits` is the option whose value is to be completed. */
+/** `given` has what was typed of options; `awaits` is the option whose value is to be completed. */
 function typedSoFar(words: readonly string[], commands: readonly CliCommand[]) {
   let command: CliCommand | null = null;
   const names: string[] = [];
-  const given: Record<string, string> = {};
+  const given: Record<string, Texts[string]> = {};
+  const give = (option: CommandOption<unknown>, text: string | true): void => {
+    const field = optionOf(option).attributeName();
+    given[field] = option.repeats ? [...[given[field] ?? []].flat(), text].map(String) : text;
+  };
   let awaits: CommandOption<unknown> | null = null;
   for (const word of words) {
     if (awaits !== null) {
-      given[optionOf(awaits).name()] = word;
+      give(awaits, word);
       awaits = null;
     } else if (word.startsWith('-')) {
       const [flag = '', value] = word.split('=', 2);
@@ -74,7 +79,7 @@ function typedSoFar(words: readonly string[], commands: readonly CliCommand[]) {
       );
       if (option === undefined) continue;
       if (value === undefined && optionOf(option).required) awaits = option;
-      else given[optionOf(option).name()] = value ?? 'true';
+      else give(option, value ?? true);
     } else if (command === null) {
       command = commands.find(({ name }) => name === word) ?? null;
     } else {
@@ -120,12 +125,9 @@ const lists: Readonly<Record<ListedKind, (session: Session) => Promise<readonly 
   namespace: (session) => listAll(session, namespaces, null),
 };
 
-async function namesOf(
-  { namespace, context, kubeconfig }: Typed['given'],
-  host: Host,
-  what: ListedKind,
-): Promise<readonly Suggestion[]> {
-  const session = openSession({ requestTimeout: requestTimeoutMilliseconds, namespace, context, kubeconfig }, host);
+async function namesOf(given: Typed['given'], host: Host, what: ListedKind): Promise<readonly Suggestion[]> {
+  const connection = valuesOf(connectionOptions, given);
+  const session = openSession({ ...connection, requestTimeout: requestTimeoutMilliseconds }, host);
   try {
     const found = await lists[what](session);
     return found.map(({ metadata }) => ({ word: text(object(metadata)['name']) ?? '' }));

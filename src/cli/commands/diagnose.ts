@@ -24,7 +24,7 @@ import {
   createdByMoco,
   mocoControllerSelector,
 } from '../../moco/names.ts';
-import { jobSelectorOf } from '../../moco/projections.ts';
+import { jobSelectorOf, statefulSetName } from '../../moco/projections.ts';
 import type { ClusterRecord } from '../../moco/records.ts';
 import { toLook } from '../check/rights.ts';
 import { clusterNamed, find, listOrNothing } from '../cluster/clusters.ts';
@@ -120,5 +120,6 @@ async function collect(session: Session, cluster: ClusterRecord) {
 /** The cluster itself, and its StatefulSet and pods, whose names begin with `moco-`. */
 const isAbout = (regarding: Json, cluster: string): boolean => {
   const name = text(regarding['name']) ?? '';
-  return name === cluster || new RegExp(`^moco-${cluster}(-\\d+)?$`).test(name);
+  const own = statefulSetName(cluster);
+  return name === cluster || name === own || (name.startsWith(`${own}-`) && /^\d+$/.test(name.slice(own.length + 1)));
 };

@@ -76,7 +76,7 @@ async function confirm(
   const { step: confirmedStep } = confirmed.decision;
   const isVetoed = !isDisruptive(confirmedStep) || !sameStep(step, confirmedStep);
   if (isVetoed || isOvertaken(answers, live.objects, context)) {
-    context.log.debug({ cluster: key, step: step.kind }, 'the step is vetoed by a fresh read');
+    context.log.debug({ cluster: key, step: step.kind }, 'Step vetoed by a fresh read');
     return { kind: 'nothing', report: confirmed, ...vetoed };
   }
   if (!context.isLeading()) return nothingToReport;
@@ -103,7 +103,7 @@ async function carryOut(
   const isFresh = (): boolean => context.isLeading() && world.monotonic() - since <= confirmationMilliseconds;
   const tooLate = (outcome: PassOutcome): End => {
     if (!context.isLeading()) return { ...outcome, report: null };
-    log.info({ cluster: key, step: step.kind }, 'the confirmation is too old; the step will be retried');
+    log.info({ cluster: key, step: step.kind }, 'Confirmation is too old; retrying the step');
     return { ...outcome, report: 'cached' };
   };
   const notSent = { kind: 'failed', failure: tooSlow(step, confirmed) } as const;

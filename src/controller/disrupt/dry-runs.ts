@@ -3,6 +3,7 @@ import type { InPlaceChange } from '../../core/in-place-changes.ts';
 import type { DisruptiveStep } from '../../core/step.ts';
 import type { StepInPlace } from '../../core/update-in-place.ts';
 import { ApiError, isConflict, isForbidden, isInvalid, isNotFound, withoutRequest } from '../../kube/api-error.ts';
+import { podPolicy } from '../../moco/names.ts';
 import type { ClusterObjects } from '../../moco/records.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import { patchOf } from '../../objects/execute.ts';
@@ -80,6 +81,9 @@ async function dryRun(
     return { isStale: false, refusal: null };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
+    // The API server that compares with the StatefulSet may not have seen the new template yet. That would be
+    // remembered as a refusal until the next revision.
+    if (error.message.includes(podPolicy)) throw error;
     // Kubernetes before 1.33 does not know pods/resize.
     const isUnknown = isNotFound(error) && change.resources.length > 0;
     if (isInvalid(error) || isForbidden(error) || isUnknown) return { isStale: false, refusal: withoutRequest(error) };

@@ -70,6 +70,6 @@ export async function settleIntent(pass: Pass<ClusterApi>, rollout: MySQLRollout
   if (written === 'refused') return { kind: 'nothing', report: 'cached' };
   if (written === 'overtaken') return { kind: 'nothing', report: null, ...vetoed };
   context.fleet.count(intent);
-  context.log.info({ cluster: key, step: intent.step, rule: intent.rule }, 'invalidated a previous intent');
+  context.log.info({ cluster: key, step: intent.step, rule: intent.rule }, 'Invalidated a previous intent');
   return { kind: 'settled', intent, ...again };
 }

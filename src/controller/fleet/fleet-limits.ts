@@ -152,6 +152,7 @@ export class Fleet {
       slots: limit > 0 ? limit : null,
       rolling: all.filter(({ rolling }) => rolling).length,
       waiting: all.filter(({ waitingSince, rolling }) => waitingSince !== null && !rolling).length,
+      stuck: this.#slots.stuck,
       failing: this.#failing.size,
       unobservedEvictions: this.evictions.unobserved(),
       waitingForDisruptionController: this.evictions.waiting,
@@ -174,7 +175,12 @@ export class Fleet {
   }
 
   #waits(key: string, revision: string, unreadable: string | null): ClusterSnapshot['fleetWaits'] {
-    if (hasBegun(this.#known.get(key), revision)) return [];
+    const known = this.#known.get(key);
+    if (hasBegun(known, revision)) {
+      const hasYielded = known?.revision === revision && known.queuedSince !== null;
+      const again = hasYielded ? this.stages.waits(key, revision, this.#world.wall() / 1000) : [];
+      return again.filter(({ hold }) => hold.rule === 'AwaitingStageSlot');
+    }
     const hold = this.#breaker(key);
     const byLimit = hold === null ? [] : [{ hold, remainingSeconds: null }];
     const waits = this.stages.selects(key) ? this.stages.waits(key, revision, this.#world.wall() / 1000) : byLimit;
@@ -225,7 +231,7 @@ export class Fleet {
   #place(key: string): FleetPlace | null {
     const known = this.#known.get(key);
     if (known?.rolling === true) return null;
-    const since = known?.waitingSince ?? this.#world.wall();
+    const since = known?.queuedSince ?? this.#world.wall();
     return this.#slots.placeOf(key, since, this.#firstOf(key, since));
   }
 
@@ -249,8 +255,8 @@ export class Fleet {
     const occupies = keeps || isPromised;
     if ((known.rolling || isPromised) && known.unverified && !this.#failing.has(key)) this.#unverified.add(key);
     else if (this.#unverified.delete(key)) this.#wakeKeptByFirst();
-    const waitingSince = known.wantsSlot && !occupies ? known.waitingSince : null;
-    this.#slots.note(key, { occupies, stalled: occupies && known.stalled, waitingSince });
+    const waitingSince = known.wantsSlot && !occupies ? known.queuedSince : null;
+    this.#slots.note(key, { occupies, stuckBy: occupies ? known.stuckBy : null, waitingSince });
   }
 
   /** The interval with the longest remaining wait, or `null`. */

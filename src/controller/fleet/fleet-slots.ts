@@ -1,19 +1,20 @@
 import { isBefore, type Queued } from '../../core/fleet/stage-counts.ts';
-import { type FleetPlace, fleetPlace, freeSlots } from '../../core/fleet/waits.ts';
+import { type FleetPlace, fleetPlace, freeSlots, type StuckCluster } from '../../core/fleet/waits.ts';
 
 export interface SlotStanding {
   readonly occupies: boolean;
-  /** It occupies one and cannot continue without a person. */
-  readonly stalled: boolean;
+  /** It occupies one and may not continue until a person acts: the rule that holds it. Otherwise `null`. */
+  readonly stuckBy: string | null;
   /** When it began to need one, on the wall clock in milliseconds; `null` if it occupies or needs none. */
   readonly waitingSince: number | null;
 }
 
-const none: SlotStanding = { occupies: false, stalled: false, waitingSince: null };
+const none: SlotStanding = { occupies: false, stuckBy: null, waitingSince: null };
 
 interface Counted {
   readonly rolling: number;
-  readonly stalled: number;
+  /** By name. */
+  readonly stuck: readonly StuckCluster[];
   /** Those that have waited longest first, then by name. */
   readonly queue: readonly Queued[];
 }
@@ -40,8 +41,8 @@ export class FleetSlots {
     this.#counted = null;
     const hasLeft = before.waitingSince !== null && now.waitingSince === null;
     if (!now.occupies && (before.occupies || hasLeft)) for (const next of this.next()) this.#wake(next);
-    if (this.#limit > 0 && before.stalled !== now.stalled) {
-      // The message of those that wait has the number of slots that stalled rollouts occupy.
+    if (this.#limit > 0 && before.stuckBy !== now.stuckBy) {
+      // The message of those that wait names the clusters.
       for (const { key: waiting } of this.#count().queue) this.#wake(waiting);
     }
   }
@@ -52,14 +53,19 @@ export class FleetSlots {
    */
   placeOf(key: string, since: number, first?: string): FleetPlace | null {
     const own = this.#standings.get(key);
-    const { rolling, stalled, queue } = this.#count();
+    const { rolling, stuck, queue } = this.#count();
     return fleetPlace({
       limit: this.#limit,
       rolling: rolling - (own?.occupies ? 1 : 0),
-      stalled: stalled - (own?.stalled ? 1 : 0),
+      stuck: stuck.filter(({ cluster }) => cluster !== key),
       ahead: queue.filter((other) => isBefore(other, { key, since })).length,
       first,
     });
+  }
+
+  /** How many slots clusters occupy that may not continue until a person acts. */
+  get stuck(): number {
+    return this.#count().stuck.length;
   }
 
   /** The clusters that get a slot now, the first in the queue first. */
@@ -76,7 +82,9 @@ export class FleetSlots {
     );
     this.#counted = {
       rolling: standings.filter(({ occupies }) => occupies).length,
-      stalled: standings.filter((one) => one.stalled).length,
+      stuck: [...this.#standings]
+        .flatMap(([cluster, { stuckBy: rule }]) => (rule === null ? [] : [{ cluster, rule }]))
+        .toSorted((one, other) => (one.cluster < other.cluster ? -1 : 1)),
       queue: waiting.toSorted((one, other) => (isBefore(one, other) ? -1 : 1)),
     };
     return this.#counted;

@@ -3,7 +3,15 @@ import { type Intent, isTrue, type RolloutStatus } from '../../api/rollout-statu
 import { milliseconds } from '../../base/json.ts';
 import type { HoldRule } from '../../core/decision.ts';
 import { needsSlot } from '../../core/gates.ts';
-import { isForOthers, isRequestedByUser, keepsTurn, rulesOf } from '../../core/rules/catalogue.ts';
+import {
+  isBrief,
+  isEndedByPerson,
+  isForOthers,
+  isRequestedByUser,
+  isRoutine,
+  keepsTurn,
+  rulesOf,
+} from '../../core/rules/catalogue.ts';
 
 export interface FleetStanding {
   readonly uid: string;
@@ -28,6 +36,13 @@ export interface FleetStanding {
   readonly stalled: boolean;
   /** When a rollout was first seen that has not begun, on the wall clock; otherwise `null`. */
   readonly waitingSince: number | null;
+  /** The same of a rollout that has not begun, or that has given up its slot. Its place in queues follows from it. */
+  readonly queuedSince: number | null;
+  /**
+   * Why the cluster, which occupies a slot, does not go on until a person acts, as the name of a rule or the reason of
+   * condition `Stalled`; or `null`.
+   */
+  readonly stuckBy: string | null;
   /** Whether the cluster waits for a slot and, as far as is known, for nothing else. */
   readonly wantsSlot: boolean;
   /** Whether the cluster waits for other clusters and, as far as is known, for nothing else. */
@@ -49,6 +64,8 @@ export const withoutRollout: Omit<FleetStanding, 'uid' | 'resourceVersion' | 'op
   verifiedAt: null,
   stalled: false,
   waitingSince: null,
+  queuedSince: null,
+  stuckBy: null,
   wantsSlot: false,
   wantsTurn: false,
   complete: null,
@@ -74,7 +91,7 @@ export const disrupts = ({ effects }: KnownStep): boolean =>
 
 export const lowers = ({ step }: KnownStep): boolean => step === 'setPartition';
 
-/** Waits that end when other clusters get on, or when an interval is over. */
+/** Waits of a cluster that occupies a slot, or takes one as soon as it gets it. */
 const slotWaits: ReadonlySet<string> = new Set<HoldRule>([
   'AwaitingFleetSlot',
   'AwaitingFleetInterval',
@@ -111,14 +128,30 @@ export const hasBegun = (
  */
 const slotReleasingRules: ReadonlySet<HoldRule> = new Set(['Offline', 'Released', 'ForcedRollingUpdate']);
 
+/**
+ * Whether a rollout that has begun gives up its slot while the rule holds it: nothing of it is in progress, and what it
+ * waits for may take long. It needs another slot before its next step. Waits that belong to every step keep it.
+ */
+export function yieldsSlot(rule: HoldRule, members: RolloutStatus['members']): boolean {
+  if (slotReleasingRules.has(rule)) return true;
+  if (slotWaits.has(rule) || isBrief(rule) || isRoutine(rule)) return false;
+  if (!isRequestedByUser(rule) && !isEndedByPerson(rule)) return false;
+  return (members ?? []).every(({ state }) => state === 'participating');
+}
+
 const refusals: ReadonlySet<string> = new Set(rulesOf('refused'));
 
+function stuckBy(rule: HoldRule | undefined, isStalled: boolean): string | null {
+  if (rule === undefined) return isStalled ? 'ProgressDeadlineExceeded' : null;
+  return isStalled || (isEndedByPerson(rule) && !isRoutine(rule)) ? rule : null;
+}
+
 /**
- * A rollout occupies its slot from its preflight, or its first disruption, to its end, except while a user keeps it
- * waiting with every member participating. A rollout that could not proceed with a slot does not block others.
+ * A rollout occupies its slot from its preflight, or its first disruption, to its end, except while it has given it up.
+ * A rollout that could not proceed with a slot does not wait for one.
  */
 function standing(
-  { rollout, hold, members, conditions, updateRevision, completeSince, history }: RolloutStatus,
+  { rollout, hold, conditions, updateRevision, completeSince, history }: RolloutStatus,
   timeOf: (timestamp: string | null | undefined) => number | null,
 ): Omit<FleetStanding, 'uid' | 'resourceVersion' | 'open'> {
   const since = timeOf(completeSince);
@@ -133,20 +166,17 @@ function standing(
   };
   if (!rollout) return idle;
   const rule = hold?.rule;
-  if (rollout.begunAt !== undefined) {
-    const rolling = !isKeptWaiting(rule, members);
-    const stalled = rolling && isTrue(conditions, 'Stalled');
-    return { ...idle, begun: true, rolling, stalled, failing: idle.failing || stalled };
-  }
-  const waitingSince = timeOf(rollout.startedAt);
-  const refused = rule !== undefined && refusals.has(rule);
-  if (keepsTurn(rule)) return { ...idle, waitingSince, rolling: true, stalled: refused, refused };
+  const startedAt = timeOf(rollout.startedAt);
   const wantsSlot = rule === undefined || slotWaits.has(rule);
   const wantsTurn = rule === undefined || isForOthers(rule) || slotWaits.has(rule);
-  return { ...idle, waitingSince, wantsSlot, wantsTurn };
-}
-
-function isKeptWaiting(rule: HoldRule | undefined, members: RolloutStatus['members']): boolean {
-  if (rule === undefined || !isRequestedByUser(rule) || slotWaits.has(rule)) return false;
-  return slotReleasingRules.has(rule) || (members ?? []).every(({ state }) => state === 'participating');
+  if (rollout.begunAt !== undefined) {
+    const isStalled = isTrue(conditions, 'Stalled');
+    const begun = { ...idle, begun: true, failing: idle.failing || isStalled };
+    if (rollout.yieldedAt !== undefined) return { ...begun, queuedSince: startedAt, wantsSlot, wantsTurn };
+    return { ...begun, rolling: true, stalled: isStalled, stuckBy: stuckBy(rule, isStalled) };
+  }
+  const refused = rule !== undefined && refusals.has(rule);
+  const waits = { waitingSince: startedAt, queuedSince: startedAt };
+  if (!keepsTurn(rule)) return { ...idle, ...waits, wantsSlot, wantsTurn };
+  return { ...idle, ...waits, rolling: true, stalled: refused, refused, stuckBy: refused ? (rule ?? null) : null };
 }

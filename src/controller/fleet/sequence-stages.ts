@@ -104,8 +104,8 @@ export class Stages {
   waits(key: string, revision: string, nowSeconds: number): readonly FleetWait[] {
     const { cluster, facts } = this.#known.get(key) ?? unknown;
     if (cluster === null) return [];
-    const waitingSince = facts.revision === revision ? cluster.waitingSince : null;
-    return stageWaits({ ...cluster, waitingSince }, (sequence) => this.countsOf(sequence), nowSeconds);
+    const own = facts.revision === revision ? cluster : { ...cluster, waitingSince: null, queuedSince: null };
+    return stageWaits(own, (sequence) => this.countsOf(sequence), nowSeconds);
   }
 
   /** Whether clusters of a later stage have not begun yet: they depend on how this one does. */
@@ -208,6 +208,7 @@ export class Stages {
       places: objects.offline ? [] : this.#placesOf(objects),
       rolling: facts.rolling || promised,
       waitingSince: facts.waitingSince === null ? null : facts.waitingSince / 1000,
+      queuedSince: facts.queuedSince === null ? null : facts.queuedSince / 1000,
       wantsTurn: facts.wantsTurn && !promised,
       // Another revision than that of the status: whether members are stale is not known yet.
       completeSince:

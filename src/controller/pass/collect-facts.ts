@@ -1,7 +1,7 @@
 import { type MySQLRollout, rolloutProblem } from '../../api/rollout.ts';
 import { isPolicySource, policyKind } from '../../api/rollout-policy.ts';
 import { sequenceKind } from '../../api/rollout-sequence.ts';
-import type { RolloutStatus } from '../../api/rollout-status.ts';
+import type { RolloutProgress, RolloutStatus } from '../../api/rollout-status.ts';
 import { milliseconds, timestampOf } from '../../base/json.ts';
 import type { World } from '../../base/world.ts';
 import type { RolloutPolicy } from '../../core/policy.ts';
@@ -9,8 +9,8 @@ import { isRequestedByUser } from '../../core/rules/catalogue.ts';
 import { flappingWindowSeconds } from '../../core/rules/everything.ts';
 import type { BudgetFacts, ClusterSnapshot, RolloutMemory } from '../../core/snapshot.ts';
 import { nameOf } from '../../kube/store.ts';
-import { objectFacts } from '../../moco/cluster-facts.ts';
-import type { BudgetRecord, ClusterObjects } from '../../moco/records.ts';
+import { objectFacts, type SelectingBudget } from '../../moco/cluster-facts.ts';
+import type { ClusterObjects } from '../../moco/records.ts';
 import { Cache } from '../../objects/cache.ts';
 import { contentionFacts } from '../facts/contention.ts';
 import { unreported } from '../facts/last-step.ts';
@@ -175,7 +175,7 @@ function sequencesUnreadable({ unavailable }: Dependencies['cache']): string | n
   return sequences.message;
 }
 
-function budgetFacts(budget: BudgetRecord, refusal: Refusal | null, world: Pick<World, 'monotonic'>): BudgetFacts {
+function budgetFacts(budget: SelectingBudget, refusal: Refusal | null, world: Pick<World, 'monotonic'>): BudgetFacts {
   const stands = refusal !== null && refusal.budgets.get(budget.name) === budget.resourceVersion;
   return {
     ...budget,
@@ -216,8 +216,9 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, own: Memory): 
   const movedAt = moved?.revision === revision ? moved.at : progress?.lastProgressAt;
   const sinceLastTrySeconds = age('try', progress?.tries?.lastEndedAt);
   return {
+    shown: status.hold?.rule ?? null,
     verified: progress?.verified ?? false,
-    failing: progress?.failing ? { member: progress.failing.ordinal, message: progress.failing.message } : null,
+    failing: failingOf(progress?.failing),
     takenDown: progress?.takenDown ?? [],
     waiting: progress?.waiting ?? null,
     from: progress?.from ?? null,
@@ -236,6 +237,12 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, own: Memory): 
       completed,
     })),
   };
+}
+
+function failingOf(known: RolloutProgress['failing']): RolloutMemory['failing'] {
+  if (known === undefined) return null;
+  const { ordinal: member, message, injected } = known;
+  return { member, message, ...(injected !== undefined && { injected }) };
 }
 
 /** No progress is expected while a user requests the wait. */

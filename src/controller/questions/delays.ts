@@ -41,7 +41,7 @@ async function readDelays(
     found.set(uid, after);
     metrics.countDelayReading(reading.kind);
     if (reading.kind === 'unknown' && after.unknownSinceMilliseconds === atMilliseconds) {
-      log.warn({ cluster: key, member: name, reason: reading.message }, 'the replication delay can not be read');
+      log.warn({ cluster: key, member: name, reason: reading.message }, 'Failed to read the replication delay');
     }
   }
   return found;

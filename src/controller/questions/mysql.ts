@@ -87,14 +87,14 @@ async function readMysql(
   const problem =
     message === null ? null : { message, sinceMilliseconds: before?.problem?.sinceMilliseconds ?? atMilliseconds };
   if (message !== null && message !== before?.problem?.message) {
-    log.warn({ cluster: key, reason: message }, 'MySQL can not be asked, and the rollout goes on without its answers');
+    log.warn({ cluster: key, reason: message }, 'Cannot query MySQL; continuing without its answers');
   }
   for (const { uid, name } of pods) {
     const one = said.get(uid);
     if (one === undefined) continue;
     metrics.countMysqlReading(one.kind);
     if (message === null && one.kind === 'unknown' && last?.members.get(uid)?.reading.kind !== 'unknown') {
-      log.warn({ cluster: key, member: name, reason: one.message }, 'a mysqld can not be asked');
+      log.warn({ cluster: key, member: name, reason: one.message }, 'Failed to query mysqld');
     }
   }
   return {

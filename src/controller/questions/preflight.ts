@@ -111,7 +111,7 @@ async function askNodes(
     const earlier = before.find((one) => one.about === about && one.name === node);
     if (result === undefined || result === earlier?.result) continue;
     metrics.countPreflight(result);
-    log.info({ cluster: key, node, result, reason: message }, 'a node was asked for the update revision');
+    log.info({ cluster: key, node, result, reason: message }, 'Preflight finished on a node');
   }
   return { revision, ...statusOfQuestions(tried), readAtMilliseconds: now, failing };
 }

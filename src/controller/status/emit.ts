@@ -37,7 +37,7 @@ export function emitStep(acted: Acted, { metrics, recorder, log }: Context): voi
   if (acted.done.length === 0) {
     const isRefused = acted.result === 'refused' && !isByBudget;
     const level = acted.result === 'conflict' ? 'debug' : isRefused ? 'warn' : 'info';
-    log[level]({ ...fields, answer: acted.message }, `did not happen: ${explainStep(step)}`);
+    log[level]({ ...fields, answer: acted.message }, `Step failed: ${explainStep(step)}`);
     return;
   }
   log.info({ ...fields, member: acted.done.map((target) => target.name).join() }, explainStep(step));

@@ -40,6 +40,6 @@ export async function removeEndedOverrides(
     // Another write of it comes back here.
     if (isConflict(error)) rememberTold(memory, { endedOverrides: '' });
     const cluster = nameOf(rollout.metadata);
-    log.warn({ cluster, error }, 'could not remove overrides that have ended');
+    log.warn({ cluster, error }, 'Failed to remove expired overrides');
   }
 }

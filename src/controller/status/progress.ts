@@ -12,7 +12,7 @@ import { explainEvidence } from '../../core/sentences.ts';
 import type { MemberFacts } from '../../core/snapshot.ts';
 import { ordinalOf } from '../../moco/names.ts';
 import { isDemotionMissed, isFailedTry, isSwitchedOver } from '../facts/last-step.ts';
-import { takesSlot } from '../fleet/fleet-standing.ts';
+import { takesSlot, yieldsSlot } from '../fleet/fleet-standing.ts';
 import type { ObservedFacts } from '../pass/collect-facts.ts';
 import { type Memory } from '../pass/memory.ts';
 import { memberProgressOf, sorted } from './member-progress.ts';
@@ -45,6 +45,7 @@ export function progressOf(context: StatusContext, members: readonly MemberStatu
     ...known,
     lastProgressAt: memory.seen.moved?.at ?? known.lastProgressAt,
     begunAt: known.begunAt ?? (intent !== null && takesSlot(intent) ? intent.at : undefined),
+    yieldedAt: yieldedAtOf(known, context, members),
     verified: known.verified || decision.verified,
     verifiedAt: known.verifiedAt ?? (decision.verified ? now : undefined),
     failing: failingOf(known, decision),
@@ -67,11 +68,23 @@ export function progressOf(context: StatusContext, members: readonly MemberStatu
   });
 }
 
+/** From the hold that lets the rollout give up its slot to the next step that needs one. */
+function yieldedAtOf(
+  { begunAt, yieldedAt }: RolloutProgress,
+  { intent, shown, now }: StatusContext,
+  members: readonly MemberStatus[],
+): string | undefined {
+  if (begunAt === undefined || (intent !== null && takesSlot(intent))) return undefined;
+  const yields = shown !== null && yieldsSlot(shown.hold.rule, members);
+  return yieldedAt ?? (yields ? now : undefined);
+}
+
 /** Whoever withdraws a restore asks for another try: of a member that is back at its revision nothing is remembered. */
 function failingOf(known: RolloutProgress, { failing, members }: Decision): RolloutProgress['failing'] {
   if (failing === null) return undefined;
   if (failing.evidence.kind !== 'restored') {
-    return { ordinal: failing.member, message: explainEvidence(failing.evidence) };
+    const { member: ordinal, evidence, injected } = failing;
+    return { ordinal, message: explainEvidence(evidence), ...(injected !== undefined && { injected }) };
   }
   return members.find(({ ordinal }) => ordinal === failing.member)?.updated ? known.failing : undefined;
 }

@@ -45,7 +45,9 @@ export interface StagedCluster {
   readonly rolling: boolean;
   /** When its first stale member was seen, in Unix seconds, if its rollout has not begun. Otherwise `null`. */
   readonly waitingSince: number | null;
-  /** Its rollout has not begun and, as far as is known, waits for other clusters alone. */
+  /** The same of a rollout that has not begun, or that has given up its turn. */
+  readonly queuedSince: number | null;
+  /** Its rollout waits for a turn and, as far as is known, for other clusters alone. */
   readonly wantsTurn: boolean;
   /** Since when it has been complete and healthy, in Unix seconds. `null` if it is not, or if that is unknown. */
   readonly completeSince: number | null;
@@ -108,7 +110,7 @@ function countOf(clusters: readonly StagedCluster[]): StageCount {
     unfinished: firstOf(unfinished),
     failed: firstOf(failing),
     last: since(({ completeSince }) => completeSince).at(-1) ?? null,
-    queue: since(({ waitingSince, wantsTurn, places }) => (wantsTurn && places.length === 1 ? waitingSince : null)),
+    queue: since(({ queuedSince, wantsTurn, places }) => (wantsTurn && places.length === 1 ? queuedSince : null)),
   };
 }
 

@@ -80,7 +80,9 @@ export function stageWaits(
   return [
     ...stageGates(sequence, counts, stage).flatMap((hold) => ('until' in hold ? timed(hold) : [lasting(hold)])),
     ...timed(settled),
-    ...(asking.rolling ? [] : slotWait({ key: asking.key, since }, sequence, stage, counts[stage])),
+    ...(asking.rolling
+      ? []
+      : slotWait({ key: asking.key, since: asking.queuedSince ?? since }, sequence, stage, counts[stage])),
   ];
 }
 

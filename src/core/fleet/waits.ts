@@ -57,8 +57,8 @@ export interface FleetCounts {
   readonly limit: number;
   /** How many are rolling: members have been taken, or one is unavailable. They keep their slots. */
   readonly rolling: number;
-  /** How many of these cannot continue without a person: condition `Stalled` is True. */
-  readonly stalled: number;
+  /** Those of them that may not continue until a person acts, by name. */
+  readonly stuck: readonly StuckCluster[];
   /** How many of the others have needed a slot for longer. */
   readonly ahead: number;
   /**
@@ -67,21 +67,28 @@ export interface FleetCounts {
   readonly first?: string | undefined;
 }
 
+export interface StuckCluster {
+  /** As `namespace/name`. */
+  readonly cluster: string;
+  /** What holds it. */
+  readonly rule: string;
+}
+
 export interface FleetPlace {
   /** In the queue, counted from 1. */
   readonly place: number;
   readonly limit: number;
-  /** How many of the rolling clusters are stalled. Their slots will not be free soon. */
-  readonly stalled: number;
+  /** The rolling clusters that may not continue until a person acts, by name. Their slots may not be free soon. */
+  readonly stuck: readonly StuckCluster[];
   /** The cluster that goes first, as `namespace/name`, if it alone may be rolling. */
   readonly first?: string;
 }
 
 /** Where a cluster waits for a slot; `null` if it gets one. */
-export function fleetPlace({ limit, rolling, stalled, ahead, first }: FleetCounts): FleetPlace | null {
-  if (first !== undefined) return { place: ahead + 1, limit: 1, stalled, first };
+export function fleetPlace({ limit, rolling, stuck, ahead, first }: FleetCounts): FleetPlace | null {
+  if (first !== undefined) return { place: ahead + 1, limit: 1, stuck, first };
   const place = ahead + 1 - freeSlots(limit, rolling);
-  return limit > 0 && place > 0 ? { place, limit, stalled } : null;
+  return limit > 0 && place > 0 ? { place, limit, stuck } : null;
 }
 
 /** More may be rolling than the limit says, if it has been lowered. */

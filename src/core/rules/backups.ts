@@ -54,7 +54,7 @@ export const backups = {
 function runningBackup({ snapshot, deadlines }: Situation): RunningBackup | null {
   const [oldest] = snapshot.backupJobs.toSorted((a, b) => b.activeForSeconds - a.activeForSeconds);
   if (oldest === undefined) {
-    const closed = snapshot.budgets.find((budget) => budget.closed);
+    const closed = snapshot.budgets.find((budget) => budget.closed && budget.ofMoco);
     return closed === undefined ? null : { budget: closed.name };
   }
   const { name: job, startedAt, restores, activeForSeconds } = oldest;

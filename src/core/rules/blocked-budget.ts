@@ -3,7 +3,7 @@ import type { Situation } from '../situation.ts';
 
 export interface BlockedBudget {
   readonly budget: string;
-  readonly cause: 'closed' | 'used' | 'notObserved' | 'refused' | 'several';
+  readonly cause: 'closed' | 'closedByOthers' | 'used' | 'notObserved' | 'refused' | 'several';
   readonly healthy: number;
   readonly needed: number;
   readonly message: string | null;
@@ -18,6 +18,8 @@ export function explainBudget({ budget, cause, healthy, needed, message, awaitin
   switch (cause) {
     case 'closed':
       return `${named} allows no disruption, as it does while a backup runs${inVain === undefined ? '' : `; overriding ${inVain} does not change that: let the backup end, or delete its Job`}`;
+    case 'closedByOthers':
+      return `${named} allows no disruption (maxUnavailable is 0), and MOCO did not create it: change or delete it`;
     case 'used':
       return `${named} needs ${needed} healthy pods and has ${healthy}${awaiting === undefined ? '' : `; it still counts ${awaiting === 1 ? 'an earlier eviction' : `${awaiting} earlier evictions`}, for at most two minutes`}`;
     case 'notObserved':
@@ -25,7 +27,7 @@ export function explainBudget({ budget, cause, healthy, needed, message, awaitin
     case 'refused':
       return `the eviction was refused: ${withoutFullStop(message ?? `${named} needs ${needed} healthy pods`)}`;
     case 'several':
-      return `several PodDisruptionBudgets select the members (${budget} is one), and Kubernetes evicts no such pod`;
+      return `several PodDisruptionBudgets select the members, and Kubernetes evicts no such pod: delete ${budget}, which MOCO did not create`;
   }
 }
 
@@ -33,7 +35,8 @@ export function explainBudget({ budget, cause, healthy, needed, message, awaitin
 const refusalSeconds = 10;
 
 export function blockedBudget({ snapshot, deadlines, overridden }: Situation): BlockedBudget | null {
-  const { budgets } = snapshot;
+  // The message is about one that a person may change.
+  const budgets = snapshot.budgets.toSorted((one, other) => Number(one.ofMoco) - Number(other.ofMoco));
   for (const budget of budgets) {
     const { name, currentHealthy: healthy, desiredHealthy: needed, awaiting, refusal } = budget;
     const blocked = (cause: BlockedBudget['cause'], message: string | null = null): BlockedBudget => ({
@@ -45,6 +48,7 @@ export function blockedBudget({ snapshot, deadlines, overridden }: Situation): B
     });
     // The eviction API answers 500 where more than one budget matches a pod.
     if (budgets.length > 1) return blocked('several');
+    if (budget.closed && !budget.ofMoco) return blocked('closedByOthers');
     if (budget.closed)
       return { ...blocked('closed'), ...(overridden.has('BackupRunning') && { inVain: 'BackupRunning' }) };
     if (!budget.observed) return blocked('notObserved');

@@ -2,8 +2,8 @@ import type { Question, QuestionKind } from '../questions.ts';
 import type { Situation } from '../situation.ts';
 import { partition } from './by-partition.ts';
 import { everything } from './everything.ts';
-import { fleet } from './fleet.ts';
-import { step } from './not-done.ts';
+import { fleet, turn } from './fleet.ts';
+import { answers, step } from './not-done.ts';
 import { notParticipating } from './not-participating.ts';
 import { participating } from './participating.ts';
 import { primary } from './primary.ts';
@@ -31,6 +31,8 @@ export const ruleGroups = {
   participating: { title: 'A member may not be taken yet', rules: { ...participating, ...primary } },
   partition: { title: 'The partition decides which member is next', rules: partition },
   step: { title: 'The chosen step is not done', rules: step },
+  turn: { title: 'Other clusters have their turn: only members that are down are replaced', rules: turn },
+  answers: { title: 'The step needs an answer, or the answer is against it', rules: answers },
 };
 
 export type RuleGroup = keyof typeof ruleGroups;
@@ -49,6 +51,8 @@ const catalogue = {
   ...primary,
   ...partition,
   ...step,
+  ...turn,
+  ...answers,
 };
 
 type Catalogue = typeof catalogue;
@@ -103,9 +107,15 @@ export function alertOf(name: HoldRule): string | null {
 }
 
 /** It is about other clusters, and nothing is wrong with this one. */
-export const isForOthers = (name: string): boolean => Object.hasOwn(ruleGroups.fleet.rules, name);
+export const isForOthers = (name: string): boolean => Object.hasOwn(ruleGroups.fleet.rules, name) || isTurn(name);
+/** The cluster waits for its turn, and for nothing else that is known. */
+export const isTurn = (name: string): boolean => Object.hasOwn(turn, name);
+/** What holds is known from an answer that is asked for in the cluster's turn. */
+export const isAnswer = (name: string): boolean => Object.hasOwn(answers, name);
 export const isOverridable = (name: string): boolean => ruleAttributes(name)?.overridable === true;
 export const isRequestedByUser = (name: string): boolean => ruleAttributes(name)?.requestedBy !== undefined;
+/** It may last until a person acts. */
+export const isEndedByPerson = (name: string): boolean => ruleAttributes(name)?.endedBy.includes('a person') === true;
 export const isRoutine = (name: string): boolean => ruleAttributes(name)?.routine === true;
 export const isBrief = (name: string): boolean => ruleAttributes(name)?.brief === true;
 /** The question without whose answer the rule holds, or `undefined`. */

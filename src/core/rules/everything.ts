@@ -6,7 +6,10 @@ import type { Situation } from '../situation.ts';
 import type { Contention } from '../snapshot.ts';
 import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 
-/** Every step is blocked, except taking back a demotion. */
+/**
+ * Every step is blocked, except taking back a demotion. What a person has asked for comes first, so that it stays in
+ * sight while MOCO writes the StatefulSet.
+ */
 export const everything = {
   SettingsInvalid: rule<{ readonly problem: string }>({
     holds: (asked) => {
@@ -26,16 +29,6 @@ export const everything = {
     alarms: true,
     assumed: null,
   }),
-  StatefulSetDeleting: rule({
-    holds: ({ situation }) => holdsIf(situation.snapshot.statefulSet?.deleting === true),
-    sentence: () => 'the StatefulSet is being deleted or re-created',
-    meaning: 'MOCO is re-creating the StatefulSet.',
-    details: 'MOCO does so to change the volume template. The pods stay.',
-    endedBy: ['MOCO'],
-    ends: 'By itself, once the new StatefulSet exists.',
-    brief: true,
-    assumed: after('moment', (snapshot) => withStatefulSet(snapshot, { deleting: false })),
-  }),
   Released: rule({
     holds: ({ situation: { snapshot, policy } }) => holdsIf(policy.mode === 'OnDelete' && snapshot.released),
     sentence: () => 'the cluster was released to MOCO',
@@ -46,33 +39,6 @@ export const everything = {
     requestedBy: '`release`',
     phase: 'Off',
     assumed: null,
-  }),
-  StatefulSetNotObserved: rule<{
-    /** Left out while nobody writes the StatefulSet again and again. */
-    readonly contention?: Contention;
-  }>({
-    holds: (asked) => {
-      const { statefulSet, contention } = asked.situation.snapshot;
-      const isObserved = statefulSet?.observed === true && statefulSet.updateRevision !== '';
-      if (isObserved && (contention === null || !isContested(asked))) return null;
-      return contention === null ? {} : { contention };
-    },
-    sentence: ({ contention }) =>
-      contention === undefined
-        ? 'Kubernetes has not yet observed the newest generation of the StatefulSet'
-        : explainContention(contention),
-    meaning:
-      'Kubernetes has not yet observed the newest generation of the StatefulSet, or somebody writes the StatefulSet again and again, or resets each partition that is set.',
-    details:
-      'Until then the update revision may belong to the previous template. MOCO writes the StatefulSets of some manifests several times a second (cybozu-go/moco#782): the API server alters a field that MOCO applies, so MOCO applies it again, which resets the partition that MOCO lowers. In a rollout by partitions a member may then be restarted many times, and come back at its old revision. The message names who writes, and the field.',
-    endedBy: ['Kubernetes', 'a person'],
-    ends: 'By itself within moments. If the message names a field, correct it in the MySQLCluster; adoption ends these writes as well. If it names another writer, stop that one. Otherwise check that kube-controller-manager runs.',
-    brief: true,
-    assumed: after('moment', (snapshot) =>
-      snapshot.statefulSet?.updateRevision
-        ? { ...withStatefulSet(snapshot, { observed: true }), contention: null }
-        : null,
-    ),
   }),
   ReconciliationStopped: rule({
     holds: ({ situation }) => holdsIf(situation.snapshot.cluster.reconciliationStopped),
@@ -114,6 +80,59 @@ export const everything = {
     phase: 'Off',
     assumed: null,
   }),
+  Paused: rule<{ readonly by?: string }>({
+    holds: (asked) => {
+      const { paused, pausedBy: by } = asked.situation.policy;
+      return paused && isPausedFor(asked) ? { ...(by !== undefined && { by }) } : null;
+    },
+    sentence: ({ by }) => `the rollout is paused${by === undefined ? '' : ` by ${by}`}`,
+    meaning: 'The rollout is paused, by the MySQLRollout or by a MySQLRolloutPolicy.',
+    details:
+      'With `repairWhilePaused: true` members that are down are still replaced. A pause never changes who replaces pods: neither a release nor a first adoption begins.',
+    endedBy: ['a person'],
+    ends: 'By `resume`, or where the message names a policy, by changing that.',
+    requestedBy: '`paused: true`',
+    alert: 'MocoRolloutPausedStale',
+    phase: 'Paused',
+    assumed: null,
+  }),
+  StatefulSetDeleting: rule({
+    holds: ({ situation }) => holdsIf(situation.snapshot.statefulSet?.deleting === true),
+    sentence: () => 'the StatefulSet is being deleted or re-created',
+    meaning: 'MOCO is re-creating the StatefulSet.',
+    details: 'MOCO does so to change the volume template. The pods stay.',
+    endedBy: ['MOCO'],
+    ends: 'By itself, once the new StatefulSet exists.',
+    brief: true,
+    assumed: after('moment', (snapshot) => withStatefulSet(snapshot, { deleting: false })),
+  }),
+  StatefulSetNotObserved: rule<{
+    /** Left out while nobody writes the StatefulSet again and again. */
+    readonly contention?: Contention;
+  }>({
+    holds: (asked) => {
+      const { statefulSet, contention } = asked.situation.snapshot;
+      const isObserved = statefulSet?.observed === true && statefulSet.updateRevision !== '';
+      if (isObserved && (contention === null || !isContested(asked))) return null;
+      return contention === null ? {} : { contention };
+    },
+    sentence: ({ contention }) =>
+      contention === undefined
+        ? 'Kubernetes has not yet observed the newest generation of the StatefulSet'
+        : explainContention(contention),
+    meaning:
+      'Kubernetes has not yet observed the newest generation of the StatefulSet, or somebody writes the StatefulSet again and again, or resets each partition that is set.',
+    details:
+      'Until then the update revision may belong to the previous template. MOCO writes the StatefulSets of some manifests several times a second (cybozu-go/moco#782): the API server alters a field that MOCO applies, so MOCO applies it again, which resets the partition that MOCO lowers. In a rollout by partitions a member may then be restarted many times, and come back at its old revision. The message names who writes, and the field.',
+    endedBy: ['Kubernetes', 'a person'],
+    ends: 'By itself within moments. If the message names a field, correct it in the MySQLCluster; adoption ends these writes as well. If it names another writer, stop that one. Otherwise check that kube-controller-manager runs.',
+    brief: true,
+    assumed: after('moment', (snapshot) =>
+      snapshot.statefulSet?.updateRevision
+        ? { ...withStatefulSet(snapshot, { observed: true }), contention: null }
+        : null,
+    ),
+  }),
   AdmissionNotInForce: rule<{
     readonly mode: 'OnDelete' | 'Partition';
     /** What the dry run returned, as a sentence. */
@@ -150,22 +169,6 @@ export const everything = {
     assumed: after('requeue', (snapshot) =>
       withStatefulSet(snapshot, { strategy: 'OnDelete', labelled: true, newPods: 'UpdateRevision', partition: null }),
     ),
-  }),
-  Paused: rule<{ readonly by?: string }>({
-    holds: (asked) => {
-      const { paused, pausedBy: by } = asked.situation.policy;
-      return paused && isPausedFor(asked) ? { ...(by !== undefined && { by }) } : null;
-    },
-    sentence: ({ by }) => `the rollout is paused${by === undefined ? '' : ` by ${by}`}`,
-    meaning: 'The rollout is paused, by the MySQLRollout or by a MySQLRolloutPolicy.',
-    details:
-      'With `repairWhilePaused: true` members that are down are still replaced. A pause never changes who replaces pods: neither a release nor a first adoption begins.',
-    endedBy: ['a person'],
-    ends: 'By `resume`, or where the message names a policy, by changing that.',
-    requestedBy: '`paused: true`',
-    alert: 'MocoRolloutPausedStale',
-    phase: 'Paused',
-    assumed: null,
   }),
   RevisionFlapping: rule<{
     readonly revisions: number;

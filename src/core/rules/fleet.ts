@@ -1,5 +1,5 @@
-import type { FleetHold, FleetPlace } from '../fleet/waits.ts';
-import { durationText, timeText, withoutFullStop } from '../sentences.ts';
+import type { FleetHold, FleetPlace, StuckCluster } from '../fleet/waits.ts';
+import { andMore, durationText, timeText, withoutFullStop } from '../sentences.ts';
 import { after, type Rule, rule } from './rule.ts';
 
 // The holds that other clusters cause are facts; the rules name them.
@@ -32,7 +32,7 @@ const byOthers = <Name extends FleetHold['rule']>(
 const requestedBy = 'a MySQLRolloutSequence';
 
 /**
- * Stages of a MySQLRolloutSequence, and the limits of the fleet: members that are down are replaced, and nothing else
+ * Stages of a MySQLRolloutSequence, and failures in the fleet: members that are down are replaced, and nothing else
  * happens.
  */
 export const fleet = {
@@ -101,14 +101,6 @@ export const fleet = {
     ends: 'By itself, at the time that the message names.',
     requestedBy,
   }),
-  AwaitingStageSlot: byOthers('AwaitingStageSlot', {
-    sentence: ({ sequence, stage, limit, place }) =>
-      `${limit === 1 ? '1 cluster' : `${limit} clusters`} of stage ${stage} of sequence ${sequence} may be rolling at a time; this one is number ${place} in the queue`,
-    meaning: 'As many clusters of the stage are rolling as its maxConcurrent allows.',
-    endedBy: ['time'],
-    ends: 'By itself, when another cluster of the stage is done.',
-    requestedBy,
-  }),
   FleetFailing: byOthers('FleetFailing', {
     sentence: ({ failing, limit, cluster }) =>
       `${failing} rollouts in the fleet fail, ${cluster} among them; from ${limit} on no other one begins (--max-failing-rollouts)`,
@@ -120,18 +112,33 @@ export const fleet = {
     requestedBy: '`--max-failing-rollouts`',
     alert: 'MocoRolloutFleetFailing',
   }),
+};
+
+/**
+ * Turns among clusters. They are asked of a step that nothing else is known to hold: a cluster that could not use its
+ * turn waits for none.
+ */
+export const turn = {
+  AwaitingStageSlot: byOthers('AwaitingStageSlot', {
+    sentence: ({ sequence, stage, limit, place }) =>
+      `${limit === 1 ? '1 cluster' : `${limit} clusters`} of stage ${stage} of sequence ${sequence} may be rolling at a time; this one is number ${place} in the queue`,
+    meaning: 'As many clusters of the stage are rolling as its maxConcurrent allows.',
+    endedBy: ['time'],
+    ends: 'By itself, when another cluster of the stage is done.',
+    requestedBy,
+  }),
   AwaitingFleetSlot: rule<FleetPlace>({
     holds: ({ situation }) => situation.snapshot.fleetQueue,
-    sentence: ({ limit, place, stalled, first }) =>
+    sentence: ({ limit, place, stuck, first }) =>
       `${
         first === undefined
           ? `${limit} clusters may be rolling at a time`
           : `${first} goes first, and no member of it has verified its revision yet (--verify-first-cluster)`
-      }; this one is number ${place} in the queue${stalledSlots(stalled)}`,
+      }; this one is number ${place} in the queue${stuckSlots(stuck)}`,
     meaning:
       'As many clusters are rolling as may at a time (--max-concurrent-rollouts), or the first one has not verified its revision yet (--verify-first-cluster).',
     details:
-      'A cluster that no MySQLRolloutSequence selects begins once no other of them is rolling without a member that has participated at its new revision for minReadySeconds, or once one has verified its revision since this one became stale. A revision that fails lets the next cluster try, up to --max-failing-rollouts. A stalled rollout keeps its slot until a person has fixed it, unless the controller runs with --release-stalled-slots. Members that are down need no slot.',
+      'A cluster that no MySQLRolloutSequence selects begins once no other of them is rolling without a member that has participated at its new revision for minReadySeconds, or once one has verified its revision since this one became stale. A revision that fails lets the next cluster try, up to --max-failing-rollouts. A rollout that has begun and may need a person gives up its slot while all of its members participate, and is first in the queue once it can go on. While a member of it is away it keeps its slot, and the message names it; with --release-stalled-slots it loses the slot once it is stalled. Members that are down need no slot.',
     endedBy: ['time'],
     ends: 'By itself, when another cluster is done, or the first one has verified its revision.',
     overridable: true,
@@ -154,7 +161,12 @@ export const fleet = {
   }),
 };
 
-function stalledSlots(stalled: number): string {
-  if (stalled === 0) return '';
-  return stalled === 1 ? '; a stalled rollout occupies a slot' : `; stalled rollouts occupy ${stalled} slots`;
+const mostNamed = 3;
+
+function stuckSlots(stuck: readonly StuckCluster[]): string {
+  if (stuck.length === 0) return '';
+  const named = stuck.slice(0, mostNamed).map(({ cluster, rule }) => `${cluster} (${rule})`);
+  const slots =
+    stuck.length === 1 ? 'a slot is occupied by a cluster' : `${stuck.length} slots are occupied by clusters`;
+  return `; ${slots} that may need a person: ${named.join(', ')}${andMore(stuck.length - named.length)}`;
 }

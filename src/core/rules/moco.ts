@@ -1,7 +1,7 @@
 import type { MocoLease } from '../on-demand-facts.ts';
 import type { Question } from '../questions.ts';
 import type { Situation } from '../situation.ts';
-import { after, rule } from './rule.ts';
+import { after, holdsIf, rule } from './rule.ts';
 
 // Without moco-controller a member that is stopped does not come back: a fresh mysqld is read-only and follows no
 // member until MOCO has configured it. MOCO's last status looks the same whether it works or not.
@@ -17,18 +17,18 @@ const slackSeconds = 15;
 
 interface Absence {
   readonly lease: string;
-  /** `unseen`: this process has not seen a renewal yet. */
+  /** `unseen`: no renewal has been seen yet. */
   readonly cause: 'missing' | 'free' | 'unseen' | 'notRenewed';
   readonly holder: string;
 }
 
 /** In the group of the steps: the Lease is only waited for once nothing else holds. */
 export const mocoAway = {
-  MocoNotAsked: rule<{ readonly lease: string }>({
-    holds: ({ situation: { snapshot } }) => (isKnown(snapshot.moco) ? null : { lease: snapshot.moco.lease }),
+  MocoNotAsked: rule({
+    holds: ({ situation: { snapshot } }) => holdsIf(!isKnown(snapshot.moco)),
     asks: () => [{ kind: 'moco' }],
     awaits: 'moco',
-    sentence: ({ lease }) => `the Lease ${lease} of moco-controller is being read`,
+    sentence: () => 'the Lease of moco-controller is being read',
     meaning: 'The Lease of moco-controller has not been read recently enough for a step.',
     details: 'It is read during a rollout, counts for 10 s, and is read again right before the step.',
     endedBy: ['time'],
@@ -44,7 +44,7 @@ export const mocoAway = {
     sentence: ({ lease, cause, holder }) => causes[cause](lease, holder),
     meaning: 'moco-controller does not work, as far as its Lease shows.',
     details:
-      "Without it a member that is stopped stays down: a fresh mysqld is read-only and follows no member until MOCO has configured it, and a switchover needs MOCO. A renewal counts if this process has seen it within the Lease's duration and 15 s; no clocks are compared. Members that are down are replaced all the same. A leader that renews its Lease and hangs does not show here: its last status stays as it was. Without the right to read the Lease nothing is held, and `check` says so.",
+      "Without it a member that is stopped stays down: a fresh mysqld is read-only and follows no member until MOCO has configured it, and a switchover needs MOCO. A renewal counts if moco-rollout has seen it within the Lease's duration and 15 s; no clocks are compared. Members that are down are replaced all the same. A leader that renews its Lease and hangs does not show here: its last status stays as it was. Without the right to read the Lease nothing is held, and `check` says so.",
     endedBy: ['MOCO', 'a person'],
     ends: 'By itself, once moco-controller renews its Lease. Look at `kubectl get lease -A`, and at the pods and the log of moco-controller. If MOCO uses another Lease, name it: --moco-lease-namespace, --moco-lease-name.',
     overridable: true,
@@ -55,7 +55,7 @@ export const mocoAway = {
 
 const causes: Readonly<Record<Absence['cause'], (lease: string, holder: string) => string>> = {
   missing: (lease) => `there is no Lease ${lease}, so moco-controller does not work, or uses another one`,
-  free: (lease) => `no process of moco-controller leads: its Lease ${lease} is free`,
+  free: (lease) => `no instance of moco-controller leads: its Lease ${lease} is free`,
   unseen: (lease) => `waiting to see moco-controller renew its Lease ${lease}`,
   notRenewed: (lease, holder) => `moco-controller does not renew its Lease ${lease}, which ${holder} holds`,
 };

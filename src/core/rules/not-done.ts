@@ -102,6 +102,10 @@ export const step = {
     phase: 'Failing',
     assumed: null,
   }),
+};
+
+/** What is only asked once nothing else holds, in the turn of the cluster. */
+export const answers = {
   ...preflightRunning,
   ...checks,
   ReplicasBehind: rule<ReplicasBehind>({

@@ -126,12 +126,12 @@ export const participating = {
     sentence: explainBudget,
     meaning: 'A PodDisruptionBudget does not allow an eviction now.',
     details:
-      'It is closed, used up, or not observed yet, it has refused an eviction, or several budgets select the pods. MOCO closes its own budget while a scheduled backup runs, and overriding `BackupRunning` does not open it.',
+      'It is closed, used up, or not observed yet, it has refused an eviction, or several budgets select the pods. MOCO closes its own budget, `moco-NAME`, while a scheduled backup runs, and overriding `BackupRunning` does not open it. Another budget says nothing about backups.',
     endedBy: ['Kubernetes', 'MOCO', 'a person'],
-    ends: 'By itself, when enough pods are healthy or the backup is done. If several budgets select the pods, Kubernetes evicts none of them: remove all budgets except the one of MOCO.',
+    ends: 'By itself, when enough pods are healthy or the backup is done. A budget that MOCO did not create waits for whoever created it. If several budgets select the pods, Kubernetes evicts none of them: remove all budgets except the one of MOCO.',
     alert: 'MocoRolloutBlockedByPDB',
     assumed: after('moment', (snapshot, { cause }) =>
-      cause === 'several' ? null : { ...snapshot, budgets: openBudgets(snapshot) },
+      cause === 'several' || cause === 'closedByOthers' ? null : { ...snapshot, budgets: openBudgets(snapshot) },
     ),
   }),
   MemberProtected: rule<{ readonly member: number }>({

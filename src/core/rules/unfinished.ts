@@ -2,6 +2,7 @@ import { withCluster, withMissing, withStatefulSet } from '../expected.ts';
 import { type FailingMember, failingMember } from '../failing-revision.ts';
 import { explainEvidence, plural } from '../sentences.ts';
 import type { Situation } from '../situation.ts';
+import type { ClusterSnapshot } from '../snapshot.ts';
 import { type Asked, after, asksFor, holdsIf, rule } from './rule.ts';
 
 /**
@@ -16,13 +17,13 @@ export const failing = {
       const isRepair = members.length > 0 && effects.every(({ member }) => member?.state === 'down');
       return isRepair && quorumIsLostForGood(situation) ? null : failing;
     },
-    sentence: ({ member, evidence }, name) =>
-      `the new revision fails on ${name(member)}: ${explainEvidence(evidence)}; no other member gets it until the template is corrected`,
+    sentence: ({ member, evidence, injected }, name) =>
+      `the new revision fails on ${name(member)}: ${explainEvidence(evidence)}; ${injected === undefined ? 'no other member gets it until the template is corrected' : `admission has added container ${injected}, which the template does not have: no other member gets the revision until that container works`}`,
     meaning: 'A member fails at the new revision, and no member has shown that the revision works.',
     details:
-      'The failure is one that the revision can cause: mysqld or a sidecar fails, or the node refuses the pod. It counts until the member works at the revision, even if its pod is created anew. No other member gets the revision. A sidecar that fails on a stale member too is not counted. A slow image pull counts as a failure only after progressDeadlineSeconds. Without a quorum, members that are down get the revision after progressDeadlineSeconds.',
+      'The failure is one that the revision can cause: mysqld or a sidecar fails, or the node refuses the pod. A pod that its node ends, as in a shutdown or under pressure, is no such failure, unless it exceeded its own limits. Nor is one whose node is away. It counts until the member works at the revision, even if its pod is created anew. No other member gets the revision. A sidecar that fails on a stale member too is not counted. A slow image pull counts as a failure only after progressDeadlineSeconds. Without a quorum, members that are down get the revision after progressDeadlineSeconds.',
     endedBy: ['a person'],
-    ends: 'Correct the MySQLCluster: the member that failed gets the new template first. `undo NAME` shows how to restore the previous template. If what made it fail is gone and the template is right, `override NAME UpdateRevisionFailing` lets the rollout try again.',
+    ends: 'Correct the MySQLCluster: the member that failed gets the new template first. If the message names a container that admission has added, correct that container or the webhook that adds it. `undo NAME` shows how to restore the previous template. If what made it fail is gone and the template is right, `override NAME UpdateRevisionFailing` lets the rollout try again.',
     overridable: true,
     alarms: true,
     alert: 'MocoRolloutRevisionFailing',
@@ -61,13 +62,13 @@ export const unfinished = {
   }),
   MemberMissing: rule<{
     readonly members: readonly number[];
-    /** The FailedCreate message of the StatefulSet controller. */
+    /** The FailedCreate message of the StatefulSet controller, or what keeps it from creating the pod. */
     readonly message: string | null;
   }>({
     holds: (asked) => {
       const { missing, snapshot } = asked.situation;
       if (missing.length === 0 || !isMissed(asked)) return null;
-      return { members: missing, message: snapshot.createFailure };
+      return { members: missing, message: snapshot.createFailure ?? strangerAt(missing, snapshot) };
     },
     asks: () => [{ kind: 'details', createFailure: true, contention: false }],
     sentence: ({ members, message }, name) =>
@@ -85,11 +86,10 @@ export const unfinished = {
     ),
   }),
   Scaling: rule<{ readonly wanted: number; readonly statefulSet: number; readonly pods: number }>({
-    holds: ({ situation: { snapshot, members, replicas } }) => {
+    holds: ({ situation: { snapshot, replicas } }) => {
       const statefulSet = snapshot.statefulSet?.replicas ?? replicas;
-      return statefulSet !== replicas || members.length > replicas
-        ? { wanted: replicas, statefulSet, pods: members.length }
-        : null;
+      const pods = snapshot.members.filter(({ ofStatefulSet }) => ofStatefulSet).length;
+      return statefulSet !== replicas || pods > replicas ? { wanted: replicas, statefulSet, pods } : null;
     },
     sentence: ({ wanted, statefulSet, pods }) =>
       `the cluster is scaling: ${wanted} replicas wanted, the StatefulSet has ${statefulSet}, ${pods} pods exist`,
@@ -102,6 +102,12 @@ export const unfinished = {
     })),
   }),
 };
+
+/** The StatefulSet controller can't create a pod whose name another one has. */
+function strangerAt(missing: readonly number[], { members }: ClusterSnapshot): string | null {
+  const stranger = members.find(({ ordinal }) => missing.includes(ordinal));
+  return stranger === undefined ? null : `the StatefulSet does not control the pod ${stranger.name}`;
+}
 
 /** Then nothing is lost if members that are down get the revision, under OnDelete. */
 function quorumIsLostForGood({ snapshot, policy, deadlines, participating, majority }: Situation): boolean {

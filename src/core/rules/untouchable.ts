@@ -1,3 +1,4 @@
+import { contradiction } from '../member.ts';
 import { isPossibleSize, type Situation } from '../situation.ts';
 import { after, holdsIf, rule } from './rule.ts';
 
@@ -8,7 +9,8 @@ export const untouchable = {
       return problem === null ? null : { problem };
     },
     sentence: ({ problem }) => `the cluster's objects contradict each other: ${problem}`,
-    meaning: "The cluster's objects contradict each other, for example two pods have the same ordinal.",
+    meaning:
+      "The cluster's objects contradict each other, for example two pods have the same ordinal, or a pod is Ready and its mysqld is not.",
     details: 'Nothing is done on such facts.',
     endedBy: ['a person', 'time'],
     ends: 'By itself, if the next observation is consistent. Otherwise check the objects that the message names. If they are right, report a bug in moco-rollout.',
@@ -98,7 +100,11 @@ export const untouchable = {
   }),
 };
 
-function inconsistency({ snapshot: { cluster, statefulSet, members }, replicas }: Situation): string | null {
+function inconsistency({
+  snapshot: { cluster, statefulSet, members: pods },
+  members,
+  replicas,
+}: Situation): string | null {
   if (!isPossibleSize(replicas)) return `spec.replicas of the MySQLCluster is ${replicas}`;
   if (!Number.isInteger(cluster.primaryIndex) || cluster.primaryIndex < 0 || cluster.primaryIndex >= replicas) {
     return `the primary index ${cluster.primaryIndex} is not one of ${replicas} members`;
@@ -107,10 +113,14 @@ function inconsistency({ snapshot: { cluster, statefulSet, members }, replicas }
   const partition = statefulSet?.partition ?? 0;
   if (!Number.isInteger(partition) || partition < 0) return `the partition of the StatefulSet is ${partition}`;
   const seen = new Set<number>();
-  for (const { ordinal } of members) {
+  for (const { ordinal } of pods) {
     if (!Number.isInteger(ordinal) || ordinal < 0) return `a pod has the ordinal ${ordinal}`;
     if (seen.has(ordinal)) return `two pods have the ordinal ${ordinal}`;
     seen.add(ordinal);
+  }
+  for (const { facts } of members) {
+    const problem = contradiction(facts);
+    if (problem !== null) return `pod ${facts.name} ${problem}`;
   }
   return null;
 }

@@ -62,7 +62,7 @@ function container(one: Json): Json {
 export const isLatest = (image: string): boolean => /:latest(@|$)/.test(image) || isUntagged(image);
 
 /** The image has neither a tag nor a digest. A port belongs to the host, before the last slash. */
-export const isUntagged = (image: string): boolean => !/[:@][^/]*$/.test(image);
+export const isUntagged = (image: string): boolean => !/[:@]/.test(image.slice(image.lastIndexOf('/') + 1));
 
 const fieldRef = (reference: Json): Json => ({ apiVersion: 'v1', ...reference });
 

@@ -4,6 +4,7 @@ import { projectSequence, sequenceKind } from '../../../src/api/rollout-sequence
 import { newRollout, type RolloutStatus } from '../../../src/api/rollout-status.ts';
 import { timestampOf } from '../../../src/base/json.ts';
 import { Fleet, type FleetLimits, noFleetLimits } from '../../../src/controller/fleet/fleet-limits.ts';
+import { yieldsSlot } from '../../../src/controller/fleet/fleet-standing.ts';
 import { followFleet } from '../../../src/controller/fleet/follow-fleet.ts';
 import type { HoldRule } from '../../../src/core/decision.ts';
 import type { EffectKind } from '../../../src/core/effects.ts';
@@ -101,29 +102,31 @@ describe('the slots of a fleet', () => {
     expect([watched.woken, watched.place('c')]).to.deep.equal([['b', 'c'], null]);
   });
 
-  it('are given up by a rollout that a user stops while all members are available', () => {
+  it('are given up by a rollout that has begun and waits, which is first in the queue once it can go on', () => {
     const watched = new Watched({ maxConcurrentRollouts: 1 });
-    const paused = { hold: { rule: 'Paused', message: '', since: at(0) } } as const;
-    const member = { ordinal: 0, role: 'replica', updated: true, verdict: 'Updated' } as const;
-    watched.rolls('a', { ...paused, members: [{ ...member, state: 'running' }] });
+    const yielded = { ...progress, startedAt: at(5), begunAt: at(6), yieldedAt: at(50) };
+    watched.rolls('a');
+    watched.waits('b', 1, 'AwaitingFleetSlot');
     expect(watched.place('b')).to.equal(1);
-    watched.rolls('a', { ...paused, members: [{ ...member, state: 'participating' }] });
-    expect(watched.place('b')).to.equal(null);
-    watched.rolls('a', { hold: { rule: 'BlockedByPDB', message: '', since: at(0) } });
-    expect(watched.place('b')).to.equal(1);
+    watched.notify('a', { rollout: yielded, hold: { rule: 'BlockedByPDB', message: '', since: at(50) } });
+    expect([watched.place('b'), watched.woken]).to.deep.equal([null, ['b']]);
+    watched.rolls('b');
+    watched.waits('c', 10, 'AwaitingFleetSlot');
+    expect([watched.place('a'), watched.place('c')], 'the obstacle is gone').to.deep.equal([1, 1]);
+    watched.notify('a', { rollout: yielded, hold: { rule: 'AwaitingFleetSlot', message: '', since: at(60) } });
+    expect([watched.place('a'), watched.place('c')]).to.deep.equal([1, 2]);
+    watched.notify('b', {});
+    expect([watched.place('a'), watched.place('c')]).to.deep.equal([null, 1]);
+    watched.rolls('a');
+    expect([watched.place('a'), watched.place('c')]).to.deep.equal([null, 1]);
   });
+
+  const state = (one: 'participating' | 'running' | 'missing') =>
+    [{ ordinal: 0, role: 'primary', updated: false, verdict: 'Waiting', state: one }] as const;
 
   for (const rule of ['Offline', 'Released', 'ForcedRollingUpdate'] as const) {
     it(`are given up under ${rule}, even if members are missing`, () => {
-      const watched = new Watched({ maxConcurrentRollouts: 1 });
-      const members = [{ ordinal: 0, role: 'primary', updated: false, verdict: 'Missing', state: 'missing' }] as const;
-      watched.rolls('a', { members });
-      watched.waits('b', 1);
-      expect(watched.place('b')).to.equal(1);
-      watched.rolls('a', { members, hold: { rule, message: '', since: at(0) } });
-      expect([watched.place('b'), watched.woken]).to.deep.equal([null, ['b']]);
-      watched.rolls('a', { members });
-      expect(watched.place('b')).to.equal(1);
+      expect(yieldsSlot(rule, state('missing'))).to.equal(true);
     });
   }
 
@@ -133,12 +136,33 @@ describe('the slots of a fleet', () => {
     'ClusteringStopped',
     'AwaitingApproval',
     'PartitionReached',
+    'PrimaryWaitsForPinned',
+    'OutsideMaintenanceWindow',
+    'BlockedByPDB',
+    'BackupRunning',
+    'MemberProtected',
+    'NodeTakesNoPods',
+    'CheckFailing',
+    'UpdateRevisionFailing',
   ] as const) {
-    it(`are kept under ${rule} while a member is missing that a step may have disrupted`, () => {
-      const watched = new Watched({ maxConcurrentRollouts: 1 });
-      const members = [{ ordinal: 0, role: 'primary', updated: false, verdict: 'Missing', state: 'missing' }] as const;
-      watched.rolls('a', { members, hold: { rule, message: '', since: at(0) } });
-      expect(watched.place('b')).to.equal(1);
+    it(`are given up under ${rule}, but not while a member is away that a step may have disrupted`, () => {
+      expect(yieldsSlot(rule, state('participating'))).to.equal(true);
+      expect(yieldsSlot(rule, state('running'))).to.equal(false);
+      expect(yieldsSlot(rule, state('missing'))).to.equal(false);
+    });
+  }
+
+  for (const rule of [
+    'AwaitingFleetSlot',
+    'AwaitingFleetInterval',
+    'DisruptionControllerBehind',
+    'UpdatedMemberNotParticipating',
+    'AwaitingSwitchover',
+    'ReplicasBehind',
+    'ClusterNotHealthy',
+  ] as const) {
+    it(`are kept under ${rule}, which belongs to a rollout in which all goes well`, () => {
+      expect(yieldsSlot(rule, state('participating'))).to.equal(false);
     });
   }
 
@@ -212,17 +236,20 @@ describe('the slots of a fleet', () => {
     { type: 'Stalled', status: 'True', reason: 'UpdateRevisionFailing', message: '', lastTransitionTime: at(0) },
   ] as const;
 
-  it('are kept by a stalled rollout, which waiting clusters report', () => {
+  it('are kept by a rollout that may need a person, and waiting clusters name it', () => {
     const watched = new Watched({ maxConcurrentRollouts: 2 });
     watched.rolls('a');
     watched.rolls('b');
     watched.waits('c', 1, 'AwaitingFleetSlot');
-    const stalled = () => watched.fleet.factsFor('c', 'OnDelete', 'r').fleetQueue?.stalled;
-    expect([stalled(), watched.woken]).to.deep.equal([0, []]);
+    const stuck = () => watched.fleet.factsFor('c', 'OnDelete', 'r').fleetQueue?.stuck;
+    expect([stuck(), watched.woken]).to.deep.equal([[], []]);
     watched.rolls('a', { conditions: stalledTrue });
-    expect([stalled(), watched.woken]).to.deep.equal([1, ['c']]);
+    expect([stuck(), watched.woken]).to.deep.equal([[{ cluster: 'a', rule: 'ProgressDeadlineExceeded' }], ['c']]);
+    watched.rolls('a', { hold: { rule: 'MemberMissing', message: '', since: at(0) } });
+    expect([stuck(), watched.woken]).to.deep.equal([[{ cluster: 'a', rule: 'MemberMissing' }], ['c', 'c']]);
+    expect(watched.fleet.numbers.stuck).to.equal(1);
     watched.rolls('a');
-    expect([stalled(), watched.woken]).to.deep.equal([0, ['c', 'c']]);
+    expect([stuck(), watched.woken]).to.deep.equal([[], ['c', 'c', 'c']]);
   });
 
   it('are released by a stalled rollout if configured, and it does not wait for a slot to resume', () => {
@@ -264,7 +291,7 @@ describe('the slots of a fleet', () => {
       watched.waits('a', 10, 'ImageUnavailable');
       const queue = watched.fleet.factsFor('b', 'OnDelete', 'r').fleetQueue;
       if (releaseStalledSlots) expect([queue, watched.woken.slice(0, 1)]).to.deep.equal([null, ['b']]);
-      else expect(queue).to.include({ place: 1, stalled: 1 });
+      else expect(queue).to.deep.include({ place: 1, stuck: [{ cluster: 'a', rule: 'ImageUnavailable' }] });
       watched.fleet.setAsking('a', false);
       watched.waits('a', 10, 'Paused');
       expect(watched.place('b')).to.equal(null);

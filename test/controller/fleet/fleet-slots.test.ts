@@ -2,9 +2,9 @@ import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { FleetSlots, type SlotStanding } from '../../../src/controller/fleet/fleet-slots.ts';
 
-const rolling: SlotStanding = { occupies: true, stalled: false, waitingSince: null };
-const stalled: SlotStanding = { ...rolling, stalled: true };
-const idle: SlotStanding = { occupies: false, stalled: false, waitingSince: null };
+const rolling: SlotStanding = { occupies: true, stuckBy: null, waitingSince: null };
+const stuck: SlotStanding = { ...rolling, stuckBy: 'MemberMissing' };
+const idle: SlotStanding = { occupies: false, stuckBy: null, waitingSince: null };
 const waiting = (since: number): SlotStanding => ({ ...idle, waitingSince: since });
 
 type Standings = Readonly<Record<string, SlotStanding>>;
@@ -26,10 +26,11 @@ function queueOf(slots: FleetSlots, standings: Standings): Readonly<Record<strin
 }
 
 describe('the queue of a fleet', () => {
-  it('names the limit with every place, and how many slots stalled rollouts hold', () => {
-    const slots = slotsOf({ x: rolling, y: stalled, z: stalled, a: waiting(1), b: waiting(2) }, 3);
-    expect(slots.placeOf('a', 1)).to.deep.equal({ place: 1, limit: 3, stalled: 2 });
-    expect(slots.placeOf('b', 2)).to.deep.equal({ place: 2, limit: 3, stalled: 2 });
+  it('names the limit with every place, and who occupies slots and may need a person', () => {
+    const slots = slotsOf({ x: rolling, y: stuck, z: stuck, a: waiting(1), b: waiting(2) }, 3);
+    const names = ['y', 'z'].map((cluster) => ({ cluster, rule: 'MemberMissing' }));
+    expect(slots.placeOf('a', 1)).to.deep.equal({ place: 1, limit: 3, stuck: names });
+    expect(slots.placeOf('b', 2)).to.deep.equal({ place: 2, limit: 3, stuck: names });
   });
 
   it('has a place for a cluster that did not need a slot before', () => {
@@ -45,7 +46,7 @@ describe('the queue of a fleet', () => {
   });
 
   const standing = fc.oneof(
-    fc.constantFrom(rolling, stalled, idle, null),
+    fc.constantFrom(rolling, stuck, idle, null),
     fc.nat({ max: 5 }).map((since) => waiting(since)),
   );
   const changes = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g'), standing), { maxLength: 40 });

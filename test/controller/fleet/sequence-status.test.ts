@@ -61,7 +61,7 @@ class Scene {
   }
 
   stale(key: string): void {
-    this.#note(key, { waitingSince: world.wall(), wantsTurn: true });
+    this.#note(key, { waitingSince: world.wall(), queuedSince: world.wall(), wantsTurn: true });
   }
 
   isAsked(key: string): void {

@@ -77,7 +77,7 @@ describe('the controller before a switchover', () => {
     );
     await passes(bench, program, 4);
     expect(bench.steps).to.deep.equal(['demote 0']);
-    const warned = program.log.lines.filter(({ message }) => message === 'the replication delay can not be read');
+    const warned = program.log.lines.filter(({ message }) => message === 'Failed to read the replication delay');
     expect(warned.map(({ fields }) => fields)).to.deep.equal([
       { cluster: 'default/test', member: member(2), reason: 'GET http://10.0.0.7:9081/readyz: ECONNREFUSED' },
     ]);

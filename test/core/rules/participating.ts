@@ -138,7 +138,9 @@ export const participating: Examples<keyof typeof ruleGroups.participating.rules
       { budget: 'moco-test', cause: 'refused', healthy: 3, needed: 2, message: null },
       'the eviction was refused: PodDisruptionBudget moco-test needs 2 healthy pods',
       { budget: 'moco-test', cause: 'several', healthy: 3, needed: 2, message: null },
-      'several PodDisruptionBudgets select the members (moco-test is one), and Kubernetes evicts no such pod',
+      'several PodDisruptionBudgets select the members, and Kubernetes evicts no such pod: delete moco-test, which MOCO did not create',
+      { budget: 'freeze-nodes', cause: 'closedByOthers', healthy: 3, needed: 3, message: null },
+      'PodDisruptionBudget freeze-nodes allows no disruption (maxUnavailable is 0), and MOCO did not create it: change or delete it',
     ],
   },
   MemberProtected: {

@@ -1,4 +1,4 @@
-import type { fleet as fleetRules } from '../../../src/core/rules/fleet.ts';
+import type { fleet as fleetRules, turn as turnRules } from '../../../src/core/rules/fleet.ts';
 import type { refusedOnNodes } from '../../../src/core/rules/refused-on-nodes.ts';
 import type { failing as failingRules, unfinished as unfinishedRules } from '../../../src/core/rules/unfinished.ts';
 import { fleetHolds, stale } from '../cluster-builder.ts';
@@ -15,6 +15,14 @@ export const failing: Examples<keyof typeof failingRules> = {
       evidence: { kind: 'crashLooping', container: 'mysqld', restarts: 7 },
     }),
     says: 'the new revision fails on moco-test-2: container mysqld has not been ready since it restarted, 7 restarts; no other member gets it until the template is corrected',
+    alsoSays: [
+      {
+        member: 2,
+        evidence: { kind: 'waiting', container: 'istio-proxy', reason: 'CrashLoopBackOff', restarts: 4 },
+        injected: 'istio-proxy',
+      },
+      'the new revision fails on moco-test-2: container istio-proxy waits: CrashLoopBackOff, 4 restarts; admission has added container istio-proxy, which the template does not have: no other member gets the revision until that container works',
+    ],
     justDoesNot: when(
       stale().members(member(2).updated().down('CrashLoopBackOff')).memory({ verified: true }),
       notYet(2, 'down', crashing),
@@ -142,6 +150,13 @@ export const fleet: Examples<keyof typeof fleetRules> = {
     says: 'sequence production lets a change settle for 5m30s, until 2026-07-01T12:00:00Z: it may not have reached the earlier stages yet',
     justDoesNot: when(stale().waitingForOthers(fleetHolds.AwaitingSettle, 0), next),
   },
+  FleetFailing: waitsForOthers(
+    'FleetFailing',
+    '3 rollouts in the fleet fail, prod/orders among them; from 3 on no other one begins (--max-failing-rollouts)',
+  ),
+};
+
+export const turn: Examples<keyof typeof turnRules> = {
   AwaitingStageSlot: {
     ...waitsForOthers(
       'AwaitingStageSlot',
@@ -152,21 +167,21 @@ export const fleet: Examples<keyof typeof fleetRules> = {
       '1 cluster of stage most of sequence production may be rolling at a time; this one is number 4 in the queue',
     ],
   },
-  FleetFailing: waitsForOthers(
-    'FleetFailing',
-    '3 rollouts in the fleet fail, prod/orders among them; from 3 on no other one begins (--max-failing-rollouts)',
-  ),
   AwaitingFleetSlot: {
-    applies: held(stale().queued(4, 2), { place: 4, limit: 2, stalled: 0 }),
+    applies: held(stale().queued(4, 2), { place: 4, limit: 2, stuck: [] }),
     says: '2 clusters may be rolling at a time; this one is number 4 in the queue',
     justDoesNot: when(stale().queued(4, 2).members(member(1).down('ImagePullBackOff')), deletes('MemberDown', 1)),
     alsoSays: [
-      { place: 4, limit: 2, stalled: 1 },
-      '2 clusters may be rolling at a time; this one is number 4 in the queue; a stalled rollout occupies a slot',
-      { place: 4, limit: 1, stalled: 0, first: 'prod/orders' },
+      { place: 4, limit: 2, stuck: [{ cluster: 'prod/orders', rule: 'MemberMissing' }] },
+      '2 clusters may be rolling at a time; this one is number 4 in the queue; a slot is occupied by a cluster that may need a person: prod/orders (MemberMissing)',
+      { place: 4, limit: 1, stuck: [], first: 'prod/orders' },
       'prod/orders goes first, and no member of it has verified its revision yet (--verify-first-cluster); this one is number 4 in the queue',
-      { place: 4, limit: 3, stalled: 2 },
-      '3 clusters may be rolling at a time; this one is number 4 in the queue; stalled rollouts occupy 2 slots',
+      {
+        place: 4,
+        limit: 3,
+        stuck: ['a', 'b', 'c', 'd'].map((name) => ({ cluster: `prod/${name}`, rule: 'MemberMissing' })),
+      },
+      '3 clusters may be rolling at a time; this one is number 4 in the queue; 4 slots are occupied by clusters that may need a person: prod/a (MemberMissing), prod/b (MemberMissing), prod/c (MemberMissing) (and 1 more)',
     ],
   },
   AwaitingFleetInterval: {

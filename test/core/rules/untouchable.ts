@@ -11,6 +11,10 @@ export const untouchable: Examples<keyof typeof untouchableRules> = {
     }),
     says: "the cluster's objects contradict each other: the primary index 3 is not one of 3 members",
     justDoesNot: when(stale().primaryAt(2), evicts('ReplicaHealthy', 1)),
+    alsoSays: [
+      { problem: 'pod moco-test-2 is Ready, and its container mysqld is not' },
+      "the cluster's objects contradict each other: pod moco-test-2 is Ready, and its container mysqld is not",
+    ],
   },
   ClusterDeleting: {
     applies: held(stale().mysqlCluster({ deleting: true })),

@@ -44,6 +44,7 @@ interface ServiceAccountName {
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const binaries = await controlPlaneBinaries();
   const { featureGates = {}, runtimeConfig = {}, moreControllers = [], moreApiServerFlags = [] } = options;
+  const { serviceAccountAdmission = false } = options;
   const guard = new Guard();
   const directory = await mkdtemp(join(tmpdir(), 'moco-rollout-control-plane-'));
   guard.remove(directory);
@@ -53,7 +54,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     guard,
     directory,
     preparation,
-    server: { featureGates, runtimeConfig, moreControllers, moreApiServerFlags },
+    server: { featureGates, runtimeConfig, moreControllers, serviceAccountAdmission, moreApiServerFlags },
     onUnexpectedExit: options.onUnexpectedExit ?? ((explanation) => process.stderr.write(`${explanation}\n`)),
   });
   const controlPlane = new ControlPlane({ binaries, guard, directory, preparation, servers });

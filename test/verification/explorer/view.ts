@@ -54,6 +54,9 @@ const running: Omit<ContainerFacts, 'name' | 'part'> = {
   ready: true,
   started: true,
   restarts: 0,
+  hasRun: true,
+  sidecar: false,
+  injected: false,
   readySinceRestart: true,
   restartsInVain: 0,
   notReadyForSeconds: 0,
@@ -64,6 +67,7 @@ const creating = {
   state: 'waiting',
   reason: 'ContainerCreating',
   started: false,
+  hasRun: false,
   readySinceRestart: false,
 } as const;
 const recovering = { ...notReady, started: false, readySinceRestart: false, restarts: 1, restartsInVain: 1 };
@@ -188,6 +192,9 @@ export function memberFacts(pods: c.Cells, ordinal: number, world: World | null 
     readinessGateClosed: false,
     unschedulable: null,
     failedReason: null,
+    disruption: null,
+    exceededLimits: false,
+    ofStatefulSet: true,
     startupSeconds,
     containers: [
       { ...running, name: 'mysqld', part: 'mysqld', ...mysqldOf[health], ...behindFor(pods, ordinal) },
@@ -280,6 +287,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
         : [
             {
               name: 'moco-test',
+              ofMoco: true,
               observed: around[c.COMPUTED] === 1,
               disruptionsAllowed: around[c.OPEN] as number,
               currentHealthy: 0,
@@ -304,6 +312,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       switchoverTries: around[c.TRIES] === 2 ? 4 : (around[c.TRIES] as number),
       sinceLastTrySeconds: around[c.WAITED] === 1 ? longSeconds : 0,
       recentRevisions: [],
+      shown: null,
     },
     ...undisturbed,
     ...(world.families.has('new-pods') ? { strategyKeeper: world.keeper } : {}),

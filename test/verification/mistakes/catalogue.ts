@@ -14,6 +14,7 @@ import {
   isReplica,
   isStale,
   neverStarted,
+  ofEveryMember,
   readyByContainers,
   runs,
   staleReplica,
@@ -78,6 +79,63 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       return decide({ ...snapshot, members }, policy);
     },
     explorer: { finds: 'I26', world: small(3, 'cordons') },
+  },
+  'trusts the statuses of containers alone': {
+    wrong: 'calls a member down whose container statuses are missing, although its pod is Ready',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) => ({
+          ...one,
+          ready: one.ready && one.containers.every(({ ready }) => ready),
+          containers: one.containers.map((container) => ({
+            ...container,
+            reason: container.state === 'waiting' ? (container.reason ?? 'ContainerCreating') : container.reason,
+          })),
+        })),
+        policy,
+      ),
+    snapshots: /contradictory facts led to a step/,
+  },
+  'takes whatever has the labels of a member': {
+    wrong: 'deletes a pod with the labels of a member that the StatefulSet does not control',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) => ({ ...one, ofStatefulSet: true })),
+        policy,
+      ),
+    snapshots: /a target that does not exist/,
+  },
+  'asks the count of restarts alone whether mysqld has run': {
+    wrong: 'gives the older revision to a member whose mysqld has run once and waits for its image since',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) => ({
+          ...one,
+          containers: one.containers.map((container) => ({
+            ...container,
+            hasRun: container.state !== 'waiting' || container.restarts > 0,
+          })),
+        })),
+        policy,
+      ),
+    snapshots: /I24: a member goes back that has run/,
+  },
+  'takes every closed budget for a backup': {
+    wrong: 'waits for a backup while a PodDisruptionBudget is closed that MOCO did not create',
+    decide: (snapshot, policy) =>
+      decide({ ...snapshot, budgets: snapshot.budgets.map((one) => ({ ...one, ofMoco: true })) }, policy),
+    snapshots: /a backup that nothing shows/,
+  },
+  'blames the revision for what a node does': {
+    wrong: 'calls a revision failing because a node has shut down, or has evicted a pod for its own sake',
+    decide: (snapshot, policy) =>
+      decide(
+        ofEveryMember(snapshot, (one) =>
+          one.phase === 'Failed' ? { ...one, failedReason: 'Error', disruption: null } : one,
+        ),
+        policy,
+      ),
+    snapshots: /the revision is blamed for its node/,
   },
   'ignores the budget': {
     wrong: 'takes the next replica although as many members are away as may be',

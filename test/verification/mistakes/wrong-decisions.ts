@@ -96,3 +96,9 @@ export function neverStarted(member: MemberFacts): MemberFacts {
   );
   return { ...member, phase: 'Pending', containers };
 }
+
+/** What a controller sees that reads every member in another way. */
+export const ofEveryMember = (
+  snapshot: ClusterSnapshot,
+  read: (member: MemberFacts) => MemberFacts,
+): ClusterSnapshot => ({ ...snapshot, members: snapshot.members.map(read) });
