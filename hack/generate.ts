@@ -1,10 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { definitions } from './crd.ts';
 import { fieldReference } from './docs/field-table.ts';
 import { rulesOfPrometheus, withHolds } from './docs/prometheus-rules.ts';
 import { referenceSections } from './docs/reference-tables.ts';
+import { roleFiles, securitySections } from './docs/roles.ts';
 import { ruleSections } from './docs/rule-tables.ts';
 import { withSections } from './docs/sections.ts';
 import { withFlags } from './helm-schema.ts';
@@ -26,10 +27,21 @@ const files: readonly (readonly [path: string, Write])[] = [
   ...crds,
   ['config/helm/moco-rollout/values.schema.json', withFlags],
   ['config/prometheus/prometheus-rule.yaml', withHolds],
+  ...Object.entries(roleFiles),
   ['docs/fields.md', fieldReference],
   ['docs/reference.md', (before) => withSections(before, referenceSections())],
   ...documents,
 ];
+
+const policies = ['', '-evictions', '-deletions', '-pods'].map((name) => `config/rbac/controller-policy${name}.yaml`);
+
+/** The messages with which the policies of the controller refuse a write, in their order. */
+async function messagesOfPolicies(): Promise<readonly string[]> {
+  const texts = await Promise.all(policies.map((path) => readFile(inProject(path), 'utf8')));
+  return texts.flatMap((text) =>
+    (parse(text) as { spec: { validations: { message: string }[] } }).spec.validations.map(({ message }) => message),
+  );
+}
 
 const inProject = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -40,6 +52,9 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, { readonly n
     const now = await readFile(inProject(path), 'utf8');
     texts.set(path, { now, due: write(now) });
   }
+  const security = 'docs/security.md';
+  const written = await readFile(inProject(security), 'utf8');
+  texts.set(security, { now: written, due: withSections(written, securitySections(await messagesOfPolicies())) });
   const rules = 'config/prometheus/rules.yml';
   const source = texts.get('config/prometheus/prometheus-rule.yaml')?.due ?? '';
   return texts.set(rules, { now: await readFile(inProject(rules), 'utf8'), due: rulesOfPrometheus(source) });

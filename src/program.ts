@@ -18,7 +18,8 @@ import { PodHttp } from './kube/plain-http.ts';
 import { PrometheusHttp } from './kube/prometheus-http.ts';
 import { onServerClock } from './kube/server-clock.ts';
 import { AgentDelayReader, AgentMemberReader, agentTimeoutMilliseconds } from './moco/agent.ts';
-import { SecretAsker } from './mysql/mysql-asker.ts';
+import { type MysqlAccess, SecretAsker } from './mysql/mysql-asker.ts';
+import { watchPolicy } from './objects/controller-policy.ts';
 import { type FeatureGateName, featureGates, type Options } from './options/flags.ts';
 import { flagsAnnotation, fleetLimitsOf, publish } from './options/published.ts';
 import { healthHandler, shared, startHttpServer } from './telemetry/http-server.ts';
@@ -58,6 +59,7 @@ export async function run(options: Options): Promise<void> {
     const watching = program.controller.watch(program.stop.signal);
     program.closers.push(() => watching.catch(() => undefined));
     startWorking(program, kubernetes);
+    await startPolicyWatch(program);
     await Promise.race([asked, watching, lost(program.stop.signal)]);
   } finally {
     await shutdown(program);
@@ -113,7 +115,7 @@ async function connectParts(options: Options) {
     world,
     delays: new AgentDelayReader(pods.get),
     members: new AgentMemberReader(pods.get),
-    ...(options.featureGates.ReplicationFacts && { mysql: new SecretAsker(client, world) }),
+    ...(options.featureGates.ReplicationFacts && { mysql: new SecretAsker(client, world, mysqlAccess(options)) }),
     readCheck: prometheusChecks(prometheus?.query ?? null),
     log,
     metrics,
@@ -136,9 +138,18 @@ async function connectParts(options: Options) {
   return { options, connection, world, client, log, metrics, elector, controller, watchdog, stop, closers, webhook };
 }
 
+const mysqlAccess = ({ mysqlSecretName, mysqlTls, mysqlCaFile }: Options): MysqlAccess => ({
+  secretName: mysqlSecretName,
+  tls: mysqlTls,
+  caFile: mysqlCaFile,
+});
+
 function controllerSettings(
   options: Options,
-): Pick<ControllerOptions, 'defaults' | 'strategies' | 'fleetLimits' | 'mocoLease' | 'namespaces' | 'concurrency'> {
+): Pick<
+  ControllerOptions,
+  'defaults' | 'strategies' | 'fleetLimits' | 'mocoLease' | 'namespaces' | 'concurrency' | 'dryRunPods'
+> {
   return {
     defaults: {
       policy: {
@@ -159,6 +170,7 @@ function controllerSettings(
     mocoLease: { namespace: options.mocoLeaseNamespace, name: options.mocoLeaseName },
     namespaces: options.namespaces,
     concurrency: options.maxConcurrentReconciles,
+    dryRunPods: options.dryRunPods,
   };
 }
 
@@ -211,6 +223,14 @@ function startWorking({ controller, elector, client, world, log, stop, closers }
     stop.signal.aborted ? undefined : (elector?.run(stop.signal) ?? controller.work()),
   );
   closers.push(() => working);
+}
+
+/** Without a lease there is no namespace in which this program may create one. */
+async function startPolicyWatch({ options, client, world, log, metrics, stop, closers }: Program): Promise<void> {
+  if (!options.leaderElect) return;
+  const namespace = options.leaderElectionNamespace ?? (await ownNamespace());
+  const watching = watchPolicy({ client, world, log, namespace, show: metrics.showPolicy }, stop.signal);
+  closers.push(() => watching);
 }
 
 async function shutdown({ controller, elector, world, log, stop, closers }: Program): Promise<void> {

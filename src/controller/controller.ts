@@ -40,6 +40,7 @@ export interface ControllerOptions
   /** An empty list stands for all namespaces. */
   readonly namespaces: readonly string[];
   readonly concurrency: number;
+  readonly dryRunPods: boolean;
 }
 
 const component = 'moco-rollout';
@@ -79,6 +80,7 @@ export class Controller {
       cache: this.#cache,
       fleet,
       mayLackNodes: namespaces.length > 0,
+      triesPods: options.dryRunPods,
       nodes: new RecentNodes(world),
       moco: new MocoLeases(world, options.mocoLease),
       checks: new Checks(options.readCheck, world, metrics.checks, (key) => this.#queue.add(key)),

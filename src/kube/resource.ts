@@ -68,6 +68,11 @@ export const mutatingAdmissionPolicyBindings = admission(
   'mutatingadmissionpolicybindings',
   'MutatingAdmissionPolicyBinding',
 );
+export const validatingAdmissionPolicies = admission('validatingadmissionpolicies', 'ValidatingAdmissionPolicy');
+export const validatingAdmissionPolicyBindings = admission(
+  'validatingadmissionpolicybindings',
+  'ValidatingAdmissionPolicyBinding',
+);
 export const customResourceDefinitions: ResourceKind = kind(
   'apiextensions.k8s.io',
   'v1',

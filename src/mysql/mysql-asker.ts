@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { type Json, object, text } from '../base/json.ts';
 import type { World } from '../base/world.ts';
 import type { ApiClient } from '../kube/api-client.ts';
@@ -5,8 +6,8 @@ import { isForbidden, isNotFound, withoutRequest } from '../kube/api-error.ts';
 import { path, secrets } from '../kube/resource.ts';
 import { nameOf } from '../kube/store.ts';
 import { mysqlPort, readOnlyPasswordKey, readOnlyUser } from '../moco/names.ts';
-import { statefulSetName } from '../moco/projections.ts';
 import type { ClusterRecord, PodRecord } from '../moco/records.ts';
+import type { MysqlTls } from './mysql-session.ts';
 import { type Answers, type AskedMember, readCluster } from './read-cluster.ts';
 
 export interface MysqlQuestion {
@@ -26,29 +27,48 @@ export interface MysqlAsker {
   ask(question: MysqlQuestion, signal: AbortSignal): Promise<MysqlAnswer>;
 }
 
+/** The flags about the account. */
+export interface MysqlAccess {
+  /** `{name}` stands for the name of the MySQLCluster. */
+  readonly secretName: string;
+  readonly tls: 'Prefer' | 'Require';
+  /** Path of a PEM file; read again each time. */
+  readonly caFile: string | null;
+}
+
+/** The Secret that has the password for a cluster. */
+export const secretNameOf = (template: string, clusterName: string): string =>
+  template.replaceAll('{name}', clusterName);
+
 /** Of what the API server says. */
 const mostCharacters = 300;
 
 /**
- * Asks with the account that MOCO makes for reading. Its password is read from MOCO's Secret each time, is kept
- * nowhere, and is used only with the addresses of that cluster's pods. Whoever has such an address can get it, with any
- * certificate or key of its own: whether it is the member is known only after the login.
+ * Asks with the account that MOCO makes for reading. Its password is read from a Secret each time, MOCO's own by
+ * default, is kept nowhere, and is used only with the addresses of that cluster's pods. Unless a CA is pinned, whoever
+ * has such an address can get it, with any certificate or key of its own: whether it is the member is known only after
+ * the login.
  */
 export class SecretAsker implements MysqlAsker {
   readonly #client: ApiClient;
   readonly #world: World;
+  readonly #access: MysqlAccess;
 
-  constructor(client: ApiClient, world: World) {
+  constructor(client: ApiClient, world: World, access: MysqlAccess) {
     this.#client = client;
     this.#world = world;
+    this.#access = access;
   }
 
   async ask({ cluster, primary, replicas, forSwitchover }: MysqlQuestion, signal: AbortSignal): Promise<MysqlAnswer> {
-    const place = { namespace: cluster.namespace, name: statefulSetName(cluster.name) };
+    const place = { namespace: cluster.namespace, name: secretNameOf(this.#access.secretName, cluster.name) };
     const secret = `Secret ${nameOf(place)}`;
-    const password = await this.#passwordIn(place, signal).catch((error: unknown) => unreadSecret(error, secret));
-    if (typeof password !== 'string') {
-      const { problem, isLasting } = password;
+    const [password, tls] = await Promise.all([
+      this.#passwordIn(place, signal).catch((error: unknown) => unreadSecret(error, secret)),
+      this.#tls(),
+    ]);
+    if (typeof password !== 'string' || 'problem' in tls) {
+      const { problem, isLasting } = typeof password === 'string' ? (tls as Unread) : password;
       const said = [...(primary === null ? [] : [primary]), ...replicas].map(
         ({ uid }) => [uid, { kind: 'unknown', message: problem }] as const,
       );
@@ -59,11 +79,21 @@ export class SecretAsker implements MysqlAsker {
       name,
       address: { ip: agent.ip ?? '', port: mysqlPort },
     });
-    const account = { user: readOnlyUser, password };
+    const account = { user: readOnlyUser, password, tls };
     const question = { primary: primary && member(primary), replicas: replicas.map(member), forSwitchover, account };
     const { isDenied, ...answers } = await readCluster(this.#world, question, signal);
     const refused = `mysqld refuses the account ${readOnlyUser}: the password in ${secret} is not the one of the cluster`;
     return { ...answers, problem: isDenied ? refused : null };
+  }
+
+  async #tls(): Promise<MysqlTls | Unread> {
+    const { tls, caFile } = this.#access;
+    const required = tls === 'Require';
+    try {
+      return { required, ca: caFile === null ? null : await readFile(caFile, 'utf8') };
+    } catch {
+      return { problem: `the file ${caFile} of --mysql-ca-file can't be read`, isLasting: true };
+    }
   }
 
   async #passwordIn(

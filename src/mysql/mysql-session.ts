@@ -14,7 +14,18 @@ export interface MysqlAddress {
 export interface Account {
   readonly user: string;
   readonly password: string;
+  /** Default: TLS where the server offers it, with any certificate. */
+  readonly tls?: MysqlTls;
 }
+
+export interface MysqlTls {
+  /** Without TLS the server gets neither name nor password. */
+  readonly required: boolean;
+  /** PEM of the CA that has to have signed the certificate of the server; `null` accepts any certificate. */
+  readonly ca: string | null;
+}
+
+const anyTls: MysqlTls = { required: false, ca: null };
 
 /** Rows as arrays, in the order of the columns; none for what is no query. */
 export type SqlQuery = (sql: string) => Promise<readonly (readonly unknown[])[]>;
@@ -45,9 +56,9 @@ const deniedCodes: ReadonlySet<string> = new Set([
 const noTls = 'HANDSHAKE_NO_SSL_SUPPORT';
 
 /**
- * One conversation with a mysqld, which may be any server: it costs at most a second and a bounded buffer. With TLS
- * where the server offers it; its certificate is not verified, since mysqld makes it itself. Rejects with {@link
- * MysqlError}.
+ * One conversation with a mysqld, which may be any server: it costs at most a second and a bounded buffer. By default
+ * with TLS where the server offers it, and its certificate is not verified, since mysqld makes it itself. Rejects with
+ * {@link MysqlError}.
  */
 export async function converse<T>(
   world: World,
@@ -59,10 +70,12 @@ export async function converse<T>(
   // It is large, and loading it the first time may take longer than a conversation.
   await import('mysql2');
   const limit = new TimeLimit(world, conversationMilliseconds, signal);
+  const { required, ca } = account.tls ?? anyTls;
   const open = (tls: boolean): Promise<T> => conversation(address, account, tls, limit.signal, work);
   try {
     return await open(true).catch((error: unknown) => {
       if (codeOf(error) !== noTls) throw error;
+      if (required || ca !== null) throw new MysqlError('it offers no TLS, which --mysql-tls requires');
       return open(false);
     });
   } catch (error) {
@@ -74,7 +87,7 @@ export async function converse<T>(
 
 async function conversation<T>(
   { ip, port }: MysqlAddress,
-  account: Account,
+  { tls: { ca } = anyTls, ...account }: Account,
   tls: boolean,
   signal: AbortSignal,
   work: (query: SqlQuery) => Promise<T>,
@@ -100,7 +113,8 @@ async function conversation<T>(
     dateStrings: true,
     // No code is generated from what a server sends.
     disableEval: true,
-    ...(tls && { ssl: { rejectUnauthorized: false } }),
+    // No certificate names the address of a pod, so that a CA is all there is to verify.
+    ...(tls && { ssl: ca === null ? { rejectUnauthorized: false } : { ca, rejectUnauthorized: true } }),
   });
   return new Promise<T>((resolve, reject) => {
     const fail = (error: unknown): void => {

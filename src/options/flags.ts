@@ -83,6 +83,7 @@ const problem = (message: string): Parsed<FeatureGates> => ({
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export const strategies = ['OnDelete', 'Partition'] as const;
+export const mysqlTlsModes = ['Prefer', 'Require'] as const;
 export const logFormats = ['json', 'text'] as const;
 
 /**
@@ -204,6 +205,10 @@ export const flags = {
     'partition-update-interval=0',
     'minimum time between two partitions lowered by this program, in all clusters together; 0 means none',
   ),
+  dryRunPods: boolean(
+    'dry-run-pods=true',
+    'find out by dry runs whether the next pod of a member would be admitted; needs the right to create pods, which an installation without the ValidatingAdmissionPolicies does not grant',
+  ),
   maxOverrideMilliseconds: duration(
     'max-override-duration=24h',
     'how long a rule may be overridden: an override that ends later has no effect until then',
@@ -219,6 +224,18 @@ export const flags = {
   prometheusTokenFile: optionalText('<file>')(
     'prometheus-token-file',
     'file of the bearer token for --prometheus-url, which has to be https; read for every query',
+  ),
+  mysqlSecretName: text('<secret>')(
+    'mysql-secret-name=moco-{name}',
+    'with ReplicationFacts, the Secret beside each cluster that has READONLY_PASSWORD; {name} stands for the name of the MySQLCluster; the default is the Secret of MOCO, which has the passwords of all its accounts',
+  ),
+  mysqlTls: choice(mysqlTlsModes)(
+    'mysql-tls=Prefer',
+    'with ReplicationFacts, whether MySQL is asked without TLS where it offers none: Prefer does, Require does not',
+  ),
+  mysqlCaFile: optionalText('<file>')(
+    'mysql-ca-file',
+    'PEM file of the CA that signs the certificates of all mysqlds; read again each time; requires TLS; without it any certificate is accepted, since mysqld makes its own',
   ),
   logLevel: choice(logLevels)('log-level=info', 'least severe level that is logged'),
   logFormat: choice(logFormats)('log-format=json', 'json writes one object a line; text is for people'),

@@ -20,6 +20,7 @@ const published = [
   'disruptionIntervalMilliseconds',
   'partitionUpdateIntervalMilliseconds',
   'maxOverrideMilliseconds',
+  'mysqlSecretName',
 ] as const satisfies readonly (keyof Options)[];
 
 export type PublishedOptions = Pick<Options, (typeof published)[number]>;

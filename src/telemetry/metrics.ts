@@ -16,6 +16,11 @@ class ProgramMetrics extends Declared {
     'name',
     'stage',
   );
+  readonly policy = this.gauge<'name'>(
+    'moco_rollout_controller_policy_in_force',
+    'Whether a ValidatingAdmissionPolicy confines what the ServiceAccount may write (1) or not (0); no series until that was tried, and without --leader-elect.',
+    'name',
+  );
 }
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -40,9 +45,12 @@ export function createMetrics(
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopMilliseconds });
   for (const name of misnamed) registry.removeSingleMetric(name);
+  const showPolicy = (inForce: boolean): void =>
+    declared.policy.set({ name: 'controller.moco-rollout.io' }, inForce ? 1 : 0);
   // In this order the reference lists them.
   const metrics = {
     registry,
+    showPolicy,
     rollouts: new RolloutMetrics(registry, drivesPartitions),
     fleet: new FleetMetrics(registry),
     checks: new CheckMetrics(registry),

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { releasePermissions } from '../../src/objects/permissions.ts';
 import { chartDirectory, configDirectory, isHook, type Manifest, nameOf, parseManifests } from '../config/manifests.ts';
-import { releasePermissions } from '../config/permissions.ts';
 import { rightsOf, rightsOfPermissions } from '../config/rights.ts';
 import { type ControlPlane, startControlPlane } from '../support/control-plane/control-plane.ts';
 import { Helm, set, withoutPolicies, withPolicies } from './helm-program.ts';

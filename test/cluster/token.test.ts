@@ -30,8 +30,8 @@ import {
   type Write,
 } from './token-writes.ts';
 
-// What the token of the controller's ServiceAccount can write, on a real control plane with the garbage collector and the
-// StatefulSet controller. The controller itself does not run.
+// What the token of the controller's ServiceAccount can write, on a real control plane with the garbage collector and
+// the StatefulSet controller. The controller itself does not run.
 
 const namespaces = { plain: 'plain', extended: 'extended' } as const;
 const members = [ready, notReady, errant];

@@ -61,6 +61,7 @@ interface ProcessOptions {
   readonly qps?: number;
   readonly burst?: number;
   readonly mayLackNodes?: boolean;
+  readonly triesPods?: boolean;
   readonly inPlaceEnabled?: boolean;
   /** The feature gate `ReplicationFacts` is on. */
   readonly asksMysql?: boolean;
@@ -86,7 +87,7 @@ export class Process {
     holder: string,
     { mode = 'OnDelete', ...settings }: Partial<RolloutPolicy>,
     limits: FleetLimits,
-    { mayLackNodes = false, inPlaceEnabled = true, asksMysql = false, ...rate }: ProcessOptions = {},
+    { mayLackNodes = false, triesPods = true, inPlaceEnabled = true, asksMysql = false, ...rate }: ProcessOptions = {},
   ) {
     this.#bench = bench;
     this.#inPlaceEnabled = inPlaceEnabled;
@@ -106,6 +107,7 @@ export class Process {
       members: bench.members,
       mysql: asksMysql ? bench.mysql : undefined,
       mayLackNodes,
+      triesPods,
       nodes: new RecentNodes(world),
       checks: new Checks(bench.prometheus.read, world, new CheckMetrics(this.registry), (key) => this.wake(key)),
       moco: bench.moco ?? new FakeMoco(world),

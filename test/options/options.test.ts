@@ -35,7 +35,11 @@ describe('options', () => {
       defaultStrategy: 'OnDelete',
       minReadySeconds: 5,
       replicaDelayGraceSeconds: 30,
+      dryRunPods: true,
       maxOverrideMilliseconds: 86_400_000,
+      mysqlSecretName: 'moco-{name}',
+      mysqlTls: 'Prefer',
+      mysqlCaFile: null,
       prometheusUrl: null,
       prometheusCaFile: null,
       prometheusTokenFile: null,
@@ -177,6 +181,7 @@ describe('options', () => {
     // Any text may name a file.
     '<path>': ['', []],
     '<file>': ['', []],
+    '<secret>': ['', []],
     '<directory>': ['', []],
     // See above.
     '<gates>': ['', []],

@@ -3,6 +3,7 @@ import { type Json, object, objects, text } from '../../base/json.ts';
 import { pods, type ResourceKind, statefulSets } from '../../kube/resource.ts';
 import { agentContainer, clusterNameLabel, mysqldContainer } from '../../moco/names.ts';
 import { memberSelector } from '../../moco/projections.ts';
+import { secretNameOf } from '../../mysql/mysql-asker.ts';
 import { keyIn, listEach } from '../cluster/clusters.ts';
 import { publishedFlags } from '../cluster/controller-lease.ts';
 import type { Session } from '../cluster/session.ts';
@@ -20,11 +21,11 @@ export async function mysql(session: Session): Promise<Found> {
       'it is not asked (feature gate ReplicationFacts): whether a replica that is ready has received what the primary has committed is not known, nor what a switchover would cut off',
     );
   }
-  return asController(session, (user) => secretsOf(session, user));
+  return asController(session, (user) => secretsOf(session, user, options.mysqlSecretName));
 }
 
 /** Where the controller may read the passwords with which it asks MySQL, and what came of it. */
-async function secretsOf(session: Session, user: string): Promise<Found> {
+async function secretsOf(session: Session, user: string, secretName: string): Promise<Found> {
   const mayRead = async (namespace: string | null, name?: string): Promise<boolean> =>
     (await deniedTo({ ...session, namespace }, [['', 'secrets', ['get']]], user, name)).length === 0;
   const problems = await listEach(session, rolloutKind, session.namespace, {}, (raw) => {
@@ -44,7 +45,10 @@ async function secretsOf(session: Session, user: string): Promise<Found> {
   // A Role may name them.
   const sets = await running(session, statefulSets, podSpecOf);
   const clusters = await Promise.all(
-    sets.map(async ({ cluster, namespace, name }) => ({ cluster, isAsked: await mayRead(namespace, name) })),
+    sets.map(async ({ cluster, namespace, clusterName }) => ({
+      cluster,
+      isAsked: await mayRead(namespace, secretNameOf(secretName, clusterName)),
+    })),
   );
   const not = clusters.flatMap(({ cluster, isAsked }) => (isAsked ? [] : [cluster]));
   const found = unanswered((cluster) => clusters.some((one) => one.cluster === cluster && one.isAsked));
@@ -103,6 +107,7 @@ function running(session: Session, kind: ResourceKind, specOf: (raw: Json) => Js
     return {
       // `namespace/name`.
       cluster: `${text(namespace)}/${text(object(labels)[clusterNameLabel])}`,
+      clusterName: text(object(labels)[clusterNameLabel]) ?? '',
       namespace: text(namespace) ?? '',
       name: text(name) ?? '',
       mysqld: image(mysqldContainer),

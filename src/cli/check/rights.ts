@@ -1,42 +1,29 @@
 import { rolloutKind } from '../../api/rollout.ts';
-import { policyKind } from '../../api/rollout-policy.ts';
-import { sequenceKind } from '../../api/rollout-sequence.ts';
 import { object, text } from '../../base/json.ts';
 import { clusterKind } from '../../moco/names.ts';
+import { clusterPermissions, type Permission } from '../../objects/permissions.ts';
 import { listEach } from '../cluster/clusters.ts';
 import type { Session } from '../cluster/session.ts';
 import { type Found, failed, ok } from './finding.ts';
 import { asController } from './installation.ts';
 
-const reading = ['get', 'list', 'watch'];
+const rightsOf = (permissions: readonly Permission[]): readonly Right[] =>
+  permissions
+    // Without the policies it is not granted on purpose.
+    .filter(({ needsPolicy }) => needsPolicy !== true)
+    .flatMap(({ group, resource, verbs, names = [undefined] }) =>
+      names.map((name): Right => [group, resource, verbs, name]),
+    );
 
 /** What the controller needs in every namespace that it works in. */
-export const neededByController: readonly Right[] = [
-  ['', 'pods', [...reading, 'delete', 'patch', 'create']],
-  ['', 'pods/eviction', ['create']],
-  ['', 'persistentvolumeclaims', ['get']],
-  ['apps', 'statefulsets', [...reading, 'patch']],
-  ['apps', 'statefulsets/status', ['patch']],
-  ['apps', 'controllerrevisions', ['get']],
-  ['policy', 'poddisruptionbudgets', reading],
-  ['batch', 'jobs', ['list', 'watch']],
-  [clusterKind.group, 'mysqlclusters', reading],
-  [clusterKind.group, 'mysqlclusters/status', ['update']],
-  [rolloutKind.group, 'mysqlrollouts', [...reading, 'create', 'patch']],
-  [rolloutKind.group, 'mysqlrollouts/status', ['update']],
-  ['events.k8s.io', 'events', ['list', 'create', 'patch']],
-];
+export const neededByController: readonly Right[] = rightsOf(
+  clusterPermissions.filter(({ isOfWholeCluster }) => isOfWholeCluster !== true),
+);
 
 /** What it needs of objects without a namespace. An installation for some namespaces needs less of them. */
-export const neededInWholeCluster: readonly Right[] = [
-  [policyKind.group, policyKind.plural, reading],
-  [policyKind.group, `${policyKind.plural}/status`, ['update']],
-  [sequenceKind.group, sequenceKind.plural, ['list', 'watch']],
-  [sequenceKind.group, `${sequenceKind.plural}/status`, ['update']],
-  ['', 'namespaces', ['list', 'watch']],
-  ['', 'nodes', ['get', 'list']],
-  ['', 'persistentvolumes', ['get']],
-];
+export const neededInWholeCluster: readonly Right[] = rightsOf(
+  clusterPermissions.filter(({ isOfWholeCluster }) => isOfWholeCluster === true),
+);
 
 export const controllerRights = (session: Session): Promise<Found> =>
   asController(session, async (user) => {
@@ -93,10 +80,10 @@ export async function ownRights(session: Session, commands: readonly Needy[]): P
 
 /** The commands that the caller lacks rights for in the namespace of the session, and these. */
 async function lackingOf(session: Session, commands: readonly Needy[], needed: 'rights' | 'rightsEverywhere') {
-  const rightsOf = (command: Needy): readonly Right[] => command[needed] ?? [];
-  const denied = new Set(await deniedTo(session, commands.flatMap(rightsOf), null));
+  const neededBy = (command: Needy): readonly Right[] => command[needed] ?? [];
+  const denied = new Set(await deniedTo(session, commands.flatMap(neededBy), null));
   return commands.flatMap((command) => {
-    const names = rightsOf(command).flatMap(([, resource, verbs]) => verbs.map((verb) => `${verb} ${resource}`));
+    const names = neededBy(command).flatMap(([, resource, verbs]) => verbs.map((verb) => `${verb} ${resource}`));
     const missing = names.filter((right) => denied.has(right));
     return missing.length === 0 ? [] : [{ name: command.name, missing }];
   });
@@ -118,10 +105,12 @@ export async function deniedTo(
   const apiVersion = 'authorization.k8s.io/v1';
   const kind = user === null ? 'SelfSubjectAccessReview' : 'SubjectAccessReview';
   const path = `/apis/${apiVersion}/${kind.toLowerCase()}s`;
-  const each = rights.flatMap(([group, whole, verbs]) => verbs.map((verb) => [`${verb} ${whole}`, group] as const));
-  const answers = [...new Map(each)].map(async ([right, group]) => {
+  const each = rights.flatMap(([group, whole, verbs, own = name]) =>
+    verbs.map((verb) => [`${verb} ${whole}`, { group, name: own }] as const),
+  );
+  const answers = [...new Map(each)].map(async ([right, of]) => {
     const [verb, resource, subresource] = right.split(/[ /]/);
-    const resourceAttributes = { group, resource, subresource, verb, namespace: namespace ?? '', name };
+    const resourceAttributes = { ...of, resource, subresource, verb, namespace: namespace ?? '' };
     const body = { apiVersion, kind, spec: { resourceAttributes, ...(user !== null && { user }) } };
     const call = { method: 'POST', path, body, priority: 'read' } as const;
     const { status } = await client.call<{ status?: { allowed?: boolean } }>(call);
@@ -130,8 +119,8 @@ export async function deniedTo(
   return (await Promise.all(answers)).flat();
 }
 
-/** A group, a resource with its subresource, and verbs. */
-export type Right = readonly [group: string, resource: string, verbs: readonly string[]];
+/** A group, a resource with its subresource, verbs, and the one object that it is about, if it is about one. */
+export type Right = readonly [group: string, resource: string, verbs: readonly string[], name?: string | undefined];
 
 export const onRollouts = (...verbs: readonly string[]): Right => [rolloutKind.group, rolloutKind.plural, verbs];
 export const onClusters = (...verbs: readonly string[]): Right => [clusterKind.group, clusterKind.plural, verbs];

@@ -1,4 +1,5 @@
 import { admission, certificates } from '../check/admission-in-force.ts';
+import { controllerPolicy } from '../check/controller-policy.ts';
 import { type Found, foundBy } from '../check/finding.ts';
 import { controller, definitions, kubernetes, moco } from '../check/installation.ts';
 import { budgets, claims, manifests } from '../check/member-objects.ts';
@@ -15,6 +16,7 @@ const checksWith = (commands: readonly CliCommand[]) => ({
   CRDs: definitions,
   controller,
   'rights of the controller': controllerRights,
+  'policies of the controller': controllerPolicy,
   'your rights': (session: Session) => ownRights(session, commands),
   admission,
   certificates,
@@ -33,7 +35,8 @@ export const checkCommand = (all: () => readonly CliCommand[]) =>
   clusterCommand({
     name: 'check',
     arguments: '',
-    summary: 'Check versions, rights, admission, certificates, budgets, manifests, claims, images, plugins and MySQL',
+    summary:
+      'Check versions, rights, policies, admission, certificates, budgets, manifests, claims, images, plugins and MySQL',
     help: 'Exits with 1 if a check fails. A check is unknown if you may not read what it needs. It changes nothing.',
     examples: [['Check before the first rollout, for all namespaces', 'check --all-namespaces']],
     options: { allNamespaces: allNamespacesOption, output: outputOption },

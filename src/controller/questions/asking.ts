@@ -37,6 +37,8 @@ export interface Sources {
   readonly nodes: RecentNodes;
   /** Nodes and PersistentVolumes have no namespace, so a controller of some namespaces may lack the right to them. */
   readonly mayLackNodes: boolean;
+  /** Whether dry runs find out if the next pods of members are admitted (`--dry-run-pods`). */
+  readonly triesPods: boolean;
 }
 
 /** A cluster as it was last looked at, and what was decided. */

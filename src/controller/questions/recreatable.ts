@@ -49,6 +49,8 @@ export interface RecreatableContext extends NodeContext {
   readonly world: World;
   readonly nodes: RecentNodes;
   readonly mayLackCreate?: boolean;
+  /** Default: true. */
+  readonly triesPods?: boolean;
 }
 
 export const recreatable: Row<
@@ -63,10 +65,10 @@ export const recreatable: Row<
   initial: { members: new Map(), leavingNodes: new Map() },
   ask: async ({ members }, { observed, api, world, sources }, before) => {
     const asked = observed.objects.pods.filter(({ ordinal }) => members.includes(ordinal));
-    const { nodes, mayLackNodes } = sources;
+    const { nodes, mayLackNodes, triesPods } = sources;
     return asked.length === 0
       ? null
-      : readRecreatable(asked, observed.objects, before, { api, world, nodes, mayLackNodes });
+      : readRecreatable(asked, observed.objects, before, { api, world, nodes, mayLackNodes, triesPods });
   },
   facts: () => ({}),
   memberFacts: (known, { objects: { statefulSet }, nowMilliseconds }) => {
@@ -309,8 +311,9 @@ async function readRefusal(
   pod: PodRecord,
   statefulSet: Json,
   updateRevision: string,
-  { api, mayLackCreate = false }: RecreatableContext,
+  { api, mayLackCreate = false, triesPods = true }: RecreatableContext,
 ): Promise<string | null> {
+  if (!triesPods) return null;
   const { namespace } = pod;
   try {
     await api.tryToCreatePod(successorOf(statefulSet, updateRevision, pod.ordinal, pod.name), namespace);

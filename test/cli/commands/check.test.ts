@@ -5,7 +5,8 @@ import { rolloutKind } from '../../../src/api/rollout.ts';
 import type { ExchangeRequest } from '../../../src/base/world.ts';
 import { neededByController, neededInWholeCluster } from '../../../src/cli/check/rights.ts';
 import { persistentVolumeClaims } from '../../../src/kube/resource.ts';
-import { clusterPermissions } from '../../config/permissions.ts';
+import { controllerPolicies } from '../../../src/objects/controller-policy.ts';
+import { clusterPermissions } from '../../../src/objects/permissions.ts';
 import { claimOf } from '../../controller/moco-objects.ts';
 import { heldByMoco } from '../../controller/object-server.ts';
 import { answer } from '../../kube/fake-world.ts';
@@ -32,6 +33,9 @@ const deployment = (name: string, image: string, available: number, args: readon
   status: { availableReplicas: available },
 });
 
+const account = 'system:serviceaccount:moco-rollout-system:moco-rollout';
+const firstPolicy = controllerPolicies[0];
+
 /** Everything is as it has to be. */
 class Installed {
   readonly cluster: FakeCluster;
@@ -47,6 +51,13 @@ class Installed {
     mutatingadmissionpolicies: [{ metadata: { name: 'moco-rollout-statefulset' } }],
     mutatingadmissionpolicybindings: [{ spec: { policyName: 'moco-rollout-statefulset' } }],
     mutatingwebhookconfigurations: [],
+    validatingadmissionpolicies: controllerPolicies.map((name) => ({
+      metadata: { name },
+      spec: { matchConditions: [{ expression: `request.userInfo.username == '${account}'` }] },
+    })),
+    validatingadmissionpolicybindings: controllerPolicies.map((policyName) => ({
+      spec: { policyName, validationActions: ['Deny'] },
+    })),
   };
 
   constructor(cluster: FakeCluster) {
@@ -104,6 +115,7 @@ describe('check', () => {
       ['ok', 'CRDs'],
       ['ok', 'controller'],
       ['ok', 'rights of the controller'],
+      ['ok', 'policies of the controller'],
       ['ok', 'your rights'],
       ['ok', 'admission'],
       ['ok', 'certificates'],
@@ -171,9 +183,10 @@ describe('check', () => {
     installed.isDeployed = false;
     const results = async (): Promise<readonly string[]> =>
       (await installed.lines()).lines.filter((one) => !one.startsWith('ok')).map((one) => one.trim());
-    const [controller, rights, ...others] = await results();
+    const [controller, rights, policies, ...others] = await results();
     expect(controller).to.match(/^unknown +controller +one leads, but no Deployment has the label \S+$/);
     expect(rights).to.match(/^unknown +rights of the controller +without its Deployment it is not known as whom/);
+    expect(policies).to.match(/^unknown +policies of the controller +without its Deployment it is not known/);
     expect(others).to.deep.equal([]);
     delete installed.cluster.clusterScoped[leasePath];
     const failed = (await results()).filter((one) => one.startsWith('failed'));
@@ -182,9 +195,10 @@ describe('check', () => {
   });
 
   it('asks for the rights of config/rbac', () => {
-    const granted = clusterPermissions.flatMap(({ group, resource, verbs }) =>
-      verbs.map((verb) => `${verb} ${resource} ${group}`),
-    );
+    // Where the policies are left out on purpose, so is the right to create pods.
+    const granted = clusterPermissions
+      .filter(({ needsPolicy }) => needsPolicy !== true)
+      .flatMap(({ group, resource, verbs }) => verbs.map((verb) => `${verb} ${resource} ${group}`));
     const asked = [...neededByController, ...neededInWholeCluster].flatMap(([group, resource, verbs]) =>
       verbs.map((verb) => `${verb} ${resource} ${group}`),
     );
@@ -218,6 +232,37 @@ describe('check', () => {
     'a right is missing': [
       () => installed.denied.push('create pods/eviction', 'patch pods'),
       /^failed +rights of the controller +system:serviceaccount:moco-rollout-system:moco-rollout may not patch pods, create pods\/eviction/,
+    ],
+    'a policy of the controller is missing': [
+      () => {
+        installed.lists['validatingadmissionpolicies'] = (installed.lists['validatingadmissionpolicies'] ?? []).slice(
+          1,
+        );
+      },
+      /^failed +policies of the controller +\S+ can write more than the controller does: there is no ValidatingAdmissionPolicy controller\.moco-rollout\.io: apply/,
+    ],
+    'nothing binds a policy of the controller': [
+      () => {
+        installed.lists['validatingadmissionpolicybindings'] = [];
+      },
+      /^failed +policies of the controller +.*nothing binds controller\.moco-rollout\.io; nothing binds controller-evictions/,
+    ],
+    'a policy of the controller only warns': [
+      () => {
+        installed.lists['validatingadmissionpolicybindings'] = controllerPolicies.map((policyName) => ({
+          spec: { policyName, validationActions: policyName === firstPolicy ? ['Warn', 'Audit'] : ['Deny'] },
+        }));
+      },
+      /^failed +policies of the controller +.*does: controller\.moco-rollout\.io does not deny: apply/,
+    ],
+    'a policy of the controller is for another ServiceAccount': [
+      () => {
+        installed.lists['validatingadmissionpolicies'] = controllerPolicies.map((name) => ({
+          metadata: { name },
+          spec: { matchConditions: [{ expression: `x == '${name === firstPolicy ? 'another' : account}'` }] },
+        }));
+      },
+      /^failed +policies of the controller +.*does: controller\.moco-rollout\.io is for another ServiceAccount: apply/,
     ],
     'the user may not read': [
       () => installed.denied.push('own list mysqlclusters'),
@@ -367,6 +412,7 @@ describe('check', () => {
     const { status, lines } = await installed.lines();
     expect(status).to.equal(0);
     expect(lines.filter((one) => one.startsWith('unknown')).map((one) => one.split(/ {2,}/)[1])).to.deep.equal([
+      'policies of the controller',
       'admission',
       'certificates',
     ]);
@@ -376,7 +422,7 @@ describe('check', () => {
     installed.denied.push('own approve mysqlrollouts');
     const { status, lines } = await installed.lines();
     expect(status).to.equal(0);
-    expect(lines[5]).to.match(/but not approve \(approve mysqlrollouts\)$/);
+    expect(lines[6]).to.match(/but not approve \(approve mysqlrollouts\)$/);
   });
 
   it('writes its findings for programs', async () => {

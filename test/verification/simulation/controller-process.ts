@@ -262,6 +262,7 @@ class Life {
       mocoLease: usualLease,
       namespaces: [],
       concurrency: 8,
+      dryRunPods: true,
       holder: identity,
       isLeading: () => this.isLeading,
     });

@@ -65,6 +65,9 @@ priorityClassName: {{ . }}
 {{- if eq .Values.partitionDriver "own" }}
 - --partition-driver=own
 {{- end }}
+{{- if not .Values.controllerPolicy.enabled }}
+- --dry-run-pods=false
+{{- end }}
 {{- with .Values.prometheus.url }}
 - --prometheus-url={{ . }}
 {{- end }}
