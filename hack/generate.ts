@@ -4,6 +4,7 @@ import { parse, stringify } from 'yaml';
 import { definitions } from './crd.ts';
 import { fieldReference } from './docs/field-table.ts';
 import { rulesOfPrometheus, withHolds } from './docs/prometheus-rules.ts';
+import { questionSections } from './docs/question-tables.ts';
 import { referenceSections } from './docs/reference-tables.ts';
 import { roleFiles, securitySections } from './docs/roles.ts';
 import { ruleSections } from './docs/rule-tables.ts';
@@ -17,10 +18,9 @@ const crds = Object.entries(definitions()).map(([name, definition]): readonly [s
   () => stringify(definition, { lineWidth: 120, aliasDuplicateObjects: false }),
 ]);
 
-const documents = Object.entries(ruleSections).map(([path, sections]): readonly [string, Write] => [
-  path,
-  (before) => withSections(before, sections()),
-]);
+const documents = Object.entries({ ...ruleSections, ...questionSections }).map(
+  ([path, sections]): readonly [string, Write] => [path, (before) => withSections(before, sections())],
+);
 
 /** Every file that follows from the code, or has parts that do, by its path in the project. */
 const files: readonly (readonly [path: string, Write])[] = [

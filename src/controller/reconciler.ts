@@ -48,7 +48,7 @@ export class Reconciler {
       emitStep(end, context);
     }
     const observed = end.report === 'cached' ? look(pass) : end.report;
-    const next = observed && (await tell(observed, pass));
+    const next = observed && (await publish(observed, pass));
     if (end.kind === 'failed' && end.error !== undefined) throw end.error;
     return sooner(end, next);
   }
@@ -92,19 +92,22 @@ async function act(pass: Pass<ClusterApi>): Promise<End> {
   }
 }
 
-/** Tells users. Resolves to the milliseconds until more must be written, or `null` if only a change requires that. */
-async function tell(observed: Observation, pass: Pass<ClusterApi>): Promise<number | null> {
-  const told = report(observed);
-  emit(told, pass);
+/**
+ * Publishes what users see. Resolves to the milliseconds until more must be written, or to `null` if only a change
+ * requires that.
+ */
+async function publish(observed: Observation, pass: Pass<ClusterApi>): Promise<number | null> {
+  const reported = report(observed);
+  emit(reported, pass);
   await removeEndedOverrides(observed, pass);
   let statusIn: number | null = null;
   try {
-    statusIn = await writeWhenDue(told, pass);
+    statusIn = await writeWhenDue(reported, pass);
   } finally {
     // The condition of the MySQLCluster is kept correct even if the MySQLRollout cannot be written.
-    await writeCompletion(told, pass);
+    await writeCompletion(reported, pass);
   }
-  return nextIn(told, statusIn, pass.memory);
+  return nextIn(reported, statusIn, pass.memory);
 }
 
 function sooner({ requeueAfterMilliseconds: requeue }: RunResult, next: number | null): RunResult {

@@ -1,7 +1,7 @@
 import { newPodsStep } from './candidates/new-pods.ts';
 import { onDelete } from './candidates/on-delete.ts';
 import { mocoDrives, partition } from './candidates/partition.ts';
-import type { Decision, LineOutcome, Procedure } from './decision.ts';
+import type { Decision, NextStep, Procedure } from './decision.ts';
 import { effects } from './effects.ts';
 import { failingMember, isVerified } from './failing-revision.ts';
 import { closed, firstHold, type Guards, guards, isOverridden } from './gates.ts';
@@ -65,24 +65,24 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
   };
 }
 
-interface Choice {
-  readonly next: LineOutcome;
-  /** Of candidates that were passed over: what has to be read again before they may go. */
-  readonly unread: readonly Hold[];
-}
-
 /**
  * Who is next, and what that needs: the first candidate whose effects no gate holds, or the first hold in the way. No
  * other member takes the place of one whose write has failed: it is tried again first. Nor of one that only waits for
- * new pods to come up at the update revision: what holds the others would keep them at the current one for ever. A
+ * new pods to come up at the update revision: what holds the others would keep them at the current one forever. A
  * candidate that only waits for the turn of the cluster is what the rollout waits for, whatever holds the others.
+ *
+ * `unread` are the holds of candidates that were passed over and have to be read again before they may go.
  */
-function choose(situation: Situation, procedure: Procedure, all: Guards): Choice {
+function choose(
+  situation: Situation,
+  procedure: Procedure,
+  all: Guards,
+): { readonly next: NextStep; readonly unread: readonly Hold[] } {
   const by = asksOutOfTurn(situation) ? turnsLast(all) : all;
   const unread: Hold[] = [];
-  let turn: LineOutcome | null = null;
+  let turn: NextStep | null = null;
   for (const { candidates, yields } of Object.values(procedure)) {
-    let first: LineOutcome | null = null;
+    let first: NextStep | null = null;
     for (const candidate of candidates(situation)) {
       const hold = closed(situation, candidate, by);
       const other = hold?.rule === 'RevisionsKept' ? closed(situation, candidate, withoutKept(by)) : hold;
@@ -110,7 +110,7 @@ const withoutKept = (by: Guards): Guards => new Map([...by].filter(([rule]) => r
 /** What new pods come up at is set first, and does not change what the rollout waits for. */
 function withNewPods(
   situation: Situation,
-  outcome: LineOutcome,
+  outcome: NextStep,
   by: Guards,
 ): Pick<Decision, 'step' | 'hold'> & { readonly blocked: Hold | null } {
   const { candidate, hold } = outcome;

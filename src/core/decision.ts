@@ -72,7 +72,7 @@ export interface Decision {
   readonly requeueAfterSeconds: number | null;
 }
 
-export interface LineOutcome {
+export interface NextStep {
   readonly candidate: Step;
   readonly hold: Hold | null;
 }

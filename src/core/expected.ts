@@ -1,4 +1,3 @@
-import type { InPlaceUpdate } from './in-place-changes.ts';
 import { mysqldOf } from './member.ts';
 import { justCreated } from './on-demand-facts.ts';
 import type { ClusterFacts, ClusterSnapshot, ContainerFacts, MemberFacts, StatefulSetFacts } from './snapshot.ts';
@@ -189,11 +188,11 @@ export const withStatefulSet = (snapshot: ClusterSnapshot, change: Partial<State
 });
 
 /** The kubelet has made the resize that is under way. */
-export const resized = (inPlace: InPlaceUpdate | null): InPlaceUpdate | null =>
+export const resized = (inPlace: MemberFacts['inPlace']): MemberFacts['inPlace'] =>
   inPlace?.kind === 'possible' ? { ...inPlace, resize: null } : inPlace;
 
 /** The pod has been resized, and the patch can follow. */
-export function afterResize(inPlace: InPlaceUpdate | null): InPlaceUpdate | null {
+export function afterResize(inPlace: MemberFacts['inPlace']): MemberFacts['inPlace'] {
   const done = resized(inPlace);
   return done?.kind === 'possible' ? { ...done, change: { ...done.change, resources: [] } } : done;
 }

@@ -26,6 +26,13 @@ export interface CheckFacts extends LastReading<CheckReading | null> {
   readonly name: string;
 }
 
+/** Nobody was asked. It is no answer: no rule may take it for a yes or for a no. */
+export interface NotAsked {
+  readonly kind: 'notAsked';
+}
+
+export const notAsked: NotAsked = { kind: 'notAsked' };
+
 /** What this process has seen of the Lease by which moco-controller elects its leader. */
 export interface MocoLease {
   /** `namespace/name`. */
@@ -56,6 +63,7 @@ export interface AskedMember extends LastReading<MemberAnswer> {
 
 /** What was last read about what the end of a member's pod destroys, and whether another pod can take its place. */
 export interface Recreatable {
+  readonly kind: 'asked';
   readonly ageSeconds: number;
   readonly claims: readonly EndingClaim[];
   /** Why its node would not take another pod of it, if that is tied to this node; else `null`. */
@@ -99,14 +107,14 @@ export const claimStates = [
 ] as const;
 
 /** Of a pod that was just created: its claims are there. */
-export const justCreated: Recreatable = { ageSeconds: 0, claims: [], tied: null, refusal: null };
+export const justCreated: Recreatable = { kind: 'asked', ageSeconds: 0, claims: [], tied: null, refusal: null };
 
 /** An older reading allows no step. Right before the step what can change is read again. */
 export const freshRecreatableSeconds = 60;
 
 /** A reading that grows old changes nothing by itself, so it sets no deadline: it is read once a step needs it. */
-export const hasToBeRead = (recreatable: Recreatable | null): boolean =>
-  recreatable === null || !(recreatable.ageSeconds < freshRecreatableSeconds);
+export const hasToBeRead = (recreatable: Recreatable | NotAsked): boolean =>
+  recreatable.kind === 'notAsked' || !(recreatable.ageSeconds < freshRecreatableSeconds);
 
 export type DelayReading =
   /** How much later the newest transaction that it has received was committed than the newest that it has applied. */

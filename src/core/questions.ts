@@ -1,6 +1,6 @@
 import { type EffectKind, membersOf } from './effects.ts';
 import { reliedOn, type Situation } from './situation.ts';
-import { isDisruptive, type Step } from './step.ts';
+import { type DisruptiveStep, isDisruptive, type Step } from './step.ts';
 
 /**
  * What the core has to know and no watch delivers. Only the core asks: a rule says so where its fact is missing or too
@@ -34,33 +34,36 @@ export type QuestionOf<Kind extends QuestionKind> = Extract<Question, { readonly
 interface Asked<One extends Question> {
   /** One question instead of two of its kind. */
   readonly together: (one: One, other: One) => One;
-  /** What is asked again right before the write of this step, or `null`. */
-  readonly again: (step: Step, effects: ReadonlySet<EffectKind>, situation: Situation) => One | null;
+  /** Before the write of which steps it is asked again. `null`: before none. */
+  readonly again: {
+    readonly before: readonly EffectKind[] | 'every disruptive step';
+    /** `null` if there is nothing to ask. */
+    readonly question: (step: DisruptiveStep, effects: ReadonlySet<EffectKind>, situation: Situation) => One | null;
+  } | null;
 }
 
-const never = () => null;
 const same = <One>(one: One): One => one;
 
-const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> } = {
-  inPlace: { together: same, again: never },
-  delays: {
-    together: same,
-    again: (_, effects) => (effects.has('movesPrimary') ? { kind: 'delays' } : null),
-  },
+/** By kind, in the order in which they are listed in SPEC.md. */
+export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> } = {
+  inPlace: { together: same, again: null },
+  delays: { together: same, again: { before: ['movesPrimary'], question: () => ({ kind: 'delays' }) } },
   members: {
     together: (one, other) => ({ kind: 'members', members: [...new Set([...one.members, ...other.members])] }),
-    again: (step, effects, situation) => {
-      if (!effects.has('stops') && !effects.has('movesPrimary')) return null;
-      const ordinals = reliedOn(situation, membersOf(situation, step)).map(({ ordinal }) => ordinal);
-      return ordinals.length === 0 ? null : { kind: 'members', members: ordinals };
+    again: {
+      before: ['stops', 'movesPrimary'],
+      question: (step, _, situation) => {
+        const ordinals = reliedOn(situation, membersOf(situation, step)).map(({ ordinal }) => ordinal);
+        return ordinals.length === 0 ? null : { kind: 'members', members: ordinals };
+      },
     },
   },
   mysql: {
     together: (one, other) => (one.for === 'switchover' ? one : other),
-    again: (_, effects, { snapshot }) => {
-      if (snapshot.mysql === null) return null;
-      if (effects.has('movesPrimary')) return { kind: 'mysql', for: 'switchover' };
-      return effects.has('stops') ? { kind: 'mysql', for: 'stop' } : null;
+    again: {
+      before: ['movesPrimary', 'stops'],
+      question: (_, effects, { snapshot }) =>
+        snapshot.mysql === null ? null : { kind: 'mysql', for: effects.has('movesPrimary') ? 'switchover' : 'stop' },
     },
   },
   details: {
@@ -69,28 +72,29 @@ const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> } = {
       createFailure: one.createFailure || other.createFailure,
       contention: one.contention || other.contention,
     }),
-    again: never,
+    again: null,
   },
   preflight: {
     together: (one, other) => ({ kind: 'preflight', begins: one.begins || other.begins }),
-    again: never,
+    again: null,
   },
   recreatable: {
     together: (one, other) => ({ kind: 'recreatable', members: [...new Set([...one.members, ...other.members])] }),
-    // What was never read stays unknown, and allows no step that needs it.
-    again: (step, _, { members }) => {
-      if (!isDisruptive(step)) return null;
-      const targets = step.targets.map(({ ordinal }) => ordinal);
-      const known = members.filter(({ ordinal, facts }) => targets.includes(ordinal) && facts.recreatable !== null);
-      return { kind: 'recreatable', members: known.map(({ ordinal }) => ordinal) };
+    again: {
+      before: 'every disruptive step',
+      // What was never read stays unknown, and allows no step that needs it.
+      question: ({ targets }, _, { members }) => {
+        const ordinals = targets.map(({ ordinal }) => ordinal);
+        const known = members.filter(
+          ({ ordinal, facts }) => ordinals.includes(ordinal) && facts.recreatable.kind === 'asked',
+        );
+        return { kind: 'recreatable', members: known.map(({ ordinal }) => ordinal) };
+      },
     },
   },
-  moco: {
-    together: same,
-    again: (_, effects) => (effects.has('stops') || effects.has('movesPrimary') ? { kind: 'moco' } : null),
-  },
-  checks: { together: same, again: never },
-  policies: { together: same, again: (step) => (isDisruptive(step) ? { kind: 'policies' } : null) },
+  moco: { together: same, again: { before: ['stops', 'movesPrimary'], question: () => ({ kind: 'moco' }) } },
+  checks: { together: same, again: null },
+  policies: { together: same, again: { before: 'every disruptive step', question: () => ({ kind: 'policies' }) } },
 };
 
 /** At most one question of each kind. */
@@ -105,5 +109,12 @@ export function together(questions: readonly Question[]): readonly Question[] {
 }
 
 /** What is asked again right before the write of this step. */
-export const askedAgain = (step: Step, effects: readonly EffectKind[], situation: Situation): readonly Question[] =>
-  Object.values(asked).flatMap(({ again }) => again(step, new Set(effects), situation) ?? []);
+export function askedAgain(step: Step, kinds: readonly EffectKind[], situation: Situation): readonly Question[] {
+  if (!isDisruptive(step)) return [];
+  const effects = new Set(kinds);
+  return Object.values(asked).flatMap(({ again }): readonly Question[] => {
+    if (again === null || (Array.isArray(again.before) && !again.before.some((kind) => effects.has(kind)))) return [];
+    const question = again.question(step, effects, situation);
+    return question === null ? [] : [question];
+  });
+}

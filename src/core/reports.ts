@@ -1,12 +1,12 @@
 import { Deadlines } from './deadlines.ts';
-import type { Decision, LineOutcome, MemberReport, Procedure, VerdictKind } from './decision.ts';
+import type { Decision, MemberReport, NextStep, Procedure, VerdictKind } from './decision.ts';
 import { recreated } from './lost-members.ts';
 import { type HoldRule, isAlarming, isRequestedByUser, isRoutine, rules } from './rules/catalogue.ts';
 import type { RulePhase } from './rules/rule.ts';
 import type { Member, Situation } from './situation.ts';
 import { notYetReplaced } from './statefulset-controller.ts';
 
-export function reports(situation: Situation, procedure: Procedure, outcome: LineOutcome): readonly MemberReport[] {
+export function reports(situation: Situation, procedure: Procedure, outcome: NextStep): readonly MemberReport[] {
   const next = nextOrdinals(situation, procedure, outcome);
   const rule = outcome.hold?.rule ?? null;
   // What is only shown sets no deadline.
@@ -64,7 +64,7 @@ function verdictOf({ snapshot }: Situation, member: Member, next: readonly numbe
  * The members of the step that is next, or, while one without members is held, of the first line that takes some. While
  * one is held in the other modes, whom the StatefulSet controller has still to replace.
  */
-function nextOrdinals(situation: Situation, procedure: Procedure, { candidate, hold }: LineOutcome): readonly number[] {
+function nextOrdinals(situation: Situation, procedure: Procedure, { candidate, hold }: NextStep): readonly number[] {
   const leftToKubernetes = hold === null || situation.policy.mode === 'OnDelete' ? null : notYetReplaced(situation);
   if (leftToKubernetes !== null) return [leftToKubernetes.ordinal];
   if ('targets' in candidate && candidate.kind !== 'undemote') return candidate.targets.map(({ ordinal }) => ordinal);

@@ -6,6 +6,7 @@ import type {
   CheckFacts,
   MocoLease,
   MysqlReading,
+  NotAsked,
   Preflight,
   Recreatable,
   ReplicationDelay,
@@ -221,9 +222,9 @@ export interface StatefulSetFacts {
 /** Facts of a member that no watch delivers. They follow from the answers to questions (`questions.ts`). */
 export interface AskedMemberFacts {
   /** How it can reach the update revision; `null` if it has, or while updates in place are off. */
-  readonly inPlace: InPlaceUpdate | null;
-  /** Whether it can be recreated once its pod has ended; `null` if that was never read for the update revision. */
-  readonly recreatable: Recreatable | null;
+  readonly inPlace: InPlaceUpdate | NotAsked | null;
+  /** Whether it can be recreated at the update revision once its pod has ended. */
+  readonly recreatable: Recreatable | NotAsked;
   /** Its node is to be emptied, as far as that was read: it has to move anyway. */
   readonly nodeLeaves: boolean;
 }

@@ -1,5 +1,6 @@
 import type { InPlaceChange, InPlaceUpdate, Resize } from './in-place-changes.ts';
 import { nextOpening, primarySeconds } from './maintenance.ts';
+import type { NotAsked } from './on-demand-facts.ts';
 import { plural, withoutFullStop } from './sentences.ts';
 import { dueMembers, isApproved, type Member, type Situation, target } from './situation.ts';
 import type { MemberFacts, Moment } from './snapshot.ts';
@@ -39,7 +40,7 @@ function changeInPlace(situation: Situation, { facts, state, settled }: Member):
 }
 
 /** Its next resize takes the place of one for another revision. */
-const supersedes = (inPlace: InPlaceUpdate | null): boolean =>
+const supersedes = (inPlace: MemberFacts['inPlace']): boolean =>
   inPlace?.kind === 'possible' && inPlace.change.resources.length > 0;
 
 /** A resize is under way in it. */
@@ -88,7 +89,8 @@ export function isUpdatedAsPrimary({ policy, replicas }: Situation, step: StepIn
 }
 
 /** How a stale member gets to the update revision, in a few words. */
-export function explainInPlace(update: InPlaceUpdate): string {
+export function explainInPlace(update: InPlaceUpdate | NotAsked): string {
+  if (update.kind === 'notAsked') return 'not known yet';
   if (update.kind === 'impossible') return `by another pod: ${update.reasons.map(withoutFullStop).join('; ')}`;
   const { resources, containers } = update.change;
   const resized = [...new Set([...resources.map(({ name }) => name), ...(update.resize?.awaited ?? [])])];
@@ -127,8 +129,9 @@ function nextRestartWindow(situation: Situation, primary: boolean): Moment | nul
   return nextOpening({ windows, blackouts: [] }, primary ? primarySeconds(situation, memberSeconds) : memberSeconds);
 }
 
-function whyReplaced(inPlace: InPlaceUpdate | null): readonly string[] {
+function whyReplaced(inPlace: MemberFacts['inPlace']): readonly string[] {
   if (inPlace?.kind === 'impossible') return inPlace.reasons;
+  if (inPlace?.kind === 'notAsked') return ['it is not known yet what differs'];
   const { awaited = [], deferred = null } = inPlace?.resize ?? {};
   if (awaited.length === 0) return ['its last update in place is not done'];
   const why = deferred === null ? '' : `, and defers it: ${withoutFullStop(deferred)}`;

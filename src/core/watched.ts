@@ -1,11 +1,11 @@
-import type { LineOutcome } from './decision.ts';
+import type { NextStep } from './decision.ts';
 import { effects } from './effects.ts';
 import { type Hold, holdRules } from './rules/catalogue.ts';
 import { allPass, checks, failingChecks, needsAnswer, noAnswerMatters, silentChecks } from './rules/checks.ts';
 import type { Situation } from './situation.ts';
 
 interface Watched {
-  readonly outcome: LineOutcome;
+  readonly outcome: NextStep;
   /** An answer is missing or too old. */
   readonly asks: boolean;
   /** Nothing is known against the checks. */
@@ -17,7 +17,7 @@ interface Watched {
  * its updated member participates for minReadySeconds, and while a later stage waits for it: a check that fails then
  * holds as well, and no step is waiting for an answer.
  */
-export function watched(situation: Situation, outcome: LineOutcome, complete: boolean): Watched {
+export function watched(situation: Situation, outcome: NextStep, complete: boolean): Watched {
   const { snapshot, overridden } = situation;
   if (snapshot.checks.length === 0 || noAnswerMatters(situation)) return { outcome, asks: false, pass: true };
   const { hold, candidate } = outcome;
@@ -39,7 +39,7 @@ export function watched(situation: Situation, outcome: LineOutcome, complete: bo
 }
 
 /** Nothing before the checks holds a step that asks for them. */
-function reachesChecks(situation: Situation, { candidate, hold }: LineOutcome): boolean {
+function reachesChecks(situation: Situation, { candidate, hold }: NextStep): boolean {
   return (
     effects(situation, candidate).some(({ kind }) => kind === 'risks') &&
     (hold === null || holdRules.indexOf(hold.rule) >= holdRules.indexOf('CheckFailing'))

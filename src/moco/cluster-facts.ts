@@ -1,5 +1,6 @@
 import { milliseconds } from '../base/json.ts';
 import { isParticipating, isSettled, mysqldOf } from '../core/member.ts';
+import { notAsked } from '../core/on-demand-facts.ts';
 import type {
   AskedMemberFacts,
   BackupJobFacts,
@@ -23,7 +24,7 @@ export interface ObjectFacts
 }
 
 /** Before any question is asked. */
-const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: null, nodeLeaves: false };
+const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: notAsked, nodeLeaves: false };
 
 /**
  * Call within `ages.observe`.
@@ -72,7 +73,9 @@ function memberFacts(
   const turn = turnOf(pod);
   const templates = statefulSet?.containers ?? null;
   const facts = (container: ContainerRecord) => containerFacts(container, pod, turn, templates, ages);
-  const isOfNoRevision = asked.inPlace !== null && pod.revision === statefulSet?.updateRevision;
+  const { inPlace } = asked;
+  const isOfNoRevision =
+    inPlace !== null && inPlace.kind !== 'notAsked' && pod.revision === statefulSet?.updateRevision;
   const member: MemberFacts = {
     ...pod,
     revision: isOfNoRevision ? '' : pod.revision,

@@ -1,5 +1,5 @@
 import type { ContainerResources, InPlaceChange, Resize } from '../../src/core/in-place-changes.ts';
-import { type EndingClaim, justCreated, type Recreatable } from '../../src/core/on-demand-facts.ts';
+import { type EndingClaim, justCreated, notAsked, type Recreatable } from '../../src/core/on-demand-facts.ts';
 import type { ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
 
 export const revisionBefore = '5897fd84f8';
@@ -113,8 +113,9 @@ export class MemberBuilder {
 
   /** What was read about whether it can come back; `null` if nothing was. */
   recreatable(special: Partial<Recreatable> | null): this {
-    const before = this.#special.recreatable ?? justCreated;
-    return this.but({ recreatable: special && { ...before, ...special } });
+    const { recreatable: before } = this.#special;
+    const known = before?.kind === 'asked' ? before : justCreated;
+    return this.but({ recreatable: special === null ? notAsked : { ...known, ...special } });
   }
 
   /** Nothing but its pod keeps its data. */

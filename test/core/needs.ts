@@ -390,16 +390,17 @@ const roomForOne: Need = (snapshot, policy, going) => {
 const keepsItsData: Need = (_snapshot, policy, going) =>
   off(policy, 'ClaimTerminating') ||
   going.every((one) => {
-    const { claims = [] } = one.recreatable ?? {};
+    const claims = one.recreatable.kind === 'asked' ? one.recreatable.claims : [];
     return claims.every(({ state }) => state !== 'terminating' && one.unschedulable !== null);
   });
 const hasANode: Need = (_snapshot, policy, going) =>
-  off(policy, 'NodeTakesNoPods') || going.every(({ recreatable }) => recreatable === null || recreatable.tied === null);
+  off(policy, 'NodeTakesNoPods') ||
+  going.every(({ recreatable }) => recreatable.kind === 'notAsked' || recreatable.tied === null);
 const isAdmitted: Need = (_snapshot, policy, going) =>
   off(policy, 'SuccessorRefused') ||
-  going.every(({ recreatable }) => recreatable === null || recreatable.refusal === null);
+  going.every(({ recreatable }) => recreatable.kind === 'notAsked' || recreatable.refusal === null);
 const recentlyRead: Need = (_snapshot, _policy, going) =>
-  going.every(({ recreatable }) => recreatable !== null && recreatable.ageSeconds < 60);
+  going.every(({ recreatable }) => recreatable.kind === 'asked' && recreatable.ageSeconds < 60);
 
 interface Word {
   readonly lacks: boolean;

@@ -1,3 +1,4 @@
+import { delay } from '../../base/delay.ts';
 import { nameOf } from '../../kube/store.ts';
 import { rolloutCompleteCondition } from '../../moco/names.ts';
 import { onClusters, onRollouts, toLook } from '../check/rights.ts';
@@ -29,6 +30,8 @@ export const waitCommand = clusterCommand({
     return untilComplete(session, names, clusters.map(nameOf), timeout);
   },
 });
+
+const firstAnswerMilliseconds = 5000;
 
 /** Writes each outcome as soon as it is known. Resolves to the exit status: 0 if every cluster is complete. */
 async function untilComplete(
@@ -65,12 +68,18 @@ async function untilComplete(
     if (pending.size === 0) resolve();
   };
   const watching = watchClusters(session, names, stop.signal);
-  const cancel = world.timer(timeoutMilliseconds, () => {
+  const giveUp = (): void => {
     for (const key of pending) {
       const last = waitsFor.get(key);
       fail(key, `not complete in time${last === undefined ? '' : `: ${last}`}`);
     }
+    pending.clear();
     resolve();
+  };
+  const cancel = world.timer(timeoutMilliseconds, () => {
+    // A short timeout still reports the state, if the API server answers at all.
+    const first = watching.synced.then(check);
+    void Promise.race([first, delay(world, firstAnswerMilliseconds, stop.signal)]).then(giveUp);
   });
   try {
     await Promise.race([watching.synced, done]);

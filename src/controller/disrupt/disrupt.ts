@@ -12,7 +12,6 @@ import {
   type End,
   isRefusedByBudget,
   nothingToReport,
-  type PassOutcome,
   tooSlow,
   vetoed,
 } from '../pass/end.ts';
@@ -101,12 +100,12 @@ async function carryOut(
   const { key, api, context } = pass;
   const { world, log } = context;
   const isFresh = (): boolean => context.isLeading() && world.monotonic() - since <= confirmationMilliseconds;
-  const tooLate = (outcome: PassOutcome): End => {
-    if (!context.isLeading()) return { ...outcome, report: null };
+  const tooLate = (end: End): End => {
+    if (!context.isLeading()) return { ...end, report: null };
     log.info({ cluster: key, step: step.kind }, 'Confirmation is too old; retrying the step');
-    return { ...outcome, report: 'cached' };
+    return end;
   };
-  const notSent = { kind: 'failed', failure: tooSlow(step, confirmed) } as const;
+  const notSent = { kind: 'failed', failure: tooSlow(step, confirmed), report: 'cached' } as const;
   // An intent that is already too old is not written.
   if (!isFresh()) return tooLate(notSent);
   const written = await writeIntent(pass, rollout, statusOf(confirmed, intent));
@@ -115,13 +114,13 @@ async function carryOut(
   if (written === 'refused') return { kind: 'nothing', ...again };
   if (!isFresh()) return tooLate({ ...notSent, intent });
   const answer = await execute(step, confirmed, api.sendingWhile(isFresh), world);
-  const acted = { kind: 'acted', observation: confirmed, step, intent, ...answer } as const;
+  const acted = { kind: 'acted', observation: confirmed, step, intent, report: 'cached', ...answer } as const;
   if (answer.tooLate) return tooLate(acted);
-  if (answer.result === 'conflict') return { ...acted, report: 'cached', ...vetoed };
+  if (answer.result === 'conflict') return { ...acted, ...vetoed };
   // The step may have happened. The next reconciliation settles the intent first.
   const isHeldByBudget = isRefusedByBudget(step, answer) && confirmed.snapshot.budgets.length > 0;
   const isRefused = answer.result === 'refused' && !isHeldByBudget;
-  return isRefused ? { ...acted, report: 'cached' } : { ...acted, ...again };
+  return isRefused ? acted : { ...acted, ...again };
 }
 
 function intendedNow({ world, holder }: Context, { objects, decision }: Observation, step: DisruptiveStep): Intent {

@@ -8,7 +8,7 @@ import type { StatusClient } from '../../objects/status-client.ts';
 import { again, type End, nothingToReport, vetoed } from '../pass/end.ts';
 import { newestRollout } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
-import { reportSettled } from '../status/news.ts';
+import { reportSettled } from '../status/changes.ts';
 import { writeIntent } from '../status/write.ts';
 import { invalidate } from './intent.ts';
 

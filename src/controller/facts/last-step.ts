@@ -4,7 +4,7 @@ import type { ClusterObjects } from '../../moco/records.ts';
 import type { OwnWrite, StepResult } from '../../objects/execute.ts';
 
 /** A step whose result is not in the status yet. */
-export interface Finished {
+export interface UnreportedStep {
   readonly lastStep: LastStep;
   readonly result: StepResult;
   readonly revision: string;
@@ -22,22 +22,22 @@ export interface Finished {
     | null;
 }
 
-export const didNotHappen = ({ result }: Finished): boolean => result === 'refused' || result === 'conflict';
+export const didNotHappen = ({ result }: UnreportedStep): boolean => result === 'refused' || result === 'conflict';
 
 /** The last result, unless the status has it already: the response to a status write may have been lost. */
 export function unreported(
   { lastStep }: RolloutStatus,
-  { steps: { finished } }: { readonly steps: { readonly finished: Finished | null } },
-): Finished | null {
-  const isKnown = finished?.lastStep.at === lastStep?.at && finished?.lastStep.step === lastStep?.step;
-  return isKnown && finished?.lastStep.pods.join() === lastStep?.pods.join() ? null : finished;
+  { steps: { unreported: last } }: { readonly steps: { readonly unreported: UnreportedStep | null } },
+): UnreportedStep | null {
+  const isKnown = last?.lastStep.at === lastStep?.at && last?.lastStep.step === lastStep?.step;
+  return isKnown && last?.lastStep.pods.join() === lastStep?.pods.join() ? null : last;
 }
 
 /** A demotion that is withdrawn for this reason is a failed switchover. Other withdrawals are not failures. */
 export const isFailedTry = (reason: string): boolean => reason === 'TimedOut';
 
 /** Whether the last step was a demotion that did not happen. */
-export const isDemotionMissed = (ended: Finished | null): boolean =>
+export const isDemotionMissed = (ended: UnreportedStep | null): boolean =>
   ended?.lastStep.step === 'demote' && didNotHappen(ended);
 
 /**
@@ -46,7 +46,7 @@ export const isDemotionMissed = (ended: Finished | null): boolean =>
  */
 export function isSwitchedOver(
   { tries }: Pick<RolloutProgress, 'tries'>,
-  ended: Finished | null,
+  ended: UnreportedStep | null,
   { pods, cluster }: Pick<ClusterObjects, 'pods' | 'cluster'>,
 ): boolean {
   if (tries?.askedAt === undefined || isDemotionMissed(ended)) return false;

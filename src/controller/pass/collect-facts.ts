@@ -71,7 +71,7 @@ export function collectFacts(
 ): ObservedFacts {
   const { world, cache, defaults, strategies, fleet, checks, mysql } = dependencies;
   const { cluster, statefulSet } = objects;
-  const { unseen, answers, steps, told } = memory;
+  const { unseen, answers, steps, published } = memory;
   const { ages } = memory.seen;
   const sources = {
     rollout: rollout?.spec,
@@ -138,7 +138,9 @@ export function collectFacts(
       },
       settingsProblem: settings.problem,
       statusRefusal:
-        refusalStands(told.statusRefusal, world.monotonic()) > 0 ? (told.statusRefusal?.message ?? null) : null,
+        refusalStands(published.statusRefusal, world.monotonic()) > 0
+          ? (published.statusRefusal?.message ?? null)
+          : null,
       ownWritePending: unseen.writes[0]?.what ?? null,
     };
   });

@@ -25,13 +25,13 @@ export interface Acted extends StepAnswer {
 export const isRefusedByBudget = ({ kind }: Step, { result, failure }: StepAnswer): boolean =>
   kind === 'evict' && result === 'refused' && isTooManyRequests(failure);
 
-export type PassOutcome =
+type Outcome =
   | Acted
   /** No step was due, or it is for a later pass. */
   | { readonly kind: 'nothing' }
   /** An intent is settled: its step has happened, or can no longer happen. */
   | { readonly kind: 'settled'; readonly intent: Intent }
-  /** Nothing was sent. `intent` was written for it; `error` is what the pass rejects with once it is told. */
+  /** Nothing was sent. `intent` was written for it; `error` is what the pass rejects with once that is reported. */
   | { readonly kind: 'failed'; readonly failure: StepFailure; readonly intent?: Intent; readonly error?: ApiError }
   /** Updates in place were tried as dry runs. */
   | {
@@ -42,7 +42,8 @@ export type PassOutcome =
   /** A dry run had an unexpected result: no step was tried. */
   | { readonly kind: 'admission'; readonly mode: AdmissionFinding['mode']; readonly error: ApiError };
 
-export type End = PassOutcome &
+/** What became of a pass, and how the next one follows. */
+export type End = Outcome &
   RunResult & {
     /**
      * What to report: an observation that was just made, or the cached one. `null` if another pass follows at once, or
@@ -86,8 +87,8 @@ export const refusedBy = ({ message, retryAfterSeconds }: ApiError, step: string
 });
 
 /**
- * How a pass ends whose request the API server refuses: no step may be taken before that is told. Throws any other
- * error, such as that of a shutdown or a lost lease. Without a step the pass rejects once it is told.
+ * How a pass ends whose request the API server refuses: no step may be taken before that is reported. Throws any other
+ * error, such as that of a shutdown or a lost lease. Without a step the pass rejects once that is reported.
  */
 export function failedBy(error: unknown, { context, signal }: Pass, step: string | null): End {
   if (!(error instanceof ApiError) || signal.aborted || !context.isLeading()) throw error;

@@ -31,7 +31,7 @@ export async function lookAndAsk(pass: Pass<ClusterApi>): Promise<Observation | 
     }
     const question = observed.decision.asks.find((one) => one.kind === kind);
     const answer =
-      question === undefined ? unasked(row, before) : await row.ask(question, asking(pass, observed), before);
+      question === undefined ? unasked(row, before, observed) : await row.ask(question, asking(pass, observed), before);
     if (answer === null) continue;
     rememberAnswers(pass.memory, { [kind]: answer });
     observed = look(pass);
@@ -40,8 +40,10 @@ export async function lookAndAsk(pass: Pass<ClusterApi>): Promise<Observation | 
 }
 
 /** `null` if nothing changes because the question is not asked any more. */
-const unasked = ({ initial, endsWithQuestion }: AnyRow, before: unknown): unknown =>
-  endsWithQuestion && before !== initial ? initial : null;
+function unasked(row: AnyRow, before: unknown, observed: Observation): unknown {
+  const kept = row.keep === undefined ? before : row.keep(before, observed);
+  return kept === before ? null : kept;
+}
 
 /** What a question is given. */
 export function asking<Api extends ClusterApi>(

@@ -5,7 +5,7 @@ import { Ages, type Clocks } from '../../moco/ages.ts';
 import type { OwnWrite } from '../../objects/execute.ts';
 import type { StrategyKeeper } from '../../objects/strategy.ts';
 import type { Lowered, SpecWrites } from '../facts/contention.ts';
-import type { Finished } from '../facts/last-step.ts';
+import type { UnreportedStep } from '../facts/last-step.ts';
 import { type Answers, noAnswers } from '../questions/questions.ts';
 
 /** The API server's refusal to evict. It counts as long as the budgets do not change. */
@@ -66,12 +66,12 @@ export interface Seen {
 /** Set at the end of a step. */
 export interface Steps {
   /** The last step. Ends once the status has it; a later failure without effect does not replace it. */
-  readonly finished: Finished | null;
+  readonly unreported: UnreportedStep | null;
   /** The last step that did not happen, and when. Ends once a step happens, or one of another kind fails. */
   readonly failure: { readonly failure: StepFailure; readonly atMilliseconds: number } | null;
   /** The intent that is known to be settled, done or not. Replaced by the next one. */
   readonly settledIntent: string | null;
-  /** When this process disrupted a member, by ordinal. Ends once the member participates again and that was told. */
+  /** When this process disrupted a member, by ordinal. Ends once its return was published. */
   readonly disruptedAtMilliseconds: ReadonlyMap<number, number>;
   /** Replaced by the next refusal. Counts while the budgets are the same. */
   readonly refusal: Refusal | null;
@@ -88,7 +88,7 @@ export interface Steps {
 }
 
 /** Set by what tells users. */
-interface Told {
+interface Published {
   /** The rule of the last Event about a hold. Ends with the hold. */
   readonly reported: HoldRule | null;
   /** Since when the status has unwritten changes. Ends with the write, or when there are none any more. */
@@ -119,7 +119,7 @@ export interface Memory {
   /** Set by `questions`, and by `disrupt` for the dry runs of updates in place. */
   readonly answers: Answers;
   readonly steps: Steps;
-  readonly told: Told;
+  readonly published: Published;
 }
 
 /** Of a cluster that is looked at for the first time: nothing but what was just read. */
@@ -138,7 +138,7 @@ export const newMemory = (world: Clocks, answers: Partial<Answers> = {}): Memory
   unseen: { writes: [], rollout: null },
   answers: { ...noAnswers, ...answers },
   steps: {
-    finished: null,
+    unreported: null,
     failure: null,
     settledIntent: null,
     disruptedAtMilliseconds: new Map(),
@@ -149,7 +149,7 @@ export const newMemory = (world: Clocks, answers: Partial<Answers> = {}): Memory
     strategyKeeper: null,
     adoptions: null,
   },
-  told: { reported: null, changedAtMilliseconds: null, logged: '', endedOverrides: '', statusRefusal: null },
+  published: { reported: null, changedAtMilliseconds: null, logged: '', endedOverrides: '', statusRefusal: null },
 });
 
 /** After this time another dry run shows whether a webhook has given way to the admission policy. */

@@ -7,15 +7,15 @@ import type { StepFailure } from '../../core/snapshot.ts';
 import { isDisruptive, ruleOf } from '../../core/step.ts';
 import { admissionNotInForce, releaseUnsafe } from '../../objects/strategy.ts';
 import { loweredTo } from '../facts/contention.ts';
-import { type Finished, isFailedTry, unreported } from '../facts/last-step.ts';
+import { isFailedTry, type UnreportedStep, unreported } from '../facts/last-step.ts';
 import { type InPlaceDryRun, withDryRuns } from '../questions/in-place-facts.ts';
 import type { Answers } from '../questions/questions.ts';
 import { afterAdoption, afterDryRun, afterKeeper } from './admission-memory.ts';
 import {
   type Acted,
+  type End,
   identityOfStep,
   isRefusedByBudget,
-  type PassOutcome,
   refusedBy,
   sparesSwitchover,
   tooSlow,
@@ -46,24 +46,24 @@ export function rememberPrepared(memory: Memory): void {
 }
 
 /** Remembers what later passes need to know about this one. */
-export function remember(memory: Memory, outcome: PassOutcome, world: World): void {
+export function remember(memory: Memory, end: End, world: World): void {
   const now = world.monotonic();
   const { steps } = memory;
-  switch (outcome.kind) {
+  switch (end.kind) {
     case 'nothing':
       return;
     case 'settled':
-      return put(memory, { steps: { ...steps, settledIntent: outcome.intent.id } });
+      return put(memory, { steps: { ...steps, settledIntent: end.intent.id } });
     case 'failed': {
-      const settledIntent = outcome.intent?.id ?? steps.settledIntent;
-      return put(memory, { steps: { ...steps, settledIntent, failure: failureAfter(steps, outcome.failure, now) } });
+      const settledIntent = end.intent?.id ?? steps.settledIntent;
+      return put(memory, { steps: { ...steps, settledIntent, failure: failureAfter(steps, end.failure, now) } });
     }
     case 'admission':
-      return put(memory, { steps: afterDryRun(steps, outcome.mode, outcome.error, now) });
+      return put(memory, { steps: afterDryRun(steps, end.mode, end.error, now) });
     case 'inPlace':
-      return rememberDryRuns(memory, outcome.revision, outcome.answers);
+      return rememberDryRuns(memory, end.revision, end.answers);
     case 'acted':
-      return rememberActed(memory, outcome, world);
+      return rememberActed(memory, end, world);
   }
 }
 
@@ -116,7 +116,7 @@ function afterDisruption(steps: Steps, acted: Acted, now: number): Steps {
         budgets: new Map(objects.budgets.map((budget) => [budget.name, budget.resourceVersion])),
       },
     }),
-    finished: {
+    unreported: {
       lastStep: {
         step: step.kind,
         rule: ruleOf(step),
@@ -139,7 +139,7 @@ function rememberDryRuns(memory: Memory, revision: string, dryRuns: readonly InP
   rememberAnswers(memory, { inPlace: withDryRuns(memory.answers.inPlace, revision, dryRuns) });
 }
 
-function demotionOf(step: Acted['step'], askedAt: string): Finished['demotion'] {
+function demotionOf(step: Acted['step'], askedAt: string): UnreportedStep['demotion'] {
   // The switchover of a former primary is complete.
   if (step.kind === 'undemote' && step.reason === 'NoLongerPrimary') return null;
   if (step.kind === 'undemote') return isFailedTry(step.reason) ? 'timedOut' : 'takenBack';
@@ -155,7 +155,7 @@ function afterAdjustment(steps: Steps, { step, result, message, failure }: Acted
   const after = { ...steps, releaseRefusal: unsafe === null ? null : { message: unsafe, atMilliseconds: now } };
   if (failure === null || step.kind === 'none') return after;
   const isKept = step.kind === 'setStrategy' && step.newPods === 'CurrentRevision';
-  const finished: Finished = {
+  const last: UnreportedStep = {
     lastStep: {
       step: step.kind,
       rule: step.kind,
@@ -170,7 +170,7 @@ function afterAdjustment(steps: Steps, { step, result, message, failure }: Acted
     demotion: null,
   };
   return afterDryRun(
-    { ...after, finished: steps.finished ?? finished },
+    { ...after, unreported: steps.unreported ?? last },
     isKept ? 'CurrentRevision' : 'OnDelete',
     failure,
     now,
@@ -206,21 +206,25 @@ function failureAfter({ failure: before }: Steps, failure: StepFailure, now: num
 
 /** Remembers a written status: `kept` is what the API server stored. */
 export function rememberWritten(memory: Memory, kept: MySQLRollout): void {
-  const { steps, told } = memory;
+  const { steps, published } = memory;
   // A status without an intent does not show whether a status with an intent is accepted.
-  const isAccepted = kept.status?.intent !== undefined || told.statusRefusal?.withIntent === false;
+  const isAccepted = kept.status?.intent !== undefined || published.statusRefusal?.withIntent === false;
   put(memory, {
     unseen: { ...memory.unseen, rollout: kept },
-    steps: { ...steps, finished: unreported(kept.status ?? {}, memory) },
-    told: { ...told, changedAtMilliseconds: null, statusRefusal: isAccepted ? null : told.statusRefusal },
+    steps: { ...steps, unreported: unreported(kept.status ?? {}, memory) },
+    published: {
+      ...published,
+      changedAtMilliseconds: null,
+      statusRefusal: isAccepted ? null : published.statusRefusal,
+    },
   });
 }
 
-export function rememberTold(memory: Memory, told: Partial<Memory['told']>): void {
-  put(memory, { told: { ...memory.told, ...told } });
+export function rememberPublished(memory: Memory, changed: Partial<Memory['published']>): void {
+  put(memory, { published: { ...memory.published, ...changed } });
 }
 
-/** Remembers that it was told which members have returned. */
+/** Remembers that it was published which members have returned. */
 export function rememberReturned(memory: Memory, returned: readonly number[]): void {
   if (returned.length === 0) return;
   const away = [...memory.steps.disruptedAtMilliseconds].filter(([ordinal]) => !returned.includes(ordinal));

@@ -110,8 +110,6 @@ export interface Row<
   readonly silence: string;
   /** Before anything is known. */
   readonly initial: Answer;
-  /** The answer ends when the core does not ask any more. Otherwise it stays until the next one. */
-  readonly endsWithQuestion?: true;
   /** It takes the cluster's turn in the fleet, so the decision to ask is made anew right before. */
   readonly inTurn?: true;
   /**
@@ -119,6 +117,8 @@ export interface Row<
    * this pass. Without it the question is only asked before a write.
    */
   ask?(question: QuestionOf<Kind>, asking: Asking<ClusterApi>, before: Answer): Promise<Answer | null>;
+  /** What is kept of the answer while the core does not ask. Without it an answer stays until the next one. */
+  keep?(answer: Answer, observed: Observed): Answer;
   /** The facts that follow from the answer. They say of what was not asked that it is not known. */
   facts(answer: Answer, given: Given): Facts;
   /** The same of each member. `cluster` has the facts of all rows. */

@@ -1,5 +1,6 @@
 import type { Json } from '../../base/json.ts';
 import type { InPlaceSettings, InPlaceUpdate } from '../../core/in-place-changes.ts';
+import { type NotAsked, notAsked } from '../../core/on-demand-facts.ts';
 import type { Ages } from '../../moco/ages.ts';
 import { compare } from '../../moco/in-place/compare.ts';
 import { type ImageNeeded, type ImageReport, imagesNeeded } from '../../moco/in-place/images.ts';
@@ -56,7 +57,7 @@ export function withDryRuns(
 /**
  * How a stale pod can reach the update revision. A pod with its label is stale as well while a resize for another
  * revision, which the template had in between, is not taken back. `null` if the pod is none, or while updates in place
- * are off and none of it was begun.
+ * are off and none of it was begun. `notAsked` before its revisions are read.
  *
  * @param willHave whether an image that the node does not report is there before anything restarts (`preflight`)
  */
@@ -67,7 +68,7 @@ export function inPlaceUpdate(
   readings: InPlaceReadings,
   ages: Ages,
   willHave: (node: string, reading: ImageReading | undefined) => boolean = () => false,
-): InPlaceUpdate | null {
+): InPlaceUpdate | NotAsked | null {
   const revision = statefulSet?.updateRevision ?? '';
   const hasLabel = pod.revision === revision;
   const isOff = settings.mode === 'Never';
@@ -75,7 +76,8 @@ export function inPlaceUpdate(
   const [before, after] = [pod.revision, revision].map((name) => readings.templates.get(name));
   if (typeof before !== 'object' || typeof after !== 'object') {
     const why = [before, after].find((one) => typeof one === 'string');
-    return hasLabel ? null : impossible(why ?? 'its revisions are not read yet');
+    if (why === undefined) return notAsked;
+    return hasLabel ? null : impossible(why);
   }
   const update = withResize(compare(pod.live, { before, after }, settings), pod, ages);
   const isToBeResized = update.kind === 'impossible' || update.change.resources.length > 0;

@@ -27,12 +27,11 @@ export const inPlace: Row<'inPlace', InPlaceReadings, object, Pick<MemberFacts, 
   lasts: `templates do not change; images ${againMilliseconds / 1000} s`,
   silence: 'the member is replaced by another pod',
   initial: nothingReadInPlace,
-  // Ends when no member could be updated so.
-  endsWithQuestion: true,
   ask: async (_, { observed, api, world }, before) => {
     const readings = await readInPlace(observed, before, api, world, 'lackImages');
     return readings === before ? null : readings;
   },
+  keep: (readings, { objects, policy }) => (concerned(objects, policy).length === 0 ? nothingReadInPlace : readings),
   facts: () => ({}),
   memberFacts: (readings, { objects, policy, ages, nowMilliseconds }, { preflight }) => {
     const willHave = fetchedImages(preflight ?? null, policy, nowMilliseconds);
@@ -57,20 +56,28 @@ export async function readInPlace(
   world: World,
   unreadNodes: UnreadNodes,
 ): Promise<InPlaceReadings> {
-  const { statefulSet, pods } = objects;
-  const isOff = policy.inPlaceUpdates.mode === 'Never';
-  const concerned = pods.filter(({ revision, live }) => {
-    if (revision === '' || live === null) return false;
-    return revision === statefulSet?.updateRevision ? hasBeenResized(live) : !isOff;
-  });
-  if (!statefulSet?.observed || concerned.length === 0) return nothingReadInPlace;
-  const revisions = new Set([statefulSet.updateRevision, ...concerned.map(({ revision }) => revision)]);
+  const { statefulSet } = objects;
+  const pods = concerned(objects, policy);
+  if (statefulSet === null || pods.length === 0) return nothingReadInPlace;
+  const revisions = new Set([statefulSet.updateRevision, ...pods.map(({ revision }) => revision)]);
   let readings = await withTemplates(revisions, objects, known, api);
-  if (isOff) return readings;
-  for (const pod of concerned) {
+  if (policy.inPlaceUpdates.mode === 'Never') return readings;
+  for (const pod of pods) {
     readings = await withImages(pod, objects, policy.inPlaceUpdates, readings, api, world, unreadNodes);
   }
   return readings;
+}
+
+/** Pods that may be updated in place, or that have been resized, which may have been for another revision. */
+function concerned(
+  { statefulSet, pods }: ClusterObjects,
+  { inPlaceUpdates }: Pick<RolloutPolicy, 'inPlaceUpdates'>,
+): readonly PodRecord[] {
+  if (!statefulSet?.observed) return [];
+  return pods.filter(({ revision, live }) => {
+    if (revision === '' || live === null) return false;
+    return revision === statefulSet.updateRevision ? hasBeenResized(live) : inPlaceUpdates.mode !== 'Never';
+  });
 }
 
 async function withTemplates(

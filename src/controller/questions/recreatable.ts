@@ -1,6 +1,6 @@
 import { conditionOf, type Json, milliseconds, object, objects, text } from '../../base/json.ts';
 import type { World } from '../../base/world.ts';
-import { type EndingClaim, freshRecreatableSeconds, type TiedToNode } from '../../core/on-demand-facts.ts';
+import { type EndingClaim, freshRecreatableSeconds, notAsked, type TiedToNode } from '../../core/on-demand-facts.ts';
 import type { MemberFacts } from '../../core/snapshot.ts';
 import { ApiError, isAlreadyExists, isForbidden, refusesCreation } from '../../kube/api-error.ts';
 import { persistentVolumeClaims, persistentVolumes, pods as podKind, statefulSets } from '../../kube/resource.ts';
@@ -76,10 +76,10 @@ export const recreatable: Row<
     return ({ uid }) => {
       const nodeLeaves = known.leavingNodes.get(uid) === true;
       const member = known.members.get(uid);
-      if (member?.revision !== revision) return { recreatable: null, nodeLeaves };
+      if (member?.revision !== revision) return { recreatable: notAsked, nodeLeaves };
       const { claims, tied, refusal, atMilliseconds } = member;
       const ageSeconds = (nowMilliseconds - atMilliseconds) / 1000;
-      return { recreatable: { ageSeconds, claims, tied, refusal }, nodeLeaves };
+      return { recreatable: { kind: 'asked', ageSeconds, claims, tied, refusal }, nodeLeaves };
     };
   },
   confirm: {

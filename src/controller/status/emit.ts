@@ -4,22 +4,22 @@ import { isDisruptive, ruleOf } from '../../core/step.ts';
 import { nameOf } from '../../kube/store.ts';
 import { type Acted, isRefusedByBudget, sparesSwitchover } from '../pass/end.ts';
 import type { Context, Pass } from '../pass/pass.ts';
-import { rememberReturned, rememberTold } from '../pass/remember.ts';
+import { rememberPublished, rememberReturned } from '../pass/remember.ts';
+import type { Changes } from './changes.ts';
 import { type EventSubject, mysqldRestartedEvent, outOfBandEvent, stepEvent } from './events.ts';
-import type { News } from './news.ts';
-import type { Report } from './pass-report.ts';
+import type { PassReport } from './pass-report.ts';
 
 /** Sets the metrics of the cluster, and emits the Event and the log line that are due. */
-export function emit(report: Report, { memory, context: { metrics, recorder, log } }: Pass): void {
+export function emit(report: PassReport, { memory, context: { metrics, recorder, log } }: Pass): void {
   const { observation, values, returned, event, log: line } = report;
   const { namespace, name } = observation.objects.cluster;
   metrics.setCluster([namespace, name], values);
   for (const { seconds } of returned) metrics.memberUpdateDurationSeconds.observe(seconds);
   if (event !== null) recorder.record(event);
-  if (line.key !== observation.memory.told.logged) log[line.level](line.fields, line.sentence);
+  if (line.key !== observation.memory.published.logged) log[line.level](line.fields, line.sentence);
   const { hold } = observation.decision;
-  const reported = event === null ? observation.memory.told.reported : (hold?.rule ?? null);
-  rememberTold(memory, { reported: hold === null ? null : reported, logged: line.key });
+  const reported = event === null ? observation.memory.published.reported : (hold?.rule ?? null);
+  rememberPublished(memory, { reported: hold === null ? null : reported, logged: line.key });
   rememberReturned(
     memory,
     returned.map(({ ordinal }) => ordinal),
@@ -52,8 +52,8 @@ export function emitStep(acted: Acted, { metrics, recorder, log }: Context): voi
 }
 
 /** Emits what ended, once the status contains it. `reported` is `null` if the objects are unknown. */
-export function emitNews(
-  { finished, switchover, outOfBand, mysqldRestarted }: News,
+export function emitChanges(
+  { finished, switchover, outOfBand, mysqldRestarted }: Changes,
   reported: EventSubject | null,
   { metrics, recorder, log }: Context,
 ): void {

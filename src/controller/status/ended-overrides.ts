@@ -6,7 +6,7 @@ import { ownersOf } from '../../moco/managed-fields.ts';
 import type { StatusClient } from '../../objects/status-client.ts';
 import type { Observation } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
-import { rememberTold } from '../pass/remember.ts';
+import { rememberPublished } from '../pass/remember.ts';
 
 /**
  * Removes the overrides that have ended from the spec of the MySQLRollout: those that the plugin has written, under its
@@ -21,8 +21,8 @@ export async function removeEndedOverrides(
   if (rollout === null || settings.problem !== null || snapshot.rolloutProblem !== null) return;
   const ended = (rollout.spec?.overrides ?? []).filter(hasEnded).map(({ rule, until }) => `${rule} ${until}`);
   const known = ended.join();
-  if (known === memory.told.endedOverrides) return;
-  rememberTold(memory, { endedOverrides: known });
+  if (known === memory.published.endedOverrides) return;
+  rememberPublished(memory, { endedOverrides: known });
   if (known === '') return;
   try {
     const { namespace, name } = rollout.metadata;
@@ -38,7 +38,7 @@ export async function removeEndedOverrides(
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     // Another write of it comes back here.
-    if (isConflict(error)) rememberTold(memory, { endedOverrides: '' });
+    if (isConflict(error)) rememberPublished(memory, { endedOverrides: '' });
     const cluster = nameOf(rollout.metadata);
     log.warn({ cluster, error }, 'Failed to remove expired overrides');
   }

@@ -55,7 +55,7 @@ function avoided(step: Step, { objects }: Observation): string {
 export function holdEvent(observation: Observation): Occurrence | null {
   const { decision, memory, heldForSeconds } = observation;
   const { hold } = decision;
-  if (hold === null || memory.told.reported === hold.rule) return null;
+  if (hold === null || memory.published.reported === hold.rule) return null;
   if (!isShown(hold, heldForSeconds) || heldForSeconds < reportedAfterSeconds(hold)) return null;
   return {
     ...objectsOf(observation),

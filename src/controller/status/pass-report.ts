@@ -14,7 +14,7 @@ import { holdEvent } from './events.ts';
 import { type StatusReport, statusOf, unusableStatusOf } from './status-report.ts';
 
 /** Everything that is reported about a cluster after a reconciliation. */
-export interface Report {
+export interface PassReport {
   readonly observation: Observation;
   /** `null` if there is no MySQLRollout to write it to, or nothing to write. */
   readonly status: StatusReport | null;
@@ -39,7 +39,7 @@ interface LogLine {
   readonly sentence: string;
 }
 
-export function report(observation: Observation): Report {
+export function report(observation: Observation): PassReport {
   const status = statusReport(observation);
   return {
     observation,
@@ -79,7 +79,7 @@ function logLine(observation: Observation): LogLine {
 
 /** Steps have lines of their own. That a cluster is complete when the controller starts is no news. */
 function levelOf({ decision: { hold, complete }, memory, heldForSeconds }: Observation): LogLine['level'] {
-  if (hold === null) return complete && memory.told.logged !== '' ? 'info' : 'debug';
+  if (hold === null) return complete && memory.published.logged !== '' ? 'info' : 'debug';
   if (!isShown(hold, heldForSeconds)) return 'debug';
   if (isAlarming(hold.rule)) return 'warn';
   return isRoutine(hold.rule) ? 'debug' : 'info';
@@ -134,7 +134,7 @@ function countsOf(words: readonly string[]): Readonly<Record<string, number>> {
 }
 
 /** Members that this process disrupted and that participate again, and for how long they did not. */
-const returnedOf = ({ decision, memory, nowMilliseconds }: Observation): Report['returned'] =>
+const returnedOf = ({ decision, memory, nowMilliseconds }: Observation): PassReport['returned'] =>
   decision.members.flatMap(({ ordinal, verdict }) => {
     const takenAt = memory.steps.disruptedAtMilliseconds.get(ordinal);
     if (takenAt === undefined || verdict !== 'Updated') return [];

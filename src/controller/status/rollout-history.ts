@@ -6,7 +6,7 @@ import {
   type RolloutStatus,
 } from '../../api/rollout-status.ts';
 import { milliseconds, omitUndefined } from '../../base/json.ts';
-import type { Finished } from '../facts/last-step.ts';
+import type { UnreportedStep } from '../facts/last-step.ts';
 import type { StatusContext } from './status-context.ts';
 
 /**
@@ -27,7 +27,7 @@ export function finishedRollout(
 }
 
 /** The disruptions of a step that ended, if it was for this revision. */
-export const disruptedFor = (revision: string, ended: Finished | null): number =>
+export const disruptedFor = (revision: string, ended: UnreportedStep | null): number =>
   ended?.revision === revision ? ended.disrupted : 0;
 
 function entry(

@@ -1,7 +1,7 @@
 import type { Intent, RolloutStatus } from '../../api/rollout-status.ts';
 import type { Hold } from '../../core/decision.ts';
 import { explainHold } from '../../core/rules/catalogue.ts';
-import { type Finished, unreported } from '../facts/last-step.ts';
+import { type UnreportedStep, unreported } from '../facts/last-step.ts';
 import { memberName } from '../facts/member-name.ts';
 import type { Observation } from '../pass/observe.ts';
 import { isShown } from './due.ts';
@@ -12,7 +12,7 @@ export interface StatusContext extends Observation {
   /** The hold that users see, and its sentence. */
   readonly shown: { readonly hold: Hold; readonly message: string } | null;
   /** The step that ended since the status was written. */
-  readonly ended: Finished | null;
+  readonly ended: UnreportedStep | null;
   /** The step that is about to be done. */
   readonly intent: Intent | null;
   /** An earlier step that may still happen. */

@@ -41,8 +41,8 @@ function newestOf(history: readonly HistoryEntry[]): readonly HistoryEntry[] {
 
 const cutTo =
   (longest: number) =>
-  <Told extends { readonly message?: string }>(told: Told): Told =>
-    told.message === undefined ? told : { ...told, message: shortened(told.message, longest) };
+  <Shown extends { readonly message?: string }>(shown: Shown): Shown =>
+    shown.message === undefined ? shown : { ...shown, message: shortened(shown.message, longest) };
 
 const shortPreflight = ({ configuration, nodes, ...preflight }: NonNullable<RolloutStatus['preflight']>) => ({
   ...preflight,
@@ -88,8 +88,8 @@ const withoutChanges = <Entry extends Changing>({ changes: _, ...entry }: Entry)
 const withoutTimes = ({ memberDurations: _, heldFor: _holds, ...entry }: HistoryEntry): HistoryEntry => entry;
 
 function shortMember({ update, ...member }: MemberStatus): MemberStatus {
-  const told = cutTo(statusLimits.memberMessage)<MemberStatus>(member);
-  return update === undefined ? told : { ...told, update: shortened(update, statusLimits.memberMessage) };
+  const shown = cutTo(statusLimits.memberMessage)<MemberStatus>(member);
+  return update === undefined ? shown : { ...shown, update: shortened(update, statusLimits.memberMessage) };
 }
 
 type Changing = Pick<HistoryEntry, 'changes'>;

@@ -7,8 +7,8 @@ import type { ClusterSnapshot, StatefulSetFacts } from '../../core/snapshot.ts';
 import { explainInPlace } from '../../core/update-in-place.ts';
 import type { Observation } from '../pass/observe.ts';
 import { answeredFields, answeredMemberFields } from '../questions/questions.ts';
+import { type Changes, changesOf } from './changes.ts';
 import { conditions } from './conditions.ts';
-import { type News, newsOf } from './news.ts';
 import { progressOf } from './progress.ts';
 import { finishedRollout, heldForOf } from './rollout-history.ts';
 import { type StatusContext, statusContextOf } from './status-context.ts';
@@ -17,7 +17,7 @@ import { withinLimits } from './status-limits.ts';
 /** A status, and what ended between the stored status and this one. */
 export interface StatusReport {
   readonly status: RolloutStatus;
-  readonly news: News;
+  readonly changes: Changes;
 }
 
 /**
@@ -61,7 +61,7 @@ export function statusOf(observation: Observation, intent: Intent | null): Statu
   const takenBack = (before.intent?.step ?? status.lastStep?.step) === 'undemote';
   return {
     status: withinLimits(status),
-    news: newsOf(before.rollout, progress, entry, takenBack, memory.seen.switchedOverAt ?? now),
+    changes: changesOf(before.rollout, progress, entry, takenBack, memory.seen.switchedOverAt ?? now),
   };
 }
 
@@ -80,7 +80,7 @@ export function unusableStatusOf(observation: Observation): StatusReport | null 
     hold,
     conditions: conditions(context),
   });
-  return { status, news: { finished: null, switchover: null, outOfBand: [], mysqldRestarted: [] } };
+  return { status, changes: { finished: null, switchover: null, outOfBand: [], mysqldRestarted: [] } };
 }
 
 function withHolds(

@@ -1,5 +1,5 @@
 import { isAdopted, keepsRevisions, mayKeepRevisions } from '../adoption.ts';
-import type { LineOutcome } from '../decision.ts';
+import type { NextStep } from '../decision.ts';
 import { effects, kindsOf, membersOf } from '../effects.ts';
 import { isVerified } from '../failing-revision.ts';
 import { isOverridden } from '../gates.ts';
@@ -30,7 +30,7 @@ import { awaitingResize } from '../update-in-place.ts';
  *
  * @param outcome what the rollout does next, or why it does nothing
  */
-export function newPodsStep(situation: Situation, outcome: LineOutcome): Step | null {
+export function newPodsStep(situation: Situation, outcome: NextStep): Step | null {
   if (situation.policy.mode !== 'OnDelete' || !isAdopted(situation.snapshot.statefulSet)) return null;
   if (outcome.hold === null && outcome.candidate.kind === 'undemote') return null;
   const isNext = bringsNow(situation, outcome);
@@ -51,13 +51,13 @@ export function newPodsStep(situation: Situation, outcome: LineOutcome): Step | 
 }
 
 /** The next step gives a member something of the update revision, and only what new pods come up at is in its way. */
-function bringsNow(situation: Situation, { candidate, hold }: LineOutcome): boolean {
+function bringsNow(situation: Situation, { candidate, hold }: NextStep): boolean {
   if (hold !== null && hold.rule !== 'RevisionsKept') return false;
   return kindsOf(effects(situation, candidate)).includes('brings');
 }
 
 /** The hold may last, and no member works at the update revision, so that none could be set back. */
-function isHeldAtRest(situation: Situation, { hold }: LineOutcome): boolean {
+function isHeldAtRest(situation: Situation, { hold }: NextStep): boolean {
   const { members, snapshot } = situation;
   if (!isLasting(hold) || snapshot.strategyKeeper === 'webhook') return false;
   return members.some(({ updated }) => !updated) && !isUnderWay(situation) && !mustUpdateNew(situation);

@@ -23,7 +23,7 @@ const due = (situation: Situation, is: (member: Member) => boolean): readonly Me
 /** Those that have to move anyway come first, and those that would stay Pending last. The order of the others stays. */
 const movingFirst = (members: readonly Member[]): readonly Member[] => {
   const place = ({ facts: { recreatable, nodeLeaves } }: Member): number =>
-    recreatable !== null && recreatable.tied !== null ? 1 : nodeLeaves ? -1 : 0;
+    recreatable.kind === 'asked' && recreatable.tied !== null ? 1 : nodeLeaves ? -1 : 0;
   return members.toSorted((one, other) => place(one) - place(other));
 };
 

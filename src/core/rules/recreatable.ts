@@ -37,9 +37,9 @@ export const recreatable = {
   }),
   NodeTakesNoPods: rule<{ readonly member: number } & TiedToNode>({
     holds: ({ situation, members }) => {
-      const member = members.find(({ facts }) => facts.recreatable?.tied);
-      const tied = member?.facts.recreatable?.tied;
-      if (member === undefined || !tied) return null;
+      const member = members.find(({ facts }) => tiedOf(facts) !== null);
+      const tied = member === undefined ? null : tiedOf(member.facts);
+      if (member === undefined || tied === null) return null;
       readAgain(situation, member);
       return { member: member.ordinal, ...tied };
     },
@@ -54,15 +54,15 @@ export const recreatable = {
     assumed: after('moment', (snapshot, { member }) =>
       changed(snapshot, [{ ordinal: member }], (facts) => ({
         ...facts,
-        recreatable: facts.recreatable && { ...facts.recreatable, tied: null },
+        recreatable: facts.recreatable.kind === 'asked' ? { ...facts.recreatable, tied: null } : facts.recreatable,
       })),
     ),
   }),
   SuccessorRefused: rule<{ readonly member: number; readonly message: string }>({
     holds: ({ situation, members }) => {
-      const member = members.find(({ facts }) => facts.recreatable !== null && facts.recreatable.refusal !== null);
-      const message = member?.facts.recreatable?.refusal;
-      if (member === undefined || typeof message !== 'string') return null;
+      const member = members.find(({ facts }) => refusalOf(facts) !== null);
+      const message = member === undefined ? null : refusalOf(member.facts);
+      if (member === undefined || message === null) return null;
       readAgain(situation, member);
       return { member: member.ordinal, message };
     },
@@ -114,7 +114,16 @@ export const unread = {
  * volume, whatever runs.
  */
 export const endingClaims = ({ recreatable, unschedulable }: MemberFacts): readonly EndingClaim[] =>
-  (recreatable?.claims ?? []).filter(({ state }) => state === 'terminating' || unschedulable === null);
+  (recreatable.kind === 'asked' ? recreatable.claims : []).filter(
+    ({ state }) => state === 'terminating' || unschedulable === null,
+  );
+
+/** Members that nobody was asked about are held by `RecreationUnknown`, which guards what these rules guard. */
+const tiedOf = ({ recreatable }: MemberFacts): TiedToNode | null =>
+  recreatable.kind === 'asked' ? recreatable.tied : null;
+
+const refusalOf = ({ recreatable }: MemberFacts): string | null =>
+  recreatable.kind === 'asked' ? recreatable.refusal : null;
 
 const claimSentences: Readonly<Record<EndingClaim['state'], (name: string) => string>> = {
   terminating: (name) => `its claim ${name} is being deleted and goes with the pod`,
@@ -135,7 +144,7 @@ function asksAbout(ordinals: readonly number[], { members }: Situation): readonl
 
 /** While a reading holds a step, it is read again once it is too old. */
 function readAgain({ deadlines }: Situation, { facts: { recreatable } }: Member): void {
-  if (recreatable !== null) deadlines.reached(recreatable.ageSeconds, freshRecreatableSeconds);
+  if (recreatable.kind === 'asked') deadlines.reached(recreatable.ageSeconds, freshRecreatableSeconds);
 }
 
 const explainTied = (member: string, { nodeName, refusals, ties }: TiedToNode): string =>
@@ -149,10 +158,11 @@ const explainRefusal = (member: string, message: string): string =>
 
 /** Why the member would not come back as what it is, each a sentence without a full stop. For people. */
 export const obstacles = (facts: MemberFacts): readonly string[] => {
-  const { name, recreatable } = facts;
+  const { name } = facts;
+  const [tied, refusal] = [tiedOf(facts), refusalOf(facts)];
   return [
     ...endingClaims(facts).map((claim) => `${name} would lose its data with its pod: ${explainClaim(claim)}`),
-    ...(recreatable?.tied ? [explainTied(name, recreatable.tied)] : []),
-    ...(recreatable?.refusal ? [explainRefusal(name, recreatable.refusal)] : []),
+    ...(tied === null ? [] : [explainTied(name, tied)]),
+    ...(refusal === null ? [] : [explainRefusal(name, refusal)]),
   ];
 };

@@ -71,7 +71,7 @@ describe('the controller that may ask MySQL', () => {
     expect(bench.steps).to.deep.equal([]);
     await passes(bench, program, 7);
     expect(bench.steps).to.deep.equal(['evict 1']);
-    const warned = program.log.lines.filter(({ message }) => message.startsWith('MySQL can not be asked'));
+    const warned = program.log.lines.filter(({ message }) => message.startsWith('Cannot query MySQL'));
     expect(warned.map(({ fields }) => fields)).to.deep.equal([
       { cluster: 'default/test', reason: 'the controller may not read the Secret default/moco-test' },
     ]);

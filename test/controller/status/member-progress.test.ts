@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { type Intent, newRollout, type RolloutProgress } from '../../../src/api/rollout-status.ts';
-import type { Finished } from '../../../src/controller/facts/last-step.ts';
+import type { UnreportedStep } from '../../../src/controller/facts/last-step.ts';
+import { changesOf } from '../../../src/controller/status/changes.ts';
 import {
   type MemberContext,
   memberProgressOf,
   type SeenMember,
 } from '../../../src/controller/status/member-progress.ts';
-import { newsOf } from '../../../src/controller/status/news.ts';
 import type { MemberFacts, StatefulSetFacts } from '../../../src/core/snapshot.ts';
 import { revisionHashLabel } from '../../../src/moco/names.ts';
 import type { OwnWrite } from '../../../src/objects/execute.ts';
@@ -148,7 +148,7 @@ describe('the progress of members', () => {
     state: 'participating',
     ...more,
   });
-  const ended = (result: Finished['result']): Finished => ({
+  const ended = (result: UnreportedStep['result']): UnreportedStep => ({
     lastStep: { step: 'evict', rule: 'ReplicaHealthy', pods: [member(2)], at: 'then', result },
     result,
     revision: revisionAfter,
@@ -257,15 +257,16 @@ describe('the progress of members', () => {
   });
 
   const ownWrites = [{ what: 'eviction', uid: 'u', expected: 'gone', sinceMilliseconds: 0 }] as const;
-  const happened: Readonly<Record<string, readonly [Finished['result'], Partial<SeenMember>, (readonly OwnWrite[])?]>> =
-    {
-      'after a step that has happened': ['done', {}],
-      'after a step of which nobody knows whether it has happened': ['unknown', {}],
-      'while it is terminating': ['conflict', { state: 'terminating' }],
-      'while it is missing': ['conflict', { state: 'missing' }],
-      'once it is updated, and not yet participating': ['conflict', { updated: true, participating: false }],
-      'while an own write is not seen yet': ['conflict', {}, ownWrites],
-    };
+  const happened: Readonly<
+    Record<string, readonly [UnreportedStep['result'], Partial<SeenMember>, (readonly OwnWrite[])?]>
+  > = {
+    'after a step that has happened': ['done', {}],
+    'after a step of which nobody knows whether it has happened': ['unknown', {}],
+    'while it is terminating': ['conflict', { state: 'terminating' }],
+    'while it is missing': ['conflict', { state: 'missing' }],
+    'once it is updated, and not yet participating': ['conflict', { updated: true, participating: false }],
+    'while an own write is not seen yet': ['conflict', {}, ownWrites],
+  };
   for (const [when, [result, two, pending = []]] of Object.entries(happened)) {
     it(`is not reset ${when}`, () => {
       expect(goesOn(known, of(two), { ended: ended(result), ownWrites: pending })).to.deep.include(known);
@@ -287,7 +288,7 @@ describe('members that were updated without a step', () => {
     ['one at the first observation of the rollout', undefined, rollout('a', [0]), [0]],
   ] as const) {
     it(`are reported once: ${what}`, () => {
-      expect(newsOf(before, after, null, false, at).outOfBand).to.deep.equal(expected);
+      expect(changesOf(before, after, null, false, at).outOfBand).to.deep.equal(expected);
     });
   }
 });

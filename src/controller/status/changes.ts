@@ -3,7 +3,7 @@ import { milliseconds } from '../../base/json.ts';
 import { type LeftOver, withoutIntent } from './progress.ts';
 
 /** What ended since the status was written. It is reported once, with the write that contains it. */
-export interface News {
+export interface Changes {
   readonly finished: HistoryEntry | null;
   readonly switchover: { readonly outcome: 'done' | 'takenBack'; readonly seconds: number } | null;
   /** Members that restarted at the update revision without a step. */
@@ -16,13 +16,13 @@ export interface News {
  * @param takenBack the last step withdraws a demotion
  * @param switchoverEndedAt when the switchover ended that is over, if there is one
  */
-export function newsOf(
+export function changesOf(
   before: RolloutProgress | undefined,
   after: RolloutProgress | null,
   finished: HistoryEntry | null,
   takenBack: boolean,
   switchoverEndedAt: string,
-): News {
+): Changes {
   const same = before?.revision === after?.revision && before?.startedAt === after?.startedAt;
   const known = same ? before : undefined;
   return {
@@ -41,10 +41,10 @@ export function reportSettled(
   before: RolloutStatus,
   left: LeftOver,
   now: string,
-): { status: RolloutStatus; news: News } {
+): { status: RolloutStatus; changes: Changes } {
   const status = withoutIntent(before, left);
   const takenBack = before.intent?.step === 'undemote';
-  return { status, news: newsOf(before.rollout, status.rollout ?? null, null, takenBack, now) };
+  return { status, changes: changesOf(before.rollout, status.rollout ?? null, null, takenBack, now) };
 }
 
 function switchoverEnded(
@@ -52,7 +52,7 @@ function switchoverEnded(
   after: RolloutProgress | null,
   takenBack: boolean,
   endedAt: string,
-): News['switchover'] {
+): Changes['switchover'] {
   const { askedAt, count = 0 } = before?.tries ?? {};
   if (askedAt === undefined || after?.tries?.askedAt === askedAt) return null;
   const seconds = Math.max(0, ((milliseconds(endedAt) ?? 0) - (milliseconds(askedAt) ?? 0)) / 1000);

@@ -1,0 +1,34 @@
+import { questionKinds, rowOf } from '../../src/controller/questions/questions.ts';
+import { asked } from '../../src/core/questions.ts';
+import type { Sections } from './sections.ts';
+import { code, table } from './table.ts';
+
+/** What SPEC.md of the controller says about questions, from the two tables of them. */
+export const questionSections: Readonly<Record<string, () => Sections>> = {
+  'src/controller/SPEC.md': () => ({ questions: questionTable(), 'questions again': againTable() }),
+};
+
+function questionTable(): string {
+  const rows = questionKinds.map((kind) => {
+    const { asks, lasts, silence, status } = rowOf(kind);
+    const shown = [status.whileOutstanding, ...(status.shows === undefined ? [] : [`then ${status.shows}`])];
+    return [code(kind), asks, lasts, silence, shown.join('; ')];
+  });
+  return table(['question', 'who is asked what', 'an answer lasts', 'silence means', 'users see meanwhile'], rows);
+}
+
+const orders = {
+  beforeClock: 'first, before the clock starts: members may take long',
+  withObjects: 'in parallel with the objects of the cluster',
+} as const;
+
+function againTable(): string {
+  const rows = questionKinds.flatMap((kind) => {
+    const { again } = asked[kind];
+    const { confirm } = rowOf(kind);
+    if (again === null || confirm === null) return [];
+    const before = again.before === 'every disruptive step' ? again.before : again.before.map(code).join(', ');
+    return [[code(kind), before, orders[confirm.order]]];
+  });
+  return table(['question', 'asked again before a step that', 'when'], rows);
+}
