@@ -5,7 +5,7 @@ import { type FleetRollout, noProcess, rollOutFleet } from './fleet-rollout.ts';
 import type { Installation, RivalName } from './installation.ts';
 
 /** The plain loop waits for Ready and for nothing after it. */
-const flags = ['--min-ready-seconds=0', '--replica-delay-grace-seconds=0'];
+const flags = ['--min-ready-seconds=0', '--replica-delay-grace-seconds=0', '--silent-member-grace-seconds=0'];
 
 /** All that is measured with one number of clusters. */
 export interface MeasuredFleet {

@@ -56,7 +56,7 @@ export const mocoAway = {
 const causes: Readonly<Record<Absence['cause'], (lease: string, holder: string) => string>> = {
   missing: (lease) => `there is no Lease ${lease}, so moco-controller does not work, or uses another one`,
   free: (lease) => `no instance of moco-controller leads: its Lease ${lease} is free`,
-  unseen: (lease) => `waiting to see moco-controller renew its Lease ${lease}`,
+  unseen: (lease) => `moco-controller has not been seen to renew its Lease ${lease}`,
   notRenewed: (lease, holder) => `moco-controller does not renew its Lease ${lease}, which ${holder} holds`,
 };
 

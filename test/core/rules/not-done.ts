@@ -262,7 +262,7 @@ export const answers: Examples<keyof typeof answerRules> = {
       { ...lease, cause: 'free' },
       'no instance of moco-controller leads: its Lease moco-system/moco is free',
       { ...lease, cause: 'unseen' },
-      'waiting to see moco-controller renew its Lease moco-system/moco',
+      'moco-controller has not been seen to renew its Lease moco-system/moco',
     ],
   },
   MembersNotAsked: {
