@@ -1,7 +1,10 @@
 import { decide } from '../../../src/core/decide.ts';
 import type { Step } from '../../../src/core/decision.ts';
 import type { Resize } from '../../../src/core/in-place-changes.ts';
+import { unreachedPrimary } from '../../../src/core/moco-state.ts';
 import { justCreated } from '../../../src/core/on-demand-facts.ts';
+import { everyAnswer } from '../../../src/core/rules/members.ts';
+import { justRenewed } from '../../../src/core/rules/moco.ts';
 import type { ClusterSnapshot } from '../../../src/core/snapshot.ts';
 import { noDelays } from '../../core/replication-delays.ts';
 import { type Family, type World, worldOf } from '../explorer/world.ts';
@@ -644,6 +647,38 @@ export const mistakes: Readonly<Record<string, Mistake>> = {
       imported: 'src/kube/server-clock.ts',
       substitute: import.meta.resolve('./modules/with-own-clock.ts'),
     },
-    simulation: ['processes'],
+    simulation: ['clocks'],
+  },
+  "believes the pods of members that don't answer": {
+    wrong: 'takes the next member although another one does not answer, as long as its pod is ready',
+    decide: (snapshot, policy) => decide({ ...snapshot, memberAnswers: everyAnswer(snapshot.members) }, policy),
+    simulation: ['facts'],
+  },
+  'does not ask whether MOCO works': {
+    wrong: 'takes a member while moco-controller is away, and the member stays down',
+    decide: (snapshot, policy) => decide({ ...snapshot, moco: justRenewed(snapshot.moco) }, policy),
+    simulation: ['facts'],
+  },
+  'believes every claim that is not being deleted': {
+    wrong: 'takes a member whose claim is Lost, or another one than that the pod was started with',
+    decide: (snapshot, policy) => {
+      const members = snapshot.members.map((one) => {
+        const { recreatable } = one;
+        if (recreatable.kind !== 'asked') return one;
+        const claims = recreatable.claims.filter(({ state }) => state === 'terminating' || state === 'missing');
+        return { ...one, recreatable: { ...recreatable, claims } };
+      });
+      return decide({ ...snapshot, members }, policy);
+    },
+    simulation: ['facts'],
+  },
+  'believes the pod of a primary that MOCO does not reach': {
+    wrong: 'restarts running replicas in the middle of a failover, since the pod of the primary is ready',
+    decide: (snapshot, policy) => {
+      const { cluster } = snapshot;
+      const mocoState = unreachedPrimary(cluster) === null ? cluster.mocoState : 'Incomplete';
+      return decide({ ...snapshot, cluster: { ...cluster, mocoState } }, policy);
+    },
+    simulation: ['cutPrimary'],
   },
 };

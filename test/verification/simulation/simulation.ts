@@ -54,6 +54,7 @@ import { MocoGoesOn } from './moco-goes-on.ts';
 import { Network } from './network.ts';
 import { NodeImages } from './node-images.ts';
 import { firstAgent, firstInPlace, podTemplateOf, sidecarContainer, userLabel, type Wanted } from './pod-template.ts';
+import { Reliance } from './reliance.ts';
 import { Situations } from './situations.ts';
 
 export const namespace = 'default';
@@ -149,8 +150,9 @@ export class Simulation {
     this.fetchers = new Fetchers(this);
     const lagging = new LaggingCandidates(this);
     this.checks = new FailingChecks(this);
+    const reliance = new Reliance(this);
     const deeds = new Deeds(this, (disruption) => {
-      for (const judge of [this.witness, lagging, this.checks]) judge.disrupted(disruption);
+      for (const judge of [this.witness, lagging, reliance, this.checks]) judge.disrupted(disruption);
     });
     const expectations = new Expectations(clock, this.witness);
     const strikesFound = new FoundStrikes(this);
