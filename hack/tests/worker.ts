@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { config } from 'chai';
 import Mocha from 'mocha';
 import { takeLeftOut } from '../../test/left-out.ts';
 import { endRun } from '../../test/support/end-of-run.ts';
@@ -10,6 +11,9 @@ const timeoutMilliseconds = 300_000;
 /** Longer ones show how long they took. */
 const slowMilliseconds = 1_000;
 const exitGraceMilliseconds = 10_000;
+
+// A failure shows what came, not `[ Array(1) ]`.
+config.truncateThreshold = 0;
 
 const settings = JSON.parse(process.argv[2] ?? '{}') as WorkerSettings;
 

@@ -86,6 +86,15 @@ const member = struct(
       ),
       updatedAt: time('When the member was first seen to participate at the update revision.'),
       replication,
+      data: struct(
+        {
+          revision: revision('The revision of it.'),
+          ...optional({
+            version: word('The version of mysqld at that revision, as far as the tag of its image says.'),
+          }),
+        },
+        "The newest mysqld that has started on the member's data, as its PersistentVolumeClaim says.",
+      ),
     }),
   },
   'A member of the MySQLCluster.',

@@ -66,7 +66,9 @@ export const toggle = (flags: string, description: string): CommandOption<boolea
 /** As commander reads it. */
 export function optionOf({ flags, description, defaultText, repeats }: CommandOption<unknown>): Option {
   const option = new Option(flags, description).default(defaultText);
-  return repeats ? option.argParser((text: string, before: readonly string[] = []) => [...before, text]) : option;
+  return repeats
+    ? option.argParser((text: string, before: readonly string[] | undefined) => [...(before ?? []), text])
+    : option;
 }
 
 /** What commander has read of the options, by their names in camel case. */

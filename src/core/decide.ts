@@ -1,6 +1,7 @@
 import { newPodsStep } from './candidates/new-pods.ts';
 import { onDelete } from './candidates/on-delete.ts';
 import { mocoDrives, partition } from './candidates/partition.ts';
+import { dueRecords, unreadData } from './data.ts';
 import type { Decision, NextStep, Procedure } from './decision.ts';
 import { effects } from './effects.ts';
 import { failingMember, isVerified } from './failing-revision.ts';
@@ -46,6 +47,7 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
     step,
     effects: stepEffects,
     hold,
+    beneath: beneath(situation, outcome, hold, by),
     members: reports(situation, procedure, outcome),
     stale,
     verified: isVerified(situation),
@@ -126,12 +128,25 @@ function withNewPods(
   return { step: change, hold: isOver ? null : hold, blocked };
 }
 
+/** A hold that another one covers has not ended: users see it again with the time at which it began. */
+function beneath(situation: Situation, { candidate }: NextStep, hold: Hold | null, by: Guards): readonly Hold[] {
+  if (hold === null) return [];
+  const { shown, earlier } = situation.snapshot.memory;
+  return [...by].flatMap(([rule, kinds]) =>
+    rule !== hold.rule && (rule === shown || earlier.includes(rule))
+      ? (closed(situation, candidate, new Map([[rule, kinds]])) ?? [])
+      : [],
+  );
+}
+
 /** What no rule asks, since no hold depends on it. */
 function ofFacts(situation: Situation): readonly Question[] {
   const { snapshot } = situation;
   const { statefulSet, members, preflightPodsExist } = snapshot;
   const mayUpdateInPlace = statefulSet?.observed === true && members.some(({ inPlace }) => inPlace !== null);
+  const [unread, notes] = [unreadData(situation), dueRecords(situation)];
   return [
+    ...(unread.length > 0 || notes.length > 0 ? [{ kind: 'data', members: unread, notes } as const] : []),
     ...(mayUpdateInPlace ? [{ kind: 'inPlace' } as const] : []),
     ...asksMoco(situation),
     ...(preflightPodsExist ? [{ kind: 'preflight', begins: false } as const] : []),

@@ -47,6 +47,8 @@ export interface Decision {
   readonly step: Step;
   readonly effects: readonly Effect[];
   readonly hold: Hold | null;
+  /** Earlier holds (`memory.shown`, `memory.earlier`) that still hold the same step, but come after `hold`. */
+  readonly beneath: readonly Hold[];
   /** By ordinal, including the missing ones. */
   readonly members: readonly MemberReport[];
   /** Members whose revision is not the StatefulSet's update revision, including terminating ones. */

@@ -1,4 +1,5 @@
 import { isAdopted, keepsRevisions, mayKeepRevisions } from './adoption.ts';
+import { dataOf, isAt, mayBeUpdated, mayGoBackTo } from './data.ts';
 import { isVerified } from './failing-revision.ts';
 import { firstHold } from './gates.ts';
 import { hasNeverStarted } from './member.ts';
@@ -39,7 +40,8 @@ export function createdWhileHeld(situation: Situation, member: Member): 'created
   const entry = recorded.find((one) => one.ordinal === ordinal);
   const isNew = waiting?.includes(ordinal) === true && keptBecause(situation, { ordinal, member }) !== null;
   if (entry === undefined && !isNew) return null;
-  return entry?.started === true || !hasNeverStarted(facts) ? 'started' : 'created';
+  const mayHaveStarted = entry?.started === true || !hasNeverStarted(facts) || mayBeUpdated(situation, ordinal);
+  return mayHaveStarted ? 'started' : 'created';
 }
 
 /** A step has deleted its pod, so that it comes back as what it was, and there is no other pod yet. */
@@ -89,41 +91,69 @@ export function keptBecause(situation: Situation, { ordinal, member }: Lost): Ke
 }
 
 /**
- * Its server may have upgraded its data at the update revision, so it never goes back by itself. Until one member has
- * verified the revision, none counts as working: it goes back with the cluster, as under a partition.
- */
-export const mayHaveWorked = (situation: Situation, member: Member): boolean =>
-  member.updated && isVerified(situation) && !hasNeverStarted(member.facts);
-
-/**
- * Of the pods that are about to be created at least one may be that of a member that has worked at the update revision.
- */
-export function wouldSetBack(situation: Situation): boolean {
-  const { members, missing } = situation;
-  const isTaken = (ordinal: number): boolean => !isUntaken(situation, ordinal) && !isRestoring(situation, ordinal);
-  return (
-    members.some(
-      (member) => isGoing(member) && mayHaveWorked(situation, member) && !isRestoring(situation, member.ordinal),
-    ) ||
-    (isVerified(situation) && missing.some(isTaken))
-  );
-}
-
-/**
- * The revision that lost members had: that of their pods, unless these are to be restored, else that of the stale
- * members. The current one is preferred, then the most common.
+ * The revision that lost members are to come back at: that of their data, or else that of the data of stale members.
+ * The current one is preferred, then the most common. `null` if none is known.
  */
 export function revisionToKeep(situation: Situation, lost: readonly Lost[]): string | null {
-  const { members, snapshot, currentRevision, updateRevision } = situation;
-  const going = lost.flatMap(({ member }) =>
-    member === null || member.updated || isRestoring(situation, member.ordinal) ? [] : [member],
-  );
-  const stale = going.length > 0 ? going : members.filter(({ updated }) => !updated);
-  const had = stale.length > 0 ? stale.map(({ facts }) => facts.revision) : [snapshot.memory.from ?? ''];
-  const revisions = had.filter((revision) => revision !== '' && revision !== updateRevision);
+  const { members, currentRevision, updateRevision } = situation;
+  const revisionsOf = (some: readonly { readonly ordinal: number }[]): readonly string[] =>
+    some
+      .map(({ ordinal }) => dataOf(situation, ordinal)?.revision ?? '')
+      .filter((revision) => revision !== '' && revision !== updateRevision);
+  const ofLost = revisionsOf(lost);
+  const revisions = ofLost.length > 0 ? ofLost : revisionsOf(members.filter(({ updated }) => !updated));
   if (revisions.includes(currentRevision)) return currentRevision;
   const count = (revision: string): number => revisions.filter((one) => one === revision).length;
   return revisions.toSorted((one, other) => count(other) - count(one))[0] ?? null;
+}
+
+/** A pod of the member may be created at the revision: its mysqld would not be older than the data. */
+const mayComeBackAt = (situation: Situation, ordinal: number, revision: string): boolean =>
+  isAt(situation, ordinal, revision) || (isRestoring(situation, ordinal) && mayGoBackTo(situation, ordinal, revision));
+
+/** Of the pods that are about to be created at least one may be that of a member whose data are newer. */
+export function wouldSetBack(situation: Situation, revision: string): boolean {
+  const { members, missing } = situation;
+  const awaited = [...members.filter(isGoing).map(({ ordinal }) => ordinal), ...missing];
+  return awaited.some((ordinal) => !mayComeBackAt(situation, ordinal, revision));
+}
+
+/**
+ * The data of every member are of that revision: no member comes back older than its data, for however long new pods
+ * come up at it, and whatever becomes of this process meanwhile.
+ */
+export function suitsEveryMember(situation: Situation, revision: string): boolean {
+  const { members, missing } = situation;
+  return [...members.map(({ ordinal }) => ordinal), ...missing].every((ordinal) => isAt(situation, ordinal, revision));
+}
+
+/**
+ * Beside members with newer data new pods come up at the revision for as short as can be: only while the pod of a lost
+ * member is about to be created. A pod whose node does not answer, or that stays longer than its grace period, may be
+ * there for hours.
+ */
+export function isAboutToBeCreated({ snapshot, deadlines }: Situation, { member }: Lost): boolean {
+  if (member === null) return snapshot.createFailure === null;
+  return member.facts.phase === 'Failed' || endsInTime(member, deadlines);
+}
+
+const endsInTime = ({ facts }: Member, deadlines: Situation['deadlines']): boolean =>
+  facts.terminatingForSeconds !== null && !deadlines.reached(facts.terminatingForSeconds, facts.graceSeconds);
+
+/**
+ * A step has taken a member, whose next pod has to be created before new pods come up at another revision than the
+ * update revision: it would be taken twice. A lost member waits for that only if its own pod goes later.
+ */
+export function awaitsOwnPod(situation: Situation, lost: readonly Lost[]): boolean {
+  const { members, missing, deadlines } = situation;
+  if (lost.some(({ member }) => member === null || member.facts.phase === 'Failed')) return false;
+  const longest = Math.max(0, ...lost.map(({ member }) => member?.facts.terminatingForSeconds ?? 0));
+  const isOwn = (ordinal: number): boolean => !isUntaken(situation, ordinal) && !isRestoring(situation, ordinal);
+  const goesBefore = (member: Member): boolean =>
+    (member.facts.terminatingForSeconds ?? -1) >= longest && endsInTime(member, deadlines);
+  return (
+    missing.some(isOwn) || members.some((member) => !member.updated && isOwn(member.ordinal) && goesBefore(member))
+  );
 }
 
 /** What the member comes back as, or has come back as, if somebody else has taken its pod. For people. */
@@ -144,9 +174,10 @@ export function recreated(situation: Situation, ordinal: number): Recreated | nu
 }
 
 /** Why the member can't come back as what it was, or `null`. */
-function unkeepable(situation: Situation, lost: Lost): 'setsBack' | 'revision' | 'admission' | null {
-  if (wouldSetBack(situation)) return 'setsBack';
+function unkeepable(situation: Situation, lost: Lost): 'setsBack' | 'data' | 'admission' | null {
   const revision = revisionToKeep(situation, [lost]);
-  if (revision === null || (lost.member !== null && lost.member.facts.revision !== revision)) return 'revision';
+  if (revision === null || dataOf(situation, lost.ordinal) === null) return 'data';
+  if (wouldSetBack(situation, revision)) return 'setsBack';
+  if (!suitsEveryMember(situation, revision) && !isAboutToBeCreated(situation, lost)) return 'setsBack';
   return mayKeepRevisions(situation) || keepsRevisions(situation.snapshot.statefulSet) ? null : 'admission';
 }

@@ -199,7 +199,8 @@ function hasStarted(member: MemberFacts): boolean {
 /**
  * mysqld has never run in this pod, and is not about to: its data are as its predecessor left them. An init container
  * has not completed, the image can't be had, no node takes the pod, or nothing is reported of it. A mysqld that is only
- * waiting may have been started since the kubelet reported it.
+ * waiting may have been started since the kubelet reported it. One whose next container can't be created has restarted
+ * 0 times although it has run (kubelet 1.36.3, pkg/kubelet/kubelet_pods.go, convertContainerStatus).
  */
 export function hasNeverStarted(member: MemberFacts): boolean {
   const { phase, initContainers, unschedulable } = member;

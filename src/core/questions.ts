@@ -1,3 +1,4 @@
+import { type DueRecord, unsureData } from './data.ts';
 import { type EffectKind, membersOf } from './effects.ts';
 import { reliedOn, type Situation } from './situation.ts';
 import { type DisruptiveStep, isDisruptive, type Step } from './step.ts';
@@ -23,6 +24,8 @@ export type Question =
   | { readonly kind: 'recreatable'; readonly members: readonly number[] }
   /** Whether moco-controller renews its Lease. */
   | { readonly kind: 'moco' }
+  /** Which mysqld has started on the data of these members, as their claims say, and what is to be noted there. */
+  | { readonly kind: 'data'; readonly members: readonly number[]; readonly notes: readonly DueRecord[] }
   /** The checks of the user. */
   | { readonly kind: 'checks' }
   /** The policies that decide a setting. */
@@ -93,6 +96,20 @@ export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> }
     },
   },
   moco: { together: same, again: { before: ['stops', 'movesPrimary'], question: () => ({ kind: 'moco' }) } },
+  data: {
+    together: (one, other) => ({
+      kind: 'data',
+      members: [...new Set([...one.members, ...other.members])],
+      notes: [...one.notes, ...other.notes],
+    }),
+    again: {
+      before: ['restores'],
+      question: (_, __, situation) => {
+        const members = unsureData(situation);
+        return members.length === 0 ? null : { kind: 'data', members, notes: [] };
+      },
+    },
+  },
   checks: { together: same, again: null },
   policies: { together: same, again: { before: 'every disruptive step', question: () => ({ kind: 'policies' }) } },
 };

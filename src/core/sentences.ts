@@ -23,7 +23,7 @@ export type Recreated =
   | {
       readonly as: 'updated';
       readonly because: KeptBecause;
-      readonly despite: 'created' | 'started' | 'setsBack' | 'admission' | 'revision';
+      readonly despite: 'created' | 'started' | 'setsBack' | 'admission' | 'data';
     };
 
 const keptReasons = {
@@ -39,9 +39,9 @@ const keptReason = (because: KeptBecause): string =>
 const despites = {
   created: 'it was created before moco-rollout could act',
   started: 'it was created before moco-rollout could act, and its mysqld has started, so it is left',
-  setsBack: 'a member that has worked at the update revision is created again as well, and must not go back',
+  setsBack: 'new pods would start at a revision that is older than the data of a member',
   admission: 'admission does not keep new pods at the current revision',
-  revision: 'the revision that it had is not known',
+  data: 'it is not known which mysqld has started on its data',
 } as const;
 
 export function explainRecreated(back: Recreated): string {

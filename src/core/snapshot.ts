@@ -22,6 +22,13 @@ export interface ClusterSnapshot {
   readonly statefulSet: StatefulSetFacts | null;
   /** The pods that exist, one for each ordinal, ascending. */
   readonly members: readonly MemberFacts[];
+  /**
+   * The last mysqld of each member that may have started since this process has watched it, whether or not the member
+   * has a pod now. No entry: none has.
+   */
+  readonly lastRuns: readonly LastRun[];
+  /** What the claims of members say of their data. No entry: nothing was read. */
+  readonly dataRecords: readonly DataRecordFacts[];
   /** Every PodDisruptionBudget whose selector matches the members. */
   readonly budgets: readonly BudgetFacts[];
   /** How far replicas were behind when they were last asked. Only replicas that the next step depends on are asked. */
@@ -283,6 +290,29 @@ export interface MemberFacts extends AskedMemberFacts {
   readonly restartInPlace: RestartInPlace | null;
 }
 
+/** A mysqld that has started on the data of a member. */
+export interface DataRecord {
+  readonly revision: string;
+  /** The image of container mysqld at that revision; `null` if it is not known. */
+  readonly image: string | null;
+  /** Its version, such as `8.4.8`; `null` if it is not known. */
+  readonly version: string | null;
+}
+
+export interface DataRecordFacts {
+  readonly ordinal: number;
+  /** The newest mysqld that has started on the data, as the claim says; `null` if it says nothing that can be used. */
+  readonly record: DataRecord | null;
+  /** Seconds since the claim was read or written. */
+  readonly ageSeconds: number;
+}
+
+export interface LastRun extends DataRecord {
+  readonly ordinal: number;
+  /** It has participated since: it has opened the data, however new they were. */
+  readonly worked: boolean;
+}
+
 export interface ContainerFacts {
   readonly name: string;
   /** What the container is for: `mysqld` is the database, `agent` answers its probes, `side` is any other. */
@@ -352,6 +382,8 @@ export interface TakenPod {
 export interface RolloutMemory {
   /** The rule that the status shows; `null` if it shows none. */
   readonly shown: string | null;
+  /** Rules that held before the present one, and that are not known to have ended. */
+  readonly earlier: readonly string[];
   /** A member at the update revision has participated for minReadySeconds. */
   readonly verified: boolean;
   /** The member that has failed at the update revision, if none has worked at it since, and why. `null` if none has. */

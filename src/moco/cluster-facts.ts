@@ -1,12 +1,15 @@
 import { milliseconds } from '../base/json.ts';
-import { isParticipating, isSettled, mysqldOf } from '../core/member.ts';
+import { hasNeverStarted, isParticipating, isSettled, mysqldOf } from '../core/member.ts';
+import { versionOfImage } from '../core/mysql-versions.ts';
 import { notAsked } from '../core/on-demand-facts.ts';
+import { isPossibleSize } from '../core/situation.ts';
 import type {
   AskedMemberFacts,
   BackupJobFacts,
   BudgetFacts,
   ClusterSnapshot,
   ContainerFacts,
+  LastRun,
   MemberFacts,
 } from '../core/snapshot.ts';
 import type { Ages } from './ages.ts';
@@ -19,7 +22,10 @@ export type SelectingBudget = BudgetRecord & Pick<BudgetFacts, 'ofMoco'>;
 
 /** Derives the core's facts about a cluster from the objects of MOCO and Kubernetes. */
 export interface ObjectFacts
-  extends Pick<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'backupJobs' | 'backupsUnreadable'> {
+  extends Pick<
+    ClusterSnapshot,
+    'cluster' | 'statefulSet' | 'members' | 'lastRuns' | 'backupJobs' | 'backupsUnreadable'
+  > {
   readonly budgets: readonly SelectingBudget[];
 }
 
@@ -49,6 +55,7 @@ export function objectFacts(
     },
     statefulSet,
     members,
+    lastRuns: lastRunsOf(objects, members, ages),
     budgets: objects.budgets
       .filter((budget) => pods.some((pod) => selects(budget.selector, pod.labels)))
       .map((budget) => ({ ...budget, ofMoco: budget.name === statefulSetName(cluster.name) })),
@@ -56,6 +63,59 @@ export function objectFacts(
     // Without a policy there is no CronJob, and nothing from which a Job could come.
     backupsUnreadable: cluster.hasBackupPolicy ? jobsUnreadable : null,
   };
+}
+
+function lastRunsOf(
+  { cluster, statefulSet, pods }: ClusterObjects,
+  members: readonly MemberFacts[],
+  ages: Ages,
+): readonly LastRun[] {
+  const replicas = Math.max(cluster.replicas, statefulSet?.replicas ?? 0);
+  const given = isPossibleSize(replicas) ? Array.from({ length: replicas }, (_, ordinal) => ordinal) : [];
+  return [...new Set([...given, ...pods.map(({ ordinal }) => ordinal)])].flatMap((ordinal) => {
+    const pod = pods.find((one) => one.ordinal === ordinal);
+    const facts = members.find((one) => one.ordinal === ordinal);
+    return lastRunOf(cluster, ordinal, pod && facts ? { pod, facts } : null, ages) ?? [];
+  });
+}
+
+interface Sighting extends Omit<LastRun, 'ordinal'> {
+  readonly uid: string;
+  readonly createdAt: string;
+}
+
+/** Remembered by the member and not by its pod, which may be gone. A cache may show an older pod than a live read. */
+function lastRunOf(
+  cluster: ClusterRecord,
+  ordinal: number,
+  member: { readonly pod: PodRecord; readonly facts: MemberFacts } | null,
+  ages: Ages,
+): LastRun | null {
+  const fact = `last run of member ${ordinal}`;
+  const remembered = ages.valueOf(cluster.uid, fact);
+  const known = remembered === null ? null : (JSON.parse(remembered) as Sighting);
+  const seen = member === null ? null : sightingOf(member, known);
+  const last = seen ?? known;
+  // The time of the sighting does not count. It is kept under a version that no cached object is older than.
+  if (last !== null) ages.since({ uid: cluster.uid, resourceVersion: '' }, fact, JSON.stringify(last));
+  return last && { ordinal, revision: last.revision, image: last.image, version: last.version, worked: last.worked };
+}
+
+/** `null` if its mysqld has never started in this pod. */
+function sightingOf(
+  { pod, facts }: { readonly pod: PodRecord; readonly facts: MemberFacts },
+  known: Sighting | null,
+): Sighting | null {
+  if (hasNeverStarted(facts) || pod.revision === '' || (known !== null && pod.createdAt < known.createdAt)) return null;
+  const { uid, createdAt, revision, mysqldImage: image } = pod;
+  const isSame = known?.uid === uid && known.revision === revision;
+  const worked = facts.participatingForSeconds !== null || (isSame && known.worked);
+  return { uid, createdAt, revision, image, version: image === null ? null : versionText(image), worked };
+}
+
+function versionText(image: string): string | null {
+  const version = versionOfImage(image);
+  return version && (version.patch === null ? version.series : `${version.series}.${version.patch}`);
 }
 
 function backupJobFacts(job: JobRecord, ages: Ages): BackupJobFacts {

@@ -38,6 +38,8 @@ export const reconciliationStoppedAnnotation = 'moco.cybozu.com/reconciliation-s
 export const forceRollingUpdateAnnotation = 'moco.cybozu.com/force-rolling-update';
 
 export const mysqldContainer = 'mysqld';
+/** The volume of a member's data, and the claim template that it comes from (MOCO 0.36, pkg/constants/container.go). */
+export const dataVolume = 'mysql-data';
 /** Where mysqld listens (MOCO 0.36, pkg/constants/ports.go). */
 export const mysqlPort = 3306;
 /** The account that MOCO makes for reading, and the key of its password in the cluster's Secret (pkg/password). */
@@ -74,6 +76,8 @@ export const demotedForAnnotation = 'moco-rollout.io/demoted-for';
 export const invalidatedIntentAnnotation = 'moco-rollout.io/invalidated-intent';
 /** On a pod, ours: which containers an update in place restarts, with their ids before it, as JSON. */
 export const restartInPlaceAnnotation = 'moco-rollout.io/restart-in-place';
+/** On the claim of a member's data, ours: the newest mysqld that has started on them, as JSON (`data-record.ts`). */
+export const dataAnnotation = 'moco-rollout.io/data';
 /** On the pods of a preflight, ours: the name of their MySQLCluster. They have no label of MOCO. */
 export const preflightLabel = 'moco-rollout.io/preflight';
 /** A condition on the MySQLCluster, ours. */

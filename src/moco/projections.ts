@@ -15,6 +15,7 @@ import { shortened } from '../base/text.ts';
 import { mocoStates } from '../core/moco-state.ts';
 import { mostReplicas } from '../core/situation.ts';
 import { metricsPortName, probePortName } from './agent.ts';
+import { parseDataRecord } from './data-record.ts';
 import { liveResources, resizedAt, resizeOf } from './in-place/live-resources.ts';
 import { labelSetAt, newestManagers } from './managed-fields.ts';
 import {
@@ -27,6 +28,7 @@ import {
   clusterNameLabel,
   createdByLabel,
   createdByMoco,
+  dataAnnotation,
   demoteAnnotation,
   demotedForAnnotation,
   forceRollingUpdateAnnotation,
@@ -47,6 +49,7 @@ import {
 } from './names.ts';
 import type {
   BudgetRecord,
+  ClaimRecord,
   ClusterRecord,
   ContainerRecord,
   JobRecord,
@@ -240,6 +243,7 @@ function podRecord(raw: Json, isLive: boolean): PodRecord | null {
     exceededLimits: status['reason'] === 'Evicted' && ownLimits.test(text(status['message']) ?? ''),
     controller: text(objects(metadata['ownerReferences']).find((one) => one['controller'] === true)?.['uid']),
     startupSeconds: startupSeconds(spec),
+    mysqldImage: text(named(spec['containers'], mysqldContainer)['image']),
     containers: withStatus(spec['containers'], status['containerStatuses'], containerOf),
     initContainers: withStatus(spec['initContainers'], status['initContainerStatuses'], containerOf),
     graceSeconds: whole(metadata['deletionGracePeriodSeconds'], whole(spec['terminationGracePeriodSeconds'], 30)),
@@ -387,6 +391,11 @@ export function projectJob(raw: Json): JobRecord | null {
   if (clusterName === undefined || isOver || (!createsPods && pods === 0)) return null;
   const startedAt = text(status['startTime']) ?? text(metadata['creationTimestamp']) ?? '';
   return { ...own, clusterName, restores: own.name === restoreName(clusterName), startedAt };
+}
+
+export function projectClaim(raw: Json): ClaimRecord {
+  const { namespace, name, uid, resourceVersion, annotations } = meta(raw);
+  return { namespace, name, uid, resourceVersion, data: parseDataRecord(text(annotations[dataAnnotation])) };
 }
 
 export function projectNamespace(raw: Json): NamespaceRecord {

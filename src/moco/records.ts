@@ -5,6 +5,7 @@ import type {
   BudgetFacts,
   ClusterFacts,
   ContainerFacts,
+  DataRecord,
   MemberFacts,
   StatefulSetFacts,
 } from '../core/snapshot.ts';
@@ -120,6 +121,8 @@ export interface PodRecord extends ObjectRecord, PodFacts {
   readonly controller: string | null;
   readonly labels: Labels;
   readonly createdAt: string;
+  /** As the spec has it. */
+  readonly mysqldImage: string | null;
   /** When the label of its revision was last set, or later; `null` if nothing shows that. */
   readonly revisionSetAt: string | null;
   /** When condition Ready last changed, or `null`. */
@@ -151,6 +154,12 @@ export interface JobRecord extends ObjectRecord, Omit<BackupJobFacts, 'activeFor
   readonly clusterName: string;
   /** When it started, or was created if it has not. */
   readonly startedAt: string;
+}
+
+/** The claim of a member's data. */
+export interface ClaimRecord extends ObjectRecord {
+  /** What this program has noted of its data, or `null`. */
+  readonly data: DataRecord | null;
 }
 
 /** Cluster-scoped: its own `namespace` is empty. */

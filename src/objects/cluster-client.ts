@@ -2,14 +2,16 @@ import { rolloutKind } from '../api/rollout.ts';
 import { identityOf, type Json, object, objects, text } from '../base/json.ts';
 import type { Target } from '../core/decision.ts';
 import type { ContainerResources, InPlaceChange } from '../core/in-place-changes.ts';
+import type { DataRecord } from '../core/snapshot.ts';
 import type { ApiClient } from '../kube/api-client.ts';
 import { ApiError, isInvalid, isNotFound } from '../kube/api-error.ts';
-import { path, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
+import { path, persistentVolumeClaims, pods, type ResourceKind, statefulSets } from '../kube/resource.ts';
 import type { Reservation } from '../kube/token-bucket.ts';
-import { admissionProbeAnnotation, preflightLabel, resizeManager } from '../moco/names.ts';
+import { dataRecordText } from '../moco/data-record.ts';
+import { admissionProbeAnnotation, dataAnnotation, preflightLabel, resizeManager } from '../moco/names.ts';
 import { isPreflightOf } from '../moco/preflight-pod.ts';
 import { projectStatefulSet } from '../moco/projections.ts';
-import type { ClusterObjects, StatefulSetRecord } from '../moco/records.ts';
+import type { ClaimRecord, ClusterObjects, StatefulSetRecord } from '../moco/records.ts';
 import { mostReads, type OnceCall } from './cluster-reader.ts';
 import { StatusClient } from './status-client.ts';
 
@@ -105,6 +107,18 @@ export class ClusterApi extends StatusClient {
         metadata: { namespace, name },
         deleteOptions: { preconditions: { uid, resourceVersion } },
       },
+    });
+  }
+
+  /** Notes on the claim which mysqld has started on its data. Rejects with 409 if the claim has changed. */
+  noteData({ namespace, name, uid, resourceVersion }: ClaimRecord, record: DataRecord): Promise<unknown> {
+    return this.call({
+      method: 'PATCH',
+      path: path(persistentVolumeClaims, { namespace, name }),
+      contentType: mergePatchType,
+      body: { metadata: { uid, resourceVersion, annotations: { [dataAnnotation]: dataRecordText(record) } } },
+      priority: 'status',
+      retries: 0,
     });
   }
 

@@ -115,6 +115,15 @@ export const clusterPermissions: readonly Permission[] = [
     usedBy: ['kube/resource.ts:persistentVolumeClaims'],
   },
   {
+    group: '',
+    resource: 'persistentvolumeclaims',
+    verbs: ['patch'],
+    why: "note which mysqld has started on a member's data",
+    usedBy: ['objects/cluster-client.ts:noteData'],
+    confinedBy: [...metadata, 'moco-rollout notes the revision of the data'],
+    needsPolicy: true,
+  },
+  {
     group: 'apps',
     resource: 'statefulsets',
     verbs: watched,

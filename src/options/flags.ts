@@ -225,6 +225,18 @@ export const flags = {
     'prometheus-token-file',
     'file of the bearer token for --prometheus-url, which has to be https; read for every query',
   ),
+  prometheusBasicAuthFile: optionalText('<file>')(
+    'prometheus-basic-auth-file',
+    'file with user:password for --prometheus-url, which has to be https; read for every query',
+  ),
+  prometheusHeadersFile: optionalText('<file>')(
+    'prometheus-headers-file',
+    'file of headers for --prometheus-url, one a line, such as `X-Scope-OrgID: team`; read for every query',
+  ),
+  prometheusProxyUrl: url(
+    'prometheus-proxy-url',
+    'address of the proxy on the way to --prometheus-url, http or https; variables such as HTTPS_PROXY do not count',
+  ),
   mysqlSecretName: text('<secret>')(
     'mysql-secret-name=moco-{name}',
     'with ReplicationFacts, the Secret beside each cluster that has READONLY_PASSWORD; {name} stands for the name of the MySQLCluster; the default is the Secret of MOCO, which has the passwords of all its accounts',

@@ -65,11 +65,19 @@ function readOptions(texts: Readonly<Record<string, string | true>>): Options {
 }
 
 function* contradictions(options: Options): Iterable<string> {
-  const { prometheusUrl, prometheusCaFile, prometheusTokenFile } = options;
-  if (!prometheusUrl?.startsWith('https:') && (prometheusCaFile ?? prometheusTokenFile) !== null) {
-    // A token is never sent without TLS.
-    const flag = prometheusTokenFile === null ? '--prometheus-ca-file' : '--prometheus-token-file';
-    yield `Expected --prometheus-url to be an https address with ${flag}, got ${prometheusUrl ?? 'none'}.`;
+  const { prometheusUrl } = options;
+  // A credential is never sent without TLS.
+  for (const field of ['prometheusTokenFile', 'prometheusBasicAuthFile', 'prometheusCaFile'] as const) {
+    if (options[field] === null || prometheusUrl?.startsWith('https:')) continue;
+    yield `Expected --prometheus-url to be an https address with --${flags[field].name}, got ${prometheusUrl ?? 'none'}.`;
+  }
+  for (const field of ['prometheusHeadersFile', 'prometheusProxyUrl'] as const) {
+    if (options[field] !== null && prometheusUrl === null) {
+      yield `Expected a --prometheus-url with --${flags[field].name}, got none.`;
+    }
+  }
+  if (options.prometheusTokenFile !== null && options.prometheusBasicAuthFile !== null) {
+    yield 'Expected either --prometheus-token-file or --prometheus-basic-auth-file, got both.';
   }
   if (options.leaseDurationMilliseconds <= options.renewDeadlineMilliseconds) {
     yield `Expected --lease-duration to be longer than --renew-deadline, got ${options.leaseDurationMilliseconds} ms and ${options.renewDeadlineMilliseconds} ms.`;

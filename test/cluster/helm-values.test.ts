@@ -242,6 +242,27 @@ describe('the values of the Helm chart', function () {
     expect(spec['volumes']).to.deep.equal([{ name: 'prometheus', projected: { sources } }]);
   });
 
+  it('say what a Prometheus of many tenants is sent, and through which proxy', async () => {
+    const [{ spec } = expect.fail('no pods')] = await podTemplates(
+      'prometheus.url=https://mimir.example/prometheus',
+      'prometheus.headers.secret=tenant',
+      'prometheus.basicAuth.secret=login',
+      'prometheus.basicAuth.key=pair',
+      'prometheus.proxyUrl=http://proxy.example:3128',
+    );
+    expect(spec.containers[0].args.filter((arg) => arg.includes('prometheus'))).to.deep.equal([
+      '--prometheus-url=https://mimir.example/prometheus',
+      '--prometheus-basic-auth-file=/etc/moco-rollout/prometheus/basic-auth',
+      '--prometheus-headers-file=/etc/moco-rollout/prometheus/headers',
+      '--prometheus-proxy-url=http://proxy.example:3128',
+    ]);
+    const sources = [
+      { secret: { name: 'login', items: [{ key: 'pair', path: 'basic-auth' }] } },
+      { secret: { name: 'tenant', items: [{ key: 'headers', path: 'headers' }] } },
+    ];
+    expect(spec['volumes']).to.deep.equal([{ name: 'prometheus', projected: { sources } }]);
+  });
+
   it('set labels, interval and relabelings of the ServiceMonitor', async () => {
     const all = await rendered(
       'serviceMonitor.enabled=true',

@@ -386,7 +386,7 @@ export const made: readonly Write[] = [
     send: async ({ api, read }) =>
       api.replaceStatus(policyKind, metadataOf(await read(policyKind, 'test')), {
         spec: (await read(policyKind, 'test'))['spec'],
-        status: { clusters: 0 } as unknown as Parameters<ClusterApi['replaceStatus']>[2]['status'],
+        status: { clusters: 0 },
       }),
   },
   {

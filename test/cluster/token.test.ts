@@ -94,7 +94,7 @@ describe('with the token of the controller', function () {
   });
 
   after(() => {
-    for (const { connection } of connections) connection.close();
+    for (const { connection } of connections) void connection.close();
   });
 
   function connect(kubeconfig: string): ObjectClient {

@@ -22,7 +22,14 @@ import type {
   TakenPod,
 } from '../../src/core/snapshot.ts';
 import { appeared, cluster } from './cluster-builder.ts';
-import { type MemberBuilder, member, resourcesOf, revisionAfter, revisionBefore } from './member-builder.ts';
+import {
+  dataRecord,
+  type MemberBuilder,
+  member,
+  resourcesOf,
+  revisionAfter,
+  revisionBefore,
+} from './member-builder.ts';
 import { caughtUp, type MysqlDraft, openWrite } from './mysql-readings.ts';
 import { undisturbed } from './undisturbed.ts';
 
@@ -75,7 +82,20 @@ interface Draft {
   readonly preventDelete: boolean;
   readonly recreatable: keyof typeof recreatables;
   readonly inPlace: keyof typeof inPlaceChanges;
+  readonly data: keyof typeof datas;
 }
+
+/** The newest mysqld that has started on the data. */
+const datas = {
+  'of its pod': (one) => one,
+  before: (one) => one.data(revisionBefore),
+  after: (one) => one.data(revisionAfter),
+  another: (one) => one.data('another'),
+  unknown: (one) => one.dataUnknown(),
+  'noted long ago': (one) => one.data({ record: dataRecord(revisionBefore), ageSeconds: 100 }),
+  'noted, and another has started': (one) =>
+    one.data({ record: dataRecord(revisionBefore), lastRun: { ...dataRecord(revisionAfter), worked: false } }),
+} satisfies Readonly<Record<string, (one: MemberBuilder) => MemberBuilder>>;
 
 const demotions = {
   no: (one) => one,
@@ -132,6 +152,10 @@ const draft: fc.Arbitrary<Draft> = fc.record({
     'tied',
     'refused',
   ),
+  data: fc.oneof(
+    { weight: 3, arbitrary: fc.constant('of its pod' as const) },
+    { weight: 1, arbitrary: fc.constantFrom(...(Object.keys(datas) as Draft['data'][])) },
+  ),
   inPlace: fc.oneof(
     { weight: 2, arbitrary: fc.constant('no' as const) },
     fc.constantFrom(...(Object.keys(inPlaceChanges) as Draft['inPlace'][])),
@@ -158,12 +182,17 @@ function staged(one: Draft, stage: string, primary: boolean): Draft {
 }
 
 function built(ordinal: number, given: Draft): MemberBuilder {
-  const { stale, condition, age, roleOff, demote, preventDelete, recreatable, inPlace } = given;
+  const { stale, condition, age, roleOff, demote, preventDelete, recreatable, inPlace, data } = given;
   let one = stale ? member(ordinal).stale() : member(ordinal).updated();
   one = (conditions[condition] ?? ((same) => same))(one.participatingFor(age), age);
   if (roleOff) one = one.role(null);
   if (preventDelete) one = one.preventDelete();
-  const changes: readonly Change[] = [recreatables[recreatable], inPlaceChanges[inPlace], demotions[demote]];
+  const changes: readonly Change[] = [
+    recreatables[recreatable],
+    inPlaceChanges[inPlace],
+    demotions[demote],
+    datas[data],
+  ];
   return changes.reduce((changed, change) => change(changed, age), one);
 }
 
@@ -218,6 +247,8 @@ type OfCluster =
   | 'cluster'
   | 'statefulSet'
   | 'members'
+  | 'lastRuns'
+  | 'dataRecords'
   | 'budgets'
   | 'memory'
   | 'replicationDelays'
@@ -404,6 +435,7 @@ export const plausibleSnapshot: fc.Arbitrary<ClusterSnapshot> = fc
       sinceLastTrySeconds: seconds,
       recentRevisions: rarely<RolloutMemory['recentRevisions']>(appeared(3), appeared(1, 2, 3, 4)),
       shown: rarely<RolloutMemory['shown']>('AwaitingFleetSlot', 'CheckFailing', 'ReplicasBehind'),
+      earlier: rarely<RolloutMemory['earlier']>(['Paused'], ['BackupRunning', 'MemberProtected']),
     }),
     around: fc.record(around),
     delays: fc.oneof(

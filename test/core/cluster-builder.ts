@@ -79,7 +79,9 @@ export const fleetHolds = {
   FleetFailing: { rule: 'FleetFailing', failing: 3, limit: 3, cluster: 'prod/orders' },
 } as const satisfies { [Rule in FleetHold['rule']]: FleetHold & { readonly rule: Rule } };
 
-type Around = Partial<Omit<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'budgets' | 'memory'>>;
+type Around = Partial<
+  Omit<ClusterSnapshot, 'cluster' | 'statefulSet' | 'members' | 'lastRuns' | 'dataRecords' | 'budgets' | 'memory'>
+>;
 type Pair = readonly [from: number, until: number];
 
 /** A healthy cluster of so many members, all updated, the primary at 0, until it is told otherwise. */
@@ -368,6 +370,8 @@ export class ClusterBuilder {
         ...this.#statefulSet,
       },
       members,
+      lastRuns: [...this.#members.values()].flatMap((one) => one.dataFacts(this.#revision).lastRuns),
+      dataRecords: [...this.#members.values()].flatMap((one) => one.dataFacts(this.#revision).dataRecords),
       budgets: this.#budgetsOf(members.filter((one) => one.ready).length),
       backupJobs: [],
       backupsUnreadable: null,
@@ -385,6 +389,7 @@ export class ClusterBuilder {
         sinceLastTrySeconds: 0,
         recentRevisions: [],
         shown: null,
+        earlier: [],
         ...this.#memory,
       },
       ...undisturbed,

@@ -1,9 +1,23 @@
 import type { ContainerResources, InPlaceChange, Resize } from '../../src/core/in-place-changes.ts';
 import { type EndingClaim, justCreated, notAsked, type Recreatable } from '../../src/core/on-demand-facts.ts';
-import type { ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
+import type { ContainerFacts, DataRecord, DataRecordFacts, LastRun, MemberFacts } from '../../src/core/snapshot.ts';
 
 export const revisionBefore = '5897fd84f8';
 export const revisionAfter = '7966559688';
+
+/** What is known of the data of a member; nothing of what is left out. */
+export interface KnownData {
+  readonly lastRun?: Omit<LastRun, 'ordinal'>;
+  readonly record?: DataRecord | null;
+  readonly ageSeconds?: number;
+}
+
+/** A mysqld of this revision, of the version that the revision brings. */
+export const dataRecord = (revision: string): DataRecord => ({
+  revision,
+  image: null,
+  version: revision === revisionAfter ? '8.4.9' : '8.4.8',
+});
 
 /** A member that has served for an hour, until it is told otherwise. */
 export const member = (ordinal: number): MemberBuilder => new MemberBuilder(ordinal);
@@ -75,6 +89,7 @@ export class MemberBuilder {
   #isUnreachable = false;
   #revision: string | null = null;
   #special: Partial<MemberFacts> = {};
+  #data: KnownData | string | null = null;
   readonly #containers = new Map<string, ContainerFacts>(
     [running('mysqld', 'mysqld'), running('agent', 'agent'), running('slow-log', 'side')].map((container) => [
       container.name,
@@ -103,6 +118,17 @@ export class MemberBuilder {
   updated(): this {
     this.#revision = revisionAfter;
     return this;
+  }
+
+  /** The newest mysqld that has started on its data, which is otherwise that of its pod, or what is known of it. */
+  data(data: KnownData | string): this {
+    this.#data = data;
+    return this;
+  }
+
+  /** It is not known which mysqld has started on its data. */
+  dataUnknown(): this {
+    return this.data({});
   }
 
   /** Anything that has no word of its own. */
@@ -343,6 +369,27 @@ export class MemberBuilder {
     return this.but({
       restartInPlace: { restarts: { [container]: 1 }, awaited: [], doneForSeconds, mysqldRestarted: false },
     });
+  }
+
+  /** Its mysqld has worked at the revision of its pod, unless it is told otherwise. */
+  dataFacts(revision: string): {
+    readonly lastRuns: readonly LastRun[];
+    readonly dataRecords: readonly DataRecordFacts[];
+  } {
+    const { ordinal } = this;
+    const own = this.#special.revision ?? this.#revision ?? revision;
+    const known = typeof this.#data === 'string' || this.#data === null ? null : this.#data;
+    const {
+      record,
+      ageSeconds = 0,
+      lastRun,
+    } = known ?? {
+      lastRun: { ...dataRecord(typeof this.#data === 'string' ? this.#data : own), worked: true },
+    };
+    return {
+      lastRuns: lastRun === undefined ? [] : [{ ordinal, ...lastRun }],
+      dataRecords: record === undefined ? [] : [{ ordinal, record, ageSeconds }],
+    };
   }
 
   facts(primary: number, revision: string): MemberFacts {

@@ -107,7 +107,46 @@ describe('new pods while nobody works at the update revision', () => {
     'do so while every stale member is below the partition': when(stale(), 'keeps while held', 'PartitionReached', {
       partition: 3,
     }),
-    'do so while the first member fails': when(failing(), 'keeps while held', 'UpdateRevisionFailing'),
+    'do so while the first member fails whose mysqld has not started': when(
+      failing().members(member(2).updated().down('ImagePullBackOff').data(revisionBefore)),
+      'keeps while held',
+      'UpdateRevisionFailing',
+    ),
+    'do not while the first member fails whose mysqld has started': when(failing(), 'nothing', 'UpdateRevisionFailing'),
+    'come up at the update revision again once its mysqld has started': when(
+      failing().keepingRevisions(),
+      'updates new pods',
+      'UpdateRevisionFailing',
+    ),
+    'do not if a member serves at the update revision, whose sidecar has never been ready': when(
+      stale().members(member(2).updated().participatingFor(86_400).impaired('pmm', 'ImagePullBackOff')),
+      'nothing',
+      'UpdateRevisionFailing',
+    ),
+    'do not if a member has worked at the update revision in an earlier pod': when(
+      half().members(member(2).updated().unschedulable()),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'do not if the data of a member are of a revision between': when(
+      stale().members(member(2).but({ revision: 'between' })),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'do not if it is not known which mysqld has started on the data of a member': when(
+      stale().members(member(2).stale().lagging().dataUnknown()),
+      'nothing',
+      'Paused',
+      paused,
+    ),
+    'come up at the update revision again if that is not known any more': when(
+      stale().keepingRevisions().missing(2).members(member(2).dataUnknown()),
+      'updates new pods',
+      'Paused',
+      paused,
+    ),
     'do not for a hold that ends within moments': when(
       stale().mysqlCluster({ reconciledGeneration: 1 }),
       'nothing',
@@ -253,7 +292,7 @@ describe('a member that somebody else takes', () => {
       { primaryUpdatePolicy: 'Manual' },
     ),
     'keeps it if it is the primary, whose pod does not exist, and a replica is pinned': when(
-      three(member(1).stale(), member(2).updated())
+      three(member(0).stale(), member(1).stale(), member(2).updated())
         .missing(0)
         .but({ strategyKeeper: 'policy' })
         .statefulSet({ currentRevision: revisionBefore })
@@ -339,7 +378,7 @@ describe('a member that came back too soon', () => {
   const cameBack = (verified: boolean) =>
     half()
       .keepingRevisions()
-      .members(member(1).updated().down('ImagePullBackOff'))
+      .members(member(1).updated().down('ImagePullBackOff').data(revisionBefore))
       .memory({ waiting: [0], verified, updatedOutOfBand: [1], createdWhileHeld: [{ ordinal: 1, started: false }] });
   play({
     'gets back its revision if its mysqld has not started': when(cameBack(true), 'restore 1', 'Paused', paused),
@@ -351,7 +390,11 @@ describe('a member that came back too soon', () => {
     ),
     'gets back its revision if nothing is reported of it yet': when(
       cameBack(true).members(
-        member(1).updated().creating(0).initContainer('moco-init', { state: 'waiting', reason: null }),
+        member(1)
+          .updated()
+          .creating(0)
+          .initContainer('moco-init', { state: 'waiting', reason: null })
+          .data(revisionBefore),
       ),
       'restore 1',
       'Paused',
@@ -388,7 +431,7 @@ describe('a member that came back too soon', () => {
     ),
     'stays as it is if a step has updated it': when(
       half()
-        .members(member(1).updated().down('ImagePullBackOff'))
+        .members(member(1).updated().down('ImagePullBackOff').data(revisionBefore))
         .memory({ waiting: [0], verified: true }),
       'nothing',
       'Paused',
@@ -396,7 +439,7 @@ describe('a member that came back too soon', () => {
     ),
     'is awaited until its pod exists again': when(
       cameBack(true)
-        .members(member(1).updated().down('ImagePullBackOff').terminating())
+        .members(member(1).updated().down('ImagePullBackOff').data(revisionBefore).terminating())
         .memory({ ...outOfBand, taken: [{ ordinal: 1, uid: 'uid-1', restores: true }] }),
       'nothing',
       'Paused',
@@ -431,7 +474,11 @@ describe('a member that came back too soon', () => {
     'gets the revision of the others if the template changes once more while its pod goes': when(
       half()
         .keepingRevisions()
-        .members(member(0).stale(), member(1).stale().but({ revision: 'between' }).terminating(), member(2).stale())
+        .members(
+          member(0).stale(),
+          member(1).but({ revision: 'between' }).terminating().data(revisionBefore),
+          member(2).stale(),
+        )
         .memory({ waiting: [0, 1, 2], verified: false, taken: [{ ordinal: 1, uid: 'uid-1', restores: true }] }),
       'nothing',
       'Paused',
@@ -450,6 +497,15 @@ describe('a member that came back too soon', () => {
 });
 
 describe('a member that a person wants back at its revision', () => {
+  const ofVersion = (version: string | null, image: string | null = null) =>
+    member(2)
+      .updated()
+      .down('CrashLoopBackOff')
+      .data({ lastRun: { revision: revisionAfter, image, version, worked: true } });
+  const beforeWith = (image: string) =>
+    member(1)
+      .stale()
+      .data({ lastRun: { revision: revisionBefore, image, version: null, worked: true } });
   const settings = { restore: { revision: revisionAfter, ordinals: [2] } };
   play({
     'is deleted once new pods come up at that revision': when(
@@ -470,7 +526,7 @@ describe('a member that a person wants back at its revision', () => {
     ),
     'is left if the rollout would update it again at once': when(
       failing().keepingRevisions(),
-      'nothing',
+      'updates new pods',
       'UpdatedMemberNotParticipating',
       { ...settings, overrides: [{ rule: 'UpdateRevisionFailing', remainingSeconds: 60 }] },
     ),
@@ -494,20 +550,41 @@ describe('a member that a person wants back at its revision', () => {
     ),
     'is left if it participates': when(
       failing().keepingRevisions().members(member(2).updated().participatingFor(1)),
-      'nothing',
+      'updates new pods',
       'UpdateRevisionFailing',
       settings,
     ),
     'is left if it has worked since, and only starts again': when(
       failing().keepingRevisions().members(member(2).updated().crashLooping('mysqld', 1)),
-      'nothing',
+      'updates new pods',
       'UpdateRevisionFailing',
       settings,
     ),
     'holds the revision afterwards': when(stale(), 'keeps while held', 'UpdateRevisionFailing', settings),
-    'is asked for about one revision alone': when(failing().keepingRevisions(), 'nothing', 'UpdateRevisionFailing', {
-      restore: { revision: 'another', ordinals: [2] },
-    }),
+    'is asked for about one revision alone': when(
+      failing().keepingRevisions(),
+      'updates new pods',
+      'UpdateRevisionFailing',
+      { restore: { revision: 'another', ordinals: [2] } },
+    ),
+    'is left if MySQL does not support the way back from the version of its data': when(
+      failing().members(ofVersion('8.5.0')),
+      'nothing',
+      'UpdateRevisionFailing',
+      settings,
+    ),
+    'is left if the version of its data is not known': when(
+      failing().members(ofVersion(null)),
+      'nothing',
+      'UpdateRevisionFailing',
+      settings,
+    ),
+    'is deleted if the image of mysqld is the same, whatever its version is': when(
+      failing().keepingRevisions().members(ofVersion(null, 'mysql@sha256:1'), beforeWith('mysql@sha256:1')),
+      'restore 2',
+      'UpdateRevisionFailing',
+      settings,
+    ),
   });
 });
 
@@ -515,7 +592,10 @@ describe('what new pods come up at stays as it is', () => {
   const drained = () => stale().members(member(1).stale().terminating());
   const complete = () => cluster(3).keepingRevisions(revisionAfter);
   const cameBack = () =>
-    half().keepingRevisions().members(member(1).updated().down('ImagePullBackOff')).memory(outOfBand);
+    half()
+      .keepingRevisions()
+      .members(member(1).updated().down('ImagePullBackOff').data(revisionBefore))
+      .memory(outOfBand);
   const never: Readonly<Record<string, readonly [(given: ClusterBuilder) => ClusterBuilder, HoldRule]>> = {
     'while the StatefulSet is being deleted': [(one) => one.statefulSet({ deleting: true }), 'StatefulSetDeleting'],
     'while the cluster is offline': [(one) => one.mysqlCluster({ offline: true }), 'Offline'],
@@ -580,14 +660,22 @@ describe('what a member that somebody else takes comes back as', () => {
     const both = half().members(member(1).stale().terminating(), member(2).updated().terminating());
     expect(despite(both)).to.deep.equal({ as: 'updated', because, despite: 'setsBack' });
     const unknown = cluster(3)
-      .templateChanged()
+      .members(...[0, 1, 2].map((ordinal) => member(ordinal).dataUnknown()))
       .missing(0, 1, 2)
       .memory({ waiting: [0, 1, 2] });
-    expect(despite(unknown)).to.deep.equal({ as: 'updated', because, despite: 'revision' });
+    expect(despite(unknown)).to.deep.equal({ as: 'updated', because, despite: 'data' });
   });
 
   it('is told of one that came back too soon', () => {
-    const tooSoon = (reason: string) => half().members(member(1).updated().down(reason)).memory(outOfBand);
+    const tooSoon = (reason: string) =>
+      half()
+        .members(
+          member(1)
+            .updated()
+            .down(reason)
+            .data(reason === 'ErrImagePull' ? revisionBefore : revisionAfter),
+        )
+        .memory(outOfBand);
     const because = { rule: 'Paused' };
     expect(backOf(tooSoon('ErrImagePull'), 1, paused)).to.deep.equal({ as: 'updated', because, despite: 'created' });
     expect(backOf(tooSoon('CrashLoopBackOff'), 1, paused)).to.deep.equal({

@@ -49,11 +49,11 @@ describe('the sentence for what a member comes back as', () => {
     { as: 'updated', because: 'unverified', despite: 'started' },
     `${taken}, and it is updated although no member has shown that the update revision works: it was created before moco-rollout could act, and its mysqld has started, so it is left`,
     { as: 'updated', because: 'setting', despite: 'setsBack' },
-    `${taken}, and it is updated although lostMembers is KeepRevision: a member that has worked at the update revision is created again as well, and must not go back`,
+    `${taken}, and it is updated although lostMembers is KeepRevision: new pods would start at a revision that is older than the data of a member`,
     { as: 'updated', because: 'pinned', despite: 'admission' },
     `${taken}, and it is updated although it is pinned: admission does not keep new pods at the current revision`,
-    { as: 'updated', because: 'pinned', despite: 'revision' },
-    `${taken}, and it is updated although it is pinned: the revision that it had is not known`,
+    { as: 'updated', because: 'pinned', despite: 'data' },
+    `${taken}, and it is updated although it is pinned: it is not known which mysqld has started on its data`,
   ];
 
   it('has one for each case', () => expectSentences(forms, explainRecreated));

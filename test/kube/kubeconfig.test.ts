@@ -206,7 +206,7 @@ describe('a kubeconfig that kubectl can use', function suite() {
       (error: Error) => error,
     );
     expect(nobody).to.be.instanceOf(ConfigurationError);
-    expect(String(nobody)).to.contain('expected a user to impersonate (--as)');
+    expect(nobody instanceof Error && nobody.message).to.contain('expected a user to impersonate (--as)');
   });
 
   it('lets a token beside it win over every other way to get one', async () => {

@@ -201,6 +201,7 @@ describe('a recorded pod', () => {
       startupSeconds: 3600,
       deletionTimestamp: null,
       graceSeconds: 300,
+      mysqldImage: 'mysql:8.4.8',
       demote: false,
       demotedFor: null,
       preventDelete: false,

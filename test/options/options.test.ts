@@ -35,6 +35,7 @@ describe('options', () => {
       defaultStrategy: 'OnDelete',
       minReadySeconds: 5,
       replicaDelayGraceSeconds: 30,
+      silentMemberGraceSeconds: 120,
       dryRunPods: true,
       maxOverrideMilliseconds: 86_400_000,
       mysqlSecretName: 'moco-{name}',
@@ -43,6 +44,9 @@ describe('options', () => {
       prometheusUrl: null,
       prometheusCaFile: null,
       prometheusTokenFile: null,
+      prometheusBasicAuthFile: null,
+      prometheusHeadersFile: null,
+      prometheusProxyUrl: null,
       logLevel: 'info',
       logFormat: 'json',
     });
@@ -115,6 +119,15 @@ describe('options', () => {
     [['--kubeconfig'], 'Expected a value after `--kubeconfig`, got nothing.'],
     [['run'], 'Expected flags only, got `run`; every flag starts with two dashes.'],
     [['--prometheus-url=https://me:secret@a'], `Expected --prometheus-url to be ${expectedUrl}, got \`https://a\`.`],
+    [
+      ['--prometheus-url=http://a', '--prometheus-basic-auth-file=/login'],
+      'Expected --prometheus-url to be an https address with --prometheus-basic-auth-file, got http://a.',
+    ],
+    [
+      ['--prometheus-url=https://a', '--prometheus-basic-auth-file=/login', '--prometheus-token-file=/token'],
+      'Expected either --prometheus-token-file or --prometheus-basic-auth-file, got both.',
+    ],
+    [['--prometheus-headers-file=/headers'], 'Expected a --prometheus-url with --prometheus-headers-file, got none.'],
     [
       ['--prometheus-url=http://a', '--prometheus-token-file=/token'],
       'Expected --prometheus-url to be an https address with --prometheus-token-file, got http://a.',

@@ -1,4 +1,5 @@
 import type { RolloutProgress } from '../../api/rollout-status.ts';
+import { supportsReturn, versionOfImage } from '../../core/mysql-versions.ts';
 import { mysqldContainer } from '../../moco/names.ts';
 
 /** The images of mysqld at the revision that a member had, and at the update revision. */
@@ -14,12 +15,6 @@ interface Images {
 export type WayBack =
   | { readonly kind: 'neverStarted' | 'sameImage' | 'unknown'; readonly images: Images | null }
   | { readonly kind: 'sameSeries' | 'otherSeries'; readonly images: Images };
-
-/** Long-term support: within one of these series mysqld may go back to any release. */
-const longTermSeries: ReadonlySet<string> = new Set(['8.4', '9.7']);
-
-/** Within 8.0 it may go back to this patch release, and to none before. */
-const oldestPatchOf80 = 35;
 
 /**
  * @param progress the rollout under way, as the status has it
@@ -37,16 +32,9 @@ export function wayBack(
   const images = change?.from && change.to ? { before: change.from, after: change.to } : null;
   if (neverStarted) return { kind: 'neverStarted', images };
   if (changes !== undefined && change === undefined) return { kind: 'sameImage', images };
-  const versions = images && { before: versionOf(images.before), after: versionOf(images.after) };
+  const versions = images && { before: versionOfImage(images.before), after: versionOfImage(images.after) };
   if (images === null || !versions?.before || !versions.after) return { kind: 'unknown', images };
-  return { kind: isSupported(versions.before, versions.after) ? 'sameSeries' : 'otherSeries', images };
-}
-
-function isSupported(before: Version, after: Version): boolean {
-  if (before.series !== after.series) return false;
-  if (longTermSeries.has(before.series)) return true;
-  if (before.patch === null || after.patch === null) return false;
-  return before.patch >= after.patch || (before.series === '8.0' && before.patch >= oldestPatchOf80);
+  return { kind: supportsReturn(versions.before, versions.after) ? 'sameSeries' : 'otherSeries', images };
 }
 
 /** Whether nobody can be sure that the older mysqld starts. */
@@ -74,31 +62,16 @@ export function explainWayBack({ kind, images }: WayBack): string {
   }
 }
 
-const versionSeriesOf = (image: string): string => versionOf(image)?.series ?? image;
+const versionSeriesOf = (image: string): string => versionOfImage(image)?.series ?? image;
 
 function shortVersion(image: string): string {
-  const { series, patch } = versionOf(image) ?? { series: image, patch: null };
+  const { series, patch } = versionOfImage(image) ?? { series: image, patch: null };
   return patch === null ? series : `${series}.${patch}`;
-}
-
-interface Version {
-  /** Such as `8.4`. */
-  readonly series: string;
-  /** `null` if the tag does not have it. */
-  readonly patch: number | null;
-}
-
-/** From the tag of an image such as `ghcr.io/cybozu-go/moco/mysql:8.4.8.1`, or `null`. */
-function versionOf(image: string): Version | null {
-  const [name = ''] = image.split('@', 1);
-  const tag = /^[^/:]+:([^/:]+)$/.exec(name.slice(name.lastIndexOf('/') + 1))?.[1] ?? '';
-  const [, series, patch] = /^v?(\d+\.\d+)(?:\.(\d+))?(?![\d])/.exec(tag) ?? [];
-  return series === undefined ? null : { series, patch: patch === undefined ? null : Number(patch) };
 }
 
 /** Whether the version of an image is of this series or a later one; `null` if its tag does not say. */
 export function isFrom(series: string, image: string): boolean | null {
-  const version = versionOf(image);
+  const version = versionOfImage(image);
   if (version === null) return null;
   return version.series.localeCompare(series, 'en', { numeric: true }) >= 0;
 }

@@ -219,6 +219,7 @@ function memoryOf(rollout: MySQLRollout | null, revision: string, own: Memory): 
   const sinceLastTrySeconds = age('try', progress?.tries?.lastEndedAt);
   return {
     shown: status.hold?.rule ?? null,
+    earlier: own.seen.earlier.map(({ rule }) => rule),
     verified: progress?.verified ?? false,
     failing: failingOf(progress?.failing),
     takenDown: progress?.takenDown ?? [],

@@ -1,3 +1,4 @@
+import type { RolloutStatus } from '../../api/rollout-status.ts';
 import type { World } from '../../base/world.ts';
 import type { Decision } from '../../core/decision.ts';
 import type { MemberState } from '../../core/member.ts';
@@ -27,8 +28,8 @@ export const firstSeen = (
   memory: Memory,
   now: string,
   nowMilliseconds: number,
-): Pick<Seen, 'holding' | 'back' | 'switchedOverAt' | 'begun' | 'moved' | 'completed'> => ({
-  holding: holdingAfter(decision, memory.seen, now, nowMilliseconds),
+): Pick<Seen, 'holding' | 'earlier' | 'back' | 'switchedOverAt' | 'begun' | 'moved' | 'completed'> => ({
+  ...holdingAfter(decision, memory.seen, facts.rollout?.status?.hold, now, nowMilliseconds),
   back: backAfter(facts, decision, memory.seen, now),
   switchedOverAt: switchedOverAfter(facts, memory, now),
   ...progressAfter(facts, decision, memory, now),
@@ -49,18 +50,27 @@ function completedAfter(
 
 /**
  * A due step does not end the hold before it, nor does what is read for it: that hold continues if the step is not
- * done.
+ * done. A hold that covers another one does not end it.
  */
 function holdingAfter(
-  { hold, step }: Decision,
-  { holding }: Seen,
+  { hold, step, beneath }: Decision,
+  { holding, earlier }: Seen,
+  shown: RolloutStatus['hold'],
   since: string,
   sinceMilliseconds: number,
-): Seen['holding'] {
-  if (hold === null) return step.kind === 'none' ? null : holding;
-  return whileOutstanding(hold.rule) === 'the hold before' || holding?.rule === hold.rule
-    ? holding
-    : { rule: hold.rule, sinceMilliseconds, since };
+): Pick<Seen, 'holding' | 'earlier'> {
+  if (hold === null) return step.kind === 'none' ? { holding: null, earlier: [] } : { holding, earlier };
+  if (whileOutstanding(hold.rule) === 'the hold before') return { holding, earlier };
+  const isCovered = shown !== undefined && beneath.some(({ rule }) => rule === shown.rule);
+  const known = [
+    ...(holding === null ? [] : [holding]),
+    ...earlier,
+    ...(isCovered ? [{ rule: shown.rule, since: shown.since, sinceMilliseconds }] : []),
+  ];
+  return {
+    holding: known.find(({ rule }) => rule === hold.rule) ?? { rule: hold.rule, sinceMilliseconds, since },
+    earlier: beneath.flatMap(({ rule }) => known.find((one) => one.rule === rule) ?? []),
+  };
 }
 
 function backAfter({ objects }: ObservedFacts, { members }: Decision, { back }: Seen, now: string): Seen['back'] {

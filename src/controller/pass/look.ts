@@ -1,7 +1,8 @@
+import type { Question, QuestionKind } from '../../core/questions.ts';
 import { keepsTurn } from '../../core/rules/catalogue.ts';
 import type { ClusterApi } from '../../objects/cluster-client.ts';
 import type { Asking } from '../questions/asking.ts';
-import { type AnyRow, questionKinds, rowOf } from '../questions/questions.ts';
+import { questionKinds, rowOf } from '../questions/questions.ts';
 import { type Observation, observeCached } from './observe.ts';
 import type { Pass } from './pass.ts';
 import { rememberAnswers, rememberSeen } from './remember.ts';
@@ -13,36 +14,47 @@ export function look(pass: Pass): Observation | null {
 }
 
 /**
- * Looks, asks what the decision lacks, in the order of the table of questions, and looks again after each answer.
- * Rejects with `ApiError`: then no step is taken.
+ * Looks, asks what the decision lacks, and looks again after each answer, until nothing is left to ask. Of several
+ * questions the first in the table is asked first, and each kind at most once in a pass. Rejects with `ApiError`: then
+ * no step is taken.
  */
 export async function lookAndAsk(pass: Pass<ClusterApi>): Promise<Observation | null> {
-  let observed = look(pass);
-  for (const kind of questionKinds) {
-    if (observed === null) return null;
+  let observed = forgetUnasked(pass, look(pass));
+  const left = new Set(questionKinds.filter((kind) => rowOf(kind).ask !== undefined));
+  for (;;) {
+    const kind = questionKinds.find((one) => left.has(one) && questionIn(observed, one) !== undefined);
+    if (kind === undefined) return observed;
+    left.delete(kind);
     const row = rowOf(kind);
-    const before = pass.memory.answers[kind];
-    if (row.ask === undefined) continue;
-    if (row.inTurn && keepsTurn(observed.decision.hold?.rule)) {
-      // Other clusters may have decided since: two never take the same slot.
+    // Other clusters may have decided since: two never take the same slot.
+    if (row.inTurn && keepsTurn(observed?.decision.hold?.rule)) {
       observed = look(pass);
-      if (observed === null) return null;
-      if (keepsTurn(observed.decision.hold?.rule)) pass.context.fleet.setAsking(pass.key, true);
+      if (keepsTurn(observed?.decision.hold?.rule)) pass.context.fleet.setAsking(pass.key, true);
     }
-    const question = observed.decision.asks.find((one) => one.kind === kind);
-    const answer =
-      question === undefined ? unasked(row, before, observed) : await row.ask(question, asking(pass, observed), before);
+    const question = questionIn(observed, kind);
+    if (observed === null || question === undefined) continue;
+    const answer = await row.ask?.(question, asking(pass, observed), pass.memory.answers[kind]);
     if (answer === null) continue;
     rememberAnswers(pass.memory, { [kind]: answer });
     observed = look(pass);
   }
-  return observed;
 }
 
-/** `null` if nothing changes because the question is not asked any more. */
-function unasked(row: AnyRow, before: unknown, observed: Observation): unknown {
-  const kept = row.keep === undefined ? before : row.keep(before, observed);
-  return kept === before ? null : kept;
+const questionIn = (observed: Observation | null, kind: QuestionKind): Question | undefined =>
+  observed?.decision.asks.find((one) => one.kind === kind);
+
+/** Forgets answers that the cluster needs no longer. */
+function forgetUnasked(pass: Pass<ClusterApi>, observed: Observation | null): Observation | null {
+  if (observed === null) return null;
+  const { answers } = pass.memory;
+  const kept = questionKinds.flatMap((kind) => {
+    const { keep } = rowOf(kind);
+    const one = keep === undefined || questionIn(observed, kind) ? answers[kind] : keep(answers[kind], observed);
+    return one === answers[kind] ? [] : [[kind, one] as const];
+  });
+  if (kept.length === 0) return observed;
+  rememberAnswers(pass.memory, Object.fromEntries(kept));
+  return look(pass);
 }
 
 /** What a question is given. */

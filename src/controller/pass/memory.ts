@@ -35,6 +35,13 @@ interface RevisionChange {
   readonly wallMilliseconds: number;
 }
 
+/** A rule, and since when it holds. */
+export interface Holding {
+  readonly rule: HoldRule;
+  readonly sinceMilliseconds: number;
+  readonly since: string;
+}
+
 /** Set by every observation. The status may be written later, but has to contain these times. */
 export interface Seen {
   /** Since when the facts of the objects have had their values. Each fact ends when it is not asked for any more. */
@@ -47,7 +54,9 @@ export interface Seen {
    */
   readonly updateRevision: { readonly value: string; readonly changed: RevisionChange | null } | null;
   /** Since when the current rule holds. Ends with the hold, or once a step is done. */
-  readonly holding: { readonly rule: HoldRule; readonly sinceMilliseconds: number; readonly since: string } | null;
+  readonly holding: Holding | null;
+  /** The holds before it that it covers. Each ends with its hold, or once a step is done. */
+  readonly earlier: readonly Holding[];
   /** The rollout that was last complete. Ends when the next one goes on and the status has this one no longer. */
   readonly completed: { readonly revision: string; readonly at: string } | null;
   /**
@@ -129,6 +138,7 @@ export const newMemory = (world: Clocks, answers: Partial<Answers> = {}): Memory
     specWrites: null,
     updateRevision: null,
     holding: null,
+    earlier: [],
     completed: null,
     back: { revision: '', at: new Map() },
     begun: null,

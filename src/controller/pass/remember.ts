@@ -83,7 +83,7 @@ function rememberActed(memory: Memory, acted: Acted, world: World): void {
   const failure = failureOf(acted);
   const holding = acted.done.length > 0 ? null : memory.seen.holding;
   put(memory, {
-    seen: { ...memory.seen, holding },
+    seen: { ...memory.seen, holding, earlier: acted.done.length > 0 ? [] : memory.seen.earlier },
     unseen: { ...memory.unseen, writes: ownWrites },
     steps:
       failure === 'passing'

@@ -5,6 +5,7 @@ import type { ClusterSnapshot, MemberFacts } from '../../core/snapshot.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import type { Fields, Given, Observed, Row } from './asking.ts';
 import { checks } from './checks.ts';
+import { data } from './data.ts';
 import { delays } from './delays.ts';
 import { details } from './details.ts';
 import { inPlace } from './in-place.ts';
@@ -20,6 +21,7 @@ import { recreatable } from './recreatable.ts';
  * cluster is looked at again, so a later question is asked only if the core still asks it.
  */
 export const questions = {
+  data,
   inPlace,
   delays,
   mysql,

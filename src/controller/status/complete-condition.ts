@@ -7,7 +7,7 @@ import { mostTries, type StatusClient } from '../../objects/status-client.ts';
 import { type Observation, observeLive } from '../pass/observe.ts';
 import type { Pass } from '../pass/pass.ts';
 import { rememberSeen } from '../pass/remember.ts';
-import { isShown } from './due.ts';
+import { shownHold } from './due.ts';
 
 /** The reason of a False condition while no hold needs attention. */
 const rollingOut = 'RollingOut';
@@ -52,11 +52,11 @@ export interface Completion {
 export function completionOf(observation: Observation): Completion {
   const { complete, hold } = observation.decision;
   const unsettled = complete ? unsettledMilliseconds(observation) : 0;
-  const shown = hold !== null && isShown(hold, observation.heldForSeconds);
+  const shown = shownHold(observation);
   return {
     complete: complete && unsettled === 0,
-    reason: complete && unsettled === 0 ? 'RolloutComplete' : shown && !isRoutine(hold.rule) ? hold.rule : rollingOut,
-    brief: hold !== null && !shown,
+    reason: complete && unsettled === 0 ? 'RolloutComplete' : shown && !isRoutine(shown.rule) ? shown.rule : rollingOut,
+    brief: hold !== null && shown === null,
     unsettledMilliseconds: unsettled,
   };
 }

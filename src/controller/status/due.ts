@@ -4,6 +4,7 @@ import type { Hold } from '../../core/decision.ts';
 import { isBrief, isRoutine } from '../../core/rules/catalogue.ts';
 import type { OwnWrite } from '../../objects/execute.ts';
 import { unseenMilliseconds } from '../facts/last-step.ts';
+import type { Observation } from '../pass/observe.ts';
 
 /** How long a brief hold is hidden, so that users see only waits that matter. */
 export const shownAfterSeconds = 10;
@@ -18,6 +19,19 @@ export function isShown(hold: Hold, heldForSeconds: number): boolean {
   if (heldForSeconds >= shownAfterSeconds) return true;
   if (hold.rule === 'BlockedByPDB') return hold.cause === 'closed' || hold.cause === 'several';
   return !isBrief(hold.rule);
+}
+
+/**
+ * The hold that users see. One that is brief and has not lasted does not cover what they saw before, if that still
+ * holds.
+ */
+export function shownHold({
+  decision: { hold, beneath },
+  heldForSeconds,
+  rollout,
+}: Pick<Observation, 'decision' | 'heldForSeconds' | 'rollout'>): Hold | null {
+  if (hold === null || isShown(hold, heldForSeconds)) return hold;
+  return beneath.find(({ rule }) => rule === rollout?.status?.hold?.rule) ?? null;
 }
 
 /** Changes within this time are written together. */

@@ -1,5 +1,6 @@
 import type { RolloutStatus } from '../../api/rollout-status.ts';
 import { milliseconds } from '../../base/json.ts';
+import type { Hold } from '../../core/decision.ts';
 import { hasOpening } from '../../core/maintenance.ts';
 import { explainHold, isAlarming, isRoutine } from '../../core/rules/catalogue.ts';
 import type { Occurrence } from '../../kube/event.ts';
@@ -9,7 +10,7 @@ import type { ClusterValues } from '../../telemetry/rollout-metrics.ts';
 import { memberName } from '../facts/member-name.ts';
 import type { Observation } from '../pass/observe.ts';
 import { type Completion, completionOf } from './complete-condition.ts';
-import { isShown } from './due.ts';
+import { shownHold } from './due.ts';
 import { holdEvent } from './events.ts';
 import { type StatusReport, statusOf, unusableStatusOf } from './status-report.ts';
 
@@ -59,11 +60,12 @@ function statusReport(observation: Observation): StatusReport | null {
 }
 
 function logLine(observation: Observation): LogLine {
-  const { hold, complete, step, stale } = observation.decision;
+  const { complete, step, stale } = observation.decision;
+  const hold = shownHold(observation) ?? observation.decision.hold;
   const rule = hold?.rule ?? (complete ? 'complete' : step.kind === 'none' ? 'idle' : step.kind);
   const about = hold !== null && 'member' in hold ? hold.member : null;
   const named = memberName(observation);
-  const level = levelOf(observation);
+  const level = levelOf(observation, hold);
   return {
     level,
     key: `${rule} ${about ?? ''} ${level}`,
@@ -78,9 +80,10 @@ function logLine(observation: Observation): LogLine {
 }
 
 /** Steps have lines of their own. That a cluster is complete when the controller starts is no news. */
-function levelOf({ decision: { hold, complete }, memory, heldForSeconds }: Observation): LogLine['level'] {
-  if (hold === null) return complete && memory.published.logged !== '' ? 'info' : 'debug';
-  if (!isShown(hold, heldForSeconds)) return 'debug';
+function levelOf(observation: Observation, hold: Hold | null): LogLine['level'] {
+  const { decision, memory } = observation;
+  if (hold === null) return decision.complete && memory.published.logged !== '' ? 'info' : 'debug';
+  if (shownHold(observation) === null) return 'debug';
   if (isAlarming(hold.rule)) return 'warn';
   return isRoutine(hold.rule) ? 'debug' : 'info';
 }
@@ -90,6 +93,7 @@ function clusterValues(observation: Observation, status: RolloutStatus): Cluster
   const { decision, snapshot, policy, settings, memory, now } = observation;
   const { members, stale, hold } = decision;
   const since = status.hold?.rule === hold?.rule ? status.hold?.since : memory.seen.holding?.since;
+  const covered = status.hold?.rule === hold?.rule ? null : status.hold;
   const stalled = status.conditions?.find(({ type }) => type === 'Stalled');
   const named = memberName(observation);
   const replicas = (status.members ?? []).flatMap(({ ordinal, replication }) =>
@@ -98,7 +102,10 @@ function clusterValues(observation: Observation, status: RolloutStatus): Cluster
   return {
     members: countsOf(members.map(({ state }) => labelValue(state))),
     staleMembers: stale,
-    hold: hold && { [hold.rule]: unixSeconds(since) ?? unixSeconds(now) ?? 0 },
+    hold: hold && {
+      [hold.rule]: unixSeconds(since) ?? unixSeconds(now) ?? 0,
+      ...(covered && { [covered.rule]: unixSeconds(covered.since) ?? 0 }),
+    },
     noMaintenanceWindow: hasOpening(snapshot, policy) ? null : 1,
     maintenanceOpens: hold !== null && 'opensAt' in hold ? unixSeconds(hold.opensAt) : null,
     failingChecks: hold?.rule === 'CheckFailing' ? countsOf(hold.checks.map(({ check }) => check)) : null,

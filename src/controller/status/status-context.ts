@@ -4,7 +4,7 @@ import { explainHold } from '../../core/rules/catalogue.ts';
 import { type UnreportedStep, unreported } from '../facts/last-step.ts';
 import { memberName } from '../facts/member-name.ts';
 import type { Observation } from '../pass/observe.ts';
-import { isShown } from './due.ts';
+import { shownHold } from './due.ts';
 
 /** What a status is made from: an observation, and the status before. With an intent `now` is the intent's time. */
 export interface StatusContext extends Observation {
@@ -20,18 +20,15 @@ export interface StatusContext extends Observation {
 }
 
 export function statusContextOf(observation: Observation, intent: Intent | null): StatusContext {
-  const { rollout, decision, heldForSeconds, memory } = observation;
+  const { rollout, memory } = observation;
   const before = rollout?.status ?? {};
-  const { hold } = decision;
+  const hold = shownHold(observation);
   const isSettled = before.intent?.id === memory.steps.settledIntent;
   return {
     ...observation,
     now: intent?.at ?? observation.now,
     before,
-    shown:
-      hold !== null && isShown(hold, heldForSeconds)
-        ? { hold, message: explainHold(hold, memberName(observation)) }
-        : null,
+    shown: hold && { hold, message: explainHold(hold, memberName(observation)) },
     ended: unreported(before, memory),
     intent,
     unresolved: isSettled ? null : (before.intent ?? null),

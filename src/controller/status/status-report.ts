@@ -123,7 +123,6 @@ function memberMessage({ recreated, evidence }: MemberReport): string | undefine
 /** A rule that is not shown yet is not shown for a member either. */
 function memberStatuses(context: StatusContext): readonly MemberStatus[] {
   const { objects, decision, snapshot, memory, before, shown } = context;
-  const hidden = shown === null ? decision.hold?.rule : undefined;
   return decision.members.map((member) => {
     const { ordinal, role, revision, updated, state, verdict, rule } = member;
     const known = before.members?.find((one) => one.ordinal === ordinal);
@@ -136,7 +135,7 @@ function memberStatuses(context: StatusContext): readonly MemberStatus[] {
       updated,
       state,
       verdict,
-      rule: rule === null || rule === hidden ? undefined : rule,
+      rule: (rule === decision.hold?.rule ? shown?.hold.rule : rule) ?? undefined,
       message: memberMessage(member),
       update: updateOf(snapshot, ordinal),
       // While MOCO re-creates the StatefulSet it is unknown which members are up to date, so nothing changes.

@@ -1,18 +1,21 @@
 import { isAdopted, keepsRevisions, mayKeepRevisions } from '../adoption.ts';
+import { isAt, mayGoBackTo } from '../data.ts';
 import type { NextStep } from '../decision.ts';
 import { effects, kindsOf, membersOf } from '../effects.ts';
 import { isVerified } from '../failing-revision.ts';
 import { isOverridden } from '../gates.ts';
 import {
+  awaitsOwnPod,
   createdWhileHeld,
+  isAboutToBeCreated,
   isGoing,
   isRestoring,
   isUntaken,
   keptBecause,
   type Lost,
   lostMembers,
-  mayHaveWorked,
   revisionToKeep,
+  suitsEveryMember,
   wouldSetBack,
 } from '../lost-members.ts';
 import { type Hold, isBrief, isRoutine } from '../rules/catalogue.ts';
@@ -39,15 +42,22 @@ export function newPodsStep(situation: Situation, outcome: NextStep): Step | nul
     (one) =>
       !taken.includes(one.ordinal) && (isRestoring(situation, one.ordinal) || keptBecause(situation, one) !== null),
   );
-  if (!wouldSetBack(situation)) {
-    if (lost.length > 0) return keep(situation, lost, 'untilCreated');
-    const restored = memberToRestore(situation);
-    if (restored !== null) return keep(situation, [], 'untilCreated') ?? restore(situation, restored);
-  }
+  const kept = awaitsOwnPod(situation, lost) ? null : keptForSome(situation, lost);
+  if (kept !== null) return kept.step;
   if (isNext) return updateNew(situation);
   if (isHeldAtRest(situation, outcome)) return keep(situation, [], 'whileHeld');
   const isByWebhook = situation.snapshot.strategyKeeper === 'webhook';
   return isByWebhook || mustUpdateNew(situation) || isBringing(situation) ? updateNew(situation) : null;
+}
+
+/** For lost members, or else for one that is to get its revision back. `null` if no member needs it, or none may. */
+function keptForSome(situation: Situation, lost: readonly Lost[]): { readonly step: Step | null } | null {
+  const revision = revisionToKeep(situation, lost);
+  if (revision === null || wouldSetBack(situation, revision)) return null;
+  const isShort = suitsEveryMember(situation, revision) || lost.some((one) => isAboutToBeCreated(situation, one));
+  if (lost.length > 0) return isShort ? { step: keep(situation, lost, 'untilCreated') } : null;
+  const restored = memberToRestore(situation, revision);
+  return restored === null ? null : { step: keep(situation, [], 'untilCreated') ?? restore(situation, restored) };
 }
 
 /** The next step gives a member something of the update revision, and only what new pods come up at is in its way. */
@@ -56,11 +66,12 @@ function bringsNow(situation: Situation, { candidate, hold }: NextStep): boolean
   return kindsOf(effects(situation, candidate)).includes('brings');
 }
 
-/** The hold may last, and no member works at the update revision, so that none could be set back. */
+/** The hold may last, and the data of every member are of the revision, so that none could be set back. */
 function isHeldAtRest(situation: Situation, { hold }: NextStep): boolean {
   const { members, snapshot } = situation;
   if (!isLasting(hold) || snapshot.strategyKeeper === 'webhook') return false;
-  return members.some(({ updated }) => !updated) && !isUnderWay(situation) && !mustUpdateNew(situation);
+  const revision = members.every(({ updated }) => updated) ? null : revisionToKeep(situation, []);
+  return revision !== null && suitsEveryMember(situation, revision) && !isUnderWay(situation);
 }
 
 /** A step of the rollout is not over. One that has taken a pod is not, even if the pod does not show it yet. */
@@ -85,15 +96,9 @@ function isBringing(situation: Situation): boolean {
 
 const isLasting = (hold: Hold | null): boolean => hold !== null && !isBrief(hold.rule) && !isRoutine(hold.rule);
 
-/** Nobody is stale, or a member that has worked at the update revision could be set back. */
-function mustUpdateNew(situation: Situation): boolean {
-  const { members } = situation;
-  return (
-    wouldSetBack(situation) ||
-    members.every(({ updated }) => updated) ||
-    members.some((member) => mayHaveWorked(situation, member))
-  );
-}
+/** No member is stale, or a member could be set back. */
+const mustUpdateNew = (situation: Situation): boolean =>
+  situation.members.every(({ updated }) => updated) || !suitsEveryMember(situation, situation.currentRevision);
 
 /** `null` if new pods come up at that revision already, or can't. */
 function keep(situation: Situation, lost: readonly Lost[], lasts: 'whileHeld' | 'untilCreated'): Step | null {
@@ -123,18 +128,24 @@ interface Restorable {
 /**
  * An updated member that gets back the revision that it had: a person asks for it and it fails, or somebody else has
  * updated it while it was held, and its mysqld has not started since. One that works is left, and a restart of it is no
- * failure: it may have upgraded its data.
+ * failure. One whose mysqld has started is restored only if a person asks for it and MySQL supports the way back.
  */
-function memberToRestore(situation: Situation): Restorable | null {
+function memberToRestore(situation: Situation, revision: string): Restorable | null {
   const requested = toRestore(situation);
   for (const member of situation.members) {
     if (!member.updated || member.participates || isGoing(member)) continue;
     const { ordinal } = member;
-    if (requested.includes(ordinal) && fails(member) && wouldStay(situation, member)) {
+    if (
+      requested.includes(ordinal) &&
+      fails(member) &&
+      wouldStay(situation, member) &&
+      mayGoBackTo(situation, ordinal, revision)
+    ) {
       return { member, rule: 'RestoreRequested' };
     }
     const isHeld = keptBecause(situation, { ordinal, member }) !== null;
-    if (isHeld && createdWhileHeld(situation, member) === 'created') return { member, rule: 'UpdatedByOthers' };
+    const isUnopened = createdWhileHeld(situation, member) === 'created' && isAt(situation, ordinal, revision);
+    if (isHeld && isUnopened) return { member, rule: 'UpdatedByOthers' };
   }
   return null;
 }

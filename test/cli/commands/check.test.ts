@@ -127,14 +127,14 @@ describe('check', () => {
       ['ok', 'MySQL'],
     ]);
     expect(status).to.equal(0);
-    expect(lines[1]).to.contain('moco-controller runs moco:0.36.0');
+    expect(lines.join('\n')).to.contain('moco-controller runs moco:0.36.0');
   });
 
   it("says that the interval of MOCO's partition controller is used by clusters that keep their revisions", async () => {
     installed.mocoArguments = ['--zap-log-level=1', '--partition-update-interval=5s'];
     const { status, lines } = await installed.lines();
     expect(status).to.equal(0);
-    expect(lines[1]).to.contain('with --partition-update-interval=5s').and.contain('leave the flag off');
+    expect(lines.join('\n')).to.contain('with --partition-update-interval=5s').and.contain('leave the flag off');
   });
 
   it('says what is not known while MySQL itself is not asked, and where it is asked', async () => {

@@ -45,6 +45,7 @@ export function nullDecide(): (...facts: Parameters<typeof decide>) => Decision 
     step: { kind: 'none' },
     effects: [],
     hold: { rule: 'Paused' },
+    beneath: [],
     members: [],
     stale: 0,
     verified: false,

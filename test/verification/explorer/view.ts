@@ -7,6 +7,7 @@ import type {
   BackupJobFacts,
   ClusterSnapshot,
   ContainerFacts,
+  LastRun,
   MaintenanceFacts,
   MemberFacts,
   Moment,
@@ -300,6 +301,8 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
           ],
     backupJobs: around[c.BACKUP] === c.Backup.None ? [] : [backupJob],
     backupsUnreadable: null,
+    lastRuns: lastRunsOf(pods, last, world),
+    dataRecords: [],
     memory: {
       verified: around[c.VERIFIED] === 1,
       failing: null,
@@ -313,6 +316,7 @@ export function snapshotOf(around: c.Cells, pods: c.Cells, last: c.Cells, world:
       sinceLastTrySeconds: around[c.WAITED] === 1 ? longSeconds : 0,
       recentRevisions: [],
       shown: null,
+      earlier: [],
     },
     ...undisturbed,
     ...(world.families.has('new-pods') ? { strategyKeeper: world.keeper } : {}),
@@ -335,6 +339,20 @@ function strategyOf(around: c.Cells, world: World): Pick<StatefulSetFacts, 'stra
   return around[c.NEW_PODS] === c.NewPods.Kept
     ? { strategy: 'RollingUpdate', partition: facts.podsWanted(around, world), newPods }
     : { strategy: 'OnDelete', partition: null, newPods };
+}
+
+/**
+ * As the controller knows it: an updated member whose mysqld has not run since has the data of before. Of which revision
+ * those are is not known where the template may have changed twice.
+ */
+function lastRunsOf(pods: c.Cells, last: c.Cells, world: World): readonly LastRun[] {
+  const isTracked = world.families.has('new-pods');
+  return Array.from({ length: world.replicas }, (_, ordinal) => ordinal).flatMap((ordinal): readonly LastRun[] => {
+    const isUnrun = isTracked && facts.isUpdated(pods, ordinal) && !facts.has(last[c.RAN], ordinal);
+    if (isUnrun && world.families.has('template')) return [];
+    const revision = isUnrun ? 0 : (pods[c.REVISION + ordinal] as number);
+    return [{ ordinal, revision: revisionName(revision), image: null, version: '8.4.8', worked: true }];
+  });
 }
 
 /** Where nothing is remembered of members, a step has taken each: nobody's revision is kept. */

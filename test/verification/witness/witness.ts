@@ -2,6 +2,7 @@ import { rolloutCompleteCondition } from '../../../src/moco/names.ts';
 import { Ability } from './ability.ts';
 import { budgetOf } from './budget.ts';
 import { Chronicle } from './chronicle.ts';
+import { DataOfMembers } from './data.ts';
 import type { Demotions } from './demotions.ts';
 import type { Disruption } from './disruption.ts';
 import { FailedTries } from './failed-tries.ts';
@@ -47,6 +48,7 @@ interface Options {
 interface Lost {
   readonly verification: Verification;
   readonly members: LostMembers;
+  readonly data: DataOfMembers;
 }
 
 /**
@@ -104,8 +106,11 @@ export class Witness {
       }
     }
     if (change.kind === 'Pod') this.#noteProof(cluster, moment);
-    const { verification, members } = this.#lostOf(cluster);
+    const { verification, members, data } = this.#lostOf(cluster);
     verification.observe(moment);
+    for (const text of data.observe(change, this.#chronicleOf(cluster))) {
+      this.object('data', text, change.atMilliseconds);
+    }
     for (const text of members.observe(change, this.#chronicleOf(cluster))) {
       this.object('I24', text, change.atMilliseconds);
     }
@@ -192,7 +197,7 @@ export class Witness {
       verification,
       epochMilliseconds: this.#epochMilliseconds,
     });
-    const fresh = { verification, members };
+    const fresh = { verification, members, data: new DataOfMembers(this.#ability) };
     this.#lost.set(cluster, fresh);
     return fresh;
   }

@@ -77,6 +77,15 @@ priorityClassName: {{ . }}
 {{- if .Values.prometheus.token.secret }}
 - --prometheus-token-file=/etc/moco-rollout/prometheus/token
 {{- end }}
+{{- if .Values.prometheus.basicAuth.secret }}
+- --prometheus-basic-auth-file=/etc/moco-rollout/prometheus/basic-auth
+{{- end }}
+{{- if .Values.prometheus.headers.secret }}
+- --prometheus-headers-file=/etc/moco-rollout/prometheus/headers
+{{- end }}
+{{- with .Values.prometheus.proxyUrl }}
+- --prometheus-proxy-url={{ . }}
+{{- end }}
 {{- range $setting, $value := .Values.settings }}
 - --{{ ternary "default-strategy" (kebabcase $setting) (eq $setting "strategy") }}={{ $value }}
 {{- end }}
@@ -103,7 +112,7 @@ priorityClassName: {{ . }}
   secret:
     secretName: {{ .Values.certificate.secretName }}
 {{- end }}
-{{- if or .Values.prometheus.ca.configMap .Values.prometheus.token.secret }}
+{{- if include "moco-rollout.prometheusFiles" . }}
 - name: prometheus
   projected:
     sources:
@@ -121,10 +130,33 @@ priorityClassName: {{ . }}
             - key: {{ $.Values.prometheus.token.key }}
               path: token
       {{- end }}
+      {{- with .Values.prometheus.basicAuth.secret }}
+      - secret:
+          name: {{ . }}
+          items:
+            - key: {{ $.Values.prometheus.basicAuth.key }}
+              path: basic-auth
+      {{- end }}
+      {{- with .Values.prometheus.headers.secret }}
+      - secret:
+          name: {{ . }}
+          items:
+            - key: {{ $.Values.prometheus.headers.key }}
+              path: headers
+      {{- end }}
 {{- end }}
 {{- with .Values.extraVolumes }}
 {{ toYaml . }}
 {{- end }}
+{{- end }}
+
+{{- /* Whether files for Prometheus are mounted; empty for no. */ -}}
+{{- define "moco-rollout.prometheusFiles" -}}
+{{- with .Values.prometheus -}}
+{{- if or .ca.configMap .token.secret .basicAuth.secret .headers.secret -}}
+true
+{{- end -}}
+{{- end -}}
 {{- end }}
 
 {{- define "moco-rollout.volumeMounts" -}}
@@ -133,7 +165,7 @@ priorityClassName: {{ . }}
   mountPath: /tmp/k8s-webhook-server/serving-certs
   readOnly: true
 {{- end }}
-{{- if or .Values.prometheus.ca.configMap .Values.prometheus.token.secret }}
+{{- if include "moco-rollout.prometheusFiles" . }}
 - name: prometheus
   mountPath: /etc/moco-rollout/prometheus
   readOnly: true
