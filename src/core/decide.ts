@@ -7,7 +7,7 @@ import { failingMember, isVerified } from './failing-revision.ts';
 import { closed, firstHold, type Guards, guards, isOverridden } from './gates.ts';
 import { lookAgain } from './maintenance.ts';
 import type { RolloutPolicy } from './policy.ts';
-import { askedAgain, type Question, together } from './questions.ts';
+import { askedAgain, type Question, type QuestionKind, together } from './questions.ts';
 import { reports } from './reports.ts';
 import { asksOf, type Hold, isAnswer, isRequestedByUser, isTurn } from './rules/catalogue.ts';
 import { isOfItsWrite } from './rules/not-done.ts';
@@ -53,7 +53,7 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
     progressDeadlineExceeded: isStuck(situation, complete, hold),
     asks: together([
       ...asksOf(hold, situation),
-      ...[blocked, ...unread].flatMap((one) => asksOf(one, situation)).filter(({ kind }) => kind === 'recreatable'),
+      ...[blocked, ...unread].flatMap((one) => asksOf(one, situation)).filter(({ kind }) => ofMembers.includes(kind)),
       ...(asks ? [{ kind: 'checks' } as const] : []),
       ...ofFacts(situation),
       ...(step.kind === 'none' ? [detailsOf(situation)] : []),
@@ -63,6 +63,9 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
     requeueAfterSeconds: situation.deadlines.soonestSeconds,
   };
 }
+
+/** They are asked about members that were passed over as well. */
+const ofMembers: readonly QuestionKind[] = ['recreatable', 'clones'];
 
 interface Choice {
   readonly next: LineOutcome;
@@ -86,7 +89,7 @@ function choose(situation: Situation, procedure: Procedure, all: Guards): Choice
       const hold = closed(situation, candidate, by);
       const other = hold?.rule === 'RevisionsKept' ? closed(situation, candidate, withoutKept(by)) : hold;
       if (other === null || isOfItsWrite(other.rule)) return { next: { candidate, hold }, unread };
-      if (other.rule === 'RecreationUnknown') unread.push(other);
+      if (other.rule === 'RecreationUnknown' || other.rule === 'CloneUnknown') unread.push(other);
       if (isTurn(other.rule)) turn ??= { candidate, hold };
       first ??= { candidate, hold };
     }

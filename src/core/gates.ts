@@ -105,6 +105,8 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   risks: [...forOthers, 'UpdatedMemberNotParticipating', ...ofTheUser, 'CheckPending'],
   stops: [
     ...ofOthers,
+    'Cloning',
+    'CloneUnknown',
     'AwaitingRecovery',
     'MemberUnreachable',
     'UpdatedMemberNotParticipating',

@@ -1,4 +1,5 @@
 import { type EffectKind, membersOf } from './effects.ts';
+import { mayClone } from './running-members.ts';
 import { reliedOn, type Situation } from './situation.ts';
 import { isDisruptive, type Step } from './step.ts';
 
@@ -13,6 +14,8 @@ export type Question =
   | { readonly kind: 'delays' }
   /** Whether these members answer, by ordinal: those that a step relies on. */
   | { readonly kind: 'members'; readonly members: readonly number[] }
+  /** Whether these replicas clone, by ordinal, from their agents. */
+  | { readonly kind: 'clones'; readonly members: readonly number[] }
   /** What MySQL itself says, before a member stops or before a switchover. */
   | { readonly kind: 'mysql'; readonly for: 'stop' | 'switchover' }
   /** What only users see. No step waits for it. */
@@ -44,6 +47,16 @@ const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> } = {
   delays: {
     together: same,
     again: (_, effects) => (effects.has('movesPrimary') ? { kind: 'delays' } : null),
+  },
+  clones: {
+    together: (one, other) => ({ kind: 'clones', members: [...new Set([...one.members, ...other.members])] }),
+    again: (step, effects, situation) => {
+      if (!effects.has('stops')) return null;
+      const ordinals = membersOf(situation, step)
+        .filter(mayClone)
+        .map(({ ordinal }) => ordinal);
+      return ordinals.length === 0 ? null : { kind: 'clones', members: ordinals };
+    },
   },
   members: {
     together: (one, other) => ({ kind: 'members', members: [...new Set([...one.members, ...other.members])] }),

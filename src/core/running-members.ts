@@ -101,3 +101,11 @@ export function recoverySeconds({ policy, deadlines }: Situation, { state, facts
 
 export const isRecovering = (situation: Situation, member: Member): boolean =>
   recoverySeconds(situation, member) !== null;
+
+/**
+ * A replica that runs and is not ready may be copying its data from another member, for hours: its startup probe has
+ * passed, and nothing in its pod says so. MOCO clones only what holds no data, so a member that has followed since its
+ * pod was created and crash-loops now does not.
+ */
+export const mayClone = ({ state, primary, facts, crashLoop }: Member): boolean =>
+  state === 'running' && !primary && crashLoop === null && mysqldOf(facts)?.state === 'running';

@@ -23,7 +23,7 @@ export interface ObjectFacts
 }
 
 /** Before any question is asked. */
-const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: null, nodeLeaves: false };
+const nothingAsked: AskedMemberFacts = { inPlace: null, recreatable: null, nodeLeaves: false, clone: null };
 
 /**
  * Call within `ages.observe`.

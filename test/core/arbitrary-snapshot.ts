@@ -33,7 +33,7 @@ const conditions: readonly Change[] = [
   (one) => one.down('CrashLoopBackOff'),
   (one) => one.down('ImagePullBackOff'),
   (one) => one.lagging(),
-  (one) => one.starting(),
+  (one) => one.starting().clone({ kind: 'notCloning' }),
   (one) => one.crashLooping(),
   (one) => one.agentDead(),
   (one, seconds) => one.creating(seconds),
@@ -74,6 +74,7 @@ interface Draft {
   readonly preventDelete: boolean;
   readonly recreatable: keyof typeof recreatables;
   readonly inPlace: keyof typeof inPlaceChanges;
+  readonly clone: keyof typeof clones;
 }
 
 const demotions = {
@@ -95,6 +96,15 @@ const recreatables = {
   leaves: (one) => one.onCordonedNode(),
   tied: (one) => one.tiedToCordonedNode(),
   refused: (one) => one.recreatable({ refusal: 'exceeded quota' }),
+} satisfies Readonly<Record<string, Change>>;
+
+const clones = {
+  no: (one) => one,
+  yes: (one) => one.clone({ kind: 'cloning' }),
+  unfinished: (one) => one.clone({ kind: 'unfinished' }),
+  unknown: (one) => one.clone({ kind: 'unknown', message: 'no' }),
+  unread: (one) => one.clone(null),
+  old: (one) => one.clone({ kind: 'notCloning' }, { ageSeconds: 5 }),
 } satisfies Readonly<Record<string, Change>>;
 
 const inPlaceChanges = {
@@ -131,6 +141,7 @@ const draft: fc.Arbitrary<Draft> = fc.record({
     'tied',
     'refused',
   ),
+  clone: rarely<Draft['clone']>('no', 'yes', 'unfinished', 'unknown', 'unread', 'old'),
   inPlace: fc.oneof(
     { weight: 2, arbitrary: fc.constant('no' as const) },
     fc.constantFrom(...(Object.keys(inPlaceChanges) as Draft['inPlace'][])),
@@ -157,12 +168,17 @@ function staged(one: Draft, stage: string, primary: boolean): Draft {
 }
 
 function built(ordinal: number, given: Draft): MemberBuilder {
-  const { stale, condition, age, roleOff, demote, preventDelete, recreatable, inPlace } = given;
+  const { stale, condition, age, roleOff, demote, preventDelete, recreatable, inPlace, clone } = given;
   let one = stale ? member(ordinal).stale() : member(ordinal).updated();
   one = (conditions[condition] ?? ((same) => same))(one.participatingFor(age), age);
   if (roleOff) one = one.role(null);
   if (preventDelete) one = one.preventDelete();
-  const changes: readonly Change[] = [recreatables[recreatable], inPlaceChanges[inPlace], demotions[demote]];
+  const changes: readonly Change[] = [
+    recreatables[recreatable],
+    inPlaceChanges[inPlace],
+    demotions[demote],
+    clones[clone],
+  ];
   return changes.reduce((changed, change) => change(changed, age), one);
 }
 

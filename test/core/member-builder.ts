@@ -1,6 +1,12 @@
 import type { ContainerResources, InPlaceChange, Resize } from '../../src/core/in-place-changes.ts';
 import type { MysqldFacts } from '../../src/core/mysql-versions.ts';
-import { type EndingClaim, justCreated, type Recreatable } from '../../src/core/on-demand-facts.ts';
+import {
+  type CloneReading,
+  type EndingClaim,
+  justCreated,
+  type LastReading,
+  type Recreatable,
+} from '../../src/core/on-demand-facts.ts';
 import type { ContainerFacts, MemberFacts } from '../../src/core/snapshot.ts';
 
 export const revisionBefore = '5897fd84f8';
@@ -14,6 +20,13 @@ export const mysqldAt = (version: string | null, digest = 'ab'): MysqldFacts =>
   version === null
     ? { image: `mysql@sha256:${digest}`, version: null }
     : { image: `mysql:${version}`, version: { version, source: 'tag' } };
+
+/** A fresh answer of an agent. */
+const cloneRead = (reading: CloneReading): LastReading<CloneReading> => ({
+  reading,
+  ageSeconds: 0,
+  unknownForSeconds: 0,
+});
 
 /** A member that has served for an hour, until it is told otherwise. */
 export const member = (ordinal: number): MemberBuilder => new MemberBuilder(ordinal);
@@ -143,6 +156,11 @@ export class MemberBuilder {
     return this.onCordonedNode().recreatable({ tied });
   }
 
+  /** What its agent has said about a clone; `null` if it was not asked. */
+  clone(reading: CloneReading | null, ages: Partial<LastReading<CloneReading>> = {}): this {
+    return this.but({ clone: reading && { ...cloneRead(reading), ...ages } });
+  }
+
   /** Its pod runs a mysqld of this version; `null` for one whose image does not tell it. */
   mysqld(version: string | null): this {
     return this.but({ mysqld: mysqldAt(version) });
@@ -174,9 +192,9 @@ export class MemberBuilder {
     }).#unready();
   }
 
-  /** Its mysqld has been started and has not yet been ready. */
+  /** Its mysqld has been started and has not yet been ready. Nobody has asked its agent. */
   starting(): this {
-    return this.container('mysqld', notReady).but({ role: null }).#unready();
+    return this.container('mysqld', notReady).but({ role: null, clone: null }).#unready();
   }
 
   /** Its mysqld has started again, and its startup probe has not passed since. */
@@ -392,6 +410,7 @@ export class MemberBuilder {
       restartInPlace: null,
       recreatable: justCreated,
       nodeLeaves: false,
+      clone: cloneRead({ kind: 'notCloning' }),
       mysqld: mysqldAt(usualVersion),
       mysqldKilled: false,
       ...this.#special,

@@ -5,6 +5,7 @@ import type { ClusterSnapshot, MemberFacts } from '../../core/snapshot.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import type { Fields, Given, Observed, Row } from './asking.ts';
 import { checks } from './checks.ts';
+import { clones } from './clones.ts';
 import { delays } from './delays.ts';
 import { details } from './details.ts';
 import { inPlace } from './in-place.ts';
@@ -21,6 +22,7 @@ import { recreatable } from './recreatable.ts';
 export const questions = {
   inPlace,
   delays,
+  clones,
   mysql,
   details,
   preflight,
