@@ -72,7 +72,8 @@ async function patternsOfSettings(): Promise<readonly Pattern[]> {
         for (const [name, part] of Object.entries(value)) visit(part, name);
       } else if (typeof value === 'string' && field === 'pattern') add(value, file);
       else if (typeof value === 'string' && field === 'rule') {
-        for (const [, source = ''] of value.matchAll(/matches\('([^']+)'\)/g)) add(source.replaceAll('\\\\', '\\'), file);
+        for (const [, source = ''] of value.matchAll(/matches\('([^']+)'\)/g))
+          add(source.replaceAll('\\\\', '\\'), file);
       }
     };
     visit(load(readFileSync(file, 'utf8')), '');

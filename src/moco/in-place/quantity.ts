@@ -18,7 +18,8 @@ const fractions: Readonly<Record<string, number>> = { m: 1e3, u: 1e6, n: 1e9 };
 
 /** The number that a quantity of Kubernetes stands for, or `null` if it is none. */
 export function numberOf(quantity: string): number | null {
-  const [, digits, unit = ''] = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)([numkMGTPE]i?|Ki)?$/.exec(quantity) ?? [];
+  const [, digits, unit = ''] =
+    /^([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)([numkMGTPE]i?|Ki)?$/.exec(quantity) ?? [];
   if (digits === undefined) return null;
   const fraction = fractions[unit];
   if (fraction !== undefined) return Number(digits) / fraction;
