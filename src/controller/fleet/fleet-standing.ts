@@ -4,6 +4,7 @@ import { milliseconds } from '../../base/json.ts';
 import type { HoldRule } from '../../core/decision.ts';
 import { needsSlot } from '../../core/gates.ts';
 import {
+  isAlarming,
   isBrief,
   isEndedByPerson,
   isForOthers,
@@ -24,7 +25,7 @@ export interface FleetStanding {
   readonly refused: boolean;
   /** Its rollout has begun. It waits for no other cluster any more. */
   readonly begun: boolean;
-  /** The revision fails, or a rollout that has begun is stalled. */
+  /** The revision fails, or a rollout that has begun is stalled, and not because of nodes alone. */
   readonly failing: boolean;
   /** No member has verified the revision of its rollout yet, as far as there is one. */
   readonly unverified: boolean;
@@ -171,7 +172,9 @@ function standing(
   const wantsTurn = rule === undefined || isForOthers(rule) || slotWaits.has(rule);
   if (rollout.begunAt !== undefined) {
     const isStalled = isTrue(conditions, 'Stalled');
-    const begun = { ...idle, begun: true, failing: idle.failing || isStalled };
+    // A rule that only a person ends says more than the wait for a node, but for pods that their kubelets do not end.
+    const isByNode = rollout.awaitsNodes === true && (rule === 'MemberStuckTerminating' || !isAlarming(rule ?? ''));
+    const begun = { ...idle, begun: true, failing: idle.failing || (isStalled && !isByNode) };
     if (rollout.yieldedAt !== undefined) return { ...begun, queuedSince: startedAt, wantsSlot, wantsTurn };
     return { ...begun, rolling: true, stalled: isStalled, stuckBy: stuckBy(rule, isStalled) };
   }
