@@ -33,6 +33,8 @@ export interface FleetStanding {
    * When the revision of its rollout, or of the last one that is complete, was known to be verified, on the wall clock.
    */
   readonly verifiedAt: number | null;
+  /** Its status shows a hold of a MySQLRolloutSequence: one selected it when that was written. */
+  readonly isHeldBySequence: boolean;
   /** The cluster is rolling and cannot continue without a person. */
   readonly stalled: boolean;
   /** When a rollout was first seen that has not begun, on the wall clock; otherwise `null`. */
@@ -63,6 +65,7 @@ export const withoutRollout: Omit<FleetStanding, 'uid' | 'resourceVersion' | 'op
   failing: false,
   unverified: true,
   verifiedAt: null,
+  isHeldBySequence: false,
   stalled: false,
   waitingSince: null,
   queuedSince: null,
@@ -140,6 +143,19 @@ export function yieldsSlot(rule: HoldRule, members: RolloutStatus['members']): b
   return (members ?? []).every(({ state }) => state === 'participating');
 }
 
+/** What a MySQLRolloutSequence that selects a cluster holds it with. */
+const holdsOfSequences: ReadonlySet<string> = new Set<HoldRule>([
+  'SequenceGone',
+  'SequenceConflict',
+  'SequenceInvalid',
+  'StageFailing',
+  'StageMemberGone',
+  'AwaitingEarlierStage',
+  'AwaitingSoak',
+  'AwaitingSettle',
+  'AwaitingStageSlot',
+]);
+
 const refusals: ReadonlySet<string> = new Set(rulesOf('refused'));
 
 function stuckBy(rule: HoldRule | undefined, isStalled: boolean): string | null {
@@ -162,6 +178,7 @@ function standing(
     revision: rollout?.revision ?? null,
     failing: rollout?.failing !== undefined,
     unverified: rollout?.verified !== true,
+    isHeldBySequence: holdsOfSequences.has(hold?.rule ?? ''),
     verifiedAt: timeOf(rollout?.verifiedAt ?? (last?.outcome === 'Complete' ? last.finishedAt : null)),
     complete: since === null || updateRevision === undefined ? null : { revision: updateRevision, since: since / 1000 },
   };
