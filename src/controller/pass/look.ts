@@ -65,8 +65,8 @@ function forgetUnasked(pass: Pass<ClusterApi>, observed: Observation | null): Ob
   if (observed === null) return null;
   const { answers } = pass.memory;
   const kept = questionKinds.flatMap((kind) => {
-    const { keep } = rowOf(kind);
-    const one = keep === undefined || questionIn(observed, kind) ? answers[kind] : keep(answers[kind], observed);
+    const isAsked = questionIn(observed, kind) !== undefined;
+    const one = isAsked ? answers[kind] : (rowOf(kind).keep?.(answers[kind], observed) ?? answers[kind]);
     return one === answers[kind] ? [] : [[kind, one] as const];
   });
   if (kept.length === 0) return observed;
