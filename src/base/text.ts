@@ -40,7 +40,7 @@ export async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
 
 /**
  * A whole body as text. Decoded chunk by chunk, so that a long body is not in memory twice. Rejects if it has more
- * bytes than `most`.
+ * bytes than `most`, with a `RangeError`.
  */
 export async function textOf(
   chunks: AsyncIterable<Uint8Array> | null,
@@ -52,7 +52,7 @@ export async function textOf(
   for await (const chunk of chunks ?? []) {
     bytes += chunk.length;
     // Leaving the loop closes the connection.
-    if (bytes > most) throw new Error(`expected at most ${most} bytes, got more`);
+    if (bytes > most) throw new RangeError(`expected at most ${most} bytes, got more`);
     text += decoder.write(chunk);
   }
   return text + decoder.end();

@@ -10,7 +10,15 @@ import {
   projectStatefulSet,
 } from '../../src/moco/projections.ts';
 import type { ClusterObjects } from '../../src/moco/records.ts';
-import { budget, containersOf, mysqlCluster, type PodOptions, pod, revisionBefore, statefulSet } from '../controller/moco-objects.ts';
+import {
+  budget,
+  containersOf,
+  mysqlCluster,
+  type PodOptions,
+  pod,
+  revisionBefore,
+  statefulSet,
+} from '../controller/moco-objects.ts';
 import { revisionOwner } from '../support/label-owner.ts';
 
 type Json = { readonly [field: string]: unknown };
