@@ -57,7 +57,7 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
     asks: together([
       ...asksOf(hold, situation),
       ...asksBeside(situation, outcome, by),
-      ...[blocked, ...unread].flatMap((one) => asksOf(one, situation)).filter(({ kind }) => kind === 'recreatable'),
+      ...[blocked, ...unread].flatMap((one) => asksOf(one, situation)).filter(({ kind }) => ofMembers.includes(kind)),
       ...(asks ? [{ kind: 'checks' } as const] : []),
       ...ofFacts(situation),
       ...(step.kind === 'none' ? [detailsOf(situation)] : []),
@@ -67,6 +67,9 @@ export function decideBy(by: Guards, snapshot: ClusterSnapshot, policy: RolloutP
     requeueAfterSeconds: situation.deadlines.soonestSeconds,
   };
 }
+
+/** They are asked about members that were passed over as well. */
+const ofMembers: readonly QuestionKind[] = ['recreatable', 'clones'];
 
 /**
  * Who is next, and what that needs: the first candidate whose effects no gate holds, or the first hold in the way. No
@@ -90,7 +93,7 @@ function choose(
       const hold = closed(situation, candidate, by);
       const other = hold?.rule === 'RevisionsKept' ? closed(situation, candidate, withoutKept(by)) : hold;
       if (other === null || isOfItsWrite(other.rule)) return { next: { candidate, hold }, unread };
-      if (other.rule === 'RecreationUnknown') unread.push(other);
+      if (other.rule === 'RecreationUnknown' || other.rule === 'CloneUnknown') unread.push(other);
       if (isTurn(other.rule)) turn ??= { candidate, hold };
       first ??= { candidate, hold };
     }

@@ -116,6 +116,8 @@ export const gates: Readonly<Record<EffectKind, readonly HoldRule[]>> = {
   risks: [...forOthers, 'UpdatedMemberNotParticipating', ...ofTheUser, 'CheckPending'],
   stops: [
     ...ofOthers,
+    'Cloning',
+    'CloneUnknown',
     'AwaitingRecovery',
     'MemberUnreachable',
     'UpdatedMemberNotParticipating',

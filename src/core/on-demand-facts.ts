@@ -13,7 +13,7 @@ export interface FailingSeries {
 }
 
 /** The last answer to a question that is asked again and again. */
-interface LastReading<Reading> {
+export interface LastReading<Reading> {
   readonly reading: Reading;
   /** Since the answer came. */
   readonly ageSeconds: number;
@@ -113,6 +113,20 @@ export interface ReplicationDelay extends LastReading<DelayReading> {
   /** The uid of its pod. */
   readonly uid: string;
 }
+
+/** Whether a replica copies its data from another member, by its agent. */
+export type CloneReading =
+  /** The agent runs the clone. */
+  | { readonly kind: 'cloning' }
+  /** MySQL says that its last clone has not completed, and the agent runs none: it failed, or the agent restarted. */
+  | { readonly kind: 'unfinished' }
+  | { readonly kind: 'notCloning' }
+  /** It could not be asked, or the answer can't be used. */
+  | { readonly kind: 'unknown'; readonly message: string };
+
+/** An answer counts for as long before a step that ends the clone, and while one holds it is asked again that often. */
+export const freshCloneSeconds = 5;
+export const cloneAgainSeconds = 30;
 
 /**
  * What nodes have found out about the update revision before a member is taken (setting `preflight`). Only nodes count

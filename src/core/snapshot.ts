@@ -5,6 +5,8 @@ import type { MysqldFacts } from './mysql-versions.ts';
 import type {
   AskedMember,
   CheckFacts,
+  CloneReading,
+  LastReading,
   MysqlReading,
   NotAsked,
   Preflight,
@@ -236,6 +238,8 @@ export interface AskedMemberFacts {
   readonly recreatable: Recreatable | NotAsked;
   /** Its node is to be emptied, as far as that was read: it has to move anyway. */
   readonly nodeLeaves: boolean;
+  /** What its agent last said about a clone; `null` if it was never asked. */
+  readonly clone: LastReading<CloneReading> | null;
 }
 
 export interface MemberFacts extends AskedMemberFacts {

@@ -1,5 +1,11 @@
 import type { CheckReader } from '../../src/controller/questions/checks.ts';
-import type { CheckReading, DelayReading, MemberAnswer, MemberSaid } from '../../src/core/on-demand-facts.ts';
+import type {
+  CheckReading,
+  CloneReading,
+  DelayReading,
+  MemberAnswer,
+  MemberSaid,
+} from '../../src/core/on-demand-facts.ts';
 import type { DelayReader, MemberReader } from '../../src/moco/agent.ts';
 import type { MysqlAnswer, MysqlAsker, MysqlQuestion } from '../../src/mysql/mysql-asker.ts';
 import type { OpenWriteNow } from '../../src/mysql/statements.ts';
@@ -29,6 +35,13 @@ export class FakePrometheus extends Told<CheckReading> {
 
 /** The agents of replicas, by the name of the pod. */
 export class FakeReplicas extends Told<DelayReading> implements DelayReader {
+  /** By the name of a member. The others do not clone. */
+  readonly clones = new Map<string, CloneReading>();
+
+  readClone({ name }: { readonly name: string }): Promise<CloneReading> {
+    return Promise.resolve(this.clones.get(name) ?? { kind: 'notCloning' });
+  }
+
   read({ name }: { readonly name: string }): Promise<DelayReading> {
     return this.about(name, { kind: 'delay', seconds: 0 });
   }

@@ -532,6 +532,22 @@ const readsLog: Need = (snapshot, policy, going) => {
   return !broken.includes('other') && broken.filter((left) => left === 'maybe').length < 2;
 };
 
+/** A copy of hours begins anew: the agent of a replica that runs and is not ready has just said that it makes none. */
+const copiesNothing: Need = (snapshot, policy, going) =>
+  going.every((one) => {
+    const isReplica = one.ordinal !== snapshot.cluster.primaryIndex;
+    if (!isReplica || !running(snapshot, one) || crashes(one)) return true;
+    const mysqldRuns = one.containers.some(({ part, state }) => part === 'mysqld' && state === 'running');
+    if (!mysqldRuns) return true;
+    const told = one.clone;
+    const isLate = behindSince(one) >= policy.progressDeadlineSeconds;
+    if (told?.reading.kind === 'cloning') return off(policy, 'Cloning');
+    if (told?.reading.kind === 'unfinished') return off(policy, 'Cloning') || isLate;
+    if (off(policy, 'CloneUnknown')) return true;
+    if (told === null || told.ageSeconds >= 5) return false;
+    return told.reading.kind === 'notCloning' || isLate;
+  });
+
 type Needs = Readonly<Record<string, Need>>;
 
 /** By what happens, what has to be true of the cluster. Each is said in other words than the rules'. */
@@ -562,6 +578,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     othersReceived: when((...all) => !leading(...all), othersReceived),
     othersAcknowledge,
     othersAnswer,
+    copiesNothing,
   },
   reduces: { slot, rolesRest, failoverHadItsTime, roomForOne, nobodyResizes, runsEverywhere },
   takesHealthy: { noForeignDemote, healthy, budgetAllows },

@@ -5,6 +5,7 @@ import type { ClusterSnapshot, MemberFacts } from '../../core/snapshot.ts';
 import type { PodRecord } from '../../moco/records.ts';
 import type { Fields, Given, Observed, Row } from './asking.ts';
 import { checks } from './checks.ts';
+import { clones } from './clones.ts';
 import { data } from './data.ts';
 import { delays } from './delays.ts';
 import { details } from './details.ts';
@@ -23,6 +24,7 @@ export const questions = {
   data,
   inPlace,
   delays,
+  clones,
   mysql,
   details,
   preflight,

@@ -4,6 +4,7 @@ import { asksOfReplicas, type ReplicaBehind, type ReplicasBehind, replicasBehind
 import { withoutFullStop } from '../sentences.ts';
 import { stepIdentity } from '../step.ts';
 import { checks } from './checks.ts';
+import { cloneUnread } from './cloning.ts';
 import { longWrite } from './long-write.ts';
 import { silent } from './members.ts';
 import { unread } from './recreatable.ts';
@@ -150,6 +151,7 @@ export const answers = {
       withStatefulSet(snapshot, { strategy: 'OnDelete', newPods: 'UpdateRevision', partition: null }),
     ),
   }),
+  ...cloneUnread,
   ...unread,
   ...silent,
 };

@@ -91,7 +91,7 @@ export const step: Examples<keyof typeof stepRules> = {
   },
 };
 
-export const answers: Examples<keyof typeof answerRules> = {
+export const answers: Examples<Exclude<keyof typeof answerRules, 'CloneUnknown'>> = {
   PreflightRunning: {
     applies: held(
       stale().preflight({ awaited: [{ about: 'images', nodeName: 'n-1', forSeconds: 299, message: null }] }),
