@@ -12,6 +12,7 @@ import type { RolloutPolicy } from './policy.ts';
 import { askedAgain, type Question, type QuestionKind, together } from './questions.ts';
 import { reports } from './reports.ts';
 import { asksOf, awaitedBy, type Hold, isAnswer, isRequestedByUser, isTurn } from './rules/catalogue.ts';
+import { asksMoco } from './rules/moco.ts';
 import { isOfItsWrite } from './rules/not-done.ts';
 import { type Situation, survey } from './situation.ts';
 import type { ClusterSnapshot } from './snapshot.ts';
@@ -170,6 +171,7 @@ function ofFacts(situation: Situation): readonly Question[] {
   return [
     ...(unread.length > 0 || notes.length > 0 ? [{ kind: 'data', members: unread, notes } as const] : []),
     ...(mayUpdateInPlace ? [{ kind: 'inPlace' } as const] : []),
+    ...asksMoco(situation),
     ...(preflightPodsExist ? [{ kind: 'preflight', begins: false } as const] : []),
   ];
 }

@@ -33,6 +33,21 @@ export interface NotAsked {
 
 export const notAsked: NotAsked = { kind: 'notAsked' };
 
+/** What this process has seen of the Lease by which moco-controller elects its leader. */
+export interface MocoLease {
+  /** `namespace/name`. */
+  readonly lease: string;
+  /** `free`: no process holds it. `forbidden`: it may not be read, so that nothing is known. */
+  readonly state: 'held' | 'free' | 'missing' | 'forbidden';
+  /** Since it was read. `null` if it never was; the rest then means nothing. */
+  readonly ageSeconds: number | null;
+  /** How long ago the latest renewal that this process knows of was made, at most. `null` if it knows of none. */
+  readonly renewedForSeconds: number | null;
+  /** Within which its holder has to renew it. */
+  readonly durationSeconds: number;
+  readonly holder: string;
+}
+
 /** What a member itself says: its agent, which asks its mysqld. */
 export type MemberAnswer =
   | { readonly kind: 'ready' }

@@ -25,6 +25,8 @@ export type Question =
   | { readonly kind: 'preflight'; readonly begins: boolean }
   /** Whether these members can be recreated, by ordinal. */
   | { readonly kind: 'recreatable'; readonly members: readonly number[] }
+  /** Whether moco-controller renews its Lease. */
+  | { readonly kind: 'moco' }
   /** Which mysqld has started on the data of these members, as their claims say, and what is to be noted there. */
   | { readonly kind: 'data'; readonly members: readonly number[]; readonly notes: readonly DueRecord[] }
   /** The checks of the user. */
@@ -105,6 +107,7 @@ export const asked: { readonly [Kind in QuestionKind]: Asked<QuestionOf<Kind>> }
       },
     },
   },
+  moco: { together: same, again: { before: ['stops', 'movesPrimary'], question: () => ({ kind: 'moco' }) } },
   data: {
     together: (one, other) => ({
       kind: 'data',

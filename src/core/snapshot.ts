@@ -7,6 +7,7 @@ import type {
   CheckFacts,
   CloneReading,
   LastReading,
+  MocoLease,
   MysqlReading,
   NotAsked,
   Preflight,
@@ -35,6 +36,8 @@ export interface ClusterSnapshot {
   readonly budgets: readonly BudgetFacts[];
   /** How far replicas were behind when they were last asked. Only replicas that the next step depends on are asked. */
   readonly replicationDelays: readonly ReplicationDelay[];
+  /** Whether moco-controller works, as far as its Lease shows. */
+  readonly moco: MocoLease;
   /** What members themselves said when they were last asked. Only those that the next step relies on are asked. */
   readonly memberAnswers: readonly AskedMember[];
   /** What MySQL itself last said. `null` while the feature gate is off. */

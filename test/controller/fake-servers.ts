@@ -1,4 +1,5 @@
 import type { CheckReader } from '../../src/controller/questions/checks.ts';
+import type { MocoReader, SeenLease } from '../../src/controller/questions/moco-lease.ts';
 import type {
   CheckReading,
   CloneReading,
@@ -10,6 +11,7 @@ import type { DelayReader, MemberReader } from '../../src/moco/agent.ts';
 import type { MysqlAnswer, MysqlAsker, MysqlQuestion } from '../../src/mysql/mysql-asker.ts';
 import type { OpenWriteNow } from '../../src/mysql/statements.ts';
 import { caughtUp } from '../core/mysql-readings.ts';
+import type { FakeWorld } from '../kube/fake-world.ts';
 
 // Servers beside the API server that have nothing against anybody unless told otherwise.
 
@@ -51,6 +53,29 @@ export class FakeReplicas extends Told<DelayReading> implements DelayReader {
 export class FakeMembers extends Told<MemberAnswer> implements MemberReader {
   answerOf({ name }: { readonly name: string }): Promise<MemberAnswer> {
     return this.about(name, { kind: 'ready' });
+  }
+}
+
+/** The Lease of moco-controller, which is being renewed. */
+export class FakeMoco implements MocoReader {
+  readonly #world: Pick<FakeWorld, 'monotonic'>;
+  readonly #says: Partial<SeenLease> = {};
+
+  constructor(world: Pick<FakeWorld, 'monotonic'>, says: Partial<SeenLease> = {}) {
+    this.#world = world;
+    this.#says = says;
+  }
+
+  read(): Promise<SeenLease> {
+    const now = this.#world.monotonic();
+    const renewed = { atMilliseconds: now, renewedAtMilliseconds: now };
+    const held = {
+      lease: 'moco-system/moco',
+      state: 'held',
+      holder: 'moco-controller-a',
+      durationSeconds: 15,
+    } as const;
+    return Promise.resolve({ ...held, ...renewed, ...this.#says });
   }
 }
 

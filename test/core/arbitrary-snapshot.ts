@@ -6,6 +6,7 @@ import type {
   CheckReading,
   DelayReading,
   MemberAnswer,
+  MocoLease,
   MysqlReading,
   Preflight,
 } from '../../src/core/on-demand-facts.ts';
@@ -31,6 +32,7 @@ import {
   revisionBefore,
 } from './member-builder.ts';
 import { caughtUp, type MysqlDraft, openWrite } from './mysql-readings.ts';
+import { undisturbed } from './undisturbed.ts';
 
 type Change = (one: MemberBuilder, seconds: number) => MemberBuilder;
 
@@ -274,6 +276,15 @@ type OfCluster =
 
 /** What a snapshot has beside it. */
 const around: { readonly [Name in Exclude<keyof ClusterSnapshot, OfCluster>]: fc.Arbitrary<ClusterSnapshot[Name]> } = {
+  moco: rarely<MocoLease>(
+    undisturbed.moco,
+    { ...undisturbed.moco, renewedForSeconds: 30 },
+    { ...undisturbed.moco, renewedForSeconds: null },
+    { ...undisturbed.moco, state: 'missing' },
+    { ...undisturbed.moco, state: 'forbidden', renewedForSeconds: null },
+    { ...undisturbed.moco, ageSeconds: 10 },
+    { ...undisturbed.moco, ageSeconds: null },
+  ),
   backupJobs: rarely(
     [],
     [{ name: 'moco-backup-test-1', restores: false, startedAt: 'T', activeForSeconds: 60 }],

@@ -439,6 +439,14 @@ const wordOf = (
     silent: (said.kind === 'unknown' || said.missing === null) && mute < grace,
   };
 };
+/** Somebody renews MOCO's Lease, as far as that may be read. */
+const mocoWorks: Need = ({ moco }, policy) => {
+  if (off(policy, 'MocoUnavailable') && moco.ageSeconds !== null && moco.ageSeconds < 10) return true;
+  if (moco.ageSeconds === null) return false;
+  if (moco.state === 'forbidden') return true;
+  const renewed = moco.renewedForSeconds !== null && moco.renewedForSeconds < moco.durationSeconds + 15;
+  return moco.ageSeconds < 10 && moco.state === 'held' && renewed;
+};
 /** Whoever stays has just said that it serves, or has not answered for longer than a dead node looks alive. */
 const othersAnswer: Need = (snapshot, policy, going) => {
   if (off(policy, 'MemberSilent') || !serves(snapshot, policy, going)) return true;
@@ -577,6 +585,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     everyOther: when(unreachable, everyOther),
     othersReceived: when((...all) => !leading(...all), othersReceived),
     othersAcknowledge,
+    mocoWorks,
     othersAnswer,
     copiesNothing,
   },
@@ -593,6 +602,7 @@ const needs: Readonly<Partial<Record<EffectKind, Needs>>> = {
     othersCaughtUp,
     othersApplied,
     noLongWrite,
+    mocoWorks,
     othersAnswer,
     roomForOne,
   },

@@ -190,6 +190,7 @@ export function factsOf(
     delays: new Map(pods.map(({ uid }) => [uid, delay])),
     clones: new Map(pods.map(({ uid }) => [uid, notCloning])),
     members: new Map(pods.map(({ uid }) => [uid, ready])),
+    moco: { ...renewedLease, atMilliseconds, renewedAtMilliseconds: atMilliseconds },
   });
   const isOnDelete = strategy === undefined ? statefulSet?.labelled === true : strategy === 'OnDelete';
   const flagOf = <Value>(setting: { readonly source: string; readonly value: Value } | undefined) =>
@@ -229,6 +230,8 @@ export function factsOf(
   const withData = { ...known, answers: { ...known.answers, data } };
   return collectFacts(objects, assumedRollout, withData, dependencies);
 }
+
+const renewedLease = { lease: '', state: 'held', holder: '', durationSeconds: 15 } as const;
 
 const noFleet = {
   fleetWaits: [],

@@ -11,6 +11,7 @@ import { delays } from './delays.ts';
 import { details } from './details.ts';
 import { inPlace } from './in-place.ts';
 import { members } from './members.ts';
+import { moco } from './moco.ts';
 import { mysql } from './mysql.ts';
 import { policies } from './policies.ts';
 import { preflight } from './preflight.ts';
@@ -29,6 +30,7 @@ export const questions = {
   details,
   preflight,
   recreatable,
+  moco,
   members,
   checks,
   policies,

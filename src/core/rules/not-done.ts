@@ -7,6 +7,7 @@ import { checks } from './checks.ts';
 import { cloneUnread } from './cloning.ts';
 import { longWrite } from './long-write.ts';
 import { silent } from './members.ts';
+import { mocoAway } from './moco.ts';
 import { unread } from './recreatable.ts';
 import { preflightRunning } from './refused-on-nodes.ts';
 import { type Asked, after, type MemberName, rule, untilOpening } from './rule.ts';
@@ -153,6 +154,7 @@ export const answers = {
   }),
   ...cloneUnread,
   ...unread,
+  ...mocoAway,
   ...silent,
 };
 
